@@ -1,0 +1,25 @@
+//! sessionmill: session logs of coding agents in, searchable and attributable memory out.
+//!
+//! Reading order is floor order; a module uses only lower floors (`DESIGN`, § 3):
+//!
+//! | floor | modules | what it knows |
+//! | --- | --- | --- |
+//! | 0 | [`model`] | what flows: plain values |
+//! | 1 | [`rules`], [`config`], [`host`], [`store`] | judgement as tables; settings; the machine, read-only; the only SQL |
+//! | 2 | [`stages`] | the verbs, pure: discover, parse, filter, chunk |
+//! | 3 | [`memory`] | reading back |
+//! | 4 | [`pipeline`] | the only place where it all meets |
+//! | 5 | [`cli`] | the face for people |
+
+pub mod cli;
+pub mod config;
+pub mod host;
+pub mod memory;
+pub mod model;
+pub mod pipeline;
+pub mod rules;
+pub mod stages;
+pub mod store;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! argv, environment and streams to `cli::run` to exit code.
+
+fn main() {}

@@ -1,0 +1,112 @@
+//! The folds' state at the start of the open tail, so that a later run reads on from there.
+//!
+//! Stored as JSON with the checkpoint, in the transaction that stores the episodes before it.
+
+use super::entry::Context;
+use super::tally::{Tally, Usage};
+use super::time::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use uuid::Uuid;
+
+/// Everything that a file's checkpoint carries besides its offset.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Carry {
+    /// The parser's, at the checkpoint's offset.
+    pub context: Context,
+    /// One per stream of the file; a stream that isn't here starts afresh.
+    pub streams: Vec<StreamCarry>,
+}
+
+/// Where one stream of a file goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StreamCarry {
+    /// `None`: the session's main log.
+    pub stream: Option<String>,
+    /// Records of this stream before this offset are sealed; they are passed over when an older
+    /// stream of the same file makes reading start earlier.
+    pub from: u64,
+    /// Before the record at `from`.
+    pub filter: FilterCarry,
+    /// Before the first item of the open tail.
+    pub chunk: ChunkCarry,
+}
+
+/// What links records of one stream: calls without results, prompts without delivery.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FilterCarry {
+    /// Calls that wait for their results, oldest first.
+    pub calls: Vec<PendingCall>,
+    /// Prompts that were enqueued and not delivered yet, oldest first.
+    pub queued: Vec<QueuedPrompt>,
+    /// The last few assistant messages and the usage counted for each so far.
+    pub groups: Vec<(u64, Usage)>,
+    /// Messages first seen since the last item.
+    pub messages: u32,
+    /// Tokens billed since the last item.
+    pub usage: Usage,
+    /// The latest time among prompts, assistant and result entries so far.
+    pub latest: Option<Time>,
+    /// The last time seen, for entries without one.
+    pub last: Option<Time>,
+}
+
+/// A call that waits for its result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PendingCall {
+    /// Links the result.
+    pub id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// Its parameters, long strings cut to what the digest needs.
+    pub input: Value,
+    /// When it was made.
+    pub time: Option<Time>,
+    /// A prompt came before its result; a result that still comes is marked late.
+    pub given_up: bool,
+}
+
+/// A prompt typed while the agent worked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QueuedPrompt {
+    /// The words.
+    pub text: String,
+    /// Already emitted as an aside; a `queued_command` with this text is a copy.
+    pub told: bool,
+}
+
+/// Where the cutting of one stream stands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChunkCarry {
+    /// Sealed parts so far; the open one will be `parts + 1`.
+    pub parts: u32,
+    /// The stream's first prompt: first line, at most 80 characters.
+    pub title: Option<String>,
+    /// Prompts + assistant messages up to here.
+    pub message_count: u64,
+    /// Time of the stream's first item.
+    pub started: Option<Time>,
+    /// Latest time of any item up to here.
+    pub ended: Option<Time>,
+    /// Hashes of the tasks completed up to here.
+    pub completed: BTreeSet<u64>,
+    /// Hashes of the paths modified up to here.
+    pub modified: BTreeSet<u64>,
+    /// The open tail starts inside an exchange that was cut: its next part doesn't open with a prompt.
+    pub inside: bool,
+    /// Items of the record at the tail's start that belong to sealed parts.
+    pub skip_items: u16,
+    /// Bytes of the next item's text that belong to sealed parts.
+    pub skip_bytes: u64,
+    /// The id of the first record of the open tail, once there is one.
+    pub first: Option<Uuid>,
+    /// What was counted for records that gave no item yet.
+    pub tally: Tally,
+}

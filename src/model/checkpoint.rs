@@ -1,0 +1,80 @@
+//! How far a file is in the store, and what one transaction adds to it.
+
+use super::carry::Carry;
+use super::episode::Episode;
+use super::ledger::{Ledger, Reject};
+use super::session::{Session, SessionFacts};
+use super::source::{Agent, Place, Stat};
+use serde::{Deserialize, Serialize};
+
+/// What identifies a file's content at two places (FORMATS § 7). xxh3 of up to 4 KiB each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprints {
+    /// Of the first `head_bytes` bytes.
+    pub head: u64,
+    /// How many bytes `head` covers: 4,096, or the file's size when it was shorter.
+    pub head_bytes: u64,
+    /// Of the up to 4 KiB before the byte `read_to`.
+    pub tail: u64,
+}
+
+/// How far a file is in the store. Every byte before `offset` is in sealed episodes or accounted
+/// for; the bytes `[offset, read_to)` are the open tail, stored too, and read again when it grows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// [`super::source::SourceFile::key`].
+    pub key: String,
+    /// Where it was when last seen.
+    pub path: String,
+    /// Whose log it is.
+    pub agent: Agent,
+    /// As it was when it was read.
+    pub stat: Stat,
+    /// Counts from 1; a replaced file starts a new one.
+    pub generation: u32,
+    /// Start of the open tail, decompressed bytes.
+    pub offset: u64,
+    /// Lines before `offset`.
+    pub line: u64,
+    /// End of the last complete line that was read.
+    pub read_to: u64,
+    /// At the head and before `read_to`.
+    pub prints: Fingerprints,
+    /// The session that it belongs to.
+    pub session: String,
+    /// `None`: the session's main log.
+    pub stream: Option<String>,
+    /// Names that tie files to one family: `uuid:…` of the first record, `session:…`, `thread:…`.
+    pub ties: Vec<String>,
+}
+
+/// One transaction: what came of some bytes of one file, and the checkpoint that passes them.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// Where the file stands after it.
+    pub checkpoint: Checkpoint,
+    /// The folds' state at `checkpoint.offset`.
+    pub carry: Carry,
+    /// The session, as far as this file knows it; merged into what is stored.
+    pub session: Session,
+    /// What the records before `checkpoint.offset` say, since the last commit of this file.
+    pub facts: SessionFacts,
+    /// What the open tail says; replaces the last commit's.
+    pub tail_facts: SessionFacts,
+    /// New sealed episodes.
+    pub sealed: Vec<Episode>,
+    /// The open ones: replace this file's open episodes.
+    pub open: Vec<Episode>,
+    /// Short ids of the records before `checkpoint.offset`, since the last commit of this file.
+    pub ids: Vec<u64>,
+    /// Short ids of the records in the open tail; replace the last commit's.
+    pub tail_ids: Vec<u64>,
+    /// Account of the lines before `checkpoint.offset`, since the last commit of this file.
+    pub ledger: Ledger,
+    /// Account of the open tail; replaces the last commit's.
+    pub tail_ledger: Ledger,
+    /// Refused records; (file, offset) is their key.
+    pub rejects: Vec<Reject>,
+    /// Unknown kinds with where each was first met.
+    pub unknown: Vec<(String, Place)>,
+}

@@ -1,0 +1,313 @@
+//! One event of a session with its dialect removed: who, when, what.
+
+use super::source::Place;
+use super::tally::Usage;
+use super::time::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What stays the same from line to line. Shared between neighbours; also the parser's carry: a
+/// parser that is handed the context of the record at an offset reads on from there as if it had
+/// read everything before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Context {
+    /// The session id that the record states (Claude `sessionId`, Codex thread or root thread).
+    pub session: Option<String>,
+    /// `None` for the session's main log; a sub-agent's id for its own (DESIGN § 6, streams).
+    pub stream: Option<String>,
+    /// The working directory in force.
+    pub cwd: Option<String>,
+    /// The git branch in force.
+    pub branch: Option<String>,
+    /// The agent's version.
+    pub version: Option<String>,
+    /// The Codex thread that the record was first written in, where a fork copied it.
+    pub origin: Option<String>,
+    /// Codex: which of the tellings the file uses (FORMATS § 8.1, § 8.4).
+    pub telling: Telling,
+}
+
+/// Which parallel telling of a Codex conversation counts (FORMATS § 8.3, § 8.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Telling {
+    /// Claude, or not known yet.
+    #[default]
+    None,
+    /// Items without an envelope: people speak in `message` items of role user.
+    Bare,
+    /// People speak in `event_msg/user_message`.
+    Legacy,
+    /// People speak in `item_completed/UserMessage`.
+    Paginated,
+}
+
+/// How a record is recognised wherever it is copied to (DESIGN § 6, "Records once").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Identity {
+    /// No identity of its own: (file, offset) is all there is.
+    #[default]
+    None,
+    /// An id that the agent wrote.
+    Own(Uuid),
+    /// A hash of (origin thread, kind, payload): equal payloads are told apart by counting
+    /// them within the file.
+    Nth(Uuid),
+}
+
+/// One event. A line with several content blocks gives several entries at the same place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The line.
+    pub place: Place,
+    /// Which entry of its line this is, from 0.
+    pub nth: u16,
+    /// Of the record, not of the entry.
+    pub id: Identity,
+    /// Absent on bookkeeping lines and in bare Codex files.
+    pub time: Option<Time>,
+    /// Session, stream, directory, branch.
+    pub context: Arc<Context>,
+    /// On entries of an assistant: the message that its lines belong to.
+    pub message: Option<Message>,
+    /// What happened.
+    pub what: What,
+}
+
+/// One assistant message, told over several lines (FORMATS § 3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Hash of (message id, request id); lines of a message share it.
+    pub group: u64,
+    /// The model, absent for `<synthetic>` text.
+    pub model: Option<Arc<str>>,
+    /// As this line states it. A message's usage is the maximum over its lines, never the sum.
+    pub usage: Option<Usage>,
+}
+
+/// What an entry says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// A person's words.
+    Prompt {
+        /// Without wrappers and injected text.
+        text: String,
+        /// How they reached the log.
+        via: Via,
+    },
+    /// The agent's queue of prompts typed while it works (FORMATS § 4.3).
+    Queue(Queue),
+    /// The agent's words.
+    Said(String),
+    /// A tool is called.
+    Call(Call),
+    /// A tool answered.
+    Result(ToolResult),
+    /// The agent's own error text (API errors, limits), not a tool's.
+    Failure(String),
+    /// Something about the session rather than in it.
+    Fact(Fact),
+    /// Understood and not kept; the word is the ledger's reason (`progress`, `thinking`, …).
+    /// Thinking still counts its message.
+    Noise(Cow<'static, str>),
+    /// A kind of record that this version doesn't know; the word is its name.
+    Unknown(String),
+}
+
+/// How a person's words reached the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Via {
+    /// A user record.
+    Typed,
+    /// A `queued_command` attachment: delivered while the agent worked.
+    Queued,
+    /// The first record of a sub-agent: its parent agent's words, not a person's.
+    Agent,
+}
+
+/// `queue-operation` records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// A prompt joins the queue.
+    Enqueue(String),
+    /// The oldest becomes a user record.
+    Dequeue,
+    /// The oldest is delivered mid-turn, or dropped.
+    Remove,
+    /// All return to the input line.
+    PopAll,
+}
+
+/// A tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// Links the result (`toolu_…`, `call_…`).
+    pub id: String,
+    /// As the model wrote it.
+    pub tool: String,
+    /// Its parameters as JSON; a Codex free-text input is `{"input": text}`.
+    pub input: Value,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It worked.
+    #[default]
+    Ok,
+    /// The tool said that it failed (`is_error`, exit code ≠ 0).
+    Failed,
+    /// A person refused it; not an error.
+    Refused,
+    /// Interrupted, or cancelled with a sibling.
+    Interrupted,
+    /// Still running in the background; a later result may follow.
+    Running,
+}
+
+/// A tool's answer, condensed while parsing: outputs are measured, not copied.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolResult {
+    /// The [`Call::id`] that it answers.
+    pub call: String,
+    /// How it ended.
+    pub status: Status,
+    /// Where one is stated.
+    pub exit_code: Option<i32>,
+    /// Its text.
+    pub output: Excerpt,
+    /// What the structured copy of the result says (FORMATS § 4.2).
+    pub facts: ResultFacts,
+}
+
+/// A long text, measured, with both ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The first [`EXCERPT_HEAD`] bytes, or all of it.
+    pub head: String,
+    /// The last [`EXCERPT_TAIL`] bytes; empty when `head` is all of it.
+    pub tail: String,
+    /// Of the whole text, UTF-8.
+    pub bytes: u64,
+    /// Newlines + 1; 0 for an empty text. A newline at the end doesn't open a line.
+    pub lines: u64,
+}
+
+/// Larger: more of each output is decoded; smaller: error messages and file lists are cut.
+pub const EXCERPT_HEAD: usize = 4 * 1024;
+/// Larger: slower; smaller: the totals that test runners print last are missed.
+pub const EXCERPT_TAIL: usize = 12 * 1024;
+
+impl Excerpt {
+    /// Measures and cuts `text` at character boundaries.
+    pub fn of(text: &str) -> Excerpt {
+        let bytes = text.len() as u64;
+        let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        let lines = match text.is_empty() {
+            true => 0,
+            false => newlines + u64::from(!text.ends_with('\n')),
+        };
+        if text.len() <= EXCERPT_HEAD + EXCERPT_TAIL {
+            return Excerpt {
+                head: text.to_owned(),
+                tail: String::new(),
+                bytes,
+                lines,
+            };
+        }
+        let head = text.floor_char_boundary(EXCERPT_HEAD);
+        let tail = text.ceil_char_boundary(text.len() - EXCERPT_TAIL);
+        Excerpt {
+            head: text[..head].to_owned(),
+            tail: text[tail..].to_owned(),
+            bytes,
+            lines,
+        }
+    }
+
+    /// Nothing is missing between `head` and `tail`.
+    pub fn is_whole(&self) -> bool {
+        self.tail.is_empty()
+    }
+}
+
+/// What a result states in its structured copy; every field is absent where the log has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResultFacts {
+    /// Read: lines shown; Grep in content mode: lines.
+    pub lines: Option<u64>,
+    /// Read: lines of the whole file.
+    pub total_lines: Option<u64>,
+    /// Grep, Glob: files.
+    pub files: Option<u64>,
+    /// Grep: matches.
+    pub matches: Option<u64>,
+    /// Edit, Write, apply_patch: lines added.
+    pub added: Option<u64>,
+    /// Edit, Write, apply_patch: lines removed.
+    pub removed: Option<u64>,
+    /// Write: the file is new.
+    pub created: Option<bool>,
+    /// How long it took.
+    pub duration_ms: Option<u64>,
+    /// Task/Agent: the sub-agent's id.
+    pub agent: Option<String>,
+    /// Task/Agent: calls made by the sub-agent.
+    pub tool_uses: Option<u64>,
+    /// Task/Agent: tokens used by the sub-agent.
+    pub tokens: Option<u64>,
+    /// AskUserQuestion: (question, answer).
+    pub answers: Vec<(String, String)>,
+    /// Files that a patch changed: (path, added lines, removed lines).
+    pub patched: Vec<(String, u64, u64)>,
+    /// Tasks that this result marks as completed.
+    pub completed: Vec<String>,
+    /// Read: `image`, `pdf`, `notebook`; WebFetch: the HTTP status as text.
+    pub kind: Option<String>,
+    /// Pictures among the content blocks.
+    pub images: u64,
+}
+
+/// Something about the session. Where several are stated the last one counts, unless noted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// A title; `custom` beats `ai`.
+    Title {
+        /// One line.
+        text: String,
+        /// Typed by a person.
+        custom: bool,
+    },
+    /// A title for the session that owns the record `leaf`, which may be another one.
+    Summary {
+        /// The text.
+        text: String,
+        /// A record's uuid.
+        leaf: Option<Uuid>,
+    },
+    /// All are kept.
+    PullRequest(String),
+    /// The history was compacted here.
+    Compaction,
+    /// A person interrupted the agent.
+    Interrupted,
+    /// The last turns were taken back; they stay in the file.
+    RolledBack {
+        /// How many.
+        turns: u32,
+    },
+    /// The session that this one was forked from.
+    ForkedFrom(String),
+    /// The thread that spawned this one.
+    Parent(String),
+    /// A turn ended.
+    TurnEnd,
+    /// Context only: the working directory, branch, version or model changed.
+    Context,
+}

@@ -1,0 +1,94 @@
+//! What `filter` keeps: a human's prompt and everything until the next one, as lines of text.
+
+use super::carry::FilterCarry;
+use super::entry::{Context, Status};
+use super::source::Place;
+use super::tally::Usage;
+use super::time::Time;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// An exchange, or a piece of one: a batch may end inside an exchange, and the next batch's first
+/// piece of that stream then goes on with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchange {
+    /// `None`: the session's main log.
+    pub stream: Option<String>,
+    /// The first item is a prompt that opens an exchange. `false`: continues the one before, or
+    /// stands at the start of a log that opens without a prompt.
+    pub opens: bool,
+    /// In record order; never empty.
+    pub items: Vec<Item>,
+}
+
+/// One kept record, as text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Its line.
+    pub place: Place,
+    /// Which item of its line this is, from 0.
+    pub nth: u16,
+    /// The record's id: Claude `uuid`, Codex UUIDv5, else UUIDv5 of (session, stream, offset).
+    pub id: Uuid,
+    /// The record's time, or that of the last one before it which had one.
+    pub time: Option<Time>,
+    /// What it is.
+    pub kind: ItemKind,
+    /// As it stands in the body: `User: …`, `Agent: …`, `Action: …`, `Error: …`; no newline at the end.
+    pub text: String,
+    /// On digests.
+    pub tool: Option<ToolUse>,
+    /// Assistant messages that were first seen since the item before (silent ones included).
+    pub messages: u32,
+    /// Tokens billed since the item before.
+    pub usage: Usage,
+    /// The latest time among earlier prompts, assistant and result entries of the stream; what
+    /// the gap before a prompt is measured from (DESIGN § 6).
+    pub quiet_since: Option<Time>,
+    /// Where reading can start again with this item first.
+    pub resume: Resume,
+}
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A person's prompt that opens an exchange, or the prompt that opens a sub-agent's log.
+    Prompt,
+    /// A person's words while the agent worked; they open no exchange.
+    Aside,
+    /// The agent's words.
+    Agent,
+    /// A tool call and its result.
+    Digest,
+    /// The agent's own error.
+    Error,
+    /// A line about the session (`Note: history compacted`).
+    Note,
+}
+
+/// What is known of a call besides its digest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolUse {
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// How it ended.
+    pub status: Status,
+    /// UTF-8 bytes of the output that the digest stands for.
+    pub output_bytes: u64,
+    /// Paths that its parameters name: read, edited or written, as written in the log.
+    pub files: Vec<String>,
+    /// Those of them that it changed.
+    pub modified: Vec<String>,
+    /// Tasks that it marked as completed.
+    pub completed: Vec<String>,
+}
+
+/// The state before an item: handing it back to `parse` and `filter` at `Item::place` gives the
+/// same items again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resume {
+    /// The parser's.
+    pub context: Arc<Context>,
+    /// The filter's, of this stream, before the item's *record*.
+    pub filter: Arc<FilterCarry>,
+}

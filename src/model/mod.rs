@@ -1,0 +1,21 @@
+//! Floor 0: what flows through the house. Plain values with no I/O and no foreign format in them.
+//!
+//! Reading order: a [`source::SourceFile`] becomes [`source::Slice`]s; `parse` turns bytes into
+//! [`entry::Entry`]s; `filter` into [`exchange::Exchange`]s; `chunk` into [`episode::Episode`]s.
+//! Each travels in a [`batch::Batch`] that carries the bytes it came from, what was refused, and
+//! what was counted.
+
+pub mod batch;
+pub mod carry;
+pub mod checkpoint;
+pub mod entry;
+pub mod episode;
+pub mod error;
+pub mod exchange;
+pub mod ledger;
+pub mod namespace;
+pub mod policy;
+pub mod session;
+pub mod source;
+pub mod tally;
+pub mod time;

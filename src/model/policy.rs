@@ -1,0 +1,61 @@
+//! What the user wants kept and how it is cut: settings as the stages take them.
+
+use serde::{Deserialize, Serialize};
+
+/// What happens to one kind of content (D61).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Keep {
+    /// In full, redacted.
+    #[default]
+    Full,
+    /// Left out, with a marker where it stood.
+    Out,
+    /// Condensed with that prompt template after ingest when an LLM is configured; until then the
+    /// digest for tools, the full text for messages.
+    Template(String),
+}
+
+/// `session_tracking.filter` (000-032..035).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilterPolicy {
+    /// Digests of tool calls at all.
+    pub tool_calls: Keep,
+    /// What the digest says of a result; [`Keep::Full`] adds the (excerpted) output itself.
+    pub tool_content: Keep,
+    /// People's words.
+    pub user_messages: Keep,
+    /// The agent's words.
+    pub agent_messages: Keep,
+}
+
+impl Default for FilterPolicy {
+    fn default() -> Self {
+        FilterPolicy {
+            tool_calls: Keep::Full,
+            tool_content: Keep::Template("default-tool-content.md".into()),
+            user_messages: Keep::Full,
+            agent_messages: Keep::Full,
+        }
+    }
+}
+
+/// Where chunks end (D12, D24).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChunkOptions {
+    /// `chunk.max_exchanges`.
+    pub max_exchanges: u32,
+    /// `chunk.max_tokens`; a token is 4 bytes of UTF-8, rounded up.
+    pub max_tokens: u64,
+    /// `session_tracking.inactivity_timeout`: a gap this long directly before a prompt ends a chunk.
+    pub gap_ms: i64,
+}
+
+impl Default for ChunkOptions {
+    fn default() -> Self {
+        ChunkOptions {
+            max_exchanges: 5,
+            max_tokens: 3_000,
+            gap_ms: 900_000,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! One conversation, as far as its logs and its first ingest say.
+
+use super::source::Agent;
+use super::time::Time;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use uuid::Uuid;
+
+/// What the store keeps per session. Columns that come late (title, summary, pull requests) never
+/// change an episode's text (DESIGN § 6).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// Claude's session id, Codex's (root) thread id; for a nameless log its file stem.
+    pub id: String,
+    /// Whose log it is.
+    pub agent: Agent,
+    /// 16 hex digits; resolved at first ingest (D10).
+    pub namespace: String,
+    /// The project's root as the records give it; a label when they give none.
+    pub project_path: String,
+    /// The first working directory, before worktrees are folded.
+    pub cwd: Option<String>,
+    /// The last git branch.
+    pub branch: Option<String>,
+    /// The machine that read it first.
+    pub host: String,
+    /// The file's name, as the frontmatter wants it (000-055).
+    pub file: String,
+    /// What later records say of it.
+    pub facts: SessionFacts,
+}
+
+/// What records say about a session. Merging keeps the earliest start, the latest end, and of the
+/// rest the last statement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionFacts {
+    /// First record's time.
+    pub started: Option<Time>,
+    /// Last record's time.
+    pub ended: Option<Time>,
+    /// Typed by a person.
+    pub custom_title: Option<String>,
+    /// Written by the agent.
+    pub ai_title: Option<String>,
+    /// First prompt: first line, at most 80 characters.
+    pub first_prompt: Option<String>,
+    /// Titles for records' owners: (leaf uuid, text). The store attributes them.
+    pub summaries: Vec<(Uuid, String)>,
+    /// Links.
+    pub pull_requests: BTreeSet<String>,
+    /// Names of the models that answered.
+    pub models: BTreeSet<String>,
+    /// The agent's last version.
+    pub version: Option<String>,
+    /// The last branch.
+    pub branch: Option<String>,
+    /// The session that it was forked from.
+    pub forked_from: Option<String>,
+    /// The thread that spawned it.
+    pub parent: Option<String>,
+    /// How often its history was compacted.
+    pub compactions: u32,
+    /// How often a person interrupted.
+    pub interruptions: u32,
+}
+
+impl SessionFacts {
+    /// The title to show: a person's, else the agent's, else the first prompt.
+    pub fn title(&self) -> Option<&str> {
+        self.custom_title
+            .as_deref()
+            .or(self.ai_title.as_deref())
+            .or(self.first_prompt.as_deref())
+    }
+
+    /// Takes over what later records say.
+    pub fn merge(&mut self, later: &SessionFacts) {
+        self.started = min_some(self.started, later.started);
+        self.ended = self.ended.max(later.ended);
+        self.compactions += later.compactions;
+        self.interruptions += later.interruptions;
+        take(&mut self.custom_title, &later.custom_title);
+        take(&mut self.ai_title, &later.ai_title);
+        take(&mut self.version, &later.version);
+        take(&mut self.branch, &later.branch);
+        take(&mut self.forked_from, &later.forked_from);
+        take(&mut self.parent, &later.parent);
+        if self.first_prompt.is_none() {
+            self.first_prompt.clone_from(&later.first_prompt);
+        }
+        for summary in &later.summaries {
+            if !self.summaries.contains(summary) {
+                self.summaries.push(summary.clone());
+            }
+        }
+        self.pull_requests
+            .extend(later.pull_requests.iter().cloned());
+        self.models.extend(later.models.iter().cloned());
+    }
+}
+
+fn take(mine: &mut Option<String>, later: &Option<String>) {
+    if later.is_some() {
+        mine.clone_from(later);
+    }
+}
+
+fn min_some(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

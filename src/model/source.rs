@@ -1,0 +1,106 @@
+//! Where logs come from: agents, dialects, files as `stat` sees them, and slices of them to read.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The program whose log it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Agent {
+    /// Claude Code; also the documents' plain dialect (D27).
+    Claude,
+    /// Codex CLI, desktop and editor extensions.
+    Codex,
+}
+
+impl Agent {
+    /// The word used in tables, options and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+        }
+    }
+
+    /// The inverse of [`Agent::as_str`].
+    pub fn parse(word: &str) -> Option<Agent> {
+        [Agent::Claude, Agent::Codex]
+            .into_iter()
+            .find(|a| a.as_str() == word)
+    }
+}
+
+/// What `stat` says about a file; equal stats mean unchanged content (DESIGN § 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stat {
+    /// Bytes on disk (compressed size for `.zst`).
+    pub size: u64,
+    /// Modification time, nanoseconds since the epoch.
+    pub mtime_ns: i64,
+    /// Status change time, nanoseconds since the epoch.
+    pub ctime_ns: i64,
+    /// Device number.
+    pub device: u64,
+    /// Inode number.
+    pub inode: u64,
+}
+
+/// A log file that exists now. `x.jsonl` and `x.jsonl.zst` are one logical file; plain wins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Where its bytes are.
+    pub path: PathBuf,
+    /// The path without `.zst`: the identity of the logical file.
+    pub key: String,
+    /// Whose log it is.
+    pub agent: Agent,
+    /// What `stat` said when the run looked.
+    pub stat: Stat,
+    /// The bytes on disk are a zstd frame; offsets refer to decompressed bytes.
+    pub compressed: bool,
+}
+
+/// How a file differs from what the store knows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// The store has no checkpoint for it.
+    New,
+    /// Longer than the checkpoint, or only its stat differs: both fingerprints are checked at the
+    /// first read; where they differ the slice is read as [`Seen::Replaced`].
+    Grown,
+    /// Shorter than the checkpoint: a new generation, read from the start and merged by record id.
+    Replaced,
+}
+
+/// The bytes of one file that a run still has to read: `[from, end of file)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The file.
+    pub file: SourceFile,
+    /// The first byte to read (decompressed); 0 for new and replaced files.
+    pub from: u64,
+    /// Lines before `from`.
+    pub line: u64,
+    /// Why it has to be read.
+    pub seen: Seen,
+}
+
+/// One record's bytes in its file.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Place {
+    /// Of the line's first byte, in decompressed bytes.
+    pub offset: u64,
+    /// Of the line, without its newline.
+    pub bytes: u64,
+    /// 1-based.
+    pub line: u64,
+}
+
+impl Place {
+    /// The first byte after the line and its newline.
+    pub fn end(self) -> u64 {
+        self.offset + self.bytes + 1
+    }
+}

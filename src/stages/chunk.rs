@@ -1,0 +1,1 @@
+//! Cuts exchanges into episodes.

@@ -1,0 +1,1 @@
+//! One line for a tool call and its result.

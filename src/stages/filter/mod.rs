@@ -1,0 +1,3 @@
+//! Keeps what people and agents said, and one digest per tool call.
+
+pub mod digest;
