@@ -1,1 +1,4 @@
-//! Floor 1.
+//! Floor 1: the machine, read-only. Files, git's own files, the host's name.
+
+pub mod files;
+pub mod read;
