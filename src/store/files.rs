@@ -96,7 +96,7 @@ impl Store {
 }
 
 const SELECT: &str = "SELECT f.key, f.path, f.agent, f.size, f.mtime_ns, f.ctime_ns, f.device,
-    f.inode, f.generation, f.offset, f.line, f.read_to, f.head, f.head_bytes, f.tail, s.id,
+    f.inode, f.generation, f.offset, f.line, f.read_to, f.head_print, f.head_bytes, f.tail_print, s.id,
     f.stream, f.ties FROM file f JOIN session s ON s.n = f.session";
 
 fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
@@ -346,14 +346,14 @@ fn write_oddities(db: &Connection, file: i64, commit: &Prepared) -> rusqlite::Re
 
 const INSERT: &str =
     "INSERT INTO file (key, path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 const UPDATE: &str = "UPDATE file SET (path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties)
     = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
     WHERE key = ?1 AND (path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties)
     IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 const FOLD: &str = "INSERT INTO fold (file, carry, sealed, tail) VALUES (?1, ?2, ?3, ?4)
