@@ -1,1 +1,3 @@
 //! Floor 1.
+pub mod git;
+pub mod identity;
