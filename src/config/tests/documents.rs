@@ -91,6 +91,19 @@ fn valid_files_fit_the_printed_schema_and_structural_faults_dont() {
             fixture.display()
         );
     }
+    let faults = fixtures("invalid").into_iter().filter(|f| {
+        let name = f.file_name().unwrap_or_default().to_string_lossy();
+        name.contains("-instead-of-") || name.starts_with("unknown-key")
+    });
+    let mut refused = 0;
+    for fixture in faults {
+        let document = Document::load(&fixture).unwrap().unwrap();
+        let fault = check::check(&schema(), &document.value);
+        // `yes` is text: whatever has a type is a fault of the schema, not only of the program.
+        assert!(fault.is_some(), "{}", fixture.display());
+        refused += 1;
+    }
+    assert!(refused >= 8, "only {refused} faults were tried");
 }
 
 #[test]

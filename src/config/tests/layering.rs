@@ -4,7 +4,7 @@ use super::super::{Origin, gate};
 use super::World;
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep};
 
-const PROJECT_LINE: &str = "/work/app/graphiti.config.json";
+const PROJECT_LINE: &str = "/code/app/graphiti.config.json";
 
 #[test]
 fn without_files_everything_is_the_documents_default() {
