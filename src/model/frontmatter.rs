@@ -241,10 +241,7 @@ graphiti_session_metadata:
     fn a_header_is_read_only_at_byte_0_between_whole_lines() {
         let text = render(&example(), "# S", "User: x\n---\ny");
         let (header, body) = read(&text).unwrap();
-        assert_eq!(
-            (header, body),
-            (example(), "# S\n\nUser: x\n---\ny\n")
-        );
+        assert_eq!((header, body), (example(), "# S\n\nUser: x\n---\ny\n"));
         for damaged in [
             format!(" {text}"),
             format!("\n{text}"),
@@ -273,7 +270,10 @@ graphiti_session_metadata:
     #[test]
     fn the_heading_has_the_short_id_the_part_and_the_title() {
         let id = "01234567-89ab-cdef-0123-456789abcdef";
-        assert_eq!(heading(id, 2, "Fix it"), "# Session 01234567, part 2: Fix it");
+        assert_eq!(
+            heading(id, 2, "Fix it"),
+            "# Session 01234567, part 2: Fix it"
+        );
         assert_eq!(heading("short", 1, ""), "# Session short, part 1");
     }
 

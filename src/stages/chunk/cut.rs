@@ -36,7 +36,10 @@ pub(super) fn whole(mut rest: Piece) -> Piece {
 /// it. The rest's `skip` moves on; it reaches the text's end where nothing else is left.
 pub(super) fn split(rest: &mut Piece, room: usize) -> Piece {
     let left = &rest.item.text[rest.skip..];
-    let at = cut_at(left, room.saturating_sub(prefix_bytes(&rest.item, rest.skip)));
+    let at = cut_at(
+        left,
+        room.saturating_sub(prefix_bytes(&rest.item, rest.skip)),
+    );
     let next = left.len() - left[at..].trim_start().len();
     let mut text = match rest.skip {
         0 => String::new(),

@@ -31,7 +31,11 @@ pub fn digest(
 ) -> Digest {
     let path = input.get("path").and_then(Value::as_str);
     let (end, status, bytes) = match outcome {
-        Outcome::Result(r) => (format!("{} lines", r.output.lines), r.status, r.output.bytes),
+        Outcome::Result(r) => (
+            format!("{} lines", r.output.lines),
+            r.status,
+            r.output.bytes,
+        ),
         Outcome::NoResult => ("no result".to_owned(), Status::Interrupted, 0),
     };
     let files: Vec<String> = path.iter().map(|p| (*p).to_owned()).collect();
@@ -41,7 +45,11 @@ pub fn digest(
             name: tool.to_owned(),
             status,
             output_bytes: bytes,
-            modified: if tool == "Edit" { files.clone() } else { Vec::new() },
+            modified: if tool == "Edit" {
+                files.clone()
+            } else {
+                Vec::new()
+            },
             files,
             completed: Vec::new(),
         },

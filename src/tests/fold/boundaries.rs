@@ -50,7 +50,11 @@ fn a_gap_is_measured_from_the_latest_time_before_and_bookkeeping_does_not_count(
     log.now_ms -= 19 * MINUTE;
     log.said("an inverted time").later(20).prompt("two");
     assert_eq!(episodes(&log).len(), 1, "a minute after the latest");
-    log.later(10).enqueue("x").silent().later(10).prompt("three");
+    log.later(10)
+        .enqueue("x")
+        .silent()
+        .later(10)
+        .prompt("three");
     assert_eq!(episodes(&log).len(), 2, "20 minutes after the prompt");
 }
 
@@ -102,7 +106,9 @@ fn an_exchange_over_the_budget_is_sealed_in_parts_before_the_record_that_passes_
 #[test]
 fn the_part_that_ends_a_cut_exchange_counts_as_one_exchange() {
     let mut log = Log::default();
-    log.prompt("one").said(&"a".repeat(300)).said(&"b".repeat(300));
+    log.prompt("one")
+        .said(&"a".repeat(300))
+        .said(&"b".repeat(300));
     for _ in 0..5 {
         log.prompt("next");
     }
@@ -122,9 +128,15 @@ fn one_record_over_the_budget_is_cut_and_says_so() {
     assert!(episodes[0].text.starts_with("User: go\n\nAgent: twenty"));
     for later in &episodes[1..] {
         let text = &later.text;
-        assert!(text.starts_with("Agent (continued): twenty bytes"), "{text}");
+        assert!(
+            text.starts_with("Agent (continued): twenty bytes"),
+            "{text}"
+        );
     }
-    let said: usize = episodes.iter().map(|e| e.text.matches("twenty").count()).sum();
+    let said: usize = episodes
+        .iter()
+        .map(|e| e.text.matches("twenty").count())
+        .sum();
     assert_eq!(said, 30);
     assert!(episodes.iter().all(|e| e.text.len() <= 400));
     let messages: u64 = episodes.iter().map(|e| e.tally.messages).sum();
@@ -137,7 +149,10 @@ fn one_record_over_the_budget_is_cut_and_says_so() {
 #[test]
 fn a_tiny_budget_still_ends() {
     let mut log = Log::default();
-    log.prompt("日本語").said("🙂🙂🙂").call("1", "Read", "a").result("1");
+    log.prompt("日本語")
+        .said("🙂🙂🙂")
+        .call("1", "Read", "a")
+        .result("1");
     let mut all = String::new();
     for episode in episodes_with(&log, budget(0)) {
         all.push_str(&episode.text);
@@ -186,15 +201,24 @@ fn a_sub_agent_told_inside_the_main_log_has_its_own_fold() {
         .result("1")
         .prompt("thanks");
     let episodes = episodes(&log);
-    let texts: Vec<_> = episodes.iter().map(|e| (e.stream.as_deref(), &*e.text)).collect();
+    let texts: Vec<_> = episodes
+        .iter()
+        .map(|e| (e.stream.as_deref(), &*e.text))
+        .collect();
     assert_eq!(
         texts,
         [
-            (Some("side"), "Task: look\n\nAgent: found\nAction: Read(a) → no result"),
+            (
+                Some("side"),
+                "Task: look\n\nAgent: found\nAction: Read(a) → no result"
+            ),
             (None, "User: go\n\nAction: Task() → 2 lines\n\nUser: thanks"),
         ]
     );
-    assert!(episodes[0].sealed, "the main log's prompt says that it is done");
+    assert!(
+        episodes[0].sealed,
+        "the main log's prompt says that it is done"
+    );
     assert!(!episodes[1].sealed);
 }
 
@@ -203,7 +227,9 @@ fn finished_sub_agents_do_not_pile_up_in_the_carry() {
     let mut log = Log::default();
     for i in 0..300 {
         log.within("").prompt("go");
-        log.within(&format!("side-{i}")).said("x").call("1", "Read", "a");
+        log.within(&format!("side-{i}"))
+            .said("x")
+            .call("1", "Read", "a");
     }
     let mut folds = Folds::new(ChunkOptions::default());
     folds.feed(&log.entries);

@@ -60,7 +60,11 @@ fn calls_given_up_belong_to_the_episode_before_the_gap() {
         .prompt("again");
     let episodes = episodes(&log);
     assert_eq!(episodes[0].text, "User: go\n\nAction: Read(a) → no result");
-    assert_eq!(episodes[0].ended_at, Some(Time(2_000)), "when it was called");
+    assert_eq!(
+        episodes[0].ended_at,
+        Some(Time(2_000)),
+        "when it was called"
+    );
     assert_eq!(episodes[1].text, "User: again");
 }
 
@@ -255,7 +259,10 @@ fn what_is_left_out_leaves_one_marker_per_run() {
 #[test]
 fn a_template_keeps_messages_whole_and_tools_as_digests_until_they_are_condensed() {
     let mut log = Log::default();
-    log.prompt("go").said("x").call("1", "Read", "a").result("1");
+    log.prompt("go")
+        .said("x")
+        .call("1", "Read", "a")
+        .result("1");
     let template = || Keep::Template("short.md".into());
     let mut folds = Folds::new(ChunkOptions::default());
     folds.policy = FilterPolicy {

@@ -115,7 +115,10 @@ fn log_of(acts: &[Act]) -> (Log, Vec<String>, usize) {
             }
         }
     }
-    let told = told.iter().flat_map(|t| t.split_whitespace()).map(str::to_owned);
+    let told = told
+        .iter()
+        .flat_map(|t| t.split_whitespace())
+        .map(str::to_owned);
     (log, told.collect(), unbroken)
 }
 
@@ -177,7 +180,10 @@ fn check(acts: &[Act], options: ChunkOptions, cuts: &[u64]) -> Result<(), TestCa
     prop_assert_eq!(&in_runs(&log, options, cuts), &wants);
     let bodies: Vec<&str> = wants.iter().map(|e| &*e.text).collect();
     let all = bodies.join("\n");
-    let mut found: Vec<&str> = all.split_whitespace().filter(|w| w.ends_with('é')).collect();
+    let mut found: Vec<&str> = all
+        .split_whitespace()
+        .filter(|w| w.ends_with('é'))
+        .collect();
     let mut told: Vec<&str> = told.iter().map(|w| &**w).collect();
     found.sort_unstable();
     told.sort_unstable();
