@@ -1,1 +1,7 @@
 //! Floor 1.
+
+pub mod documents;
+pub mod errors;
+pub mod terminal;
+pub mod test_runners;
+pub mod tools;
