@@ -9,8 +9,8 @@ use regex::Regex;
 use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
 
-/// The message in a failed tool's output: the first row of the table that matches, else the first
-/// line that says something. Empty when the output says nothing. Not cut and not folded: may hold
+/// The message in a failed tool's output: the first row of the table that matches, else a line that
+/// says something (the first of few, the last of many). Empty when the output says nothing. Not cut and not folded: may hold
 /// several spaces, never a newline.
 ///
 /// `parts` are the output's start and end (SPEC 001-026). Only failed results should come here: one
@@ -30,7 +30,7 @@ pub fn message(parts: [&str; 2]) -> String {
     let known = rows
         .filter(|(i, _)| candidates & (1 << i) != 0)
         .find_map(|(_, row)| parts.iter().find_map(|part| row.read(part)));
-    known.unwrap_or_else(|| first_saying_line(parts[0]).to_owned())
+    known.unwrap_or_else(|| saying_line(parts).to_owned())
 }
 
 /// What the person said in the text of a refused call; `None` when they only said no.
@@ -132,12 +132,20 @@ impl Row {
     }
 }
 
-/// Passes over blank lines, decoration, and what tools print before they come to the point.
-fn first_saying_line(text: &str) -> &str {
-    let mut lines = text.lines().map(str::trim).take(200);
-    let says =
-        |line: &&str| line.chars().any(char::is_alphanumeric) && !TABLE.silent.is_match(line);
-    lines.find(says).unwrap_or("")
+/// The first line that says something where there are few, else the last: a long output is mostly
+/// what went well before it. Blank lines, decoration, stack frames and what tools print before they
+/// come to the point say nothing.
+fn saying_line(parts: [&str; 2]) -> &str {
+    const FEW: usize = 5;
+    const LOOKED_AT: usize = 40;
+    let says = |line: &&str| line.chars().any(char::is_alphabetic) && !TABLE.silent.is_match(line);
+    let mut lines = parts[0].lines().map(str::trim);
+    if parts[1].is_empty() && lines.clone().filter(|l| !l.is_empty()).nth(FEW).is_none() {
+        return lines.find(says).unwrap_or("");
+    }
+    let ends = parts.iter().rev().flat_map(|part| part.lines().rev());
+    let mut ends = ends.map(str::trim).take(LOOKED_AT);
+    ends.find(says).or_else(|| lines.find(says)).unwrap_or("")
 }
 
 #[cfg(test)]
@@ -174,11 +182,20 @@ mod tests {
     }
 
     #[test]
-    fn without_a_row_the_first_line_that_says_something_counts() {
+    fn without_a_row_a_line_that_says_something_counts() {
         let text = "\n> app@1.0.0 build\n> next build\n\n-----\nSome thing broke\nmore\n";
         assert_eq!(message([text, ""]), "Some thing broke");
         assert_eq!(message(["", ""]), "");
         assert_eq!(message(["\n---\n", ""]), "");
+        let long = format!(
+            "{}it stopped here\n    at f (a.js:1:2)\n===\n",
+            "fine\n".repeat(9)
+        );
+        assert_eq!(message([&long, ""]), "it stopped here");
+        assert_eq!(
+            message(["fine\n", "fine\nit stopped here\n"]),
+            "it stopped here"
+        );
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl<'a> Call<'a> {
         }
         let found = show.keys().iter().find_map(|key| self.value(key));
         let text = match (show, found?) {
-            (Show::Command(_), value) => return Some(self.command(value)),
+            (Show::Command(_), value) => return self.command(value),
             (_, Value::String(text)) => Cow::Borrowed(text.as_str()),
             (_, Value::Number(n)) => Cow::Owned(n.to_string()),
             _ => return None,
@@ -201,7 +201,7 @@ impl<'a> Call<'a> {
     }
 
     /// The command on one line, and where it ran when that is not the working directory.
-    fn command(&self, value: &'a Value) -> Cow<'a, str> {
+    fn command(&self, value: &'a Value) -> Option<Cow<'a, str>> {
         let command = match value {
             Value::Array(list) => Cow::Owned(joined(list)),
             other => Cow::Borrowed(other.as_str().unwrap_or("")),
@@ -210,13 +210,20 @@ impl<'a> Call<'a> {
             Cow::Borrowed(text) => line::folded(text, COMMAND_CHARS_MAX),
             Cow::Owned(text) => Cow::Owned(line::folded(text, COMMAND_CHARS_MAX).into_owned()),
         };
+        if told.is_empty() {
+            return None;
+        }
         let place = self
             .text("workdir")
             .map(|dir| line::relative(dir, self.cwd));
-        match place.filter(|dir| !matches!(*dir, "" | ".") && self.cwd.is_some()) {
-            Some(dir) => Cow::Owned(format!("{told}, in {}", line::folded(dir, TEXT_CHARS_MAX))),
-            None => told,
-        }
+        Some(
+            match place.filter(|dir| !matches!(*dir, "" | ".") && self.cwd.is_some()) {
+                Some(dir) => {
+                    Cow::Owned(format!("{told}, in {}", line::folded(dir, TEXT_CHARS_MAX)))
+                }
+                None => told,
+            },
+        )
     }
 }
 

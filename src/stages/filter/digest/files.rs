@@ -153,10 +153,8 @@ pub fn modified(call: &Call<'_>, result: &ToolResult) -> Vec<String> {
 pub fn search(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
     let facts = &result.facts;
     let head = output.head.as_ref();
-    if output.is_blank()
-        || head.starts_with("No matches found")
-        || head.starts_with("No files found")
-    {
+    let none = head.starts_with("No matches found") || head.starts_with("No files found");
+    if none || output.is_blank() && facts.matches.or(facts.files).unwrap_or(0) == 0 {
         return out.push_str("no matches");
     }
     let content = call.text("output_mode") == Some("content");
@@ -173,6 +171,9 @@ pub fn search(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &O
         }
         (Some(matches), None) => line::count(out, matches, "match"),
         (None, Some(files)) if !content => line::count(out, files, "file"),
+        _ if content && !with_context(call) && facts.lines.is_some() => {
+            line::count(out, facts.lines.unwrap_or(0), "match")
+        }
         _ => line::count(out, facts.lines.or(output.lines).unwrap_or(0), "line"),
     }
 }
@@ -188,10 +189,7 @@ fn number_after(text: &str, marker: &str) -> Option<u64> {
 /// Matches and files of `path:12:text` lines, context lines (`path-12-text`) apart. Files are absent
 /// where a single file was searched, both where the lines don't tell.
 fn matches_in(text: &str, call: &Call<'_>) -> (Option<u64>, Option<u64>) {
-    let with_context = ["-A", "-B", "-C", "context"];
-    let with_context = with_context
-        .iter()
-        .any(|key| call.input.get(*key).is_some());
+    let with_context = with_context(call);
     let (mut matches, mut files, mut last) = (0u64, 0u64, "");
     let mut unknown = 0u64;
     for text in text.lines().filter(|l| !l.is_empty() && *l != "--") {
@@ -214,6 +212,11 @@ fn matches_in(text: &str, call: &Call<'_>) -> (Option<u64>, Option<u64>) {
         }
         (matches, unknown, false) => (Some(matches + unknown), None),
     }
+}
+
+fn with_context(call: &Call<'_>) -> bool {
+    let keys = ["-A", "-B", "-C", "context"];
+    keys.iter().any(|key| call.input.get(*key).is_some())
 }
 
 /// The path of a `path:12:text` line; empty for `12:text`.
