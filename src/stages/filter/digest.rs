@@ -1,1 +1,0 @@
-//! One line for a tool call and its result.
