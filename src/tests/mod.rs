@@ -1,3 +1,5 @@
 //! Whole-program tests.
 
+mod cases;
 mod fold;
+mod home;

@@ -24,8 +24,8 @@ pub struct Wants {
 /// What came of it.
 #[derive(Debug)]
 pub struct Came {
-    /// By id.
-    pub sessions: BTreeMap<String, Session>,
+    /// By id, with the title to show.
+    pub sessions: BTreeMap<String, (Session, Option<String>)>,
     /// With their sessions, in the order of session, stream and part.
     pub episodes: Vec<(String, Episode)>,
     /// Of all files together.
@@ -126,7 +126,7 @@ impl Wants {
                 None => came.sessions.values().next(),
             };
             match session {
-                Some(session) => wanted.compare(session, found),
+                Some((session, title)) => wanted.compare(session, title.clone(), found),
                 None => found.0.push(format!("no session {:?} among {:?}", wanted.id, came.sessions.keys())),
             }
         }
@@ -150,10 +150,10 @@ impl Wants {
 }
 
 impl WantedSession {
-    fn compare(&self, session: &Session, found: &mut Differences) {
+    fn compare(&self, session: &Session, title: Option<String>, found: &mut Differences) {
         let place = format!("session {}", session.id);
         let facts = &session.facts;
-        found.stated(&place, "title", &self.title, facts.title().map(str::to_owned));
+        found.stated(&place, "title", &self.title, title);
         found.stated(&place, "project", &self.project, Some(session.project_path.clone()));
         found.stated(&place, "cwd", &self.cwd, session.cwd.clone());
         found.stated(&place, "branch", &self.branch, facts.branch.clone().or(session.branch.clone()));
