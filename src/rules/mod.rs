@@ -1,1 +1,5 @@
 //! Floor 1.
+
+pub mod documents;
+pub mod endings;
+pub mod injected;
