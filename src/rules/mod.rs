@@ -1,6 +1,7 @@
 //! Floor 1: judgement as tables. YAML files, embedded, with samples that test themselves.
 
 pub mod documents;
+pub mod endings;
 pub mod errors;
 pub mod injected;
 pub mod records;
