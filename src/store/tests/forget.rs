@@ -12,10 +12,13 @@ fn telling(name: &str, word: &str) -> Commit {
     commit.facts.ai_title = Some(format!("about {word}"));
     commit.carry.streams = vec![StreamCarry {
         filter: FilterCarry {
-            queued: vec![QueuedPrompt {
-                text: word.into(),
-                told: false,
-            }],
+            queued: vec![
+                QueuedPrompt {
+                    text: word.into(),
+                    told: false,
+                }
+                .into(),
+            ],
             ..FilterCarry::default()
         },
         ..StreamCarry::default()
