@@ -142,7 +142,7 @@ fn tables() -> Vec<Shown> {
         Shown {
             table: "file",
             columns: &["key", "path", "agent", "session=@session", "stream", "generation",
-                "offset", "line", "read_to", "head_print", "head_bytes", "tail_print",
+                "offset", "line", "read_to", "head_print", "head_bytes", "tail_print", "content", "content_to",
                 "ties=replace(ties, char(10), ' ')"],
             left_out: &["n", "size", "mtime_ns", "ctime_ns", "device", "inode"],
             order: "key",

@@ -350,14 +350,17 @@ fn write_oddities(db: &Connection, file: i64, commit: &Prepared) -> rusqlite::Re
 
 const INSERT: &str =
     "INSERT INTO file (key, path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties)
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties,
+    content, content_to)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
 
 const UPDATE: &str = "UPDATE file SET (path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties)
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties,
+    content, content_to)
     = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
     WHERE key = ?1 AND (path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties)
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties,
+    content, content_to)
     IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
 
 const FOLD: &str = "INSERT INTO fold (file, carry, sealed, tail) VALUES (?1, ?2, ?3, ?4)
