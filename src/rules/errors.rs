@@ -116,7 +116,12 @@ impl Table {
 impl Row {
     fn read(&self, text: &str) -> Option<String> {
         let regex = self.regex.get_or_init(|| {
-            Regex::new(&format!("(?mR){}", self.matches))
+            // Unicode word boundaries would keep the fast engines out.
+            let text = self
+                .matches
+                .replace(r"\b", r"(?-u:\b)")
+                .replace(r"\d", "[0-9]");
+            Regex::new(&format!("(?mR){text}"))
                 .unwrap_or_else(|e| panic!("the embedded table of errors, {}: {e}", self.what))
         });
         let found = match self.last {

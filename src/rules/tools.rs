@@ -3,8 +3,8 @@
 //!
 //! Knows the tools' names and parameters; refuses to know how a digest is worded (`stages::filter`).
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The row for a tool. Names are the model's output, not an enum: exact names first, then the
@@ -118,7 +118,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load(&written()));
 
 struct Table {
     rows: Vec<Tool>,
-    by_name: HashMap<String, usize>,
+    by_name: FxHashMap<String, usize>,
 }
 
 /// A row as the file has it.
@@ -151,7 +151,7 @@ fn written() -> Vec<Written> {
 
 impl Table {
     fn load(written: &[Written]) -> Table {
-        let mut by_name = HashMap::new();
+        let mut by_name = FxHashMap::default();
         for (i, row) in written.iter().enumerate() {
             by_name.extend(row.names.iter().map(|name| (name.clone(), i)));
         }

@@ -44,9 +44,25 @@ fn digest_zoo() {
         let _ = writeln!(out, "{}", call.digest(&call.input).text);
     }
     let began = std::time::Instant::now();
+    let rounds = std::env::var("ROUNDS").map_or(1, |n| n.parse().unwrap_or(1));
+    for _ in 1..rounds {
+        for c in &calls {
+            std::hint::black_box(c.digest(&c.input));
+        }
+    }
     let bytes: usize = calls.iter().map(|c| c.digest(&c.input).text.len()).sum();
-    let each = began.elapsed().as_nanos() as usize / calls.len();
+    let each = began.elapsed().as_nanos() as usize / calls.len() / rounds;
     let _ = writeln!(out, "{} calls, {bytes} bytes, {each} ns each", calls.len());
+    let mut tools: std::collections::BTreeMap<&str, (u128, u128)> = Default::default();
+    for call in &calls {
+        let began = std::time::Instant::now();
+        std::hint::black_box(call.digest(&call.input));
+        let slot = tools.entry(&call.tool).or_default();
+        *slot = (slot.0 + began.elapsed().as_nanos(), slot.1 + 1);
+    }
+    for (tool, (ns, n)) in tools.into_iter().filter(|(_, (_, n))| *n > 20) {
+        let _ = writeln!(out, "{tool}: {} ns", ns / n);
+    }
     let inputs: Vec<_> = calls
         .iter()
         .map(|c| (c.tool.clone(), c.input.clone()))
