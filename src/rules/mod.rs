@@ -2,6 +2,7 @@
 
 pub mod documents;
 pub mod errors;
+pub mod table;
 pub mod terminal;
 pub mod test_runners;
 pub mod tools;

@@ -2,6 +2,7 @@
 //!
 //! Knows what runners print; refuses to know which command was run, and what a digest looks like.
 
+use super::table;
 use super::terminal::plain;
 use crate::model::entry::Excerpt;
 use regex::{Captures, Regex};
@@ -84,7 +85,8 @@ pub struct TestRun {
 /// More: longer lists in reports; fewer: the rest of a broken suite is only a number.
 const NAMES_MAX: usize = 50;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load(include_str!("test_runners.yaml")));
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| Table::load(&table::rows(include_str!("test_runners.yaml"))));
 
 struct Table {
     idle: FxHashSet<String>,

@@ -3,6 +3,7 @@
 //!
 //! Knows the tools' names and parameters; refuses to know how a digest is worded (`stages::filter`).
 
+use super::table;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -135,18 +136,13 @@ struct Written {
     counts: String,
     #[serde(default)]
     alone: bool,
-    #[serde(default)]
-    #[cfg_attr(not(test), allow(dead_code))]
-    samples: Samples,
+    #[cfg(test)]
+    samples: Vec<Sample>,
 }
 
-#[cfg(not(test))]
-type Samples = serde::de::IgnoredAny;
-#[cfg(test)]
-type Samples = Vec<Sample>;
-
 fn written() -> Vec<Written> {
-    serde_yaml::from_str(include_str!("tools.yaml")).expect("the embedded table of tools")
+    serde_yaml::from_str(&table::rows(include_str!("tools.yaml")))
+        .expect("the embedded table of tools")
 }
 
 impl Table {
