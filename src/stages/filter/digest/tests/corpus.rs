@@ -3,6 +3,7 @@
 
 use super::*;
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -33,7 +34,6 @@ fn every_real_call_gives_one_short_line() {
 #[test]
 #[ignore = "prints digests of real calls"]
 fn digest_zoo() {
-    use std::io::Write;
     let Some(calls) = calls() else { return };
     let only = std::env::var("ZOO").ok();
     let mut out = std::io::stderr().lock();
@@ -97,6 +97,11 @@ fn calls() -> Option<Vec<Real>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     let home = folder.unwrap_or(here).join("home");
     if !home.is_dir() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "no corpus at {}: passed over",
+            home.display()
+        );
         return None;
     }
     let mut calls = Vec::new();
