@@ -28,7 +28,11 @@ pub fn summarise_output(output: Option<&Value>) -> String {
         Some(Value::String(text)) => summarise_text(text),
         Some(Value::Object(fields)) => {
             let keys = fields.keys().take(5).map(|key| json!(key)).collect();
-            format!("Dict with {} keys: {}", fields.len(), repr(&Value::Array(keys)))
+            format!(
+                "Dict with {} keys: {}",
+                fields.len(),
+                repr(&Value::Array(keys))
+            )
         }
         Some(Value::Array(items)) => format!("List with {} items", items.len()),
         Some(Value::Bool(_)) => "bool".to_owned(),
@@ -113,7 +117,9 @@ fn repr(value: &Value) -> String {
             format!("[{}]", items.join(", "))
         }
         Value::Object(fields) => {
-            let pairs = fields.iter().map(|(k, v)| format!("{}: {}", quoted(k), repr(v)));
+            let pairs = fields
+                .iter()
+                .map(|(k, v)| format!("{}: {}", quoted(k), repr(v)));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
         }
     }
@@ -168,7 +174,10 @@ mod tests {
     #[test]
     fn values_are_printed_as_python_does() {
         let cases = [
-            (json!([1, "a", null, true, 1.0]), "[1, 'a', None, True, 1.0]"),
+            (
+                json!([1, "a", null, true, 1.0]),
+                "[1, 'a', None, True, 1.0]",
+            ),
             (json!({"a": {"b": []}}), "{'a': {'b': []}}"),
             (json!("it's"), "\"it's\""),
             (json!("it's \"x\""), "'it\\'s \"x\"'"),
@@ -202,6 +211,9 @@ mod tests {
             "Dict with 6 keys: ['a', 'b', 'c', 'd', 'e']"
         );
         assert_eq!(summarise_output(Some(&json!(1.5))), "float");
-        assert_eq!(summarise_output(Some(&json!("x\nFAILED"))), "Error output (2 lines)");
+        assert_eq!(
+            summarise_output(Some(&json!("x\nFAILED"))),
+            "Error output (2 lines)"
+        );
     }
 }

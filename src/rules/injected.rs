@@ -91,7 +91,10 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
 
 static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| {
     [Agent::Claude, Agent::Codex].map(|agent| {
-        let rows = || ROWS.iter().filter(|row| row.agent.is_none_or(|a| a == agent));
+        let rows = || {
+            ROWS.iter()
+                .filter(|row| row.agent.is_none_or(|a| a == agent))
+        };
         let marked = |row: &&Row| memchr3(b'<', b'[', b'#', row.open.as_bytes()).is_some();
         Table {
             anywhere: rows().filter(|row| row.how == How::Anywhere).collect(),
@@ -102,11 +105,8 @@ static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| {
 });
 
 impl Row {
-    fn reason(&self) -> &'static str {
-        // Rows live as long as the program; this finds the row's own text again.
-        ROWS.iter()
-            .find(|row| row.open == self.open && row.agent == self.agent)
-            .map_or("injected", |row| row.reason.as_str())
+    fn reason(&'static self) -> &'static str {
+        &self.reason
     }
 
     fn close(&self) -> &str {
@@ -128,7 +128,6 @@ impl Row {
     fn end(&self, text: &str) -> Option<usize> {
         let close = self.close().as_bytes();
         let from = self.open.len().min(text.len());
-        let from = if self.close() == ">" && !self.is_open_tag() { from - 1 } else { from };
         let rest = &text.as_bytes()[from..];
         let at = match self.last {
             true => memmem::rfind(rest, close),
@@ -211,7 +210,7 @@ enum Step<'t> {
 }
 
 impl Row {
-    fn step<'t>(&self, text: &'t str) -> Option<Step<'t>> {
+    fn step<'t>(&'static self, text: &'t str) -> Option<Step<'t>> {
         let opens = self.opens(text);
         let machine = || Step::Done(Spoken::Machine(self.reason()));
         match self.how {
@@ -240,9 +239,9 @@ impl Row {
     }
 
     /// A block on lines of its own that ends `text`.
-    fn at_end<'t>(&self, text: &'t str) -> Option<Step<'t>> {
+    fn at_end<'t>(&'static self, text: &'t str) -> Option<Step<'t>> {
         let close = self.close();
-        if close.len() < 2 && !text.ends_with(close) || !text.ends_with(close) {
+        if !text.ends_with(close) {
             return None;
         }
         let at = text.rfind(self.open.as_str())?;
@@ -260,7 +259,11 @@ fn slash(text: &str) -> Option<String> {
     }
     let args = between(text, "<command-args>", "</command-args>").unwrap_or_default();
     let stroke = if name.starts_with('/') { "" } else { "/" };
-    Some(format!("{stroke}{name} {}", args.trim()).trim_end().to_owned())
+    Some(
+        format!("{stroke}{name} {}", args.trim())
+            .trim_end()
+            .to_owned(),
+    )
 }
 
 /// `!command` out of a shell command's wrapper.
@@ -328,7 +331,10 @@ mod tests {
     #[test]
     fn one_agents_wrappers_are_words_to_the_other() {
         let text = "<skill>x</skill>";
-        assert_eq!(people_words(Agent::Claude, text), Spoken::Words(text.into()));
+        assert_eq!(
+            people_words(Agent::Claude, text),
+            Spoken::Words(text.into())
+        );
     }
 
     #[test]

@@ -2,9 +2,7 @@
 //! Knows those four shapes; refuses to know real logs.
 
 use super::ParseState;
-use crate::model::entry::{
-    Call, Entry, Excerpt, Identity, Message, Status, ToolResult, Via, What,
-};
+use crate::model::entry::{Call, Entry, Excerpt, Identity, Message, Status, ToolResult, Via, What};
 use crate::model::source::{Agent, Place};
 use crate::model::time::Time;
 use crate::rules::documents::{display, params, summarise_input, summarise_output};
@@ -108,7 +106,10 @@ pub fn episode_line(filtered: Option<&Value>) -> String {
 }
 
 fn kind(entry: &Map<String, Value>) -> &str {
-    entry.get("type").and_then(Value::as_str).unwrap_or_default()
+    entry
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 fn content(entry: &Map<String, Value>) -> String {
@@ -187,6 +188,7 @@ fn failure(entry: &Map<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
     use std::path::PathBuf;
 
     fn golden() -> Option<Value> {
@@ -214,7 +216,7 @@ mod tests {
     #[test]
     fn every_golden_case_comes_out_as_wanted() {
         let Some(golden) = golden() else {
-            println!("passed over: no golden folder");
+            let _ = writeln!(std::io::stderr(), "passed over: no golden folder");
             return;
         };
         let cases = golden["cases"].as_array().expect("cases");
@@ -230,7 +232,12 @@ mod tests {
     fn read(text: &str) -> Result<Vec<What>, Cow<'static, str>> {
         let mut out = Vec::new();
         let mut bytes = text.as_bytes().to_vec();
-        line(&mut ParseState::default(), Place::default(), &mut bytes, &mut out)?;
+        line(
+            &mut ParseState::default(),
+            Place::default(),
+            &mut bytes,
+            &mut out,
+        )?;
         Ok(out.into_iter().map(|entry| entry.what).collect())
     }
 
@@ -240,21 +247,28 @@ mod tests {
         assert!(matches!(&prompt[..], [What::Prompt { text, .. }] if text.starts_with("Fix")));
         let said = read(r#"{"type":"assistant","content":"Reading"}"#).unwrap();
         assert_eq!(said, [What::Said("Reading".into())]);
-        let call = r#"{"type":"tool_use","tool":"Grep","input":{"pattern":"jwt"},"output":["a","b"]}"#;
+        let call =
+            r#"{"type":"tool_use","tool":"Grep","input":{"pattern":"jwt"},"output":["a","b"]}"#;
         let [What::Call(call), What::Result(result)] = &read(call).unwrap()[..] else {
             panic!("a call and its result");
         };
         assert_eq!((&*call.tool, &call.id), ("Grep", &result.call));
         assert_eq!((result.output.lines, result.status), (2, Status::Ok));
         let error = r#"{"type":"error","tool":"Edit","message":"String not found","details":"at"}"#;
-        assert_eq!(read(error).unwrap(), [What::Failure("Edit failed - String not found".into())]);
+        assert_eq!(
+            read(error).unwrap(),
+            [What::Failure("Edit failed - String not found".into())]
+        );
         let open = read(r#"{"type":"tool_use","tool":"Bash","input":{}}"#).unwrap();
         assert!(matches!(&open[1], What::Result(r) if r.status == Status::Failed));
     }
 
     #[test]
     fn other_lines_are_unknown_or_refused() {
-        assert_eq!(read(r#"{"type":"x"}"#).unwrap(), [What::Unknown("x".into())]);
+        assert_eq!(
+            read(r#"{"type":"x"}"#).unwrap(),
+            [What::Unknown("x".into())]
+        );
         assert_eq!(read("{}").unwrap(), [What::Unknown("untyped".into())]);
         assert_eq!(read("[1]").unwrap_err(), "not an object");
         assert_eq!(read("{").unwrap_err(), "torn json");

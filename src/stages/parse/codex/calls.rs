@@ -146,9 +146,15 @@ impl Record<'_> {
     /// call that asked for it, or stands alone when no such call is open.
     pub(super) fn patch_applied(&mut self, report: &Fields<'_>, id: &str) {
         let success = report.raw("success") != Some("false")
-            && !matches!(report.text("status").as_deref(), Some("failed" | "declined"));
+            && !matches!(
+                report.text("status").as_deref(),
+                Some("failed" | "declined")
+            );
         let changed = match success {
-            true => report.raw("changes").map(patch::changes).unwrap_or_default(),
+            true => report
+                .raw("changes")
+                .map(patch::changes)
+                .unwrap_or_default(),
             false => Vec::new(),
         };
         let open = self.carry().map(|c| c.open.as_slice()).unwrap_or_default();

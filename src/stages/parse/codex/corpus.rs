@@ -6,6 +6,7 @@ use crate::model::entry::Status;
 use crate::model::tally::Usage;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Rollouts below a folder of the corpus, in order; none, said so, where it is absent.
@@ -21,9 +22,13 @@ fn rollouts(folder: &str) -> Vec<PathBuf> {
         }
     }
     if found.is_empty() {
-        println!("passed over: no corpus/{folder}");
+        passed_over(folder);
     }
     found
+}
+
+fn passed_over(what: &str) {
+    let _ = writeln!(std::io::stderr(), "passed over: no corpus/{what}");
 }
 
 fn read(path: &Path) -> (Vec<Entry>, Vec<String>) {
@@ -33,7 +38,9 @@ fn read(path: &Path) -> (Vec<Entry>, Vec<String>) {
 }
 
 fn odd(name: &str) -> Option<Vec<Entry>> {
-    let path = rollouts("odd").into_iter().find(|path| path.ends_with(name))?;
+    let path = rollouts("odd")
+        .into_iter()
+        .find(|path| path.ends_with(name))?;
     let (out, rejects) = read(&path);
     assert_eq!(rejects, Vec::<String>::new());
     Some(out)
@@ -56,16 +63,28 @@ fn real_files_are_understood_without_a_rest() {
         let (all, rejects) = read(&path);
         let name = path.display();
         assert_eq!(rejects, Vec::<String>::new(), "{name}");
-        assert!(!prompts(&all).is_empty() && !said(&all).is_empty(), "{name}");
+        assert!(
+            !prompts(&all).is_empty() && !said(&all).is_empty(),
+            "{name}"
+        );
         for entry in &all {
             let kind = match &entry.what {
                 What::Noise(reason) => format!("noise: {reason}"),
                 What::Unknown(kind) => format!("unknown: {kind}"),
-                what => format!("{what:?}").chars().take_while(|c| c.is_alphabetic()).collect(),
+                what => format!("{what:?}")
+                    .chars()
+                    .take_while(|c| c.is_alphabetic())
+                    .collect(),
             };
             *kinds.entry(kind).or_default() += 1;
-            assert!(entry.context.cwd.is_some() && entry.context.session.is_some(), "{name}");
-            assert!(matches!(entry.id, Identity::Nth(_)) && entry.time.is_some(), "{name}");
+            assert!(
+                entry.context.cwd.is_some() && entry.context.session.is_some(),
+                "{name}"
+            );
+            assert!(
+                matches!(entry.id, Identity::Nth(_)) && entry.time.is_some(),
+                "{name}"
+            );
         }
         let calls: BTreeSet<&str> = all
             .iter()
@@ -75,16 +94,38 @@ fn real_files_are_understood_without_a_rest() {
             })
             .collect();
         let answered: BTreeSet<&str> = results(&all).iter().map(|r| r.call.as_str()).collect();
-        assert_eq!(calls.len(), inputs(&all).len(), "{name}: a call is told once");
-        assert_eq!(answered.len(), results(&all).len(), "{name}: a result is told once");
-        assert!(answered.is_subset(&calls), "{name}: a result without a call");
+        assert_eq!(
+            calls.len(),
+            inputs(&all).len(),
+            "{name}: a call is told once"
+        );
+        assert_eq!(
+            answered.len(),
+            results(&all).len(),
+            "{name}: a result is told once"
+        );
+        assert!(
+            answered.is_subset(&calls),
+            "{name}: a result without a call"
+        );
         let open = calls.len() - answered.len();
         assert!(open <= 3, "{name}: {open} calls without a result");
-        let Usage { input, output, cache_read, cache_write } = billed(&all);
-        assert_eq!(input + output + cache_read + cache_write, stated_total(&path), "{name}");
+        let Usage {
+            input,
+            output,
+            cache_read,
+            cache_write,
+        } = billed(&all);
+        assert_eq!(
+            input + output + cache_read + cache_write,
+            stated_total(&path),
+            "{name}"
+        );
     }
-    println!("{kinds:#?}");
-    assert!(kinds.keys().all(|kind| !kind.starts_with("unknown")), "{kinds:#?}");
+    assert!(
+        kinds.keys().all(|kind| !kind.starts_with("unknown")),
+        "{kinds:#?}"
+    );
 }
 
 #[test]
@@ -94,12 +135,18 @@ fn commands_of_code_mode_are_dug_out_of_real_scripts() {
         let (all, _) = read(&path);
         for (tool, input) in inputs(&all) {
             scripts += usize::from(tool == "exec");
-            let asked = input.get("input").and_then(|i| i.as_str()).unwrap_or_default();
+            let asked = input
+                .get("input")
+                .and_then(|i| i.as_str())
+                .unwrap_or_default();
             let unread = input.get("cmd").is_none() && asked.contains("tools.exec_command");
             opaque += usize::from(tool == "exec" && unread);
         }
     }
-    assert!(opaque * 50 <= scripts, "{opaque} of {scripts} scripts hide their commands");
+    assert!(
+        opaque * 50 <= scripts,
+        "{opaque} of {scripts} scripts hide their commands"
+    );
 }
 
 #[test]
@@ -111,7 +158,10 @@ fn growing_files_give_the_same_entries() {
     }
     for files in versions.into_values() {
         for pair in files.windows(2) {
-            let (a, b) = (std::fs::read(&pair[0]).unwrap(), std::fs::read(&pair[1]).unwrap());
+            let (a, b) = (
+                std::fs::read(&pair[0]).unwrap(),
+                std::fs::read(&pair[1]).unwrap(),
+            );
             if b.starts_with(&a) {
                 let ((short, _, _), (long, _, _)) = (parse(&a), parse(&b));
                 assert_eq!(short[..], long[..short.len()], "{}", pair[1].display());
@@ -125,7 +175,9 @@ fn growing_files_give_the_same_entries() {
 fn reading_may_start_again_at_any_record() {
     let files = rollouts("home/.codex");
     let odd = rollouts("odd");
-    let forks = odd.iter().filter(|path| path.ends_with("codex_legacy_fork_embedded.jsonl"));
+    let forks = odd
+        .iter()
+        .filter(|path| path.ends_with("codex_legacy_fork_embedded.jsonl"));
     for path in files.iter().take(4).chain(files.last()).chain(forks) {
         let bytes = std::fs::read(path).expect("a corpus file");
         let (all, _, _) = parse(&bytes);
@@ -134,17 +186,20 @@ fn reading_may_start_again_at_any_record() {
             let first = &all[start];
             let start = start - usize::from(first.nth);
             let mut state = ParseState::default();
-            state.context = first.context.clone();
+            state.context.clone_from(&first.context);
             let mut again = Vec::new();
             let mut at = first.place.offset;
-            let mut number = first.place.line;
-            for line in bytes[at as usize..].split(|b| *b == b'\n').take(60) {
-                let place = Place { offset: at, bytes: line.len() as u64, line: number };
+            let rest = bytes[at as usize..].split(|b| *b == b'\n').take(60);
+            for (number, line) in (first.place.line..).zip(rest) {
+                let place = Place {
+                    offset: at,
+                    bytes: line.len() as u64,
+                    line: number,
+                };
                 if !line.is_empty() {
                     super::line(&mut state, place, &mut line.to_vec(), &mut again).unwrap();
                 }
                 at = place.end();
-                number += 1;
             }
             let name = path.display();
             for (again, once) in again.iter().zip(&all[start..]) {
@@ -156,7 +211,9 @@ fn reading_may_start_again_at_any_record() {
 
 #[test]
 fn the_odd_files_behave() {
-    let Some(fork) = odd("codex_legacy_fork_embedded.jsonl") else { return };
+    let Some(fork) = odd("codex_legacy_fork_embedded.jsonl") else {
+        return;
+    };
     assert_eq!(prompts(&fork), ["parent prompt (copied)", "child prompt"]);
     let origins: Vec<Option<&str>> = fork.iter().map(|e| e.context.origin.as_deref()).collect();
     let parent = Some("01a0714e-cbc4-7d23-9f9d-02d710c07ed7");
@@ -165,10 +222,30 @@ fn the_odd_files_behave() {
     let all = odd(paginated).unwrap();
     assert_eq!(prompts(&all), ["Run the tests"]);
     let result = results(&all)[0];
-    assert_eq!((result.exit_code, result.status), (Some(101), Status::Failed));
+    assert_eq!(
+        (result.exit_code, result.status),
+        (Some(101), Status::Failed)
+    );
     assert_eq!(&*result.output.head, "test result: FAILED\n");
     let base = "rollout-2026-09-05T12-00-00-01a0714f-0000-7d23-9f9d-02d710c07ed8.jsonl";
     assert_eq!(prompts(&odd(base).unwrap()), ["Now fix it"]);
+}
+
+#[test]
+fn a_compressed_file_reads_as_its_content() {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let root = std::env::var_os("CORPUS_DIR").map_or(beside, PathBuf::from);
+    let name = "odd/rollout-2026-02-22T22-03-39-019c8572-cc91-7d53-9cca-0b08f867cbb3.jsonl.zst";
+    let Ok(packed) = std::fs::read(root.join(name)) else {
+        passed_over(name);
+        return;
+    };
+    let (all, rejects, _) = parse(&zstd::decode_all(&packed[..]).expect("a zstd frame"));
+    assert_eq!(rejects, Vec::<String>::new());
+    let unknown = all.iter().filter(|e| matches!(e.what, What::Unknown(_)));
+    assert_eq!(unknown.count(), 0);
+    assert_eq!(prompts(&all).len(), 5);
+    assert!(prompts(&all)[0].starts_with("codex primary"));
 }
 
 /// Real-looking lines to cut and stir.

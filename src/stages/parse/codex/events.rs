@@ -106,8 +106,15 @@ impl Record<'_> {
                 self.noise("review");
                 self.reviewing(false);
             }
-            "AgentMessage" | "Plan" | "McpToolCall" | "DynamicToolCall" | "WebSearch"
-            | "CollabAgentToolCall" | "ContextCompaction" | "ImageGeneration" | "ImageView" => {
+            "AgentMessage"
+            | "Plan"
+            | "McpToolCall"
+            | "DynamicToolCall"
+            | "WebSearch"
+            | "CollabAgentToolCall"
+            | "ContextCompaction"
+            | "ImageGeneration"
+            | "ImageView" => {
                 self.told_elsewhere();
             }
             "Reasoning" => self.noise("thinking"),
@@ -140,7 +147,7 @@ impl Record<'_> {
             None => total.minus(carry.billed),
         };
         let spent = carry.spent.plus(since);
-        let message = (carry.message != 0).then(|| Message {
+        let message = (carry.message != 0).then_some(Message {
             group: carry.message,
             model: carry.model,
             usage: Some(spent),
@@ -194,17 +201,36 @@ fn quiet(kind: &str) -> Option<&'static str> {
         "agent_reasoning" | "agent_reasoning_raw_content" | "agent_reasoning_section_break" => {
             "thinking"
         }
-        "context_compacted" | "mcp_tool_call_end" | "web_search_end" | "image_generation_end"
-        | "view_image_tool_call" | "plan_update" | "dynamic_tool_call_response"
+        "context_compacted"
+        | "mcp_tool_call_end"
+        | "web_search_end"
+        | "image_generation_end"
+        | "view_image_tool_call"
+        | "plan_update"
+        | "dynamic_tool_call_response"
         | "raw_response_item" => "told elsewhere",
         "sub_agent_activity" => "mail between agents",
-        "session_configured" | "thread_settings_applied" | "thread_goal_updated"
+        "session_configured"
+        | "thread_settings_applied"
+        | "thread_goal_updated"
         | "model_reroute" => "settings",
-        "item_started" | "stream_error" | "background_event" | "warning" | "turn_diff"
-        | "deprecation_notice" | "undo_started" | "undo_completed" | "shutdown_complete"
-        | "hook_started" | "hook_completed" | "dynamic_tool_call_request"
-        | "request_user_input" | "exec_approval_request" | "apply_patch_approval_request"
-        | "elicitation_request" | "guardian_assessment" => "progress",
+        "item_started"
+        | "stream_error"
+        | "background_event"
+        | "warning"
+        | "turn_diff"
+        | "deprecation_notice"
+        | "undo_started"
+        | "undo_completed"
+        | "shutdown_complete"
+        | "hook_started"
+        | "hook_completed"
+        | "dynamic_tool_call_request"
+        | "request_user_input"
+        | "exec_approval_request"
+        | "apply_patch_approval_request"
+        | "elicitation_request"
+        | "guardian_assessment" => "progress",
         _ if kind.ends_with("_begin") || kind.ends_with("_delta") => "progress",
         _ if kind.starts_with("collab_") => "told elsewhere",
         _ => return None,
@@ -212,7 +238,12 @@ fn quiet(kind: &str) -> Option<&'static str> {
 }
 
 fn sum(usage: Usage) -> u64 {
-    let parts = [usage.input, usage.output, usage.cache_read, usage.cache_write];
+    let parts = [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    ];
     parts.into_iter().fold(0, u64::saturating_add)
 }
 

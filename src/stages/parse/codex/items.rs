@@ -1,9 +1,9 @@
 //! Response items: messages, reasoning, and which of the tool records it is. They tell of the
 //! agent's words and calls in every era, and of people's in the bare one.
 
+use super::Record;
 use super::session::{content, environment_cwd};
 use super::spans::Fields;
-use super::Record;
 use crate::model::entry::{Message, Telling, Via, What};
 use crate::model::source::Agent;
 use crate::rules::injected::{Spoken, people_words};
@@ -81,7 +81,10 @@ impl Record<'_> {
     fn role_user(&mut self, item: &Fields<'_>) {
         let bare = self.state.context.telling == Telling::Bare;
         let (texts, pictures) = content(item);
-        if let Some(cwd) = texts.iter().find_map(|text| environment_cwd(text)).filter(|_| bare)
+        if let Some(cwd) = texts
+            .iter()
+            .find_map(|text| environment_cwd(text))
+            .filter(|_| bare)
             && self.state.context.cwd.as_deref() != Some(cwd)
         {
             let cwd = cwd.to_owned();

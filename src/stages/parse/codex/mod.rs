@@ -21,9 +21,7 @@ mod spans;
 mod tests;
 
 use super::ParseState;
-use crate::model::entry::{
-    CodexCarry, Context, Entry, Fact, Identity, Message, Telling, What,
-};
+use crate::model::entry::{CodexCarry, Context, Entry, Fact, Identity, Message, Telling, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
 use spans::Fields;

@@ -33,7 +33,9 @@ pub fn read(raw: &str) -> Output<'_> {
 
 /// `{"content": text or blocks, "success": bool}`, else the JSON itself.
 fn of_object<'a>(fields: &Fields<'a>, raw: &'a str) -> Output<'a> {
-    let content = fields.raw("content").or_else(|| fields.raw("content_items"));
+    let content = fields
+        .raw("content")
+        .or_else(|| fields.raw("content_items"));
     let mut output = match content {
         Some(content) if !content.starts_with('{') => read(content),
         _ => Output {
@@ -180,7 +182,10 @@ fn header_line(line: &str, output: &mut Output<'_>) -> bool {
         output.duration_ms = seconds.map(millis);
         return seconds.is_some();
     }
-    let running = ["Process running with session ID ", "Script running with cell ID "];
+    let running = [
+        "Process running with session ID ",
+        "Script running with cell ID ",
+    ];
     if running.iter().any(|start| line.starts_with(start)) {
         output.status = Status::Running;
         return true;
@@ -190,9 +195,13 @@ fn header_line(line: &str, output: &mut Output<'_>) -> bool {
         return true;
     }
     line == "Script completed"
-        || ["Chunk ID: ", "Original token count: ", "Total output lines: "]
-            .iter()
-            .any(|start| line.starts_with(start))
+        || [
+            "Chunk ID: ",
+            "Original token count: ",
+            "Total output lines: ",
+        ]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 fn millis(seconds: f64) -> u64 {
@@ -259,7 +268,10 @@ mod tests {
     fn outputs_without_a_header_are_judged_by_their_first_words() {
         for (raw, status) in [
             (r#""aborted by user after 3s""#, Status::Interrupted),
-            (r#""apply_patch verification failed: no lines""#, Status::Failed),
+            (
+                r#""apply_patch verification failed: no lines""#,
+                Status::Failed,
+            ),
             (r#""exec command rejected by user""#, Status::Refused),
             (r#""Plan updated""#, Status::Ok),
             (r#""1 failed""#, Status::Ok),
@@ -272,7 +284,8 @@ mod tests {
 
     #[test]
     fn pictures_are_counted() {
-        let raw = r#"[{"type":"input_text","text":"t"},{"type":"input_image","image_url":"data:"}]"#;
+        let raw =
+            r#"[{"type":"input_text","text":"t"},{"type":"input_image","image_url":"data:"}]"#;
         let output = read(raw);
         assert_eq!((output.images, &*output.text), (1, "t"));
     }

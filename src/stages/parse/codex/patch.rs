@@ -29,7 +29,10 @@ pub fn files(text: &str) -> Vec<Patched> {
 /// The files of a `changes` object: path → `{type, content | unified_diff, move_path}`.
 pub fn changes(raw: &str) -> Vec<Patched> {
     let Some(map) = spans::object(raw) else {
-        return spans::elements(raw).into_iter().filter_map(listed).collect();
+        return spans::elements(raw)
+            .into_iter()
+            .filter_map(listed)
+            .collect();
     };
     map.iter()
         .filter_map(|(path, change)| {
@@ -89,9 +92,7 @@ fn listed(raw: &str) -> Option<Patched> {
 }
 
 fn changed(path: String, change: &Fields<'_>) -> Patched {
-    let path = change
-        .name("move_path")
-        .map_or(path, |to| to.into_owned());
+    let path = change.name("move_path").map_or(path, |to| to.into_owned());
     let diff = change.text("unified_diff").or_else(|| change.text("diff"));
     if let Some(diff) = diff {
         let (added, removed) = diff_lines(&diff);

@@ -209,5 +209,7 @@ pub(super) fn content(fields: &Fields<'_>) -> (Vec<String>, u64) {
 }
 
 fn is_picture(block: &Fields<'_>) -> bool {
-    block.text("type").is_some_and(|kind| kind.contains("image"))
+    block
+        .text("type")
+        .is_some_and(|kind| kind.contains("image"))
 }

@@ -107,7 +107,10 @@ fn the_bare_era_is_told_by_its_items() {
         json!({"id": PARENT, "timestamp": "2025-08-01T10:00:00.000Z", "instructions": null,
             "git": {"branch": "dev"}}),
         json!({"record_type": "state"}),
-        message("user", "<environment_context>\n  <cwd>/bare</cwd>\n</environment_context>"),
+        message(
+            "user",
+            "<environment_context>\n  <cwd>/bare</cwd>\n</environment_context>",
+        ),
         message("user", "list the files"),
         call,
         json!({"type": "function_call_output", "call_id": "c1",
@@ -130,15 +133,38 @@ fn the_bare_era_is_told_by_its_items() {
 fn the_wrapped_era_is_told_once() {
     let all = entries(&[
         meta(0, json!({})),
-        item(1, "message", message("developer", "<permissions instructions>")),
+        item(
+            1,
+            "message",
+            message("developer", "<permissions instructions>"),
+        ),
         item(1, "message", message("user", "fix it")),
-        event(1, "user_message", json!({"message": "fix it", "images": []})),
+        event(
+            1,
+            "user_message",
+            json!({"message": "fix it", "images": []}),
+        ),
         event(2, "agent_message", json!({"message": "on it"})),
         item(2, "message", message("assistant", "on it")),
-        item(3, "message", message("user", "<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>")),
-        event(4, "user_message", json!({"message": "", "images": ["data:"]})),
+        item(
+            3,
+            "message",
+            message(
+                "user",
+                "<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>",
+            ),
+        ),
+        event(
+            4,
+            "user_message",
+            json!({"message": "", "images": ["data:"]}),
+        ),
         event(5, "context_compacted", json!({})),
-        wrap(5, "compacted", json!({"message": "", "replacement_history": [message("user", "old")]})),
+        wrap(
+            5,
+            "compacted",
+            json!({"message": "", "replacement_history": [message("user", "old")]}),
+        ),
         event(6, "thread_rolled_back", json!({"num_turns": 2})),
         event(7, "turn_aborted", json!({"reason": "interrupted"})),
         event(8, "task_complete", json!({"last_agent_message": "on it"})),
@@ -165,26 +191,46 @@ fn the_wrapped_era_is_told_once() {
     );
     let last = all.last().unwrap();
     assert_eq!(last.what, What::Unknown("event_msg/brand_new".into()));
-    assert!(all.iter().all(|e| matches!(e.id, Identity::Nth(_)) && e.time.is_some()));
+    assert!(
+        all.iter()
+            .all(|e| matches!(e.id, Identity::Nth(_)) && e.time.is_some())
+    );
 }
 
 #[test]
 fn the_paginated_era_is_told_by_completed_items() {
     let completed = |second, item: Value| event(second, "item_completed", json!({ "item": item }));
     let mut call = json!({"name": "exec", "call_id": "c1"});
-    call["input"] = json!("const r = await tools.exec_command({cmd:\"cargo test\"}); text(r.output)");
+    call["input"] =
+        json!("const r = await tools.exec_command({cmd:\"cargo test\"}); text(r.output)");
     let all = entries(&[
         meta(0, json!({"history_mode": "paginated"})),
-        completed(1, json!({"type": "UserMessage", "content": [{"type": "text", "text": "run"}]})),
+        completed(
+            1,
+            json!({"type": "UserMessage", "content": [{"type": "text", "text": "run"}]}),
+        ),
         item(1, "message", message("user", "run")),
         item(2, "custom_tool_call", call),
-        completed(3, json!({"type": "CommandExecution", "id": "exec-1", "exit_code": 101})),
-        completed(3, json!({"type": "FileChange", "id": "exec-2", "status": "completed",
-            "changes": {"/p/a": {"type": "add", "content": "x\ny\n"}}})),
-        item(4, "custom_tool_call_output", json!({"call_id": "c1", "output": [
+        completed(
+            3,
+            json!({"type": "CommandExecution", "id": "exec-1", "exit_code": 101}),
+        ),
+        completed(
+            3,
+            json!({"type": "FileChange", "id": "exec-2", "status": "completed",
+            "changes": {"/p/a": {"type": "add", "content": "x\ny\n"}}}),
+        ),
+        item(
+            4,
+            "custom_tool_call_output",
+            json!({"call_id": "c1", "output": [
             {"type": "input_text", "text": "Script completed\nWall time 1.5 seconds\nOutput:\n"},
-            {"type": "input_text", "text": "FAILED"}]})),
-        completed(5, json!({"type": "AgentMessage", "content": [{"type": "Text", "text": "no"}]})),
+            {"type": "input_text", "text": "FAILED"}]}),
+        ),
+        completed(
+            5,
+            json!({"type": "AgentMessage", "content": [{"type": "Text", "text": "no"}]}),
+        ),
         item(5, "message", message("assistant", "no")),
         completed(6, json!({"type": "Novelty"})),
     ]);
@@ -192,7 +238,10 @@ fn the_paginated_era_is_told_by_completed_items() {
     assert_eq!(said(&all), ["no"]);
     assert_eq!(inputs(&all)[0].1["cmd"], "cargo test");
     let result = results(&all)[0];
-    assert_eq!((result.status, result.exit_code), (Status::Failed, Some(101)));
+    assert_eq!(
+        (result.status, result.exit_code),
+        (Status::Failed, Some(101))
+    );
     assert_eq!(result.facts.patched, [("/p/a".to_owned(), 2, 0)]);
     assert_eq!(result.facts.duration_ms, Some(1500));
     let last = all.last().unwrap();
@@ -207,17 +256,52 @@ fn a_patch_is_told_once_with_its_files() {
     let changes = json!({"/p/b.rs": {"type": "add", "content": "1\n"}});
     let all = entries(&[
         meta(0, json!({})),
-        item(1, "custom_tool_call", json!({"name": "apply_patch", "call_id": "c1", "input": patch})),
-        event(2, "patch_apply_end", json!({"call_id": "c1", "success": true,
-            "changes": {"/p/a.rs": {"type": "update", "unified_diff": "@@\n-x\n+y\n+z\n"}}})),
-        item(3, "custom_tool_call_output", json!({"call_id": "c1", "output": "Exit code: 0\nOutput:\nDone"})),
-        item(4, "function_call", json!({"name": "shell", "call_id": "c2", "arguments": shell})),
-        item(5, "function_call_output", json!({"call_id": "c2", "output": "Exit code: 0\nOutput:\n"})),
-        item(6, "custom_tool_call", json!({"name": "apply_patch", "call_id": "c3", "input": patch})),
-        item(7, "custom_tool_call_output", json!({"call_id": "c3", "output": "apply_patch verification failed: x"})),
-        event(8, "patch_apply_end", json!({"call_id": "exec-9", "success": true, "changes": changes})),
+        item(
+            1,
+            "custom_tool_call",
+            json!({"name": "apply_patch", "call_id": "c1", "input": patch}),
+        ),
+        event(
+            2,
+            "patch_apply_end",
+            json!({"call_id": "c1", "success": true,
+            "changes": {"/p/a.rs": {"type": "update", "unified_diff": "@@\n-x\n+y\n+z\n"}}}),
+        ),
+        item(
+            3,
+            "custom_tool_call_output",
+            json!({"call_id": "c1", "output": "Exit code: 0\nOutput:\nDone"}),
+        ),
+        item(
+            4,
+            "function_call",
+            json!({"name": "shell", "call_id": "c2", "arguments": shell}),
+        ),
+        item(
+            5,
+            "function_call_output",
+            json!({"call_id": "c2", "output": "Exit code: 0\nOutput:\n"}),
+        ),
+        item(
+            6,
+            "custom_tool_call",
+            json!({"name": "apply_patch", "call_id": "c3", "input": patch}),
+        ),
+        item(
+            7,
+            "custom_tool_call_output",
+            json!({"call_id": "c3", "output": "apply_patch verification failed: x"}),
+        ),
+        event(
+            8,
+            "patch_apply_end",
+            json!({"call_id": "exec-9", "success": true, "changes": changes}),
+        ),
     ]);
-    let patched: Vec<_> = results(&all).iter().map(|r| (r.status, r.facts.patched.clone())).collect();
+    let patched: Vec<_> = results(&all)
+        .iter()
+        .map(|r| (r.status, r.facts.patched.clone()))
+        .collect();
     assert_eq!(
         patched,
         [
@@ -234,16 +318,47 @@ fn a_patch_is_told_once_with_its_files() {
 fn calls_of_all_kinds_are_read() {
     let all = entries(&[
         meta(0, json!({})),
-        item(1, "function_call", json!({"name": "_fetch", "namespace": "mcp__hub", "call_id": "1", "arguments": "{}"})),
-        item(1, "function_call", json!({"name": "f", "call_id": "2", "arguments": "not json"})),
-        item(1, "local_shell_call", json!({"call_id": "3", "action": {"type": "exec", "command": ["ls"]}})),
-        item(1, "web_search_call", json!({"status": "completed", "action": {"type": "search", "query": "q"}})),
-        item(1, "tool_search_call", json!({"call_id": "4", "arguments": {"query": "x"}})),
-        item(1, "image_generation_call", json!({"id": "ig", "revised_prompt": "cat", "result": "AAAAAAAA"})),
+        item(
+            1,
+            "function_call",
+            json!({"name": "_fetch", "namespace": "mcp__hub", "call_id": "1", "arguments": "{}"}),
+        ),
+        item(
+            1,
+            "function_call",
+            json!({"name": "f", "call_id": "2", "arguments": "not json"}),
+        ),
+        item(
+            1,
+            "local_shell_call",
+            json!({"call_id": "3", "action": {"type": "exec", "command": ["ls"]}}),
+        ),
+        item(
+            1,
+            "web_search_call",
+            json!({"status": "completed", "action": {"type": "search", "query": "q"}}),
+        ),
+        item(
+            1,
+            "tool_search_call",
+            json!({"call_id": "4", "arguments": {"query": "x"}}),
+        ),
+        item(
+            1,
+            "image_generation_call",
+            json!({"id": "ig", "revised_prompt": "cat", "result": "AAAAAAAA"}),
+        ),
     ]);
     let calls = inputs(&all);
     let names: Vec<&str> = calls.iter().map(|call| call.0).collect();
-    let want = ["mcp__hub__fetch", "f", "local_shell", "web_search", "tool_search", "image_generation"];
+    let want = [
+        "mcp__hub__fetch",
+        "f",
+        "local_shell",
+        "web_search",
+        "tool_search",
+        "image_generation",
+    ];
     assert_eq!(names, want);
     assert_eq!(calls[1].1, &json!({"input": "not json"}));
     assert_eq!(calls[2].1["command"], json!(["ls"]));
@@ -262,9 +377,14 @@ pub(super) fn billed(entries: &[Entry]) -> Usage {
 }
 
 fn tokens(second: u32, total: u64, last: u64) -> Value {
-    let usage = |n: u64| json!({"input_tokens": n * 10, "cached_input_tokens": n * 4, "output_tokens": n});
-    event(second, "token_count", json!({"info": {
-        "total_token_usage": usage(total), "last_token_usage": usage(last)}}))
+    let usage =
+        |n: u64| json!({"input_tokens": n * 10, "cached_input_tokens": n * 4, "output_tokens": n});
+    event(
+        second,
+        "token_count",
+        json!({"info": {
+        "total_token_usage": usage(total), "last_token_usage": usage(last)}}),
+    )
 }
 
 #[test]
@@ -281,9 +401,17 @@ fn tokens_are_counted_once_however_often_they_are_stated() {
         tokens(5, 20, 12),
         tokens(6, 4, 4),
     ]);
-    let want = Usage { input: 24 * 6, output: 24, cache_read: 24 * 4, cache_write: 0 };
+    let want = Usage {
+        input: 24 * 6,
+        output: 24,
+        cache_read: 24 * 4,
+        cache_write: 0,
+    };
     assert_eq!(billed(&all), want);
-    let groups: BTreeSet<u64> = all.iter().filter_map(|e| Some(e.message.as_ref()?.group)).collect();
+    let groups: BTreeSet<u64> = all
+        .iter()
+        .filter_map(|e| Some(e.message.as_ref()?.group))
+        .collect();
     assert_eq!(groups.len(), 2, "one per assistant message");
     let model = all.iter().find_map(|e| e.message.as_ref()?.model.clone());
     assert_eq!(model.as_deref(), Some("m1"));
@@ -291,7 +419,11 @@ fn tokens_are_counted_once_however_often_they_are_stated() {
 
 #[test]
 fn a_silent_turn_is_one_message_with_its_tokens() {
-    let all = entries(&[meta(0, json!({})), tokens(1, 5, 5), event(2, "task_complete", json!({}))]);
+    let all = entries(&[
+        meta(0, json!({})),
+        tokens(1, 5, 5),
+        event(2, "task_complete", json!({})),
+    ]);
     assert_eq!(billed(&all).output, 5);
 }
 
@@ -299,9 +431,21 @@ fn a_silent_turn_is_one_message_with_its_tokens() {
 fn a_review_is_one_command_of_a_person() {
     let all = entries(&[
         meta(0, json!({})),
-        event(1, "entered_review_mode", json!({"user_facing_hint": "current changes"})),
-        event(2, "user_message", json!({"message": "Review the current code changes"})),
-        event(2, "user_message", json!({"message": "Review the current code changes"})),
+        event(
+            1,
+            "entered_review_mode",
+            json!({"user_facing_hint": "current changes"}),
+        ),
+        event(
+            2,
+            "user_message",
+            json!({"message": "Review the current code changes"}),
+        ),
+        event(
+            2,
+            "user_message",
+            json!({"message": "Review the current code changes"}),
+        ),
         event(3, "exited_review_mode", json!({})),
         event(4, "user_message", json!({"message": "fix them"})),
     ]);
@@ -319,7 +463,10 @@ fn a_sub_agents_thread_is_a_stream_of_its_root() {
     assert_eq!(context.session.as_deref(), Some(PARENT));
     assert_eq!(context.stream.as_deref(), Some(CHILD));
     assert_eq!(all[1].what, What::Fact(Fact::Parent(PARENT.into())));
-    let by_agent = What::Prompt { text: "look".into(), via: Via::Agent };
+    let by_agent = What::Prompt {
+        text: "look".into(),
+        via: Via::Agent,
+    };
     assert_eq!(all[2].what, by_agent);
 }
 
@@ -328,17 +475,32 @@ fn fork(own_turn: Value) -> (Vec<Entry>, Vec<Entry>) {
     let history = |second: u32| {
         vec![
             meta(second, json!({})),
-            event(second, "task_started", json!({"turn_id": "01a0714e-d000-7000-8000-000000000001"})),
+            event(
+                second,
+                "task_started",
+                json!({"turn_id": "01a0714e-d000-7000-8000-000000000001"}),
+            ),
             event(second, "user_message", json!({"message": "parent prompt"})),
-            item(second, "function_call", json!({"name": "f", "call_id": "c1", "arguments": "{}"})),
+            item(
+                second,
+                "function_call",
+                json!({"name": "f", "call_id": "c1", "arguments": "{}"}),
+            ),
             item(second, "message", message("assistant", "done")),
             tokens(second, 5, 5),
         ]
     };
-    let mut child = vec![meta(60, json!({"id": CHILD, "forked_from_id": PARENT, "cwd": "/child"}))];
+    let mut child = vec![meta(
+        60,
+        json!({"id": CHILD, "forked_from_id": PARENT, "cwd": "/child"}),
+    )];
     child.extend(history(60));
     child.push(own_turn);
-    child.push(event(90, "user_message", json!({"message": "child prompt"})));
+    child.push(event(
+        90,
+        "user_message",
+        json!({"message": "child prompt"}),
+    ));
     child.push(item(91, "message", message("assistant", "ok")));
     child.push(tokens(92, 7, 2));
     (entries(&history(0)), entries(&child))
@@ -347,7 +509,10 @@ fn fork(own_turn: Value) -> (Vec<Entry>, Vec<Entry>) {
 #[test]
 fn a_forks_copies_have_their_parents_ids() {
     let turn_id = json!({"turn_id": "01a0714f-1000-7000-8000-000000000002"});
-    for own_turn in [event(60, "task_started", turn_id), event(90, "task_started", json!({}))] {
+    for own_turn in [
+        event(60, "task_started", turn_id),
+        event(90, "task_started", json!({})),
+    ] {
         let (parent, child) = fork(own_turn);
         let ids = |entries: &[Entry]| -> Vec<Uuid> {
             let ids = entries.iter().filter_map(|entry| match entry.id {
@@ -366,7 +531,10 @@ fn a_forks_copies_have_their_parents_ids() {
             assert_eq!(entry.context.cwd.as_deref(), Some("/child"));
             assert_eq!(entry.context.session.as_deref(), Some(CHILD));
         }
-        assert!(own.iter().all(|e| !theirs.iter().any(|id| e.id == Identity::Nth(*id))));
+        assert!(
+            own.iter()
+                .all(|e| !theirs.iter().any(|id| e.id == Identity::Nth(*id)))
+        );
         assert_eq!(billed(own).output, 2, "copied tokens are the parent's");
         let from = What::Fact(Fact::ForkedFrom(PARENT.into()));
         assert_eq!(child[1].what, from);
@@ -381,7 +549,9 @@ fn a_meta_that_returns_changes_settings_only() {
         meta(2, json!({"cwd": "/q", "forked_from_id": "x"})),
         event(3, "user_message", json!({"message": "b"})),
     ]);
-    let forked = all.iter().filter(|e| matches!(e.what, What::Fact(Fact::ForkedFrom(_))));
+    let forked = all
+        .iter()
+        .filter(|e| matches!(e.what, What::Fact(Fact::ForkedFrom(_))));
     assert_eq!(forked.count(), 1);
     let last = &all.last().unwrap().context;
     assert_eq!(last.cwd.as_deref(), Some("/q"));
@@ -391,9 +561,18 @@ fn a_meta_that_returns_changes_settings_only() {
 #[test]
 fn lines_that_are_no_records_are_refused_with_a_reason() {
     let (_, rejects, _) = parse(b"[1]\n{\"type\":\"event_msg\"}\n{\"a\":\n{\"a\":\"\xff\"}\n7");
-    let want = ["not an object", "no payload", "torn json", "invalid utf-8", "not an object"];
+    let want = [
+        "not an object",
+        "no payload",
+        "torn json",
+        "invalid utf-8",
+        "not an object",
+    ];
     assert_eq!(rejects, want);
     let (all, rejects, _) = parse(b"{}\n{\"type\":\"x\"}\n{\"type\":\"y\",\"payload\":{}}");
     assert!(rejects.is_empty());
-    assert!(all.iter().all(|entry| matches!(entry.what, What::Unknown(_))));
+    assert!(
+        all.iter()
+            .all(|entry| matches!(entry.what, What::Unknown(_)))
+    );
 }
