@@ -105,11 +105,8 @@ static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| {
 });
 
 impl Row {
-    fn reason(&self) -> &'static str {
-        // Rows live as long as the program; this finds the row's own text again.
-        ROWS.iter()
-            .find(|row| row.open == self.open && row.agent == self.agent)
-            .map_or("injected", |row| row.reason.as_str())
+    fn reason(&'static self) -> &'static str {
+        &self.reason
     }
 
     fn close(&self) -> &str {
@@ -131,11 +128,6 @@ impl Row {
     fn end(&self, text: &str) -> Option<usize> {
         let close = self.close().as_bytes();
         let from = self.open.len().min(text.len());
-        let from = if self.close() == ">" && !self.is_open_tag() {
-            from - 1
-        } else {
-            from
-        };
         let rest = &text.as_bytes()[from..];
         let at = match self.last {
             true => memmem::rfind(rest, close),
@@ -218,7 +210,7 @@ enum Step<'t> {
 }
 
 impl Row {
-    fn step<'t>(&self, text: &'t str) -> Option<Step<'t>> {
+    fn step<'t>(&'static self, text: &'t str) -> Option<Step<'t>> {
         let opens = self.opens(text);
         let machine = || Step::Done(Spoken::Machine(self.reason()));
         match self.how {
@@ -247,9 +239,9 @@ impl Row {
     }
 
     /// A block on lines of its own that ends `text`.
-    fn at_end<'t>(&self, text: &'t str) -> Option<Step<'t>> {
+    fn at_end<'t>(&'static self, text: &'t str) -> Option<Step<'t>> {
         let close = self.close();
-        if close.len() < 2 && !text.ends_with(close) || !text.ends_with(close) {
+        if !text.ends_with(close) {
             return None;
         }
         let at = text.rfind(self.open.as_str())?;

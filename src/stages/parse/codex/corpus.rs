@@ -6,6 +6,7 @@ use crate::model::entry::Status;
 use crate::model::tally::Usage;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Rollouts below a folder of the corpus, in order; none, said so, where it is absent.
@@ -21,9 +22,13 @@ fn rollouts(folder: &str) -> Vec<PathBuf> {
         }
     }
     if found.is_empty() {
-        println!("passed over: no corpus/{folder}");
+        passed_over(folder);
     }
     found
+}
+
+fn passed_over(what: &str) {
+    let _ = writeln!(std::io::stderr(), "passed over: no corpus/{what}");
 }
 
 fn read(path: &Path) -> (Vec<Entry>, Vec<String>) {
@@ -117,7 +122,6 @@ fn real_files_are_understood_without_a_rest() {
             "{name}"
         );
     }
-    println!("{kinds:#?}");
     assert!(
         kinds.keys().all(|kind| !kind.starts_with("unknown")),
         "{kinds:#?}"
@@ -182,11 +186,11 @@ fn reading_may_start_again_at_any_record() {
             let first = &all[start];
             let start = start - usize::from(first.nth);
             let mut state = ParseState::default();
-            state.context = first.context.clone();
+            state.context.clone_from(&first.context);
             let mut again = Vec::new();
             let mut at = first.place.offset;
-            let mut number = first.place.line;
-            for line in bytes[at as usize..].split(|b| *b == b'\n').take(60) {
+            let rest = bytes[at as usize..].split(|b| *b == b'\n').take(60);
+            for (number, line) in (first.place.line..).zip(rest) {
                 let place = Place {
                     offset: at,
                     bytes: line.len() as u64,
@@ -196,7 +200,6 @@ fn reading_may_start_again_at_any_record() {
                     super::line(&mut state, place, &mut line.to_vec(), &mut again).unwrap();
                 }
                 at = place.end();
-                number += 1;
             }
             let name = path.display();
             for (again, once) in again.iter().zip(&all[start..]) {
@@ -226,6 +229,23 @@ fn the_odd_files_behave() {
     assert_eq!(&*result.output.head, "test result: FAILED\n");
     let base = "rollout-2026-09-05T12-00-00-01a0714f-0000-7d23-9f9d-02d710c07ed8.jsonl";
     assert_eq!(prompts(&odd(base).unwrap()), ["Now fix it"]);
+}
+
+#[test]
+fn a_compressed_file_reads_as_its_content() {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let root = std::env::var_os("CORPUS_DIR").map_or(beside, PathBuf::from);
+    let name = "odd/rollout-2026-02-22T22-03-39-019c8572-cc91-7d53-9cca-0b08f867cbb3.jsonl.zst";
+    let Ok(packed) = std::fs::read(root.join(name)) else {
+        passed_over(name);
+        return;
+    };
+    let (all, rejects, _) = parse(&zstd::decode_all(&packed[..]).expect("a zstd frame"));
+    assert_eq!(rejects, Vec::<String>::new());
+    let unknown = all.iter().filter(|e| matches!(e.what, What::Unknown(_)));
+    assert_eq!(unknown.count(), 0);
+    assert_eq!(prompts(&all).len(), 5);
+    assert!(prompts(&all)[0].starts_with("codex primary"));
 }
 
 /// Real-looking lines to cut and stir.

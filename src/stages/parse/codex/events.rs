@@ -147,7 +147,7 @@ impl Record<'_> {
             None => total.minus(carry.billed),
         };
         let spent = carry.spent.plus(since);
-        let message = (carry.message != 0).then(|| Message {
+        let message = (carry.message != 0).then_some(Message {
             group: carry.message,
             model: carry.model,
             usage: Some(spent),
