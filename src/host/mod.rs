@@ -1,1 +1,2 @@
 //! Floor 1.
+pub mod process;

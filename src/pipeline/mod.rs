@@ -1,1 +1,4 @@
 //! Floor 4.
+pub mod lock;
+pub mod progress;
+pub mod spec;

@@ -1,1 +1,2 @@
 //! Whole-program tests.
+mod tidy;
