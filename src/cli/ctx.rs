@@ -3,10 +3,11 @@
 
 use super::out::Out;
 use super::world::{Input, World, Zone};
-use crate::config::{Env, Home};
+use crate::config::{self, Env, Home, Loaded};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::pipeline::spec::{self, Pipeline};
+use crate::store::{Access, Store};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
@@ -33,6 +34,7 @@ pub struct Ctx<'w> {
     /// Our folder and what lies in it.
     pub home: Home,
     elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
+    warned: bool,
 }
 
 impl<'w> Ctx<'w> {
@@ -62,6 +64,7 @@ impl<'w> Ctx<'w> {
             home: Home::of(&env),
             env,
             elapsed_ms: world.elapsed_ms,
+            warned: false,
         })
     }
 
@@ -82,6 +85,23 @@ impl<'w> Ctx<'w> {
             .mode(0o700)
             .create(&self.home.dir)
             .with_context(|| format!("create {}", self.home.dir.display()))
+    }
+
+    /// Everything that the settings' files say. Their warnings are printed, once per command.
+    pub fn settings(&mut self) -> Result<Loaded> {
+        let loaded = config::load(&self.env)?;
+        if !self.warned {
+            self.warned = true;
+            for warning in &loaded.warnings {
+                self.out.warn(warning)?;
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// The store, to read. Works while a run writes; an error with a hint where there is none.
+    pub fn reader(&self) -> Result<Store, Error> {
+        Store::open(&self.home.store(), Access::ReadOnly)
     }
 
     /// The user's pipeline of this name, else the embedded one.

@@ -2,12 +2,21 @@
 //! The world comes in through [`World`]; nothing below this floor looks at it.
 
 mod bar;
+mod config;
 mod ctx;
+mod enable;
 mod exit;
+mod forget;
 mod human;
 mod out;
+mod places;
 mod runlog;
 mod schedule;
+mod search;
+mod sessions;
+mod show;
+mod stats;
+mod store;
 mod when;
 mod world;
 
@@ -75,13 +84,31 @@ fn host_name(text: &str) -> Result<String, String> {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Search(search::Args),
+    Show(show::Args),
+    Sessions(sessions::Args),
+    Stats(stats::Args),
+    Enable(enable::EnableArgs),
+    Disable(enable::DisableArgs),
+    Forget(forget::Args),
+    Config(config::Args),
     Schedule(schedule::Args),
+    Store(store::Args),
 }
 
 impl Command {
     fn run(&self, ctx: &mut Ctx) -> anyhow::Result<Exit> {
         match self {
+            Command::Search(args) => search::run(args, ctx),
+            Command::Show(args) => show::run(args, ctx),
+            Command::Sessions(args) => sessions::run(args, ctx),
+            Command::Stats(args) => stats::run(args, ctx),
+            Command::Enable(args) => enable::enable(args, ctx),
+            Command::Disable(args) => enable::disable(args, ctx),
+            Command::Forget(args) => forget::run(args, ctx),
+            Command::Config(args) => config::run(args, ctx),
             Command::Schedule(args) => schedule::run(args, ctx),
+            Command::Store(args) => store::run(args, ctx),
         }
     }
 }

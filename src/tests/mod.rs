@@ -1,2 +1,5 @@
 //! Whole-program tests.
+mod cli;
+mod schedule;
 mod tidy;
+mod world;
