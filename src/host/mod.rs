@@ -1,2 +1,5 @@
-//! Floor 1.
+//! Floor 1: the machine. Files and git are read only; programs are started in one place.
+
+pub mod git;
+pub mod identity;
 pub mod process;

@@ -1,0 +1,195 @@
+//! The environment as a value, and the places that follow from it. Knows names of folders and
+//! variables; refuses to look at the process's own environment (`cli` hands it in).
+
+use crate::model::error::Error;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What the process was started with, as far as settings depend on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Env {
+    /// The user's home directory.
+    pub home: PathBuf,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// Environment variables.
+    pub vars: BTreeMap<String, String>,
+}
+
+impl Env {
+    /// A variable that is set and not empty.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.vars
+            .get(name)
+            .map(String::as_str)
+            .filter(|v| !v.is_empty())
+    }
+
+    /// Where Claude Code keeps its files: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
+    pub fn claude_dir(&self) -> PathBuf {
+        self.folder("CLAUDE_CONFIG_DIR", ".claude")
+    }
+
+    /// Where Codex keeps its files: `CODEX_HOME`, else `~/.codex`.
+    pub fn codex_dir(&self) -> PathBuf {
+        self.folder("CODEX_HOME", ".codex")
+    }
+
+    fn folder(&self, var: &str, name: &str) -> PathBuf {
+        match self.var(var).map(|v| self.expand(v)) {
+            Some(Ok(path)) => self.cwd.join(path),
+            Some(Err(_)) | None => self.home.join(name),
+        }
+    }
+
+    /// `~`, `~/…`, `$NAME` and `${NAME}` replaced (D11); everything else stays as it is.
+    ///
+    /// Errors name an unset variable, or `~someone`, which would need the user database.
+    pub fn expand(&self, written: &str) -> Result<String, Error> {
+        let (mut out, rest) = match written.strip_prefix('~') {
+            None => (String::new(), written),
+            Some(rest) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
+                (self.home.to_string_lossy().into_owned(), rest)
+            }
+            Some(_) => return Err(Error::usage("`~` stands for your own home only")),
+        };
+        let mut rest = rest;
+        while let Some(at) = rest.find('$') {
+            out.push_str(&rest[..at]);
+            let after = &rest[at + 1..];
+            let (name, next) = variable(after);
+            if name.is_empty() {
+                out.push('$');
+            } else if let Some(value) = self.var(name) {
+                out.push_str(value);
+            } else {
+                return Err(Error::usage(format!("variable `{name}` is not set")));
+            }
+            rest = next;
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+}
+
+/// The variable's name after a `$`, and what follows it.
+fn variable(after: &str) -> (&str, &str) {
+    if let Some((name, rest)) = after.strip_prefix('{').and_then(|a| a.split_once('}')) {
+        return (name, rest);
+    }
+    let end = after
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(after.len());
+    after.split_at(end)
+}
+
+/// Everything of ours on this machine: `~/.graphiti`, or what `SESSIONMILL_HOME` says (D20).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The folder.
+    pub dir: PathBuf,
+}
+
+impl Home {
+    /// From the environment. A relative `SESSIONMILL_HOME` counts from the working directory.
+    pub fn of(env: &Env) -> Home {
+        Home {
+            dir: env.folder("SESSIONMILL_HOME", ".graphiti"),
+        }
+    }
+
+    /// The user's settings: the file that exists, else where `enable` creates it.
+    pub fn config(&self) -> PathBuf {
+        present(&self.dir, "graphiti.config").unwrap_or(self.dir.join("graphiti.config.json"))
+    }
+
+    /// The documents' file for file tracking; also read for session tracking (D20).
+    pub fn tracking_config(&self) -> PathBuf {
+        present(&self.dir, "tracking-config").unwrap_or(self.dir.join("tracking-config.json"))
+    }
+
+    /// Checkpoints, episodes and outbox.
+    pub fn store(&self) -> PathBuf {
+        self.dir.join("sessionmill.db")
+    }
+
+    /// Held by the one run; its mtime is the time of the last one.
+    pub fn lock(&self) -> PathBuf {
+        self.dir.join("sessionmill.lock")
+    }
+
+    /// Logs of runs, without content.
+    pub fn logs(&self) -> PathBuf {
+        self.dir.join("logs")
+    }
+
+    /// The user's own pipelines.
+    pub fn pipelines(&self) -> PathBuf {
+        self.dir.join("pipelines")
+    }
+
+    /// The cache of classified tools, unless `summarization.tool_classification_cache` moves it.
+    pub fn tool_cache(&self) -> PathBuf {
+        self.dir.join("tool_classification_cache.json")
+    }
+}
+
+/// The spellings of one settings file, strongest first.
+pub(super) const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
+
+/// The first spelling of `stem` that exists in `dir`.
+pub(super) fn present(dir: &Path, stem: &str) -> Option<PathBuf> {
+    EXTENSIONS
+        .iter()
+        .map(|e| dir.join(format!("{stem}.{e}")))
+        .find(|p| p.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(vars: &[(&str, &str)]) -> Env {
+        Env {
+            home: "/home/u".into(),
+            cwd: "/work/dir".into(),
+            vars: vars
+                .iter()
+                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn home_and_variables_are_expanded() {
+        let env = env(&[("LOGS", "/var/logs")]);
+        for (written, wants) in [
+            ("~", "/home/u"),
+            ("~/x", "/home/u/x"),
+            ("$LOGS/a", "/var/logs/a"),
+            ("${LOGS}a", "/var/logsa"),
+            ("/plain/~/$", "/plain/~/$"),
+            ("/price$/5", "/price$/5"),
+        ] {
+            assert_eq!(env.expand(written).unwrap(), wants, "{written}");
+        }
+        let missing = env.expand("/x/$NOPE").unwrap_err();
+        assert_eq!(missing.message, "variable `NOPE` is not set");
+        assert!(env.expand("~root/x").is_err());
+    }
+
+    #[test]
+    fn sessionmill_home_moves_everything() {
+        assert_eq!(Home::of(&env(&[])).dir, Path::new("/home/u/.graphiti"));
+        let home = Home::of(&env(&[("SESSIONMILL_HOME", "~/mill")]));
+        assert_eq!(home.store(), Path::new("/home/u/mill/sessionmill.db"));
+        assert_eq!(
+            home.config(),
+            Path::new("/home/u/mill/graphiti.config.json")
+        );
+        let relative = Home::of(&env(&[("SESSIONMILL_HOME", "mill")]));
+        assert_eq!(relative.dir, Path::new("/work/dir/mill"));
+        let empty = Home::of(&env(&[("SESSIONMILL_HOME", "")]));
+        assert_eq!(empty.dir, Path::new("/home/u/.graphiti"));
+    }
+}

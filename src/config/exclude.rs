@@ -1,0 +1,93 @@
+//! Which folders and files are never read. Knows how an exclusion is spelled; refuses to look at
+//! the disk.
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// `session_tracking.excluded_paths`, ready to ask.
+#[derive(Clone, Debug, Default)]
+pub struct Excluded {
+    patterns: Vec<String>,
+    set: GlobSet,
+}
+
+impl PartialEq for Excluded {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns == other.patterns
+    }
+}
+
+impl Excluded {
+    /// From absolute folders and globs. Errors say which pattern (by index) is no glob.
+    pub fn new(patterns: Vec<String>) -> Result<Excluded, (usize, String)> {
+        let mut set = GlobSetBuilder::new();
+        for (i, pattern) in patterns.iter().enumerate() {
+            for glob in globs(pattern).map_err(|e| (i, e))? {
+                set.add(glob);
+            }
+        }
+        let set = set.build().map_err(|e| (0, e.kind().to_string()))?;
+        Ok(Excluded { patterns, set })
+    }
+
+    /// Whether this path, or a folder around it, is excluded. Asked for a session's working
+    /// directory and for its log's path. O(length of the path), no I/O.
+    pub fn covers(&self, path: &str) -> bool {
+        !self.patterns.is_empty() && self.set.is_match(path)
+    }
+
+    /// As resolved: absolute, without `~`.
+    pub fn patterns(&self) -> &[String] {
+        &self.patterns
+    }
+}
+
+/// Whether a glob can be compiled; the reason when not.
+pub fn glob(pattern: &str) -> Result<Glob, String> {
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map_err(|e| e.kind().to_string())
+}
+
+/// A pattern and everything below it.
+fn globs(pattern: &str) -> Result<[Glob; 2], String> {
+    let trimmed = pattern.trim_end_matches('/');
+    let below = format!("{trimmed}/**");
+    Ok([glob(trimmed)?, glob(&below)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_cover_what_is_below_them_and_nothing_beside() {
+        let excluded = Excluded::new(vec![
+            "/home/u/secret".into(),
+            "/home/u/w/".into(),
+            "**/private".into(),
+            "/srv/*/tmp/**".into(),
+        ])
+        .unwrap();
+        for (path, wants) in [
+            ("/home/u/secret", true),
+            ("/home/u/secret/a/b.jsonl", true),
+            ("/home/u/secrets", false),
+            ("/home/u/w", true),
+            ("/home/u/x/private/y", true),
+            ("/home/u/private-not", false),
+            ("/srv/a/tmp/x", true),
+            ("/srv/a/b/tmp/x", false),
+            ("", false),
+        ] {
+            assert_eq!(excluded.covers(path), wants, "{path}");
+        }
+        assert!(!Excluded::default().covers("/x"));
+    }
+
+    #[test]
+    fn a_broken_glob_is_named() {
+        let (index, _) = Excluded::new(vec!["/ok".into(), "/a/[b".into()]).unwrap_err();
+        assert_eq!(index, 1);
+    }
+}

@@ -1,0 +1,253 @@
+//! Defaults, files and a project's file on top of each other, and which of them said what. Knows
+//! merging and origins; refuses to know what a key means.
+
+use super::document::{Document, placed};
+use super::position::{Step, dotted, path};
+use super::wire::Wire;
+use super::{SCHEMA, check};
+use crate::model::error::Error;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Who decided a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody: the built-in default.
+    Default,
+    /// The user's file, 1-based line.
+    File(PathBuf, usize),
+    /// A project's file, which narrows.
+    Project(PathBuf, usize),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::File(file, line) => write!(f, "{}:{line}", file.display()),
+            Origin::Project(file, line) => write!(f, "project {}:{line}", file.display()),
+        }
+    }
+}
+
+/// One effective setting, as `config show` prints it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Dotted.
+    pub key: String,
+    /// As a user would write it.
+    pub value: Value,
+    /// Who decided.
+    pub origin: Origin,
+    /// `no effect yet`, and the like.
+    pub note: Option<String>,
+}
+
+/// A file among the layers.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    /// The file.
+    pub document: Arc<Document>,
+    /// Where our keys start in it.
+    pub base: Vec<Step>,
+    /// A project's.
+    pub project: bool,
+}
+
+impl Source {
+    /// What this file says, in the shape of `graphiti.config.json`.
+    pub fn value(&self) -> &Value {
+        let whole = &self.document.value;
+        self.base.iter().fold(whole, |value, step| match step {
+            Step::Key(key) => &value[key.as_str()],
+            Step::Index(i) => &value[*i],
+        })
+    }
+
+    fn line(&self, key: &[Step]) -> usize {
+        self.document.line(&[&self.base, key].concat())
+    }
+
+    /// An error at one of this file's keys.
+    pub fn error(&self, key: &[Step], what: &str) -> Error {
+        self.document.error(&[&self.base, key].concat(), what)
+    }
+}
+
+/// The effective settings so far.
+#[derive(Clone, Debug)]
+pub(super) struct Layers {
+    value: Value,
+    sources: Vec<Source>,
+    /// Which of the sources decided a leaf, and where; absent: the default.
+    deciders: BTreeMap<String, usize>,
+}
+
+impl Layers {
+    /// The built-in defaults.
+    pub fn defaults() -> Layers {
+        let value = serde_json::to_value(Wire::default()).unwrap_or_default();
+        Layers {
+            value,
+            sources: Vec::new(),
+            deciders: BTreeMap::new(),
+        }
+    }
+
+    /// Puts a file on top: each of its leaves decides. Lists are replaced, not joined.
+    pub fn overlay(&mut self, source: Source) {
+        let value = source.value().clone();
+        let index = self.add(source);
+        for (key, value) in leaves(&value) {
+            self.put(&key, value, index);
+        }
+    }
+
+    /// Adds a file without taking anything from it.
+    pub fn add(&mut self, source: Source) -> usize {
+        self.sources.push(source);
+        self.sources.len() - 1
+    }
+
+    /// Lets a source decide one leaf.
+    pub fn put(&mut self, key: &str, value: Value, source: usize) {
+        let mut at = &mut self.value;
+        for step in key.split('.') {
+            if !at.is_object() {
+                *at = Value::Object(Map::new());
+            }
+            at = &mut at[step];
+        }
+        *at = value;
+        self.deciders.insert(key.to_owned(), source);
+    }
+
+    /// The effective value of a leaf; null for what isn't there.
+    pub fn get(&self, key: &str) -> &Value {
+        key.split('.').fold(&self.value, |value, k| &value[k])
+    }
+
+    /// Who decided a leaf.
+    pub fn origin(&self, key: &str) -> Origin {
+        let Some(source) = self.decider(key) else {
+            return Origin::Default;
+        };
+        let file = source.document.file.clone();
+        let line = source.line(&path(key));
+        match source.project {
+            true => Origin::Project(file, line),
+            false => Origin::File(file, line),
+        }
+    }
+
+    /// The whole as its type. The error can't happen for layers that were checked.
+    pub fn wire(&self) -> Result<Wire, Error> {
+        serde_json::from_value(self.value.clone())
+            .map_err(|e| Error::usage(format!("settings: {e}")))
+    }
+
+    /// An error at the place that decided `key`; at item `index` of its list when given.
+    pub fn error(&self, key: &str, index: Option<usize>, what: &str) -> Error {
+        let mut at = path(key);
+        at.extend(index.map(Step::Index));
+        match self.decider(key) {
+            Some(source) => source.error(&at, what),
+            None => Error::usage(format!("`{}`: {what}", dotted(&at))),
+        }
+    }
+
+    /// All leaves in the schema's order.
+    pub fn settings(&self) -> Vec<Setting> {
+        let leaves = leaves(&self.value).into_iter();
+        leaves
+            .filter(|(key, _)| key != "$schema")
+            .map(|(key, value)| Setting {
+                origin: self.origin(&key),
+                note: effect(&SCHEMA, &key),
+                key,
+                value,
+            })
+            .collect()
+    }
+
+    fn decider(&self, key: &str) -> Option<&Source> {
+        self.sources.get(*self.deciders.get(key)?)
+    }
+}
+
+/// What the schema says about a key's effect, or about that of a map around it.
+pub(super) fn effect(schema: &Value, key: &str) -> Option<String> {
+    let steps = path(key);
+    (1..=steps.len()).rev().find_map(|n| {
+        let schema = check::at(schema, &steps[..n])?;
+        schema["x-effect"].as_str().map(str::to_owned)
+    })
+}
+
+/// The leaves of a value in the shape of `graphiti.config.json`: what the schema doesn't open up
+/// further, with dotted keys.
+pub(super) fn leaves(value: &Value) -> Vec<(String, Value)> {
+    let mut out = Vec::new();
+    collect(&SCHEMA, value, "", &mut out);
+    out
+}
+
+fn collect(schema: &Value, value: &Value, prefix: &str, out: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(map) if schema["properties"].is_object() => {
+            for (key, inner) in map {
+                let key_path = match prefix.is_empty() {
+                    true => key.clone(),
+                    false => format!("{prefix}.{key}"),
+                };
+                collect(&schema["properties"][key.as_str()], inner, &key_path, out);
+            }
+        }
+        _ if prefix.is_empty() => {}
+        other => out.push((prefix.to_owned(), other.clone())),
+    }
+}
+
+/// The shapes that are read: their major versions. An absent version is the old shape.
+pub(super) const CONFIG_MAJORS: [u64; 2] = [1, 2];
+/// Of `tracking-config.json`.
+pub(super) const TRACKING_MAJORS: [u64; 1] = [1];
+
+/// Refuses keys and types that the schema doesn't have, and majors that we don't know (D15).
+pub(super) fn checked(
+    document: Document,
+    schema: &Value,
+    majors: &[u64],
+) -> Result<Document, Error> {
+    if let Some(version) = document.value["version"].as_str() {
+        let major = version
+            .split('.')
+            .next()
+            .and_then(|m| m.trim().parse().ok());
+        if !major.is_some_and(|m: u64| majors.contains(&m)) {
+            let known: Vec<String> = majors.iter().map(|m| format!("{m}.x")).collect();
+            let what = format!("{version:?} is not known here, {} is", known.join(" or "));
+            return Err(document.error(&path("version"), &what));
+        }
+    }
+    match check::check(schema, &document.value) {
+        None => Ok(document),
+        Some(fault) => {
+            let error = placed(
+                &document.file,
+                document.line(&fault.path),
+                &match fault.path.as_slice() {
+                    [] => fault.what,
+                    at => format!("`{}`: {}", dotted(at), fault.what),
+                },
+            );
+            Err(match fault.hint {
+                Some(hint) => error.hinted(hint),
+                None => error,
+            })
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Settings as they are meant: defaults applied, paths absolute, names resolved, ranges checked.
+//! Nothing after this file sees an `Option` that has a default. Pure: refuses to look at the disk.
+
+use super::env::Env;
+use super::exclude::{Excluded, glob};
+use super::layers::{Layers, Origin};
+use super::wire::{AgentName, Kept, Personal, SourceName, TypeDetection, Wire};
+use super::wire_tracking::Mapping;
+use crate::model::error::Error;
+use crate::model::namespace::{global_group, namespace, project_root};
+use crate::model::policy::{ChunkOptions, FilterPolicy, Keep};
+use crate::model::source::Agent;
+use std::path::{Path, PathBuf};
+
+/// What a run and a search do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `session_tracking.enabled`; ask [`super::gate`] instead.
+    pub enabled: bool,
+    /// Who decided `enabled`.
+    pub enabled_by: Origin,
+    /// Where logs lie, in this order.
+    pub roots: Vec<Root>,
+    /// What is never read, by a session's working directory and by its log's path.
+    pub excluded: Excluded,
+    /// Sub-agents' logs are read too.
+    pub subagents: bool,
+    /// `None`: every log, however old.
+    pub keep_length_days: Option<u32>,
+    /// Silence after which a session is settled; the same as `chunk.gap_ms`.
+    pub inactivity_timeout_s: u32,
+    /// `watch`'s period.
+    pub check_interval_s: u32,
+    /// What is kept of a conversation.
+    pub policy: FilterPolicy,
+    /// Where episodes are cut.
+    pub chunk: ChunkOptions,
+    /// `None`: the machine's own; ask [`Config::group`].
+    pub group_id: Option<String>,
+    /// Search finds all projects.
+    pub cross_project_search: bool,
+    /// Prefixes (6 to 64 lower-case hex digits) of the namespaces that search finds; `None`: all.
+    pub trusted_namespaces: Option<Vec<String>>,
+    /// Write the project's path into episodes.
+    pub include_project_path: bool,
+    /// false: the local store only.
+    pub store_in_graph: bool,
+    /// Summarise settled sessions with a language model.
+    pub auto_summarize: bool,
+    /// Time between runs of the timer.
+    pub schedule_interval_s: u64,
+    /// Projects that a person or the documents' program named (`project_mappings`).
+    pub projects: Vec<KnownProject>,
+}
+
+impl Config {
+    /// The group that episodes are delivered to (000-024).
+    pub fn group(&self, hostname: &str) -> String {
+        let own = || global_group(hostname);
+        self.group_id.clone().unwrap_or_else(own)
+    }
+
+    /// Whether search may show a namespace, as far as `trusted_namespaces` says.
+    pub fn trusts(&self, namespace: &str) -> bool {
+        self.trusted_namespaces.as_ref().is_none_or(|list| {
+            // Prefixes may be longer than what we store.
+            list.iter()
+                .any(|t| namespace.starts_with(t.as_str()) || t.starts_with(namespace))
+        })
+    }
+}
+
+/// A folder with logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Absolute.
+    pub path: PathBuf,
+    /// Whose logs.
+    pub agent: Agent,
+    /// Globs below `path`; empty: all.
+    pub include: Vec<String>,
+    /// Globs below `path`.
+    pub exclude: Vec<String>,
+    /// A person named it, so that a missing one is worth a warning.
+    pub named: bool,
+}
+
+/// A project that a settings file names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownProject {
+    /// As [`project_root`] spells it.
+    pub root: String,
+    /// Its [`namespace`].
+    pub namespace: String,
+}
+
+/// Gives the layers their meaning. Errors name file, line and key.
+pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<Config, Error> {
+    let wire = layers.wire()?;
+    refused(layers, &wire)?;
+    let tracking = &wire.session_tracking;
+    let gap_ms = i64::from(tracking.inactivity_timeout) * 1_000;
+    Ok(Config {
+        enabled: tracking.enabled,
+        enabled_by: layers.origin("session_tracking.enabled"),
+        roots: roots(layers, &wire, mappings, env)?,
+        excluded: excluded(layers, &wire, mappings, env)?,
+        subagents: tracking.subagents,
+        keep_length_days: tracking.keep_length_days,
+        inactivity_timeout_s: tracking.inactivity_timeout,
+        check_interval_s: tracking.check_interval,
+        policy: policy(layers, &wire)?,
+        chunk: ChunkOptions {
+            max_exchanges: wire.chunk.max_exchanges,
+            max_tokens: u64::from(wire.chunk.max_tokens),
+            gap_ms,
+        },
+        group_id: group_id(layers, &wire)?,
+        cross_project_search: tracking.cross_project_search,
+        trusted_namespaces: trusted(layers, &wire, env)?,
+        include_project_path: tracking.include_project_path,
+        store_in_graph: tracking.store_in_graph,
+        auto_summarize: tracking.auto_summarize,
+        schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,
+        projects: projects(mappings, env),
+    })
+}
+
+/// Values that are spelled right and can't be honoured.
+fn refused(layers: &Layers, wire: &Wire) -> Result<(), Error> {
+    if wire.redact.personal == Personal::Mask {
+        let what = "this version can't mask personal data";
+        return Err(layers
+            .error("redact.personal", None, what)
+            .hinted("set it to \"off\", knowing that nothing is masked"));
+    }
+    let summarization = &wire.session_tracking.summarization;
+    let manual = summarization.type_detection == TypeDetection::Manual;
+    if manual && summarization.activity_vector.is_none() {
+        let key = "session_tracking.summarization.type_detection";
+        let what = "manual requires explicit activity_vector in config";
+        return Err(layers.error(key, None, what));
+    }
+    interval(layers, "upload.settle_after", &wire.upload.settle_after)?;
+    Ok(())
+}
+
+fn roots(
+    layers: &Layers,
+    wire: &Wire,
+    mappings: &[Mapping],
+    env: &Env,
+) -> Result<Vec<Root>, Error> {
+    let tracking = &wire.session_tracking;
+    let root = |path: PathBuf, agent, named| Root {
+        path,
+        agent,
+        include: Vec::new(),
+        exclude: Vec::new(),
+        named,
+    };
+    let mut out = Vec::new();
+    if tracking.sources.contains(&SourceName::ClaudeCodeJsonl) {
+        let key = "session_tracking.watch_path";
+        let given = tracking.watch_path.as_deref();
+        let given = given
+            .map(|w| absolute(w, env).map_err(|what| layers.error(key, None, &what)))
+            .transpose()?;
+        let named = given.is_some();
+        let path = given.unwrap_or_else(|| env.claude_dir().join("projects"));
+        out.push(root(path, Agent::Claude, named));
+    }
+    if tracking.sources.contains(&SourceName::CodexJsonl) {
+        for folder in ["sessions", "archived_sessions"] {
+            out.push(root(env.codex_dir().join(folder), Agent::Codex, false));
+        }
+    }
+    for (i, extra) in tracking.extra_roots.iter().enumerate() {
+        let failed = |what: String| layers.error("session_tracking.extra_roots", Some(i), &what);
+        for pattern in extra.include.iter().chain(&extra.exclude) {
+            glob(pattern).map_err(|e| failed(format!("`{pattern}` is no glob: {e}")))?;
+        }
+        out.push(Root {
+            include: extra.include.clone(),
+            exclude: extra.exclude.clone(),
+            ..root(
+                absolute(&extra.path, env).map_err(failed)?,
+                match extra.agent {
+                    AgentName::Claude => Agent::Claude,
+                    AgentName::Codex => Agent::Codex,
+                },
+                true,
+            )
+        });
+    }
+    // A mapping's folder matters only where the usual roots don't reach; `{hash}` is theirs.
+    let elsewhere = mappings
+        .iter()
+        .filter(|m| m.enabled)
+        .filter_map(|m| absolute(m.jsonl_sessions.as_deref()?, env).ok())
+        .filter(|p| !p.to_string_lossy().contains('{'));
+    for path in elsewhere {
+        if !out.iter().any(|r| path.starts_with(&r.path)) {
+            out.push(root(path, Agent::Claude, true));
+        }
+    }
+    Ok(out)
+}
+
+/// `~` and variables expanded, and absolute; else what is wrong with it (D11).
+fn absolute(written: &str, env: &Env) -> Result<PathBuf, String> {
+    let path = PathBuf::from(env.expand(written).map_err(|e| e.message)?);
+    match path.is_absolute() {
+        true => Ok(path.components().collect()),
+        false => Err(format!(
+            "must be absolute, `{written}` would be {}",
+            env.cwd.join(&path).display()
+        )),
+    }
+}
+
+fn excluded(
+    layers: &Layers,
+    wire: &Wire,
+    mappings: &[Mapping],
+    env: &Env,
+) -> Result<Excluded, Error> {
+    let key = "session_tracking.excluded_paths";
+    let failed = |(i, what): (usize, String)| layers.error(key, Some(i), &what);
+    let mut patterns = Vec::new();
+    for (i, written) in wire.session_tracking.excluded_paths.iter().enumerate() {
+        let path = env.expand(written).map_err(|e| failed((i, e.message)))?;
+        if !Path::new(&path).is_absolute() && !path.starts_with("**") {
+            let what = format!("`{written}` must be absolute or start with `**`");
+            return Err(failed((i, what)));
+        }
+        patterns.push(project_root(&path));
+    }
+    let off = mappings.iter().filter(|m| !m.enabled);
+    let off = off.filter_map(|m| env.expand(&m.project_root).ok());
+    patterns.extend(off.map(|root| globset::escape(&project_root(&root))));
+    Excluded::new(patterns).map_err(failed)
+}
+
+fn policy(layers: &Layers, wire: &Wire) -> Result<FilterPolicy, Error> {
+    let keep = |name: &str, kept: &Kept| match kept {
+        Kept::All(true) => Ok(Keep::Full),
+        Kept::All(false) => Ok(Keep::Out),
+        Kept::Template(file) if file.ends_with(".md") => Ok(Keep::Template(file.clone())),
+        Kept::Template(other) => {
+            let key = format!("session_tracking.filter.{name}");
+            let what =
+                format!("expected true, false or a template's name (\"….md\"), found {other:?}");
+            Err(layers.error(&key, None, &what))
+        }
+    };
+    let filter = &wire.session_tracking.filter;
+    Ok(FilterPolicy {
+        tool_calls: keep("tool_calls", &filter.tool_calls)?,
+        tool_content: keep("tool_content", &filter.tool_content)?,
+        user_messages: keep("user_messages", &filter.user_messages)?,
+        agent_messages: keep("agent_messages", &filter.agent_messages)?,
+    })
+}
+
+fn group_id(layers: &Layers, wire: &Wire) -> Result<Option<String>, Error> {
+    let Some(written) = &wire.session_tracking.group_id else {
+        return Ok(None);
+    };
+    match written.trim() {
+        "" => {
+            let what = "must not be empty; null means {hostname}__global";
+            Err(layers.error("session_tracking.group_id", None, what))
+        }
+        group => Ok(Some(group.to_owned())),
+    }
+}
+
+fn trusted(layers: &Layers, wire: &Wire, env: &Env) -> Result<Option<Vec<String>>, Error> {
+    let key = "session_tracking.trusted_namespaces";
+    let Some(list) = &wire.session_tracking.trusted_namespaces else {
+        return Ok(None);
+    };
+    let one = |(i, written): (usize, &String)| {
+        trusted_namespace(written, env).map_err(|what| layers.error(key, Some(i), &what))
+    };
+    list.iter()
+        .enumerate()
+        .map(one)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// A trusted namespace as prefix of hex digits, from either of its forms (D07).
+pub(super) fn trusted_namespace(written: &str, env: &Env) -> Result<String, String> {
+    let hex = written.trim().to_ascii_lowercase();
+    if (6..=64).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Ok(hex);
+    }
+    let root = project_root(&env.expand(written.trim()).map_err(|e| e.message)?);
+    let b = root.as_bytes();
+    let drive = b.len() > 2 && b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'/';
+    match root.starts_with('/') || drive {
+        true => Ok(namespace(&root)),
+        false => Err(format!(
+            "Invalid namespace format: {written}. Expected hex hash (e.g., 'a1b2c3d4'). \
+             6 to 64 digits, or a project's absolute path (e.g., '/home/me/app')"
+        )),
+    }
+}
+
+fn projects(mappings: &[Mapping], env: &Env) -> Vec<KnownProject> {
+    let roots = mappings
+        .iter()
+        .filter_map(|m| env.expand(&m.project_root).ok());
+    roots
+        .map(|written| {
+            let root = project_root(&written);
+            KnownProject {
+                namespace: namespace(&root),
+                root,
+            }
+        })
+        .collect()
+}
+
+fn interval(layers: &Layers, key: &str, written: &str) -> Result<u64, Error> {
+    let what =
+        || format!("expected at least a minute, as in \"15min\" or \"2h\", found {written:?}");
+    seconds(written)
+        .filter(|s| *s >= 60)
+        .ok_or_else(|| layers.error(key, None, &what()))
+}
+
+/// A span of time: a number and `s`, `min` (or `m`), `h`, `d`. `None` for anything else.
+pub fn seconds(written: &str) -> Option<u64> {
+    let text = written.trim();
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let unit = match text[digits..].trim() {
+        "s" | "sec" | "seconds" => 1,
+        "m" | "min" | "minutes" => 60,
+        "h" | "hours" => 3_600,
+        "d" | "days" => 86_400,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
+}

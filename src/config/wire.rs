@@ -1,0 +1,532 @@
+//! The documents' keys as they are written in `graphiti.config.json`, with defaults. This is the
+//! only list of keys: JSON Schema, checking, `config show` and the test of the docs all read it.
+//! Refuses to know what a value means beyond its type.
+//!
+//! Schema extensions: `x-effect` says that a key is accepted without effect, and why; `x-error` is
+//! the text for a number out of range; `x-expected` is how errors name what belongs there.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// For keys that a later version acts on.
+pub const NOT_YET: &str = "no effect yet";
+/// For keys of another architecture (D60).
+pub const NEVER: &str = "accepted, without effect";
+
+/// Settings of sessionmill: session tracking, memory, and what it costs. One file for the user;
+/// a file of the same shape in a project can only narrow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "graphiti.config")]
+pub struct Wire {
+    /// For editors: where this schema lies.
+    #[serde(rename = "$schema")]
+    pub schema: Option<String>,
+    /// Shape of this file: "2.0.0". Absent or 1.x is the old shape; its missing keys take defaults.
+    #[schemars(extend("x-expected" = "a version in quotes (\"2.0.0\")"))]
+    pub version: Option<String>,
+    /// What is read, kept and found.
+    pub session_tracking: SessionTracking,
+    /// Where episodes are cut.
+    pub chunk: Chunk,
+    /// How often the timer runs.
+    pub schedule: Schedule,
+    /// Gating, recall, scopes and promotion of memory.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub graphiti: Graphiti,
+    /// What delivery may cost.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub upload: Upload,
+    /// What a language model may cost.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub llm: Llm,
+    /// How sessions are scored.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub score: Score,
+    /// What is masked.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub redact: Redact,
+    /// Where episodes are delivered. This version delivers nowhere: must be empty.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub sinks: Sinks,
+}
+
+/// `session_tracking`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionTracking {
+    /// Read the agents' logs at all. `true`, written by you, is your consent to local tracking.
+    pub enabled: bool,
+    /// Which agents' logs are read.
+    pub sources: Vec<SourceName>,
+    /// Folder with Claude Code's logs, absolute; `~` and variables are expanded. null:
+    /// `$CLAUDE_CONFIG_DIR/projects`, else `~/.claude/projects`.
+    pub watch_path: Option<String>,
+    /// More folders with logs.
+    pub extra_roots: Vec<ExtraRoot>,
+    /// Projects and logs that are never read: folders (with all below) or globs, absolute or
+    /// starting with `**`. In a project's file they count from the project.
+    pub excluded_paths: Vec<String>,
+    /// Read sub-agents' logs too.
+    pub subagents: bool,
+    /// Seconds of silence after which a session counts as settled; a gap this long directly before
+    /// a prompt ends a chunk.
+    #[schemars(range(min = 1), extend("x-error" = "inactivity_timeout must be > 0"))]
+    pub inactivity_timeout: u32,
+    /// Seconds between looks of `watch`.
+    #[schemars(range(min = 1), extend("x-error" = "check_interval must be > 0", "x-effect" = NOT_YET))]
+    pub check_interval: u32,
+    /// Summarise settled sessions with a language model.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub auto_summarize: bool,
+    /// Deliver to sinks. false: the local store only, nothing is queued.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub store_in_graph: bool,
+    /// Read only sessions whose log changed in the last N days. null: all.
+    #[schemars(range(min = 1), extend("x-error" = "keep_length_days must be > 0 or null"))]
+    pub keep_length_days: Option<u32>,
+    /// Group that episodes are delivered to. null: `{hostname}__global`.
+    pub group_id: Option<String>,
+    /// Search finds all projects. false: only the current one.
+    pub cross_project_search: bool,
+    /// Search finds only these projects: namespaces (6 to 64 hex digits, compared by prefix) or
+    /// absolute project paths. null: all.
+    pub trusted_namespaces: Option<Vec<String>>,
+    /// Write the project's path into episodes.
+    pub include_project_path: bool,
+    /// What is kept of a conversation.
+    pub filter: Filter,
+    /// What happens when a language model or a sink can't be reached.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub resilience: Resilience,
+    /// How sessions are summarised.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub summarization: Summarization,
+}
+
+impl Default for SessionTracking {
+    fn default() -> Self {
+        SessionTracking {
+            enabled: false,
+            sources: vec![SourceName::ClaudeCodeJsonl, SourceName::CodexJsonl],
+            watch_path: None,
+            extra_roots: Vec::new(),
+            excluded_paths: Vec::new(),
+            subagents: true,
+            inactivity_timeout: 900,
+            check_interval: 60,
+            auto_summarize: false,
+            store_in_graph: true,
+            keep_length_days: Some(7),
+            group_id: None,
+            cross_project_search: true,
+            trusted_namespaces: None,
+            include_project_path: true,
+            filter: Filter::default(),
+            resilience: Resilience::default(),
+            summarization: Summarization::default(),
+        }
+    }
+}
+
+/// Whose logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceName {
+    /// Claude Code.
+    ClaudeCodeJsonl,
+    /// Codex CLI.
+    CodexJsonl,
+}
+
+/// A folder with logs beside the usual ones.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExtraRoot {
+    /// The folder, absolute; `~` and variables are expanded.
+    pub path: String,
+    /// Whose logs lie there.
+    pub agent: AgentName,
+    /// Globs below the folder; only matching files are read. Empty: all.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// Globs below the folder; matching files are not read.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+}
+
+/// An agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentName {
+    /// Claude Code, and the plain dialect of the documents.
+    Claude,
+    /// Codex CLI.
+    Codex,
+}
+
+/// `session_tracking.filter`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Filter {
+    /// Tool calls, one line each. false: left out, with a marker.
+    pub tool_calls: Kept,
+    /// Tool results. A template's name: the digest alone. true: with an excerpt of the output.
+    pub tool_content: Kept,
+    /// People's words.
+    pub user_messages: Kept,
+    /// The agent's words.
+    pub agent_messages: Kept,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Filter {
+            tool_calls: Kept::All(true),
+            tool_content: Kept::Template("default-tool-content.md".into()),
+            user_messages: Kept::All(true),
+            agent_messages: Kept::All(true),
+        }
+    }
+}
+
+/// true: in full; false: left out; a template's name: condensed with it when a language model is
+/// configured, until then digests for tools and full text for messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(extend("x-expected" = "true, false or a template's name (\"….md\")"))]
+pub enum Kept {
+    /// In full, or not at all.
+    All(bool),
+    /// Condensed.
+    Template(String),
+}
+
+/// `session_tracking.resilience`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Resilience {
+    /// What to do with a session while no language model answers.
+    pub on_llm_unavailable: OnLlmUnavailable,
+    /// Trying again.
+    pub retry_queue: RetryQueue,
+    /// Telling you.
+    pub notifications: Notifications,
+}
+
+/// The documents' only value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum OnLlmUnavailable {
+    /// Store as it is, summarise later.
+    #[default]
+    StoreRawAndRetry,
+}
+
+/// `session_tracking.resilience.retry_queue`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetryQueue {
+    /// Attempts before an episode becomes a dead letter.
+    pub max_retries: u32,
+    /// Seconds before each attempt.
+    pub retry_delays_seconds: Vec<u32>,
+    /// Episodes on their way at once; the rest waits in the store.
+    pub max_queue_size: u32,
+    /// The store is on disk anyway.
+    #[schemars(extend("x-effect" = NEVER))]
+    pub persist_to_disk: bool,
+}
+
+impl Default for RetryQueue {
+    fn default() -> Self {
+        RetryQueue {
+            max_retries: 5,
+            retry_delays_seconds: vec![300, 900, 2_700, 7_200, 21_600],
+            max_queue_size: 1_000,
+            persist_to_disk: true,
+        }
+    }
+}
+
+/// `session_tracking.resilience.notifications`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Notifications {
+    /// Tell when an episode is given up.
+    pub on_permanent_failure: bool,
+    /// How.
+    pub notification_method: NotificationMethod,
+    /// Where to, for webhooks.
+    pub webhook_url: Option<String>,
+}
+
+impl Default for Notifications {
+    fn default() -> Self {
+        Notifications {
+            on_permanent_failure: true,
+            notification_method: NotificationMethod::Log,
+            webhook_url: None,
+        }
+    }
+}
+
+/// How a failure is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NotificationMethod {
+    /// A line in the run's log.
+    Log,
+    /// A request to `webhook_url`.
+    Webhook,
+}
+
+/// `session_tracking.summarization`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Summarization {
+    /// Belongs one level up: `session_tracking.auto_summarize` decides (D13).
+    #[schemars(extend("x-effect" = "accepted, without effect: session_tracking.auto_summarize decides"))]
+    pub auto_summarize: Option<bool>,
+    /// Path of a prompt template. null: built from the session's activity.
+    pub template: Option<String>,
+    /// auto: from messages and tools; manual: `activity_vector` says it.
+    pub type_detection: TypeDetection,
+    /// Weights of the eight activities, for `type_detection: manual`.
+    pub activity_vector: Option<std::collections::BTreeMap<String, f64>>,
+    /// Priority below which a field isn't asked for.
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-error" = "extraction_threshold must be between 0 and 1"))]
+    pub extraction_threshold: f64,
+    /// Ask for decisions.
+    pub include_decisions: bool,
+    /// Ask for errors and how they were resolved.
+    pub include_errors_resolved: bool,
+    /// Path of the cache of classified tools. null: `tool_classification_cache.json` in the
+    /// settings' folder.
+    pub tool_classification_cache: Option<String>,
+}
+
+impl Default for Summarization {
+    fn default() -> Self {
+        Summarization {
+            auto_summarize: None,
+            template: None,
+            type_detection: TypeDetection::Auto,
+            activity_vector: None,
+            extraction_threshold: 0.3,
+            include_decisions: true,
+            include_errors_resolved: true,
+            tool_classification_cache: None,
+        }
+    }
+}
+
+/// Where a session's activity comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TypeDetection {
+    /// From messages and tools.
+    Auto,
+    /// From the configuration.
+    Manual,
+}
+
+/// `chunk` (D24).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Chunk {
+    /// An episode ends after this many exchanges, or earlier.
+    #[schemars(range(min = 1), extend("x-error" = "max_exchanges must be > 0"))]
+    pub max_exchanges: u32,
+    /// An episode ends at this many tokens (4 bytes each), or earlier.
+    #[schemars(range(min = 100), extend("x-error" = "max_tokens must be at least 100"))]
+    pub max_tokens: u32,
+}
+
+impl Default for Chunk {
+    fn default() -> Self {
+        Chunk {
+            max_exchanges: 5,
+            max_tokens: 3_000,
+        }
+    }
+}
+
+/// `schedule`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Schedule {
+    /// Time between runs, for `schedule install`: a number and `s`, `min`, `h` or `d`; at least a minute.
+    pub interval: String,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Schedule {
+            interval: "15min".into(),
+        }
+    }
+}
+
+/// `graphiti` (002).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Graphiti {
+    /// Use a Graphiti server at all.
+    pub enabled: bool,
+    /// Conversations may be sent to it.
+    pub consent: bool,
+    /// Groups beside the machine's own that logs are delivered to.
+    pub ingest_scopes: Vec<ScopeName>,
+    /// Projects whose trust nobody recorded.
+    pub unknown_projects: UnknownProjects,
+    /// Tell each group once who owns it.
+    pub include_system_messages: bool,
+    /// Names you, for your global group. Never discovered.
+    pub user_scope_key: Option<String>,
+    /// Memory that agents are given.
+    pub recall: Recall,
+    /// `preference: …` and its like at the start of a line become memories.
+    pub auto_promote: AutoPromote,
+}
+
+/// A scope of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeName {
+    /// One conversation.
+    Session,
+    /// One project.
+    Workspace,
+    /// You.
+    Global,
+    /// The same as `global` (D30).
+    User,
+}
+
+/// What unknown projects may do (D63).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownProjects {
+    /// Deliver and recall.
+    #[default]
+    Allow,
+    /// Neither.
+    Deny,
+}
+
+/// `graphiti.recall`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Recall {
+    /// Scopes that are asked.
+    pub scopes: Vec<ScopeName>,
+    /// auto: the global scope too, when the prompt is about you.
+    pub scopes_mode: ScopesMode,
+    /// Milliseconds from start to answer; after that, no memory.
+    pub timeout_ms: u32,
+}
+
+impl Default for Recall {
+    fn default() -> Self {
+        Recall {
+            scopes: vec![ScopeName::Session, ScopeName::Workspace],
+            scopes_mode: ScopesMode::Fixed,
+            timeout_ms: 750,
+        }
+    }
+}
+
+/// Which scopes a recall asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopesMode {
+    /// `scopes`.
+    Fixed,
+    /// `scopes`, and global when the prompt is about you.
+    Auto,
+}
+
+/// `graphiti.auto_promote`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AutoPromote {
+    /// Do it.
+    pub enabled: bool,
+}
+
+/// `upload`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Upload {
+    /// Keep episodes' text after every sink has it.
+    pub keep_local: bool,
+    /// Quiet time before a sink that can't replace gets a session's last chunk.
+    pub settle_after: String,
+    /// Episodes delivered per run. null: all.
+    pub max_episodes_per_run: Option<u32>,
+    /// What one run's deliveries may cost, in US dollars. null: no bound.
+    pub max_usd_per_run: Option<f64>,
+    /// Episodes per minute. null: as fast as the sink takes them.
+    pub rate_per_minute: Option<u32>,
+}
+
+impl Default for Upload {
+    fn default() -> Self {
+        Upload {
+            keep_local: true,
+            settle_after: "24h".into(),
+            max_episodes_per_run: None,
+            max_usd_per_run: None,
+            rate_per_minute: None,
+        }
+    }
+}
+
+/// `llm`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Llm {
+    /// Tokens that one run may use. null: no bound.
+    pub max_tokens_per_run: Option<u64>,
+    /// US dollars that one run may cost. null: no bound.
+    pub max_usd_per_run: Option<f64>,
+}
+
+/// `score` (D01).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Score {
+    /// Sessions whose strongest signal is weaker have mixed activity.
+    pub min_strength: f64,
+}
+
+impl Default for Score {
+    fn default() -> Self {
+        Score { min_strength: 0.3 }
+    }
+}
+
+/// `redact`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Redact {
+    /// E-mail addresses, user names in paths, IP addresses. This version can't mask: `mask` is refused.
+    pub personal: Personal,
+}
+
+/// What happens to personal data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Personal {
+    /// Stays.
+    #[default]
+    Off,
+    /// Masked.
+    Mask,
+}
+
+/// `sinks`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sinks {}
