@@ -1,1 +1,9 @@
-//! Floor 3.
+//! Reading back: what a person or an agent types becomes a query, a scope and an answer.
+//!
+//! Knows words, projects and who may see what; refuses to know SQL (`store` has it), settings
+//! files, and how an answer is printed.
+
+pub mod provenance;
+pub mod query;
+pub mod recall;
+pub mod scope;

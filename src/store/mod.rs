@@ -1,1 +1,64 @@
-//! Floor 1.
+//! The store: one SQLite file that is checkpoint, memory and search index at once. The only SQL.
+//!
+//! Knows tables, transactions and the full-text index; refuses to know what the episodes say,
+//! who asks for them, and where the file should lie. Reading order: `migrations/0001.sql` (what
+//! there is), [`Store::open`], [`Prepared`] (what workers make of a commit), [`Store::commit`]
+//! (one transaction, the only way in), then the ways out: checkpoints, sessions, episodes,
+//! [`Store::search`], [`Store::status`].
+
+mod account;
+mod commit;
+mod consent;
+mod dump;
+mod episodes;
+mod fault;
+mod files;
+mod fold;
+mod forget;
+mod open;
+mod pack;
+mod prepare;
+mod records;
+mod search;
+mod sessions;
+mod snippet;
+mod stats;
+mod status;
+#[cfg(test)]
+mod tests;
+pub mod words;
+mod write;
+
+pub use account::FileAccount;
+pub use commit::Stored;
+pub use consent::{Consent, Switch};
+pub use episodes::Found;
+pub use forget::{Compacted, Forgotten};
+pub use open::{APPLICATION_ID, Access, SCHEMA_VERSION};
+pub use prepare::Prepared;
+pub use search::{Hit, Query, Term};
+pub use sessions::{SessionFilter, SessionRow};
+pub use snippet::Snippet;
+pub use stats::{Stats, StatsRow};
+pub use status::{RejectRow, Status, UnknownRow};
+
+use crate::model::error::Error;
+use rusqlite::Connection;
+use rustc_hash::FxHashMap;
+use std::path::PathBuf;
+
+/// What every method of the store gives: errors are of kind `Store`, or `Busy` when another
+/// process holds the write lock for longer than the busy timeout.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An open store. One thread at a time; readers in other processes open their own.
+#[derive(Debug)]
+pub struct Store {
+    db: Connection,
+    path: PathBuf,
+    access: Access,
+    /// `name.n` by text, of names met since opening.
+    names: FxHashMap<String, i64>,
+    /// Something was written since opening or the last [`Store::finish`].
+    dirty: bool,
+}

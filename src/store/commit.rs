@@ -1,0 +1,160 @@
+//! The one way in: a slice of commits in one transaction, and what closes a run.
+//! Knows the order of the steps and when a step has nothing to do; the rows themselves are
+//! written by `files`, `records`, `sessions` and `write`.
+
+use super::fault::failed;
+use super::files::{Known, Move};
+use super::write::EpisodeWriter;
+use super::{Access, Prepared, Result, Store, forget, records, sessions};
+use crate::model::error::{Error, ErrorKind};
+use crate::model::time::Time;
+use rusqlite::{Connection, TransactionBehavior};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// What a transaction changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Episodes that the store didn't have.
+    pub new: u64,
+    /// Episodes that it had otherwise.
+    pub changed: u64,
+    /// Open episodes that are no more.
+    pub removed: u64,
+    /// UTF-8 bytes of text in `new` and `changed`.
+    pub body_bytes: u64,
+}
+
+impl Stored {
+    /// Adds what another transaction changed.
+    pub fn merge(&mut self, other: Stored) {
+        self.new += other.new;
+        self.changed += other.changed;
+        self.removed += other.removed;
+        self.body_bytes += other.body_bytes;
+    }
+}
+
+impl Store {
+    /// Stores a slice of commits in one transaction, in the given order: all of it or, on an
+    /// error or a crash, nothing.
+    ///
+    /// Storing what is stored already writes nothing. `indexed_at` and `group` are taken at an
+    /// episode's first insert only. A commit that would move a checkpoint of the same generation
+    /// backwards is an error (of kind `Failed`). A session that was forgotten gets its
+    /// checkpoint and no content.
+    ///
+    /// Larger slices are cheaper: each transaction adds a segment to the index. A few MB of
+    /// [`Prepared::bytes`] are enough.
+    pub fn commit(
+        &mut self,
+        commits: &[Prepared],
+        indexed_at: Time,
+        made_by: &str,
+        group: &str,
+    ) -> Result<Stored> {
+        self.writable()?;
+        let stamp = Stamp {
+            indexed_at,
+            made_by,
+            group,
+        };
+        let before = self.db.total_changes();
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed("beginning a transaction"))?;
+        let outcome = write_all(&tx, &mut self.names, commits, &stamp)
+            .and_then(|stored| tx.commit().map_err(failed("committing")).map(|()| stored));
+        if outcome.is_err() {
+            // The transaction took its names back.
+            self.names.clear();
+        }
+        self.dirty |= self.db.total_changes() != before;
+        outcome
+    }
+
+    /// Closes a run: gives late titles to their sessions, folds the write-ahead log into the
+    /// file. Cheap, and without a write, when nothing was written since opening.
+    pub fn finish(&mut self) -> Result<()> {
+        if !self.dirty {
+            return Ok(());
+        }
+        sessions::attribute_summaries(&mut self.db).map_err(failed("giving titles"))?;
+        self.truncate_log()?;
+        self.dirty = false;
+        Ok(())
+    }
+
+    /// Folds the write-ahead log into the file and cuts it to nothing.
+    pub(super) fn truncate_log(&self) -> Result<()> {
+        self.db
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .map_err(failed("folding the log"))
+    }
+
+    /// An error where the store was opened for reading.
+    pub(super) fn writable(&self) -> Result<()> {
+        match self.access {
+            Access::ReadWrite => Ok(()),
+            Access::ReadOnly => Err(Error::new(
+                ErrorKind::Failed,
+                "the store was opened for reading",
+            )),
+        }
+    }
+}
+
+/// What is the same for all episodes of a run.
+pub(super) struct Stamp<'a> {
+    pub(super) indexed_at: Time,
+    pub(super) made_by: &'a str,
+    pub(super) group: &'a str,
+}
+
+/// Everything of one transaction. Ends with the sessions that were touched, once each.
+pub(super) fn write_all(
+    db: &Connection,
+    names: &mut FxHashMap<String, i64>,
+    commits: &[Prepared],
+    stamp: &Stamp<'_>,
+) -> Result<Stored> {
+    let mut writer = EpisodeWriter::new(db, names, stamp);
+    let mut touched = BTreeSet::new();
+    for commit in commits {
+        write_one(db, &mut writer, commit, &mut touched)?;
+    }
+    let stored = writer.stored;
+    for session in touched {
+        sessions::refresh(db, session).map_err(failed("storing sessions"))?;
+    }
+    Ok(stored)
+}
+
+fn write_one(
+    db: &Connection,
+    writer: &mut EpisodeWriter<'_>,
+    commit: &Prepared,
+    touched: &mut BTreeSet<i64>,
+) -> Result<()> {
+    let known = Known::of(db, &commit.checkpoint.key).map_err(failed("reading checkpoints"))?;
+    let moved = known.step(&commit.checkpoint)?;
+    let write = |touched: &mut BTreeSet<i64>| -> rusqlite::Result<()> {
+        let forgotten = forget::is_forgotten(db, &commit.session.id)?;
+        let session = sessions::upsert(db, &commit.session, commit.standing)?;
+        let file = known.write(db, commit, session)?;
+        if moved == Move::Renewed {
+            // Nobody will tell these again; what a run saw stays.
+            known.keep_open_tail(db)?;
+        }
+        records::write(db, file, commit, moved)?;
+        known.write_account(db, file, commit, moved, forgotten)?;
+        if !forgotten {
+            writer.write(session, file, &commit.rows)?;
+        }
+        touched.insert(session);
+        touched.extend(known.session.filter(|old| *old != session));
+        Ok(())
+    };
+    write(touched).map_err(failed("storing"))
+}

@@ -1,0 +1,209 @@
+//! Episodes on their way out, whole, with where they came from.
+//! Knows rows; refuses to rank or to filter by words.
+
+use super::fault::failed;
+use super::files::{agent, hash};
+use super::pack::Unpacked;
+use super::sessions::several;
+use super::{Result, Store};
+use crate::model::batch::Delta;
+use crate::model::episode::{Episode, EpisodeSource};
+use crate::model::source::Agent;
+use crate::model::tally::{Tally, ToolTally, Usage};
+use crate::model::time::Time;
+use rusqlite::{Row, ToSql};
+use uuid::Uuid;
+
+/// A stored episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Everything that was stored of it.
+    pub episode: Episode,
+    /// The session's id.
+    pub session: String,
+    /// Whose log it was cut from.
+    pub agent: Agent,
+    /// The session's, 16 hex digits.
+    pub namespace: String,
+    /// The session's project.
+    pub project_path: String,
+    /// The machine that read it first.
+    pub host: String,
+    /// The log that it was cut from, where it was last seen.
+    pub path: String,
+    /// The hash of what is delivered of it.
+    pub revision: u64,
+    /// The version of the rules and settings that made it.
+    pub made_by: String,
+    /// The group that it is delivered to.
+    pub group: String,
+    /// When it was first stored.
+    pub indexed_at: Time,
+}
+
+impl Store {
+    /// The episodes of the session with exactly this id: main log first, then sub-agents', parts
+    /// in order. Empty when there is none.
+    pub fn episodes(&self, session: &str) -> Result<Vec<Found>> {
+        self.found(
+            "s.id = ?1 ORDER BY e.stream, e.part, e.valid_at, e.byte_from, e.id",
+            &[&session],
+        )
+        .map_err(failed("reading episodes"))
+    }
+
+    /// The episode with this id, or the only one whose id begins with these hex digits (dashes
+    /// are ignored); `None` when there is none. A beginning that several share is an error of
+    /// kind `Usage`.
+    pub fn episode(&self, id: &str) -> Result<Option<Found>> {
+        let Some((first, last)) = id_range(id) else {
+            return Ok(None);
+        };
+        let mut found = self
+            .found(
+                "e.id BETWEEN ?1 AND ?2 ORDER BY e.id LIMIT 3",
+                &[&first.as_slice(), &last.as_slice()],
+            )
+            .map_err(failed("reading an episode"))?;
+        match found.len() {
+            0 | 1 => Ok(found.pop()),
+            _ => Err(several(
+                "episode",
+                id,
+                found.iter().map(|f| f.episode.id.to_string()),
+            )),
+        }
+    }
+
+    fn found(&self, condition: &str, values: &[&dyn ToSql]) -> rusqlite::Result<Vec<Found>> {
+        let sql = format!("{SELECT} WHERE {condition}");
+        let mut select = self.db.prepare_cached(&sql)?;
+        let rows: Vec<(i64, Found)> = select
+            .query_map(values, |row| Ok((row.get(0)?, found(row)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        rows.into_iter()
+            .map(|(n, mut found)| {
+                self.add_names(n, &mut found.episode)?;
+                Ok(found)
+            })
+            .collect()
+    }
+
+    fn add_names(&self, n: i64, episode: &mut Episode) -> rusqlite::Result<()> {
+        episode.files = self
+            .db
+            .prepare_cached(
+                "SELECT text FROM episode_path JOIN name ON name.n = path WHERE episode = ?1",
+            )?
+            .query_map([n], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        episode.tally.tools = self
+            .db
+            .prepare_cached(
+                "SELECT text, calls, failed FROM episode_tool JOIN name ON name.n = tool
+                 WHERE episode = ?1",
+            )?
+            .query_map([n], |row| {
+                let (calls, failed) = (row.get(1)?, row.get(2)?);
+                Ok((row.get(0)?, ToolTally { calls, failed }))
+            })?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(())
+    }
+}
+
+/// First and last id that begin with these hex digits; `None` when they aren't.
+fn id_range(typed: &str) -> Option<([u8; 16], [u8; 16])> {
+    let digits: String = typed.chars().filter(|c| *c != '-').collect();
+    let hex =
+        !digits.is_empty() && digits.len() <= 32 && digits.chars().all(|c| c.is_ascii_hexdigit());
+    let fill = |with: &str| {
+        let all = format!("{digits}{}", with.repeat(32 - digits.len()));
+        u128::from_str_radix(&all, 16).ok().map(u128::to_be_bytes)
+    };
+    if hex { fill("0").zip(fill("f")) } else { None }
+}
+
+const SELECT: &str = "SELECT e.n, e.id, e.source, e.stream, e.part, e.sealed, e.pending_calls,
+    e.title, b.text, e.valid_at, e.ended_at, e.byte_from, e.byte_to, e.line_from, e.line_to,
+    e.message_count, e.duration_minutes, e.completed_tasks, e.files_modified,
+    s.id, s.agent, s.namespace, s.project_path, s.host, coalesce(f.path, f.key),
+    e.revision, m.text, g.text, e.indexed_at,
+    e.read_bytes, e.records, e.prompts, e.messages, e.calls, e.failures, e.refusals, e.user_bytes,
+    e.agent_bytes, e.digest_bytes, e.output_bytes, e.input_tokens, e.output_tokens, e.cache_read,
+    e.cache_write
+    FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
+    JOIN body b ON b.episode = e.n JOIN name m ON m.n = e.made_by JOIN name g ON g.n = e.graph";
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found {
+        episode: Episode {
+            id: Uuid::from_bytes(row.get(1)?),
+            source: source(row, 2)?,
+            stream: row.get(3)?,
+            part: row.get(4)?,
+            sealed: row.get(5)?,
+            pending_calls: row.get(6)?,
+            title: row.get(7)?,
+            text: row.get::<_, Unpacked>(8)?.0,
+            valid_at: time(row, 9)?,
+            ended_at: time(row, 10)?,
+            bytes: Delta {
+                from: row.get(11)?,
+                to: row.get(12)?,
+            },
+            lines: (row.get(13)?, row.get(14)?),
+            message_count: row.get(15)?,
+            duration_minutes: row.get(16)?,
+            completed_tasks: row.get(17)?,
+            files_modified: row.get(18)?,
+            files: Default::default(),
+            tally: tally(row, 29)?,
+        },
+        session: row.get(19)?,
+        agent: agent(row, 20)?,
+        namespace: row.get(21)?,
+        project_path: row.get(22)?,
+        host: row.get(23)?,
+        path: row.get(24)?,
+        revision: hash(row, 25)?,
+        made_by: row.get(26)?,
+        group: row.get(27)?,
+        indexed_at: Time(row.get(28)?),
+    })
+}
+
+/// A column that names an episode's source.
+pub(super) fn source(row: &Row<'_>, column: usize) -> rusqlite::Result<EpisodeSource> {
+    EpisodeSource::parse(row.get_ref(column)?.as_str()?).ok_or(rusqlite::Error::InvalidQuery)
+}
+
+/// A column that holds a time.
+pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Time>> {
+    row.get::<_, Option<i64>>(column).map(|t| t.map(Time))
+}
+
+/// The 15 columns of a tally from `first` on, in the table's order.
+pub(super) fn tally(row: &Row<'_>, first: usize) -> rusqlite::Result<Tally> {
+    let count = |i: usize| row.get::<_, u64>(first + i);
+    Ok(Tally {
+        read_bytes: count(0)?,
+        records: count(1)?,
+        prompts: count(2)?,
+        messages: count(3)?,
+        calls: count(4)?,
+        failures: count(5)?,
+        refusals: count(6)?,
+        user_bytes: count(7)?,
+        agent_bytes: count(8)?,
+        digest_bytes: count(9)?,
+        output_bytes: count(10)?,
+        usage: Usage {
+            input: count(11)?,
+            output: count(12)?,
+            cache_read: count(13)?,
+            cache_write: count(14)?,
+        },
+        tools: Default::default(),
+    })
+}

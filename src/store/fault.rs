@@ -1,0 +1,44 @@
+//! How SQLite's errors are told: what was being done, what SQLite calls it, what to do next.
+//! Knows codes; refuses to repeat values, since a value may be a log's content.
+
+use crate::model::error::{Error, ErrorKind};
+use rusqlite::ErrorCode;
+
+/// Turns SQLite's error into ours; `doing` is a participle (`reading checkpoints`).
+pub fn failed(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + '_ {
+    move |error| {
+        let code = error.sqlite_error_code();
+        let (kind, hint) = match code {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+                ErrorKind::Busy,
+                Some("try again when the other run is done"),
+            ),
+            Some(ErrorCode::DiskFull) => {
+                (ErrorKind::Store, Some("free disk space, then run again"))
+            }
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
+                ErrorKind::Store,
+                Some("check the permissions of the folder"),
+            ),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
+                ErrorKind::Store,
+                Some("move the file away; `sessionmill backfill` builds a new one from the logs"),
+            ),
+            _ => (ErrorKind::Store, None),
+        };
+        Error {
+            kind,
+            message: format!("store: {doing}: {}", words(&error)),
+            hint: hint.map(str::to_string),
+        }
+    }
+}
+
+fn words(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(code, _) => code.to_string(),
+        rusqlite::Error::QueryReturnedNoRows => "a row is missing".into(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        _ => "a column holds something else than it should".into(),
+    }
+}

@@ -1,0 +1,378 @@
+//! Files and how far they are in the store: the checkpoints' rows, read and written.
+//! Knows generations and offsets; refuses to know the disk.
+
+use super::fault::failed;
+use super::pack::{Json, Packed, pack_json};
+use super::prepare::tie_name;
+use super::{Prepared, Result, Store};
+use crate::model::carry::Carry;
+use crate::model::checkpoint::{Checkpoint, Fingerprints};
+use crate::model::error::{Error, ErrorKind};
+use crate::model::ledger::Ledger;
+use crate::model::session::SessionFacts;
+use crate::model::source::{Agent, Stat};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+impl Store {
+    /// All checkpoints, by key. One pass over a small table: a few ms for thousands of files.
+    pub fn checkpoints(&self) -> Result<Vec<Checkpoint>> {
+        let read = || -> rusqlite::Result<Vec<Checkpoint>> {
+            let sql = format!("{SELECT} ORDER BY f.key");
+            let mut select = self.db.prepare_cached(&sql)?;
+            select.query_map([], checkpoint)?.collect()
+        };
+        read().map_err(failed("reading checkpoints"))
+    }
+
+    /// One file's checkpoint; `None` when the store doesn't know the key.
+    pub fn checkpoint(&self, key: &str) -> Result<Option<Checkpoint>> {
+        let sql = format!("{SELECT} WHERE f.key = ?1");
+        self.db
+            .query_row(&sql, [key], checkpoint)
+            .optional()
+            .map_err(failed("reading a checkpoint"))
+    }
+
+    /// The folds' state at a file's checkpoint; `None` when the store doesn't know the key.
+    pub fn carry(&self, key: &str) -> Result<Option<Carry>> {
+        let read = || -> rusqlite::Result<Option<Carry>> {
+            self.db
+                .prepare_cached(
+                    "SELECT carry FROM fold JOIN file ON file.n = fold.file WHERE file.key = ?1",
+                )?
+                .query_row([key], |row| row.get::<_, Json<Carry>>(0))
+                .optional()
+                .map(|carry| carry.map(|Json(carry)| carry))
+        };
+        read().map_err(failed("reading a carry"))
+    }
+
+    /// Keys of the files that share one of these names with each other, by key.
+    pub fn tied(&self, ties: &[String]) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut select = self.db.prepare_cached(
+                "SELECT key FROM tie JOIN file ON file.n = tie.file WHERE tie.name = ?1",
+            )?;
+            let mut keys = Vec::new();
+            for tie in ties {
+                let rows = select.query_map([tie_name(tie)], |row| row.get(0))?;
+                keys.extend(rows.collect::<rusqlite::Result<Vec<String>>>()?);
+            }
+            keys.sort_unstable();
+            keys.dedup();
+            Ok(keys)
+        };
+        read().map_err(failed("reading a family"))
+    }
+
+    /// A file's content was found unchanged under another `stat` or path (touched, moved,
+    /// compressed): later runs take it as known. Unknown keys are passed over; a key that is
+    /// taken already keeps its file.
+    pub fn relocate(&mut self, key: &str, new_key: &str, path: &str, stat: Stat) -> Result<()> {
+        self.writable()?;
+        let path = (path != new_key).then_some(path);
+        let before = self.db.total_changes();
+        self.db
+            .execute(
+                "UPDATE OR IGNORE file SET key = ?2, path = ?3, size = ?4, mtime_ns = ?5,
+                     ctime_ns = ?6, device = ?7, inode = ?8
+                 WHERE key = ?1 AND (key, path, size, mtime_ns, ctime_ns, device, inode)
+                     IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![
+                    key,
+                    new_key,
+                    path,
+                    int(stat.size),
+                    stat.mtime_ns,
+                    stat.ctime_ns,
+                    stat.device as i64,
+                    stat.inode as i64
+                ],
+            )
+            .map_err(failed("storing a file's place"))?;
+        self.dirty |= self.db.total_changes() != before;
+        Ok(())
+    }
+}
+
+const SELECT: &str = "SELECT f.key, f.path, f.agent, f.size, f.mtime_ns, f.ctime_ns, f.device,
+    f.inode, f.generation, f.offset, f.line, f.read_to, f.head, f.head_bytes, f.tail, s.id,
+    f.stream, f.ties FROM file f JOIN session s ON s.n = f.session";
+
+fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
+    let key: String = row.get(0)?;
+    let path: Option<String> = row.get(1)?;
+    Ok(Checkpoint {
+        path: path.unwrap_or_else(|| key.clone()),
+        key,
+        agent: agent(row, 2)?,
+        stat: Stat {
+            size: row.get(3)?,
+            mtime_ns: row.get(4)?,
+            ctime_ns: row.get(5)?,
+            device: hash(row, 6)?,
+            inode: hash(row, 7)?,
+        },
+        generation: row.get(8)?,
+        offset: row.get(9)?,
+        line: row.get(10)?,
+        read_to: row.get(11)?,
+        prints: Fingerprints {
+            head: hash(row, 12)?,
+            head_bytes: row.get(13)?,
+            tail: hash(row, 14)?,
+        },
+        session: row.get(15)?,
+        stream: row.get(16)?,
+        ties: row
+            .get_ref(17)?
+            .as_str()?
+            .lines()
+            .map(str::to_string)
+            .collect(),
+    })
+}
+
+/// What a commit is to a file's checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Move {
+    /// The store didn't know the file.
+    First,
+    /// The offset moved on: the commit's increments are news.
+    Onward,
+    /// Only the open tail is told anew: there are no increments.
+    Tail,
+    /// A new generation: its account starts afresh, what was stored stays.
+    Renewed,
+}
+
+/// What the store knows of a file before a commit.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    n: Option<i64>,
+    generation: u32,
+    offset: u64,
+    /// `session.n`.
+    pub(super) session: Option<i64>,
+}
+
+impl Known {
+    pub(super) fn of(db: &Connection, key: &str) -> rusqlite::Result<Known> {
+        let known = db
+            .prepare_cached("SELECT n, generation, offset, session FROM file WHERE key = ?1")?
+            .query_row([key], |row| {
+                Ok(Known {
+                    n: row.get(0)?,
+                    generation: row.get(1)?,
+                    offset: row.get(2)?,
+                    session: row.get(3)?,
+                })
+            })
+            .optional()?;
+        Ok(known.unwrap_or_default())
+    }
+
+    /// What `next` is to it; an error when it goes backwards.
+    pub(super) fn step(&self, next: &Checkpoint) -> Result<Move> {
+        if self.n.is_none() {
+            return Ok(Move::First);
+        }
+        let (has, wants) = (
+            (self.generation, self.offset),
+            (next.generation, next.offset),
+        );
+        match has.0.cmp(&wants.0).then(has.1.cmp(&wants.1)) {
+            _ if has.0 < wants.0 => Ok(Move::Renewed),
+            std::cmp::Ordering::Less => Ok(Move::Onward),
+            std::cmp::Ordering::Equal => Ok(Move::Tail),
+            std::cmp::Ordering::Greater => Err(Error::new(
+                ErrorKind::Failed,
+                format!("the checkpoint of {} would go backwards", next.path),
+            )
+            .hinted("sessionmill run")),
+        }
+    }
+
+    /// Writes the checkpoint's row and ties; gives `file.n`.
+    pub(super) fn write(
+        &self,
+        db: &Connection,
+        commit: &Prepared,
+        session: i64,
+    ) -> rusqlite::Result<i64> {
+        let c = &commit.checkpoint;
+        let values = params![
+            c.key,
+            (c.path != c.key).then_some(&c.path),
+            c.agent.as_str(),
+            session,
+            c.stream,
+            int(c.stat.size),
+            c.stat.mtime_ns,
+            c.stat.ctime_ns,
+            c.stat.device as i64,
+            c.stat.inode as i64,
+            c.generation,
+            int(c.offset),
+            int(c.line),
+            int(c.read_to),
+            c.prints.head as i64,
+            int(c.prints.head_bytes),
+            c.prints.tail as i64,
+            c.ties.join("\n"),
+        ];
+        if let Some(n) = self.n {
+            db.prepare_cached(UPDATE)?.execute(values)?;
+            self.write_ties(db, n, commit)?;
+            return Ok(n);
+        }
+        let n = db.prepare_cached(INSERT)?.insert(values)?;
+        self.write_ties(db, n, commit)?;
+        Ok(n)
+    }
+
+    fn write_ties(&self, db: &Connection, n: i64, commit: &Prepared) -> rusqlite::Result<()> {
+        let mut insert =
+            db.prepare_cached("INSERT OR IGNORE INTO tie (name, file) VALUES (?1, ?2)")?;
+        for tie in &commit.ties {
+            insert.execute([*tie, n])?;
+        }
+        Ok(())
+    }
+
+    /// The open episodes of the generation before are not told again: they stay as they are.
+    pub(super) fn keep_open_tail(&self, db: &Connection) -> rusqlite::Result<()> {
+        db.prepare_cached("UPDATE episode SET sealed = 1 WHERE file = ?1 AND sealed = 0")?
+            .execute([self.n])?;
+        Ok(())
+    }
+
+    /// Writes carry, ledgers, facts, rejects and unknown kinds.
+    pub(super) fn write_account(
+        &self,
+        db: &Connection,
+        file: i64,
+        commit: &Prepared,
+        moved: Move,
+        forgotten: bool,
+    ) -> rusqlite::Result<()> {
+        let sealed = match moved {
+            Move::First => None,
+            Move::Tail => Some(stored_state(db, file)?),
+            Move::Onward | Move::Renewed => Some(self.merged_state(db, file, commit, moved)?),
+        };
+        let sealed = sealed.as_ref().unwrap_or(&commit.sealed_state);
+        if forgotten {
+            let nothing = pack_json(&Carry::default());
+            let sealed = without_facts(sealed)?;
+            let tail = without_facts(&commit.tail_state)?;
+            db.prepare_cached(FOLD)?
+                .execute(params![file, nothing, sealed, tail])?;
+        } else {
+            let values = params![file, commit.carry, sealed, commit.tail_state];
+            db.prepare_cached(FOLD)?.execute(values)?;
+            let mut insert = db.prepare_cached(
+                "INSERT OR IGNORE INTO summary (leaf, file, text) VALUES (?1, ?2, ?3)",
+            )?;
+            for (leaf, text) in &commit.summaries {
+                insert.execute(params![leaf, file, text])?;
+            }
+        }
+        if moved == Move::Renewed {
+            db.prepare_cached("DELETE FROM reject WHERE file = ?1")?
+                .execute([file])?;
+            db.prepare_cached("DELETE FROM unknown_kind WHERE file = ?1")?
+                .execute([file])?;
+        }
+        write_oddities(db, file, commit)
+    }
+
+    /// What was before the checkpoint and what the commit adds to it.
+    fn merged_state(
+        &self,
+        db: &Connection,
+        file: i64,
+        commit: &Prepared,
+        moved: Move,
+    ) -> rusqlite::Result<Packed> {
+        let (mut ledger, mut facts): State = stored_state(db, file)?.json()?;
+        if moved == Move::Renewed {
+            // Titles and links stay, what is counted is counted anew.
+            ledger = Ledger::default();
+            (facts.compactions, facts.interruptions) = (0, 0);
+        }
+        ledger.merge(&commit.ledger);
+        facts.merge(&commit.facts);
+        Ok(pack_json(&(ledger, facts)))
+    }
+}
+
+type State = (Ledger, SessionFacts);
+
+fn stored_state(db: &Connection, file: i64) -> rusqlite::Result<Packed> {
+    db.prepare_cached("SELECT sealed FROM fold WHERE file = ?1")?
+        .query_row([file], |row| Ok(Packed::of(row.get_ref(0)?)?))
+}
+
+fn without_facts(state: &Packed) -> rusqlite::Result<Packed> {
+    let (ledger, _): State = state.json()?;
+    Ok(pack_json(&(ledger, SessionFacts::default())))
+}
+
+fn write_oddities(db: &Connection, file: i64, commit: &Prepared) -> rusqlite::Result<()> {
+    let mut insert = db.prepare_cached(
+        "INSERT INTO reject (file, offset, bytes, line, reason) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET (bytes, line, reason)
+             = (excluded.bytes, excluded.line, excluded.reason)
+         WHERE (bytes, line, reason) IS NOT (excluded.bytes, excluded.line, excluded.reason)",
+    )?;
+    for reject in &commit.rejects {
+        let place = reject.place;
+        let (offset, bytes, line) = (int(place.offset), int(place.bytes), int(place.line));
+        insert.execute(params![file, offset, bytes, line, reject.reason])?;
+    }
+    let mut insert = db.prepare_cached(
+        "INSERT INTO unknown_kind (kind, file, offset, bytes, line) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET (offset, bytes, line)
+             = (excluded.offset, excluded.bytes, excluded.line)
+         WHERE excluded.offset < offset",
+    )?;
+    for (kind, place) in &commit.unknown {
+        let (offset, bytes, line) = (int(place.offset), int(place.bytes), int(place.line));
+        insert.execute(params![kind, file, offset, bytes, line])?;
+    }
+    Ok(())
+}
+
+const INSERT: &str =
+    "INSERT INTO file (key, path, agent, session, stream, size, mtime_ns, ctime_ns,
+    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+
+const UPDATE: &str = "UPDATE file SET (path, agent, session, stream, size, mtime_ns, ctime_ns,
+    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
+    = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+    WHERE key = ?1 AND (path, agent, session, stream, size, mtime_ns, ctime_ns,
+    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
+    IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+
+const FOLD: &str = "INSERT INTO fold (file, carry, sealed, tail) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT DO UPDATE SET (carry, sealed, tail)
+        = (excluded.carry, excluded.sealed, excluded.tail)
+    WHERE (carry, sealed, tail) IS NOT (excluded.carry, excluded.sealed, excluded.tail)";
+
+/// A count as a column: hostile logs claim any number, and sums must not overflow either.
+pub(super) fn int(count: u64) -> i64 {
+    const COUNT_MAX: u64 = 1 << 48;
+    count.min(COUNT_MAX) as i64
+}
+
+/// A column that holds 64 unsigned bits.
+pub(super) fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|n| n as u64)
+}
+
+/// A column that names an agent.
+pub(super) fn agent(row: &Row<'_>, column: usize) -> rusqlite::Result<Agent> {
+    Agent::parse(row.get_ref(column)?.as_str()?).ok_or(rusqlite::Error::InvalidQuery)
+}

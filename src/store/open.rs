@@ -1,0 +1,232 @@
+//! Opening the file: whose it is, which version, who may read it, how SQLite is set.
+//! Knows headers and permissions; refuses to know any table.
+
+use super::{Result, Store, fault::failed};
+use crate::model::error::{Error, ErrorKind};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rustc_hash::FxHashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// `smll` in the file's header: a file with another number is another program's.
+pub const APPLICATION_ID: i32 = 0x736d_6c6c;
+
+/// The schema that this program writes, as `user_version` in the file's header: the number of
+/// the last migration. A newer file is refused, an older one is migrated by the next run.
+pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;
+
+/// In order; each runs in a transaction of its own.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+
+/// Longer: a second writer hangs; shorter: a reader meets a checkpoint and gives up.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Statements kept compiled; more than there are.
+const STATEMENTS_MAX: usize = 96;
+
+/// What the opener means to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Creates, migrates, writes. The caller holds the run's lock.
+    ReadWrite,
+    /// Never creates and never writes; works while a run writes.
+    ReadOnly,
+}
+
+impl Store {
+    /// Opens the store at `path`; about a millisecond.
+    ///
+    /// With [`Access::ReadWrite`] an absent file is created (0600, missing folders 0700) and an
+    /// older one migrated. With [`Access::ReadOnly`] an absent or older file is an error. A file
+    /// of another program, or of a newer version of this one, is an error either way.
+    pub fn open(path: &Path, access: Access) -> Result<Store> {
+        let db = match access {
+            Access::ReadWrite => open_for_writing(path)?,
+            Access::ReadOnly => open_for_reading(path)?,
+        };
+        let mut store = Store {
+            db,
+            path: path.to_path_buf(),
+            access,
+            names: FxHashMap::default(),
+            dirty: false,
+        };
+        store
+            .db
+            .set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+        let version = store.identify()?;
+        match access {
+            Access::ReadWrite => store.migrate(version)?,
+            Access::ReadOnly if version < SCHEMA_VERSION => {
+                return Err(
+                    fault(path, "was written by an older version").hinted("sessionmill run")
+                );
+            }
+            Access::ReadOnly => {}
+        }
+        Ok(store)
+    }
+
+    /// The file's schema version; 0 for a new file.
+    fn identify(&self) -> Result<i32> {
+        let number = |sql: &str| self.db.query_row(sql, [], |row| row.get::<_, i32>(0));
+        let read = || -> rusqlite::Result<(i32, i32, i32)> {
+            Ok((
+                number("PRAGMA application_id")?,
+                number("PRAGMA user_version")?,
+                number("SELECT count(*) FROM sqlite_schema")?,
+            ))
+        };
+        let (id, version, tables) = read().map_err(|error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::NotADatabase) => foreign(&self.path),
+            _ => failed("opening")(error),
+        })?;
+        if id != APPLICATION_ID && (id != 0 || tables > 0) {
+            return Err(foreign(&self.path));
+        }
+        if version > SCHEMA_VERSION {
+            return Err(fault(&self.path, "was written by a newer version")
+                .hinted(format!("install the version that reads schema {version}")));
+        }
+        Ok(version)
+    }
+
+    fn migrate(&mut self, version: i32) -> Result<()> {
+        let set = || -> rusqlite::Result<()> {
+            self.db.pragma_update(None, "journal_mode", "wal")?;
+            self.db.pragma_update(None, "synchronous", "normal")?;
+            self.db.pragma_update(None, "cache_size", -CACHE_KIB)?;
+            self.db.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)
+        };
+        set().map_err(failed("opening"))?;
+        for wants in version + 1..=SCHEMA_VERSION {
+            self.migrate_to(wants).map_err(failed("migrating"))?;
+        }
+        Ok(())
+    }
+
+    fn migrate_to(&mut self, wants: i32) -> rusqlite::Result<()> {
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have been faster.
+        let has: i32 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if has < wants {
+            tx.execute_batch(MIGRATIONS[(wants - 1) as usize])?;
+            tx.pragma_update(None, "user_version", wants)?;
+            tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        }
+        tx.commit()
+    }
+
+    /// Where the store lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// KiB of pages in memory. Smaller: the index's merges read pages twice; larger: a run's memory.
+const CACHE_KIB: i32 = 8 * 1024;
+
+/// Pages in the log before it is folded into the file. Smaller: pages that change often are
+/// written and synced again and again; larger: more disk while a run writes.
+const WAL_PAGES: i32 = 4_000;
+
+fn open_for_writing(path: &Path) -> Result<Connection> {
+    create_private(path).map_err(|error| {
+        fault(path, &format!("can't be created: {}", error.kind()))
+            .hinted("check the permissions of the folder")
+    })?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    connect(path, flags)
+}
+
+fn open_for_reading(path: &Path) -> Result<Connection> {
+    if fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+        let error = Error::new(ErrorKind::Store, format!("no store at {}", path.display()));
+        return Err(error.hinted("sessionmill run"));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = connect(path, flags)?;
+    match db.query_row("PRAGMA schema_version", [], |_| Ok(())) {
+        // A folder that can't be written to has no room for the reader's marks; without a log
+        // nobody is writing either.
+        Err(error)
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen)
+                && !beside(path, "-wal").exists() =>
+        {
+            let uri = format!("file:{}?immutable=1", escaped(path));
+            connect(Path::new(&uri), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        _ => Ok(db),
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    let open = || -> rusqlite::Result<Connection> {
+        let db = Connection::open_with_flags(path, flags)?;
+        db.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(db)
+    };
+    open().map_err(failed("opening"))
+}
+
+/// The file beside the store that SQLite names so.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn escaped(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    path.replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23")
+}
+
+/// Creates the file for its owner alone. SQLite gives its companions the same mode.
+#[cfg(unix)]
+fn create_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+    if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+    }
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn create_private(path: &Path) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    Ok(())
+}
+
+fn foreign(path: &Path) -> Error {
+    fault(path, "is not a store of sessionmill")
+        .hinted("move the file away, then `sessionmill run`")
+}
+
+fn fault(path: &Path, what: &str) -> Error {
+    Error::new(ErrorKind::Store, format!("{} {what}", path.display()))
+}

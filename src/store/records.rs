@@ -1,0 +1,100 @@
+//! Short ids of records, packed: 8 bytes each, little-endian, in blocks per file.
+//! Knows which files hold which records; refuses to know what a record says.
+
+use super::fault::failed;
+use super::files::Move;
+use super::{Prepared, Result, Store};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// A block is added to until it has this many bytes. Larger: more is rewritten for each line
+/// that is appended to a log; smaller: more rows.
+const BLOCK_BYTES_MAX: usize = 4_096;
+
+/// The block that holds the open tail.
+const TAIL: i64 = 0;
+
+impl Store {
+    /// Short ids of a file's records: before its checkpoint, in file order, and in its open
+    /// tail. Empty for unknown keys. One lookup, then as fast as memory.
+    pub fn record_ids(&self, key: &str) -> Result<(Vec<u64>, Vec<u64>)> {
+        let read = || -> rusqlite::Result<(Vec<u64>, Vec<u64>)> {
+            let mut select = self.db.prepare_cached(
+                "SELECT block, ids FROM record
+                 WHERE file = (SELECT n FROM file WHERE key = ?1) ORDER BY block",
+            )?;
+            let mut rows = select.query([key])?;
+            let (mut committed, mut tail) = (Vec::new(), Vec::new());
+            while let Some(row) = rows.next()? {
+                let ids = unpack(row.get_ref(1)?.as_blob()?);
+                match row.get::<_, i64>(0)? {
+                    TAIL => tail.extend(ids),
+                    _ => committed.extend(ids),
+                }
+            }
+            Ok((committed, tail))
+        };
+        read().map_err(failed("reading record ids"))
+    }
+}
+
+/// The ids in a block.
+pub(super) fn unpack(block: &[u8]) -> impl Iterator<Item = u64> {
+    let (ids, _) = block.as_chunks::<8>();
+    ids.iter().map(|id| u64::from_le_bytes(*id))
+}
+
+/// Appends the commit's ids and replaces the tail's.
+pub(super) fn write(
+    db: &Connection,
+    file: i64,
+    commit: &Prepared,
+    moved: Move,
+) -> rusqlite::Result<()> {
+    if moved == Move::Renewed {
+        // What an older generation held stays known, its open tail too.
+        let tail: Option<Vec<u8>> = db
+            .prepare_cached("SELECT ids FROM record WHERE file = ?1 AND block = ?2")?
+            .query_row([file, TAIL], |row| row.get(0))
+            .optional()?;
+        append(db, file, &tail.unwrap_or_default())?;
+    }
+    if moved != Move::Tail {
+        append(db, file, &commit.ids)?;
+    }
+    if commit.tail_ids.is_empty() {
+        db.prepare_cached("DELETE FROM record WHERE file = ?1 AND block = ?2")?
+            .execute([file, TAIL])?;
+    } else {
+        put(db, file, TAIL, &commit.tail_ids)?;
+    }
+    Ok(())
+}
+
+fn append(db: &Connection, file: i64, ids: &[u8]) -> rusqlite::Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let last: Option<(i64, Vec<u8>)> = db
+        .prepare_cached(
+            "SELECT block, ids FROM record WHERE file = ?1 AND block > 0
+             ORDER BY block DESC LIMIT 1",
+        )?
+        .query_row([file], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    match last {
+        Some((block, mut held)) if held.len() < BLOCK_BYTES_MAX => {
+            held.extend_from_slice(ids);
+            put(db, file, block, &held)
+        }
+        last => put(db, file, last.map_or(1, |(block, _)| block + 1), ids),
+    }
+}
+
+fn put(db: &Connection, file: i64, block: i64, ids: &[u8]) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO record (file, block, ids) VALUES (?1, ?2, ?3)
+         ON CONFLICT DO UPDATE SET ids = excluded.ids WHERE ids IS NOT excluded.ids",
+    )?
+    .execute(params![file, block, ids])?;
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! Finding episodes by words and filters. Knows how a query becomes one SQL statement, with the
+//! filters before the limit; refuses to know where the filters come from.
+
+use super::episodes::{source, time};
+use super::fault::failed;
+use super::files::agent;
+use super::pack::Unpacked;
+use super::sessions::Conditions;
+use super::snippet::{Pattern, Snippet, snippet};
+use super::{Result, Store};
+use crate::model::batch::Delta;
+use crate::model::episode::EpisodeSource;
+use crate::model::source::Agent;
+use crate::model::time::Time;
+use rusqlite::{Row, ToSql};
+use uuid::Uuid;
+
+/// One thing to look for: a word, a name, or words that stand together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Term {
+    /// As typed. Split as the texts are (`store::words`): several words are a phrase.
+    pub text: String,
+    /// Its last word may go on.
+    pub prefix: bool,
+}
+
+/// What to look for and where. Without words: everything that the filters let through, the
+/// latest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Wanted terms.
+    pub terms: Vec<Term>,
+    /// One term is enough; `false`: all of them.
+    pub any: bool,
+    /// Terms that must not be there.
+    pub without: Vec<Term>,
+    /// Beginnings of namespaces; `None`: all, empty: none.
+    pub namespaces: Option<Vec<String>>,
+    /// This project path, or one below it.
+    pub project: Option<String>,
+    /// Whose logs.
+    pub agent: Option<Agent>,
+    /// Went on at or after.
+    pub since: Option<Time>,
+    /// Began before.
+    pub until: Option<Time>,
+    /// Only these; empty: all.
+    pub sources: Vec<EpisodeSource>,
+    /// Not these.
+    pub not_sources: Vec<EpisodeSource>,
+    /// Used this tool; any case, `*` stands for anything.
+    pub tool: Option<String>,
+    /// Names a path like this: a glob (`*`, `?`, `[…]`; `*` crosses `/`) for the path or an end of
+    /// it, else a part of it.
+    pub file: Option<String>,
+    /// A session's id or its beginning.
+    pub session: Option<String>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// A found episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Its id.
+    pub episode: Uuid,
+    /// The session's id.
+    pub session: String,
+    /// The episode's title.
+    pub title: String,
+    /// The session's title, where it has one.
+    pub session_title: Option<String>,
+    /// The session's, 16 hex digits.
+    pub namespace: String,
+    /// The session's project.
+    pub project_path: String,
+    /// Whose log.
+    pub agent: Agent,
+    /// What it is.
+    pub source: EpisodeSource,
+    /// `None`: the session's main log.
+    pub stream: Option<String>,
+    /// Counts from 1 within the stream.
+    pub part: u32,
+    /// A boundary follows it.
+    pub sealed: bool,
+    /// Time of its first record.
+    pub valid_at: Option<Time>,
+    /// The log that it was cut from, where it was last seen.
+    pub path: String,
+    /// Its bytes there.
+    pub bytes: Delta,
+    /// Its lines there, 1-based, inclusive.
+    pub lines: (u64, u64),
+    /// Higher is better; 0 without words. Comparable within one answer only.
+    pub score: f64,
+    /// Where the words are.
+    pub snippet: Snippet,
+}
+
+/// Weights of `words`' columns: the title, which all parts of a stream share, helps to combine
+/// words (`auth` in the title, `redis` in part 7) and must not outweigh the text; a name typed
+/// in one piece is more than its parts.
+const RANK: &str = "bm25(words, 0.5, 1.0, 2.0)";
+
+impl Store {
+    /// The best `limit` episodes: best score first, then the latest, then by id. Filters apply
+    /// before the limit. Terms without a letter or digit are ignored; when no other is left,
+    /// nothing is found. A few ms over ten thousand episodes.
+    pub fn search(&self, query: &Query) -> Result<Vec<Hit>> {
+        let patterns = patterns(&query.terms);
+        if query.limit == 0 || patterns.is_empty() && !query.terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (sql, values) = statement(query, &patterns);
+        let read = || -> rusqlite::Result<Vec<Hit>> {
+            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+            let mut select = self.db.prepare_cached(&sql)?;
+            let best: Vec<(i64, f64)> = select
+                .query_map(values.as_slice(), |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            let mut select = self.db.prepare_cached(HIT)?;
+            best.into_iter()
+                .map(|(n, score)| select.query_row([n], |row| hit(row, score, &patterns)))
+                .collect()
+        };
+        read().map_err(failed("searching"))
+    }
+}
+
+fn patterns(terms: &[Term]) -> Vec<Pattern> {
+    terms
+        .iter()
+        .filter_map(|term| Pattern::new(&term.text, term.prefix))
+        .collect()
+}
+
+/// The statement that gives (episode.n, score) of the best, and its values.
+fn statement(query: &Query, patterns: &[Pattern]) -> (String, Vec<Box<dyn ToSql>>) {
+    let mut all = Conditions::default();
+    let (from, rank) = if patterns.is_empty() {
+        ("episode e", "0.0")
+    } else {
+        let joint = if query.any { " OR " } else { " AND " };
+        all.add("words MATCH {}", expression(patterns, joint));
+        // CROSS: the index first, then the filters on what it gives.
+        ("words CROSS JOIN episode e ON e.n = words.rowid", RANK)
+    };
+    let without = self::patterns(&query.without);
+    if !without.is_empty() {
+        all.add(
+            "e.n NOT IN (SELECT rowid FROM words WHERE words MATCH {})",
+            expression(&without, " OR "),
+        );
+    }
+    filters(query, &mut all);
+    let sql = format!(
+        "SELECT e.n, {rank} AS score FROM {from} CROSS JOIN session s ON s.n = e.session
+         WHERE {} ORDER BY score, e.valid_at DESC, e.id LIMIT {}",
+        all.sql(),
+        query.limit
+    );
+    (sql, all.values)
+}
+
+fn expression(patterns: &[Pattern], joint: &str) -> String {
+    let each: Vec<String> = patterns.iter().map(Pattern::expression).collect();
+    each.join(joint)
+}
+
+fn filters(query: &Query, all: &mut Conditions) {
+    all.projects(query.namespaces.as_deref(), query.project.as_deref());
+    if let Some(agent) = query.agent {
+        all.add("s.agent = {}", agent.as_str());
+    }
+    if let Some(session) = &query.session {
+        all.add("substr(s.id, 1, length({})) = {}", session.clone());
+    }
+    if let Some(since) = query.since {
+        all.add("coalesce(e.ended_at, e.valid_at) >= {}", since.0);
+    }
+    if let Some(until) = query.until {
+        all.add("e.valid_at < {}", until.0);
+    }
+    if !query.sources.is_empty() {
+        let any: Vec<String> = query.sources.iter().map(|s| all.hole(s.as_str())).collect();
+        all.add_plain(format!("e.source IN ({})", any.join(", ")));
+    }
+    for source in &query.not_sources {
+        all.add("e.source <> {}", source.as_str());
+    }
+    if let Some(tool) = &query.tool {
+        all.add(
+            "EXISTS (SELECT 1 FROM episode_tool t JOIN name ON name.n = t.tool
+                 WHERE t.episode = e.n AND lower(name.text) GLOB {})",
+            tool.to_ascii_lowercase().replace('[', "[[]"),
+        );
+    }
+    if let Some(file) = &query.file {
+        let glob = file.contains(['*', '?', '[']);
+        let like = if glob {
+            "(name.text GLOB {} OR name.text GLOB '*/' || {})"
+        } else {
+            "instr(name.text, {}) > 0"
+        };
+        all.add(
+            &format!(
+                "EXISTS (SELECT 1 FROM episode_path p JOIN name ON name.n = p.path
+                     WHERE p.episode = e.n AND {like})"
+            ),
+            file.clone(),
+        );
+    }
+}
+
+const HIT: &str = "SELECT e.id, s.id, e.title, s.title, s.namespace, s.project_path, s.agent,
+    e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key), e.byte_from,
+    e.byte_to, e.line_from, e.line_to, b.text
+    FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
+    JOIN body b ON b.episode = e.n WHERE e.n = ?1";
+
+fn hit(row: &Row<'_>, score: f64, patterns: &[Pattern]) -> rusqlite::Result<Hit> {
+    let Unpacked(body) = row.get(17)?;
+    Ok(Hit {
+        episode: Uuid::from_bytes(row.get(0)?),
+        session: row.get(1)?,
+        title: row.get(2)?,
+        session_title: row.get(3)?,
+        namespace: row.get(4)?,
+        project_path: row.get(5)?,
+        agent: agent(row, 6)?,
+        source: source(row, 7)?,
+        stream: row.get(8)?,
+        part: row.get(9)?,
+        sealed: row.get(10)?,
+        valid_at: time(row, 11)?,
+        path: row.get(12)?,
+        bytes: Delta {
+            from: row.get(13)?,
+            to: row.get(14)?,
+        },
+        lines: (row.get(15)?, row.get(16)?),
+        // FTS5 ranks the best lowest.
+        score: 0.0 - score,
+        snippet: snippet(&body, patterns),
+    })
+}

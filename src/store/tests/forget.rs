@@ -1,0 +1,69 @@
+//! Forgetting: gone, gone for good, and nothing else with it.
+
+use super::*;
+use crate::memory::query::parse;
+use crate::model::carry::{FilterCarry, QueuedPrompt, StreamCarry};
+use std::fs;
+
+fn telling(name: &str, word: &str) -> Commit {
+    let text = format!("{word} was said here");
+    let mut commit = log(name, "/home/u/app", &[&text]);
+    commit.sealed[0].files = [format!("/home/u/{word}.txt")].into();
+    commit.facts.ai_title = Some(format!("about {word}"));
+    commit.carry.streams = vec![StreamCarry {
+        filter: FilterCarry {
+            queued: vec![QueuedPrompt {
+                text: word.into(),
+                told: false,
+            }],
+            ..FilterCarry::default()
+        },
+        ..StreamCarry::default()
+    }];
+    commit
+}
+
+#[test]
+fn what_is_forgotten_leaves_no_trace_in_the_file() {
+    let mut world = World::new();
+    world.commit(&[telling("a", "zebrafish"), telling("b", "platypus")]);
+    let gone = world.store.forget("a", Time(7)).unwrap().unwrap();
+    assert_eq!((gone.episodes, gone.files), (1, 1));
+    assert!(gone.body_bytes > 0);
+    world.store.compact().unwrap();
+    let file = fs::read(world.store.path()).unwrap();
+    let holds = |word: &str| memchr::memmem::find(&file, word.as_bytes()).is_some();
+    assert!(holds("platypus") && !holds("zebrafish"));
+    assert_eq!(world.store.search(&parse("zebrafish", 9)), Ok(vec![]));
+    assert_eq!(world.store.search(&parse("platypus", 9)).unwrap().len(), 1);
+    assert_eq!(world.store.forgotten(), Ok(vec!["a".to_string()]));
+    assert_eq!(world.store.forget("nobody", Time(7)), Ok(None));
+}
+
+#[test]
+fn later_runs_do_not_bring_it_back() {
+    let mut world = World::new();
+    world.commit(&[telling("a", "zebrafish")]);
+    world.store.forget("a", Time(7)).unwrap();
+    let mut more = telling("a", "zebrafish");
+    more.checkpoint.offset = 500;
+    more.ids = vec![77];
+    more.facts.summaries = vec![(Uuid::from_u128(1), "zebrafish".into())];
+    world.commit(&[more.clone()]);
+    let dump = world.dump();
+    assert!(!dump.contains("zebrafish"), "{dump}");
+    // Its logs are passed over, its records stay known.
+    assert_eq!(world.store.checkpoints(), Ok(vec![more.checkpoint]));
+    let (ids, _) = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!(ids, [101, 102, 77]);
+}
+
+#[test]
+fn compacting_gives_room_back() {
+    let mut world = World::new();
+    let long: String = (0..20_000).map(|i| format!("word{} ", i * 7919)).collect();
+    world.commit(&[log("a", "/home/u/app", &[&long])]);
+    world.store.forget("a", Time(7)).unwrap();
+    let compacted = world.store.compact().unwrap();
+    assert!(compacted.after < compacted.before / 2, "{compacted:?}");
+}

@@ -1,0 +1,108 @@
+//! Opening: whose file it is, who may read it, and reading while a run writes.
+
+use super::*;
+use crate::model::error::ErrorKind;
+use rusqlite::Connection;
+use std::fs;
+
+#[test]
+fn an_absent_store_is_made_by_a_writer_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/home/s.db");
+    let error = Store::open(&path, Access::ReadOnly).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Store);
+    assert_eq!(error.hint.as_deref(), Some("sessionmill run"));
+    assert!(!path.exists() && !path.parent().unwrap().exists());
+    Store::open(&path, Access::ReadWrite).unwrap();
+    Store::open(&path, Access::ReadOnly).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    let path = home.join("s.db");
+    let mut store = Store::open(&path, Access::ReadWrite).unwrap();
+    store.set_switch(&crate::store::Switch {
+        project: None,
+        tracked: true,
+        at: Time(1),
+    })
+    .unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home), 0o700);
+    let files: Vec<_> = fs::read_dir(&home).unwrap().map(|f| f.unwrap().path()).collect();
+    assert!(files.len() >= 2, "the write-ahead log is there too");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn other_programs_files_and_newer_versions_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    fs::write(&text, "not a database at all, and long enough to be read as a header").unwrap();
+    let foreign = folder.path().join("foreign.db");
+    Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    let newer = folder.path().join("newer.db");
+    drop(Store::open(&newer, Access::ReadWrite).unwrap());
+    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 999).unwrap();
+    for path in [text, foreign, newer] {
+        let before = fs::read(&path).unwrap();
+        for access in [Access::ReadWrite, Access::ReadOnly] {
+            let error = Store::open(&path, access).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Store, "{}", path.display());
+            assert!(error.hint.is_some(), "{}", path.display());
+        }
+        assert_eq!(fs::read(&path).unwrap(), before, "{}", path.display());
+    }
+}
+
+#[test]
+fn readers_see_the_last_commit_while_a_run_writes() {
+    let mut world = World::new();
+    world.commit(&[log("a", "/home/u/app", &["one"])]);
+    let reader = Store::open(world.store.path(), Access::ReadOnly).unwrap();
+    let tx = world.store.db.transaction().unwrap();
+    tx.execute("DELETE FROM episode", []).unwrap();
+    assert_eq!(reader.episodes("a").unwrap().len(), 1);
+    tx.rollback().unwrap();
+    world.commit(&[log("b", "/home/u/app", &["two"])]);
+    assert_eq!(reader.sessions(&Default::default()).unwrap().len(), 2);
+}
+
+#[test]
+fn a_reader_cannot_write() {
+    let world = World::new();
+    let mut reader = Store::open(world.store.path(), Access::ReadOnly).unwrap();
+    assert!(reader.commit(&[], Time(0), "m", "g").is_err());
+    assert!(reader.forget("a", Time(0)).is_err());
+    assert!(reader.compact().is_err());
+    drop(world.folder);
+}
+
+#[test]
+fn consents_and_switches_are_kept_as_given() {
+    let mut world = World::new();
+    let consent = crate::store::Consent {
+        scope: "tracking".into(),
+        text: "I understand this tracks conversation logs".into(),
+        version: "0.1.0".into(),
+        at: Time(5),
+    };
+    world.store.record_consent(&consent).unwrap();
+    let switch = |project: Option<&str>, tracked| crate::store::Switch {
+        project: project.map(str::to_string),
+        tracked,
+        at: Time(6),
+    };
+    for said in [switch(Some("/p"), true), switch(None, true), switch(Some("/p"), false)] {
+        world.store.set_switch(&said).unwrap();
+    }
+    assert_eq!(world.store.consents(), Ok(vec![consent]));
+    let wants = vec![switch(None, true), switch(Some("/p"), false)];
+    assert_eq!(world.store.switches(), Ok(wants));
+}
