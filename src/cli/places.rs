@@ -4,8 +4,10 @@
 use super::ctx::Ctx;
 use super::when::When;
 use crate::host::git;
-use crate::memory::scope::{self, Visible};
+use crate::memory::provenance::of_project;
+use crate::memory::scope::{self, Scope, Wish};
 use crate::model::namespace::{namespace, project_root};
+use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use anyhow::Result;
@@ -47,49 +49,66 @@ fn agent(word: &str) -> Result<Agent, String> {
     Agent::parse(word).ok_or_else(|| "write claude or codex".into())
 }
 
-/// `[namespace: a1b2c3d4, path: /home/you/shop]` (000-061).
-pub fn provenance(namespace: &str, path: &str) -> String {
-    let shown = namespace.get(..8).unwrap_or(namespace);
-    format!("[namespace: {shown}, path: {path}]")
-}
-
 /// The beginning of an id that people type; enough to be unique among thousands.
 pub fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }
 
 /// What the filters and the settings let through.
-pub struct Scope {
-    /// Beginnings of namespaces; `None`: all.
-    pub namespaces: Option<Vec<String>>,
+pub struct Reach {
+    /// Whose namespaces.
+    pub scope: Scope,
     /// This project's path, or one below it.
     pub project: Option<String>,
+    /// `include_project_path`.
+    pub shows_paths: bool,
 }
 
-/// Joins the filters with what the settings allow here. `None`: nothing may be seen, and the
-/// reason was printed.
-pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Option<Scope>> {
+impl Reach {
+    /// Where something comes from, as the settings let it be shown.
+    pub fn origin(&self, namespace: &str, path: &str) -> String {
+        of_project(namespace, path, self.shows_paths)
+    }
+
+    /// The filter for the store. Where nothing may be seen, the reason is printed and nothing
+    /// passes.
+    pub fn namespaces(&self, ctx: &mut Ctx) -> Result<Option<Vec<String>>> {
+        if let Scope::Nothing(reason) = self.scope {
+            ctx.out.warn(reason)?;
+        }
+        Ok(self.scope.namespaces())
+    }
+}
+
+/// Where a session comes from, as the settings let it be shown.
+pub fn origin(session: &Session, ctx: &mut Ctx) -> Result<String> {
+    let shows_paths = ctx.settings()?.here.include_project_path;
+    Ok(of_project(
+        &session.namespace,
+        &session.project_path,
+        shows_paths,
+    ))
+}
+
+/// Joins the filters with what the settings allow here.
+pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
     let loaded = ctx.settings()?;
     let project = filters.project.as_deref().map(|path| root(path, ctx));
     let present = project
         .clone()
         .or_else(|| git::repository(&ctx.env.cwd).map(|dir| project_root(&dir.to_string_lossy())));
-    let asked = filters.namespace.iter().map(|word| scope::prefix(word));
-    let asked = asked.collect::<Result<Vec<_>, _>>()?;
     let current = present.as_deref().map(namespace);
-    let namespaces = match scope::visible(&loaded.here, &asked, current.as_deref()) {
-        Visible::All => None,
-        Visible::Only(prefixes) => Some(prefixes),
-        Visible::Nothing(reason) => {
-            let hint = "name the project: --project PATH";
-            ctx.out.error(&reason, Some(hint))?;
-            return Ok(None);
-        }
-    };
-    Ok(Some(Scope {
-        namespaces,
+    let scope = scope::scope(Wish {
+        asked: &filters.namespace,
+        cross_project: loaded.here.cross_project_search,
+        trusted: loaded.here.trusted_namespaces.as_deref(),
+        current: current.as_deref(),
+    })?;
+    Ok(Reach {
+        scope,
         project,
-    }))
+        shows_paths: loaded.here.include_project_path,
+    })
 }
 
 /// The project that a path means: `.` is the repository around it, anything else itself.

@@ -4,8 +4,9 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::{Out, Style};
-use super::places::{self, Filters, Scope};
+use super::places::{self, Filters, Reach};
 use crate::memory::query;
+use crate::memory::recall::{Answer, recall};
 use crate::model::episode::EpisodeSource;
 use crate::store::{Hit, Query, Snippet};
 use anyhow::Result;
@@ -50,47 +51,39 @@ fn source(word: &str) -> Result<EpisodeSource, String> {
 
 /// Searches; a search without a hit is exit 1.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let Some(scope) = places::scope(&args.filters, ctx)? else {
-        return Ok(Exit::Failed);
-    };
-    let mut query = meant(args, scope, ctx);
-    let store = ctx.reader()?;
-    let mut hits = store.search(&query)?;
-    if hits.is_empty() && query.terms.len() > 1 {
-        query.any = true;
-        hits = store.search(&query)?;
-    }
+    let reach = places::scope(&args.filters, ctx)?;
+    let query = meant(args, &reach, ctx);
+    let answer = recall(&ctx.reader()?, &query, &reach.scope)?;
     if ctx.out.json {
-        let list: Vec<Value> = hits.iter().map(document).collect();
-        let matched = if query.any { "any" } else { "all" };
-        ctx.out
-            .document("search", json!({"matched": matched, "hits": list}))?;
+        let list: Vec<Value> = answer.hits.iter().map(document).collect();
+        let body = json!({"loosened": answer.loosened, "reason": answer.reason, "hits": list});
+        ctx.out.document("search", body)?;
     } else {
-        if query.any && !hits.is_empty() {
-            ctx.out.note("no episode has all words; these have some")?;
-        }
-        for hit in &hits {
-            print(hit, ctx)?;
-        }
-        if hits.is_empty() {
-            ctx.out.note("nothing found")?;
-        }
+        print_all(&answer, &reach, ctx)?;
     }
-    Ok(if hits.is_empty() {
-        Exit::Failed
-    } else {
-        Exit::Done
+    Ok(match answer.hits.is_empty() {
+        true => Exit::Failed,
+        false => Exit::Done,
     })
 }
 
-fn meant(args: &Args, scope: Scope, ctx: &Ctx) -> Query {
-    let words = query::read(&args.words);
+fn print_all(answer: &Answer, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+    if answer.loosened {
+        ctx.out.note("no episode has all words; these have some")?;
+    }
+    for hit in &answer.hits {
+        print(hit, reach, ctx)?;
+    }
+    match answer.reason {
+        Some(reason) => ctx.out.warn(reason),
+        None if answer.hits.is_empty() => ctx.out.note("nothing found"),
+        None => Ok(()),
+    }
+}
+
+fn meant(args: &Args, reach: &Reach, ctx: &Ctx) -> Query {
     Query {
-        terms: words.terms,
-        any: false,
-        without: words.without,
-        namespaces: scope.namespaces,
-        project: scope.project,
+        project: reach.project.clone(),
         agent: args.filters.agent,
         since: args.filters.since(ctx),
         until: args.filters.until(ctx),
@@ -99,11 +92,24 @@ fn meant(args: &Args, scope: Scope, ctx: &Ctx) -> Query {
         tool: args.tool.clone(),
         file: args.file.clone(),
         session: args.session.clone(),
-        limit: args.limit,
+        ..query::parse(&line(&args.words), args.limit)
     }
 }
 
-fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
+/// Arguments that the shell kept in one piece are phrases.
+fn line(words: &[String]) -> String {
+    let quoted = words.iter().map(|word| {
+        let phrase = words.len() > 1 && word.contains(char::is_whitespace) && !word.contains('"');
+        match (phrase, word.strip_prefix('-')) {
+            (true, Some(unwanted)) => format!("-\"{unwanted}\""),
+            (true, None) => format!("\"{word}\""),
+            (false, _) => word.clone(),
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+fn print(hit: &Hit, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
     let id = hit.episode.to_string();
     let title = match (&hit.session_title, hit.title.is_empty()) {
         (Some(title), true) => title,
@@ -123,7 +129,7 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
         .line(format!("{}  {time}  {title}", places::short(&id)))?;
     let origin = format!(
         "  {} {part}",
-        places::provenance(&hit.namespace, &hit.project_path)
+        reach.origin(&hit.namespace, &hit.project_path)
     );
     let origin = ctx.out.paint(Style::Dim, &origin);
     ctx.out.line(origin)?;

@@ -4,7 +4,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::Style;
-use super::places::{self, Filters};
+use super::places::{self, Filters, Reach};
 use crate::store::{SessionFilter, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -21,12 +21,10 @@ pub struct Args {
 
 /// Lists sessions.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let Some(scope) = places::scope(&args.filters, ctx)? else {
-        return Ok(Exit::Failed);
-    };
+    let reach = places::scope(&args.filters, ctx)?;
     let filter = SessionFilter {
-        namespaces: scope.namespaces,
-        project: scope.project,
+        namespaces: reach.namespaces(ctx)?,
+        project: reach.project.clone(),
         agent: args.filters.agent,
         since: args.filters.since(ctx),
         until: args.filters.until(ctx),
@@ -39,7 +37,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     for row in &rows {
-        print(row, ctx)?;
+        print(row, &reach, ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -47,7 +45,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn print(row: &SessionRow, ctx: &mut Ctx) -> Result<()> {
+fn print(row: &SessionRow, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
     let session = &row.session;
     let title = ctx
         .out
@@ -58,7 +56,7 @@ fn print(row: &SessionRow, ctx: &mut Ctx) -> Result<()> {
         human::time(session.facts.ended.or(session.facts.started), ctx.zone),
         session.agent.as_str(),
     ))?;
-    let place = places::provenance(&session.namespace, &session.project_path);
+    let place = reach.origin(&session.namespace, &session.project_path);
     let size = format!(
         "{}, {}",
         human::plural(row.episodes, "episode"),

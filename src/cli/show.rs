@@ -92,10 +92,7 @@ fn show_episode(found: &Found, row: Option<&SessionRow>, ctx: &mut Ctx) -> Resul
 }
 
 fn head(session: &Session, ctx: &mut Ctx) -> Result<()> {
-    ctx.out.line(places::provenance(
-        &session.namespace,
-        &session.project_path,
-    ))?;
+    ctx.out.line(places::origin(session, ctx)?)?;
     let facts = &session.facts;
     let (from, to) = (
         human::time(facts.started, ctx.zone),

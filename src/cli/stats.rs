@@ -21,12 +21,10 @@ pub struct Args {
 
 /// Prints the sums.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let Some(scope) = places::scope(&args.filters, ctx)? else {
-        return Ok(Exit::Failed);
-    };
+    let reach = places::scope(&args.filters, ctx)?;
     let filter = SessionFilter {
-        namespaces: scope.namespaces,
-        project: scope.project,
+        namespaces: reach.namespaces(ctx)?,
+        project: reach.project.clone(),
         agent: args.filters.agent,
         since: args.filters.since(ctx),
         until: args.filters.until(ctx),

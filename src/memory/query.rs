@@ -23,7 +23,11 @@ pub fn parse(line: &str, limit: u32) -> Query {
         };
         let (term, after) = term(unsigned);
         if !term.text.trim().is_empty() {
-            let list = if negative { &mut query.without } else { &mut query.terms };
+            let list = if negative {
+                &mut query.without
+            } else {
+                &mut query.terms
+            };
             list.push(term);
         }
         rest = after.trim_start();
@@ -36,7 +40,13 @@ fn term(text: &str) -> (Term, &str) {
     if let Some(quoted) = text.strip_prefix('"') {
         let (phrase, after) = quoted.split_once('"').unwrap_or((quoted, ""));
         let text = phrase.to_string();
-        return (Term { text, prefix: false }, after);
+        return (
+            Term {
+                text,
+                prefix: false,
+            },
+            after,
+        );
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (word, after) = text.split_at(end);
@@ -74,7 +84,10 @@ mod tests {
 
     fn told(terms: &[Term]) -> String {
         let star = |term: &Term| if term.prefix { "*" } else { "" };
-        let told: Vec<String> = terms.iter().map(|t| format!("{}{}", t.text, star(t))).collect();
+        let told: Vec<String> = terms
+            .iter()
+            .map(|t| format!("{}{}", t.text, star(t)))
+            .collect();
         told.join("|")
     }
 }

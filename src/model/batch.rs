@@ -32,6 +32,10 @@ pub struct Batch<T> {
     pub rejects: Vec<Reject>,
     /// What was counted so far.
     pub tally: Tally,
+    /// Values beyond the first on their line (FORMATS § 2.3).
+    pub glued: u64,
+    /// The file ends in the middle of a value: 0 or 1. It belongs to the next run.
+    pub pending: u64,
 }
 
 impl<T> Default for Batch<T> {
@@ -41,6 +45,8 @@ impl<T> Default for Batch<T> {
             delta: Delta::default(),
             rejects: Vec::new(),
             tally: Tally::default(),
+            glued: 0,
+            pending: 0,
         }
     }
 }
@@ -48,12 +54,7 @@ impl<T> Default for Batch<T> {
 impl<T> Batch<T> {
     /// The same batch with other items.
     pub fn with<U>(self, items: Vec<U>) -> Batch<U> {
-        Batch {
-            items,
-            delta: self.delta,
-            rejects: self.rejects,
-            tally: self.tally,
-        }
+        self.map(|_| items)
     }
 
     /// The same batch with its items replaced by what `stage` makes of them.
@@ -63,6 +64,8 @@ impl<T> Batch<T> {
             delta: self.delta,
             rejects: self.rejects,
             tally: self.tally,
+            glued: self.glued,
+            pending: self.pending,
         }
     }
 }

@@ -53,6 +53,10 @@ pub struct FilterCarry {
     pub latest: Option<Time>,
     /// The last time seen, for entries without one.
     pub last: Option<Time>,
+    /// Since the last kept item, the marker for left-out words of the agent was emitted.
+    pub marked_agent: bool,
+    /// Since the last kept item, the marker for left-out tool calls was emitted.
+    pub marked_tools: bool,
 }
 
 /// A call that waits for its result.

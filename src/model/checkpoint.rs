@@ -24,6 +24,9 @@ pub struct Fingerprints {
     pub head_bytes: u64,
     /// Of the up to 4 KiB before the byte `read_to`.
     pub tail: u64,
+    /// CRC-32 of everything before `read_to`: can be continued without reading that again.
+    #[serde(default)]
+    pub content: u32,
 }
 
 /// How far a file is in the store. Every byte before `offset` is in sealed episodes or accounted
@@ -63,7 +66,10 @@ pub struct Commit {
     pub checkpoint: Checkpoint,
     /// The folds' state at `checkpoint.offset`.
     pub carry: Carry,
-    /// The session, as far as this file knows it; merged into what is stored.
+    /// The key that this file had before it moved; its rows go over to the new key.
+    pub was: Option<String>,
+    /// The session, as far as this file knows it; merged into what is stored. A stored session
+    /// without a `cwd` takes namespace, path and `cwd` from the first one that has it.
     pub session: Session,
     /// What the records before `checkpoint.offset` say, since the last commit of this file.
     pub facts: SessionFacts,

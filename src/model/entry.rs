@@ -139,6 +139,8 @@ pub enum Queue {
     Dequeue,
     /// The oldest is delivered mid-turn, or dropped.
     Remove,
+    /// The one with this text is delivered mid-turn, or dropped (newest versions name it).
+    RemoveText(String),
     /// All return to the input line.
     PopAll,
 }

@@ -49,6 +49,31 @@ pub struct Item {
     pub resume: Resume,
 }
 
+/// What stands for words that the policy leaves out.
+pub const LEFT_OUT: &str = "(left out)";
+
+impl Item {
+    /// Who speaks, as it stands before the first `: ` of the text: `User`, `Agent`, `Action`, …;
+    /// empty on markers, which have none.
+    pub fn label(&self) -> &str {
+        match self.text.split_once(": ") {
+            Some((label, _)) if label.len() <= LABEL_BYTES_MAX => label,
+            _ => "",
+        }
+    }
+
+    /// The text without its label.
+    pub fn words(&self) -> &str {
+        match self.label() {
+            "" => &self.text,
+            label => &self.text[label.len() + 2..],
+        }
+    }
+}
+
+/// Longer than every label (`User (while working)`), shorter than most sentences.
+const LABEL_BYTES_MAX: usize = 24;
+
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {

@@ -12,6 +12,8 @@ pub mod entry;
 pub mod episode;
 pub mod error;
 pub mod exchange;
+pub mod fold;
+pub mod frontmatter;
 pub mod ledger;
 pub mod namespace;
 pub mod policy;

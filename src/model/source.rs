@@ -68,6 +68,8 @@ pub enum Seen {
     /// Longer than the checkpoint, or only its stat differs: both fingerprints are checked at the
     /// first read; where they differ the slice is read as [`Seen::Replaced`].
     Grown,
+    /// As long as before, with another modification time: the whole content is compared first.
+    Touched,
     /// Shorter than the checkpoint: a new generation, read from the start and merged by record id.
     Replaced,
 }
@@ -83,6 +85,8 @@ pub struct Slice {
     pub line: u64,
     /// Why it has to be read.
     pub seen: Seen,
+    /// The key under which the store knows it, where it moved.
+    pub was: Option<String>,
 }
 
 /// One record's bytes in its file.

@@ -1,1 +1,253 @@
-//! Decides what has to be read.
+//! Decides what has to be read: compares what `stat` says now with what the store remembers.
+//!
+//! Knows names, sizes and times; reads nothing. Whether grown or touched files still begin with
+//! what was read is checked when they are opened.
+
+use crate::model::checkpoint::Checkpoint;
+use crate::model::source::{Agent, Seen, Slice, SourceFile};
+use crate::model::time::Time;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What the store remembers, by [`SourceFile::key`].
+pub type Checkpoints = BTreeMap<String, Checkpoint>;
+
+/// Which files a run looks at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiscoverOptions {
+    /// Files that the store doesn't know are read only when they, or one of their session, changed
+    /// at or after this time. `None`: all.
+    pub since: Option<Time>,
+    /// Read everything again, whatever the stats say (`run --rebuild`).
+    pub again: bool,
+}
+
+/// What a run would do.
+#[derive(Debug, Default)]
+pub struct Discovered {
+    /// What has to be read, ordered by key.
+    pub slices: Vec<Slice>,
+    /// Files that are as they were.
+    pub unchanged: u64,
+    /// Files outside the window that the store doesn't know: (files, bytes on disk).
+    pub outside: (u64, u64),
+    /// Keys of checkpoints whose file is gone; their episodes stay.
+    pub vanished: Vec<String>,
+}
+
+/// Slices of every file with news. Costs a map look-up per file.
+pub fn discover(
+    files: &[SourceFile],
+    known: &Checkpoints,
+    options: &DiscoverOptions,
+) -> Discovered {
+    let mut found = Discovered::default();
+    let present: BTreeSet<&str> = files.iter().map(|f| f.key.as_str()).collect();
+    let gone: Vec<&Checkpoint> = known
+        .values()
+        .filter(|c| !present.contains(c.key.as_str()))
+        .collect();
+    let recent = recent_families(files, options.since);
+    let mut moved = BTreeSet::new();
+    for file in files {
+        let slice = |seen, from, line, was| Slice {
+            file: file.clone(),
+            from,
+            line,
+            seen,
+            was,
+        };
+        if let Some(checkpoint) = known.get(&file.key) {
+            let seen = match options.again {
+                true => Some(Seen::Replaced),
+                false => compare(file, checkpoint),
+            };
+            match seen {
+                None => found.unchanged += 1,
+                Some(Seen::Replaced) => found.slices.push(slice(Seen::Replaced, 0, 0, None)),
+                Some(seen) => {
+                    found
+                        .slices
+                        .push(slice(seen, checkpoint.offset, checkpoint.line, None));
+                }
+            }
+        } else if let Some(old) = gone.iter().find(|old| is_same_file(file, old)) {
+            moved.insert(old.key.as_str());
+            found.slices.push(slice(
+                Seen::Grown,
+                old.offset,
+                old.line,
+                Some(old.key.clone()),
+            ));
+        } else if recent.as_ref().is_none_or(|r| r.contains(family(file))) {
+            found.slices.push(slice(Seen::New, 0, 0, None));
+        } else {
+            found.outside.0 += 1;
+            found.outside.1 += file.stat.size;
+        }
+    }
+    let lost = gone.iter().filter(|old| !moved.contains(old.key.as_str()));
+    found.vanished = lost.map(|old| old.key.clone()).collect();
+    found
+}
+
+/// `None`: unchanged (DESIGN § 6, "Unchanged").
+fn compare(file: &SourceFile, checkpoint: &Checkpoint) -> Option<Seen> {
+    let (now, then) = (file.stat, checkpoint.stat);
+    if now == then {
+        return None;
+    }
+    if file.compressed {
+        return Some(Seen::Grown); // sizes on disk say nothing about the content's length
+    }
+    if now.size < checkpoint.read_to {
+        return Some(Seen::Replaced);
+    }
+    let same_length = now.size == then.size && now.mtime_ns != then.mtime_ns;
+    Some(if same_length {
+        Seen::Touched
+    } else {
+        Seen::Grown
+    })
+}
+
+/// A file that moved: same inode, or same name, and at least as long as what was read of it. The
+/// fingerprints decide when it is opened.
+fn is_same_file(file: &SourceFile, old: &Checkpoint) -> bool {
+    let inode = (file.stat.device, file.stat.inode) == (old.stat.device, old.stat.inode);
+    let name = Path::new(&file.key).file_name() == Path::new(&old.key).file_name();
+    let long_enough = file.compressed || file.stat.size >= old.read_to;
+    file.agent == old.agent && (inode || name) && long_enough
+}
+
+/// Families (as far as names tell) with a member that changed in the window; `None`: no window.
+fn recent_families(files: &[SourceFile], since: Option<Time>) -> Option<BTreeSet<&str>> {
+    let since_ns = since?.0.saturating_mul(1_000_000);
+    let recent = files.iter().filter(|f| f.stat.mtime_ns >= since_ns);
+    Some(recent.map(family).collect())
+}
+
+/// Claude: the session's id from the file's name, or from the directory that holds its sub-agents.
+/// Codex: the file itself.
+fn family(file: &SourceFile) -> &str {
+    let key = file.key.as_str();
+    if file.agent == Agent::Claude
+        && let Some(at) = key.find("/subagents/")
+    {
+        return key[..at].rsplit('/').next().unwrap_or(key);
+    }
+    let name = key.rsplit('/').next().unwrap_or(key);
+    name.strip_suffix(".jsonl").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::source::Stat;
+
+    fn file(key: &str, size: u64, mtime: i64) -> SourceFile {
+        let stat = Stat {
+            size,
+            mtime_ns: mtime,
+            ctime_ns: mtime,
+            device: 1,
+            inode: size,
+        };
+        SourceFile {
+            path: key.into(),
+            key: key.into(),
+            agent: Agent::Claude,
+            stat,
+            compressed: false,
+        }
+    }
+
+    fn known(file: &SourceFile) -> Checkpoints {
+        let checkpoint = Checkpoint {
+            key: file.key.clone(),
+            path: file.key.clone(),
+            agent: file.agent,
+            stat: file.stat,
+            generation: 1,
+            offset: 10,
+            line: 1,
+            read_to: file.stat.size,
+            prints: Default::default(),
+            session: "s".into(),
+            stream: None,
+            ties: vec![],
+        };
+        BTreeMap::from([(file.key.clone(), checkpoint)])
+    }
+
+    fn seen(now: &SourceFile, then: &SourceFile) -> Vec<(Seen, u64)> {
+        let found = discover(
+            std::slice::from_ref(now),
+            &known(then),
+            &DiscoverOptions::default(),
+        );
+        found.slices.iter().map(|s| (s.seen, s.from)).collect()
+    }
+
+    #[test]
+    fn a_file_is_read_for_what_its_stat_says() {
+        let then = file("/p/a.jsonl", 100, 5);
+        assert_eq!(seen(&then, &then), []);
+        assert_eq!(
+            seen(&file("/p/a.jsonl", 150, 6), &then),
+            [(Seen::Grown, 10)]
+        );
+        assert_eq!(
+            seen(&file("/p/a.jsonl", 100, 6), &then),
+            [(Seen::Touched, 10)]
+        );
+        assert_eq!(
+            seen(&file("/p/a.jsonl", 50, 6), &then),
+            [(Seen::Replaced, 0)]
+        );
+        let mut ctime_only = then.clone();
+        ctime_only.stat.ctime_ns = 9;
+        assert_eq!(seen(&ctime_only, &then), [(Seen::Grown, 10)]);
+    }
+
+    #[test]
+    fn a_moved_file_is_recognised_and_a_vanished_one_is_named() {
+        let then = file("/p/a.jsonl", 100, 5);
+        let found = discover(
+            &[file("/q/a.jsonl", 100, 5)],
+            &known(&then),
+            &DiscoverOptions::default(),
+        );
+        assert_eq!(found.slices[0].was.as_deref(), Some("/p/a.jsonl"));
+        assert!(found.vanished.is_empty());
+        let found = discover(&[], &known(&then), &DiscoverOptions::default());
+        assert_eq!(found.vanished, ["/p/a.jsonl"]);
+    }
+
+    #[test]
+    fn the_window_takes_sessions_whole_and_never_drops_a_known_file() {
+        let day = 86_400_000_000_000;
+        let files = [
+            file("/p/new.jsonl", 1, 9 * day),
+            file("/p/old.jsonl", 2, day),
+            file("/p/s.jsonl", 3, day),
+            file("/p/s/subagents/agent-1.jsonl", 4, 9 * day),
+        ];
+        let options = DiscoverOptions {
+            since: Some(Time(8 * 86_400_000)),
+            again: false,
+        };
+        let found = discover(&files, &Checkpoints::new(), &options);
+        let keys: Vec<&str> = found.slices.iter().map(|s| s.file.key.as_str()).collect();
+        assert_eq!(
+            keys,
+            ["/p/new.jsonl", "/p/s.jsonl", "/p/s/subagents/agent-1.jsonl"]
+        );
+        assert_eq!(found.outside, (1, 2));
+        let then = file("/p/old.jsonl", 1, 0);
+        assert_eq!(
+            discover(&files[1..2], &known(&then), &options).slices.len(),
+            1
+        );
+    }
+}

@@ -1,3 +1,182 @@
-//! Keeps what people and agents said, and one digest per tool call.
+//! Keeps what people and agents said, and one digest per tool call: a fold over each stream.
+//!
+//! Knows which entries become items, in which order, and whose words they are. Refuses to know
+//! dialects (`parse`), how a digest is worded ([`digest`]), and where episodes end (`chunk`).
+//!
+//! Cost: one map look-up per entry; one copy of the stream's small state per record that gives
+//! items, so that reading can start again with any of them (`Item::resume`).
 
+mod count;
 pub mod digest;
+mod emit;
+mod link;
+mod queue;
+
+pub use crate::model::fold::FilterState;
+
+use crate::model::batch::Batch;
+use crate::model::entry::{Entry, Fact, Queue, Via, What};
+use crate::model::exchange::{Exchange, ItemKind};
+use crate::model::fold::StreamFold;
+use crate::model::policy::FilterPolicy;
+use emit::{At, Out};
+use std::sync::Arc;
+
+/// Folds whole records of one file, in file order, into pieces of exchanges, in file order.
+///
+/// The same records give the same items however they are cut into batches, and from whichever
+/// `Item::place` reading starts again with `Item::resume` handed back (DESIGN § 6, "The fold").
+/// Records before their stream's `StreamFold::from` are passed over. Entries that are not kept
+/// vanish here; the ledger has counted them before.
+pub fn filter(
+    batch: Batch<Entry>,
+    policy: &FilterPolicy,
+    state: &mut FilterState,
+) -> Batch<Exchange> {
+    batch.map(|entries| {
+        let mut out = Out::new(policy);
+        let mut rest = entries.into_iter();
+        while let Some(entry) = rest.next() {
+            step(entry, rest.as_slice(), state, &mut out);
+        }
+        out.exchanges
+    })
+}
+
+/// One entry; `rest` are the ones after it, among them the others of its record.
+fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out<'_>) {
+    let stream = &entry.context.stream;
+    if !state.streams.contains_key(stream) {
+        state.streams.insert(stream.clone(), StreamFold::default());
+    }
+    let passed = |fold: &StreamFold| entry.place.offset < fold.from;
+    if state.streams.get(stream).is_some_and(passed) {
+        return;
+    }
+    if stream.is_none() && opens_exchange(&entry.what) {
+        finish_sidechains(&entry, state, out);
+    }
+    let Some(fold) = state.streams.get_mut(&entry.context.stream) else {
+        return;
+    };
+    enter_record(fold, &entry, rest);
+    count::message(Arc::make_mut(&mut fold.carry), &entry);
+    let timed = times_the_gap(&entry);
+    let what = std::mem::replace(&mut entry.what, What::Noise("".into()));
+    let at = At::of(&entry, fold);
+    keep(what, &at, fold, out);
+    count::time(Arc::make_mut(&mut fold.carry), at.time, timed);
+}
+
+/// Notes the state before a record, where the record may give items.
+fn enter_record(fold: &mut StreamFold, entry: &Entry, rest: &[Entry]) {
+    let offset = entry.place.offset;
+    if fold.record.offset == Some(offset) {
+        return;
+    }
+    fold.record.offset = Some(offset);
+    fold.record.items = 0;
+    let mut others = rest.iter().take_while(|e| e.place.offset == offset);
+    if may_give_items(&entry.what) || others.any(|e| may_give_items(&e.what)) {
+        fold.record.before = Arc::clone(&fold.carry);
+    }
+}
+
+fn may_give_items(what: &What) -> bool {
+    match what {
+        What::Prompt { .. } | What::Said(_) | What::Result(_) | What::Failure(_) => true,
+        What::Call(_) | What::Noise(_) | What::Unknown(_) => false,
+        What::Queue(op) => matches!(op, Queue::Remove | Queue::RemoveText(_)),
+        What::Fact(fact) => note(fact).is_some(),
+    }
+}
+
+/// Prompts, assistant and result entries: what a gap is measured from. Queue operations and other
+/// bookkeeping don't count.
+fn times_the_gap(entry: &Entry) -> bool {
+    let speaks = matches!(
+        entry.what,
+        What::Prompt { .. } | What::Said(_) | What::Call(_) | What::Result(_) | What::Failure(_)
+    );
+    speaks || entry.message.is_some()
+}
+
+fn opens_exchange(what: &What) -> bool {
+    match what {
+        What::Prompt { text, via } => *via != Via::Queued && !text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// A prompt in the main log says that the sub-agents told inside it are done: their open calls are
+/// given up and their state is dropped, so that a long log doesn't carry hundreds of them. A record
+/// that still comes starts its stream afresh.
+fn finish_sidechains(entry: &Entry, state: &mut FilterState, out: &mut Out<'_>) {
+    let offset = entry.place.offset;
+    if state.streams.len() < 2 {
+        return;
+    }
+    state.streams.retain(|stream, fold| {
+        if stream.is_none() || fold.from > offset {
+            return true;
+        }
+        if fold.carry.waiting() > 0 {
+            fold.record.offset = Some(offset);
+            fold.record.items = 0;
+            fold.record.before = Arc::clone(&fold.carry);
+            let at = At::of(entry, fold).inside(stream);
+            link::give_up(&at, fold, out);
+        }
+        false
+    });
+}
+
+fn keep(what: What, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
+    match what {
+        What::Prompt { text, via } => prompt(text.trim(), via, at, fold, out),
+        What::Said(text) => out.agent(at, fold, text.trim()),
+        What::Call(call) => link::call(call, at, fold, out),
+        What::Result(result) => link::result(&result, at, fold, out),
+        What::Failure(text) => out.line(at, fold, ItemKind::Error, "Error", text.trim()),
+        What::Queue(op) => {
+            let carry = Arc::make_mut(&mut fold.carry);
+            if let Some(text) = queue::operate(&mut carry.queued, op) {
+                out.aside(at, fold, &text);
+            }
+        }
+        What::Fact(fact) => {
+            if let Some(text) = note(&fact) {
+                out.line(at, fold, ItemKind::Note, "Note", &text);
+            }
+        }
+        What::Noise(_) | What::Unknown(_) => {}
+    }
+}
+
+fn prompt(text: &str, via: Via, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
+    if text.is_empty() {
+        return;
+    }
+    let queued = &mut Arc::make_mut(&mut fold.carry).queued;
+    match via {
+        Via::Queued if queue::delivered(queued, text) == queue::Delivery::Copy => {}
+        Via::Queued => out.aside(at, fold, text),
+        Via::Typed | Via::Agent => {
+            queue::typed(queued, text);
+            link::give_up(at, fold, out);
+            out.prompt(at, fold, via, text);
+        }
+    }
+}
+
+/// What a reader of the text has to know to understand it; everything else about a session is a
+/// column of it.
+fn note(fact: &Fact) -> Option<String> {
+    match fact {
+        Fact::Compaction => Some("the history was compacted here".to_owned()),
+        Fact::Interrupted => Some("interrupted by the user".to_owned()),
+        Fact::RolledBack { turns: 1 } => Some("the turn before was taken back".to_owned()),
+        Fact::RolledBack { turns } => Some(format!("the {turns} turns before were taken back")),
+        _ => None,
+    }
+}

@@ -1,1 +1,225 @@
-//! lines.
+//! Blocks to lines to values: everything that can be wrong with a line before its dialect matters.
+//!
+//! Knows newlines, BOMs, CRs, NULs, glued and torn values. Refuses to know what a record means.
+
+use super::{ParseState, claude, codex, scan};
+use crate::host::read::{Block, Shape};
+use crate::model::batch::{Batch, Delta};
+use crate::model::entry::{Entry, Identity, What};
+use crate::model::ledger::Reject;
+use crate::model::source::{Agent, Place};
+use memchr::memchr;
+use std::borrow::Cow;
+
+/// Every value of a block as entries. Each line gives at least one entry or one reject; the last
+/// line of a file without a newline gives its entries when it is complete, else it is `pending`.
+///
+/// `delta` covers whole lines only: an unterminated line never moves a checkpoint.
+pub fn parse(agent: Agent, state: &mut ParseState, block: Block<'_>) -> Batch<Entry> {
+    let mut out = Out {
+        agent,
+        batch: Batch::default(),
+    };
+    let (from, mut line) = (block.offset, block.line);
+    out.batch.delta = Delta { from, to: from };
+    match block.shape {
+        Shape::Lines => {
+            let (mut rest, mut offset) = (block.bytes, from);
+            while let Some(newline) = memchr(b'\n', rest) {
+                let (text, after) = rest.split_at_mut(newline + 1);
+                line += 1;
+                let place = Place {
+                    offset,
+                    bytes: newline as u64,
+                    line,
+                };
+                out.line(state, place, &mut text[..newline], true);
+                offset += newline as u64 + 1;
+                rest = after;
+            }
+            out.batch.delta.to = offset;
+        }
+        Shape::Long(bytes) => {
+            let place = Place {
+                offset: from,
+                bytes,
+                line: line + 1,
+            };
+            out.line(state, place, block.bytes, true);
+            out.batch.delta.to = place.end();
+        }
+        Shape::Unterminated(bytes) => {
+            let place = Place {
+                offset: from,
+                bytes,
+                line: line + 1,
+            };
+            out.line(state, place, block.bytes, false);
+        }
+    }
+    out.batch.tally.read_bytes = out.batch.delta.to - from;
+    out.batch
+}
+
+struct Out {
+    agent: Agent,
+    batch: Batch<Entry>,
+}
+
+impl Out {
+    fn line(&mut self, state: &mut ParseState, place: Place, line: &mut [u8], terminated: bool) {
+        let mut at = skip_padding(line);
+        if at == line.len() {
+            return match line.contains(&0) {
+                true => self.reject(place, "nul bytes", terminated),
+                false => self.noise(state, place, "blank"),
+            };
+        }
+        let mut values = 0;
+        while at < line.len() {
+            let before = self.batch.items.len();
+            match self.value(state, place, &mut line[at..]) {
+                Ok(used) => {
+                    self.number(before);
+                    at = scan::blank(line, at + used);
+                    values += 1;
+                }
+                Err(reason) => {
+                    self.batch.items.truncate(before);
+                    if terminated || values == 0 {
+                        self.reject(place, reason, terminated);
+                    }
+                    break;
+                }
+            }
+        }
+        self.batch.tally.records += values;
+        self.batch.glued += values.saturating_sub(1);
+    }
+
+    /// One value at the start of `bytes`; gives its length.
+    fn value(
+        &mut self,
+        state: &mut ParseState,
+        place: Place,
+        bytes: &mut [u8],
+    ) -> Result<usize, Cow<'static, str>> {
+        if bytes[0] != b'{' {
+            let whole = scan::value_end(bytes, 0).is_some();
+            return Err(if whole { "not an object" } else { "not json" }.into());
+        }
+        match self.agent {
+            Agent::Claude => claude::value(state, place, bytes, &mut self.batch.items),
+            Agent::Codex => {
+                let end = scan::value_end(bytes, 0).ok_or("torn json")?;
+                codex::line(state, place, &mut bytes[..end], &mut self.batch.items)?;
+                Ok(end)
+            }
+        }
+    }
+
+    /// Counts the entries of a line through, over glued values too.
+    fn number(&mut self, before: usize) {
+        let Some(first) = self.batch.items.get(before).map(|e| e.place) else {
+            return;
+        };
+        let line = self.batch.items.iter().take(before).rev();
+        let earlier = line.take_while(|e| e.place == first).count();
+        for (n, entry) in self.batch.items[before..].iter_mut().enumerate() {
+            entry.nth = u16::try_from(earlier + n).unwrap_or(u16::MAX);
+        }
+    }
+
+    fn reject(&mut self, place: Place, reason: impl Into<Cow<'static, str>>, terminated: bool) {
+        match terminated {
+            true => self.batch.rejects.push(Reject {
+                place,
+                reason: reason.into(),
+            }),
+            false => self.batch.pending = 1,
+        }
+    }
+
+    fn noise(&mut self, state: &ParseState, place: Place, reason: &'static str) {
+        self.batch.items.push(Entry {
+            place,
+            nth: 0,
+            id: Identity::None,
+            time: None,
+            context: state.context.clone(),
+            message: None,
+            what: What::Noise(reason.into()),
+        });
+    }
+}
+
+/// A byte order mark, NULs of a preallocated file, white space.
+fn skip_padding(line: &[u8]) -> usize {
+    let bom = if line.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
+    let padding = line[bom..]
+        .iter()
+        .take_while(|b| b.is_ascii_whitespace() || **b == 0);
+    bom + padding.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &[u8], shape: Shape) -> (usize, Vec<String>, u64, u64) {
+        let mut bytes = text.to_vec();
+        let block = Block {
+            offset: 100,
+            line: 7,
+            bytes: &mut bytes,
+            shape,
+        };
+        let batch = parse(Agent::Claude, &mut ParseState::default(), block);
+        let rejects = batch.rejects.iter();
+        let rejects = rejects
+            .map(|r| format!("{}:{}", r.place.line, r.reason))
+            .collect();
+        (batch.items.len(), rejects, batch.glued, batch.pending)
+    }
+
+    #[test]
+    fn each_line_is_an_entry_or_a_reject() {
+        let text = b"{\"type\":\"mode\"}\n\n\0\0\0\n{\"type\":\"mo\n[1]\nwords\n\xef\xbb\xbf{\"type\":\"mode\"}\r\n";
+        let (items, rejects, glued, pending) = check(text, Shape::Lines);
+        assert_eq!((items, glued, pending), (3, 0, 0));
+        assert_eq!(
+            rejects,
+            [
+                "10:nul bytes",
+                "11:torn json",
+                "12:not an object",
+                "13:not json"
+            ]
+        );
+    }
+
+    #[test]
+    fn glued_values_are_each_read_and_a_torn_rest_is_rejected() {
+        let two = b"{\"type\":\"mode\"}{\"type\":\"mode\"}\n";
+        assert_eq!(check(two, Shape::Lines), (2, vec![], 1, 0));
+        let torn = b"{\"type\":\"mode\"}{\"type\":\n";
+        assert_eq!(
+            check(torn, Shape::Lines),
+            (1, vec!["8:torn json".into()], 0, 0)
+        );
+    }
+
+    #[test]
+    fn an_unterminated_line_is_read_when_complete_and_pending_when_not() {
+        let whole = b"{\"type\":\"mode\"}";
+        assert_eq!(check(whole, Shape::Unterminated(15)), (1, vec![], 0, 0));
+        assert_eq!(
+            check(&whole[..9], Shape::Unterminated(9)),
+            (0, vec![], 0, 1)
+        );
+    }
+}

@@ -1,6 +1,61 @@
-//! Bytes to entries: one dialect per file.
+//! Bytes to entries: lines, then one dialect per file. Never fails; what is not understood is a reject.
 
 pub mod claude;
 pub mod codex;
 pub mod lines;
 pub mod plain;
+pub mod scan;
+pub mod skim;
+pub mod text;
+
+pub use lines::parse;
+
+use crate::model::entry::Context;
+use std::sync::Arc;
+
+/// What a dialect remembers from line to line. Only `context` has to survive between runs.
+#[derive(Debug, Default)]
+pub struct ParseState {
+    /// Of the last record.
+    pub context: Arc<Context>,
+    /// The stream that the file's name states (`agent-<id>.jsonl`).
+    pub file_stream: Option<String>,
+    /// The file is a compaction agent's own run (`agent-acompact-*`): a replay, never kept.
+    pub replay: bool,
+    /// Contexts of neighbouring lines, so that they are shared.
+    pub recent: Vec<Arc<Context>>,
+    /// The last model's name, shared.
+    pub model: Option<Arc<str>>,
+}
+
+impl ParseState {
+    /// Reads on after the record that had `context`.
+    pub fn resume(context: Context, file_name: &str) -> ParseState {
+        let stem = file_name
+            .trim_end_matches(".zst")
+            .trim_end_matches(".jsonl");
+        ParseState {
+            context: Arc::new(context),
+            file_stream: stem.strip_prefix("agent-").map(str::to_owned),
+            replay: stem.starts_with("agent-acompact-"),
+            ..ParseState::default()
+        }
+    }
+
+    /// `next` as the context of this record; neighbours with equal contexts share one.
+    pub fn enter(&mut self, next: Context) -> Arc<Context> {
+        if *self.context != next {
+            let known = self.recent.iter().find(|c| ***c == next).cloned();
+            let next = known.unwrap_or_else(|| {
+                let next = Arc::new(next);
+                if self.recent.len() >= 4 {
+                    self.recent.remove(0);
+                }
+                self.recent.push(next.clone());
+                next
+            });
+            self.context = next;
+        }
+        self.context.clone()
+    }
+}

@@ -71,7 +71,10 @@ fn an_error_in_a_slice_takes_the_whole_slice_back() {
     let mut world = World::new();
     world.commit(&[log("a", "/home/u/app", &["one", "two"])]);
     let before = world.dump();
-    let slice = [log("b", "/home/u/app", &["new"]), log("a", "/home/u/app", &["one"])];
+    let slice = [
+        log("b", "/home/u/app", &["new"]),
+        log("a", "/home/u/app", &["one"]),
+    ];
     let slice = slice.map(Prepared::new);
     let error = world.store.commit(&slice, Time(1), "m", "g").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Failed);
@@ -113,7 +116,11 @@ fn open_episodes_that_are_not_told_again_go_with_their_words() {
     let texts: Vec<String> = texts(&world);
     assert_eq!(texts, ["one"]);
     let words = "SELECT count(*) FROM words WHERE words MATCH 'ephemeral'";
-    let left: i64 = world.store.db.query_row(words, [], |row| row.get(0)).unwrap();
+    let left: i64 = world
+        .store
+        .db
+        .query_row(words, [], |row| row.get(0))
+        .unwrap();
     assert_eq!(left, 0);
 }
 
@@ -128,7 +135,10 @@ fn an_episode_that_grows_keeps_its_id_and_first_day_and_gets_a_new_revision() {
     world.commit(&[open_log("a", &[], "begin")]);
     let first = world.store.episodes("a").unwrap().remove(0);
     let grown = Prepared::new(open_log("a", &[], "begin and more"));
-    world.store.commit(&[grown], Time(9_999), "rules-2", "other").unwrap();
+    world
+        .store
+        .commit(&[grown], Time(9_999), "rules-2", "other")
+        .unwrap();
     let then = world.store.episodes("a").unwrap().remove(0);
     assert_eq!(then.episode.id, first.episode.id);
     assert_eq!(then.indexed_at, Time(1_000));
@@ -236,12 +246,18 @@ fn a_file_that_moved_is_the_same_file() {
         ..Stat::default()
     };
     let (old, new) = ("/logs/a.jsonl", "/archive/a.jsonl");
-    world.store.relocate(old, new, "/archive/a.jsonl.zst", stat).unwrap();
+    world
+        .store
+        .relocate(old, new, "/archive/a.jsonl.zst", stat)
+        .unwrap();
     let stored = world.store.checkpoints().unwrap().remove(0);
     assert_eq!((&*stored.key, &*stored.path), (new, "/archive/a.jsonl.zst"));
     assert_eq!(stored.stat, stat);
     let changes = world.store.db.total_changes();
-    world.store.relocate(new, new, "/archive/a.jsonl.zst", stat).unwrap();
+    world
+        .store
+        .relocate(new, new, "/archive/a.jsonl.zst", stat)
+        .unwrap();
     assert_eq!(world.store.db.total_changes(), changes);
     assert_eq!(world.store.files_like("archive"), Ok(vec![new.to_string()]));
 }
@@ -258,12 +274,27 @@ fn status_and_stats_count_what_is_there() {
     assert_eq!(status.made_by["rules-1"], 4);
     assert_eq!(status.ledger.of(Fate::Kept), 2);
     assert_eq!(status.body_bytes, 3 + 3 + 5 + 4);
-    assert_eq!((status.unknown[0].kind.as_str(), status.unknown[0].files), ("novelty", 1));
+    assert_eq!(
+        (status.unknown[0].kind.as_str(), status.unknown[0].files),
+        ("novelty", 1)
+    );
     assert!(status.store_bytes > 4_096);
     let stats = world.store.stats(&Default::default()).unwrap();
     assert_eq!(stats.rows.len(), 2);
     let app = &stats.rows[0];
-    assert_eq!((&*app.project_path, app.episodes, app.files), ("/home/u/app", 3, 1));
-    assert_eq!((app.body_bytes, app.body_tokens, app.tally.calls), (11, 4, 6));
-    assert_eq!(stats.tools["Read"], ToolTally { calls: 8, failed: 4 });
+    assert_eq!(
+        (&*app.project_path, app.episodes, app.files),
+        ("/home/u/app", 3, 1)
+    );
+    assert_eq!(
+        (app.body_bytes, app.body_tokens, app.tally.calls),
+        (11, 4, 6)
+    );
+    assert_eq!(
+        stats.tools["Read"],
+        ToolTally {
+            calls: 8,
+            failed: 4
+        }
+    );
 }

@@ -114,7 +114,13 @@ fn episode(name: &str, part: u32, text: &str) -> Episode {
         calls: 2,
         ..Tally::default()
     };
-    tally.tools.insert("Read".into(), ToolTally { calls: 2, failed: 1 });
+    tally.tools.insert(
+        "Read".into(),
+        ToolTally {
+            calls: 2,
+            failed: 1,
+        },
+    );
     Episode {
         id: Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{name}/{part}").as_bytes()),
         source: EpisodeSource::Session,
@@ -139,6 +145,9 @@ fn episode(name: &str, part: u32, text: &str) -> Episode {
 /// A log with these texts as sealed episodes.
 fn log(name: &str, project: &str, texts: &[&str]) -> Commit {
     let mut commit = commit(name, project, 100 * texts.len() as u64);
-    commit.sealed = (1..).zip(texts).map(|(i, text)| episode(name, i, text)).collect();
+    commit.sealed = (1..)
+        .zip(texts)
+        .map(|(i, text)| episode(name, i, text))
+        .collect();
     commit
 }

@@ -25,15 +25,19 @@ fn nobody_else_may_read_it() {
     let home = folder.path().join("home");
     let path = home.join("s.db");
     let mut store = Store::open(&path, Access::ReadWrite).unwrap();
-    store.set_switch(&crate::store::Switch {
-        project: None,
-        tracked: true,
-        at: Time(1),
-    })
-    .unwrap();
+    store
+        .set_switch(&crate::store::Switch {
+            project: None,
+            tracked: true,
+            at: Time(1),
+        })
+        .unwrap();
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&home), 0o700);
-    let files: Vec<_> = fs::read_dir(&home).unwrap().map(|f| f.unwrap().path()).collect();
+    let files: Vec<_> = fs::read_dir(&home)
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .collect();
     assert!(files.len() >= 2, "the write-ahead log is there too");
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
@@ -44,12 +48,22 @@ fn nobody_else_may_read_it() {
 fn other_programs_files_and_newer_versions_are_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
-    fs::write(&text, "not a database at all, and long enough to be read as a header").unwrap();
+    fs::write(
+        &text,
+        "not a database at all, and long enough to be read as a header",
+    )
+    .unwrap();
     let foreign = folder.path().join("foreign.db");
-    Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    Connection::open(&foreign)
+        .unwrap()
+        .execute_batch("CREATE TABLE t (x)")
+        .unwrap();
     let newer = folder.path().join("newer.db");
     drop(Store::open(&newer, Access::ReadWrite).unwrap());
-    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 999).unwrap();
+    Connection::open(&newer)
+        .unwrap()
+        .pragma_update(None, "user_version", 999)
+        .unwrap();
     for path in [text, foreign, newer] {
         let before = fs::read(&path).unwrap();
         for access in [Access::ReadWrite, Access::ReadOnly] {
@@ -99,7 +113,11 @@ fn consents_and_switches_are_kept_as_given() {
         tracked,
         at: Time(6),
     };
-    for said in [switch(Some("/p"), true), switch(None, true), switch(Some("/p"), false)] {
+    for said in [
+        switch(Some("/p"), true),
+        switch(None, true),
+        switch(Some("/p"), false),
+    ] {
         world.store.set_switch(&said).unwrap();
     }
     assert_eq!(world.store.consents(), Ok(vec![consent]));

@@ -13,7 +13,13 @@ fn world(texts: &[&str]) -> World {
 }
 
 fn parts(world: &World, query: &Query) -> Vec<u32> {
-    let mut parts: Vec<u32> = world.store.search(query).unwrap().iter().map(|h| h.part).collect();
+    let mut parts: Vec<u32> = world
+        .store
+        .search(query)
+        .unwrap()
+        .iter()
+        .map(|h| h.part)
+        .collect();
     parts.sort_unstable();
     parts
 }
@@ -75,7 +81,11 @@ fn words_inside_sentences_without_spaces_are_found() {
 
 #[test]
 fn phrases_stand_together() {
-    let world = world(&["the token of the jwt", "the jwt token expired", "a jwt_token name"]);
+    let world = world(&[
+        "the token of the jwt",
+        "the jwt token expired",
+        "a jwt_token name",
+    ]);
     assert_eq!(found(&world, "\"jwt token\""), [2, 3]);
     assert_eq!(found(&world, "jwt token"), [1, 2, 3]);
     assert_eq!(found(&world, "\"token of the jwt\""), [1]);
@@ -137,7 +147,10 @@ fn every_filter_filters() {
     assert_eq!(with(&|q| q.agent = Some(Agent::Codex)), [0; 0]);
     assert_eq!(with(&|q| q.agent = Some(Agent::Claude)), [1, 2, 3]);
     assert_eq!(with(&|q| q.sources = vec![EpisodeSource::Text]), [0; 0]);
-    assert_eq!(with(&|q| q.not_sources = vec![EpisodeSource::Session]), [0; 0]);
+    assert_eq!(
+        with(&|q| q.not_sources = vec![EpisodeSource::Session]),
+        [0; 0]
+    );
     assert_eq!(with(&|q| q.tool = Some("read".into())), [1, 2, 3]);
     assert_eq!(with(&|q| q.tool = Some("re*".into())), [1, 2, 3]);
     assert_eq!(with(&|q| q.tool = Some("Bash".into())), [0; 0]);
@@ -149,7 +162,13 @@ fn every_filter_filters() {
         limit: 2,
         ..Query::default()
     };
-    let latest: Vec<u32> = world.store.search(&all).unwrap().iter().map(|h| h.part).collect();
+    let latest: Vec<u32> = world
+        .store
+        .search(&all)
+        .unwrap()
+        .iter()
+        .map(|h| h.part)
+        .collect();
     assert_eq!(latest, [3, 2]);
 }
 
@@ -179,7 +198,11 @@ fn snippets_show_where_the_words_are() {
     ] {
         let hit = world.store.search(&parse(line, 1)).unwrap().remove(0);
         let snippet = hit.snippet;
-        let marked: Vec<&str> = snippet.marks.iter().map(|(a, b)| &snippet.text[*a..*b]).collect();
+        let marked: Vec<&str> = snippet
+            .marks
+            .iter()
+            .map(|(a, b)| &snippet.text[*a..*b])
+            .collect();
         assert_eq!(marked, wants, "{line}");
         assert!(snippet.cut_before && snippet.cut_after);
         assert!(!snippet.text.contains(char::is_control));
@@ -216,7 +239,10 @@ fn a_question_that_nothing_answers_whole_is_loosened() {
 fn sessions_are_listed_and_found_by_their_beginning() {
     let mut world = World::new();
     let (one, two) = ("aaaa-1", "aaaa-2");
-    world.commit(&[log(one, "/home/u/app", &["x", "y"]), log(two, "/home/u/b", &["z"])]);
+    world.commit(&[
+        log(one, "/home/u/app", &["x", "y"]),
+        log(two, "/home/u/b", &["z"]),
+    ]);
     let row = world.store.session("aaaa-1").unwrap().unwrap();
     assert_eq!((row.episodes, row.sealed, row.files), (2, 2, 1));
     assert!(world.store.session("aaaa").is_err());
@@ -226,7 +252,10 @@ fn sessions_are_listed_and_found_by_their_beginning() {
         ..SessionFilter::default()
     };
     let listed = world.store.sessions(&app).unwrap();
-    assert_eq!(listed.iter().map(|r| &*r.session.id).collect::<Vec<_>>(), [one]);
+    assert_eq!(
+        listed.iter().map(|r| &*r.session.id).collect::<Vec<_>>(),
+        [one]
+    );
     let ns = namespace("/home/u/b");
     let projects = world.store.projects(&ns[..8]);
     assert_eq!(projects, Ok(vec![(ns, "/home/u/b".to_string())]));

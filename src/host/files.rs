@@ -1,0 +1,231 @@
+//! Finds log files below the configured roots and says what `stat` says of them.
+//!
+//! Knows names and metadata; opens nothing.
+
+use crate::model::source::{Agent, SourceFile, Stat};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// A place with logs of one agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// A directory, or one file.
+    pub path: PathBuf,
+    /// Whose logs they are.
+    pub agent: Agent,
+    /// Globs over the path below `path`; empty: everything that looks like a log.
+    pub include: Vec<String>,
+    /// Globs over the path below `path` that are left out.
+    pub exclude: Vec<String>,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Sorted by key; each logical file once (plain wins over `.zst`).
+    pub files: Vec<SourceFile>,
+    /// What could not be listed or read: (path, reason). Never fatal.
+    pub problems: Vec<(PathBuf, String)>,
+    /// Places that don't exist.
+    pub missing: Vec<PathBuf>,
+}
+
+/// Directories below a source are not followed deeper than this; links are not followed at all, so
+/// only a hostile tree gets here.
+const DEPTH_MAX: usize = 32;
+
+/// Lists the logs of all places. Costs one `stat` per file.
+pub fn walk(places: &[Place]) -> Found {
+    let mut found = Found::default();
+    let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
+    for place in places {
+        if place.path.symlink_metadata().is_err() {
+            found.missing.push(place.path.clone());
+            continue;
+        }
+        let (include, exclude) = (globs(&place.include), globs(&place.exclude));
+        let root = place
+            .path
+            .canonicalize()
+            .unwrap_or_else(|_| place.path.clone());
+        for entry in WalkDir::new(&root).max_depth(DEPTH_MAX) {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(e) => {
+                    let path = e.path().unwrap_or(&root).to_path_buf();
+                    let reason = e
+                        .io_error()
+                        .map_or_else(|| "can't be listed".into(), ToString::to_string);
+                    found.problems.push((path, reason));
+                    continue;
+                }
+            };
+            if !looks_like_a_log(entry.path(), place.agent) || !entry.file_type().is_file() {
+                continue;
+            }
+            let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+            if exclude.is_match(below) || !(include.is_empty() || include.is_match(below)) {
+                continue;
+            }
+            match entry.metadata() {
+                Ok(meta) => keep(&mut files, describe(entry.path(), place.agent, &meta)),
+                Err(e) => found
+                    .problems
+                    .push((entry.path().to_path_buf(), e.to_string())),
+            }
+        }
+    }
+    found.files = files.into_values().collect();
+    found
+}
+
+/// One file as the walk would describe it.
+///
+/// # Errors
+/// When it can't be `stat`ed.
+pub fn source_file(path: &Path, agent: Agent) -> std::io::Result<SourceFile> {
+    Ok(describe(path, agent, &path.metadata()?))
+}
+
+/// Plain wins over compressed: during Codex's (de)compression both exist for a moment.
+fn keep(files: &mut BTreeMap<String, SourceFile>, file: SourceFile) {
+    match files.get(&file.key) {
+        Some(other) if !other.compressed => {}
+        _ => {
+            files.insert(file.key.clone(), file);
+        }
+    }
+}
+
+fn describe(path: &Path, agent: Agent, meta: &Metadata) -> SourceFile {
+    let text = path.to_string_lossy();
+    let compressed = text.ends_with(".zst");
+    SourceFile {
+        path: path.to_path_buf(),
+        key: text.strip_suffix(".zst").unwrap_or(&text).to_owned(),
+        agent,
+        stat: Stat {
+            size: meta.size(),
+            mtime_ns: nanoseconds(meta.mtime(), meta.mtime_nsec()),
+            ctime_ns: nanoseconds(meta.ctime(), meta.ctime_nsec()),
+            device: meta.dev(),
+            inode: meta.ino(),
+        },
+        compressed,
+    }
+}
+
+fn nanoseconds(seconds: i64, rest: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
+}
+
+/// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`,
+/// plain or compressed (FORMATS §§ 1, 8).
+fn looks_like_a_log(path: &Path, agent: Agent) -> bool {
+    let name = path
+        .file_name()
+        .map(|n| n.to_string_lossy())
+        .unwrap_or_default();
+    match agent {
+        Agent::Claude => name.ends_with(".jsonl") && name != "journal.jsonl",
+        Agent::Codex => {
+            name.starts_with("rollout-")
+                && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))
+        }
+    }
+}
+
+/// Globs that don't compile were refused by the configuration; here they match nothing.
+fn globs(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for glob in patterns.iter().filter_map(|p| Glob::new(p).ok()) {
+        set.add(glob);
+    }
+    set.build().unwrap_or_else(|_| GlobSet::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(dir: &Path, name: &str) {
+        let path = dir.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "{}\n").unwrap();
+    }
+
+    fn names(agent: Agent, dir: &Path, exclude: &[&str]) -> Vec<String> {
+        let exclude = exclude.iter().map(ToString::to_string).collect();
+        let place = Place {
+            path: dir.to_path_buf(),
+            agent,
+            include: vec![],
+            exclude,
+        };
+        let root = dir.canonicalize().unwrap();
+        let found = walk(&[place]);
+        let below = |f: &SourceFile| {
+            f.path
+                .strip_prefix(&root)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        };
+        found.files.iter().map(below).collect()
+    }
+
+    #[test]
+    fn each_agents_logs_are_told_from_what_lies_beside_them() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [
+            "p/a.jsonl",
+            "p/a/subagents/agent-1.jsonl",
+            "p/journal.jsonl",
+            "p/notes.md",
+        ] {
+            touch(dir.path(), name);
+        }
+        std::fs::create_dir(dir.path().join("p/dir.jsonl")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), dir.path().join("p/loop.jsonl")).unwrap();
+        assert_eq!(
+            names(Agent::Claude, dir.path(), &[]),
+            ["p/a.jsonl", "p/a/subagents/agent-1.jsonl"]
+        );
+        assert_eq!(
+            names(Agent::Claude, dir.path(), &["**/subagents/**"]),
+            ["p/a.jsonl"]
+        );
+    }
+
+    #[test]
+    fn a_plain_file_hides_its_compressed_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [
+            "rollout-a.jsonl",
+            "rollout-a.jsonl.zst",
+            "rollout-b.jsonl.zst",
+            "history.jsonl",
+        ] {
+            touch(dir.path(), name);
+        }
+        assert_eq!(
+            names(Agent::Codex, dir.path(), &[]),
+            ["rollout-a.jsonl", "rollout-b.jsonl.zst"]
+        );
+    }
+
+    #[test]
+    fn a_place_that_is_not_there_is_named() {
+        let place = Place {
+            path: "/nonexistent".into(),
+            agent: Agent::Codex,
+            include: vec![],
+            exclude: vec![],
+        };
+        assert_eq!(walk(&[place]).missing, [PathBuf::from("/nonexistent")]);
+    }
+}

@@ -1,0 +1,362 @@
+//! Reads a log in blocks of whole lines, plain or compressed, with bounded memory.
+//!
+//! Knows bytes and newlines; refuses to know JSON: a line too long to hold is streamed through the
+//! caller's [`Reduce`]. Counts every content byte it reads, because efficiency is tested by counting.
+
+use crate::model::checkpoint::Fingerprints;
+use crate::model::source::SourceFile;
+use anyhow::{Context, Result};
+use memchr::{memchr, memchr_iter, memrchr};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Bytes that are handed on at once. Larger: more memory per worker; smaller: more turns.
+pub const BLOCK_BYTES: usize = 1 << 20;
+/// A line longer than this is reduced while it streams by (DESIGN § 6, "Long lines").
+pub const LINE_MAX: usize = 8 << 20;
+/// Bytes that a fingerprint covers (FORMATS § 7).
+pub const PRINT_BYTES: usize = 4096;
+
+/// Makes a copy of a long line that can be held in memory.
+pub trait Reduce {
+    /// A new line begins.
+    fn begin(&mut self);
+    /// Its next bytes; the newline is not among them.
+    fn push(&mut self, bytes: &[u8]);
+    /// It is over; gives the copy.
+    fn finish(&mut self) -> &mut Vec<u8>;
+}
+
+/// Some lines of a log.
+#[derive(Debug)]
+pub struct Block<'a> {
+    /// Of the first line, in decompressed bytes.
+    pub offset: u64,
+    /// Lines before the first one.
+    pub line: u64,
+    /// Whole lines with their newlines; for [`Shape::Long`] the reduced copy of one line, and for
+    /// [`Shape::Unterminated`] the last bytes of the file, both without a newline.
+    pub bytes: &'a mut [u8],
+    /// What the bytes are.
+    pub shape: Shape,
+}
+
+/// What a block's bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Whole lines.
+    Lines,
+    /// One line of this many bytes, reduced.
+    Long(u64),
+    /// The file ends without a newline; so many bytes (more than there are when reduced).
+    Unterminated(u64),
+}
+
+/// An open log, positioned.
+pub struct LogReader {
+    source: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// Of `buffer`, handed out already.
+    used: usize,
+    /// Of `buffer`, filled.
+    filled: usize,
+    offset: u64,
+    line: u64,
+    ended: bool,
+    read_bytes: u64,
+}
+
+impl LogReader {
+    /// Opens `file` at `from` (decompressed bytes; a compressed file is decoded up to there) with
+    /// `line` lines before it. Bytes beyond the size that `stat` gave belong to the next run.
+    ///
+    /// # Errors
+    /// When the file can't be opened or `from` can't be reached; the message names the file.
+    pub fn open(file: &SourceFile, from: u64, line: u64) -> Result<LogReader> {
+        let name = || format!("{}", file.path.display());
+        let mut raw = File::open(&file.path).with_context(name)?;
+        let source: Box<dyn Read + Send> = match file.compressed {
+            true => {
+                let mut decoder = zstd::Decoder::new(BufReader::new(raw)).with_context(name)?;
+                let skipped = std::io::copy(&mut (&mut decoder).take(from), &mut std::io::sink());
+                skipped.with_context(name)?;
+                Box::new(decoder)
+            }
+            false => {
+                raw.seek(SeekFrom::Start(from)).with_context(name)?;
+                Box::new(raw.take(file.stat.size.saturating_sub(from)))
+            }
+        };
+        Ok(LogReader {
+            source,
+            buffer: Vec::new(),
+            used: 0,
+            filled: 0,
+            offset: from,
+            line,
+            ended: false,
+            read_bytes: 0,
+        })
+    }
+
+    /// Content bytes read so far (decompressed).
+    pub fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
+    /// (offset, lines) after the last block that was handed out.
+    pub fn position(&self) -> (u64, u64) {
+        (self.offset, self.line)
+    }
+
+    /// The next lines, or `None` at the end of the file.
+    ///
+    /// # Errors
+    /// When reading fails; what was handed out before stays good.
+    pub fn next_block(&mut self, long: &mut dyn Reduce) -> Result<Option<BlockRef>> {
+        self.buffer.copy_within(self.used..self.filled, 0);
+        self.filled -= self.used;
+        self.used = 0;
+        let mut searched = 0;
+        loop {
+            if let Some(newline) = memrchr(b'\n', &self.buffer[searched..self.filled]) {
+                return Ok(Some(self.lines(searched + newline + 1)));
+            }
+            searched = self.filled;
+            if self.filled > LINE_MAX {
+                return self.long_line(long).map(Some);
+            }
+            if self.ended {
+                return Ok((self.filled > 0).then(|| self.unterminated()));
+            }
+            self.fill()?;
+        }
+    }
+
+    fn lines(&mut self, end: usize) -> BlockRef {
+        let lines = memchr_iter(b'\n', &self.buffer[..end]).count() as u64;
+        let block = BlockRef {
+            offset: self.offset,
+            line: self.line,
+            end,
+            shape: Shape::Lines,
+        };
+        self.used = end;
+        self.offset += end as u64;
+        self.line += lines;
+        block
+    }
+
+    fn unterminated(&mut self) -> BlockRef {
+        let end = self.filled;
+        self.used = end;
+        let shape = Shape::Unterminated(end as u64);
+        BlockRef {
+            offset: self.offset,
+            line: self.line,
+            end,
+            shape,
+        }
+    }
+
+    /// Streams one line of unknown length through `long`; a part of it is in the buffer.
+    fn long_line(&mut self, long: &mut dyn Reduce) -> Result<BlockRef> {
+        long.begin();
+        let mut length = 0u64;
+        let (offset, line) = (self.offset, self.line);
+        loop {
+            let newline = memchr(b'\n', &self.buffer[..self.filled]);
+            let end = newline.unwrap_or(self.filled);
+            long.push(&self.buffer[..end]);
+            length += end as u64;
+            if newline.is_some() {
+                self.used = end + 1;
+                self.offset += length + 1;
+                self.line += 1;
+                return Ok(BlockRef {
+                    offset,
+                    line,
+                    end: 0,
+                    shape: Shape::Long(length),
+                });
+            }
+            self.filled = 0;
+            if self.ended {
+                self.used = 0;
+                return Ok(BlockRef {
+                    offset,
+                    line,
+                    end: 0,
+                    shape: Shape::Unterminated(length),
+                });
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads up to one block more.
+    fn fill(&mut self) -> Result<()> {
+        let wanted = self.filled + BLOCK_BYTES;
+        if self.buffer.len() < wanted {
+            self.buffer.resize(wanted, 0);
+        }
+        while self.filled < wanted {
+            match self.source.read(&mut self.buffer[self.filled..wanted]) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(read) => {
+                    self.filled += read;
+                    self.read_bytes += read as u64;
+                }
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e).context("reading the log"),
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of a block that was just handed out.
+    pub fn block<'a>(&'a mut self, block: BlockRef, long: &'a mut dyn Reduce) -> Block<'a> {
+        let bytes = match block.end {
+            0 => long.finish().as_mut_slice(),
+            end => &mut self.buffer[..end],
+        };
+        Block {
+            offset: block.offset,
+            line: block.line,
+            bytes,
+            shape: block.shape,
+        }
+    }
+}
+
+/// Which bytes [`LogReader::block`] will give.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockRef {
+    offset: u64,
+    line: u64,
+    /// In the reader's buffer; 0: in the reduced copy.
+    end: usize,
+    shape: Shape,
+}
+
+/// Fingerprints of a file whose content was read up to `read_to`, and how many bytes that took.
+///
+/// # Errors
+/// When the file can't be read that far; the message names it.
+pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Fingerprints, u64)> {
+    let name = || format!("{}", file.path.display());
+    let head_bytes = head.min(PRINT_BYTES as u64);
+    let tail_from = read_to.saturating_sub(PRINT_BYTES as u64);
+    let mut raw = File::open(&file.path).with_context(name)?;
+    let (head, tail) = if file.compressed {
+        let mut decoder = zstd::Decoder::new(BufReader::new(raw)).with_context(name)?;
+        let head = take(&mut decoder, head_bytes).with_context(name)?;
+        let mut seen = head.clone();
+        seen.extend(take(
+            &mut decoder,
+            (PRINT_BYTES as u64).min(read_to) - head_bytes.min(read_to),
+        )?);
+        let skip = tail_from.saturating_sub(seen.len() as u64);
+        std::io::copy(&mut (&mut decoder).take(skip), &mut std::io::sink()).with_context(name)?;
+        let rest = read_to.saturating_sub(seen.len() as u64 + skip);
+        seen.extend(take(&mut decoder, rest).with_context(name)?);
+        let tail = seen.split_off(seen.len() - seen.len().min((read_to - tail_from) as usize));
+        (head, tail)
+    } else {
+        let head = take(&mut raw, head_bytes).with_context(name)?;
+        raw.seek(SeekFrom::Start(tail_from)).with_context(name)?;
+        (
+            head,
+            take(&mut raw, read_to - tail_from).with_context(name)?,
+        )
+    };
+    let bytes = (head.len() + tail.len()) as u64;
+    let whole = head.len() as u64 == head_bytes && tail.len() as u64 == read_to - tail_from;
+    let prints = Fingerprints {
+        head: if whole { xxh3_64(&head) } else { 0 },
+        head_bytes,
+        tail: if whole { xxh3_64(&tail) } else { 0 },
+        content: 0,
+    };
+    Ok((prints, bytes))
+}
+
+fn take(source: &mut impl Read, bytes: u64) -> std::io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    source.take(bytes).read_to_end(&mut all)?;
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::files::source_file;
+    use crate::model::source::Agent;
+    use std::io::Write;
+
+    /// Keeps everything; stands in for the skimmer.
+    #[derive(Default)]
+    struct Whole(Vec<u8>);
+
+    impl Reduce for Whole {
+        fn begin(&mut self) {
+            self.0.clear();
+        }
+        fn push(&mut self, bytes: &[u8]) {
+            self.0.extend_from_slice(bytes);
+        }
+        fn finish(&mut self) -> &mut Vec<u8> {
+            &mut self.0
+        }
+    }
+
+    fn read(file: &SourceFile, from: u64) -> (Vec<u8>, Vec<Shape>) {
+        let (mut all, mut shapes, mut long) = (Vec::new(), Vec::new(), Whole::default());
+        let mut reader = LogReader::open(file, from, 0).unwrap();
+        while let Some(block) = reader.next_block(&mut long).unwrap() {
+            let block = reader.block(block, &mut long);
+            assert_eq!(block.offset, from + all.len() as u64);
+            all.extend_from_slice(block.bytes);
+            if matches!(block.shape, Shape::Long(_)) {
+                all.push(b'\n');
+            }
+            shapes.push(block.shape);
+        }
+        (all, shapes)
+    }
+
+    #[test]
+    fn every_byte_comes_once_whatever_the_lengths_of_lines() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut text = b"short\n\n".to_vec();
+        text.extend(vec![b'x'; LINE_MAX + 3 * BLOCK_BYTES]);
+        text.extend(b"\nafter\n");
+        text.extend(vec![b'y'; BLOCK_BYTES + 5]);
+        text.extend(b"\nno newline");
+        let plain = dir.path().join("a.jsonl");
+        std::fs::write(&plain, &text).unwrap();
+        let zst = dir.path().join("b.jsonl.zst");
+        let mut encoder = zstd::Encoder::new(File::create(&zst).unwrap(), 1).unwrap();
+        encoder.write_all(&text).unwrap();
+        encoder.finish().unwrap();
+        for path in [&plain, &zst] {
+            let file = source_file(path, Agent::Codex).unwrap();
+            let (all, shapes) = read(&file, 0);
+            assert!(all == text, "{}", path.display());
+            assert_eq!(shapes.last(), Some(&Shape::Unterminated(10)));
+            assert!(shapes.contains(&Shape::Long((LINE_MAX + 3 * BLOCK_BYTES) as u64)));
+            assert!(read(&file, 6).0 == text[6..]);
+            let end = text.len() as u64 - 10;
+            let whole = fingerprints(&file, 4096, end).unwrap().0;
+            assert_eq!(whole.head, xxh3_64(&text[..4096]));
+            assert_eq!(
+                whole.tail,
+                xxh3_64(&text[end as usize - 4096..end as usize])
+            );
+        }
+    }
+}

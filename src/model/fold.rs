@@ -1,0 +1,75 @@
+//! The filter's state while a run reads on: per stream what links its records. Knows how it comes
+//! out of a stored carry; refuses to know the rules that change it (`stages::filter` has them).
+//!
+//! It is here because `filter` changes it and `chunk` writes it into the carry at its boundary.
+
+use super::carry::{Carry, FilterCarry};
+use super::tally::Usage;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The filter's state for one file: a fold per stream.
+#[derive(Clone, Debug, Default)]
+pub struct FilterState {
+    /// `None` is the session's main log.
+    pub streams: BTreeMap<Option<String>, StreamFold>,
+}
+
+/// Where the filter stands in one stream.
+#[derive(Clone, Debug, Default)]
+pub struct StreamFold {
+    /// Records before this offset are passed over: what came of them is sealed.
+    pub from: u64,
+    /// Shared with the items that were emitted since it last changed.
+    pub carry: Arc<FilterCarry>,
+    /// The record that is being read.
+    pub record: RecordFold,
+}
+
+/// Where the filter stands in one record.
+#[derive(Clone, Debug, Default)]
+pub struct RecordFold {
+    /// Its line's offset; `None` before the first record.
+    pub offset: Option<u64>,
+    /// Items that it gave so far.
+    pub items: u16,
+    /// The stream's state before it. Only meaningful where the record gives items.
+    pub before: Arc<FilterCarry>,
+}
+
+impl FilterState {
+    /// Reads on from a checkpoint; `Carry::default()` starts afresh.
+    pub fn resume(carry: &Carry) -> FilterState {
+        let streams = carry.streams.iter().map(|stored| {
+            let fold = StreamFold {
+                from: stored.from,
+                carry: Arc::new(stored.filter.clone()),
+                record: RecordFold::default(),
+            };
+            (stored.stream.clone(), fold)
+        });
+        FilterState {
+            streams: streams.collect(),
+        }
+    }
+
+    /// The state of a stream after the last record; `None` where it has none.
+    pub fn carry(&self, stream: &Option<String>) -> Option<&FilterCarry> {
+        self.streams.get(stream).map(|fold| &*fold.carry)
+    }
+}
+
+impl FilterCarry {
+    /// Calls that no prompt has given up.
+    pub fn waiting(&self) -> u32 {
+        self.calls.iter().filter(|c| !c.given_up).count() as u32
+    }
+
+    /// Takes what was counted since the last item.
+    pub fn take_counts(&mut self) -> (u32, Usage) {
+        (
+            std::mem::take(&mut self.messages),
+            std::mem::take(&mut self.usage),
+        )
+    }
+}

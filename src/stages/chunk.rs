@@ -1,1 +1,0 @@
-//! Cuts exchanges into episodes.

@@ -1,0 +1,115 @@
+//! The open tail: what is stored of a file besides its sealed episodes, and where the next run
+//! reads on. Knows how the folds' states become a carry; refuses to know where it is stored.
+
+use super::ChunkState;
+use super::episode;
+use super::open::Open;
+use crate::model::carry::{Carry, StreamCarry};
+use crate::model::entry::Context;
+use crate::model::episode::Episode;
+use crate::model::fold::FilterState;
+use std::collections::BTreeSet;
+
+/// The state of a file after some of its records.
+#[derive(Clone, Debug, Default)]
+pub struct Tail {
+    /// Where reading starts again: the first record of the open tail, else the end.
+    pub from: u64,
+    /// Lines before `from`.
+    pub line: u64,
+    /// The folds' state at `from`.
+    pub carry: Carry,
+    /// One per stream that has told something since its last boundary.
+    pub open: Vec<Episode>,
+}
+
+impl ChunkState {
+    /// Open episodes, and where the open tail starts. `end` = (offset, lines) read so far;
+    /// `context` is the parser's there, `filter` the filter's.
+    ///
+    /// Handing `carry` back to the parser, `FilterState::resume` and `ChunkState::resume`, and
+    /// feeding every record from `from` on gives the same episodes as going on would have.
+    pub fn tail(&self, end: (u64, u64), context: &Context, filter: &FilterState) -> Tail {
+        let mut tail = Tail {
+            from: end.0,
+            line: end.1,
+            ..Tail::default()
+        };
+        tail.carry.context = context.clone();
+        for start in self.streams.values().filter_map(Open::start) {
+            if start.place.offset < tail.from {
+                tail.from = start.place.offset;
+                tail.line = start.place.line.saturating_sub(1);
+                tail.carry.context = Context::clone(&start.resume.context);
+            }
+        }
+        let names: BTreeSet<_> = self.streams.keys().chain(filter.streams.keys()).collect();
+        for stream in names {
+            let open = self.streams.get(stream);
+            tail.carry.streams.push(carry(stream, open, end.0, filter));
+            tail.open.extend(open_episode(stream, open, filter));
+        }
+        let again = |(stream, at): &(&Option<String>, &u64)| {
+            **at > tail.from && tail.carry.streams.iter().all(|s| s.stream != **stream)
+        };
+        let done = self.done.iter().filter(again);
+        let done: Vec<_> = done
+            .map(|(stream, at)| StreamCarry {
+                stream: stream.clone(),
+                from: *at,
+                ..StreamCarry::default()
+            })
+            .collect();
+        tail.carry.streams.extend(done);
+        tail
+    }
+}
+
+fn carry(
+    stream: &Option<String>,
+    open: Option<&Open>,
+    end: u64,
+    filter: &FilterState,
+) -> StreamCarry {
+    let fold = filter.streams.get(stream);
+    let mut chunk = open.map(|o| o.base.clone()).unwrap_or_default();
+    let first = open.and_then(|o| o.pieces.first());
+    chunk.first = first.map(|piece| piece.item.id);
+    if let Some(piece) = first {
+        chunk.skip_items = piece.item.nth;
+        chunk.skip_bytes = piece.skip as u64;
+    }
+    // A stream whose tail lies beyond the end has not been reached yet in this reading.
+    let reached = [open.map(|o| o.from), fold.map(|f| f.from), Some(end)];
+    StreamCarry {
+        stream: stream.clone(),
+        from: match first {
+            Some(piece) => piece.item.place.offset,
+            None => reached.into_iter().flatten().max().unwrap_or(end),
+        },
+        filter: match first {
+            Some(piece) => (*piece.item.resume.filter).clone(),
+            None => fold.map(|f| (*f.carry).clone()).unwrap_or_default(),
+        },
+        chunk,
+    }
+}
+
+/// With the calls that still wait, and with what was counted since its last item.
+fn open_episode(
+    stream: &Option<String>,
+    open: Option<&Open>,
+    filter: &FilterState,
+) -> Option<Episode> {
+    let open = open.filter(|o| !o.pieces.is_empty())?;
+    let mut after = open.base.clone();
+    episode::advance(&mut after, &open.pieces);
+    let mut episode = episode::of(stream, &after, &open.pieces, false);
+    if let Some(carry) = filter.carry(stream) {
+        episode.pending_calls = carry.waiting();
+        episode.message_count += u64::from(carry.messages);
+        episode.tally.messages += u64::from(carry.messages);
+        episode.tally.usage = episode.tally.usage.plus(carry.usage);
+    }
+    Some(episode)
+}

@@ -1,0 +1,45 @@
+//! Messages, tokens and times of a stream. Knows that one message is told over several lines and
+//! that its usage grows; refuses to know what the lines say.
+
+use crate::model::carry::FilterCarry;
+use crate::model::entry::{Entry, What};
+use crate::model::time::Time;
+
+/// Larger: bigger checkpoints; smaller: a message whose lines lie far apart counts twice. Lines of
+/// one message have results, progress and attachments of its own calls between them, never other
+/// messages but those of parallel sub-agents.
+const GROUPS_MAX: usize = 16;
+
+/// Counts a message when its first line comes, kept or silent, and what each line adds to the
+/// maximum of its usage. Words without a message are a message each; errors are none, but what they
+/// cost counts.
+pub(super) fn message(carry: &mut FilterCarry, entry: &Entry) {
+    let is_error = matches!(entry.what, What::Failure(_));
+    let Some(message) = &entry.message else {
+        carry.messages += u32::from(matches!(entry.what, What::Said(_)));
+        return;
+    };
+    let stated = message.usage.unwrap_or_default();
+    let known = carry.groups.iter_mut().rev();
+    if let Some((_, seen)) = known.into_iter().find(|(group, _)| *group == message.group) {
+        let grown = seen.max(stated);
+        carry.usage = carry.usage.plus(grown.minus(*seen));
+        *seen = grown;
+        return;
+    }
+    if carry.groups.len() >= GROUPS_MAX {
+        carry.groups.remove(0);
+    }
+    carry.groups.push((message.group, stated));
+    carry.messages += u32::from(!is_error);
+    carry.usage = carry.usage.plus(stated);
+}
+
+/// Moves on to a record's time: the last one seen, and the latest of those that gaps are measured
+/// from.
+pub(super) fn time(carry: &mut FilterCarry, time: Option<Time>, timed: bool) {
+    carry.last = time;
+    if timed {
+        carry.latest = carry.latest.max(time);
+    }
+}

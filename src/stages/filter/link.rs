@@ -1,0 +1,111 @@
+//! Calls and their results. Knows which call a result answers and what becomes of a call that gets
+//! none; refuses to know how a digest is worded.
+
+use super::digest::{Digest, Outcome, digest, shorten_input};
+use super::emit::{At, Out};
+use crate::model::carry::PendingCall;
+use crate::model::entry::{Call, Status, ToolResult};
+use crate::model::fold::StreamFold;
+use crate::model::policy::Keep;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Larger: bigger checkpoints; smaller: a result that comes very late has lost its tool's name. In
+/// 67,000 real calls no more than a handful of a session were ever given up.
+const GIVEN_UP_MAX: usize = 16;
+
+/// A result whose call is in no record before it.
+const UNKNOWN_TOOL: &str = "unknown tool";
+
+/// A call waits for its result. A second call with the same id takes the first one's place.
+pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &Out<'_>) {
+    let input = match out.policy.tool_calls {
+        Keep::Out => Value::Null,
+        _ => shorten_input(&call.tool, call.input),
+    };
+    let calls = &mut Arc::make_mut(&mut fold.carry).calls;
+    if !call.id.is_empty() {
+        calls.retain(|c| c.id != call.id);
+    }
+    calls.push(PendingCall {
+        id: call.id,
+        tool: call.tool,
+        input,
+        time: at.time,
+        given_up: false,
+    });
+}
+
+/// The digest stands where the result is; one that comes after its call was given up says so. A
+/// call that still runs in the background may be answered again, late.
+pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
+    let carry = Arc::make_mut(&mut fold.carry);
+    let found = carry.calls.iter().position(|c| c.id == result.call);
+    let call = found.map(|i| carry.calls.remove(i)).unwrap_or_else(unknown);
+    let text = match out.policy.tool_calls {
+        Keep::Out => None,
+        _ => Some(words(&call, Outcome::Result(result), at, out)),
+    };
+    let late = call.given_up;
+    if result.status == Status::Running && found.is_some() {
+        give_up_call(&mut carry.calls, call);
+    }
+    match text {
+        None => out.tools_left_out(at, fold),
+        Some(Digest { mut text, tool }) => {
+            if late {
+                text.push_str(" (late)");
+            }
+            out.digest(at, fold, text, tool);
+        }
+    }
+}
+
+/// Calls that are still open when a prompt comes: `… → no result`, in the order of the calls,
+/// before the prompt. Their time is the call's, so that the prompt's doesn't end their episode.
+pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
+    if fold.carry.waiting() == 0 {
+        return;
+    }
+    let carry = Arc::make_mut(&mut fold.carry);
+    let (given_up, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut carry.calls)
+        .into_iter()
+        .partition(|c| c.given_up);
+    carry.calls = given_up;
+    for call in waiting {
+        match out.policy.tool_calls {
+            Keep::Out => out.tools_left_out(at, fold),
+            _ => {
+                let Digest { text, tool } = words(&call, Outcome::NoResult, at, out);
+                out.digest(&at.timed(call.time), fold, text, tool);
+            }
+        }
+        give_up_call(&mut Arc::make_mut(&mut fold.carry).calls, call);
+    }
+}
+
+fn give_up_call(calls: &mut Vec<PendingCall>, mut call: PendingCall) {
+    call.given_up = true;
+    calls.push(call);
+    let given_up = calls.iter().filter(|c| c.given_up).count();
+    if given_up > GIVEN_UP_MAX
+        && let Some(oldest) = calls.iter().position(|c| c.given_up)
+    {
+        calls.remove(oldest);
+    }
+}
+
+fn words(call: &PendingCall, outcome: Outcome<'_>, at: &At<'_>, out: &Out<'_>) -> Digest {
+    let cwd = at.context.cwd.as_deref();
+    let mut made = digest(&call.tool, &call.input, outcome, out.policy, cwd);
+    made.text.insert_str(0, "Action: ");
+    made.text.truncate(made.text.trim_end().len());
+    made
+}
+
+fn unknown() -> PendingCall {
+    PendingCall {
+        tool: UNKNOWN_TOOL.to_owned(),
+        ..PendingCall::default()
+    }
+}

@@ -1,0 +1,80 @@
+//! Prompts typed while the agent works (FORMATS § 4.3). Knows when a queued prompt was said, by
+//! whom it is consumed, and when a delivery is a copy; refuses to know what a prompt looks like.
+//!
+//! Pairing is by text: `enqueue` and what becomes of it share no id. Machine texts (task
+//! notifications, slash commands) go through the same queue; whoever parses leaves them out or
+//! hands them in as empty texts, and both are passed over here, because people's prompts are served
+//! first anyway.
+
+use crate::model::carry::QueuedPrompt;
+use crate::model::entry::Queue;
+
+/// Larger: bigger checkpoints; smaller: a prompt that waits behind this many others is forgotten.
+/// One real machine piled up 1,629 nudges that were never delivered.
+const QUEUED_MAX: usize = 64;
+
+/// Whether words reach the log for the first time.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// They were not told before.
+    New,
+    /// They were told where they left the queue.
+    Copy,
+}
+
+/// Applies one operation. Returns the words that it tells: a prompt that leaves the queue mid-turn.
+pub(super) fn operate(queued: &mut Vec<QueuedPrompt>, op: Queue) -> Option<String> {
+    match op {
+        Queue::Enqueue(text) => {
+            enqueue(queued, text.trim());
+            None
+        }
+        // It becomes a user entry, which consumes it when it comes.
+        Queue::Dequeue => None,
+        Queue::Remove => tell(queued.iter_mut().find(|q| !q.told)),
+        Queue::RemoveText(text) => {
+            let text = text.trim();
+            tell(queued.iter_mut().find(|q| !q.told && q.text == text))
+        }
+        // They return to the input line: nothing was said.
+        Queue::PopAll => {
+            queued.retain(|q| q.told);
+            None
+        }
+    }
+}
+
+/// A `queued_command` with these words.
+pub(super) fn delivered(queued: &mut Vec<QueuedPrompt>, text: &str) -> Delivery {
+    match queued.iter().position(|q| q.text == text) {
+        Some(oldest) if queued.remove(oldest).told => Delivery::Copy,
+        _ => Delivery::New,
+    }
+}
+
+/// A user entry with these words; it is never a copy, since 3 % of prompts repeat exactly.
+pub(super) fn typed(queued: &mut Vec<QueuedPrompt>, text: &str) {
+    if let Some(oldest) = queued.iter().position(|q| !q.told && q.text == text) {
+        queued.remove(oldest);
+    }
+}
+
+fn enqueue(queued: &mut Vec<QueuedPrompt>, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    if queued.len() >= QUEUED_MAX {
+        let told = queued.iter().position(|q| q.told);
+        queued.remove(told.unwrap_or(0));
+    }
+    queued.push(QueuedPrompt {
+        text: text.to_owned(),
+        told: false,
+    });
+}
+
+fn tell(prompt: Option<&mut QueuedPrompt>) -> Option<String> {
+    let prompt = prompt?;
+    prompt.told = true;
+    Some(prompt.text.clone())
+}

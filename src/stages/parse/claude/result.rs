@@ -1,0 +1,167 @@
+//! Tool results: the block that the model saw, enriched by the structured copy beside it
+//! (FORMATS §§ 4.1, 4.2). Outputs are measured, not copied.
+
+use super::super::scan::{self, Raw};
+use super::super::text::{decode, excerpt, inside, number, string};
+use super::user::content_text;
+use super::{Line, decode_raw};
+use crate::model::entry::{ResultFacts, Status, ToolResult};
+
+/// One `tool_result` block with what the line's `toolUseResult` says of it.
+pub(super) fn read(block: Raw<'_>, line: &Line<'_>) -> ToolResult {
+    let mut result = ToolResult::default();
+    let mut failed = false;
+    scan::object(block, |key, value| match key {
+        b"tool_use_id" => result.call = decode_raw(value).into_owned(),
+        b"is_error" => failed = value == b"true",
+        b"content" => match inside(value) {
+            Some(text) => result.output = excerpt(text),
+            None => {
+                let (text, pictures) = content_text(value);
+                result.output = excerpt(&text);
+                result.facts.images = pictures;
+            }
+        },
+        _ => {}
+    });
+    let mut structured = Structured::default();
+    if let Some(raw) = line.tool_use_result {
+        structured.read(raw, &mut result.facts);
+    }
+    result.exit_code = structured
+        .exit_code
+        .or_else(|| exit_code(&result.output.head, failed));
+    result.status = match failed {
+        true => failure(&result.output.head, line.denial.is_some()),
+        false if structured.interrupted => Status::Interrupted,
+        false if structured.background => Status::Running,
+        false => Status::Ok,
+    };
+    result
+}
+
+/// `is_error` covers refusals and cancelled siblings too.
+fn failure(text: &str, denied: bool) -> Status {
+    let text = text.trim_start();
+    let starts = |starts: &[&str]| starts.iter().any(|s| text.starts_with(s));
+    if denied
+        || starts(&[
+            "The user doesn't want to",
+            "User rejected tool use",
+            "User declined",
+        ])
+    {
+        Status::Refused
+    } else if starts(&[
+        "[Request interrupted",
+        "Sibling tool call errored",
+        "<tool_use_error>Sibling tool call errored",
+        "Cancelled: parallel tool call",
+        "<tool_use_error>Cancelled: parallel tool call",
+    ]) {
+        Status::Interrupted
+    } else {
+        Status::Failed
+    }
+}
+
+/// `Exit code N` opens the text of a failed command.
+fn exit_code(text: &str, failed: bool) -> Option<i32> {
+    let rest = text.trim_start();
+    let rest = rest
+        .strip_prefix("Error: ")
+        .unwrap_or(rest)
+        .strip_prefix("Exit code ")?;
+    let digits = rest
+        .split(|c: char| !c.is_ascii_digit() && c != '-')
+        .next()?;
+    failed.then(|| digits.parse().ok()).flatten()
+}
+
+/// What is gathered from `toolUseResult` besides the facts themselves.
+#[derive(Default)]
+struct Structured {
+    interrupted: bool,
+    background: bool,
+    exit_code: Option<i32>,
+}
+
+impl Structured {
+    /// Objects only: strings repeat the error text, arrays the content blocks.
+    fn read(&mut self, raw: Raw<'_>, facts: &mut ResultFacts) {
+        scan::object(raw, |key, value| match key {
+            b"file" => file(value, facts),
+            b"numLines" => facts.lines = number(value),
+            b"totalLines" => facts.total_lines = number(value),
+            b"numFiles" => facts.files = number(value),
+            b"numMatches" | b"totalMatches" => facts.matches = number(value),
+            b"structuredPatch" => patch(value, facts),
+            b"type" => kind(value, facts),
+            b"durationMs" | b"totalDurationMs" => facts.duration_ms = number(value),
+            b"durationSeconds" => facts.duration_ms = seconds(value),
+            b"totalTokens" => facts.tokens = number(value),
+            b"totalToolUseCount" => facts.tool_uses = number(value),
+            b"agentId" => facts.agent = string(value),
+            b"code" => facts.kind = number(value).map(|code| code.to_string()),
+            b"answers" => answers(value, facts),
+            b"interrupted" => self.interrupted = value == b"true",
+            b"isAsync" => self.background |= value == b"true",
+            b"backgroundTaskId" => self.background = true,
+            b"exitCode" => self.exit_code = decode(value).parse().ok(),
+            _ => {}
+        });
+    }
+}
+
+fn file(raw: Raw<'_>, facts: &mut ResultFacts) {
+    scan::object(raw, |key, value| match key {
+        b"numLines" => facts.lines = number(value),
+        b"totalLines" => facts.total_lines = number(value),
+        _ => {}
+    });
+}
+
+fn kind(raw: Raw<'_>, facts: &mut ResultFacts) {
+    match inside(raw) {
+        Some(b"create") => facts.created = Some(true),
+        Some(b"update") => facts.created = Some(false),
+        Some(b"text") | None => {}
+        Some(other) => facts.kind = Some(decode(other).into_owned()),
+    }
+}
+
+/// Lines that begin with `+` and `-` over all hunks.
+fn patch(raw: Raw<'_>, facts: &mut ResultFacts) {
+    let (mut added, mut removed, mut hunks) = (0, 0, 0);
+    scan::array(raw, |hunk| {
+        hunks += 1;
+        scan::array(
+            scan::get(hunk, "lines").unwrap_or_default(),
+            |line| match line {
+                [b'"', b'+', ..] => added += 1,
+                [b'"', b'-', ..] => removed += 1,
+                _ => {}
+            },
+        );
+    });
+    if hunks > 0 {
+        (facts.added, facts.removed) = (Some(added), Some(removed));
+    }
+}
+
+/// `{question: answer}`; several choices are an array.
+fn answers(raw: Raw<'_>, facts: &mut ResultFacts) {
+    scan::object(raw, |question, value| {
+        let mut answer = string(value).unwrap_or_default();
+        scan::array(value, |choice| {
+            answer.push_str(if answer.is_empty() { "" } else { ", " });
+            answer.push_str(&string(choice).unwrap_or_default());
+        });
+        facts.answers.push((decode(question).into_owned(), answer));
+    });
+}
+
+fn seconds(raw: Raw<'_>) -> Option<u64> {
+    let seconds: f64 = std::str::from_utf8(raw).ok()?.parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then_some((seconds * 1_000.0) as u64)
+}

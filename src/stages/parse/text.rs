@@ -1,0 +1,245 @@
+//! JSON strings to text, leniently: lone surrogates and invalid UTF-8 become U+FFFD, never an error.
+//!
+//! Also measures long strings without decoding all of them ([`excerpt`]).
+
+use crate::model::entry::{EXCERPT_HEAD, EXCERPT_TAIL, Excerpt};
+use memchr::memchr;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// The inside of a raw string (`"…"`), or `None` when the raw value is something else.
+pub fn inside(raw: &[u8]) -> Option<&[u8]> {
+    match raw {
+        [b'"', inside @ .., b'"'] => Some(inside),
+        _ => None,
+    }
+}
+
+/// A raw string decoded. `None` when the value is not a string.
+pub fn string(raw: &[u8]) -> Option<String> {
+    inside(raw).map(|text| decode(text).into_owned())
+}
+
+/// The inside of a string, decoded; borrowed where nothing is escaped and the bytes are UTF-8.
+pub fn decode(text: &[u8]) -> Cow<'_, str> {
+    if memchr(b'\\', text).is_none() {
+        return String::from_utf8_lossy(text);
+    }
+    let mut out: Vec<u8> = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(slash) = memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..slash]);
+        rest = escape(&rest[slash + 1..], &mut out);
+    }
+    out.extend_from_slice(rest);
+    Cow::Owned(match String::from_utf8(out) {
+        Ok(text) => text,
+        Err(bad) => String::from_utf8_lossy(bad.as_bytes()).into_owned(),
+    })
+}
+
+/// One escape, without its backslash; gives what follows it. A cut-off escape gives nothing.
+fn escape<'a>(rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+    let Some((&kind, rest)) = rest.split_first() else {
+        return rest;
+    };
+    let plain = match kind {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 12,
+        b'u' => return unicode(rest, out),
+        other => other,
+    };
+    out.push(plain);
+    rest
+}
+
+/// After `\u`: four digits, and for a high surrogate the second half.
+fn unicode<'a>(rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+    let Some(first) = hex4(rest) else {
+        out.extend_from_slice("\u{fffd}".as_bytes());
+        return rest;
+    };
+    let mut after = &rest[4..];
+    let mut code = first;
+    if (0xD800..0xDC00).contains(&first)
+        && after.starts_with(b"\\u")
+        && let Some(second @ 0xDC00..0xE000) = hex4(&after[2..])
+    {
+        code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        after = &after[6..];
+    }
+    let c = char::from_u32(code).unwrap_or('\u{fffd}');
+    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    after
+}
+
+fn hex4(digits: &[u8]) -> Option<u32> {
+    let digits = std::str::from_utf8(digits.get(..4)?).ok()?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// The inside of a string, measured, with both ends decoded. Costs one pass for backslashes.
+pub fn excerpt(text: &[u8]) -> Excerpt {
+    if text.len() <= EXCERPT_HEAD + EXCERPT_TAIL {
+        return Excerpt::of(&decode(text));
+    }
+    let (bytes, newlines, ends_with_newline) = measure(text);
+    let mut start = text.len() - EXCERPT_TAIL;
+    let slashes = text[..start]
+        .iter()
+        .rev()
+        .take_while(|b| **b == b'\\')
+        .count();
+    start += slashes % 2;
+    while text.get(start).is_some_and(|b| b & 0xC0 == 0x80) {
+        start += 1;
+    }
+    let mut end = EXCERPT_HEAD;
+    while text[end] & 0xC0 == 0x80 {
+        end -= 1;
+    }
+    let mut head = decode(&text[..end]).into_owned();
+    if head.ends_with('\u{fffd}') {
+        head.pop(); // half an escape
+    }
+    Excerpt {
+        head,
+        tail: decode(&text[start..]).into_owned(),
+        bytes,
+        lines: newlines + u64::from(!ends_with_newline),
+    }
+}
+
+/// (decoded bytes, newlines, ends with a newline). `\uXXXX` counts as 3 bytes.
+fn measure(text: &[u8]) -> (u64, u64, bool) {
+    let (mut bytes, mut newlines, mut last_newline) = (text.len() as u64, 0, false);
+    let mut rest = text;
+    while let Some(slash) = memchr(b'\\', rest) {
+        let kind = rest.get(slash + 1).copied().unwrap_or(b' ');
+        let length = if kind == b'u' { 6 } else { 2 };
+        bytes = bytes.saturating_sub(if kind == b'u' { 3 } else { 1 });
+        newlines += u64::from(kind == b'n');
+        rest = rest.get(slash + length..).unwrap_or(&[]);
+        last_newline = kind == b'n' && rest.is_empty();
+    }
+    (bytes, newlines, last_newline)
+}
+
+/// A raw value as a tree: by simd-json, leniently where that refuses (lone surrogates, invalid
+/// UTF-8). Values nested deeper than [`DEPTH_MAX`] become a marker.
+pub fn tree(raw: &[u8]) -> Value {
+    if depth(raw) > DEPTH_MAX {
+        return Value::String("(nested too deep)".into());
+    }
+    let mut copy = raw.to_vec();
+    simd_json::serde::from_slice(&mut copy).unwrap_or_else(|_| lenient(raw))
+}
+
+/// serde_json's own recursion limit is 128; deeper parameters are damage or an attack.
+pub const DEPTH_MAX: usize = 100;
+
+fn depth(raw: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
+    if raw.len() < DEPTH_MAX {
+        return 0;
+    }
+    for b in raw {
+        match (quoted, escaped, b) {
+            (true, true, _) => escaped = false,
+            (true, false, b'\\') => escaped = true,
+            (_, false, b'"') => quoted = !quoted,
+            (false, _, b'{' | b'[') => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            (false, _, b'}' | b']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// By this module's own reading; for what strict parsers refuse.
+fn lenient(raw: &[u8]) -> Value {
+    match raw.first() {
+        Some(b'"') => Value::String(string(raw).unwrap_or_default()),
+        Some(b'{') => {
+            let mut map = serde_json::Map::new();
+            super::scan::object(raw, |key, value| {
+                map.insert(decode(key).into_owned(), lenient(value));
+            });
+            Value::Object(map)
+        }
+        Some(b'[') => {
+            let mut all = Vec::new();
+            super::scan::array(raw, |value| all.push(lenient(value)));
+            Value::Array(all)
+        }
+        _ => serde_json::from_slice(raw).unwrap_or(Value::Null),
+    }
+}
+
+/// A raw whole number; `None` for anything else.
+pub fn number(raw: &[u8]) -> Option<u64> {
+    std::str::from_utf8(raw).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_surrogates() {
+        for (raw, text) in [
+            (r#"plain"#, "plain"),
+            (r#"a\n\t\"\\\/b"#, "a\n\t\"\\/b"),
+            (r#"\u00e9\ud83d\ude00"#, "é😀"),
+            (r#"\ud83d alone \ude00"#, "\u{fffd} alone \u{fffd}"),
+            (r#"\ud83d\u0041"#, "\u{fffd}A"),
+            (r#"cut \"#, "cut "),
+            (r#"cut \u12"#, "cut \u{fffd}12"),
+        ] {
+            assert_eq!(decode(raw.as_bytes()), text, "{raw}");
+        }
+        assert_eq!(decode(b"bad \xff utf-8"), "bad \u{fffd} utf-8");
+    }
+
+    #[test]
+    fn a_long_text_is_measured_like_a_short_one() {
+        let text = "line with \"quotes\" and é\n".repeat(2_000);
+        let raw = serde_json::to_string(&text).unwrap();
+        let long = excerpt(inside(raw.as_bytes()).unwrap());
+        let wants = Excerpt::of(&text);
+        assert_eq!((long.bytes, long.lines), (wants.bytes, wants.lines));
+        assert_eq!(long.lines, 2_000);
+        assert!(text.starts_with(&long.head) && text.ends_with(&long.tail));
+        assert!(!long.is_whole());
+    }
+
+    #[test]
+    fn trees_survive_what_strict_parsers_refuse() {
+        let tree = tree(br#"{"a":"x\ud83dy","b":[1,true,null,"c"]}"#);
+        assert_eq!(tree["a"], "x\u{fffd}y");
+        assert_eq!(tree["b"], serde_json::json!([1, true, null, "c"]));
+        let deep = format!("{}1{}", "[".repeat(2_000), "]".repeat(2_000));
+        assert_eq!(super::tree(deep.as_bytes()), "(nested too deep)");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn decoding_undoes_encoding(text: String) {
+            let raw = serde_json::to_string(&text).unwrap();
+            proptest::prop_assert_eq!(string(raw.as_bytes()).unwrap(), text);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>, n in 1usize..900) {
+            decode(&bytes);
+            excerpt(&bytes.repeat(n));
+            tree(&bytes);
+        }
+    }
+}
