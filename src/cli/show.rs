@@ -92,7 +92,8 @@ fn show_episode(found: &Found, row: Option<&SessionRow>, ctx: &mut Ctx) -> Resul
 }
 
 fn head(session: &Session, ctx: &mut Ctx) -> Result<()> {
-    ctx.out.line(places::origin(session, ctx)?)?;
+    let place = places::origin(session, ctx)?;
+    ctx.out.line(place)?;
     let facts = &session.facts;
     let (from, to) = (
         human::time(facts.started, ctx.zone),
