@@ -38,7 +38,11 @@ pub fn check(pipeline: &Pipeline, record: bool, ctx: &mut Ctx) -> Result<Exit> {
     } else {
         tell(pipeline, failed, compared.as_ref(), record, ctx)?;
     }
-    Ok(if failed == 0 && same { Exit::Done } else { Exit::Failed })
+    Ok(if failed == 0 && same {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
 }
 
 /// The result beside what was recorded.
@@ -56,7 +60,8 @@ fn tell(
 ) -> Result<()> {
     let tests = plural(pipeline.tests.len() as u64, "test");
     if !pipeline.tests.is_empty() {
-        ctx.out.line(format!("{tests}, {}", plural(failed as u64, "failure")))?;
+        ctx.out
+            .line(format!("{tests}, {}", plural(failed as u64, "failure")))?;
     }
     let Some(compared) = compared else {
         return Ok(());
@@ -66,7 +71,8 @@ fn tell(
         _ if record => ctx.out.line(format!("recorded {file}")),
         None => ctx.out.line(format!("the result is as recorded in {file}")),
         Some(difference) => {
-            ctx.out.line(format!("the result is not as recorded in {file}"))?;
+            ctx.out
+                .line(format!("the result is not as recorded in {file}"))?;
             ctx.out.text(difference)?;
             let hint = format!("hint: sessionmill run {} --check --record", pipeline.name);
             ctx.out.note(hint)
@@ -120,12 +126,17 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
     let dir = tempfile::tempdir()?;
     let orders = orders(pipeline, ctx);
     let bar = Bar::default();
-    let progress: &dyn Progress = if ctx.out.shows_progress() { &bar } else { &Silent };
+    let progress: &dyn Progress = if ctx.out.shows_progress() {
+        &bar
+    } else {
+        &Silent
+    };
     if let Some(home) = &pipeline.check.home {
         let home = ctx.env.cwd.join(home);
         if !home.is_dir() {
             let message = format!("there is no corpus at {}", home.display());
-            let hint = "start in the project's folder, or copy the pipeline and name your own corpus";
+            let hint =
+                "start in the project's folder, or copy the pipeline and name your own corpus";
             return Err(Error::usage(message).hinted(hint).into());
         }
         let loaded = defaults_at(&home)?;
@@ -164,7 +175,11 @@ fn defaults_at(home: &Path) -> Result<Loaded> {
     let env = Env {
         home: home.to_owned(),
         cwd: home.join("-"),
-        vars: [("SESSIONMILL_HOME".to_owned(), home.join("-").to_string_lossy().into_owned())].into(),
+        vars: [(
+            "SESSIONMILL_HOME".to_owned(),
+            home.join("-").to_string_lossy().into_owned(),
+        )]
+        .into(),
     };
     Ok(config::load(&env)?)
 }

@@ -27,8 +27,14 @@ pub struct Ctx<'w> {
     pub zone: Zone,
     /// The machine's name, or what `--host` says.
     pub host: String,
+    /// `--host` was given.
+    pub host_is_fixed: bool,
+    /// `--now` was given.
+    pub now_is_fixed: bool,
     /// What `--jobs` says.
     pub jobs: Option<usize>,
+    /// Threads that the machine runs at once.
+    pub cores: usize,
     /// The environment, as settings see it.
     pub env: Env,
     /// Our folder and what lies in it.
@@ -60,6 +66,9 @@ impl<'w> Ctx<'w> {
             now: switches.now.unwrap_or(world.now),
             zone: world.zone,
             host: switches.host.clone().unwrap_or(world.host),
+            host_is_fixed: switches.host.is_some(),
+            now_is_fixed: switches.now.is_some(),
+            cores: world.cores,
             jobs: switches.jobs.map(|n| usize::from(n.get())),
             home: Home::of(&env),
             env,

@@ -24,7 +24,9 @@ pub fn run(typed: &str, ctx: &mut Ctx) -> Result<Exit> {
         ([key], Some(line)) => one_line(key, line, &store, ctx),
         (_, Some(_)) => {
             let error = Error::usage(format!("several logs match {name}"));
-            Err(error.hinted(format!("write more of the path: {}", keys.join(", "))).into())
+            Err(error
+                .hinted(format!("write more of the path: {}", keys.join(", ")))
+                .into())
         }
         (_, None) => all(&keys, &store, ctx),
     }
@@ -32,7 +34,10 @@ pub fn run(typed: &str, ctx: &mut Ctx) -> Result<Exit> {
 
 /// `FILE:LINE`, where LINE is a number; everything else is a file.
 fn split(typed: &str) -> (&str, Option<u64>) {
-    match typed.rsplit_once(':').map(|(name, line)| (name, line.parse())) {
+    match typed
+        .rsplit_once(':')
+        .map(|(name, line)| (name, line.parse()))
+    {
         Some((name, Ok(line))) => (name, Some(line)),
         _ => (typed, None),
     }
@@ -40,7 +45,11 @@ fn split(typed: &str) -> (&str, Option<u64>) {
 
 fn all(keys: &[String], store: &Store, ctx: &mut Ctx) -> Result<Exit> {
     let accounts = keys.iter().map(|key| store.account(key));
-    let accounts: Vec<FileAccount> = accounts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    let accounts: Vec<FileAccount> = accounts
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .flatten()
+        .collect();
     if ctx.out.json {
         let list: Vec<Value> = accounts.iter().map(document).collect();
         ctx.out.document("status", json!({"accounts": list}))?;
@@ -58,10 +67,14 @@ fn all(keys: &[String], store: &Store, ctx: &mut Ctx) -> Result<Exit> {
         ))?;
         ctx.out.text(lines(&account.ledger))?;
         for (kind, place) in &account.unknown {
-            ctx.out.line(format!("unknown: {kind}, first at line {}", place.line))?;
+            ctx.out
+                .line(format!("unknown: {kind}, first at line {}", place.line))?;
         }
         for reject in &account.rejects {
-            ctx.out.line(format!("rejected: line {}: {}", reject.place.line, reject.reason))?;
+            ctx.out.line(format!(
+                "rejected: line {}: {}",
+                reject.place.line, reject.reason
+            ))?;
         }
         ctx.out.line("")?;
     }
@@ -89,11 +102,15 @@ fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit
     let found = files::walk(&setup::roots(&loaded.config));
     let Some(file) = found.files.iter().find(|file| file.key == key) else {
         let error = Error::new(ErrorKind::Failed, format!("{key} is gone from disk"));
-        return Err(error.hinted(format!("sessionmill status --ledger {key}")).into());
+        return Err(error
+            .hinted(format!("sessionmill status --ledger {key}"))
+            .into());
     };
     let line = explain(file, number)?;
     let holders = episodes(key, number, store)?;
-    let read = store.checkpoint(key)?.is_some_and(|c| line.end <= c.read_to);
+    let read = store
+        .checkpoint(key)?
+        .is_some_and(|c| line.end <= c.read_to);
     if ctx.out.json {
         let body = json!({"path": key, "line": number, "read": read, "records": line.records, "episodes": holders});
         ctx.out.document("status", body)?;
@@ -111,7 +128,8 @@ fn print_line(
     read: bool,
     ctx: &mut Ctx,
 ) -> Result<()> {
-    ctx.out.line(format!("{key}:{number}, {}", bytes(line.bytes)))?;
+    ctx.out
+        .line(format!("{key}:{number}, {}", bytes(line.bytes)))?;
     for record in &line.records {
         ctx.out.line(format!("  {record}"))?;
     }
@@ -120,7 +138,9 @@ fn print_line(
     }
     match (read, holders.is_empty()) {
         (false, _) => ctx.out.line("  not read yet: sessionmill run"),
-        (true, true) => ctx.out.line("  in no episode: filtered, or copied from a log that has it"),
+        (true, true) => ctx
+            .out
+            .line("  in no episode: filtered, or copied from a log that has it"),
         (true, false) => Ok(()),
     }
 }
@@ -143,16 +163,25 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let config = &loaded.config;
     let found = files::walk(&setup::roots(config)).files;
-    let file = found.iter().find(|file| file.key == name || file.key.contains(name));
+    let file = found
+        .iter()
+        .find(|file| file.key == name || file.key.contains(name));
     let (state, hint) = match file {
-        None => ("no log like it lies below the sources", "sessionmill status lists the sources"),
-        Some(file) if config.excluded.covers(&file.key) => {
-            ("it is excluded", "sessionmill config show, session_tracking.excluded_paths")
-        }
+        None => (
+            "no log like it lies below the sources",
+            "sessionmill status lists the sources",
+        ),
+        Some(file) if config.excluded.covers(&file.key) => (
+            "it is excluded",
+            "sessionmill config show, session_tracking.excluded_paths",
+        ),
         Some(file) => fate(file, &loaded.config, ctx)?,
     };
     let name = file.map_or(name, |file| &file.key);
-    let error = Error::new(ErrorKind::Failed, format!("{name} is not in the store: {state}"));
+    let error = Error::new(
+        ErrorKind::Failed,
+        format!("{name} is not in the store: {state}"),
+    );
     Err(error.hinted(hint).into())
 }
 
@@ -169,6 +198,9 @@ fn fate(
     let alone = discover(std::slice::from_ref(file), &Checkpoints::new(), &options);
     Ok(match alone.slices.is_empty() {
         true => ("it is older than the window", "sessionmill backfill"),
-        false => ("no run has read it yet, or its project is left out", "sessionmill run"),
+        false => (
+            "no run has read it yet, or its project is left out",
+            "sessionmill run",
+        ),
     })
 }

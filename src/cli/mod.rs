@@ -2,20 +2,26 @@
 //! The world comes in through [`World`]; nothing below this floor looks at it.
 
 mod bar;
+mod check;
 mod config;
 mod ctx;
 mod enable;
 mod exit;
 mod forget;
 mod human;
+mod ledger;
 mod out;
 mod places;
+mod plan;
+mod run;
 mod runlog;
 mod schedule;
 mod search;
 mod sessions;
+mod setup;
 mod show;
 mod stats;
+mod status;
 mod store;
 mod when;
 mod world;
@@ -84,9 +90,13 @@ fn host_name(text: &str) -> Result<String, String> {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Run(run::Args),
+    Backfill(run::BackfillArgs),
+    Plan(plan::Args),
     Search(search::Args),
     Show(show::Args),
     Sessions(sessions::Args),
+    Status(status::Args),
     Stats(stats::Args),
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
@@ -99,9 +109,13 @@ enum Command {
 impl Command {
     fn run(&self, ctx: &mut Ctx) -> anyhow::Result<Exit> {
         match self {
+            Command::Run(args) => run::run(args, ctx),
+            Command::Backfill(args) => run::backfill(args, ctx),
+            Command::Plan(args) => plan::run(args, ctx),
             Command::Search(args) => search::run(args, ctx),
             Command::Show(args) => show::run(args, ctx),
             Command::Sessions(args) => sessions::run(args, ctx),
+            Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
             Command::Enable(args) => enable::enable(args, ctx),
             Command::Disable(args) => enable::disable(args, ctx),

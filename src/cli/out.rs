@@ -118,11 +118,6 @@ impl<'w> Out<'w> {
         self.stderr.terminal && !self.quiet && !self.json
     }
 
-    /// Whether a person reads the data.
-    pub fn data_is_on_terminal(&self) -> bool {
-        self.stdout.terminal
-    }
-
     /// Everything written so far reaches its reader.
     pub fn flush(&mut self) -> Result<()> {
         self.stdout.to.flush()?;

@@ -35,7 +35,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let body = serde_json::json!({"enabled": false, "reason": gate.reason});
         match ctx.out.json {
             true => ctx.out.document("plan", body)?,
-            false => ctx.out.line(format!("a run would read nothing: {}", gate.reason))?,
+            false => ctx
+                .out
+                .line(format!("a run would read nothing: {}", gate.reason))?,
         }
         ctx.out.note("hint: sessionmill enable")?;
         return Ok(Exit::Done);
@@ -51,7 +53,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         false => None,
     };
     let bar = Bar::default();
-    let progress: &dyn Progress = if ctx.out.shows_progress() { &bar } else { &Silent };
+    let progress: &dyn Progress = if ctx.out.shows_progress() {
+        &bar
+    } else {
+        &Silent
+    };
     let planned = run::plan(store.as_ref(), &setup, progress);
     progress.finish();
     let report = planned?;
@@ -70,7 +76,8 @@ fn tell(report: &Report, ctx: &mut Ctx) -> Result<()> {
         return ctx.out.document("plan", body);
     }
     for problem in &report.problems {
-        ctx.out.warn(format!("{}: {}", problem.path, problem.reason))?;
+        ctx.out
+            .warn(format!("{}: {}", problem.path, problem.reason))?;
     }
     let tally = &report.tally;
     ctx.out.line(format!(
@@ -88,13 +95,21 @@ fn tell(report: &Report, ctx: &mut Ctx) -> Result<()> {
         share(report.text_bytes, tally.read_bytes),
         count(report.text_tokens()),
     ))?;
-    ctx.out.line("in money: nothing; no language model and no server is asked")?;
+    ctx.out
+        .line("in money: nothing; no language model and no server is asked")?;
     for (reason, files) in &report.left_out {
-        ctx.out.line(format!("left out: {} ({reason})", plural(*files, "file")))?;
+        ctx.out
+            .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
     }
     if report.files_outside > 0 {
-        let (files, size) = (plural(report.files_outside, "file"), bytes(report.bytes_outside));
-        ctx.out.line(format!("older than the window: {files}, {size} (sessionmill backfill)"))?;
+        let (files, size) = (
+            plural(report.files_outside, "file"),
+            bytes(report.bytes_outside),
+        );
+        ctx.out.line(format!(
+            "older than the window: {files}, {size} (sessionmill backfill)"
+        ))?;
     }
-    ctx.out.note(format!("planned in {}", duration_ms(ctx.elapsed_ms())))
+    ctx.out
+        .note(format!("planned in {}", duration_ms(ctx.elapsed_ms())))
 }

@@ -5,13 +5,13 @@ use super::check;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural};
+use super::runlog;
 use super::setup::{self, Orders};
 use super::when::When;
-use super::runlog;
 use crate::config::{Loaded, gate};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
-use crate::pipeline::lock::{self, Lock};
+use crate::pipeline::lock::Lock;
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run;
@@ -104,13 +104,16 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
         return refuse(&gate.reason, ctx);
     }
     if !pipeline.steps.contains(&Step::Ingest) {
-        let message = format!("pipeline `{}` has nothing to report without `ingest`", pipeline.name);
+        let message = format!(
+            "pipeline `{}` has nothing to report without `ingest`",
+            pipeline.name
+        );
         return Err(Error::usage(message).hinted("sessionmill status").into());
     }
     let orders = Orders::new(pipeline, ctx);
     let admission = setup::admission(&loaded, ctx)?;
     let lock = Lock::take(&ctx.home.lock())?;
-    let first = lock::last_run(&ctx.home.store()).is_none();
+    let first = !ctx.home.store().exists();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
@@ -118,7 +121,11 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     };
     let setup = setup::setup(&loaded.config, &orders, &left_out);
     let bar = Bar::default();
-    let progress: &dyn Progress = if ctx.out.shows_progress() { &bar } else { &Silent };
+    let progress: &dyn Progress = if ctx.out.shows_progress() {
+        &bar
+    } else {
+        &Silent
+    };
     let ran = run::run(&mut store, &setup, progress);
     progress.finish();
     let log = |text: &str| runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, text);
@@ -133,8 +140,13 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     lock.stamp(ctx.now)?;
     if has_news(&report) {
         let took = duration_ms(ctx.elapsed_ms());
-        if let Err(error) = log(&format!("run {}: {}, took {took}", pipeline.name, summary(&report))) {
-            ctx.out.warn(format!("the run is not in the log: {error}"))?;
+        if let Err(error) = log(&format!(
+            "run {}: {}, took {took}",
+            pipeline.name,
+            summary(&report)
+        )) {
+            ctx.out
+                .warn(format!("the run is not in the log: {error}"))?;
         }
     }
     if pipeline.steps.contains(&Step::Report) {
@@ -149,16 +161,24 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
 /// Tracking is off: nothing is read, and that is no failure, or a timer would fail for ever.
 fn refuse(reason: &str, ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
-        ctx.out.document("run", serde_json::json!({"enabled": false, "reason": reason}))?;
+        ctx.out.document(
+            "run",
+            serde_json::json!({"enabled": false, "reason": reason}),
+        )?;
     }
-    ctx.out.note(format!("tracking is off, nothing was read: {reason}"))?;
+    ctx.out
+        .note(format!("tracking is off, nothing was read: {reason}"))?;
     ctx.out.note("hint: sessionmill enable")?;
     Ok(Exit::Done)
 }
 
 /// `enabled: true`, written by the user, is consent; it is recorded as what it is (D20).
 fn agree_by_configuration(reason: &str, store: &mut Store, ctx: &Ctx) -> Result<()> {
-    if store.consents()?.iter().any(|consent| consent.scope == "tracking") {
+    if store
+        .consents()?
+        .iter()
+        .any(|consent| consent.scope == "tracking")
+    {
         return Ok(());
     }
     store.record_consent(&Consent {
@@ -196,7 +216,8 @@ fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
         return ctx.out.document("run", body);
     }
     for problem in &report.problems {
-        ctx.out.warn(format!("{}: {}", problem.path, problem.reason))?;
+        ctx.out
+            .warn(format!("{}: {}", problem.path, problem.reason))?;
     }
     if ctx.out.quiet {
         return Ok(());
@@ -208,7 +229,8 @@ fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
         news(report, ctx)?;
     }
     for (reason, files) in &report.left_out {
-        ctx.out.line(format!("left out: {} ({reason})", plural(*files, "file")))?;
+        ctx.out
+            .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
     }
     if first && report.files_outside > 0 {
         let days = loaded.config.keep_length_days.unwrap_or_default();
@@ -232,10 +254,20 @@ fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {
         bytes(report.bytes_read),
     ))?;
     let ledger = &report.ledger;
-    let fates = [Fate::Kept, Fate::Filtered, Fate::Copied, Fate::Unknown, Fate::Rejected];
+    let fates = [
+        Fate::Kept,
+        Fate::Filtered,
+        Fate::Copied,
+        Fate::Unknown,
+        Fate::Rejected,
+    ];
     let fates = fates.map(|fate| format!("{} {}", count(ledger.of(fate)), fate.as_str()));
     let lines = plural(ledger.total(), "line");
-    ctx.out.line(format!("{lines}: {}, {} pending", fates.join(", "), ledger.pending))?;
+    ctx.out.line(format!(
+        "{lines}: {}, {} pending",
+        fates.join(", "),
+        ledger.pending
+    ))?;
     ctx.out.line(format!(
         "{} new, {} changed; {} of text, ≈ {} tokens",
         plural(report.episodes_new, "episode"),
@@ -244,7 +276,8 @@ fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {
         count(report.text_tokens()),
     ))?;
     if ledger.of(Fate::Rejected) + ledger.of(Fate::Unknown) > 0 {
-        ctx.out.note("hint: sessionmill status says where they are")?;
+        ctx.out
+            .note("hint: sessionmill status says where they are")?;
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 //! the command line's before the pipeline's before the settings'.
 
 use super::ctx::Ctx;
-use crate::config::{Config, Loaded};
 use crate::config::trust::Trusts;
+use crate::config::{Config, Loaded};
 use crate::host::files::Root;
 use crate::model::time::Time;
 use crate::pipeline::admission::Admission;

@@ -10,7 +10,7 @@ use crate::host::files;
 use crate::model::ledger::{Fate, Ledger};
 use crate::pipeline::lock;
 use crate::pipeline::run::made_by;
-use crate::stages::discover::{Checkpoints, Discovered, DiscoverOptions, discover};
+use crate::stages::discover::{Checkpoints, DiscoverOptions, Discovered, discover};
 use crate::store::{Access, Status, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -40,12 +40,19 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         false => None,
     };
     let waiting = waiting(config, store.as_ref(), ctx)?;
-    let status = store.as_ref().map_or_else(|| Ok(Status::default()), Store::status)?;
+    let status = store
+        .as_ref()
+        .map_or_else(|| Ok(Status::default()), Store::status)?;
     let current = made_by(&setup::rules(config, &ctx.host));
     let state = State {
         gate: (gate.enabled, gate.reason),
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),
-        older: status.made_by.iter().filter(|(by, _)| **by != current).map(|(_, n)| n).sum(),
+        older: status
+            .made_by
+            .iter()
+            .filter(|(by, _)| **by != current)
+            .map(|(_, n)| n)
+            .sum(),
         waiting,
         status,
     };
@@ -79,14 +86,16 @@ fn waiting(config: &Config, store: Option<&Store>, ctx: &Ctx) -> Result<Discover
 }
 
 fn backlog_bytes(waiting: &Discovered) -> u64 {
-    let left = |slice: &crate::model::source::Slice| slice.file.stat.size.saturating_sub(slice.from);
+    let left =
+        |slice: &crate::model::source::Slice| slice.file.stat.size.saturating_sub(slice.from);
     waiting.slices.iter().map(left).sum()
 }
 
 fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -> Result<()> {
     let (status, waiting) = (&state.status, &state.waiting);
     let word = if state.gate.0 { "on" } else { "off" };
-    ctx.out.line(format!("tracking: {word} ({})", state.gate.1))?;
+    ctx.out
+        .line(format!("tracking: {word} ({})", state.gate.1))?;
     ctx.out.line(format!(
         "last run: {}",
         state.last_run.map_or("never".to_owned(), |at| {
@@ -100,7 +109,9 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     ))?;
     if waiting.outside.0 > 0 {
         let (files, size) = (plural(waiting.outside.0, "file"), bytes(waiting.outside.1));
-        ctx.out.line(format!("older than the window: {files}, {size} (sessionmill backfill)"))?;
+        ctx.out.line(format!(
+            "older than the window: {files}, {size} (sessionmill backfill)"
+        ))?;
     }
     let home = ctx.home.store();
     ctx.out.line(format!(
@@ -119,7 +130,9 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     ))?;
     if state.older > 0 {
         let older = plural(state.older, "episode");
-        ctx.out.line(format!("made by older rules or settings: {older} (sessionmill run --rebuild)"))?;
+        ctx.out.line(format!(
+            "made by older rules or settings: {older} (sessionmill run --rebuild)"
+        ))?;
     }
     ctx.out.line("")?;
     ctx.out.text(sources(state, config))?;
@@ -146,15 +159,35 @@ fn sources(state: &State, config: &Config) -> String {
 
 /// Lines by fate, the reasons behind each.
 pub(super) fn lines(ledger: &Ledger) -> String {
-    let mut rows = vec![vec!["lines read".to_owned(), count(ledger.total()), String::new()]];
-    for fate in [Fate::Kept, Fate::Filtered, Fate::Copied, Fate::Unknown, Fate::Rejected] {
+    let mut rows = vec![vec![
+        "lines read".to_owned(),
+        count(ledger.total()),
+        String::new(),
+    ]];
+    for fate in [
+        Fate::Kept,
+        Fate::Filtered,
+        Fate::Copied,
+        Fate::Unknown,
+        Fate::Rejected,
+    ] {
         let mut reasons: Vec<_> = ledger.lines.get(&fate).into_iter().flatten().collect();
         reasons.sort_by(|a, b| (b.1, a.0).cmp(&(a.1, b.0)));
-        let reasons = reasons.iter().map(|(reason, lines)| format!("{reason} {}", count(**lines)));
+        let reasons = reasons
+            .iter()
+            .map(|(reason, lines)| format!("{reason} {}", count(**lines)));
         let reasons = reasons.collect::<Vec<_>>().join(", ");
-        rows.push(vec![format!("  {}", fate.as_str()), count(ledger.of(fate)), reasons]);
+        rows.push(vec![
+            format!("  {}", fate.as_str()),
+            count(ledger.of(fate)),
+            reasons,
+        ]);
     }
-    rows.push(vec!["  pending".to_owned(), count(ledger.pending), String::new()]);
+    rows.push(vec![
+        "  pending".to_owned(),
+        count(ledger.pending),
+        String::new(),
+    ]);
     table(&rows, &[1])
 }
 
@@ -170,7 +203,10 @@ fn oddities(status: &Status, store: Option<&Store>, ctx: &mut Ctx) -> Result<()>
     }
     let rejects = store.map_or_else(|| Ok(Vec::new()), |store| store.rejects(REJECTS_SHOWN))?;
     for reject in &rejects {
-        ctx.out.line(format!("rejected: {}:{}: {}", reject.path, reject.place.line, reject.reason))?;
+        ctx.out.line(format!(
+            "rejected: {}:{}: {}",
+            reject.path, reject.place.line, reject.reason
+        ))?;
     }
     let hidden = status.rejects.saturating_sub(rejects.len() as u64);
     if hidden > 0 {

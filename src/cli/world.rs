@@ -1,10 +1,12 @@
 //! The door: the only place that asks the process for its environment, its clock and its streams.
 //! Everything behind it takes these as values, so that tests run whole commands in process.
 
+use crate::host::identity;
 use crate::model::time::Time;
 use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, TimeZone};
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -22,6 +24,8 @@ pub struct World<'w> {
     pub zone: Zone,
     /// The machine's name.
     pub host: String,
+    /// Threads that the machine runs at once.
+    pub cores: usize,
     /// Answers to questions; only asked when it is a terminal.
     pub stdin: Input<'w>,
     /// Data.
@@ -102,7 +106,8 @@ impl World<'static> {
             program: std::env::current_exe().unwrap_or_else(|_| "sessionmill".into()),
             now: Time(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)),
             zone: Zone::Local,
-            host: host_name(),
+            host: identity::hostname(),
+            cores: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             stdin: Input {
                 from: Box::new(std::io::BufReader::new(std::io::stdin())),
                 terminal: std::io::IsTerminal::is_terminal(&std::io::stdin()),
@@ -119,15 +124,5 @@ impl World<'static> {
                 u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
             }),
         }
-    }
-}
-
-/// The machine's name up to its first dot; `localhost` where it has none.
-fn host_name() -> String {
-    let name = rustix::system::uname();
-    let name = name.nodename().to_string_lossy();
-    match name.split('.').next() {
-        Some(short) if !short.is_empty() => short.to_owned(),
-        _ => "localhost".to_owned(),
     }
 }

@@ -56,6 +56,9 @@ fn list_keys<'a>(schema: &'a Value, prefix: &str, out: &mut Vec<(String, &'a Val
         out.push((below(name), inner));
         list_keys(inner, &below(name), out);
     }
+    for option in options(schema).into_iter().flatten() {
+        list_keys(option, prefix, out);
+    }
     if schema["additionalProperties"].is_object() {
         list_keys(&schema["additionalProperties"], &below("*"), out);
     }
@@ -68,6 +71,8 @@ fn walk(root: &Value, schema: &Value, value: &Value, path: &mut Vec<Step>) -> Op
     if !fits(schema, value) {
         return Some(wrong_value(schema, value, path));
     }
+    let fitting = options(schema).and_then(|all| all.iter().find(|o| fits(o, value)));
+    let schema = fitting.unwrap_or(schema);
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
@@ -160,6 +165,10 @@ fn is_a(schema: &Value, kind: &str, value: &Value) -> bool {
     }
 }
 
+fn is_too_large(schema: &Value, value: &Value) -> bool {
+    schema["format"] == "uint32" && value.as_u64().is_some_and(|n| n > u64::from(u32::MAX))
+}
+
 fn in_range(schema: &Value, value: &Value) -> bool {
     let Some(n) = value.as_f64() else { return true };
     let bound = |name: &str| schema[name].as_f64();
@@ -181,13 +190,10 @@ fn kind_of(value: &Value) -> &'static str {
 fn wrong_value(schema: &Value, value: &Value, path: &[Step]) -> Fault {
     let words = words(schema);
     let close = value.as_str().and_then(|v| nearest(v, &words));
-    let counts = value.is_i64() || value.is_u64() || schema["type"] == "number";
-    let range = schema["x-error"]
-        .as_str()
-        .filter(|_| value.is_number() && counts);
-    let what = match range {
-        Some(text) => text.to_owned(),
-        None => format!("expected {}, found {}", expected(schema), found(value)),
+    let what = match schema["x-error"].as_str() {
+        Some(text) if !in_range(schema, value) => text.to_owned(),
+        _ if is_too_large(schema, value) => format!("{value} is too large"),
+        _ => format!("expected {}, found {}", expected(schema), found(value)),
     };
     Fault {
         path: path.to_vec(),
@@ -258,7 +264,7 @@ fn unknown_key(root: &Value, schema: &Value, key: &str, path: &[Step]) -> Fault 
             Some(format!("did you mean `{}`?", dotted(&meant)))
         }
         (None, Some(there)) => Some(format!("did you mean `{there}`?")),
-        (None, None) if here.is_empty() => None,
+        (None, None) if here.is_empty() => Some("no key belongs here in this version".into()),
         (None, None) => Some(format!("keys here: {}", here.join(", "))),
     };
     Fault {

@@ -3,7 +3,9 @@
 
 use super::position::{self, Spot, Step, dotted};
 use crate::model::error::Error;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -199,6 +201,9 @@ impl<'de> Visitor<'de> for Strict {
             out.push(item);
         }
         Ok(out.into())
+    }
+    fn visit_enum<A: EnumAccess<'de>>(self, _: A) -> Result<Value, A::Error> {
+        Err(A::Error::custom("tags (`!…`) mean nothing here"))
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut out = Map::new();

@@ -3,6 +3,7 @@
 //! file that it doesn't fully understand.
 
 use super::document::{Document, Format};
+use super::exclude::literal;
 use super::layers::{CONFIG_MAJORS, checked};
 use super::position::{Step, path};
 use super::{SCHEMA, document};
@@ -36,15 +37,16 @@ pub fn set_enabled(file: &Path, enabled: bool) -> Result<Edited, Error> {
 /// Adds a folder to `session_tracking.excluded_paths` or takes it away (`disable --project`,
 /// `enable --project`). Otherwise as [`set_enabled`].
 pub fn set_excluded(file: &Path, folder: &str, excluded: bool) -> Result<Edited, Error> {
+    let folder = &literal(folder);
     edit(file, |value| {
         let key = "excluded_paths";
         let mut list = match &value["session_tracking"][key] {
             Value::Array(list) => list.clone(),
             _ => Vec::new(),
         };
-        list.retain(|item| item != folder);
+        list.retain(|item| item.as_str() != Some(folder));
         if excluded {
-            list.insert(0, folder.into());
+            list.insert(0, folder.as_str().into());
         }
         (path("session_tracking.excluded_paths"), list.into())
     })
@@ -81,7 +83,7 @@ fn edit(file: &Path, wanted: impl Fn(&Value) -> (Vec<Step>, Value)) -> Result<Ed
 fn edited(document: &Document, at: &[Step], value: &Value) -> Option<String> {
     let mut wants = document.value.clone();
     put(&mut wants, at, value.clone());
-    let ways = [replaced, item_added, item_removed, inserted, appended];
+    let ways = [replaced, item_added, item_removed, appended, inserted];
     ways.iter()
         .filter_map(|way| way(document, at, value))
         .find(|text| {

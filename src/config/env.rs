@@ -152,7 +152,7 @@ mod tests {
     fn env(vars: &[(&str, &str)]) -> Env {
         Env {
             home: "/home/u".into(),
-            cwd: "/work/dir".into(),
+            cwd: "/code/dir".into(),
             vars: vars
                 .iter()
                 .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
@@ -188,7 +188,7 @@ mod tests {
             Path::new("/home/u/mill/graphiti.config.json")
         );
         let relative = Home::of(&env(&[("SESSIONMILL_HOME", "mill")]));
-        assert_eq!(relative.dir, Path::new("/work/dir/mill"));
+        assert_eq!(relative.dir, Path::new("/code/dir/mill"));
         let empty = Home::of(&env(&[("SESSIONMILL_HOME", "")]));
         assert_eq!(empty.dir, Path::new("/home/u/.graphiti"));
     }

@@ -41,6 +41,11 @@ impl Excluded {
     }
 }
 
+/// A path spelled so that it means itself, whatever letters it has.
+pub fn literal(path: &str) -> String {
+    globset::escape(path).replace('$', "[$]")
+}
+
 /// Whether a glob can be compiled; the reason when not.
 pub fn glob(pattern: &str) -> Result<Glob, String> {
     GlobBuilder::new(pattern)
@@ -83,6 +88,17 @@ mod tests {
             assert_eq!(excluded.covers(path), wants, "{path}");
         }
         assert!(!Excluded::default().covers("/x"));
+    }
+
+    #[test]
+    fn literal_paths_mean_themselves() {
+        let odd = "/home/u/[x] $HOME {a}*?";
+        let env = super::super::Env::default();
+        let pattern = env.expand(&literal(odd)).unwrap();
+        let excluded = Excluded::new(vec![pattern]).unwrap();
+        assert!(excluded.covers(odd) && excluded.covers(&format!("{odd}/y")));
+        assert!(!excluded.covers("/home/u/x $HOME {a}*?"));
+        assert_eq!(literal("/home/u/app-1"), "/home/u/app-1");
     }
 
     #[test]

@@ -60,6 +60,15 @@ impl Config {
         self.group_id.clone().unwrap_or_else(own)
     }
 
+    /// Eight hex digits for the settings that shape episodes (what is kept, where it is cut, whether
+    /// the path is written). Episodes record it, so that `status` can count those made otherwise.
+    pub fn mark(&self) -> String {
+        let shaping = (&self.policy, self.chunk, self.include_project_path);
+        let text = serde_json::to_string(&shaping).unwrap_or_default();
+        let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
+        format!("{:08x}", hash >> 32)
+    }
+
     /// Whether search may show a namespace, as far as `trusted_namespaces` says.
     pub fn trusts(&self, namespace: &str) -> bool {
         self.trusted_namespaces.as_ref().is_none_or(|list| {

@@ -3,6 +3,7 @@
 
 use super::document::Document;
 use super::env::Env;
+use super::exclude::literal;
 use super::layers::{Layers, Source, leaves};
 use super::meant::trusted_namespace;
 use super::position::{Step, path};
@@ -126,7 +127,7 @@ fn added(user: &Value, project: &Value, dir: &Path) -> Value {
         let plain = text.strip_prefix("./").unwrap_or(text);
         let from_here = !plain.starts_with(['/', '~', '$']) && !plain.starts_with("**");
         let item = match from_here {
-            true => Value::from(dir.join(plain).to_string_lossy().into_owned()),
+            true => Value::from(format!("{}/{plain}", literal(&dir.to_string_lossy()))),
             false => Value::from(plain),
         };
         if !all.contains(&item) {

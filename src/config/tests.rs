@@ -19,12 +19,12 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::create_dir_all(at("home/.graphiti")).unwrap();
-        fs::create_dir_all(at("work/app/.git")).unwrap();
-        fs::create_dir_all(at("work/app/src")).unwrap();
+        fs::create_dir_all(at("code/app/.git")).unwrap();
+        fs::create_dir_all(at("code/app/src")).unwrap();
         let vars = [("LOGS".to_owned(), "/var/logs".to_owned())];
         let env = Env {
             home: at("home"),
-            cwd: at("work/app/src"),
+            cwd: at("code/app/src"),
             vars: vars.into(),
         };
         World { dir, env }
@@ -45,7 +45,7 @@ impl World {
     }
 
     fn project(&self) -> PathBuf {
-        self.dir.path().join("work/app")
+        self.dir.path().join("code/app")
     }
 
     fn load(&self) -> Loaded {

@@ -293,7 +293,7 @@ pub struct Summarization {
     /// auto: from messages and tools; manual: `activity_vector` says it.
     pub type_detection: TypeDetection,
     /// Weights of the eight activities, for `type_detection: manual`.
-    pub activity_vector: Option<std::collections::BTreeMap<String, f64>>,
+    pub activity_vector: Option<ActivityWeights>,
     /// Priority below which a field isn't asked for.
     #[schemars(range(min = 0.0, max = 1.0), extend("x-error" = "extraction_threshold must be between 0 and 1"))]
     pub extraction_threshold: f64,
@@ -319,6 +319,36 @@ impl Default for Summarization {
             tool_classification_cache: None,
         }
     }
+}
+
+/// How much of each activity, 0 to 1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ActivityWeights {
+    /// Making something new.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub building: f64,
+    /// Mending what is broken.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub fixing: f64,
+    /// Settings, environment, dependencies.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub configuring: f64,
+    /// Reading to understand.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub exploring: f64,
+    /// Changing shape, not function.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub refactoring: f64,
+    /// Judging what others wrote.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub reviewing: f64,
+    /// Writing and running tests.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub testing: f64,
+    /// Writing for readers.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub documenting: f64,
 }
 
 /// Where a session's activity comes from.

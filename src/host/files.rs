@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 
 /// A place with logs of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Root {
     /// A directory, or one file.
     pub path: PathBuf,
     /// Whose logs they are.
@@ -30,7 +30,7 @@ pub struct Found {
     pub files: Vec<SourceFile>,
     /// What could not be listed or read: (path, reason). Never fatal.
     pub problems: Vec<(PathBuf, String)>,
-    /// Places that don't exist.
+    /// Roots that don't exist.
     pub missing: Vec<PathBuf>,
 }
 
@@ -38,25 +38,25 @@ pub struct Found {
 /// only a hostile tree gets here.
 const DEPTH_MAX: usize = 32;
 
-/// Lists the logs of all places. Costs one `stat` per file.
-pub fn walk(places: &[Place]) -> Found {
+/// Lists the logs of all roots. Costs one `stat` per file.
+pub fn walk(roots: &[Root]) -> Found {
     let mut found = Found::default();
     let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
-    for place in places {
-        if place.path.symlink_metadata().is_err() {
-            found.missing.push(place.path.clone());
+    for root in roots {
+        if root.path.symlink_metadata().is_err() {
+            found.missing.push(root.path.clone());
             continue;
         }
-        let (include, exclude) = (globs(&place.include), globs(&place.exclude));
-        let root = place
+        let (include, exclude) = (globs(&root.include), globs(&root.exclude));
+        let base = root
             .path
             .canonicalize()
-            .unwrap_or_else(|_| place.path.clone());
-        for entry in WalkDir::new(&root).max_depth(DEPTH_MAX) {
+            .unwrap_or_else(|_| root.path.clone());
+        for entry in WalkDir::new(&base).max_depth(DEPTH_MAX) {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(e) => {
-                    let path = e.path().unwrap_or(&root).to_path_buf();
+                    let path = e.path().unwrap_or(&base).to_path_buf();
                     let reason = e
                         .io_error()
                         .map_or_else(|| "can't be listed".into(), ToString::to_string);
@@ -64,15 +64,15 @@ pub fn walk(places: &[Place]) -> Found {
                     continue;
                 }
             };
-            if !looks_like_a_log(entry.path(), place.agent) || !entry.file_type().is_file() {
+            if !looks_like_a_log(entry.path(), root.agent) || !entry.file_type().is_file() {
                 continue;
             }
-            let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+            let below = entry.path().strip_prefix(&base).unwrap_or(entry.path());
             if exclude.is_match(below) || !(include.is_empty() || include.is_match(below)) {
                 continue;
             }
             match entry.metadata() {
-                Ok(meta) => keep(&mut files, describe(entry.path(), place.agent, &meta)),
+                Ok(meta) => keep(&mut files, describe(entry.path(), root.agent, &meta)),
                 Err(e) => found
                     .problems
                     .push((entry.path().to_path_buf(), e.to_string())),
@@ -160,17 +160,17 @@ mod tests {
 
     fn names(agent: Agent, dir: &Path, exclude: &[&str]) -> Vec<String> {
         let exclude = exclude.iter().map(ToString::to_string).collect();
-        let place = Place {
+        let root = Root {
             path: dir.to_path_buf(),
             agent,
             include: vec![],
             exclude,
         };
-        let root = dir.canonicalize().unwrap();
-        let found = walk(&[place]);
+        let base = dir.canonicalize().unwrap();
+        let found = walk(&[root]);
         let below = |f: &SourceFile| {
             f.path
-                .strip_prefix(&root)
+                .strip_prefix(&base)
                 .unwrap()
                 .to_string_lossy()
                 .into_owned()
@@ -219,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_not_there_is_named() {
-        let place = Place {
+    fn a_root_that_is_not_there_is_named() {
+        let root = Root {
             path: "/nonexistent".into(),
             agent: Agent::Codex,
             include: vec![],
             exclude: vec![],
         };
-        assert_eq!(walk(&[place]).missing, [PathBuf::from("/nonexistent")]);
+        assert_eq!(walk(&[root]).missing, [PathBuf::from("/nonexistent")]);
     }
 }

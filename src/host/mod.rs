@@ -1,4 +1,5 @@
-//! Floor 1: the machine. Files and git are read only; programs are started in one place.
+//! Floor 1: the machine, read-only. Files, git's own files, the host's name; and the one place
+//! where other programs are started.
 
 pub mod files;
 pub mod git;

@@ -6,6 +6,7 @@
 use crate::model::checkpoint::Fingerprints;
 use crate::model::source::SourceFile;
 use anyhow::{Context, Result};
+use crc32fast::Hasher;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -65,15 +66,30 @@ pub struct LogReader {
     line: u64,
     ended: bool,
     read_bytes: u64,
+    /// Bytes that one turn reads.
+    step: usize,
+    content: Hasher,
+    /// The first byte that `content` doesn't cover yet.
+    hashed_to: u64,
+}
+
+/// A content hash so far: CRC-32 of all bytes before `to`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// The hash.
+    pub crc: u32,
+    /// How far it goes.
+    pub to: u64,
 }
 
 impl LogReader {
     /// Opens `file` at `from` (decompressed bytes; a compressed file is decoded up to there) with
     /// `line` lines before it. Bytes beyond the size that `stat` gave belong to the next run.
+    /// `content` is the hash so far; it goes on from there.
     ///
     /// # Errors
     /// When the file can't be opened or `from` can't be reached; the message names the file.
-    pub fn open(file: &SourceFile, from: u64, line: u64) -> Result<LogReader> {
+    pub fn open(file: &SourceFile, from: u64, line: u64, content: Content) -> Result<LogReader> {
         let name = || format!("{}", file.path.display());
         let mut raw = File::open(&file.path).with_context(name)?;
         let source: Box<dyn Read + Send> = match file.compressed {
@@ -97,7 +113,17 @@ impl LogReader {
             line,
             ended: false,
             read_bytes: 0,
+            step: BLOCK_BYTES,
+            content: Hasher::new_with_initial(content.crc),
+            hashed_to: content.to,
         })
+    }
+
+    /// The same reader with smaller turns, for a look at the head of a file.
+    #[must_use]
+    pub fn in_steps_of(mut self, bytes: usize) -> LogReader {
+        self.step = bytes;
+        self
     }
 
     /// Content bytes read so far (decompressed).
@@ -108,6 +134,21 @@ impl LogReader {
     /// (offset, lines) after the last block that was handed out.
     pub fn position(&self) -> (u64, u64) {
         (self.offset, self.line)
+    }
+
+    /// The hash of all whole lines that were handed out, and of what it covered before.
+    pub fn content(&self) -> Content {
+        Content {
+            crc: self.content.clone().finalize(),
+            to: self.hashed_to,
+        }
+    }
+
+    /// Hashes the first `end` bytes of the buffer, which stand at `offset`, where they are new.
+    fn hash(&mut self, offset: u64, end: usize) {
+        let known = self.hashed_to.saturating_sub(offset).min(end as u64) as usize;
+        self.content.update(&self.buffer[known..end]);
+        self.hashed_to = self.hashed_to.max(offset + end as u64);
     }
 
     /// The next lines, or `None` at the end of the file.
@@ -142,6 +183,7 @@ impl LogReader {
             end,
             shape: Shape::Lines,
         };
+        self.hash(self.offset, end);
         self.used = end;
         self.offset += end as u64;
         self.line += lines;
@@ -165,10 +207,12 @@ impl LogReader {
         long.begin();
         let mut length = 0u64;
         let (offset, line) = (self.offset, self.line);
+        let before = (self.content.clone(), self.hashed_to);
         loop {
             let newline = memchr(b'\n', &self.buffer[..self.filled]);
             let end = newline.unwrap_or(self.filled);
             long.push(&self.buffer[..end]);
+            self.hash(offset + length, end + usize::from(newline.is_some()));
             length += end as u64;
             if newline.is_some() {
                 self.used = end + 1;
@@ -184,6 +228,8 @@ impl LogReader {
             self.filled = 0;
             if self.ended {
                 self.used = 0;
+                self.content = before.0;
+                self.hashed_to = before.1;
                 return Ok(BlockRef {
                     offset,
                     line,
@@ -197,7 +243,7 @@ impl LogReader {
 
     /// Reads up to one block more.
     fn fill(&mut self) -> Result<()> {
-        let wanted = self.filled + BLOCK_BYTES;
+        let wanted = self.filled + self.step;
         if self.buffer.len() < wanted {
             self.buffer.resize(wanted, 0);
         }
@@ -281,8 +327,43 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
         head_bytes,
         tail: if whole { xxh3_64(&tail) } else { 0 },
         content: 0,
+        content_to: 0,
     };
     Ok((prints, bytes))
+}
+
+/// The content hash of the first `to` bytes of a file, and how many bytes that took.
+///
+/// # Errors
+/// When the file can't be read; the message names it.
+pub fn content(file: &SourceFile, to: u64) -> Result<(Content, u64)> {
+    let name = || format!("{}", file.path.display());
+    let raw = File::open(&file.path).with_context(name)?;
+    let mut source: Box<dyn Read> = match file.compressed {
+        true => Box::new(
+            zstd::Decoder::new(BufReader::new(raw))
+                .with_context(name)?
+                .take(to),
+        ),
+        false => Box::new(raw.take(to)),
+    };
+    let (mut hash, mut buffer, mut seen) = (Hasher::new(), vec![0; 1 << 16], 0u64);
+    loop {
+        match source.read(&mut buffer).with_context(name)? {
+            0 => break,
+            read => {
+                hash.update(&buffer[..read]);
+                seen += read as u64;
+            }
+        }
+    }
+    Ok((
+        Content {
+            crc: hash.finalize(),
+            to: seen,
+        },
+        seen,
+    ))
 }
 
 fn take(source: &mut impl Read, bytes: u64) -> std::io::Result<Vec<u8>> {
@@ -316,7 +397,7 @@ mod tests {
 
     fn read(file: &SourceFile, from: u64) -> (Vec<u8>, Vec<Shape>) {
         let (mut all, mut shapes, mut long) = (Vec::new(), Vec::new(), Whole::default());
-        let mut reader = LogReader::open(file, from, 0).unwrap();
+        let mut reader = LogReader::open(file, from, 0, Content::default()).unwrap();
         while let Some(block) = reader.next_block(&mut long).unwrap() {
             let block = reader.block(block, &mut long);
             assert_eq!(block.offset, from + all.len() as u64);

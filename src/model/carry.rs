@@ -8,6 +8,7 @@ use super::time::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Everything that a file's checkpoint carries besides its offset.
@@ -35,14 +36,15 @@ pub struct StreamCarry {
     pub chunk: ChunkCarry,
 }
 
-/// What links records of one stream: calls without results, prompts without delivery.
+/// What links records of one stream: calls without results, prompts without delivery. Copied for
+/// every kept record, so that what can be long is shared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FilterCarry {
     /// Calls that wait for their results, oldest first.
-    pub calls: Vec<PendingCall>,
+    pub calls: Vec<Arc<PendingCall>>,
     /// Prompts that were enqueued and not delivered yet, oldest first.
-    pub queued: Vec<QueuedPrompt>,
+    pub queued: Vec<Arc<QueuedPrompt>>,
     /// The last few assistant messages and the usage counted for each so far.
     pub groups: Vec<(u64, Usage)>,
     /// Messages first seen since the last item.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How a record's id is kept in the store: xxh3 of its 16 bytes. A collision among a billion
-/// records is a matter of one in forty.
+/// How a record's id is kept in the store: xxh3 of its 16 bytes (UUIDv7 begins with the time). Two
+/// of a billion records share one with a probability of one in forty.
 pub fn short_id(id: Uuid) -> u64 {
     xxh3_64(id.as_bytes())
 }
@@ -24,9 +24,12 @@ pub struct Fingerprints {
     pub head_bytes: u64,
     /// Of the up to 4 KiB before the byte `read_to`.
     pub tail: u64,
-    /// CRC-32 of everything before `read_to`: can be continued without reading that again.
+    /// CRC-32 of everything before `content_to`: can be continued without reading that again.
     #[serde(default)]
     pub content: u32,
+    /// How far `content` goes: `read_to`, but beyond it in the middle of a file's first reading.
+    #[serde(default)]
+    pub content_to: u64,
 }
 
 /// How far a file is in the store. Every byte before `offset` is in sealed episodes or accounted
@@ -66,8 +69,6 @@ pub struct Commit {
     pub checkpoint: Checkpoint,
     /// The folds' state at `checkpoint.offset`.
     pub carry: Carry,
-    /// The key that this file had before it moved; its rows go over to the new key.
-    pub was: Option<String>,
     /// The session, as far as this file knows it; merged into what is stored. A stored session
     /// without a `cwd` takes namespace, path and `cwd` from the first one that has it.
     pub session: Session,

@@ -30,7 +30,11 @@ impl<'a> Admission<'a> {
     pub fn left_out(&self, project: Option<&str>, cwd: Option<&str>, path: &str) -> Option<String> {
         let excluded = &self.loaded.config.excluded;
         let places = [project, cwd, Some(path)];
-        if places.into_iter().flatten().any(|place| excluded.covers(place)) {
+        if places
+            .into_iter()
+            .flatten()
+            .any(|place| excluded.covers(place))
+        {
             return Some("excluded".into());
         }
         self.of_project(project?, cwd).map(str::to_owned)

@@ -63,8 +63,20 @@ pub fn example(wants: &Wants, setup: &Setup<'_>, dir: &Path) -> Result<Vec<Strin
     }
     let texts = texts(&store)?;
     let said = |words: &String| texts.iter().any(|text| text.contains(words.as_str()));
-    wrong.extend(wants.contains.iter().filter(|w| !said(w)).map(|w| format!("no episode contains {w:?}")));
-    wrong.extend(wants.lacks.iter().filter(|w| said(w)).map(|w| format!("an episode contains {w:?}")));
+    wrong.extend(
+        wants
+            .contains
+            .iter()
+            .filter(|w| !said(w))
+            .map(|w| format!("no episode contains {w:?}")),
+    );
+    wrong.extend(
+        wants
+            .lacks
+            .iter()
+            .filter(|w| said(w))
+            .map(|w| format!("an episode contains {w:?}")),
+    );
     Ok(wrong)
 }
 
@@ -82,7 +94,12 @@ fn texts(store: &Store) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// When the store can't be made, or a log can't be read: a result without it means nothing.
-pub fn whole(setup: &Setup<'_>, dir: &Path, home: &Path, progress: &dyn Progress) -> Result<String> {
+pub fn whole(
+    setup: &Setup<'_>,
+    dir: &Path,
+    home: &Path,
+    progress: &dyn Progress,
+) -> Result<String> {
     let mut store = Store::open(&dir.join("check.db"), Access::ReadWrite)?;
     let report = run(&mut store, setup, progress)?;
     if let Some(problem) = report.problems.first() {
@@ -105,14 +122,24 @@ pub fn difference(recorded: &str, found: &str) -> Option<String> {
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let rest = old.len().min(new.len()) - same;
     let (tail_a, tail_b) = (old.iter().rev(), new.iter().rev());
-    let tail = tail_a.zip(tail_b).take(rest).take_while(|(a, b)| a == b).count();
+    let tail = tail_a
+        .zip(tail_b)
+        .take(rest)
+        .take_while(|(a, b)| a == b)
+        .count();
     let mut text = format!("they differ from line {} on:\n", same + 1);
-    for (sign, lines) in [('-', &old[same..old.len() - tail]), ('+', &new[same..new.len() - tail])] {
+    for (sign, lines) in [
+        ('-', &old[same..old.len() - tail]),
+        ('+', &new[same..new.len() - tail]),
+    ] {
         for line in lines.iter().take(SHOWN) {
             text.push_str(&format!("{sign} {line}\n"));
         }
         if lines.len() > SHOWN {
-            text.push_str(&format!("{sign} … and {} more lines\n", lines.len() - SHOWN));
+            text.push_str(&format!(
+                "{sign} … and {} more lines\n",
+                lines.len() - SHOWN
+            ));
         }
     }
     Some(text)
@@ -129,7 +156,13 @@ mod tests {
             difference("a\nb\nc\nz\n", "a\nx\nz\n").unwrap(),
             "they differ from line 2 on:\n- b\n- c\n+ x\n"
         );
-        assert_eq!(difference("", "a\n").unwrap(), "they differ from line 1 on:\n+ a\n");
-        assert_eq!(difference("a\na\n", "a\n").unwrap(), "they differ from line 2 on:\n- a\n");
+        assert_eq!(
+            difference("", "a\n").unwrap(),
+            "they differ from line 1 on:\n+ a\n"
+        );
+        assert_eq!(
+            difference("a\na\n", "a\n").unwrap(),
+            "they differ from line 2 on:\n- a\n"
+        );
     }
 }

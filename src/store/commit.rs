@@ -139,7 +139,7 @@ fn write_one(
 ) -> Result<()> {
     let known = Known::of(db, &commit.checkpoint.key).map_err(failed("reading checkpoints"))?;
     let moved = known.step(&commit.checkpoint)?;
-    let write = |touched: &mut BTreeSet<i64>| -> rusqlite::Result<()> {
+    let mut write = || -> rusqlite::Result<()> {
         let forgotten = forget::is_forgotten(db, &commit.session.id)?;
         let session = sessions::upsert(db, &commit.session, commit.standing)?;
         let file = known.write(db, commit, session)?;
@@ -156,5 +156,5 @@ fn write_one(
         touched.extend(known.session.filter(|old| *old != session));
         Ok(())
     };
-    write(touched).map_err(failed("storing"))
+    write().map_err(failed("storing"))
 }

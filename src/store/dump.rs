@@ -142,7 +142,7 @@ fn tables() -> Vec<Shown> {
         Shown {
             table: "file",
             columns: &["key", "path", "agent", "session=@session", "stream", "generation",
-                "offset", "line", "read_to", "head", "head_bytes", "tail",
+                "offset", "line", "read_to", "head_print", "head_bytes", "tail_print", "content", "content_to",
                 "ties=replace(ties, char(10), ' ')"],
             left_out: &["n", "size", "mtime_ns", "ctime_ns", "device", "inode"],
             order: "key",
@@ -257,7 +257,7 @@ mod tests {
         let names = |sql: &str| -> BTreeSet<String> {
             let mut select = store.db.prepare(sql).unwrap();
             let rows = select.query_map([], |row| row.get(0)).unwrap();
-            rows.map(Result::unwrap).collect()
+            rows.map(|row| row.unwrap()).collect()
         };
         let mut tables = names("SELECT name FROM sqlite_schema WHERE type = 'table'");
         tables.retain(|table| !INNER.contains(&table.as_str()) && !table.starts_with("sqlite_"));

@@ -96,8 +96,8 @@ impl Store {
 }
 
 const SELECT: &str = "SELECT f.key, f.path, f.agent, f.size, f.mtime_ns, f.ctime_ns, f.device,
-    f.inode, f.generation, f.offset, f.line, f.read_to, f.head, f.head_bytes, f.tail, s.id,
-    f.stream, f.ties FROM file f JOIN session s ON s.n = f.session";
+    f.inode, f.generation, f.offset, f.line, f.read_to, f.head_print, f.head_bytes, f.tail_print, s.id,
+    f.stream, f.ties, f.content, f.content_to FROM file f JOIN session s ON s.n = f.session";
 
 fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
     let key: String = row.get(0)?;
@@ -121,6 +121,8 @@ fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
             head: hash(row, 12)?,
             head_bytes: row.get(13)?,
             tail: hash(row, 14)?,
+            content: row.get(18)?,
+            content_to: row.get(19)?,
         },
         session: row.get(15)?,
         stream: row.get(16)?,
@@ -220,6 +222,8 @@ impl Known {
             int(c.prints.head_bytes),
             c.prints.tail as i64,
             c.ties.join("\n"),
+            c.prints.content,
+            int(c.prints.content_to),
         ];
         if let Some(n) = self.n {
             db.prepare_cached(UPDATE)?.execute(values)?;
@@ -346,15 +350,18 @@ fn write_oddities(db: &Connection, file: i64, commit: &Prepared) -> rusqlite::Re
 
 const INSERT: &str =
     "INSERT INTO file (key, path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties,
+    content, content_to)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
 
 const UPDATE: &str = "UPDATE file SET (path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
-    = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties,
+    content, content_to)
+    = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
     WHERE key = ?1 AND (path, agent, session, stream, size, mtime_ns, ctime_ns,
-    device, inode, generation, offset, line, read_to, head, head_bytes, tail, ties)
-    IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+    device, inode, generation, offset, line, read_to, head_print, head_bytes, tail_print, ties,
+    content, content_to)
+    IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
 
 const FOLD: &str = "INSERT INTO fold (file, carry, sealed, tail) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT DO UPDATE SET (carry, sealed, tail)

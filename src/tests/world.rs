@@ -78,6 +78,7 @@ impl Desk {
             now: self.now,
             zone: Zone::Fixed(FixedOffset::east_opt(0).expect("an offset")),
             host: "desk".into(),
+            cores: 2,
             stdin: Input {
                 from: Box::new(std::io::Cursor::new(
                     self.answers.clone().unwrap_or_default(),

@@ -4,79 +4,78 @@ use super::super::edit::{Edited, set_enabled, set_excluded};
 use super::World;
 use std::fs;
 
+/// File, before, after.
+const IN_PLACE: &[(&str, &str, &str)] = &[
+    (
+        "a.json",
+        "{\"session_tracking\":{\"enabled\":false}}",
+        "{\"session_tracking\":{\"enabled\":true}}",
+    ),
+    (
+        "b.json",
+        "{\n  \"version\": \"2.0.0\",\n  \"session_tracking\": {\n    \"keep_length_days\":   3\n  }\n}\n",
+        "{\n  \"version\": \"2.0.0\",\n  \"session_tracking\": {\n    \"enabled\": true,\n    \"keep_length_days\":   3\n  }\n}\n",
+    ),
+    (
+        "c.json",
+        "{\r\n\t\"version\" : \"2.0.0\"\r\n}",
+        "{\r\n\t\"session_tracking\": {\n\t  \"enabled\": true\n\t},\r\n\t\"version\" : \"2.0.0\"\r\n}",
+    ),
+    (
+        "d.json",
+        "{}",
+        "{\"session_tracking\": {\n  \"enabled\": true\n}}",
+    ),
+    (
+        "e.json",
+        "{\"chunk\":{}}",
+        "{\"session_tracking\": {\"enabled\":true},\"chunk\":{}}",
+    ),
+    (
+        "f.yaml",
+        "# mine\nsession_tracking: # all of it\n  enabled:   false  # not yet\nchunk: {}\n",
+        "# mine\nsession_tracking: # all of it\n  enabled:   true  # not yet\nchunk: {}\n",
+    ),
+    (
+        "g.yaml",
+        "# mine\nsession_tracking:\n    # days\n    keep_length_days: ~\n",
+        "# mine\nsession_tracking:\n    # days\n    enabled: true\n    keep_length_days: ~\n",
+    ),
+    (
+        "h.yml",
+        "# mine\nchunk:\n  max_exchanges: 3",
+        "# mine\nchunk:\n  max_exchanges: 3\nsession_tracking:\n  enabled: true\n",
+    ),
+    (
+        "i.yaml",
+        "session_tracking: {enabled: false, subagents: true}\n",
+        "session_tracking: {enabled: true, subagents: true}\n",
+    ),
+    (
+        "j.yaml",
+        "session_tracking: {subagents: true}\r\n",
+        "session_tracking: {\"enabled\": true,subagents: true}\r\n",
+    ),
+    (
+        "k.yaml",
+        "{chunk: {}}\n...\n",
+        "{\"session_tracking\": {\"enabled\":true},chunk: {}}\n...\n",
+    ),
+    (
+        "l.yaml",
+        "chunk: {}\n...\n",
+        "session_tracking:\n  enabled: true\nchunk: {}\n...\n",
+    ),
+];
+
 #[test]
 fn one_key_changes_and_every_other_byte_stays() {
-    for (name, before, after) in [
-        (
-            "a.json",
-            "{\"session_tracking\":{\"enabled\":false}}",
-            "{\"session_tracking\":{\"enabled\":true}}",
-        ),
-        (
-            "b.json",
-            "{\n  \"version\": \"2.0.0\",\n  \"session_tracking\": {\n    \"keep_length_days\":   3\n  }\n}\n",
-            "{\n  \"version\": \"2.0.0\",\n  \"session_tracking\": {\n    \"enabled\": true,\n    \"keep_length_days\":   3\n  }\n}\n",
-        ),
-        (
-            "c.json",
-            "{\r\n\t\"version\" : \"2.0.0\"\r\n}",
-            "{\r\n\t\"session_tracking\": {\n\t  \"enabled\": true\n\t},\r\n\t\"version\" : \"2.0.0\"\r\n}",
-        ),
-        (
-            "d.json",
-            "{}",
-            "{\"session_tracking\": {\n  \"enabled\": true\n}}",
-        ),
-        (
-            "e.json",
-            "{\"chunk\":{}}",
-            "{\"session_tracking\": {\"enabled\":true},\"chunk\":{}}",
-        ),
-        (
-            "f.yaml",
-            "# mine\nsession_tracking: # all of it\n  enabled:   false  # not yet\nchunk: {}\n",
-            "# mine\nsession_tracking: # all of it\n  enabled:   true  # not yet\nchunk: {}\n",
-        ),
-        (
-            "g.yaml",
-            "# mine\nsession_tracking:\n    # days\n    keep_length_days: ~\n",
-            "# mine\nsession_tracking:\n    # days\n    enabled: true\n    keep_length_days: ~\n",
-        ),
-        (
-            "h.yml",
-            "# mine\nchunk:\n  max_exchanges: 3",
-            "# mine\nchunk:\n  max_exchanges: 3\nsession_tracking:\n  enabled: true\n",
-        ),
-        (
-            "i.yaml",
-            "session_tracking: {enabled: false, subagents: true}\n",
-            "session_tracking: {enabled: true, subagents: true}\n",
-        ),
-        (
-            "j.yaml",
-            "session_tracking: {subagents: true}\r\n",
-            "session_tracking: { \"enabled\": true,subagents: true}\r\n",
-        ),
-        (
-            "k.yaml",
-            "{chunk: {}}\n...\n",
-            "{\"session_tracking\": {\"enabled\":true},chunk: {}}\n...\n",
-        ),
-        (
-            "l.yaml",
-            "chunk: {}\n...\n",
-            "session_tracking:\n  enabled: true\nchunk: {}\n...\n",
-        ),
-    ] {
+    for (name, before, after) in IN_PLACE {
         let world = World::new();
         let file = world.put(name, before).config(name);
         assert_eq!(set_enabled(&file, true), Ok(Edited::Changed), "{name}");
         let text = fs::read_to_string(&file).unwrap();
-        assert_eq!(
-            text.replace("{ \"enabled\"", "{\"enabled\""),
-            after.replace("{ \"enabled\"", "{\"enabled\""),
-            "{name}"
-        );
+        assert_eq!(text, *after, "{name}");
         assert_eq!(set_enabled(&file, true), Ok(Edited::Same), "{name}");
     }
 }

@@ -4,7 +4,7 @@ use super::super::{Origin, gate};
 use super::World;
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep};
 
-const PROJECT_LINE: &str = "/work/app/graphiti.config.json";
+const PROJECT_LINE: &str = "/code/app/graphiti.config.json";
 
 #[test]
 fn without_files_everything_is_the_documents_default() {
@@ -163,80 +163,83 @@ fn a_project_can_switch_itself_off_and_show_less() {
     assert_eq!((narrowed, warnings.len()), (loaded.here.clone(), 0));
 }
 
+/// The user's file, the project's, and the key that is ignored.
+const WIDENING: &[(&str, &str, &str)] = &[
+    (
+        "{}",
+        r#"{"session_tracking": {"enabled": true}}"#,
+        "session_tracking.enabled",
+    ),
+    (
+        r#"{"session_tracking": {"cross_project_search": false}}"#,
+        r#"{"session_tracking": {"cross_project_search": true}}"#,
+        "session_tracking.cross_project_search",
+    ),
+    (
+        r#"{"session_tracking": {"filter": {"tool_content": false}}}"#,
+        r#"{"session_tracking": {"filter": {"tool_content": "x.md"}}}"#,
+        "session_tracking.filter.tool_content",
+    ),
+    (
+        "{}",
+        r#"{"session_tracking": {"filter": {"tool_content": "evil.md"}}}"#,
+        "session_tracking.filter.tool_content",
+    ),
+    (
+        "{}",
+        r#"{"session_tracking": {"keep_length_days": null}}"#,
+        "session_tracking.keep_length_days",
+    ),
+    (
+        "{}",
+        r#"{"session_tracking": {"keep_length_days": 8}}"#,
+        "session_tracking.keep_length_days",
+    ),
+    (
+        "{}",
+        r#"{"session_tracking": {"watch_path": "/evil"}}"#,
+        "session_tracking.watch_path",
+    ),
+    (
+        "{}",
+        r#"{"session_tracking": {"group_id": "evil"}}"#,
+        "session_tracking.group_id",
+    ),
+    (
+        "{}",
+        r#"{"session_tracking": {"extra_roots": [{"path": "/e", "agent": "codex"}]}}"#,
+        "session_tracking.extra_roots",
+    ),
+    (
+        r#"{"session_tracking": {"trusted_namespaces": ["a1b2c3d4"]}}"#,
+        r#"{"session_tracking": {"trusted_namespaces": ["bbbbbb"]}}"#,
+        "session_tracking.trusted_namespaces[0]",
+    ),
+    (
+        "{}",
+        r#"{"graphiti": {"enabled": true}}"#,
+        "graphiti.enabled",
+    ),
+    (
+        "{}",
+        r#"{"graphiti": {"consent": true}}"#,
+        "graphiti.consent",
+    ),
+    (
+        "{}",
+        r#"{"graphiti": {"unknown_projects": "deny"}}"#,
+        "graphiti.unknown_projects",
+    ),
+    (
+        "{}",
+        r#"{"session_tracking": {"resilience": {"notifications": {"webhook_url": "http://e"}}}}"#,
+        "session_tracking.resilience.notifications.webhook_url",
+    ),
+];
+
 #[test]
 fn whatever_widens_in_a_project_is_ignored_with_a_warning() {
-    for (user, project, key) in [
-        (
-            "{}",
-            r#"{"session_tracking": {"enabled": true}}"#,
-            "session_tracking.enabled",
-        ),
-        (
-            r#"{"session_tracking": {"cross_project_search": false}}"#,
-            r#"{"session_tracking": {"cross_project_search": true}}"#,
-            "session_tracking.cross_project_search",
-        ),
-        (
-            r#"{"session_tracking": {"filter": {"tool_content": false}}}"#,
-            r#"{"session_tracking": {"filter": {"tool_content": "x.md"}}}"#,
-            "session_tracking.filter.tool_content",
-        ),
-        (
-            "{}",
-            r#"{"session_tracking": {"filter": {"tool_content": "evil.md"}}}"#,
-            "session_tracking.filter.tool_content",
-        ),
-        (
-            "{}",
-            r#"{"session_tracking": {"keep_length_days": null}}"#,
-            "session_tracking.keep_length_days",
-        ),
-        (
-            "{}",
-            r#"{"session_tracking": {"keep_length_days": 8}}"#,
-            "session_tracking.keep_length_days",
-        ),
-        (
-            "{}",
-            r#"{"session_tracking": {"watch_path": "/evil"}}"#,
-            "session_tracking.watch_path",
-        ),
-        (
-            "{}",
-            r#"{"session_tracking": {"group_id": "evil"}}"#,
-            "session_tracking.group_id",
-        ),
-        (
-            "{}",
-            r#"{"session_tracking": {"extra_roots": [{"path": "/e", "agent": "codex"}]}}"#,
-            "session_tracking.extra_roots",
-        ),
-        (
-            r#"{"session_tracking": {"trusted_namespaces": ["a1b2c3d4"]}}"#,
-            r#"{"session_tracking": {"trusted_namespaces": ["bbbbbb"]}}"#,
-            "session_tracking.trusted_namespaces[0]",
-        ),
-        (
-            "{}",
-            r#"{"graphiti": {"enabled": true}}"#,
-            "graphiti.enabled",
-        ),
-        (
-            "{}",
-            r#"{"graphiti": {"consent": true}}"#,
-            "graphiti.consent",
-        ),
-        (
-            "{}",
-            r#"{"graphiti": {"unknown_projects": "deny"}}"#,
-            "graphiti.unknown_projects",
-        ),
-        (
-            "{}",
-            r#"{"session_tracking": {"resilience": {"notifications": {"webhook_url": "http://e"}}}}"#,
-            "session_tracking.resilience.notifications.webhook_url",
-        ),
-    ] {
+    for (user, project, key) in WIDENING {
         let world = World::new();
         let loaded = world
             .put("graphiti.config.json", user)
@@ -306,4 +309,34 @@ fn a_named_folder_that_is_missing_is_a_warning() {
     );
     let warnings = world.load().warnings;
     assert_eq!(world.plain(&warnings.concat()), "no such folder: ~/gone");
+}
+
+#[test]
+fn the_mark_changes_with_what_shapes_episodes_and_only_then() {
+    let mark = |text: &str| {
+        let world = World::new();
+        world.put("graphiti.config.json", text).load().config.mark()
+    };
+    let plain = mark("{}");
+    for (text, same) in [
+        (
+            r#"{"session_tracking": {"enabled": true, "keep_length_days": null}}"#,
+            true,
+        ),
+        (
+            r#"{"session_tracking": {"filter": {"tool_content": true}}}"#,
+            false,
+        ),
+        (
+            r#"{"session_tracking": {"inactivity_timeout": 600}}"#,
+            false,
+        ),
+        (
+            r#"{"session_tracking": {"include_project_path": false}}"#,
+            false,
+        ),
+        (r#"{"chunk": {"max_tokens": 2000}}"#, false),
+    ] {
+        assert_eq!(mark(text) == plain, same, "{text}");
+    }
 }

@@ -27,13 +27,13 @@ pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &Out<'_>
     if !call.id.is_empty() {
         calls.retain(|c| c.id != call.id);
     }
-    calls.push(PendingCall {
+    calls.push(Arc::new(PendingCall {
         id: call.id,
         tool: call.tool,
         input,
         time: at.time,
         given_up: false,
-    });
+    }));
 }
 
 /// The digest stands where the result is; one that comes after its call was given up says so. A
@@ -84,8 +84,8 @@ pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
     }
 }
 
-fn give_up_call(calls: &mut Vec<PendingCall>, mut call: PendingCall) {
-    call.given_up = true;
+fn give_up_call(calls: &mut Vec<Arc<PendingCall>>, mut call: Arc<PendingCall>) {
+    Arc::make_mut(&mut call).given_up = true;
     calls.push(call);
     let given_up = calls.iter().filter(|c| c.given_up).count();
     if given_up > GIVEN_UP_MAX
@@ -103,9 +103,9 @@ fn words(call: &PendingCall, outcome: Outcome<'_>, at: &At<'_>, out: &Out<'_>) -
     made
 }
 
-fn unknown() -> PendingCall {
-    PendingCall {
+fn unknown() -> Arc<PendingCall> {
+    Arc::new(PendingCall {
         tool: UNKNOWN_TOOL.to_owned(),
         ..PendingCall::default()
-    }
+    })
 }

@@ -8,6 +8,7 @@
 
 use crate::model::carry::QueuedPrompt;
 use crate::model::entry::Queue;
+use std::sync::Arc;
 
 /// Larger: bigger checkpoints; smaller: a prompt that waits behind this many others is forgotten.
 /// One real machine piled up 1,629 nudges that were never delivered.
@@ -23,7 +24,7 @@ pub(super) enum Delivery {
 }
 
 /// Applies one operation. Returns the words that it tells: a prompt that leaves the queue mid-turn.
-pub(super) fn operate(queued: &mut Vec<QueuedPrompt>, op: Queue) -> Option<String> {
+pub(super) fn operate(queued: &mut Vec<Arc<QueuedPrompt>>, op: Queue) -> Option<String> {
     match op {
         Queue::Enqueue(text) => {
             enqueue(queued, text.trim());
@@ -45,7 +46,7 @@ pub(super) fn operate(queued: &mut Vec<QueuedPrompt>, op: Queue) -> Option<Strin
 }
 
 /// A `queued_command` with these words.
-pub(super) fn delivered(queued: &mut Vec<QueuedPrompt>, text: &str) -> Delivery {
+pub(super) fn delivered(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) -> Delivery {
     match queued.iter().position(|q| q.text == text) {
         Some(oldest) if queued.remove(oldest).told => Delivery::Copy,
         _ => Delivery::New,
@@ -53,13 +54,13 @@ pub(super) fn delivered(queued: &mut Vec<QueuedPrompt>, text: &str) -> Delivery 
 }
 
 /// A user entry with these words; it is never a copy, since 3 % of prompts repeat exactly.
-pub(super) fn typed(queued: &mut Vec<QueuedPrompt>, text: &str) {
+pub(super) fn typed(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) {
     if let Some(oldest) = queued.iter().position(|q| !q.told && q.text == text) {
         queued.remove(oldest);
     }
 }
 
-fn enqueue(queued: &mut Vec<QueuedPrompt>, text: &str) {
+fn enqueue(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) {
     if text.is_empty() {
         return;
     }
@@ -67,14 +68,14 @@ fn enqueue(queued: &mut Vec<QueuedPrompt>, text: &str) {
         let told = queued.iter().position(|q| q.told);
         queued.remove(told.unwrap_or(0));
     }
-    queued.push(QueuedPrompt {
+    queued.push(Arc::new(QueuedPrompt {
         text: text.to_owned(),
         told: false,
-    });
+    }));
 }
 
-fn tell(prompt: Option<&mut QueuedPrompt>) -> Option<String> {
-    let prompt = prompt?;
+fn tell(prompt: Option<&mut Arc<QueuedPrompt>>) -> Option<String> {
+    let prompt = Arc::make_mut(prompt?);
     prompt.told = true;
     Some(prompt.text.clone())
 }

@@ -162,14 +162,14 @@ mod tests {
 
     #[test]
     fn members_are_found_by_structure() {
-        let (all, end) =
-            members(r#"{"a":"x\"}\\","b" : {"c":[1,{"d":"]"}]},"e":-1.5e3,"f":null} tail"#);
+        let text = r#"{"a":"x\"}\\","b" : {"c":[1,{"d":"]"}]},"e":-1.5e3,"f":null} tail"#;
+        let (all, end) = members(text);
         let values: Vec<&str> = all.iter().map(|(_, v)| v.as_str()).collect();
         assert_eq!(
             values,
             [r#""x\"}\\""#, r#"{"c":[1,{"d":"]"}]}"#, "-1.5e3", "null"]
         );
-        assert_eq!(end, Some(61));
+        assert_eq!(end, text.find(" tail"));
     }
 
     #[test]

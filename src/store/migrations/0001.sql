@@ -45,9 +45,11 @@ CREATE TABLE file (
     offset     INTEGER NOT NULL,            -- start of the open tail, decompressed bytes
     line       INTEGER NOT NULL,            -- lines before it
     read_to    INTEGER NOT NULL,            -- end of the last complete line that was read
-    head       INTEGER NOT NULL,            -- xxh3 of the first head_bytes
+    head_print INTEGER NOT NULL,            -- xxh3 of the first head_bytes
     head_bytes INTEGER NOT NULL,
-    tail       INTEGER NOT NULL,            -- xxh3 of the up to 4 KiB before read_to
+    tail_print INTEGER NOT NULL,            -- xxh3 of the up to 4 KiB before read_to
+    content    INTEGER NOT NULL,            -- CRC-32 of the bytes before content_to
+    content_to INTEGER NOT NULL,
     ties       TEXT NOT NULL                -- names that make a family, one a line
 );
 CREATE INDEX file_session ON file (session);

@@ -1,5 +1,7 @@
 //! Forgetting: gone, gone for good, and nothing else with it.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::memory::query::parse;
 use crate::model::carry::{FilterCarry, QueuedPrompt, StreamCarry};
@@ -12,10 +14,10 @@ fn telling(name: &str, word: &str) -> Commit {
     commit.facts.ai_title = Some(format!("about {word}"));
     commit.carry.streams = vec![StreamCarry {
         filter: FilterCarry {
-            queued: vec![QueuedPrompt {
+            queued: vec![Arc::new(QueuedPrompt {
                 text: word.into(),
                 told: false,
-            }],
+            })],
             ..FilterCarry::default()
         },
         ..StreamCarry::default()

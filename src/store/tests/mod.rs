@@ -68,6 +68,8 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
                 head: u64::MAX,
                 head_bytes: 10,
                 tail: 7,
+                content: 0,
+                content_to: 0,
             },
             session: name.into(),
             stream: None,

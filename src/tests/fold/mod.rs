@@ -144,12 +144,6 @@ impl Log {
     fn fact(&mut self, fact: Fact) -> &mut Self {
         self.push(What::Fact(fact))
     }
-
-    /// Offset and lines at the end.
-    fn end(&self) -> (u64, u64) {
-        let last = self.entries.last().map(|e| e.place).unwrap_or_default();
-        (last.offset + 100, last.line)
-    }
 }
 
 /// The two folds and what they sealed.

@@ -52,7 +52,10 @@ fn queue(line: &Line<'_>) -> Option<What> {
             })
         }
         b"dequeue" => Queue::Dequeue,
-        b"remove" => Queue::Remove,
+        b"remove" => match line.content.and_then(string) {
+            Some(text) if !text.is_empty() => Queue::RemoveText(text),
+            _ => Queue::Remove,
+        },
         b"popAll" => Queue::PopAll,
         other => {
             return Some(What::Unknown(format!(

@@ -1,0 +1,377 @@
+//! One file through the stages: blocks in, commits out.
+//!
+//! Memory is bounded by a block, the open tail's rows and what a commit gathers. Nothing here
+//! writes; the commits go to whoever asked for them.
+
+use super::account::{Account, Ids, Settled};
+use super::peek::{file_name, label};
+use crate::host::read::{self, Content, LogReader};
+use crate::model::carry::Carry;
+use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints};
+use crate::model::entry::What;
+use crate::model::episode::Episode;
+use crate::model::ledger::Reject;
+use crate::model::namespace::{namespace, project_root};
+use crate::model::policy::{ChunkOptions, FilterPolicy};
+use crate::model::session::Session;
+use crate::model::source::{Seen, Slice};
+use crate::model::tally::Tally;
+use crate::model::time::Time;
+use crate::stages::chunk::{ChunkState, chunk};
+use crate::stages::filter::{FilterState, filter};
+use crate::stages::parse::{ParseState, parse, skim::Skimmer};
+use anyhow::Result;
+
+/// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
+/// memory per worker and less to read again after a crash.
+const COMMIT_BYTES: usize = 512 << 10;
+/// Lines that one commit may settle, for files with little text.
+const COMMIT_LINES: usize = 20_000;
+
+/// What every file of a run is treated with.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// What is kept.
+    pub policy: FilterPolicy,
+    /// Where chunks end.
+    pub chunk: ChunkOptions,
+    /// The machine's name.
+    pub host: String,
+    /// Keep sub-agents' words.
+    pub subagents: bool,
+}
+
+/// One file to read.
+#[derive(Debug)]
+pub struct Work {
+    /// Which bytes.
+    pub slice: Slice,
+    /// Names that tie it to its family.
+    pub ties: Vec<String>,
+    /// The session that it belongs to.
+    pub session: String,
+    /// `None`: the session's main log.
+    pub stream: Option<String>,
+    /// The session's first directory, as far as known.
+    pub cwd: Option<String>,
+    /// The project's root, where the disk knows better than the spelling of `cwd`.
+    pub root: Option<String>,
+    /// The time of the first record that no other file of its family has; its first record's
+    /// time where it has no such relatives.
+    pub first_own: Option<Time>,
+    /// The session that it was forked from, as far as its records tell.
+    pub forked_from: Option<String>,
+    /// What the store has of it.
+    pub before: Option<Before>,
+}
+
+/// What the store has of a file.
+#[derive(Debug)]
+pub struct Before {
+    /// How far it is.
+    pub checkpoint: Checkpoint,
+    /// The folds' state there.
+    pub carry: Carry,
+    /// Ids of the records before the open tail.
+    pub committed: Vec<u64>,
+    /// Ids of the records in it.
+    pub tail: Vec<u64>,
+}
+
+/// What reading one file amounted to.
+#[derive(Clone, Debug, Default)]
+pub struct FileTally {
+    /// Content bytes read, checks included.
+    pub read_bytes: u64,
+    /// What was counted on the way.
+    pub tally: Tally,
+}
+
+/// Folds `work` and hands out its commits, the last one with the open tail. `emit` says whether to
+/// go on; `advance` is told the bytes as they are read.
+///
+/// # Errors
+/// When the file can't be read (any more). Commits handed out before are good.
+pub fn fold(
+    work: Work,
+    rules: &Rules,
+    ids: &mut Ids,
+    advance: &dyn Fn(u64),
+    emit: &mut dyn FnMut(Commit) -> bool,
+) -> Result<FileTally> {
+    let mut fold = Fold::open(work, rules, ids)?;
+    let mut skimmer = Skimmer::default();
+    while let Some(block) = fold.reader.next_block(&mut skimmer)? {
+        let block = fold.reader.block(block, &mut skimmer);
+        let mut batch = parse(fold.slice.file.agent, &mut fold.parser, block);
+        if !rules.subagents && fold.stream.is_none() {
+            batch
+                .items
+                .iter_mut()
+                .filter(|e| e.context.stream.is_some())
+                .for_each(|e| {
+                    (e.what, e.message) = (What::Noise("sub-agent".into()), None);
+                });
+        }
+        advance(batch.delta.to - batch.delta.from);
+        fold.tally.merge(&batch.tally);
+        let batch = fold.account.admit(batch, ids);
+        let batch = filter(batch, &rules.policy, &mut fold.filter);
+        let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
+        fold.rejects.extend(batch.rejects);
+        fold.gathered += batch.items.iter().map(|e| e.text.len()).sum::<usize>();
+        fold.sealed.extend(batch.items);
+        let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_lines() >= COMMIT_LINES;
+        if enough
+            && let Some(commit) = fold.commit(false)?
+            && !emit(commit)
+        {
+            return Ok(fold.done());
+        }
+    }
+    if let Some(commit) = fold.commit(true)? {
+        emit(commit);
+    }
+    Ok(fold.done())
+}
+
+/// The state of one file's fold.
+struct Fold {
+    slice: Slice,
+    stream: Option<String>,
+    ties: Vec<String>,
+    session: Session,
+    forked_from: Option<String>,
+    generation: u32,
+    reader: LogReader,
+    checked_bytes: u64,
+    parser: ParseState,
+    filter: FilterState,
+    chunk: ChunkState,
+    account: Account,
+    /// Where the last commit's open tail began.
+    committed_to: u64,
+    sealed: Vec<Episode>,
+    rejects: Vec<Reject>,
+    gathered: usize,
+    tally: Tally,
+}
+
+impl Fold {
+    fn open(work: Work, rules: &Rules, ids: &mut Ids) -> Result<Fold> {
+        let (standing, checked_bytes) = check(&work)?;
+        let (generation, content, carry) = match (standing, work.before) {
+            (Standing::GoesOn, Some(before)) => {
+                ids.begin(&before.committed);
+                let checkpoint = before.checkpoint;
+                let prints = checkpoint.prints;
+                let content = Content {
+                    crc: prints.content,
+                    to: prints.content_to,
+                };
+                (checkpoint.generation, content, before.carry)
+            }
+            (_, Some(before)) => {
+                ids.know(before.committed.into_iter().chain(before.tail));
+                ids.begin(&[]);
+                (
+                    before.checkpoint.generation + 1,
+                    Content::default(),
+                    Carry::default(),
+                )
+            }
+            (_, None) => {
+                ids.begin(&[]);
+                (1, Content::default(), Carry::default())
+            }
+        };
+        let mut slice = work.slice;
+        if standing == Standing::Afresh {
+            (slice.from, slice.line, slice.seen) = (0, 0, Seen::Replaced);
+        }
+        let reader = LogReader::open(&slice.file, slice.from, slice.line, content)?;
+        let session = session(
+            &slice,
+            &work.session,
+            work.cwd.as_deref(),
+            work.root.as_deref(),
+            rules,
+        );
+        Ok(Fold {
+            parser: ParseState::resume(carry.context.clone(), file_name(&slice.file.key)),
+            filter: FilterState::resume(&carry),
+            chunk: ChunkState::resume(&carry),
+            account: Account::default(),
+            committed_to: slice.from,
+            stream: work.stream,
+            ties: work.ties,
+            session,
+            forked_from: work.forked_from,
+            generation,
+            reader,
+            checked_bytes,
+            sealed: Vec::new(),
+            rejects: Vec::new(),
+            gathered: 0,
+            tally: Tally::default(),
+            slice,
+        })
+    }
+
+    /// What came of the bytes since the last commit; `None` before the last one where the open
+    /// tail hasn't moved.
+    fn commit(&mut self, last: bool) -> Result<Option<Commit>> {
+        let end = self.reader.position();
+        let tail = self.chunk.tail(end, &self.parser.context, &self.filter);
+        if !last && tail.from == self.committed_to {
+            return Ok(None);
+        }
+        let Settled {
+            ids,
+            ledger,
+            mut facts,
+        } = self.account.settle(tail.from);
+        facts.forked_from = facts.forked_from.or_else(|| self.forked_from.take());
+        let open = self.account.tail();
+        let read_to = end.0;
+        let prints = self.prints(if last { read_to } else { tail.from })?;
+        let checkpoint = Checkpoint {
+            key: self.slice.file.key.clone(),
+            path: self.slice.file.path.to_string_lossy().into_owned(),
+            agent: self.slice.file.agent,
+            // until the last commit the file counts as not read to its end
+            stat: if last {
+                self.slice.file.stat
+            } else {
+                Default::default()
+            },
+            generation: self.generation,
+            offset: tail.from,
+            line: tail.line,
+            read_to: if last { read_to } else { tail.from },
+            prints,
+            session: self.session.id.clone(),
+            stream: self.stream.clone(),
+            ties: self.ties.clone(),
+        };
+        self.committed_to = tail.from;
+        self.gathered = 0;
+        Ok(Some(Commit {
+            checkpoint,
+            carry: tail.carry,
+            session: self.session.clone(),
+            facts,
+            tail_facts: if last { open.facts } else { Default::default() },
+            sealed: std::mem::take(&mut self.sealed),
+            open: if last { tail.open } else { Vec::new() },
+            ids,
+            tail_ids: if last { open.ids } else { Vec::new() },
+            ledger,
+            tail_ledger: if last {
+                open.ledger
+            } else {
+                Default::default()
+            },
+            rejects: std::mem::take(&mut self.rejects),
+            unknown: std::mem::take(&mut self.account.unknown),
+        }))
+    }
+
+    fn prints(&mut self, read_to: u64) -> Result<Fingerprints> {
+        let head = self
+            .slice
+            .file
+            .stat
+            .size
+            .max(if self.slice.file.compressed {
+                read_to
+            } else {
+                0
+            });
+        let (mut prints, bytes) = read::fingerprints(&self.slice.file, head.min(read_to), read_to)?;
+        self.checked_bytes += bytes;
+        let content = self.reader.content();
+        (prints.content, prints.content_to) = (content.crc, content.to);
+        Ok(prints)
+    }
+
+    fn done(self) -> FileTally {
+        FileTally {
+            read_bytes: self.reader.read_bytes() + self.checked_bytes,
+            tally: self.tally,
+        }
+    }
+}
+
+/// How a file stands to its checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// What was read is still there.
+    GoesOn,
+    /// New, shrunk, or other content: from the start.
+    Afresh,
+}
+
+/// Compares the content with what the checkpoint remembers of it; gives the bytes that took.
+fn check(work: &Work) -> Result<(Standing, u64)> {
+    let Some(Before { checkpoint, .. }) = &work.before else {
+        return Ok((Standing::Afresh, 0));
+    };
+    let (file, prints) = (&work.slice.file, checkpoint.prints);
+    match work.slice.seen {
+        Seen::New | Seen::Replaced => Ok((Standing::Afresh, 0)),
+        Seen::Touched => {
+            let (content, bytes) = read::content(file, prints.content_to)?;
+            let same = content
+                == Content {
+                    crc: prints.content,
+                    to: prints.content_to,
+                };
+            Ok((
+                if same {
+                    Standing::GoesOn
+                } else {
+                    Standing::Afresh
+                },
+                bytes,
+            ))
+        }
+        Seen::Grown => {
+            let (now, bytes) = read::fingerprints(file, prints.head_bytes, checkpoint.read_to)?;
+            let same = (now.head, now.tail) == (prints.head, prints.tail);
+            Ok((
+                if same {
+                    Standing::GoesOn
+                } else {
+                    Standing::Afresh
+                },
+                bytes,
+            ))
+        }
+    }
+}
+
+fn session(
+    slice: &Slice,
+    id: &str,
+    cwd: Option<&str>,
+    root: Option<&str>,
+    rules: &Rules,
+) -> Session {
+    let project_path = match (root, cwd) {
+        (Some(root), _) => project_root(root),
+        (None, Some(cwd)) => project_root(cwd),
+        (None, None) => label(&slice.file.key),
+    };
+    Session {
+        id: id.to_owned(),
+        agent: slice.file.agent,
+        namespace: namespace(&project_path),
+        project_path,
+        cwd: cwd.map(str::to_owned),
+        branch: None,
+        host: rules.host.clone(),
+        file: file_name(&slice.file.key).to_owned(),
+        facts: Default::default(),
+    }
+}

@@ -1,0 +1,291 @@
+//! From what is on disk to families of files to read: walk, discover, peek, tie.
+//!
+//! Reads heads of new files only; writes nothing.
+
+use super::family::{Family, families};
+use super::file::{Before, Work};
+use super::ingest::each;
+use super::peek::{Peek, peek};
+use super::report::Report;
+use super::run::Setup;
+use crate::host::files::walk;
+use crate::host::git;
+use crate::host::read::{Content, LogReader, fingerprints};
+use crate::model::checkpoint::{Checkpoint, short_id};
+use crate::model::entry::Identity;
+use crate::model::namespace::project_root;
+use crate::model::source::{Seen, Slice, SourceFile};
+use crate::model::time::Time;
+use crate::stages::discover::{Checkpoints, discover};
+use crate::stages::parse::{ParseState, parse, skim::Skimmer};
+use crate::store::Store;
+use anyhow::Result;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// What has to be read, and what was found on the way.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// In the order in which they are committed.
+    pub families: Vec<Family>,
+    /// Files that moved: (old key, file). Their content was checked.
+    pub moved: Vec<(String, SourceFile)>,
+    /// Bytes to read.
+    pub bytes: u64,
+    /// Files to read.
+    pub files: u64,
+}
+
+/// Looks at the configured places. Costs a `stat` per file, and for new files a look at the head.
+///
+/// # Errors
+/// When the store can't be read. Files that can't be read become problems of the report.
+pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> Result<Gathered> {
+    let found = walk(&setup.roots);
+    report.files_found = found.files.len() as u64;
+    report.roots_missing = found.missing;
+    for (path, reason) in found.problems {
+        report.problem(path.to_string_lossy(), reason);
+    }
+    let checkpoints = store.map_or(Ok(Vec::new()), Store::checkpoints)?;
+    let known: Checkpoints = checkpoints
+        .into_iter()
+        .map(|c| (c.key.clone(), c))
+        .collect();
+    let discovered = discover(&found.files, &known, &setup.discover);
+    report.files_unchanged = discovered.unchanged;
+    (report.files_outside, report.bytes_outside) = discovered.outside;
+    report.files_vanished = discovered.vanished.len() as u64;
+    let mut gathered = Gathered::default();
+    if discovered.slices.is_empty() {
+        return Ok(gathered);
+    }
+    let outcomes = each(discovered.slices, setup.jobs, |slice| look(slice, &known))?;
+    let mut works = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Err((path, error)) => report.problem(path, format!("{:#}", error.root_cause())),
+            Ok(looked) => {
+                report.bytes_read += looked.read_bytes;
+                works.extend(admit(looked, store, &known, setup, &mut gathered, report)?);
+            }
+        }
+    }
+    tell_forks_apart(&mut works, report);
+    let reading: Vec<&str> = works.iter().map(|w| w.slice.file.key.as_str()).collect();
+    let resting = known
+        .values()
+        .filter(|c| !reading.contains(&c.key.as_str()));
+    let also: Vec<(String, Vec<String>)> =
+        resting.map(|c| (c.key.clone(), c.ties.clone())).collect();
+    gathered.files = works.len() as u64;
+    gathered.bytes = works
+        .iter()
+        .map(|w| w.slice.file.stat.size.saturating_sub(w.slice.from))
+        .sum();
+    for (mut family, others) in families(works, &also) {
+        if let Some(store) = store {
+            for key in others {
+                let (committed, tail) = store.record_ids(&key)?;
+                family.known.extend(committed.into_iter().chain(tail));
+            }
+        }
+        gathered.families.push(family);
+    }
+    Ok(gathered)
+}
+
+/// A slice with what its head says, where the store doesn't know it.
+struct Looked {
+    slice: Slice,
+    peek: Option<Peek>,
+    read_bytes: u64,
+}
+
+/// Runs in a worker: the only reading that gathering does.
+fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
+    let name = slice.file.key.clone();
+    let mut read_bytes = 0;
+    if let Some(old) = slice.was.as_ref().and_then(|was| known.get(was)) {
+        let (now, bytes) = fingerprints(&slice.file, old.prints.head_bytes, old.read_to)
+            .map_err(|e| (name.clone(), e))?;
+        read_bytes += bytes;
+        if (now.head, now.tail) != (old.prints.head, old.prints.tail) {
+            (slice.was, slice.seen, slice.from, slice.line) = (None, Seen::New, 0, 0);
+        }
+    }
+    if slice.seen != Seen::New {
+        return Ok(Looked {
+            slice,
+            peek: None,
+            read_bytes,
+        });
+    }
+    let peek = peek(&slice.file).map_err(|e| (name, e))?;
+    let read_bytes = read_bytes + peek.read_bytes;
+    Ok(Looked {
+        slice,
+        peek: Some(peek),
+        read_bytes,
+    })
+}
+
+/// A file to read, or `None` where it is left out on purpose.
+fn admit(
+    looked: Looked,
+    store: Option<&Store>,
+    known: &Checkpoints,
+    setup: &Setup<'_>,
+    gathered: &mut Gathered,
+    report: &mut Report,
+) -> Result<Option<Work>> {
+    let slice = looked.slice;
+    let key = slice.was.as_ref().unwrap_or(&slice.file.key);
+    let (checkpoint, store) = match (known.get(key), store) {
+        (Some(checkpoint), Some(store)) if looked.peek.is_none() => (checkpoint, store),
+        _ => {
+            return Ok(new_work(
+                slice,
+                looked.peek.unwrap_or_default(),
+                setup,
+                report,
+            ));
+        }
+    };
+    let cwd = store
+        .session(&checkpoint.session)?
+        .and_then(|s| s.session.cwd);
+    if let Some(reason) = left_out(cwd.as_deref(), None, &slice, setup) {
+        *report.left_out.entry(reason).or_default() += 1;
+        return Ok(None);
+    }
+    if let Some(was) = &slice.was {
+        gathered.moved.push((was.clone(), slice.file.clone()));
+        report.files_moved += 1;
+        if !slice.file.compressed && slice.file.stat.size == checkpoint.stat.size {
+            return Ok(None);
+        }
+    }
+    let (committed, tail) = store.record_ids(key)?;
+    let carry = store.carry(key)?.unwrap_or_default();
+    let checkpoint = Checkpoint {
+        key: slice.file.key.clone(),
+        ..checkpoint.clone()
+    };
+    Ok(Some(Work {
+        ties: checkpoint.ties.clone(),
+        session: checkpoint.session.clone(),
+        stream: checkpoint.stream.clone(),
+        root: root_on_disk(cwd.as_deref()),
+        cwd,
+        first_own: None,
+        forked_from: None,
+        before: Some(Before {
+            checkpoint,
+            carry,
+            committed,
+            tail,
+        }),
+        slice,
+    }))
+}
+
+fn new_work(slice: Slice, peek: Peek, setup: &Setup<'_>, report: &mut Report) -> Option<Work> {
+    let root = root_on_disk(peek.cwd.as_deref());
+    if peek.stream.is_some() && !setup.rules.subagents {
+        *report.left_out.entry("sub-agent".into()).or_default() += 1;
+        return None;
+    }
+    if let Some(reason) = left_out(peek.cwd.as_deref(), root.as_deref(), &slice, setup) {
+        *report.left_out.entry(reason).or_default() += 1;
+        return None;
+    }
+    Some(Work {
+        slice,
+        ties: peek.ties,
+        session: peek.session,
+        stream: peek.stream,
+        cwd: peek.cwd,
+        root,
+        first_own: peek.first,
+        forked_from: peek.forked_from,
+        before: None,
+    })
+}
+
+/// Only the disk knows git worktrees that lie beside their repository.
+fn root_on_disk(cwd: Option<&str>) -> Option<String> {
+    let root = git::worktree_main(Path::new(cwd?))?;
+    Some(root.to_string_lossy().into_owned())
+}
+
+fn left_out(
+    cwd: Option<&str>,
+    root: Option<&str>,
+    slice: &Slice,
+    setup: &Setup<'_>,
+) -> Option<String> {
+    let project = root.or(cwd).map(project_root);
+    (setup.left_out)(project.as_deref(), cwd, &slice.file.key)
+}
+
+/// New logs that begin with the same record are forks of one another: their first own records say
+/// who comes first. They are read twice; there are few.
+fn tell_forks_apart(works: &mut [Work], report: &mut Report) {
+    let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+    for (n, work) in works.iter().enumerate().filter(|(_, w)| w.before.is_none()) {
+        if let Some(tie) = work.ties.iter().find(|t| t.starts_with("uuid:")) {
+            alike.entry(tie.clone()).or_default().push(n);
+        }
+    }
+    for members in alike.values().filter(|m| m.len() > 1) {
+        let records: Vec<Vec<(u64, Option<Time>)>> = members
+            .iter()
+            .map(|n| record_times(&works[*n].slice.file))
+            .collect();
+        let mut holders: FxHashMap<u64, u32> = FxHashMap::default();
+        for (id, _) in records.iter().flatten() {
+            *holders.entry(*id).or_default() += 1;
+        }
+        for (n, records) in members.iter().zip(&records) {
+            let own = records.iter().find(|(id, _)| holders[id] == 1);
+            works[*n].first_own = own.and_then(|(_, time)| *time);
+            report.bytes_read += works[*n].slice.file.stat.size;
+        }
+        name_origin(works, members);
+    }
+}
+
+/// The first in reading order is what the others were forked from.
+fn name_origin(works: &mut [Work], members: &[usize]) {
+    let order = |n: &usize| (works[*n].first_own, works[*n].slice.file.key.clone());
+    let Some(first) = members.iter().min_by_key(|n| order(n)).copied() else {
+        return;
+    };
+    let origin = works[first].session.clone();
+    for n in members.iter().filter(|n| **n != first) {
+        if works[*n].session != origin && works[*n].forked_from.is_none() {
+            works[*n].forked_from = Some(origin.clone());
+        }
+    }
+}
+
+/// Ids and times of a log's records, each once; what can't be read has none.
+fn record_times(file: &SourceFile) -> Vec<(u64, Option<Time>)> {
+    let (mut all, mut skimmer) = (Vec::new(), Skimmer::default());
+    let mut state = ParseState::resume(Default::default(), &file.key);
+    let Ok(mut reader) = LogReader::open(file, 0, 0, Content::default()) else {
+        return all;
+    };
+    let mut seen = rustc_hash::FxHashSet::default();
+    while let Ok(Some(block)) = reader.next_block(&mut skimmer) {
+        for entry in parse(file.agent, &mut state, reader.block(block, &mut skimmer)).items {
+            if let Identity::Own(id) = entry.id
+                && seen.insert(short_id(id))
+            {
+                all.push((short_id(id), entry.time));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,141 @@
+//! Looks at the head of a log that the store doesn't know: whose session, which project, which
+//! other files it shares records with.
+//!
+//! Knows no more than the parsers tell. Reads a few kilobytes, more only while no directory is stated.
+
+use crate::host::read::{Content, LogReader};
+use crate::model::entry::{Entry, Fact, Identity, What};
+use crate::model::source::{Agent, SourceFile};
+use crate::model::time::Time;
+use crate::stages::parse::{ParseState, parse, skim::Skimmer};
+use anyhow::Result;
+use std::path::Path;
+use uuid::Uuid;
+
+/// A `cwd` has been seen as late as byte 358,000 (FORMATS § 1.2).
+const PEEK_BYTES_MAX: u64 = 1 << 20;
+
+/// What the head of a log says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peek {
+    /// The session that the file belongs to: for a main log of Claude Code its name where that is
+    /// a uuid, else what the records state, else the file's name.
+    pub session: String,
+    /// `None`: the session's main log.
+    pub stream: Option<String>,
+    /// The first working directory.
+    pub cwd: Option<String>,
+    /// Names that tie it to others of its family (DESIGN § 6, "Records once").
+    pub ties: Vec<String>,
+    /// The first record's time.
+    pub first: Option<Time>,
+    /// The session that it says it was forked from.
+    pub forked_from: Option<String>,
+    /// Bytes that this look took.
+    pub read_bytes: u64,
+}
+
+/// Reads until session, directory and first record are known, or [`PEEK_BYTES_MAX`].
+///
+/// # Errors
+/// When the file can't be read; the message names it.
+pub fn peek(file: &SourceFile) -> Result<Peek> {
+    let name = file_name(&file.key);
+    let mut state = ParseState::resume(Default::default(), name);
+    let (mut peek, mut skimmer) = (Peek::default(), Skimmer::default());
+    let mut reader = LogReader::open(file, 0, 0, Content::default())?.in_steps_of(16 << 10);
+    while let Some(block) = reader.next_block(&mut skimmer)? {
+        let batch = parse(file.agent, &mut state, reader.block(block, &mut skimmer));
+        batch.items.iter().for_each(|entry| peek.learn(entry));
+        if peek.knows_enough() || reader.read_bytes() > PEEK_BYTES_MAX {
+            break;
+        }
+    }
+    peek.read_bytes = reader.read_bytes();
+    peek.settle(file);
+    Ok(peek)
+}
+
+impl Peek {
+    fn learn(&mut self, entry: &Entry) {
+        let context = &entry.context;
+        if self.session.is_empty()
+            && let Some(session) = &context.session
+        {
+            self.session.clone_from(session);
+            self.tie("session", session);
+        }
+        if self.cwd.is_none() {
+            self.cwd.clone_from(&context.cwd);
+        }
+        self.first = self.first.or(entry.time);
+        if let Some(stream) = &context.stream {
+            self.tie("session", stream);
+        }
+        match (&entry.what, entry.id) {
+            (What::Fact(Fact::ForkedFrom(other)), _) => {
+                self.forked_from.get_or_insert_with(|| other.clone());
+                self.tie("session", other);
+            }
+            (What::Fact(Fact::Parent(other)), _) => self.tie("session", other),
+            (_, Identity::Own(id)) if !self.ties.iter().any(|t| t.starts_with("uuid:")) => {
+                self.tie("uuid", &id.to_string());
+            }
+            _ => {}
+        }
+    }
+
+    fn knows_enough(&self) -> bool {
+        !self.session.is_empty() && self.cwd.is_some() && self.first.is_some()
+    }
+
+    fn tie(&mut self, kind: &str, name: &str) {
+        let tie = format!("{kind}:{name}");
+        if !self.ties.contains(&tie) {
+            self.ties.push(tie);
+        }
+    }
+
+    fn settle(&mut self, file: &SourceFile) {
+        let stem = file_name(&file.key).trim_end_matches(".jsonl");
+        match (file.agent, stem.strip_prefix("agent-")) {
+            (Agent::Claude, Some(agent)) => self.stream = Some(agent.to_owned()),
+            (Agent::Claude, None) if Uuid::try_parse(stem).is_ok() => {
+                self.session = stem.to_owned();
+                self.tie("session", stem);
+            }
+            _ => {}
+        }
+        if self.session.is_empty() {
+            self.session = match self.stream.is_some() {
+                true => parent_directory(&file.key).unwrap_or(stem).to_owned(),
+                false => stem.to_owned(),
+            };
+            let session = self.session.clone();
+            self.tie("session", &session);
+        }
+    }
+}
+
+/// The session of `…/<session>/subagents/agent-x.jsonl`.
+fn parent_directory(key: &str) -> Option<&str> {
+    key[..key.find("/subagents/")?].rsplit('/').next()
+}
+
+/// The last part of a key.
+pub fn file_name(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
+}
+
+/// What stands for the project where no record names a directory: the directory of the log.
+pub fn label(key: &str) -> String {
+    let mut directory = Path::new(key).parent();
+    while let Some(d) = directory
+        && d.file_name()
+            .is_some_and(|n| n == "sessions" || n == "subagents")
+    {
+        directory = d.parent();
+    }
+    let name = directory.and_then(Path::file_name);
+    name.map_or_else(|| "unknown".into(), |n| n.to_string_lossy().into_owned())
+}

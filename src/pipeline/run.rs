@@ -1,0 +1,156 @@
+//! A run on one screen: gather what is new, fold it in workers, commit it, report.
+
+use super::file::Rules;
+use super::gather::gather;
+use super::ingest::{Message, ingest};
+use super::progress::Progress;
+use super::report::{CommitTally, Report};
+use crate::host::files::Root;
+use crate::model::time::Time;
+use crate::stages::discover::DiscoverOptions;
+use crate::store::{Prepared, Store};
+use anyhow::Result;
+use sha2::{Digest, Sha256};
+
+/// Everything that a run is told. The library asks the world nothing.
+pub struct Setup<'a> {
+    /// Where logs lie.
+    pub roots: Vec<Root>,
+    /// What every file is treated with.
+    pub rules: Rules,
+    /// Which files.
+    pub discover: DiscoverOptions,
+    /// Worker threads.
+    pub jobs: usize,
+    /// The run's one point in time.
+    pub now: Time,
+    /// The group that new episodes go to.
+    pub group: String,
+    /// Why a log is not read: asked with its project's root, its directory and its path.
+    pub left_out: &'a (dyn Fn(Option<&str>, Option<&str>, &str) -> Option<String> + Sync),
+}
+
+/// Text that one transaction takes. Larger: fewer segments of the index to merge; smaller: less
+/// memory, less to do again after a crash.
+const TRANSACTION_BYTES: usize = 2 << 20;
+
+/// Brings the store up to the logs. A run without news writes nothing.
+///
+/// # Errors
+/// When the store fails; what was committed before is good. Files that can't be read are problems
+/// of the report.
+pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Result<Report> {
+    let mut report = Report::default();
+    let gathered = gather(Some(store), setup, &mut report)?;
+    for (was, file) in &gathered.moved {
+        store.relocate(was, &file.key, &file.path.to_string_lossy(), file.stat)?;
+    }
+    if gathered.files > 0 {
+        progress.total(gathered.bytes, gathered.files);
+        let made_by = made_by(&setup.rules);
+        let mut writer = Writer {
+            store,
+            setup,
+            made_by,
+            waiting: Vec::new(),
+            bytes: 0,
+        };
+        let prepare = |commit| (CommitTally::of(&commit), Prepared::new(commit));
+        ingest(
+            gathered.families,
+            &setup.rules,
+            setup.jobs,
+            progress,
+            &prepare,
+            &mut |message| match message {
+                Message::Commit(commit) => {
+                    report.add_commit(&commit.0);
+                    writer.take(commit.1, &mut report)
+                }
+                Message::Done { key, outcome } => {
+                    report.add_file(key, outcome);
+                    Ok(())
+                }
+            },
+        )?;
+        writer.flush(&mut report)?;
+        progress.finish();
+    }
+    store.finish()?;
+    Ok(report)
+}
+
+/// What a run would do: the same reading and cutting, nothing written. `None`: there is no store yet.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn plan(store: Option<&Store>, setup: &Setup<'_>, progress: &dyn Progress) -> Result<Report> {
+    let mut report = Report::default();
+    let gathered = gather(store, setup, &mut report)?;
+    progress.total(gathered.bytes, gathered.files);
+    let count = |commit| CommitTally::of(&commit);
+    ingest(
+        gathered.families,
+        &setup.rules,
+        setup.jobs,
+        progress,
+        &count,
+        &mut |message| {
+            match message {
+                Message::Commit(counted) => report.add_commit(&counted),
+                Message::Done { key, outcome } => report.add_file(key, outcome),
+            }
+            Ok(())
+        },
+    )?;
+    progress.finish();
+    Ok(report)
+}
+
+/// Gathers commits into transactions.
+struct Writer<'a> {
+    store: &'a mut Store,
+    setup: &'a Setup<'a>,
+    made_by: String,
+    waiting: Vec<Prepared>,
+    bytes: usize,
+}
+
+impl Writer<'_> {
+    fn take(&mut self, commit: Prepared, report: &mut Report) -> Result<()> {
+        self.bytes += commit.bytes();
+        self.waiting.push(commit);
+        if self.bytes >= TRANSACTION_BYTES {
+            self.flush(report)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, report: &mut Report) -> Result<()> {
+        if !self.waiting.is_empty() {
+            let setup = self.setup;
+            let stored =
+                self.store
+                    .commit(&self.waiting, setup.now, &self.made_by, &setup.group)?;
+            report.add_stored(stored);
+            self.waiting.clear();
+            self.bytes = 0;
+        }
+        Ok(())
+    }
+}
+
+/// The version of the rules and settings that make an episode: `0.1.0+1a2b3c4d`.
+pub fn made_by(rules: &Rules) -> String {
+    let mut hash = Sha256::new();
+    let settings = (&rules.policy, rules.chunk, rules.subagents);
+    hash.update(serde_json::to_vec(&settings).unwrap_or_default());
+    let version = env!("CARGO_PKG_VERSION");
+    let hex: String = hash
+        .finalize()
+        .iter()
+        .take(4)
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    format!("{version}+{hex}")
+}

@@ -1,0 +1,30 @@
+//! What terminals act on and people don't read. Knows escape sequences; refuses to know what the text says.
+
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// `text` without escape sequences (colours, cursor movements, titles). Costs one byte scan where
+/// there are none.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+            .expect("a constant")
+    });
+    match memchr::memchr(0x1b, text.as_bytes()) {
+        Some(_) => ESCAPE.replace_all(text, ""),
+        None => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_cursors_and_titles_vanish() {
+        assert_eq!(plain("\x1b[1;31merror\x1b[0m\x1b[K"), "error");
+        assert_eq!(plain("\x1b[1G\x1b[0Kok \x1b]0;title\x07done"), "ok done");
+        assert!(matches!(plain("as it was"), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,420 @@
+//! How test runners report, as a table (`test_runners.yaml`): output in, numbers out.
+//!
+//! Knows what runners print; refuses to know which command was run, and what a digest looks like.
+
+use super::terminal::plain;
+use crate::model::entry::Excerpt;
+use regex::{Captures, Regex};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+/// What a test runner's output says, summed over its summaries. `None` when no runner is recognised.
+///
+/// Costs one scan for literals where nothing is recognised (about 1 µs per 4 KB), tens of
+/// microseconds where something is. Where the middle of a long output is missing, the totals of
+/// runners that print one summary per package are lower bounds, and `whole` is false.
+pub fn test_run(output: &Excerpt) -> Option<TestRun> {
+    let parts = [output.head.as_str(), output.tail.as_str()];
+    test_run_in(parts, output.is_whole())
+}
+
+/// The same over text that is already cut: its start and its end (empty when nothing is missing).
+pub fn test_run_in(parts: [&str; 2], whole: bool) -> Option<TestRun> {
+    let mut candidates = 0u64;
+    for part in parts {
+        for hit in TABLE.finder.find_iter(part) {
+            candidates |= TABLE.rows_of[hit.as_str()];
+        }
+    }
+    if candidates == 0 {
+        return None;
+    }
+    let parts = parts.map(plain);
+    let rows = TABLE.runners.iter().enumerate();
+    rows.filter(|(i, row)| candidates & (1 << i) != 0 && (whole || !row.needs_whole))
+        .find_map(|(_, row)| row.read(&parts, whole))
+}
+
+/// The numbers of one or more runs of one test runner.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TestRun {
+    /// The runner's name in the table: `pytest`, `cargo test`, …
+    pub runner: &'static str,
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed, errored or timed out.
+    pub failed: u64,
+    /// Tests that were skipped, ignored, pending or expected to fail.
+    pub skipped: u64,
+    /// Tests that ran: `passed + failed`.
+    pub total: u64,
+    /// As the runner states it, summed over runs; absent where it doesn't.
+    pub seconds: Option<f64>,
+    /// Names of failed tests in order of appearance, without repetitions, at most 50.
+    pub failures: Vec<String>,
+    /// The counts are packages, not tests (`go test` without `-v`).
+    pub packages: bool,
+    /// Nothing that the runner printed is missing from the numbers.
+    pub whole: bool,
+}
+
+/// More: longer lists in reports; fewer: the rest of a broken suite is only a number.
+const NAMES_MAX: usize = 50;
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load(include_str!("test_runners.yaml")));
+
+struct Table {
+    runners: Vec<Row>,
+    finder: Regex,
+    rows_of: HashMap<String, u64>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    runner: String,
+    /// Any of these in the output makes the row a candidate.
+    find: Vec<String>,
+    /// Must match; each match adds its named groups.
+    key: Vec<Pattern>,
+    /// Read where the key matched.
+    #[serde(default)]
+    more: Vec<Pattern>,
+    /// Names of failed tests: group `name`; read when something failed.
+    #[serde(default)]
+    names: Vec<Pattern>,
+    #[serde(default)]
+    packages: bool,
+    #[serde(default)]
+    needs_whole: bool,
+    #[serde(default)]
+    last: bool,
+    /// Its numbers are the sum of several lines.
+    #[serde(default)]
+    sums: bool,
+    #[cfg(test)]
+    samples: Vec<tests::Sample>,
+}
+
+#[derive(Deserialize)]
+#[serde(from = "String")]
+struct Pattern {
+    text: String,
+    regex: OnceLock<Regex>,
+}
+
+impl From<String> for Pattern {
+    fn from(text: String) -> Pattern {
+        Pattern {
+            text,
+            regex: OnceLock::new(),
+        }
+    }
+}
+
+impl Pattern {
+    /// Compiled when first needed: a table of sixty regexes is more than a short run can pay.
+    fn regex(&self) -> &Regex {
+        self.regex.get_or_init(|| {
+            Regex::new(&format!("(?mR){}", self.text)).expect("a pattern of the embedded table")
+        })
+    }
+}
+
+impl Table {
+    fn load(text: &str) -> Table {
+        let runners: Vec<Row> = serde_yaml::from_str(text).expect("the embedded table of runners");
+        let mut rows_of: HashMap<String, u64> = HashMap::new();
+        for (i, row) in runners.iter().enumerate() {
+            for literal in &row.find {
+                *rows_of.entry(literal.clone()).or_default() |= 1 << i;
+            }
+        }
+        let mut literals: Vec<String> = rows_of.keys().map(|l| regex::escape(l)).collect();
+        literals.sort();
+        Table {
+            finder: Regex::new(&literals.join("|")).expect("literals"),
+            runners,
+            rows_of,
+        }
+    }
+}
+
+impl Row {
+    fn read(&'static self, parts: &[Cow<'_, str>; 2], whole: bool) -> Option<TestRun> {
+        let mut sum = Sum::default();
+        let mut hits = 0;
+        for (pattern, part) in each(&self.key, parts) {
+            for found in pattern.regex().captures_iter(part) {
+                if self.last {
+                    sum = Sum::default();
+                }
+                sum.add(&found);
+                hits += 1;
+            }
+        }
+        if hits == 0 {
+            return None;
+        }
+        for (pattern, part) in each(&self.more, parts) {
+            for found in pattern.regex().captures_iter(part) {
+                sum.add(&found);
+            }
+        }
+        let mut run = sum.into_run();
+        run.runner = &self.runner;
+        run.packages = self.packages;
+        run.whole = whole || !self.sums;
+        if run.failed > 0 {
+            run.failures = self.failures(parts);
+        }
+        Some(run)
+    }
+
+    fn failures(&self, parts: &[Cow<'_, str>; 2]) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for (pattern, part) in each(&self.names, parts) {
+            for found in pattern.regex().captures_iter(part) {
+                let name = found.name("name").map_or("", |m| m.as_str().trim());
+                if names.len() == NAMES_MAX {
+                    return names;
+                }
+                if !name.is_empty() && names.iter().all(|n| n != name) {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        names
+    }
+}
+
+fn each<'a>(
+    patterns: &'a [Pattern],
+    parts: &'a [Cow<'_, str>; 2],
+) -> impl Iterator<Item = (&'a Pattern, &'a str)> {
+    patterns
+        .iter()
+        .flat_map(|p| parts.iter().map(move |part| (p, part.as_ref())))
+        .filter(|(_, part)| !part.is_empty())
+}
+
+/// Counts as they are found; which of them a runner states differs.
+#[derive(Default)]
+struct Sum {
+    counts: [Option<u64>; 4],
+    seconds: Option<f64>,
+}
+
+const PASSED: usize = 0;
+const FAILED: usize = 1;
+const SKIPPED: usize = 2;
+const TOTAL: usize = 3;
+
+/// Named groups that hold a number, and those whose presence counts one.
+const NUMBERS: [(&str, usize); 5] = [
+    ("passed", PASSED),
+    ("failed", FAILED),
+    ("errors", FAILED),
+    ("skipped", SKIPPED),
+    ("total", TOTAL),
+];
+const ONES: [(&str, usize); 3] = [
+    ("one_passed", PASSED),
+    ("one_failed", FAILED),
+    ("one_skipped", SKIPPED),
+];
+
+/// Words after a number in a `counts` group; others (`3 warnings`) count nothing.
+const WORDS: [(&str, usize); 20] = [
+    ("passed", PASSED),
+    ("pass", PASSED),
+    ("passing", PASSED),
+    ("xpassed", PASSED),
+    ("flaky", PASSED),
+    ("failed", FAILED),
+    ("fail", FAILED),
+    ("failing", FAILED),
+    ("failure", FAILED),
+    ("failures", FAILED),
+    ("error", FAILED),
+    ("errors", FAILED),
+    ("timed", FAILED),
+    ("skipped", SKIPPED),
+    ("ignored", SKIPPED),
+    ("pending", SKIPPED),
+    ("todo", SKIPPED),
+    ("xfailed", SKIPPED),
+    ("disabled", SKIPPED),
+    ("total", TOTAL),
+];
+
+impl Sum {
+    fn add(&mut self, found: &Captures<'_>) {
+        for (group, slot) in NUMBERS {
+            if let Some(n) = found.name(group).and_then(|m| m.as_str().parse().ok()) {
+                self.raise(slot, n);
+            }
+        }
+        for (group, slot) in ONES {
+            if found.name(group).is_some() {
+                self.raise(slot, 1);
+            }
+        }
+        if let Some(counts) = found.name("counts") {
+            self.add_counts(counts.as_str());
+        }
+        if let Some(time) = found.name("time").and_then(|m| seconds(m.as_str())) {
+            *self.seconds.get_or_insert(0.0) += time;
+        }
+        if let Some(ms) = found
+            .name("ms")
+            .and_then(|m| m.as_str().parse::<f64>().ok())
+        {
+            *self.seconds.get_or_insert(0.0) += ms / 1000.0;
+        }
+    }
+
+    fn add_counts(&mut self, counts: &str) {
+        static COUNT: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"(\d+) ([a-z]+)").expect("a constant"));
+        for found in COUNT.captures_iter(counts) {
+            let slot = WORDS.iter().find(|(word, _)| *word == &found[2]);
+            if let (Some((_, slot)), Ok(n)) = (slot, found[1].parse()) {
+                self.raise(*slot, n);
+            }
+        }
+    }
+
+    fn raise(&mut self, slot: usize, by: u64) {
+        let slot = &mut self.counts[slot];
+        *slot = Some(slot.unwrap_or(0).saturating_add(by));
+    }
+
+    fn into_run(self) -> TestRun {
+        let [passed, failed, skipped, total] = self.counts;
+        let (failed, skipped) = (failed.unwrap_or(0), skipped.unwrap_or(0));
+        let rest = total.unwrap_or(0).saturating_sub(failed);
+        let passed = passed.unwrap_or(rest.saturating_sub(skipped));
+        TestRun {
+            passed,
+            failed,
+            skipped,
+            total: passed.saturating_add(failed),
+            seconds: self.seconds,
+            ..TestRun::default()
+        }
+    }
+}
+
+/// `1.2s`, `955.00ms`, `1m 3s`, `2 min`, `0.34 seconds`, `00:01.250`, a bare number of seconds.
+fn seconds(text: &str) -> Option<f64> {
+    static PIECE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(\d+(?:\.\d+)?)\s*(milliseconds?|ms|µs|minutes?|min|m|h|seconds?|secs?|s)?")
+            .expect("a constant")
+    });
+    if text.contains(':') {
+        return text.split(':').try_fold(0.0, |sum, piece| {
+            piece.trim().parse::<f64>().ok().map(|n| sum * 60.0 + n)
+        });
+    }
+    let mut sum = None;
+    for piece in PIECE.captures_iter(text) {
+        let unit = match piece.get(2).map_or("s", |m| m.as_str()) {
+            "µs" => 1e-6,
+            "h" => 3600.0,
+            unit if unit.starts_with("mi") && !unit.starts_with("mil") => 60.0,
+            "m" => 60.0,
+            unit if unit.starts_with('m') => 1e-3,
+            _ => 1.0,
+        };
+        let number: f64 = piece[1].parse().ok()?;
+        *sum.get_or_insert(0.0) += number * unit;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub(super) struct Sample {
+        pub given: String,
+        /// `passed/failed/skipped` and, where stated, ` in SECONDS`, then `: name, name`.
+        pub wants: String,
+    }
+
+    fn told(run: Option<TestRun>) -> String {
+        let Some(run) = run else {
+            return "none".into();
+        };
+        let mut text = format!(
+            "{}: {}/{}/{}",
+            run.runner, run.passed, run.failed, run.skipped
+        );
+        if let Some(seconds) = run.seconds {
+            text += &format!(" in {:.3}", seconds);
+        }
+        if !run.failures.is_empty() {
+            text += &format!(": {}", run.failures.join(", "));
+        }
+        text
+    }
+
+    #[test]
+    fn each_runner_reads_its_own_samples_and_no_other_does() {
+        assert!(TABLE.runners.len() <= 64, "candidates are bits of a u64");
+        for row in &TABLE.runners {
+            assert!(!row.samples.is_empty(), "{} has no sample", row.runner);
+            for sample in &row.samples {
+                let got = told(test_run(&Excerpt::of(&sample.given)));
+                let wants = match sample.wants.as_str() {
+                    "none" => "none".to_owned(),
+                    wants => format!("{}: {wants}", row.runner),
+                };
+                assert_eq!(got, wants, "{}\n{}", row.runner, sample.given);
+            }
+        }
+    }
+
+    #[test]
+    fn no_literal_hides_another() {
+        let literals: Vec<&String> = TABLE.rows_of.keys().collect();
+        for a in &literals {
+            for b in &literals {
+                assert!(a == b || !a.contains(b.as_str()), "{b:?} hides {a:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn durations_in_every_spelling() {
+        for (text, wants) in [
+            ("1.2s", 1.2),
+            ("955.00ms", 0.955),
+            ("1m 3s", 63.0),
+            ("1m3.5s", 63.5),
+            ("2 min 3 s", 123.0),
+            ("0.34 seconds", 0.34),
+            ("2 minutes 1.5 seconds", 121.5),
+            ("00:01.250", 1.25),
+            ("7", 7.0),
+            ("12 milliseconds", 0.012),
+        ] {
+            let got = seconds(text).unwrap_or(f64::NAN);
+            assert!((got - wants).abs() < 1e-9, "{text}: {got}");
+        }
+        assert_eq!(seconds("soon"), None);
+    }
+
+    #[test]
+    fn a_cut_output_says_that_its_sums_are_lower_bounds() {
+        let line = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s\n";
+        let run = test_run(&Excerpt::of(&line.repeat(400))).expect("a run");
+        assert!(!run.whole && run.passed >= 3);
+        let run = test_run(&Excerpt::of(line)).expect("a run");
+        assert!(run.whole);
+    }
+}

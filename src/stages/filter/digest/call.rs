@@ -1,0 +1,278 @@
+//! A call: its tool's row of the table and what stands in the parentheses.
+//!
+//! Knows how parameters are shown; refuses to know results.
+
+use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
+use super::patch::{self, Change};
+use crate::rules::documents;
+use crate::rules::tools::{self, Answer, Show, Tool};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A call, looked up.
+pub struct Call<'a> {
+    /// As the model wrote it.
+    pub name: &'a str,
+    /// How it is told.
+    pub row: &'static Tool,
+    /// Its parameters, or what was kept of them.
+    pub input: &'a Value,
+    /// What paths are shown against.
+    pub cwd: Option<&'a str>,
+    /// What its patch changes, where it has one.
+    pub changes: Vec<Change>,
+}
+
+/// Where shortened inputs keep the parameters of unknown tools, already told.
+pub const PARAMS: &str = "~params";
+
+/// Where shortened inputs keep a plan's title; in the table, the parameter that stands for it.
+pub const TITLE: &str = "~title";
+
+/// More: long lists of files; fewer: a patch's extent is only a number.
+const PATHS_MAX: usize = 6;
+
+impl<'a> Call<'a> {
+    /// Looks up the tool; finds its patch.
+    pub fn new(name: &'a str, input: &'a Value, cwd: Option<&'a str>) -> Call<'a> {
+        let row = tools::tool(name);
+        let mut call = Call {
+            name,
+            row,
+            input,
+            cwd,
+            changes: Vec::new(),
+        };
+        call.changes = match row.answer {
+            Answer::Patch | Answer::Shell => call.patched(),
+            _ => Vec::new(),
+        };
+        call
+    }
+
+    fn patched(&self) -> Vec<Change> {
+        let arguments = self.input.get("command").and_then(Value::as_array);
+        let arguments = arguments.and_then(|list| list.iter().rev().find_map(Value::as_str));
+        let texts = ["input", "patch", "cmd", "command"];
+        let texts = texts.iter().filter_map(|key| self.text(key));
+        let found = texts.chain(arguments).chain(self.input.as_str());
+        let mut changes = found.map(|text| patch::changes(self.input, text));
+        changes
+            .find(|changes| !changes.is_empty())
+            .unwrap_or_else(|| patch::changes(self.input, ""))
+    }
+
+    /// A parameter that is a string.
+    pub fn text(&self, key: &str) -> Option<&'a str> {
+        self.input.get(key).and_then(Value::as_str)
+    }
+
+    /// Files that the parameters name, relative to the working directory when below it.
+    pub fn files(&self) -> Vec<String> {
+        let named = self.row.files.iter().filter_map(|key| self.text(key));
+        let patched = self.changes.iter().map(|change| change.path.as_str());
+        let mut files: Vec<String> = Vec::new();
+        for path in named.chain(patched) {
+            let path = line::relative(path, self.cwd);
+            if !path.is_empty() && files.iter().all(|known| known != path) {
+                files.push(path.to_owned());
+            }
+        }
+        files
+    }
+
+    /// Appends `Read(src/auth.rs)`; only the name when there is nothing to show.
+    pub fn tell(&self, out: &mut String) {
+        const NAME_CHARS_MAX: usize = 80;
+        line::fold(out, self.name, NAME_CHARS_MAX);
+        let named = out.len();
+        match self.row.answer {
+            Answer::Other => self.tell_params(out),
+            Answer::Ask => self.tell_questions(out),
+            _ if !self.changes.is_empty() => self.tell_patch(out),
+            _ => {
+                let shown: Vec<_> = self
+                    .row
+                    .shows
+                    .iter()
+                    .filter_map(|show| self.shown(show))
+                    .collect();
+                for (i, text) in shown.iter().enumerate() {
+                    out.push_str(if i == 0 { "(" } else { ", " });
+                    out.push_str(text);
+                }
+            }
+        }
+        if out.len() > named {
+            out.push(')');
+        }
+    }
+
+    fn tell_params(&self, out: &mut String) {
+        let params = match self.text(PARAMS) {
+            Some(kept) => Cow::Borrowed(kept),
+            None => Cow::Owned(params(self.input)),
+        };
+        if !params.is_empty() {
+            out.push('(');
+            out.push_str(&params);
+        }
+    }
+
+    fn tell_patch(&self, out: &mut String) {
+        out.push('(');
+        if self.row.answer != Answer::Patch {
+            out.push_str("apply_patch ");
+        }
+        for (i, change) in self.changes.iter().take(PATHS_MAX).enumerate() {
+            out.push_str(if i > 0 { ", " } else { "" });
+            line::fold(out, line::relative(&change.path, self.cwd), TEXT_CHARS_MAX);
+        }
+        if self.changes.len() > PATHS_MAX {
+            out.push_str(&format!(" and {} more", self.changes.len() - PATHS_MAX));
+        }
+    }
+
+    /// People's answers need the questions in full.
+    fn tell_questions(&self, out: &mut String) {
+        for (i, (_, question)) in self.questions().enumerate() {
+            if i > 0 {
+                break; // the others stand before their answers
+            }
+            out.push_str("(\"");
+            line::fold(out, question, usize::MAX);
+            out.push('"');
+        }
+    }
+
+    /// (id, question) of each.
+    pub fn questions(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let list = self.input.get("questions").and_then(Value::as_array);
+        let one = self.text("question").map(|question| ("", question));
+        let many = list.into_iter().flatten().filter_map(|q| {
+            let id = q.get("id").and_then(Value::as_str).unwrap_or("");
+            Some((id, q.get("question")?.as_str()?))
+        });
+        many.chain(one)
+    }
+
+    /// A plan's title: its first line without the marks of a heading.
+    pub fn title(&self) -> Option<&'a str> {
+        let plan = self.text(TITLE).or_else(|| self.text("plan"))?;
+        let lines = plan.lines().map(|line| line.trim_start_matches('#').trim());
+        lines.into_iter().find(|line| !line.is_empty())
+    }
+
+    fn shown(&self, show: &Show) -> Option<Cow<'a, str>> {
+        if show.keys()[0] == TITLE {
+            let title = line::folded(self.title()?, TEXT_CHARS_MAX);
+            return Some(Cow::Owned(format!("\"{title}\"")));
+        }
+        let found = show.keys().iter().find_map(|key| self.value(key));
+        let text = match (show, found?) {
+            (Show::Command(_), value) => return self.command(value),
+            (_, Value::String(text)) => Cow::Borrowed(text.as_str()),
+            (_, Value::Number(n)) => Cow::Owned(n.to_string()),
+            _ => return None,
+        };
+        let text = match text {
+            Cow::Borrowed(text) => line::folded(text, TEXT_CHARS_MAX),
+            owned => owned,
+        };
+        match show {
+            Show::Path(_) => Some(self.relative(text)),
+            Show::Place(_) => Some(self.relative(text)).filter(|path| path != "."),
+            Show::Quote(_) => Some(Cow::Owned(format!("\"{text}\""))),
+            _ => Some(text),
+        }
+    }
+
+    /// A parameter that says something.
+    fn value(&self, key: &str) -> Option<&'a Value> {
+        let found = self.input.get(key);
+        found.filter(|v| !matches!(v, Value::Null) && v.as_str() != Some(""))
+    }
+
+    fn relative(&self, path: Cow<'a, str>) -> Cow<'a, str> {
+        match path {
+            Cow::Borrowed(path) => Cow::Borrowed(line::relative(path, self.cwd)),
+            Cow::Owned(path) => Cow::Owned(line::relative(&path, self.cwd).to_owned()),
+        }
+    }
+
+    /// The command on one line, and where it ran when that is not the working directory.
+    fn command(&self, value: &'a Value) -> Option<Cow<'a, str>> {
+        let command = match value {
+            Value::Array(list) => Cow::Owned(joined(list)),
+            other => Cow::Borrowed(other.as_str().unwrap_or("")),
+        };
+        let told = match &command {
+            Cow::Borrowed(text) => line::folded(text, COMMAND_CHARS_MAX),
+            Cow::Owned(text) => Cow::Owned(line::folded(text, COMMAND_CHARS_MAX).into_owned()),
+        };
+        if told.is_empty() {
+            return None;
+        }
+        let place = self
+            .text("workdir")
+            .map(|dir| line::relative(dir, self.cwd));
+        Some(
+            match place.filter(|dir| !matches!(*dir, "" | ".") && self.cwd.is_some()) {
+                Some(dir) => {
+                    Cow::Owned(format!("{told}, in {}", line::folded(dir, TEXT_CHARS_MAX)))
+                }
+                None => told,
+            },
+        )
+    }
+}
+
+/// `k=v, k2=v2` by the documents' rules, on one line.
+pub fn params(input: &Value) -> String {
+    let told = match input {
+        Value::Object(map) if map.is_empty() => return String::new(),
+        Value::Object(_) => documents::params(&documents::summarise_input(input)),
+        Value::Null => return String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    line::folded(&told, COMMAND_CHARS_MAX).into_owned()
+}
+
+/// A list of arguments as one would type it; `bash -lc SCRIPT` is the script.
+pub fn joined(arguments: &[Value]) -> String {
+    let words: Vec<&str> = arguments.iter().filter_map(Value::as_str).collect();
+    if let [shell, flag, script] = words[..] {
+        let name = shell.rsplit(['/', '\\']).next().unwrap_or(shell);
+        let known = [
+            "bash",
+            "sh",
+            "zsh",
+            "pwsh",
+            "powershell",
+            "powershell.exe",
+            "cmd.exe",
+        ];
+        let runs = ["-lc", "-c", "-lic", "-Command", "-command", "/c"];
+        if known.contains(&name) && runs.contains(&flag) {
+            return script.to_owned();
+        }
+    }
+    let mut line = String::new();
+    for (i, word) in words.iter().enumerate() {
+        line.push_str(if i > 0 { " " } else { "" });
+        quote(&mut line, word);
+    }
+    line
+}
+
+/// As a POSIX shell needs it.
+fn quote(out: &mut String, word: &str) {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+~".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return out.push_str(word);
+    }
+    out.push('\'');
+    out.push_str(&word.replace('\'', "'\\''"));
+    out.push('\'');
+}

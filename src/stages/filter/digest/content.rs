@@ -1,0 +1,57 @@
+//! The result's own text beside the digest, or the marker for its absence (SPEC D61).
+
+use super::call::Call;
+use super::output::Output;
+use super::people;
+use crate::model::entry::{Status, ToolResult};
+use crate::rules::terminal::plain;
+use crate::rules::tools::Answer;
+
+/// More: episodes grow by what tools print; less: the block says little more than the digest.
+const BLOCK_BYTES_MAX: usize = 2 * 1024;
+
+/// Appends the output below the digest, each line indented by four spaces: all of it up to 2 KB,
+/// else its start and its end with `…` between them. Nothing when there is none.
+pub fn indented(out: &mut String, output: &Output<'_>) {
+    let head = plain(&output.head);
+    let head = head.trim_end();
+    let tail = plain(output.tail);
+    let tail = tail.trim_end();
+    if tail.is_empty() && head.len() <= BLOCK_BYTES_MAX {
+        return lines(out, head);
+    }
+    let start = head.floor_char_boundary(head.len().min(BLOCK_BYTES_MAX / 2));
+    let last = if tail.is_empty() {
+        &head[start..]
+    } else {
+        tail
+    };
+    let end = last.ceil_char_boundary(last.len().saturating_sub(BLOCK_BYTES_MAX / 2));
+    lines(out, head[..start].trim_end());
+    out.push_str("\n    …");
+    lines(out, last[end..].trim_start_matches('\n'));
+}
+
+fn lines(out: &mut String, text: &str) {
+    let text = text.lines().map(str::trim_end);
+    for line in text.skip_while(|line| line.is_empty()) {
+        out.push_str("\n    ");
+        out.extend(line.chars().filter(|c| !c.is_control() || *c == '\t'));
+    }
+}
+
+/// How the call ended and that its content was left out. What a person said stays: it is theirs.
+pub fn left_out(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+    match (super::status(call, result, output), call.row.answer) {
+        (Status::Refused, _) => return people::refused(out, result),
+        (Status::Ok, Answer::Ask) => return people::answered(out, call, result, output),
+        (Status::Failed, _) => match output.exit_code {
+            Some(code) if code != 0 => out.push_str(&format!("exit {code} ")),
+            _ => out.push_str("failed "),
+        },
+        (Status::Interrupted, _) => out.push_str("interrupted "),
+        (Status::Running, _) => out.push_str("running in the background "),
+        (Status::Ok, _) => {}
+    }
+    out.push_str("(content left out)");
+}

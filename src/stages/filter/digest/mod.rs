@@ -1,0 +1,159 @@
+//! One line for a tool call and its result: `Read(src/auth.rs) → 2000 lines, 48 KB` (SPEC D26).
+//!
+//! Knows what a reader needs of a call; refuses to know records, sessions and where the line will
+//! stand. Which tool is told how is a table (`rules/tools.yaml`), so are errors and test runners.
+
+mod call;
+mod content;
+mod files;
+mod line;
+mod other;
+mod output;
+mod patch;
+mod people;
+mod shell;
+mod shorten;
+mod tasks;
+#[cfg(test)]
+mod tests;
+
+pub use shorten::shorten_input;
+
+use crate::model::entry::{Status, ToolResult};
+use crate::model::exchange::ToolUse;
+use crate::model::policy::{FilterPolicy, Keep};
+use crate::rules::tools::Answer;
+use call::Call;
+use output::Output;
+use serde_json::Value;
+
+/// The digest of a call. `input` is the call's, or what [`shorten_input`] kept of it; `cwd` is what
+/// paths are shown against.
+///
+/// The text is one line without `Action: `, never empty; whitespace is folded and `…` stands only
+/// where something was cut. With `tool_content: true` the result's text follows, indented, at most
+/// 2 KB of it; with `false` a marker stands in its place (SPEC D61). Never panics. About 1 µs, more
+/// where a shell's output holds test results or errors.
+pub fn digest(
+    tool: &str,
+    input: &Value,
+    outcome: Outcome<'_>,
+    policy: &FilterPolicy,
+    cwd: Option<&str>,
+) -> Digest {
+    let call = Call::new(tool, input, cwd);
+    let mut text = String::with_capacity(160);
+    call.tell(&mut text);
+    let mut used = ToolUse {
+        name: tool.to_owned(),
+        files: call.files(),
+        ..ToolUse::default()
+    };
+    match outcome {
+        Outcome::NoResult if call.row.alone => {}
+        Outcome::NoResult => {
+            text.push_str(" → no result");
+            used.status = Status::Interrupted;
+        }
+        Outcome::Result(result) => {
+            let output = Output::of(result);
+            used.status = status(&call, result, &output);
+            used.output_bytes = match output.lines {
+                Some(_) => result.output.bytes,
+                None => output.bytes,
+            };
+            if used.status == Status::Ok {
+                used.modified = files::modified(&call, result);
+                used.completed = tasks::completed(&call, result);
+            }
+            if !(call.row.alone && says_nothing(result)) {
+                text.push_str(" → ");
+                match policy.tool_content {
+                    Keep::Out => content::left_out(&mut text, &call, result, &output),
+                    Keep::Full | Keep::Template(_) => answer(&mut text, &call, result, &output),
+                }
+            }
+            if policy.tool_content == Keep::Full {
+                content::indented(&mut text, &output);
+            }
+        }
+    }
+    Digest { text, tool: used }
+}
+
+/// How a call ended, as its digest is told.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'a> {
+    /// Its result.
+    Result(&'a ToolResult),
+    /// None came before the next prompt.
+    NoResult,
+}
+
+/// What stands for a call and its result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Digest {
+    /// The line, without `Action: `.
+    pub text: String,
+    /// What is known of the call besides.
+    pub tool: ToolUse,
+}
+
+/// A command that states a bad exit code failed, whatever the parser made of it.
+fn status(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Status {
+    let exited_badly = output.exit_code.is_some_and(|code| code != 0);
+    match result.status {
+        Status::Ok if exited_badly && matches!(call.row.answer, Answer::Shell | Answer::Patch) => {
+            Status::Failed
+        }
+        status => status,
+    }
+}
+
+fn says_nothing(result: &ToolResult) -> bool {
+    result.output.bytes == 0 && result.facts.matches.is_none() && result.status == Status::Ok
+}
+
+fn answer(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+    match (status(call, result, output), call.row.answer) {
+        (Status::Refused, _) => people::refused(out, result),
+        (Status::Interrupted, _) => out.push_str("interrupted"),
+        (Status::Ok | Status::Failed | Status::Running, Answer::Poll) => {
+            shell::polled(out, result, output)
+        }
+        (Status::Running, _) => out.push_str("running in the background"),
+        (Status::Failed, Answer::Shell) => shell::ended(out, result, output),
+        (Status::Failed, _) => shell::failure(out, output),
+        (Status::Ok, kind) => succeeded(out, kind, call, result, output),
+    }
+}
+
+fn succeeded(
+    out: &mut String,
+    kind: Answer,
+    call: &Call<'_>,
+    result: &ToolResult,
+    output: &Output<'_>,
+) {
+    match kind {
+        Answer::Shell | Answer::Patch if !call.changes.is_empty() => {
+            files::patch(out, call, result)
+        }
+        Answer::Shell | Answer::Poll => shell::ended(out, result, output),
+        Answer::Patch => files::patch(out, call, result),
+        Answer::Read => files::read(out, call, result, output),
+        Answer::Edit => files::edit(out, call, result),
+        Answer::Write => files::write(out, call, result),
+        Answer::Search => files::search(out, call, result, output),
+        Answer::List => files::list(out, call, result, output),
+        Answer::Stop => out.push_str("stopped"),
+        Answer::Fetch => other::fetch(out, result, output),
+        Answer::Agent => tasks::agent(out, result, output),
+        Answer::Plan => tasks::plan(out, call, result),
+        Answer::Task => tasks::task(out, call, result, output),
+        Answer::Ask => people::answered(out, call, result, output),
+        Answer::Approve => out.push_str("approved"),
+        Answer::Said => other::said(out, output),
+        Answer::Other => other::unknown(out, output),
+    }
+}

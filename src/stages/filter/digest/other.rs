@@ -1,0 +1,71 @@
+//! Answers of the web, of tools that only say something, and of tools that we don't know.
+
+use super::line::{self, TEXT_CHARS_MAX};
+use super::output::Output;
+use crate::model::entry::ToolResult;
+use crate::rules::documents;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// `200, 12 KB`.
+pub fn fetch(out: &mut String, result: &ToolResult, output: &Output<'_>) {
+    if let Some(status) = &result.facts.kind {
+        line::fold(out, status, TEXT_CHARS_MAX);
+        out.push_str(", ");
+    }
+    line::size(out, output.bytes);
+}
+
+/// The first line, and how many there are.
+pub fn said(out: &mut String, output: &Output<'_>) {
+    let first = output.head.lines().map(str::trim).find(|l| !l.is_empty());
+    match first {
+        None if output.lines.is_none() => output.tell_size(out),
+        None => out.push_str("ok"),
+        Some(text) if text.starts_with("{\"success\":true") => out.push_str("ok"),
+        Some(text) => {
+            line::fold(out, text, TEXT_CHARS_MAX);
+            let lines = output.lines.unwrap_or(1);
+            if lines > 1 {
+                let _ = write!(out, " ({lines} lines)");
+            }
+        }
+    }
+}
+
+/// The documents' rules (SPEC 001-043..049), with one correction: a result whose status is known to
+/// be good is not an error because it holds the word (D28).
+pub fn unknown(out: &mut String, output: &Output<'_>) {
+    if output.bytes == 0 {
+        return out.push_str(&documents::summarise_output(None));
+    }
+    let head = output.head.trim();
+    let structured =
+        output.is_whole() && head.starts_with(['{', '[']) && head.ends_with(['}', ']']);
+    if let Some(value) = structured
+        .then(|| serde_json::from_str::<Value>(head).ok())
+        .flatten()
+    {
+        return line::fold(
+            out,
+            &documents::summarise_output(Some(&value)),
+            TEXT_CHARS_MAX,
+        );
+    }
+    let lines = output.lines.unwrap_or(1);
+    let _ = match lines > LARGE_LINES_MIN {
+        true => write!(out, "Large output ({lines} lines, {} chars)", chars(output)),
+        false => write!(out, "Output ({lines} lines)"),
+    };
+}
+
+/// SPEC 001-046.
+const LARGE_LINES_MIN: u64 = 100;
+
+/// Characters; bytes where the middle is missing.
+fn chars(output: &Output<'_>) -> u64 {
+    match output.is_whole() {
+        true => output.head.chars().count() as u64,
+        false => output.bytes,
+    }
+}

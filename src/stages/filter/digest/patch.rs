@@ -1,0 +1,133 @@
+//! What a patch or an edit changes: files and lines. Knows the `*** Begin Patch` grammar
+//! (FORMATS § 8.5) and line counts; refuses to know whether it was applied.
+
+use serde_json::{Value, json};
+
+/// One file that a patch touches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// As the patch names it; the new name where it is moved.
+    pub path: String,
+    /// Lines that start with `+`.
+    pub added: u64,
+    /// Lines that start with `-`.
+    pub removed: u64,
+}
+
+/// Where shortened inputs keep what was counted in them.
+const KEPT: &str = "~changes";
+
+const BEGIN: &str = "*** Begin Patch";
+
+/// The changes in a call's input: a patch anywhere in `text`, with real or escaped newlines (code
+/// mode has it in a JavaScript string), or what [`keep`] left of it. Empty when there is no patch.
+pub fn changes(input: &Value, text: &str) -> Vec<Change> {
+    if let Some(kept) = input.get(KEPT).and_then(Value::as_array) {
+        return kept.iter().filter_map(kept_change).collect();
+    }
+    let Some(at) = memchr::memmem::find(text.as_bytes(), BEGIN.as_bytes()) else {
+        return Vec::new();
+    };
+    let body = &text[at + BEGIN.len()..];
+    match body.starts_with("\\n") {
+        true => read(body.split("\\n")),
+        false => read(body.lines()),
+    }
+}
+
+/// The changes as a shortened input keeps them: key and value.
+pub fn keep(changes: &[Change]) -> (String, Value) {
+    let kept = changes.iter().map(|c| json!([c.path, c.added, c.removed]));
+    (KEPT.to_owned(), kept.collect())
+}
+
+/// Lines that differ between two texts, after the common start and end: (added, removed).
+pub fn difference(old: &str, new: &str) -> (u64, u64) {
+    let old: Vec<&str> = old.lines().collect();
+    let new: Vec<&str> = new.lines().collect();
+    let start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let (old, new) = (&old[start..], &new[start..]);
+    let end = old.iter().rev().zip(new.iter().rev());
+    let end = end.take_while(|(a, b)| a == b).count();
+    ((new.len() - end) as u64, (old.len() - end) as u64)
+}
+
+fn kept_change(kept: &Value) -> Option<Change> {
+    Some(Change {
+        path: kept.get(0)?.as_str()?.to_owned(),
+        added: kept.get(1)?.as_u64()?,
+        removed: kept.get(2)?.as_u64()?,
+    })
+}
+
+fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
+    for line in lines {
+        if let Some(order) = line.strip_prefix("*** ") {
+            if order.starts_with("End Patch") {
+                break;
+            }
+            follow(order.trim_end(), &mut changes);
+        } else if let Some(last) = changes.last_mut() {
+            last.added += u64::from(line.starts_with('+'));
+            last.removed += u64::from(line.starts_with('-'));
+        }
+    }
+    changes
+}
+
+fn follow(order: &str, changes: &mut Vec<Change>) {
+    let named = ["Add File: ", "Update File: ", "Delete File: "];
+    if let Some(path) = named.iter().find_map(|name| order.strip_prefix(name)) {
+        changes.push(Change {
+            path: path.to_owned(),
+            ..Change::default()
+        });
+    } else if let (Some(path), Some(last)) = (order.strip_prefix("Move to: "), changes.last_mut()) {
+        last.path = path.to_owned();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<(String, u64, u64)> {
+        let found = changes(&Value::Null, text).into_iter();
+        found.map(|c| (c.path, c.added, c.removed)).collect()
+    }
+
+    #[test]
+    fn a_patch_is_found_wherever_it_stands() {
+        let wants = vec![("a.rs".to_owned(), 2, 1), ("d.rs".to_owned(), 0, 0)];
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n x\n-y\n+z\n+w\n*** Update File: c.rs\n*** Move to: d.rs\n*** End Patch\n+not";
+        assert_eq!(told(patch), wants);
+        assert_eq!(told(&format!("apply_patch <<'EOF'\n{patch}\nEOF")), wants);
+        let script = format!(
+            "const p = \"{}\"; tools.apply_patch(p)",
+            patch.replace('\n', "\\n")
+        );
+        assert_eq!(told(&script), wants);
+        assert_eq!(told("+a\n-b"), vec![]);
+    }
+
+    #[test]
+    fn what_is_kept_gives_the_same_changes() {
+        let found = changes(
+            &Value::Null,
+            "*** Begin Patch\n*** Add File: a\n+1\n*** End Patch",
+        );
+        let (key, value) = keep(&found);
+        let mut kept = serde_json::Map::new();
+        kept.insert(key, value);
+        assert_eq!(changes(&Value::Object(kept), ""), found);
+    }
+
+    #[test]
+    fn only_what_differs_counts() {
+        assert_eq!(difference("a\nb\nc", "a\nx\ny\nc"), (2, 1));
+        assert_eq!(difference("", "a\n"), (1, 0));
+        assert_eq!(difference("a\na", "a"), (0, 1));
+        assert_eq!(difference("same", "same"), (0, 0));
+    }
+}

@@ -1,0 +1,90 @@
+//! Answers that are a person's words: refusals, choices, approvals. They are kept in full.
+
+use super::call::Call;
+use super::line;
+use super::output::Output;
+use crate::model::entry::ToolResult;
+use crate::rules::errors;
+use serde_json::Value;
+
+/// `refused by the user: use the other file`. Not an error (SPEC D28).
+pub fn refused(out: &mut String, result: &ToolResult) {
+    out.push_str("refused by the user");
+    if let Some(words) = errors::refusal_words(&result.output.head) {
+        out.push_str(": ");
+        line::fold(out, words, usize::MAX);
+    }
+}
+
+/// `"Postgres"`; every further question stands before its answer.
+pub fn answered(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+    let questions: Vec<(&str, &str)> = call.questions().collect();
+    let stated = &result.facts.answers;
+    let parsed: Option<Value> = match stated.is_empty() && output.head.starts_with('{') {
+        true => serde_json::from_str(&output.head).ok(),
+        false => None,
+    };
+    let mut told = 0;
+    for (i, (id, question)) in questions.iter().enumerate() {
+        let answer = stated
+            .iter()
+            .find(|(q, _)| q == question)
+            .map(|(_, a)| a.clone());
+        let answer = answer
+            .or_else(|| answer_in(parsed.as_ref()?, id, question))
+            .or_else(|| answer_after(&output.head, question));
+        let Some(answer) = answer else { continue };
+        tell(out, (i > 0).then_some(*question), &answer, told);
+        told += 1;
+    }
+    // Answers whose question the log words differently.
+    let known = |q: &String| questions.iter().any(|(_, question)| question == q);
+    for (question, answer) in stated.iter().filter(|(q, _)| !known(q)) {
+        tell(out, Some(question), answer, told);
+        told += 1;
+    }
+    if told == 0 {
+        output.tell(out);
+    }
+}
+
+fn tell(out: &mut String, question: Option<&str>, answer: &str, told: usize) {
+    out.push_str(if told > 0 { "; " } else { "" });
+    if let Some(question) = question {
+        out.push('"');
+        line::fold(out, question, usize::MAX);
+        out.push_str("\" → ");
+    }
+    out.push('"');
+    line::fold(out, answer, usize::MAX);
+    out.push('"');
+}
+
+/// Codex: `{"answers":{"ID":{"answers":["…"]}}}`.
+fn answer_in(value: &Value, id: &str, question: &str) -> Option<String> {
+    let answers = value.get("answers")?;
+    let found = answers.get(id).or_else(|| answers.get(question))?;
+    let found = found.get("answers").unwrap_or(found);
+    match found {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => {
+            let texts: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+            Some(texts.join(", "))
+        }
+        _ => None,
+    }
+}
+
+/// Claude Code: `"QUESTION"="ANSWER", "QUESTION"="ANSWER". You can now …`.
+fn answer_after(text: &str, question: &str) -> Option<String> {
+    let marker = format!("\"{question}\"=\"");
+    let answer = &text[text.find(&marker)? + marker.len()..];
+    let next = answer
+        .match_indices("\", \"")
+        .find(|(at, m)| answer[at + m.len()..].contains("\"=\""));
+    let end = next.map(|(at, _)| at);
+    let end = end
+        .or_else(|| answer.find("\". You can"))
+        .or_else(|| answer.rfind('"'));
+    Some(answer[..end.unwrap_or(answer.len())].to_owned())
+}

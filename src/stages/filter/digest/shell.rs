@@ -1,0 +1,158 @@
+//! Answers of shells and of what they left running: tests as numbers, errors as messages.
+
+use super::line;
+use super::output::Output;
+use crate::model::entry::{Status, ToolResult};
+use crate::rules::test_runners::{TestRun, test_run_in};
+use std::fmt::Write;
+
+/// The whole answer of a command that ended, well or not.
+pub fn ended(out: &mut String, result: &ToolResult, output: &Output<'_>) {
+    let failed = result.status == Status::Failed || output.exit_code.is_some_and(|code| code != 0);
+    let run = tests(result, output);
+    match (failed, run) {
+        (_, Some(run)) if run.failed > 0 || !failed => tell_run(out, &run, output),
+        (true, run) => {
+            failure(out, output);
+            if let Some(run) = run.filter(|run| run.total > 0) {
+                out.push_str("; ");
+                tell_run(out, &run, output);
+            }
+        }
+        (false, _) => output.tell(out),
+    }
+}
+
+/// `exit 101: error[E0308] mismatched types`, `failed: …`.
+pub fn failure(out: &mut String, output: &Output<'_>) {
+    let _ = match output.exit_code {
+        Some(code) if code != 0 => write!(out, "exit {code}"),
+        _ => write!(out, "failed"),
+    };
+    output.tell_message(out, ": ");
+}
+
+/// The numbers of the tests that ran, with the call's duration where the runner states none.
+pub fn tests(result: &ToolResult, output: &Output<'_>) -> Option<TestRun> {
+    let mut run = test_run_in(output.parts(), output.is_whole())?;
+    if run.seconds.is_none() {
+        run.seconds = result.facts.duration_ms.map(|ms| ms as f64 / 1000.0);
+    }
+    Some(run)
+}
+
+/// `passed 47/47 in 3.2 s`, `failed 3/50 in 2 s: test_a, test_b, test_c`.
+fn tell_run(out: &mut String, run: &TestRun, output: &Output<'_>) {
+    if run.total == 0 {
+        out.push_str("no tests ran");
+        if run.skipped > 0 {
+            let _ = write!(out, ", {} skipped", run.skipped);
+        }
+        return;
+    }
+    let (word, n) = match run.failed {
+        0 => ("passed", run.passed),
+        failed => ("failed", failed),
+    };
+    let least = if run.whole { "" } else { "at least " };
+    let _ = write!(out, "{word} {least}{n}/{}", run.total);
+    if run.packages {
+        out.push_str(" packages");
+    }
+    if let Some(seconds) = run.seconds.filter(|s| *s > 0.0) {
+        out.push_str(" in ");
+        line::duration(out, seconds);
+    }
+    if run.skipped > 0 {
+        let _ = write!(out, ", {} skipped", run.skipped);
+    }
+    match run.failed {
+        0 => {}
+        _ if run.failures.is_empty() => output.tell_message(out, ": "),
+        _ => tell_names(out, &run.failures),
+    }
+}
+
+fn tell_names(out: &mut String, names: &[String]) {
+    const NAMES_CHARS_MAX: usize = 160;
+    let mut room = NAMES_CHARS_MAX;
+    for (i, name) in names.iter().enumerate() {
+        if name.len() > room && i > 0 {
+            let _ = write!(out, " and {} more", names.len() - i);
+            return;
+        }
+        out.push_str(if i == 0 { ": " } else { ", " });
+        line::fold(out, name, NAMES_CHARS_MAX);
+        room = room.saturating_sub(name.len() + 2);
+    }
+}
+
+/// Something in the background, asked for: `still running: Ready`, `completed: passed 17/17 in 1.5 s`.
+pub fn polled(out: &mut String, result: &ToolResult, output: &Output<'_>) {
+    let inner = Inner::of(output);
+    let running = result.status == Status::Running || inner.state == Some("running");
+    if running {
+        out.push_str("still running");
+        if !inner.output.is_blank() {
+            out.push_str(": ");
+            inner.output.tell(out);
+        }
+        return;
+    }
+    if let Some(state) = inner.state {
+        line::fold(out, state, line::TEXT_CHARS_MAX);
+        if inner.output.is_blank() {
+            return;
+        }
+        out.push_str(": ");
+    }
+    ended(out, result, &inner.output);
+}
+
+/// What `BashOutput` and `TaskOutput` put in tags.
+struct Inner<'a> {
+    state: Option<&'a str>,
+    output: Output<'a>,
+}
+
+impl<'a> Inner<'a> {
+    fn of(output: &'a Output<'_>) -> Inner<'a> {
+        let head: &'a str = &output.head;
+        let mut inner = Inner {
+            state: between(head, "<status>", "</status>"),
+            output: Output {
+                head: head.into(),
+                tail: output.tail,
+                bytes: output.bytes,
+                lines: output.lines,
+                exit_code: output.exit_code,
+            },
+        };
+        if inner.state.is_none() {
+            return inner;
+        }
+        let code = between(head, "<exit_code>", "</exit_code>").and_then(|c| c.trim().parse().ok());
+        inner.output.exit_code = inner.output.exit_code.or(code);
+        let opened = ["<stdout>", "<output>", "<stderr>"];
+        let body = opened
+            .iter()
+            .find_map(|tag| Some(head.find(tag)? + tag.len()));
+        let body = body.map_or("", |at| &head[at..]);
+        let end = ["</stdout>", "</output>", "</stderr>"];
+        let end = end.iter().filter_map(|tag| body.find(tag)).min();
+        let text = &body[..end.unwrap_or(body.len())];
+        if end.is_some() || output.tail.is_empty() {
+            inner.output.bytes = text.len() as u64;
+            inner.output.lines = Some(text.trim().lines().count() as u64);
+            inner.output.tail = "";
+        }
+        inner.output.head = text.into();
+        inner
+    }
+}
+
+fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let from = text.find(open)? + open.len();
+    let to = from + text[from..].find(close)?;
+    Some(&text[from..to])
+}

@@ -1,0 +1,134 @@
+//! What has to be kept of a call's input until its result comes.
+//!
+//! Knows which numbers a digest takes from long parameters; refuses to change what the digest says:
+//! the digest of a shortened input is the digest of the input, and shortening twice is shortening
+//! once.
+
+use super::call::{Call, PARAMS, TITLE, joined, params};
+use super::files::{changed_lines, written_lines};
+use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
+use super::patch;
+use crate::rules::tools::{Answer, Show};
+use serde_json::{Map, Value, json};
+
+/// Where the lines of a written content are kept.
+pub const LINES: &str = "~lines";
+/// Where the lines added and removed by an edit are kept.
+pub const CHANGED: &str = "~changed";
+
+/// The input without what its digest doesn't need: a few hundred bytes, except for questions to a
+/// person. About as fast as dropping what is left out.
+pub fn shorten_input(tool: &str, input: Value) -> Value {
+    let call = Call::new(tool, &input, None);
+    let mut kept = Map::new();
+    match call.row.answer {
+        Answer::Other => return shorten_unknown(input),
+        Answer::Ask => kept.extend(questions(&call)),
+        Answer::Plan => kept.extend(plan(&input)),
+        Answer::Edit => {
+            let changed = changed_lines(&input);
+            kept.extend(changed.map(|(a, r)| (CHANGED.to_owned(), json!([a, r]))));
+        }
+        Answer::Write => {
+            let lines = written_lines(&input);
+            kept.extend(lines.map(|n| (LINES.to_owned(), json!(n))));
+        }
+        Answer::Approve => kept.extend(title(&call)),
+        _ => {}
+    }
+    if !call.changes.is_empty() {
+        kept.extend([patch::keep(&call.changes)]);
+    }
+    let patched = !call.changes.is_empty();
+    let row = call.row;
+    let Value::Object(map) = input else {
+        return Value::Object(kept);
+    };
+    for (key, value) in map {
+        let shown = row.shows.iter().find(|show| show.keys().contains(&key));
+        let command = matches!(shown, Some(Show::Command(_)));
+        let needed = shown.is_some() || row.files.contains(&key) || ALSO.contains(&key.as_str());
+        if needed && !(command && patched) && !kept.contains_key(&key) {
+            kept.insert(key, shorten_value(value, command));
+        }
+    }
+    Value::Object(kept)
+}
+
+/// Parameters that no row shows and some answer needs.
+const ALSO: [&str; 16] = [
+    "offset",
+    "workdir",
+    "output_mode",
+    "-A",
+    "-B",
+    "-C",
+    "context",
+    "edit_mode",
+    "cell_id",
+    "status",
+    "subject",
+    "taskId",
+    "question",
+    TITLE,
+    LINES,
+    CHANGED,
+];
+
+fn shorten_value(value: Value, command: bool) -> Value {
+    let chars_max = if command {
+        COMMAND_CHARS_MAX
+    } else {
+        TEXT_CHARS_MAX
+    };
+    match value {
+        Value::String(text) if text.len() > chars_max => line::folded(&text, chars_max).into(),
+        Value::Array(list) if command => line::folded(&joined(&list), chars_max).into(),
+        Value::Array(_) | Value::Object(_) => Value::Null,
+        short => short,
+    }
+}
+
+fn shorten_unknown(input: Value) -> Value {
+    match input.get(PARAMS).is_some_and(Value::is_string) {
+        true => input,
+        false => match params(&input) {
+            told if told.is_empty() => Value::Object(Map::new()),
+            told => json!({ PARAMS: told }),
+        },
+    }
+}
+
+fn questions(call: &Call<'_>) -> Option<(String, Value)> {
+    let kept: Vec<Value> = call
+        .questions()
+        .map(|(id, text)| json!({"id": id, "question": text}))
+        .collect();
+    (!kept.is_empty()).then(|| ("questions".to_owned(), kept.into()))
+}
+
+fn plan(input: &Value) -> Option<(String, Value)> {
+    let keys = ["todos", "plan"];
+    let (key, list) = keys
+        .iter()
+        .find_map(|key| Some((*key, input.get(*key)?.as_array()?)))?;
+    let short = |item: &Value| {
+        let kept = ["content", "step", "description", "title", "status"];
+        let kept = kept
+            .iter()
+            .filter_map(|key| Some((*key, item.get(*key)?.as_str()?)));
+        let kept = kept.map(|(key, text)| {
+            (
+                key.to_owned(),
+                Value::from(line::folded(text, TEXT_CHARS_MAX)),
+            )
+        });
+        Value::Object(kept.collect())
+    };
+    Some((key.to_owned(), list.iter().map(short).collect()))
+}
+
+fn title(call: &Call<'_>) -> Option<(String, Value)> {
+    let title = call.title()?;
+    Some((TITLE.to_owned(), line::folded(title, TEXT_CHARS_MAX).into()))
+}

@@ -1,0 +1,134 @@
+//! Answers of sub-agents, plans and tasks.
+
+use super::call::Call;
+use super::line::{self, TEXT_CHARS_MAX};
+use super::output::Output;
+use crate::model::entry::ToolResult;
+use crate::rules::tools::Answer;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// `done, 12 tool calls, 31k tokens`.
+pub fn agent(out: &mut String, result: &ToolResult, output: &Output<'_>) {
+    let facts = &result.facts;
+    if output.head.starts_with("Async agent launched") {
+        return out.push_str("running in the background");
+    }
+    if facts.tool_uses.is_none() && facts.tokens.is_none() {
+        return output.tell(out);
+    }
+    out.push_str("done");
+    if let Some(calls) = facts.tool_uses {
+        out.push_str(", ");
+        line::count(out, calls, "tool call");
+    }
+    if let Some(tokens) = facts.tokens {
+        let _ = match tokens {
+            1_000_000.. => write!(out, ", {:.1}M tokens", tokens as f64 / 1e6),
+            1000.. => write!(out, ", {}k tokens", (tokens + 500) / 1000),
+            _ => write!(out, ", {tokens} tokens"),
+        };
+    }
+}
+
+/// One item of a plan: its words and its state.
+struct Item<'a> {
+    text: &'a str,
+    status: &'a str,
+}
+
+fn items<'a>(input: &'a Value) -> impl Iterator<Item = Item<'a>> {
+    let list = ["todos", "plan"]
+        .iter()
+        .find_map(|key| input.get(*key)?.as_array());
+    list.into_iter().flatten().filter_map(|item| {
+        let text = ["content", "step", "description", "title"];
+        Some(Item {
+            text: text.iter().find_map(|key| item.get(*key)?.as_str())?,
+            status: item.get("status").and_then(Value::as_str).unwrap_or(""),
+        })
+    })
+}
+
+/// `3 of 7 done: Fix lint; now: Release`.
+pub fn plan(out: &mut String, call: &Call<'_>, result: &ToolResult) {
+    let (mut done, mut all, mut now) = (0u64, 0u64, None);
+    for item in items(call.input) {
+        all += 1;
+        match item.status {
+            "completed" => done += 1,
+            "in_progress" => now = now.or(Some(item.text)),
+            _ => {}
+        }
+    }
+    if all == 0 {
+        return out.push_str("emptied");
+    }
+    let _ = write!(out, "{done} of {all} done");
+    let mut before = ": ";
+    let mut room = TEXT_CHARS_MAX;
+    for text in result.facts.completed.iter().take_while(|_| done > 0) {
+        if room == 0 {
+            break;
+        }
+        out.push_str(before);
+        let start = out.len();
+        line::fold(out, text, room.max(2));
+        room = room.saturating_sub(out[start..].chars().count());
+        before = "; ";
+    }
+    if let Some(text) = now {
+        out.push_str("; now: ");
+        line::fold(out, text, TEXT_CHARS_MAX);
+    }
+}
+
+/// `task 2`, `completed`, `in progress`, `updated`.
+pub fn task(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+    let head = output.head.as_ref();
+    if let Some(status) = call.text("status") {
+        line::fold(out, &status.replace('_', " "), TEXT_CHARS_MAX);
+        if let Some(subject) = result.facts.completed.first() {
+            out.push_str(": ");
+            line::fold(out, subject, TEXT_CHARS_MAX);
+        }
+        return;
+    }
+    if let Some(rest) = head.strip_prefix("Task #") {
+        let id = rest
+            .split(|c: char| !c.is_alphanumeric())
+            .next()
+            .unwrap_or("");
+        if rest.contains("created successfully") && !id.is_empty() {
+            let _ = write!(out, "task {id}");
+            return;
+        }
+    }
+    match head.starts_with("Updated task") {
+        true => out.push_str("updated"),
+        false => output.tell(out),
+    }
+}
+
+/// Tasks that a successful call marks as completed: what the result states, else a plan's completed
+/// items, else the task's subject or number.
+pub fn completed(call: &Call<'_>, result: &ToolResult) -> Vec<String> {
+    let one_line = |text: &str| line::folded(text, TEXT_CHARS_MAX).into_owned();
+    match call.row.answer {
+        Answer::Plan => {
+            let done = items(call.input).filter(|item| item.status == "completed");
+            done.map(|item| one_line(item.text)).collect()
+        }
+        Answer::Task if call.text("status") == Some("completed") => {
+            if !result.facts.completed.is_empty() {
+                return result.facts.completed.iter().map(|t| one_line(t)).collect();
+            }
+            let subject = call.text("subject").map(one_line);
+            let number = call
+                .text("taskId")
+                .map(|id| one_line(&format!("task #{id}")));
+            subject.or(number).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
