@@ -1,0 +1,78 @@
+//! `make bench`: the figures that the pipeline must reach, in one table (`docs/performance.md`).
+//!
+//! `BENCH_MB` sets the size of the corpus (512), `BENCH_SMOKE=1` makes everything tiny and judges
+//! nothing but the answers; so does running it without `--bench`, as `cargo test --benches` does.
+
+mod child;
+mod homes;
+mod limit;
+mod measure;
+mod renumber;
+mod table;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// How much is measured, and how often.
+pub struct Scale {
+    /// Of the repeated corpus.
+    pub corpus_bytes: u64,
+    /// Of the one long session.
+    pub session_bytes: u64,
+    /// Of the one long line.
+    pub line_bytes: u64,
+    /// Files for the runs without news.
+    pub files: usize,
+    /// None of which is larger.
+    pub file_bytes: u64,
+    /// Cold runs; the best counts.
+    pub cold: usize,
+    /// Runs without news; the median counts.
+    pub idle: usize,
+    /// Large enough for the bars to mean something.
+    pub judged: bool,
+}
+
+const MB: u64 = 1_000_000;
+
+impl Scale {
+    fn chosen() -> Scale {
+        let is_bench = std::env::args().any(|arg| arg == "--bench");
+        let megabytes = std::env::var("BENCH_MB").ok().and_then(|n| n.parse().ok());
+        if !is_bench || std::env::var_os("BENCH_SMOKE").is_some() {
+            return Scale {
+                corpus_bytes: 2 * MB,
+                session_bytes: 3 * MB,
+                line_bytes: 9 * MB,
+                files: 30,
+                file_bytes: 100_000,
+                cold: 1,
+                idle: 3,
+                judged: false,
+            };
+        }
+        Scale {
+            corpus_bytes: megabytes.unwrap_or(512) * MB,
+            session_bytes: 1_000 * MB,
+            line_bytes: 256 * MB,
+            files: 1_500,
+            file_bytes: 300_000,
+            cold: 3,
+            idle: 20,
+            judged: megabytes.is_none_or(|n| n >= 500),
+        }
+    }
+}
+
+fn main() -> io::Result<ExitCode> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((_, rest)) = args.split_first().filter(|(word, _)| *word == child::HELPER) {
+        return child::helper(rest);
+    }
+    let figures = measure::all(&Scale::chosen())?;
+    let mut out = io::stdout().lock();
+    table::print(&mut out, &figures)?;
+    out.flush()?;
+    let missed = figures.iter().any(|figure| figure.passed == Some(false));
+    Ok(ExitCode::from(u8::from(missed)))
+}
