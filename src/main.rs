@@ -1,3 +1,9 @@
 //! argv, environment and streams to `cli::run` to exit code.
 
-fn main() {}
+use sessionmill::cli::{self, World};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let exit = cli::run(std::env::args_os(), World::of_process());
+    ExitCode::from(exit.code())
+}

@@ -1,1 +1,184 @@
-//! Floor 5.
+//! Floor 5: the face for people. One command tree, one file per command, one place for exit codes.
+//! The world comes in through [`World`]; nothing below this floor looks at it.
+
+mod bar;
+mod check;
+mod config;
+mod ctx;
+mod enable;
+mod exit;
+mod forget;
+mod human;
+mod ledger;
+mod out;
+mod places;
+mod plan;
+mod run;
+mod runlog;
+mod schedule;
+mod search;
+mod sessions;
+mod setup;
+mod show;
+mod stats;
+mod status;
+mod store;
+mod when;
+mod world;
+
+pub use exit::Exit;
+pub use world::{Input, Output, World, Zone};
+
+use crate::model::time::Time;
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use ctx::Ctx;
+use out::Out;
+use std::ffi::OsString;
+use std::num::NonZeroU16;
+
+/// Turns the session logs of coding agents into searchable memory
+///
+/// Reads what Claude Code and Codex wrote to disk, keeps what people and agents said and one line
+/// per tool call, and makes it searchable. Nothing leaves this machine.
+#[derive(Parser, Debug)]
+#[command(name = "sessionmill", version, after_help = AFTER, max_term_width = 100)]
+struct Line {
+    #[command(flatten)]
+    switches: Switches,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER: &str = "\
+Exit codes: 0 done; 1 failed, nothing found, or a difference found; 2 wrong usage or configuration;
+3 some files could not be read; 75 another run holds the lock.";
+
+/// What every command understands.
+#[derive(clap::Args, Debug, Default)]
+struct Switches {
+    /// Print one JSON document (docs/json.md)
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    json: bool,
+    /// Print data and errors only
+    #[arg(long, short, global = true, help_heading = "Everywhere")]
+    quiet: bool,
+    /// Worker threads [default: one per core]
+    #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
+    jobs: Option<NonZeroU16>,
+    /// Take this for the present time (RFC 3339)
+    #[arg(long, global = true, value_name = "TIME", value_parser = moment, help_heading = "Everywhere")]
+    now: Option<Time>,
+    /// Take this for the machine's name
+    #[arg(long, global = true, value_name = "NAME", value_parser = host_name, help_heading = "Everywhere")]
+    host: Option<String>,
+    /// Print without colours
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    no_color: bool,
+}
+
+fn moment(text: &str) -> Result<Time, String> {
+    Time::parse(text).ok_or_else(|| "write a time like 2026-04-01T10:00:00Z".into())
+}
+
+fn host_name(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => Ok(text.to_owned()),
+        false => Err("letters, digits, `-`, `_` and `.` only".into()),
+    }
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Run(run::Args),
+    Backfill(run::BackfillArgs),
+    Plan(plan::Args),
+    Search(search::Args),
+    Show(show::Args),
+    Sessions(sessions::Args),
+    Status(status::Args),
+    Stats(stats::Args),
+    Enable(enable::EnableArgs),
+    Disable(enable::DisableArgs),
+    Forget(forget::Args),
+    Config(config::Args),
+    Schedule(schedule::Args),
+    Store(store::Args),
+}
+
+impl Command {
+    fn run(&self, ctx: &mut Ctx) -> anyhow::Result<Exit> {
+        match self {
+            Command::Run(args) => run::run(args, ctx),
+            Command::Backfill(args) => run::backfill(args, ctx),
+            Command::Plan(args) => plan::run(args, ctx),
+            Command::Search(args) => search::run(args, ctx),
+            Command::Show(args) => show::run(args, ctx),
+            Command::Sessions(args) => sessions::run(args, ctx),
+            Command::Status(args) => status::run(args, ctx),
+            Command::Stats(args) => stats::run(args, ctx),
+            Command::Enable(args) => enable::enable(args, ctx),
+            Command::Disable(args) => enable::disable(args, ctx),
+            Command::Forget(args) => forget::run(args, ctx),
+            Command::Config(args) => config::run(args, ctx),
+            Command::Schedule(args) => schedule::run(args, ctx),
+            Command::Store(args) => store::run(args, ctx),
+        }
+    }
+}
+
+/// Runs one command line (`argv[0]` is the program) and prints what comes of it.
+pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
+    let line = match read(argv, &world) {
+        Ok(line) => line,
+        Err(refused) => return explain(&refused, world),
+    };
+    let mut ctx = match Ctx::new(world, &line.switches) {
+        Ok(ctx) => ctx,
+        Err((mut out, error)) => return fail(&mut out, &error.into()),
+    };
+    let result = line.command.run(&mut ctx);
+    let result = result.and_then(|exit| ctx.out.flush().map(|()| exit));
+    result.unwrap_or_else(|error| fail(&mut ctx.out, &error))
+}
+
+fn read(argv: impl IntoIterator<Item = OsString>, world: &World) -> Result<Line, clap::Error> {
+    let colour = match world.stderr.terminal && world.stdout.terminal {
+        true => ColorChoice::Auto,
+        false => ColorChoice::Never,
+    };
+    let matches = Line::command().color(colour).try_get_matches_from(argv)?;
+    Line::from_arg_matches(&matches)
+}
+
+/// Help and version go to stdout and are no failure; what clap refuses goes to stderr, code 2.
+fn explain(refused: &clap::Error, mut world: World) -> Exit {
+    let text = refused.render();
+    let (stream, exit) = match refused.use_stderr() {
+        true => (&mut world.stderr, Exit::Usage),
+        false => (&mut world.stdout, Exit::Done),
+    };
+    let printed = match stream.terminal {
+        true => write!(stream.to, "{}", text.ansi()),
+        false => write!(stream.to, "{text}"),
+    };
+    // Nobody is left to tell that telling failed.
+    let _ = printed.and_then(|()| stream.to.flush());
+    exit
+}
+
+/// Prints an error with its hint and says which code it deserves.
+fn fail(out: &mut Out, error: &anyhow::Error) -> Exit {
+    if exit::is_broken_pipe(error) {
+        return Exit::Done;
+    }
+    let exit = Exit::of(error);
+    // The timer's runs say nothing when another run does their work.
+    if !(exit == Exit::Busy && out.quiet) {
+        let hint = exit::typed(error).and_then(|e| e.hint.clone());
+        // Where stderr is gone too, the exit code is all that is left to say it with.
+        let _ = out.error(&format!("{error:#}"), hint.as_deref());
+    }
+    let _ = out.flush();
+    exit
+}

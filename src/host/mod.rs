@@ -1,6 +1,8 @@
-//! Floor 1: the machine, read-only. Files, git's own files, the host's name.
+//! Floor 1: the machine, read-only. Files, git's own files, the host's name; and the one place
+//! where other programs are started.
 
 pub mod files;
 pub mod git;
 pub mod identity;
+pub mod process;
 pub mod read;

@@ -9,10 +9,14 @@ const SHOWN_DIGITS: usize = 8;
 /// `[namespace: a1b2c3d4, path: /home/me/app]`; without the path where
 /// `include_project_path` is off.
 pub fn provenance(hit: &Hit, include_project_path: bool) -> String {
-    let shown = hit.namespace.get(..SHOWN_DIGITS).unwrap_or(&hit.namespace);
-    if include_project_path {
-        format!("[namespace: {shown}, path: {}]", hit.project_path)
-    } else {
-        format!("[namespace: {shown}]")
+    of_project(&hit.namespace, &hit.project_path, include_project_path)
+}
+
+/// The same for a project.
+pub fn of_project(namespace: &str, path: &str, include_project_path: bool) -> String {
+    let shown = namespace.get(..SHOWN_DIGITS).unwrap_or(namespace);
+    match include_project_path {
+        true => format!("[namespace: {shown}, path: {path}]"),
+        false => format!("[namespace: {shown}]"),
     }
 }

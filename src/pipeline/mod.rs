@@ -5,11 +5,16 @@
 //! chunk in a worker, and commit what comes out in a fixed order from one writer.
 
 pub mod account;
+pub mod admission;
+pub mod check;
+pub mod explain;
 pub mod family;
 pub mod file;
 pub mod gather;
 pub mod ingest;
+pub mod lock;
 pub mod peek;
 pub mod progress;
 pub mod report;
 pub mod run;
+pub mod spec;

@@ -1,5 +1,9 @@
 //! Whole-program tests.
 
 mod cases;
+mod cli;
 mod fold;
 mod home;
+mod schedule;
+mod tidy;
+mod world;

@@ -1,0 +1,137 @@
+//! What every command is handed: the streams, the switches that all share, and the places that
+//! follow from the environment. Asks the process nothing itself.
+
+use super::out::Out;
+use super::world::{Input, World, Zone};
+use crate::config::{self, Env, Home, Loaded};
+use crate::model::error::Error;
+use crate::model::time::Time;
+use crate::pipeline::spec::{self, Pipeline};
+use crate::store::{Access, Store};
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+
+/// A command's surroundings.
+pub struct Ctx<'w> {
+    /// Where output goes.
+    pub out: Out<'w>,
+    /// Where answers come from.
+    pub stdin: Input<'w>,
+    /// This program's file.
+    pub program: PathBuf,
+    /// When the command started, or what `--now` says.
+    pub now: Time,
+    /// The zone that people read times in.
+    pub zone: Zone,
+    /// The machine's name, or what `--host` says.
+    pub host: String,
+    /// `--host` was given.
+    pub host_is_fixed: bool,
+    /// `--now` was given.
+    pub now_is_fixed: bool,
+    /// What `--jobs` says.
+    pub jobs: Option<usize>,
+    /// Threads that the machine runs at once.
+    pub cores: usize,
+    /// The environment, as settings see it.
+    pub env: Env,
+    /// Our folder and what lies in it.
+    pub home: Home,
+    elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
+    warned: bool,
+}
+
+impl<'w> Ctx<'w> {
+    /// The world with the switches applied. Fails where no home directory is known.
+    pub fn new(world: World<'w>, switches: &super::Switches) -> Result<Ctx<'w>, (Out<'w>, Error)> {
+        let colour = !switches.no_color && wants_colour(&world.vars);
+        let mut out = Out::new(world.stdout, world.stderr, colour);
+        out.json = switches.json;
+        out.quiet = switches.quiet;
+        let Some(home) = world.vars.get("HOME").filter(|dir| dir.starts_with('/')) else {
+            let error = Error::usage("HOME is not set to an absolute path");
+            return Err((out, error.hinted("HOME=/home/you sessionmill …")));
+        };
+        let env = Env {
+            home: home.into(),
+            cwd: world.cwd,
+            vars: world.vars,
+        };
+        Ok(Ctx {
+            out,
+            stdin: world.stdin,
+            program: world.program,
+            now: switches.now.unwrap_or(world.now),
+            zone: world.zone,
+            host: switches.host.clone().unwrap_or(world.host),
+            host_is_fixed: switches.host.is_some(),
+            now_is_fixed: switches.now.is_some(),
+            cores: world.cores,
+            jobs: switches.jobs.map(|n| usize::from(n.get())),
+            home: Home::of(&env),
+            env,
+            elapsed_ms: world.elapsed_ms,
+            warned: false,
+        })
+    }
+
+    /// The environment's variables.
+    pub fn vars(&self) -> &BTreeMap<String, String> {
+        &self.env.vars
+    }
+
+    /// Wall time since the command started.
+    pub fn elapsed_ms(&self) -> u64 {
+        (self.elapsed_ms)()
+    }
+
+    /// Makes our folder, readable by its owner only. An existing one keeps its mode.
+    pub fn make_home(&self) -> Result<()> {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.home.dir)
+            .with_context(|| format!("create {}", self.home.dir.display()))
+    }
+
+    /// Everything that the settings' files say. Their warnings are printed, once per command.
+    pub fn settings(&mut self) -> Result<Loaded> {
+        let loaded = config::load(&self.env)?;
+        if !self.warned {
+            self.warned = true;
+            for warning in &loaded.warnings {
+                self.out.warn(warning)?;
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// The store, to read. Works while a run writes; an error with a hint where there is none.
+    pub fn reader(&self) -> Result<Store, Error> {
+        Store::open(&self.home.store(), Access::ReadOnly)
+    }
+
+    /// The user's pipeline of this name, else the embedded one.
+    pub fn pipeline(&self, name: &str) -> Result<Pipeline, Error> {
+        spec::load(name, &self.home.pipelines())
+    }
+
+    /// Asks a person for one line. `None` where nobody is there to answer.
+    pub fn ask(&mut self, question: &str) -> Result<Option<String>> {
+        if !self.stdin.terminal {
+            return Ok(None);
+        }
+        self.out.ask(question)?;
+        let mut answer = String::new();
+        self.stdin.from.read_line(&mut answer)?;
+        Ok(Some(answer.trim().to_owned()))
+    }
+}
+
+/// <https://no-color.org>: any value but the empty one says no.
+fn wants_colour(vars: &BTreeMap<String, String>) -> bool {
+    let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
+    !is_set("NO_COLOR") && vars.get("TERM").is_none_or(|term| term != "dumb")
+}

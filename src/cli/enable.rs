@@ -1,0 +1,138 @@
+//! `enable` and `disable`: the one yes that lets logs be read, recorded word for word (D22), and
+//! the exceptions for single projects.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use crate::config::{CONSENT_TEXT, edit};
+use crate::host::git;
+use crate::model::error::Error;
+use crate::model::namespace::project_root;
+use crate::pipeline::lock::Lock;
+use crate::store::{Access, Consent, Store};
+use anyhow::Result;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Say yes: let the session logs of coding agents be read and kept
+///
+/// What was said in sessions and one line per tool call is kept in ~/.graphiti, readable by you
+/// only. Nothing leaves this machine.
+#[derive(clap::Args, Debug)]
+pub struct EnableArgs {
+    /// Take back `disable --project`: read this project's sessions again
+    #[arg(long, value_name = "PATH")]
+    project: Option<PathBuf>,
+    /// The words of consent; asked for when absent
+    #[arg(long, value_name = "TEXT")]
+    confirm: Option<String>,
+}
+
+/// Stop reading logs, all of them or one project's
+///
+/// What is stored stays searchable; `forget` removes it.
+#[derive(clap::Args, Debug)]
+pub struct DisableArgs {
+    /// Only this project's
+    #[arg(long, value_name = "PATH")]
+    project: Option<PathBuf>,
+}
+
+/// Records consent, then switches tracking on.
+pub fn enable(args: &EnableArgs, ctx: &mut Ctx) -> Result<Exit> {
+    if let Some(path) = &args.project {
+        return exclude(path, false, ctx);
+    }
+    let file = ctx.home.config();
+    let words = consent(args.confirm.as_deref(), ctx)?;
+    // First the record, then the switch: a crash between them leaves logs unread.
+    let _lock = Lock::take(&ctx.home.lock())?;
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    store.record_consent(&Consent {
+        scope: "tracking".into(),
+        text: words,
+        version: env!("CARGO_PKG_VERSION").into(),
+        at: ctx.now,
+    })?;
+    store.finish()?;
+    edit::set_enabled(&file, true)?;
+    report("enable", true, &file, None, ctx)?;
+    ctx.out
+        .note("hint: sessionmill run; then `sessionmill schedule install` lets a timer do it")?;
+    Ok(Exit::Done)
+}
+
+/// Switches tracking off, or excludes one project.
+pub fn disable(args: &DisableArgs, ctx: &mut Ctx) -> Result<Exit> {
+    if let Some(path) = &args.project {
+        return exclude(path, true, ctx);
+    }
+    let file = ctx.home.config();
+    edit::set_enabled(&file, false)?;
+    report("disable", false, &file, None, ctx)?;
+    ctx.out
+        .note("hint: what is stored stays; `sessionmill schedule remove` stops the timer too")?;
+    Ok(Exit::Done)
+}
+
+/// The words that the person agreed to.
+fn consent(given: Option<&str>, ctx: &mut Ctx) -> Result<String> {
+    let answer = match given {
+        Some(words) => Some(words.to_owned()),
+        None => {
+            let home = ctx.home.dir.display().to_string();
+            ctx.out.note(format!(
+                "sessionmill will read what coding agents wrote to disk on this machine and keep\n\
+                 what was said in {home}, readable by you only. Nothing leaves this machine."
+            ))?;
+            ctx.ask(&format!("Type yes to agree to \"{CONSENT_TEXT}\":"))?
+                .map(|typed| match typed.eq_ignore_ascii_case("yes") {
+                    true => CONSENT_TEXT.to_owned(),
+                    false => typed,
+                })
+        }
+    };
+    match answer.as_deref().map(str::trim) {
+        Some(words) if words.eq_ignore_ascii_case(CONSENT_TEXT) => Ok(words.to_owned()),
+        _ => {
+            let hint = format!("sessionmill enable --confirm \"{CONSENT_TEXT}\"");
+            Err(Error::usage("tracking needs your consent, word for word")
+                .hinted(hint)
+                .into())
+        }
+    }
+}
+
+fn exclude(path: &Path, excluded: bool, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    if !excluded && !loaded.config.enabled {
+        let error = Error::usage("tracking is off everywhere, so one project can't be switched on");
+        return Err(error.hinted("sessionmill enable").into());
+    }
+    let asked = ctx.env.cwd.join(path);
+    let folder = git::repository(&asked).unwrap_or(asked);
+    let folder = project_root(&folder.to_string_lossy());
+    let file = ctx.home.config();
+    edit::set_excluded(&file, &folder, excluded)?;
+    let command = if excluded { "disable" } else { "enable" };
+    report(command, !excluded, &file, Some(&folder), ctx)?;
+    Ok(Exit::Done)
+}
+
+fn report(
+    command: &str,
+    on: bool,
+    file: &Path,
+    project: Option<&str>,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    if ctx.out.json {
+        let body = json!({"enabled": on, "project": project, "file": file});
+        return ctx.out.document(command, body);
+    }
+    let word = if on { "on" } else { "off" };
+    let whose = project
+        .map(|path| format!(" for {path}"))
+        .unwrap_or_default();
+    ctx.out
+        .line(format!("tracking is {word}{whose} ({})", file.display()))
+}

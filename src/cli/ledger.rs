@@ -1,0 +1,206 @@
+//! `status --ledger FILE[:LINE]`: why is my session, or this line, not here?
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::bytes;
+use super::setup::{self, Orders};
+use super::status::lines;
+use crate::host::files;
+use crate::model::error::{Error, ErrorKind};
+use crate::model::source::SourceFile;
+use crate::pipeline::explain::{Line, explain};
+use crate::stages::discover::{Checkpoints, DiscoverOptions, discover};
+use crate::store::{FileAccount, Store};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// Accounts for the logs that `typed` means, or for one line of one log.
+pub fn run(typed: &str, ctx: &mut Ctx) -> Result<Exit> {
+    let (name, line) = split(typed);
+    let store = ctx.reader()?;
+    let keys = store.files_like(name)?;
+    match (keys.as_slice(), line) {
+        ([], _) => absent(name, ctx),
+        ([key], Some(line)) => one_line(key, line, &store, ctx),
+        (_, Some(_)) => {
+            let error = Error::usage(format!("several logs match {name}"));
+            Err(error
+                .hinted(format!("write more of the path: {}", keys.join(", ")))
+                .into())
+        }
+        (_, None) => all(&keys, &store, ctx),
+    }
+}
+
+/// `FILE:LINE`, where LINE is a number; everything else is a file.
+fn split(typed: &str) -> (&str, Option<u64>) {
+    match typed
+        .rsplit_once(':')
+        .map(|(name, line)| (name, line.parse()))
+    {
+        Some((name, Ok(line))) => (name, Some(line)),
+        _ => (typed, None),
+    }
+}
+
+fn all(keys: &[String], store: &Store, ctx: &mut Ctx) -> Result<Exit> {
+    let accounts = keys.iter().map(|key| store.account(key));
+    let accounts: Vec<FileAccount> = accounts
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .flatten()
+        .collect();
+    if ctx.out.json {
+        let list: Vec<Value> = accounts.iter().map(document).collect();
+        ctx.out.document("status", json!({"accounts": list}))?;
+        return Ok(Exit::Done);
+    }
+    for account in &accounts {
+        let checkpoint = &account.checkpoint;
+        ctx.out.line(&checkpoint.path)?;
+        ctx.out.line(format!(
+            "session {}, read to byte {} of {}, sealed to line {}",
+            checkpoint.session,
+            checkpoint.read_to,
+            bytes(checkpoint.stat.size),
+            checkpoint.line
+        ))?;
+        ctx.out.text(lines(&account.ledger))?;
+        for (kind, place) in &account.unknown {
+            ctx.out
+                .line(format!("unknown: {kind}, first at line {}", place.line))?;
+        }
+        for reject in &account.rejects {
+            ctx.out.line(format!(
+                "rejected: line {}: {}",
+                reject.place.line, reject.reason
+            ))?;
+        }
+        ctx.out.line("")?;
+    }
+    Ok(Exit::Done)
+}
+
+fn document(account: &FileAccount) -> Value {
+    let checkpoint = &account.checkpoint;
+    json!({
+        "path": checkpoint.path,
+        "session": checkpoint.session,
+        "stream": checkpoint.stream,
+        "generation": checkpoint.generation,
+        "offset": checkpoint.offset,
+        "line": checkpoint.line,
+        "read_to": checkpoint.read_to,
+        "ledger": account.ledger,
+        "rejects": account.rejects,
+        "unknown": account.unknown.iter().map(|(kind, place)| json!({"kind": kind, "line": place.line})).collect::<Vec<_>>(),
+    })
+}
+
+fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let found = files::walk(&setup::roots(&loaded.config));
+    let Some(file) = found.files.iter().find(|file| file.key == key) else {
+        let error = Error::new(ErrorKind::Failed, format!("{key} is gone from disk"));
+        return Err(error
+            .hinted(format!("sessionmill status --ledger {key}"))
+            .into());
+    };
+    let line = explain(file, number)?;
+    let holders = episodes(key, number, store)?;
+    let read = store
+        .checkpoint(key)?
+        .is_some_and(|c| line.end <= c.read_to);
+    if ctx.out.json {
+        let body = json!({"path": key, "line": number, "read": read, "records": line.records, "episodes": holders});
+        ctx.out.document("status", body)?;
+        return Ok(Exit::Done);
+    }
+    print_line(key, number, &line, &holders, read, ctx)?;
+    Ok(Exit::Done)
+}
+
+fn print_line(
+    key: &str,
+    number: u64,
+    line: &Line,
+    holders: &[String],
+    read: bool,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    ctx.out
+        .line(format!("{key}:{number}, {}", bytes(line.bytes)))?;
+    for record in &line.records {
+        ctx.out.line(format!("  {record}"))?;
+    }
+    for id in holders {
+        ctx.out.line(format!("  within episode {id}"))?;
+    }
+    match (read, holders.is_empty()) {
+        (false, _) => ctx.out.line("  not read yet: sessionmill run"),
+        (true, true) => ctx
+            .out
+            .line("  in no episode: filtered, or copied from a log that has it"),
+        (true, false) => Ok(()),
+    }
+}
+
+/// Ids of the episodes of this log that were cut from bytes around a line.
+fn episodes(key: &str, line: u64, store: &Store) -> Result<Vec<String>> {
+    let Some(checkpoint) = store.checkpoint(key)? else {
+        return Ok(Vec::new());
+    };
+    let all = store.episodes(&checkpoint.session)?;
+    let here = all.into_iter().filter(|found| {
+        let (first, last) = found.episode.lines;
+        found.path == checkpoint.path && (first..=last).contains(&line)
+    });
+    Ok(here.map(|found| found.episode.id.to_string()).collect())
+}
+
+/// The store doesn't know it: say what the next run will do with it, if it is there at all.
+fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let config = &loaded.config;
+    let found = files::walk(&setup::roots(config)).files;
+    let file = found
+        .iter()
+        .find(|file| file.key == name || file.key.contains(name));
+    let (state, hint) = match file {
+        None => (
+            "no log like it lies below the sources",
+            "sessionmill status lists the sources",
+        ),
+        Some(file) if config.excluded.covers(&file.key) => (
+            "it is excluded",
+            "sessionmill config show, session_tracking.excluded_paths",
+        ),
+        Some(file) => fate(file, &loaded.config, ctx)?,
+    };
+    let name = file.map_or(name, |file| &file.key);
+    let error = Error::new(
+        ErrorKind::Failed,
+        format!("{name} is not in the store: {state}"),
+    );
+    Err(error.hinted(hint).into())
+}
+
+fn fate(
+    file: &SourceFile,
+    config: &crate::config::Config,
+    ctx: &Ctx,
+) -> Result<(&'static str, &'static str)> {
+    let pipeline = ctx.pipeline("nightly")?;
+    let options = DiscoverOptions {
+        since: setup::since(config, &Orders::new(&pipeline, ctx)),
+        again: false,
+    };
+    let alone = discover(std::slice::from_ref(file), &Checkpoints::new(), &options);
+    Ok(match alone.slices.is_empty() {
+        true => ("it is older than the window", "sessionmill backfill"),
+        false => (
+            "no run has read it yet, or its project is left out",
+            "sessionmill run",
+        ),
+    })
+}

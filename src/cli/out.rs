@@ -1,0 +1,140 @@
+//! What a command prints: data on stdout, everything else on stderr, colour only for people who
+//! see it. Refuses to know what is printed.
+
+use super::world::Output;
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// The version of every `--json` document. Fields may be added within one; they are renamed or
+/// removed only with the next (`docs/json.md`).
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The streams with the switches that every command shares.
+pub struct Out<'w> {
+    stdout: Output<'w>,
+    stderr: Output<'w>,
+    /// One JSON document instead of text.
+    pub json: bool,
+    /// No notes.
+    pub quiet: bool,
+    colour: bool,
+}
+
+/// How a word is meant to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// A heading, a name.
+    Bold,
+    /// Of lesser weight.
+    Dim,
+    /// What was looked for.
+    Match,
+    /// Something is wrong.
+    Alarm,
+}
+
+impl<'w> Out<'w> {
+    /// Takes the streams. `colour` is what the user allows; a stream that is no terminal gets none.
+    pub fn new(stdout: Output<'w>, stderr: Output<'w>, colour: bool) -> Out<'w> {
+        Out {
+            stdout,
+            stderr,
+            json: false,
+            quiet: false,
+            colour,
+        }
+    }
+
+    /// One line of data.
+    pub fn line(&mut self, text: impl AsRef<str>) -> Result<()> {
+        writeln!(self.stdout.to, "{}", text.as_ref())?;
+        Ok(())
+    }
+
+    /// Data that has its own newlines.
+    pub fn text(&mut self, text: impl AsRef<str>) -> Result<()> {
+        self.stdout.to.write_all(text.as_ref().as_bytes())?;
+        Ok(())
+    }
+
+    /// The one document of a `--json` run: `schema_version` and `command` first, then `body`'s keys.
+    pub fn document(&mut self, command: &str, body: Value) -> Result<()> {
+        let mut document = json!({"schema_version": SCHEMA_VERSION, "command": command});
+        if let (Value::Object(all), Value::Object(body)) = (&mut document, body) {
+            all.extend(body);
+        }
+        serde_json::to_writer_pretty(&mut self.stdout.to, &document)?;
+        writeln!(self.stdout.to)?;
+        Ok(())
+    }
+
+    /// A remark for people; silent under `--quiet`.
+    pub fn note(&mut self, text: impl AsRef<str>) -> Result<()> {
+        if !self.quiet {
+            writeln!(self.stderr.to, "{}", text.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Something that deserves attention though the command goes on; never silent.
+    pub fn warn(&mut self, text: impl AsRef<str>) -> Result<()> {
+        let word = paint(self.colour && self.stderr.terminal, Style::Alarm, "warning");
+        writeln!(self.stderr.to, "{word}: {}", text.as_ref())?;
+        Ok(())
+    }
+
+    /// The message of a command that failed, and the next thing to type.
+    pub fn error(&mut self, message: &str, hint: Option<&str>) -> Result<()> {
+        let colour = self.colour && self.stderr.terminal;
+        let name = paint(colour, Style::Alarm, "sessionmill");
+        writeln!(self.stderr.to, "{name}: {message}")?;
+        if let Some(hint) = hint {
+            let word = paint(colour, Style::Bold, "hint");
+            writeln!(self.stderr.to, "{word}: {hint}")?;
+        }
+        Ok(())
+    }
+
+    /// A question to a person; stays on its line.
+    pub fn ask(&mut self, question: &str) -> Result<()> {
+        write!(self.stderr.to, "{question} ")?;
+        self.stderr.to.flush()?;
+        Ok(())
+    }
+
+    /// `text` as data shows it: painted only where a person sees colours.
+    pub fn paint(&self, style: Style, text: &str) -> String {
+        paint(self.colours_data(), style, text)
+    }
+
+    /// Whether data is painted at all.
+    pub fn colours_data(&self) -> bool {
+        self.colour && self.stdout.terminal && !self.json
+    }
+
+    /// Whether a progress bar has someone to look at it.
+    pub fn shows_progress(&self) -> bool {
+        self.stderr.terminal && !self.quiet && !self.json
+    }
+
+    /// Everything written so far reaches its reader.
+    pub fn flush(&mut self) -> Result<()> {
+        self.stdout.to.flush()?;
+        self.stderr.to.flush()?;
+        Ok(())
+    }
+}
+
+fn paint(colour: bool, style: Style, text: &str) -> String {
+    if !colour {
+        return text.to_owned();
+    }
+    let code = match style {
+        Style::Bold => "1",
+        Style::Dim => "2",
+        Style::Match => "1;33",
+        Style::Alarm => "1;31",
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}

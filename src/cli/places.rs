@@ -1,0 +1,122 @@
+//! Which sessions a command looks at, as people say it: the shared filters, the present project,
+//! and how an origin is written. Isolation fails closed (D14).
+
+use super::ctx::Ctx;
+use super::when::When;
+use crate::host::git;
+use crate::memory::provenance::of_project;
+use crate::memory::scope::{self, Scope, Wish};
+use crate::model::namespace::{namespace, project_root};
+use crate::model::session::Session;
+use crate::model::source::Agent;
+use crate::model::time::Time;
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+/// Filters that `search`, `sessions` and `stats` share.
+#[derive(clap::Args, Debug, Default)]
+pub struct Filters {
+    /// Only this project: a path; `.` is the present repository
+    #[arg(long, value_name = "PATH")]
+    pub project: Option<PathBuf>,
+    /// Only namespaces that begin so (6 to 64 hex digits, or a project's absolute path)
+    #[arg(long, value_name = "HEX")]
+    pub namespace: Vec<String>,
+    /// Only this agent's sessions
+    #[arg(long, value_name = "NAME", value_parser = agent)]
+    pub agent: Option<Agent>,
+    /// Only what went on since: 14d, 2h, 2026-04-01, 2026-04-01T10:00
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<When>,
+    /// Only what began before; a day is included whole
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<When>,
+}
+
+impl Filters {
+    /// `--since` as a time.
+    pub fn since(&self, ctx: &Ctx) -> Option<Time> {
+        self.since.map(|when| when.start(ctx.now, ctx.zone))
+    }
+
+    /// `--until` as the first time that is out.
+    pub fn until(&self, ctx: &Ctx) -> Option<Time> {
+        self.until.map(|when| when.end(ctx.now, ctx.zone))
+    }
+}
+
+fn agent(word: &str) -> Result<Agent, String> {
+    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+}
+
+/// The beginning of an id that people type; enough to be unique among thousands.
+pub fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}
+
+/// What the filters and the settings let through.
+pub struct Reach {
+    /// Whose namespaces.
+    pub scope: Scope,
+    /// This project's path, or one below it.
+    pub project: Option<String>,
+    /// `include_project_path`.
+    pub shows_paths: bool,
+}
+
+impl Reach {
+    /// Where something comes from, as the settings let it be shown.
+    pub fn origin(&self, namespace: &str, path: &str) -> String {
+        of_project(namespace, path, self.shows_paths)
+    }
+
+    /// The filter for the store. Where nothing may be seen, the reason is printed and nothing
+    /// passes.
+    pub fn namespaces(&self, ctx: &mut Ctx) -> Result<Option<Vec<String>>> {
+        if let Scope::Nothing(reason) = self.scope {
+            ctx.out.warn(reason)?;
+        }
+        Ok(self.scope.namespaces())
+    }
+}
+
+/// Where a session comes from, as the settings let it be shown.
+pub fn origin(session: &Session, ctx: &mut Ctx) -> Result<String> {
+    let shows_paths = ctx.settings()?.here.include_project_path;
+    Ok(of_project(
+        &session.namespace,
+        &session.project_path,
+        shows_paths,
+    ))
+}
+
+/// Joins the filters with what the settings allow here.
+pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
+    let loaded = ctx.settings()?;
+    let project = filters.project.as_deref().map(|path| root(path, ctx));
+    let present = project
+        .clone()
+        .or_else(|| git::repository(&ctx.env.cwd).map(|dir| project_root(&dir.to_string_lossy())));
+    let current = present.as_deref().map(namespace);
+    let scope = scope::scope(Wish {
+        asked: &filters.namespace,
+        cross_project: loaded.here.cross_project_search,
+        trusted: loaded.here.trusted_namespaces.as_deref(),
+        current: current.as_deref(),
+    })?;
+    Ok(Reach {
+        scope,
+        project,
+        shows_paths: loaded.here.include_project_path,
+    })
+}
+
+/// The project that a path means: `.` is the repository around it, anything else itself.
+fn root(path: &Path, ctx: &Ctx) -> String {
+    let full = ctx.env.cwd.join(path);
+    let full = match path == Path::new(".") {
+        true => git::repository(&ctx.env.cwd).unwrap_or_else(|| ctx.env.cwd.clone()),
+        false => full,
+    };
+    project_root(&full.to_string_lossy())
+}

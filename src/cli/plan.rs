@@ -1,0 +1,115 @@
+//! `plan`: what a run would do and cost. Reads, writes nothing.
+
+use super::bar::Bar;
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::{bytes, count, duration_ms, plural, share};
+use super::run::Options;
+use super::setup::{self, Orders};
+use crate::config::gate;
+use crate::pipeline::progress::{Progress, Silent};
+use crate::pipeline::report::Report;
+use crate::pipeline::run;
+use crate::store::Store;
+use anyhow::Result;
+
+/// Say what a run would do and cost, without doing it
+///
+/// Reads what a run would read and cuts it the same way; writes nothing, not even a checkpoint.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The pipeline's name
+    #[arg(value_name = "PIPELINE", default_value = "nightly")]
+    pipeline: String,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Plans.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let mut pipeline = ctx.pipeline(&args.pipeline)?;
+    args.options.apply(&mut pipeline, ctx);
+    let loaded = ctx.settings()?;
+    let gate = gate(&loaded.config);
+    if !gate.enabled {
+        let body = serde_json::json!({"enabled": false, "reason": gate.reason});
+        match ctx.out.json {
+            true => ctx.out.document("plan", body)?,
+            false => ctx
+                .out
+                .line(format!("a run would read nothing: {}", gate.reason))?,
+        }
+        ctx.out.note("hint: sessionmill enable")?;
+        return Ok(Exit::Done);
+    }
+    let orders = Orders::new(&pipeline, ctx);
+    let admission = setup::admission(&loaded, ctx)?;
+    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
+        admission.left_out(project, cwd, path)
+    };
+    let setup = setup::setup(&loaded.config, &orders, &left_out);
+    let store: Option<Store> = match ctx.home.store().exists() {
+        true => Some(ctx.reader()?),
+        false => None,
+    };
+    let bar = Bar::default();
+    let progress: &dyn Progress = if ctx.out.shows_progress() {
+        &bar
+    } else {
+        &Silent
+    };
+    let planned = run::plan(store.as_ref(), &setup, progress);
+    progress.finish();
+    let report = planned?;
+    tell(&report, ctx)?;
+    Ok(match report.problems.is_empty() {
+        true => Exit::Done,
+        false => Exit::Partial,
+    })
+}
+
+fn tell(report: &Report, ctx: &mut Ctx) -> Result<()> {
+    if ctx.out.json {
+        let mut body = serde_json::to_value(report)?;
+        body["text_tokens"] = report.text_tokens().into();
+        body["took_ms"] = ctx.elapsed_ms().into();
+        return ctx.out.document("plan", body);
+    }
+    for problem in &report.problems {
+        ctx.out
+            .warn(format!("{}: {}", problem.path, problem.reason))?;
+    }
+    let tally = &report.tally;
+    ctx.out.line(format!(
+        "a run would read {} of {}: {}, {}",
+        count(report.files_read),
+        plural(report.files_found, "file"),
+        plural(tally.records, "record"),
+        bytes(tally.read_bytes),
+    ))?;
+    ctx.out.line(format!(
+        "and store {} ({} may still grow): {} of text, {} of what was read, ≈ {} tokens",
+        plural(report.episodes_sealed + report.episodes_open, "episode"),
+        count(report.episodes_open),
+        bytes(report.text_bytes),
+        share(report.text_bytes, tally.read_bytes),
+        count(report.text_tokens()),
+    ))?;
+    ctx.out
+        .line("in money: nothing; no language model and no server is asked")?;
+    for (reason, files) in &report.left_out {
+        ctx.out
+            .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
+    }
+    if report.files_outside > 0 {
+        let (files, size) = (
+            plural(report.files_outside, "file"),
+            bytes(report.bytes_outside),
+        );
+        ctx.out.line(format!(
+            "older than the window: {files}, {size} (sessionmill backfill)"
+        ))?;
+    }
+    ctx.out
+        .note(format!("planned in {}", duration_ms(ctx.elapsed_ms())))
+}

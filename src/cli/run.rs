@@ -1,0 +1,283 @@
+//! `run` and `backfill`: one pipeline, once.
+
+use super::bar::Bar;
+use super::check;
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::{bytes, count, duration_ms, plural};
+use super::runlog;
+use super::setup::{self, Orders};
+use super::when::When;
+use crate::config::{Loaded, gate};
+use crate::model::error::Error;
+use crate::model::ledger::Fate;
+use crate::pipeline::lock::Lock;
+use crate::pipeline::progress::{Progress, Silent};
+use crate::pipeline::report::Report;
+use crate::pipeline::run;
+use crate::pipeline::spec::{self, Pipeline, Step, Window};
+use crate::store::{Access, Consent, Store};
+use anyhow::Result;
+
+/// Run a pipeline: read what is new in the logs and make it searchable
+///
+/// Without a name it is `nightly`. `backfill` takes all logs, however old; `ci` compares a corpus
+/// with a recorded result. Your own pipelines are files in ~/.graphiti/pipelines (docs/pipelines.md).
+/// A run may be stopped and repeated at any time; one after another without news does nothing.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The pipeline's name
+    #[arg(value_name = "PIPELINE", default_value = "nightly")]
+    pipeline: String,
+    #[command(flatten)]
+    options: Options,
+    /// Index into a throw-away store and compare with the recorded result; a difference is exit 1
+    #[arg(long, conflicts_with = "rebuild")]
+    check: bool,
+    /// With --check: record the result instead
+    #[arg(long, requires = "check")]
+    record: bool,
+}
+
+/// Run the pipeline `backfill`: all logs, however old
+#[derive(clap::Args, Debug)]
+pub struct BackfillArgs {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What both understand.
+#[derive(clap::Args, Debug)]
+pub struct Options {
+    /// Only these steps: ingest, report
+    #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = Step::parse)]
+    steps: Vec<Step>,
+    /// Derive everything again from the logs that still exist
+    #[arg(long)]
+    rebuild: bool,
+    /// Only logs modified since: 14d, 2h, 2026-04-01
+    #[arg(long, value_name = "WHEN", conflicts_with = "all")]
+    since: Option<When>,
+    /// All logs, however old
+    #[arg(long)]
+    all: bool,
+}
+
+impl Options {
+    /// Gives the command line's word for the pipeline's.
+    pub fn apply(&self, pipeline: &mut Pipeline, ctx: &Ctx) {
+        if !self.steps.is_empty() {
+            pipeline.steps = spec::steps(self.steps.iter().copied());
+        }
+        if self.all {
+            pipeline.window = Window::All;
+        }
+        if let Some(when) = self.since {
+            pipeline.window = Window::Since(when.start(ctx.now, ctx.zone));
+        }
+        pipeline.rebuild |= self.rebuild;
+    }
+}
+
+/// Runs or checks a pipeline.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let mut pipeline = ctx.pipeline(&args.pipeline)?;
+    args.options.apply(&mut pipeline, ctx);
+    match args.check {
+        true => check::check(&pipeline, args.record, ctx),
+        false => execute(&pipeline, ctx),
+    }
+}
+
+/// `run backfill`.
+pub fn backfill(args: &BackfillArgs, ctx: &mut Ctx) -> Result<Exit> {
+    let mut pipeline = ctx.pipeline("backfill")?;
+    args.options.apply(&mut pipeline, ctx);
+    execute(&pipeline, ctx)
+}
+
+/// Everything that can fail at once fails before the first log is opened.
+fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let gate = gate(&loaded.config);
+    if !gate.enabled {
+        return refuse(&gate.reason, ctx);
+    }
+    if !pipeline.steps.contains(&Step::Ingest) {
+        let message = format!(
+            "pipeline `{}` has nothing to report without `ingest`",
+            pipeline.name
+        );
+        return Err(Error::usage(message).hinted("sessionmill status").into());
+    }
+    let orders = Orders::new(pipeline, ctx);
+    let admission = setup::admission(&loaded, ctx)?;
+    let lock = Lock::take(&ctx.home.lock())?;
+    let first = !ctx.home.store().exists();
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    agree_by_configuration(&gate.reason, &mut store, ctx)?;
+    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
+        admission.left_out(project, cwd, path)
+    };
+    let setup = setup::setup(&loaded.config, &orders, &left_out);
+    let bar = Bar::default();
+    let progress: &dyn Progress = if ctx.out.shows_progress() {
+        &bar
+    } else {
+        &Silent
+    };
+    let ran = run::run(&mut store, &setup, progress);
+    progress.finish();
+    let log = |text: &str| runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, text);
+    let report = match ran {
+        Ok(report) => report,
+        Err(error) => {
+            // The error is told anyway; a log that can't be written must not hide it.
+            let _ = log(&format!("run {}: failed: {error:#}", pipeline.name));
+            return Err(error);
+        }
+    };
+    lock.stamp(ctx.now)?;
+    if has_news(&report) {
+        let took = duration_ms(ctx.elapsed_ms());
+        if let Err(error) = log(&format!(
+            "run {}: {}, took {took}",
+            pipeline.name,
+            summary(&report)
+        )) {
+            ctx.out
+                .warn(format!("the run is not in the log: {error}"))?;
+        }
+    }
+    if pipeline.steps.contains(&Step::Report) {
+        tell(&report, first, &loaded, ctx)?;
+    }
+    Ok(match report.problems.is_empty() {
+        true => Exit::Done,
+        false => Exit::Partial,
+    })
+}
+
+/// Tracking is off: nothing is read, and that is no failure, or a timer would fail for ever.
+fn refuse(reason: &str, ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        ctx.out.document(
+            "run",
+            serde_json::json!({"enabled": false, "reason": reason}),
+        )?;
+    }
+    ctx.out
+        .note(format!("tracking is off, nothing was read: {reason}"))?;
+    ctx.out.note("hint: sessionmill enable")?;
+    Ok(Exit::Done)
+}
+
+/// `enabled: true`, written by the user, is consent; it is recorded as what it is (D20).
+fn agree_by_configuration(reason: &str, store: &mut Store, ctx: &Ctx) -> Result<()> {
+    if store
+        .consents()?
+        .iter()
+        .any(|consent| consent.scope == "tracking")
+    {
+        return Ok(());
+    }
+    store.record_consent(&Consent {
+        scope: "tracking".into(),
+        text: format!("by configuration: {reason}"),
+        version: env!("CARGO_PKG_VERSION").into(),
+        at: ctx.now,
+    })?;
+    Ok(())
+}
+
+fn has_news(report: &Report) -> bool {
+    report.files_read + report.files_moved > 0 || !report.problems.is_empty()
+}
+
+/// One line without content, for the log.
+fn summary(report: &Report) -> String {
+    format!(
+        "{} read, {}, {} kept, {} rejected, {} new, {} changed, {}",
+        plural(report.files_read, "file"),
+        bytes(report.bytes_read),
+        plural(report.ledger.of(Fate::Kept), "line"),
+        count(report.ledger.of(Fate::Rejected)),
+        plural(report.episodes_new, "episode"),
+        count(report.episodes_changed),
+        plural(report.problems.len() as u64, "problem"),
+    )
+}
+
+/// The step `report`.
+fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
+    if ctx.out.json {
+        let mut body = serde_json::to_value(report)?;
+        body["took_ms"] = ctx.elapsed_ms().into();
+        return ctx.out.document("run", body);
+    }
+    for problem in &report.problems {
+        ctx.out
+            .warn(format!("{}: {}", problem.path, problem.reason))?;
+    }
+    if ctx.out.quiet {
+        return Ok(());
+    }
+    if !has_news(report) {
+        let files = plural(report.files_unchanged, "file");
+        ctx.out.line(format!("nothing new in {files}"))?;
+    } else {
+        news(report, ctx)?;
+    }
+    for (reason, files) in &report.left_out {
+        ctx.out
+            .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
+    }
+    if first && report.files_outside > 0 {
+        let days = loaded.config.keep_length_days.unwrap_or_default();
+        ctx.out.line(format!(
+            "{} ({}) older than {} were left out",
+            plural(report.files_outside, "file"),
+            bytes(report.bytes_outside),
+            plural(u64::from(days), "day"),
+        ))?;
+        ctx.out.note("hint: sessionmill backfill")?;
+    }
+    Ok(())
+}
+
+fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {
+    let took = duration_ms(ctx.elapsed_ms());
+    ctx.out.line(format!(
+        "read {} of {} ({}) in {took}",
+        count(report.files_read),
+        plural(report.files_found, "file"),
+        bytes(report.bytes_read),
+    ))?;
+    let ledger = &report.ledger;
+    let fates = [
+        Fate::Kept,
+        Fate::Filtered,
+        Fate::Copied,
+        Fate::Unknown,
+        Fate::Rejected,
+    ];
+    let fates = fates.map(|fate| format!("{} {}", count(ledger.of(fate)), fate.as_str()));
+    let lines = plural(ledger.total(), "line");
+    ctx.out.line(format!(
+        "{lines}: {}, {} pending",
+        fates.join(", "),
+        ledger.pending
+    ))?;
+    ctx.out.line(format!(
+        "{} new, {} changed; {} of text, ≈ {} tokens",
+        plural(report.episodes_new, "episode"),
+        count(report.episodes_changed),
+        bytes(report.text_bytes),
+        count(report.text_tokens()),
+    ))?;
+    if ledger.of(Fate::Rejected) + ledger.of(Fate::Unknown) > 0 {
+        ctx.out
+            .note("hint: sessionmill status says where they are")?;
+    }
+    Ok(())
+}

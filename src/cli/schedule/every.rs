@@ -1,0 +1,94 @@
+//! How often a timer fires, in the two spellings that machines want. Only spans that divide the
+//! hour or the day: cron can't say anything else, and systemd would drift.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A span that divides the hour or the day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Every {
+    /// A divisor of 60, below it.
+    Minutes(u32),
+    /// A divisor of 24, below it.
+    Hours(u32),
+    /// Once, in the small hours.
+    Day,
+}
+
+impl FromStr for Every {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Every, String> {
+        let span = text.strip_suffix('m').map(|n| (n, 60));
+        let span = span.or_else(|| text.strip_suffix('h').map(|n| (n, 24)));
+        let parsed = span.and_then(|(n, whole)| Some((n.parse::<u32>().ok()?, whole)));
+        match (text, parsed) {
+            ("1d" | "24h", _) => Ok(Every::Day),
+            ("60m", _) => Ok(Every::Hours(1)),
+            (_, Some((n, 60))) if n > 0 && n < 60 && 60 % n == 0 => Ok(Every::Minutes(n)),
+            (_, Some((n, 24))) if n > 0 && n < 24 && 24 % n == 0 => Ok(Every::Hours(n)),
+            _ => Err("write a divisor of the hour or of the day: 5m, 15m, 30m, 1h, 6h, 1d".into()),
+        }
+    }
+}
+
+impl fmt::Display for Every {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Every::Minutes(n) => write!(f, "{n}m"),
+            Every::Hours(n) => write!(f, "{n}h"),
+            Every::Day => f.write_str("1d"),
+        }
+    }
+}
+
+impl Every {
+    /// As `OnCalendar=` wants it.
+    pub fn calendar(self) -> String {
+        match self {
+            Every::Minutes(n) => format!("*:0/{n}"),
+            Every::Hours(n) => format!("*-*-* 0/{n}:00"),
+            Every::Day => "*-*-* 03:00".into(),
+        }
+    }
+
+    /// As a crontab's five fields.
+    pub fn cron(self) -> String {
+        match self {
+            Every::Minutes(1) => "* * * * *".into(),
+            Every::Minutes(n) => format!("*/{n} * * * *"),
+            Every::Hours(1) => "0 * * * *".into(),
+            Every::Hours(n) => format!("0 */{n} * * *"),
+            Every::Day => "0 3 * * *".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_divides_is_said_in_both_tongues() {
+        for (given, calendar, cron) in [
+            ("1m", "*:0/1", "* * * * *"),
+            ("15m", "*:0/15", "*/15 * * * *"),
+            ("60m", "*-*-* 0/1:00", "0 * * * *"),
+            ("6h", "*-*-* 0/6:00", "0 */6 * * *"),
+            ("24h", "*-*-* 03:00", "0 3 * * *"),
+        ] {
+            let every: Every = given.parse().unwrap();
+            assert_eq!(
+                (every.calendar().as_str(), every.cron().as_str()),
+                (calendar, cron)
+            );
+        }
+    }
+
+    #[test]
+    fn what_does_not_divide_is_refused() {
+        for given in ["7m", "0m", "5h", "90m", "2d", "15", "m", "-15m", ""] {
+            assert!(given.parse::<Every>().is_err(), "{given}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `sessions`: lists what is in the store, one session a line.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human;
+use super::out::Style;
+use super::places::{self, Filters, Reach};
+use crate::store::{SessionFilter, SessionRow};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// List the stored sessions, the latest first
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    filters: Filters,
+    /// At most so many; 0: all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    limit: u32,
+}
+
+/// Lists sessions.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let reach = places::scope(&args.filters, ctx)?;
+    let filter = SessionFilter {
+        namespaces: reach.namespaces(ctx)?,
+        project: reach.project.clone(),
+        agent: args.filters.agent,
+        since: args.filters.since(ctx),
+        until: args.filters.until(ctx),
+        limit: (args.limit > 0).then_some(args.limit),
+    };
+    let rows = ctx.reader()?.sessions(&filter)?;
+    if ctx.out.json {
+        let list: Vec<Value> = rows.iter().map(document).collect();
+        ctx.out.document("sessions", json!({"sessions": list}))?;
+        return Ok(Exit::Done);
+    }
+    for row in &rows {
+        print(row, &reach, ctx)?;
+    }
+    if rows.is_empty() {
+        ctx.out.note("no session is stored for that")?;
+    }
+    Ok(Exit::Done)
+}
+
+fn print(row: &SessionRow, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+    let session = &row.session;
+    let title = ctx
+        .out
+        .paint(Style::Bold, row.title.as_deref().unwrap_or("(no title)"));
+    ctx.out.line(format!(
+        "{}  {}  {:<6}  {title}",
+        places::short(&session.id),
+        human::time(session.facts.ended.or(session.facts.started), ctx.zone),
+        session.agent.as_str(),
+    ))?;
+    let place = reach.origin(&session.namespace, &session.project_path);
+    let size = format!(
+        "{}, {}",
+        human::plural(row.episodes, "episode"),
+        human::bytes(row.body_bytes)
+    );
+    let line = ctx
+        .out
+        .paint(Style::Dim, &format!("          {place} {size}"));
+    ctx.out.line(line)
+}
+
+/// A session as `--json` shows it; `show` uses it too.
+pub fn document(row: &SessionRow) -> Value {
+    let session = &row.session;
+    let facts = &session.facts;
+    json!({
+        "id": session.id,
+        "agent": session.agent.as_str(),
+        "title": row.title,
+        "namespace": session.namespace,
+        "project_path": session.project_path,
+        "cwd": session.cwd,
+        "branch": session.branch,
+        "host": session.host,
+        "file": session.file,
+        "started": facts.started.map(|t| t.rfc3339_millis()),
+        "ended": facts.ended.map(|t| t.rfc3339_millis()),
+        "models": facts.models,
+        "pull_requests": facts.pull_requests,
+        "forked_from": facts.forked_from,
+        "compactions": facts.compactions,
+        "interruptions": facts.interruptions,
+        "episodes": row.episodes,
+        "sealed": row.sealed,
+        "body_bytes": row.body_bytes,
+        "files": row.files,
+    })
+}

@@ -1,0 +1,104 @@
+//! From settings, a pipeline and the command line to what a run is told. Knows whose word counts:
+//! the command line's before the pipeline's before the settings'.
+
+use super::ctx::Ctx;
+use crate::config::trust::Trusts;
+use crate::config::{Config, Loaded};
+use crate::host::files::Root;
+use crate::model::time::Time;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::file::Rules;
+use crate::pipeline::run::Setup;
+use crate::pipeline::spec::{Pipeline, Window};
+use crate::stages::discover::DiscoverOptions;
+use anyhow::Result;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// What a run is told besides the settings.
+#[derive(Clone, Debug)]
+pub struct Orders {
+    /// Which logs.
+    pub window: Window,
+    /// Everything again.
+    pub rebuild: bool,
+    /// Worker threads.
+    pub jobs: usize,
+    /// The run's point in time.
+    pub now: Time,
+    /// The machine's name.
+    pub host: String,
+}
+
+impl Orders {
+    /// The pipeline's, where the command line says nothing else.
+    pub fn new(pipeline: &Pipeline, ctx: &Ctx) -> Orders {
+        Orders {
+            window: pipeline.window,
+            rebuild: pipeline.rebuild,
+            jobs: ctx.jobs.or(pipeline.jobs).unwrap_or(ctx.cores),
+            now: ctx.now,
+            host: ctx.host.clone(),
+        }
+    }
+}
+
+/// Who may be read, from the settings and what the agents were told.
+///
+/// # Errors
+/// When an agent's record of trust can't be read: trust fails closed.
+pub fn admission<'a>(loaded: &'a Loaded, ctx: &Ctx) -> Result<Admission<'a>> {
+    Ok(Admission::new(loaded, Trusts::load(&ctx.env)?))
+}
+
+/// Everything that a run is told. `left_out` asks an [`Admission`].
+pub fn setup<'a>(
+    config: &Config,
+    orders: &Orders,
+    left_out: &'a (dyn Fn(Option<&str>, Option<&str>, &str) -> Option<String> + Sync),
+) -> Setup<'a> {
+    Setup {
+        roots: roots(config),
+        rules: rules(config, &orders.host),
+        discover: DiscoverOptions {
+            since: since(config, orders),
+            again: orders.rebuild,
+        },
+        jobs: orders.jobs,
+        now: orders.now,
+        group: config.group(&orders.host),
+        left_out,
+    }
+}
+
+/// Where logs lie.
+pub fn roots(config: &Config) -> Vec<Root> {
+    let root = |root: &crate::config::Root| Root {
+        path: root.path.clone(),
+        agent: root.agent,
+        include: root.include.clone(),
+        exclude: root.exclude.clone(),
+    };
+    config.roots.iter().map(root).collect()
+}
+
+/// How every log is treated.
+pub fn rules(config: &Config, host: &str) -> Rules {
+    Rules {
+        policy: config.policy.clone(),
+        chunk: config.chunk,
+        host: host.to_owned(),
+        subagents: config.subagents,
+    }
+}
+
+/// The first moment of the window; `None`: it has none.
+pub fn since(config: &Config, orders: &Orders) -> Option<Time> {
+    let days = |days: u32| Time(orders.now.0.saturating_sub(i64::from(days) * DAY_MS));
+    match orders.window {
+        Window::All => None,
+        Window::Since(time) => Some(time),
+        Window::Days(n) => Some(days(n)),
+        Window::Configured => config.keep_length_days.map(days),
+    }
+}

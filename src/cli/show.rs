@@ -1,0 +1,194 @@
+//! `show`: one episode or one session, whole, with where it came from and how to go on with it.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human;
+use super::out::Style;
+use super::{places, sessions};
+use crate::model::error::{Error, ErrorKind};
+use crate::model::session::Session;
+use crate::model::source::Agent;
+use crate::store::{Found, SessionRow, Store};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// Print an episode or a session, with its origin and the command that resumes it
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The id of an episode or a session, or its beginning
+    #[arg(value_name = "EPISODE|SESSION")]
+    id: String,
+}
+
+/// Prints what has this id: a session before an episode.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let store = ctx.reader()?;
+    if let Some(row) = store.session(&args.id)? {
+        let episodes = store.episodes(&row.session.id)?;
+        return show_session(&row, &episodes, ctx);
+    }
+    if let Some(found) = store.episode(&args.id)? {
+        let row = store.session(&found.session)?;
+        return show_episode(&found, row.as_ref(), ctx);
+    }
+    Err(absent(&args.id, &store)?.into())
+}
+
+fn absent(id: &str, store: &Store) -> Result<Error> {
+    let forgotten = store.forgotten()?.iter().any(|gone| gone.starts_with(id));
+    let message = match forgotten {
+        true => format!("session {id} was forgotten"),
+        false => format!("there is no episode and no session {id}"),
+    };
+    let error = Error::new(ErrorKind::Failed, message);
+    Ok(match forgotten {
+        true => error,
+        false => error.hinted("sessionmill sessions"),
+    })
+}
+
+fn show_session(row: &SessionRow, episodes: &[Found], ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        let mut body = json!({"session": sessions::document(row), "resume": resume(&row.session)});
+        body["episodes"] = episodes.iter().map(document).collect();
+        ctx.out.document("show", body)?;
+        return Ok(Exit::Done);
+    }
+    let title = row.title.as_deref().unwrap_or("(no title)");
+    let title = ctx.out.paint(Style::Bold, title);
+    ctx.out.line(title)?;
+    head(&row.session, ctx)?;
+    for found in episodes {
+        ctx.out.line("")?;
+        let rule = ctx
+            .out
+            .paint(Style::Dim, &format!("--- {}", origin(found, ctx)));
+        ctx.out.line(rule)?;
+        ctx.out.line(&found.episode.text)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn show_episode(found: &Found, row: Option<&SessionRow>, ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        let body = json!({
+            "episode": document(found),
+            "session": row.map(sessions::document),
+            "resume": row.and_then(|row| resume(&row.session)),
+        });
+        ctx.out.document("show", body)?;
+        return Ok(Exit::Done);
+    }
+    let title = ctx.out.paint(Style::Bold, &found.episode.title);
+    ctx.out.line(title)?;
+    if let Some(row) = row {
+        head(&row.session, ctx)?;
+    }
+    let origin = ctx.out.paint(Style::Dim, &origin(found, ctx));
+    ctx.out.line(origin)?;
+    ctx.out.line("")?;
+    ctx.out.line(&found.episode.text)?;
+    Ok(Exit::Done)
+}
+
+fn head(session: &Session, ctx: &mut Ctx) -> Result<()> {
+    let place = places::origin(session, ctx)?;
+    ctx.out.line(place)?;
+    let facts = &session.facts;
+    let (from, to) = (
+        human::time(facts.started, ctx.zone),
+        human::time(facts.ended, ctx.zone),
+    );
+    let agent = session.agent.as_str();
+    ctx.out.line(format!(
+        "{agent} session {} on {}, {from} to {to}",
+        session.id, session.host
+    ))?;
+    for link in &facts.pull_requests {
+        ctx.out.line(format!("pull request: {link}"))?;
+    }
+    if let Some(command) = resume(session) {
+        ctx.out.line(format!("resume: {command}"))?;
+    }
+    Ok(())
+}
+
+/// `part 2, 2026-05-31 21:14, open, /…/x.jsonl:12-80`.
+fn origin(found: &Found, ctx: &Ctx) -> String {
+    let episode = &found.episode;
+    let stream = episode
+        .stream
+        .as_ref()
+        .map(|s| format!("sub-agent {s}, "))
+        .unwrap_or_default();
+    let open = if episode.sealed {
+        ""
+    } else {
+        ", may still grow"
+    };
+    format!(
+        "{stream}part {}{open}, {}, {}:{}-{}",
+        episode.part,
+        human::time(episode.valid_at, ctx.zone),
+        found.path,
+        episode.lines.0,
+        episode.lines.1
+    )
+}
+
+/// The agent's own command to go on with a session; `None` where its id can't stand in a shell
+/// unquoted (a made-up name).
+fn resume(session: &Session) -> Option<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
+        return None;
+    }
+    let command = match session.agent {
+        Agent::Claude => format!("claude --resume {}", session.id),
+        Agent::Codex => format!("codex resume {}", session.id),
+    };
+    Some(match &session.cwd {
+        // Claude finds a session only from the directory that it was started in.
+        Some(cwd) => format!("cd {} && {command}", quoted(cwd)),
+        None => command,
+    })
+}
+
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', "'\\''")),
+    }
+}
+
+fn document(found: &Found) -> Value {
+    let episode = &found.episode;
+    json!({
+        "id": episode.id.to_string(),
+        "session": found.session,
+        "agent": found.agent.as_str(),
+        "source": episode.source.as_str(),
+        "stream": episode.stream,
+        "part": episode.part,
+        "sealed": episode.sealed,
+        "title": episode.title,
+        "namespace": found.namespace,
+        "project_path": found.project_path,
+        "host": found.host,
+        "valid_at": episode.valid_at.map(|t| t.rfc3339_millis()),
+        "ended_at": episode.ended_at.map(|t| t.rfc3339_millis()),
+        "indexed_at": found.indexed_at.rfc3339_millis(),
+        "path": found.path,
+        "bytes": [episode.bytes.from, episode.bytes.to],
+        "lines": [episode.lines.0, episode.lines.1],
+        "message_count": episode.message_count,
+        "duration_minutes": episode.duration_minutes,
+        "completed_tasks": episode.completed_tasks,
+        "files_modified": episode.files_modified,
+        "files": episode.files,
+        "made_by": found.made_by,
+        "group": found.group,
+        "text": episode.text,
+    })
+}

@@ -1,0 +1,248 @@
+//! `status`: what is in the store, what waits, what was odd.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::{self, ago, bytes, count, plural, table};
+use super::ledger;
+use super::setup::{self, Orders};
+use crate::config::{Config, gate};
+use crate::host::files;
+use crate::model::ledger::{Fate, Ledger};
+use crate::pipeline::lock;
+use crate::pipeline::run::made_by;
+use crate::stages::discover::{Checkpoints, DiscoverOptions, Discovered, discover};
+use crate::store::{Access, Status, Store};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// What is in the store, what waits for the next run, what could not be understood
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Account for one log, or one line of it: why is it not here? A path, a part of one, or a
+    /// session's id
+    #[arg(long, value_name = "FILE[:LINE]")]
+    ledger: Option<String>,
+}
+
+/// Refused records that are listed.
+const REJECTS_SHOWN: u32 = 20;
+
+/// Prints the state of everything.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    if let Some(typed) = &args.ledger {
+        return ledger::run(typed, ctx);
+    }
+    let loaded = ctx.settings()?;
+    let config = &loaded.config;
+    let gate = gate(config);
+    let store = match ctx.home.store().exists() {
+        true => Some(Store::open(&ctx.home.store(), Access::ReadOnly)?),
+        false => None,
+    };
+    let waiting = waiting(config, store.as_ref(), ctx)?;
+    let status = store
+        .as_ref()
+        .map_or_else(|| Ok(Status::default()), Store::status)?;
+    let current = made_by(&setup::rules(config, &ctx.host));
+    let state = State {
+        gate: (gate.enabled, gate.reason),
+        last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),
+        older: status
+            .made_by
+            .iter()
+            .filter(|(by, _)| **by != current)
+            .map(|(_, n)| n)
+            .sum(),
+        waiting,
+        status,
+    };
+    match ctx.out.json {
+        true => ctx.out.document("status", document(&state, config, ctx))?,
+        false => print(&state, config, store.as_ref(), ctx)?,
+    }
+    Ok(Exit::Done)
+}
+
+struct State {
+    gate: (bool, String),
+    last_run: Option<crate::model::time::Time>,
+    /// Episodes that other rules or settings made.
+    older: u64,
+    waiting: Discovered,
+    status: Status,
+}
+
+/// What the next run would look at, by names and times alone.
+fn waiting(config: &Config, store: Option<&Store>, ctx: &Ctx) -> Result<Discovered> {
+    let pipeline = ctx.pipeline("nightly")?;
+    let found = files::walk(&setup::roots(config));
+    let known = store.map_or_else(|| Ok(Vec::new()), Store::checkpoints)?;
+    let known: Checkpoints = known.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let options = DiscoverOptions {
+        since: setup::since(config, &Orders::new(&pipeline, ctx)),
+        again: false,
+    };
+    Ok(discover(&found.files, &known, &options))
+}
+
+fn backlog_bytes(waiting: &Discovered) -> u64 {
+    let left =
+        |slice: &crate::model::source::Slice| slice.file.stat.size.saturating_sub(slice.from);
+    waiting.slices.iter().map(left).sum()
+}
+
+fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -> Result<()> {
+    let (status, waiting) = (&state.status, &state.waiting);
+    let word = if state.gate.0 { "on" } else { "off" };
+    ctx.out
+        .line(format!("tracking: {word} ({})", state.gate.1))?;
+    ctx.out.line(format!(
+        "last run: {}",
+        state.last_run.map_or("never".to_owned(), |at| {
+            format!("{} ({})", human::time(Some(at), ctx.zone), ago(at, ctx.now))
+        })
+    ))?;
+    ctx.out.line(format!(
+        "waiting: {}, {}",
+        plural(waiting.slices.len() as u64, "file"),
+        bytes(backlog_bytes(waiting))
+    ))?;
+    if waiting.outside.0 > 0 {
+        let (files, size) = (plural(waiting.outside.0, "file"), bytes(waiting.outside.1));
+        ctx.out.line(format!(
+            "older than the window: {files}, {size} (sessionmill backfill)"
+        ))?;
+    }
+    let home = ctx.home.store();
+    ctx.out.line(format!(
+        "store: {}, {} ({} of text)",
+        home.display(),
+        bytes(status.store_bytes),
+        bytes(status.body_bytes)
+    ))?;
+    ctx.out.line(format!(
+        "holds: {}, {}, {} ({} may still grow), {} forgotten",
+        plural(status.files.values().sum(), "file"),
+        plural(status.sessions.values().sum(), "session"),
+        plural(status.sealed + status.open, "episode"),
+        count(status.open),
+        plural(status.forgotten, "session"),
+    ))?;
+    if state.older > 0 {
+        let older = plural(state.older, "episode");
+        ctx.out.line(format!(
+            "made by older rules or settings: {older} (sessionmill run --rebuild)"
+        ))?;
+    }
+    ctx.out.line("")?;
+    ctx.out.text(sources(state, config))?;
+    ctx.out.line("")?;
+    ctx.out.text(lines(&status.ledger))?;
+    oddities(status, store, ctx)
+}
+
+fn sources(state: &State, config: &Config) -> String {
+    let mut rows = vec![["source", "agent", "there"].map(String::from).to_vec()];
+    rows.extend(config.roots.iter().map(|root| {
+        let there = if root.path.exists() { "yes" } else { "no" };
+        let path = root.path.display().to_string();
+        vec![path, root.agent.as_str().into(), there.into()]
+    }));
+    let mut text = table(&rows, &[]);
+    let vanished = state.waiting.vanished.len() as u64;
+    if vanished > 0 {
+        let logs = plural(vanished, "log");
+        text += &format!("{logs} are gone from disk; what was said in them stays\n");
+    }
+    text
+}
+
+/// Lines by fate, the reasons behind each.
+pub(super) fn lines(ledger: &Ledger) -> String {
+    let mut rows = vec![vec![
+        "lines read".to_owned(),
+        count(ledger.total()),
+        String::new(),
+    ]];
+    for fate in [
+        Fate::Kept,
+        Fate::Filtered,
+        Fate::Copied,
+        Fate::Unknown,
+        Fate::Rejected,
+    ] {
+        let mut reasons: Vec<_> = ledger.lines.get(&fate).into_iter().flatten().collect();
+        reasons.sort_by(|a, b| (b.1, a.0).cmp(&(a.1, b.0)));
+        let reasons = reasons
+            .iter()
+            .map(|(reason, lines)| format!("{reason} {}", count(**lines)));
+        let reasons = reasons.collect::<Vec<_>>().join(", ");
+        rows.push(vec![
+            format!("  {}", fate.as_str()),
+            count(ledger.of(fate)),
+            reasons,
+        ]);
+    }
+    rows.push(vec![
+        "  pending".to_owned(),
+        count(ledger.pending),
+        String::new(),
+    ]);
+    table(&rows, &[1])
+}
+
+fn oddities(status: &Status, store: Option<&Store>, ctx: &mut Ctx) -> Result<()> {
+    for kind in &status.unknown {
+        ctx.out.line(format!(
+            "unknown: {} in {}, first at {}:{}",
+            kind.kind,
+            plural(kind.files, "file"),
+            kind.path,
+            kind.place.line
+        ))?;
+    }
+    let rejects = store.map_or_else(|| Ok(Vec::new()), |store| store.rejects(REJECTS_SHOWN))?;
+    for reject in &rejects {
+        ctx.out.line(format!(
+            "rejected: {}:{}: {}",
+            reject.path, reject.place.line, reject.reason
+        ))?;
+    }
+    let hidden = status.rejects.saturating_sub(rejects.len() as u64);
+    if hidden > 0 {
+        ctx.out.line(format!("… and {} more", count(hidden)))?;
+    }
+    Ok(())
+}
+
+fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
+    let (status, waiting) = (&state.status, &state.waiting);
+    let roots = config.roots.iter().map(|root| {
+        json!({"path": root.path, "agent": root.agent.as_str(), "there": root.path.exists()})
+    });
+    let unknown = status.unknown.iter().map(|kind| {
+        json!({"kind": kind.kind, "files": kind.files, "path": kind.path, "line": kind.place.line})
+    });
+    json!({
+        "enabled": state.gate.0,
+        "reason": state.gate.1,
+        "last_run": state.last_run.map(|t| t.rfc3339_millis()),
+        "sources": roots.collect::<Vec<Value>>(),
+        "waiting": {"files": waiting.slices.len(), "bytes": backlog_bytes(waiting)},
+        "outside": {"files": waiting.outside.0, "bytes": waiting.outside.1},
+        "vanished": waiting.vanished.len(),
+        "store": {"path": ctx.home.store(), "bytes": status.store_bytes},
+        "files": status.files,
+        "sessions": status.sessions,
+        "episodes": {"sealed": status.sealed, "open": status.open, "older": state.older},
+        "episode_sources": status.sources,
+        "made_by": status.made_by,
+        "read_bytes": status.read_bytes,
+        "tail_bytes": status.tail_bytes,
+        "body_bytes": status.body_bytes,
+        "ledger": status.ledger,
+        "rejects": status.rejects,
+        "unknown": unknown.collect::<Vec<Value>>(),
+        "forgotten": status.forgotten,
+    })
+}

@@ -1,0 +1,61 @@
+//! `store`: the file itself.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human;
+use crate::pipeline::lock::Lock;
+use crate::store::{Access, Store};
+use anyhow::Result;
+use serde_json::json;
+
+/// The store's file: where it is, everything in it as text, less space
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Verb {
+    /// Print where the store's file is
+    Path,
+    /// Print every table as text: equal stores print the same
+    Dump,
+    /// Rewrite the file without what was removed
+    Compact,
+}
+
+/// Prints or compacts the store.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    match args.verb {
+        Verb::Path => {
+            let path = ctx.home.store();
+            match ctx.out.json {
+                true => ctx.out.document("store path", json!({"path": path}))?,
+                false => ctx.out.line(path.to_string_lossy())?,
+            }
+        }
+        Verb::Dump => {
+            let dump = ctx.reader()?.dump()?;
+            match ctx.out.json {
+                true => ctx.out.document("store dump", json!({"dump": dump}))?,
+                false => ctx.out.text(dump)?,
+            }
+        }
+        Verb::Compact => compact(ctx)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn compact(ctx: &mut Ctx) -> Result<()> {
+    ctx.reader()?;
+    let _lock = Lock::take(&ctx.home.lock())?;
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    let gained = store.compact()?;
+    if ctx.out.json {
+        let body = json!({"before_bytes": gained.before, "after_bytes": gained.after});
+        return ctx.out.document("store compact", body);
+    }
+    let (before, after) = (human::bytes(gained.before), human::bytes(gained.after));
+    ctx.out.line(format!("{before} before, {after} now"))
+}

@@ -1,0 +1,128 @@
+//! The door: the only place that asks the process for its environment, its clock and its streams.
+//! Everything behind it takes these as values, so that tests run whole commands in process.
+
+use crate::host::identity;
+use crate::model::time::Time;
+use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, TimeZone};
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// What a command may know of the process that it runs in.
+pub struct World<'w> {
+    /// The environment; variables that are not UTF-8 are left out.
+    pub vars: BTreeMap<String, String>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// This program, as a timer should start it.
+    pub program: PathBuf,
+    /// When the command started. Asked once.
+    pub now: Time,
+    /// In which zone people read times.
+    pub zone: Zone,
+    /// The machine's name.
+    pub host: String,
+    /// Threads that the machine runs at once.
+    pub cores: usize,
+    /// Answers to questions; only asked when it is a terminal.
+    pub stdin: Input<'w>,
+    /// Data.
+    pub stdout: Output<'w>,
+    /// Everything else.
+    pub stderr: Output<'w>,
+    /// Milliseconds of wall time since the command started, for `took`.
+    pub elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
+}
+
+/// A stream to read from.
+pub struct Input<'w> {
+    /// Line by line.
+    pub from: Box<dyn BufRead + 'w>,
+    /// A person sits at it.
+    pub terminal: bool,
+}
+
+/// A stream to write to.
+pub struct Output<'w> {
+    /// Where the bytes go.
+    pub to: Box<dyn Write + 'w>,
+    /// A person looks at it.
+    pub terminal: bool,
+}
+
+/// In which zone people read times.
+#[derive(Clone, Copy, Debug)]
+pub enum Zone {
+    /// The machine's, with its changes over the year.
+    Local,
+    /// Always the same; tests use it.
+    Fixed(FixedOffset),
+}
+
+impl Zone {
+    /// `time` as a clock on the wall shows it.
+    pub fn show(self, time: Time) -> DateTime<FixedOffset> {
+        match self {
+            Zone::Local => time.utc().with_timezone(&Local).fixed_offset(),
+            Zone::Fixed(offset) => time.utc().with_timezone(&offset),
+        }
+    }
+
+    /// The time at which a clock on the wall shows `wall`; the earlier one where it is shown twice,
+    /// `None` where the clock skips it.
+    pub fn read(self, wall: NaiveDateTime) -> Option<Time> {
+        let millis = match self {
+            Zone::Local => Local
+                .from_local_datetime(&wall)
+                .earliest()?
+                .timestamp_millis(),
+            Zone::Fixed(offset) => offset
+                .from_local_datetime(&wall)
+                .earliest()?
+                .timestamp_millis(),
+        };
+        Some(Time(millis))
+    }
+}
+
+impl World<'static> {
+    /// The real one.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the door at which the world is asked, once"
+    )]
+    pub fn of_process() -> World<'static> {
+        let started = Instant::now();
+        let since_epoch = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        World {
+            vars: std::env::vars_os()
+                .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+                .collect(),
+            cwd: std::env::current_dir().unwrap_or_default(),
+            program: std::env::current_exe().unwrap_or_else(|_| "sessionmill".into()),
+            now: Time(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)),
+            zone: Zone::Local,
+            host: identity::hostname(),
+            cores: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            stdin: Input {
+                from: Box::new(std::io::BufReader::new(std::io::stdin())),
+                terminal: std::io::IsTerminal::is_terminal(&std::io::stdin()),
+            },
+            stdout: Output {
+                to: Box::new(std::io::BufWriter::new(std::io::stdout())),
+                terminal: std::io::IsTerminal::is_terminal(&std::io::stdout()),
+            },
+            stderr: Output {
+                to: Box::new(std::io::stderr()),
+                terminal: std::io::IsTerminal::is_terminal(&std::io::stderr()),
+            },
+            elapsed_ms: Box::new(move || {
+                u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+            }),
+        }
+    }
+}

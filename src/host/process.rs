@@ -1,0 +1,119 @@
+//! Starts other programs: the only place that does. Knows how to find one on a given `PATH` and how
+//! to wait for it; refuses to know what it is for.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a program left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Its exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed; bytes that are not UTF-8 are replaced.
+    pub stdout: String,
+    /// What it said.
+    pub stderr: String,
+}
+
+impl Finished {
+    /// It exited with 0.
+    pub fn succeeded(&self) -> bool {
+        self.code == Some(0)
+    }
+}
+
+/// Runs `name` (looked up on `vars["PATH"]`) with exactly these variables and `stdin`, and waits.
+///
+/// `NotFound` when no such program is on the path. Its exit code is the caller's to judge.
+pub fn run(
+    name: &str,
+    args: &[&str],
+    stdin: &str,
+    vars: &BTreeMap<String, String>,
+) -> io::Result<Finished> {
+    let path = vars.get("PATH").map_or("", String::as_str);
+    let Some(program) = find(name, path) else {
+        let message = format!("there is no `{name}` on the path");
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    };
+    start(program.as_os_str(), args, stdin, vars)
+}
+
+/// The first executable file called `name` in the directories of `path`. `None`: there is none.
+pub fn find(name: &str, path: &str) -> Option<PathBuf> {
+    path.split(':')
+        .filter(|dir| !dir.is_empty())
+        .map(|dir| Path::new(dir).join(name))
+        .find(|file| is_executable(file))
+}
+
+fn is_executable(file: &Path) -> bool {
+    file.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "processes start here and nowhere else"
+)]
+fn start(
+    program: &OsStr,
+    args: &[&str],
+    stdin: &str,
+    vars: &BTreeMap<String, String>,
+) -> io::Result<Finished> {
+    let mut child = Command::new(program)
+        .args(args)
+        .env_clear()
+        .envs(vars)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    // The inputs are a few hundred bytes, less than any pipe holds: writing before reading cannot
+    // block. A program that doesn't read its input is no failure.
+    if let Some(mut pipe) = child.stdin.take()
+        && let Err(error) = pipe.write_all(stdin.as_bytes())
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        return Err(error);
+    }
+    let output = child.wait_with_output()?;
+    Ok(Finished {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vars() -> BTreeMap<String, String> {
+        BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())])
+    }
+
+    #[test]
+    fn input_goes_in_and_output_comes_out() {
+        let cat = run("cat", &[], "hello", &vars()).unwrap();
+        assert_eq!((cat.code, cat.stdout.as_str()), (Some(0), "hello"));
+    }
+
+    #[test]
+    fn a_program_that_fails_is_not_an_error() {
+        let ended = run("sh", &["-c", "echo no >&2; exit 7"], "", &vars()).unwrap();
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(7), "no\n"));
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_named() {
+        let error = run("sessionmill-is-not-here", &[], "", &vars()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().contains("`sessionmill-is-not-here`"));
+    }
+}

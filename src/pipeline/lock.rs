@@ -1,0 +1,75 @@
+//! The one lock: who holds it may write the store. Its file's modification time is the time of the
+//! last run (DESIGN § 4.4), so that a run without news leaves nothing else behind.
+
+use crate::model::error::{Error, ErrorKind};
+use crate::model::time::Time;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Held until dropped; the system lets go of it when the process dies, however it dies.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+}
+
+impl Lock {
+    /// Takes the lock at `path` or fails at once: kind `Busy` when another process holds it. Makes
+    /// the file (0600) and its folder (0700) where there is none.
+    pub fn take(path: &Path) -> Result<Lock, Error> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::new(ErrorKind::Failed, format!("{}: {error}", path.display()))
+        };
+        if let Some(dir) = path.parent() {
+            let mut builder = std::fs::DirBuilder::new();
+            builder.recursive(true).mode(0o700);
+            builder.create(dir).map_err(|e| failed(&e))?;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(path).map_err(|e| failed(&e))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock { file }),
+            Err(TryLockError::WouldBlock) => {
+                let message = "another run holds the lock";
+                Err(Error::new(ErrorKind::Busy, message)
+                    .hinted("it does the work; try again later"))
+            }
+            Err(TryLockError::Error(error)) => Err(failed(&error)),
+        }
+    }
+
+    /// Notes that a run went through at `now`.
+    pub fn stamp(&self, now: Time) -> Result<(), Error> {
+        let since_epoch = Duration::from_millis(u64::try_from(now.0).unwrap_or(0));
+        self.file
+            .set_modified(UNIX_EPOCH + since_epoch)
+            .map_err(|e| Error::new(ErrorKind::Failed, format!("the lock's time: {e}")))
+    }
+}
+
+/// When the last run went through; `None` when none ever did. The lock need not be held.
+pub fn last_run(path: &Path) -> Option<Time> {
+    let modified = path.metadata().ok()?.modified().ok()?;
+    let since_epoch = modified.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since_epoch.as_millis()).ok().map(Time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_one_fails_at_once_and_the_next_one_may() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("home/sessionmill.lock");
+        assert_eq!(last_run(&path), None);
+        let lock = Lock::take(&path).unwrap();
+        assert_eq!(Lock::take(&path).unwrap_err().kind, ErrorKind::Busy);
+        lock.stamp(Time(1_700_000_000_123)).unwrap();
+        drop(lock);
+        assert_eq!(last_run(&path), Some(Time(1_700_000_000_123)));
+        assert!(Lock::take(&path).is_ok());
+    }
+}
