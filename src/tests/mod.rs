@@ -3,6 +3,7 @@
 mod cases;
 mod cli;
 mod fold;
+mod growth;
 mod home;
 mod schedule;
 mod tidy;
