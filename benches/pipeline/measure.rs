@@ -14,7 +14,9 @@ use std::time::Duration;
 /// All figures, in the order of the table.
 pub fn all(scale: &Scale) -> io::Result<Vec<Figure>> {
     let corpus = homes::corpus();
-    let folder = tempfile::Builder::new().prefix("sessionmill-bench-").tempdir()?;
+    let folder = tempfile::Builder::new()
+        .prefix("sessionmill-bench-")
+        .tempdir()?;
     let below = |name: &str| folder.path().join(name);
     let mut figures = vec![told("corpus", corpus.display().to_string())];
 
@@ -55,24 +57,76 @@ fn cold(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<u64
     let ratio = speed / limit.bytes_per_second;
     let share = store as f64 / home.bytes as f64;
     let threads = std::thread::available_parallelism()?;
-    figures.push(told("logs", format!("{:.0} MB in {} files, {threads} cores", megabytes(home.bytes), home.files)));
-    figures.push(told("limit: simd-json tapes, one thread", rate(limit.bytes_per_second)));
-    figures.push(told("cold run", format!("{}, {:.2} s, CPU {:.2} s", rate(speed), best.wall.as_secs_f64(), best.cpu.as_secs_f64())));
-    figures.push(judged("cold run ÷ limit", format!("{ratio:.2}"), "≥ 0.35", ratio >= 0.35));
-    figures.push(judged("its peak memory", format!("{:.0} MB", megabytes(peak)), "≤ 100 MB", peak <= 100 * MB));
-    figures.push(judged("store ÷ logs", format!("{:.1} %", share * 100.0), "≤ 8 %", share <= 0.08));
+    figures.push(told(
+        "logs",
+        format!(
+            "{:.0} MB in {} files, {threads} cores",
+            megabytes(home.bytes),
+            home.files
+        ),
+    ));
+    figures.push(told(
+        "limit: simd-json tapes, one thread",
+        rate(limit.bytes_per_second),
+    ));
+    figures.push(told(
+        "cold run",
+        format!(
+            "{}, {:.2} s, CPU {:.2} s",
+            rate(speed),
+            best.wall.as_secs_f64(),
+            best.cpu.as_secs_f64()
+        ),
+    ));
+    figures.push(judged(
+        "cold run ÷ limit",
+        format!("{ratio:.2}"),
+        "≥ 0.35",
+        ratio >= 0.35,
+    ));
+    figures.push(judged(
+        "its peak memory",
+        format!("{:.0} MB", megabytes(peak)),
+        "≤ 100 MB",
+        peak <= 100 * MB,
+    ));
+    figures.push(judged(
+        "store ÷ logs",
+        format!("{:.1} %", share * 100.0),
+        "≤ 8 %",
+        share <= 0.08,
+    ));
     Ok(peak)
 }
 
 /// Peak memory of one run over one extreme file; it must be that of the cold run, or less.
-fn memory(scale: &Scale, name: &str, home: &Home, peak: u64, figures: &mut Vec<Figure>) -> io::Result<()> {
+fn memory(
+    scale: &Scale,
+    name: &str,
+    home: &Home,
+    peak: u64,
+    figures: &mut Vec<Figure>,
+) -> io::Result<()> {
     let run = child::run(&home.root, &["run", "--json"])?;
     answers(home, 0)?;
     let bar = format!("≤ {:.0} MB", megabytes(peak) * 1.1);
-    let measured = format!("{:.0} MB ({:.0} MB in {:.2} s)", megabytes(run.peak), megabytes(home.bytes), run.wall.as_secs_f64());
-    figures.push(judged(&format!("peak memory, {name}"), measured, &bar, run.peak * 10 <= peak * 11));
+    let measured = format!(
+        "{:.0} MB ({:.0} MB in {:.2} s)",
+        megabytes(run.peak),
+        megabytes(home.bytes),
+        run.wall.as_secs_f64()
+    );
+    figures.push(judged(
+        &format!("peak memory, {name}"),
+        measured,
+        &bar,
+        run.peak * 10 <= peak * 11,
+    ));
     let again = child::run(&home.root, &["run", "--json"])?;
-    assert!(scale.session_bytes > 0 && again.wall < run.wall * 2, "a second run does nothing");
+    assert!(
+        scale.session_bytes > 0 && again.wall < run.wall * 2,
+        "a second run does nothing"
+    );
     Ok(())
 }
 
@@ -84,13 +138,26 @@ fn idle(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<()>
     let mut runs = (0..scale.idle)
         .map(|_| child::run(&home.root, &["run", "--json"]))
         .collect::<io::Result<Vec<Run>>>()?;
-    assert!(before == std::fs::read(database(home))?, "a run without news changed the store");
+    assert!(
+        before == std::fs::read(database(home))?,
+        "a run without news changed the store"
+    );
     let (wall, read) = (median(&mut runs), log_bytes(&runs[0])?);
     let all = runs.iter().map(|run| run.read).max().unwrap_or(0);
     let name = format!("no news in {} files", home.files);
-    figures.push(judged(&name, milliseconds(wall), "≤ 20 ms", wall.as_micros() <= 20_000));
+    figures.push(judged(
+        &name,
+        milliseconds(wall),
+        "≤ 20 ms",
+        wall.as_micros() <= 20_000,
+    ));
     let measured = format!("{read} B of logs, {:.0} kB in all", all as f64 / 1e3);
-    figures.push(judged("bytes read by it", measured, "0 B of logs", read == 0));
+    figures.push(judged(
+        "bytes read by it",
+        measured,
+        "0 B of logs",
+        read == 0,
+    ));
     news(scale, home, figures)
 }
 
@@ -106,15 +173,28 @@ fn news(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<()>
              \"2026-03-02T10:00:00.000Z\",\"sessionId\":\"x\",\"cwd\":\"/home/ada/shop\",\
              \"message\":{{\"role\":\"user\",\"content\":\"One more line\"}}}}\n"
         );
-        OpenOptions::new().append(true).open(log)?.write_all(line.as_bytes())?;
+        OpenOptions::new()
+            .append(true)
+            .open(log)?
+            .write_all(line.as_bytes())?;
         let run = child::run(&home.root, &["run", "--json"])?;
         over = over.max(log_bytes(&run)? as i64 - tail as i64);
         runs.push(run);
     }
     let wall = median(&mut runs);
-    figures.push(judged("one line appended", milliseconds(wall), "≤ 25 ms", wall.as_micros() <= 25_000));
+    figures.push(judged(
+        "one line appended",
+        milliseconds(wall),
+        "≤ 25 ms",
+        wall.as_micros() <= 25_000,
+    ));
     let measured = format!("open tail {:+.1} kB at most", over as f64 / 1e3);
-    figures.push(judged("bytes read by it", measured, "≤ open tail + 64 kB", over <= 64 * 1024));
+    figures.push(judged(
+        "bytes read by it",
+        measured,
+        "≤ open tail + 64 kB",
+        over <= 64 * 1024,
+    ));
     Ok(())
 }
 
@@ -137,7 +217,9 @@ fn open_tail(home: &Home, log: &Path) -> io::Result<u64> {
 /// The bytes of logs that a run says it read.
 fn log_bytes(run: &Run) -> io::Result<u64> {
     let document: serde_json::Value = serde_json::from_str(&run.stdout)?;
-    let bytes = document.pointer("/read_bytes").and_then(serde_json::Value::as_u64);
+    let bytes = document
+        .pointer("/read_bytes")
+        .and_then(serde_json::Value::as_u64);
     bytes.ok_or_else(|| io::Error::other("`run --json` doesn't say how much it read"))
 }
 
