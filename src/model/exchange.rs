@@ -34,7 +34,8 @@ pub struct Item {
     pub time: Option<Time>,
     /// What it is.
     pub kind: ItemKind,
-    /// As it stands in the body: `User: …`, `Agent: …`, `Action: …`, `Error: …`; no newline at the end.
+    /// As it stands in the body: `User: …`, `User (while working): …`, `Task: …` (what a sub-agent
+    /// was told), `Agent: …`, `Action: …`, `Error: …`, `Note: …`; no newline at the end.
     pub text: String,
     /// On digests.
     pub tool: Option<ToolUse>,

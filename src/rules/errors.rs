@@ -4,6 +4,7 @@
 //! Knows how compilers, shells, runtimes and agents word their errors; refuses to decide *whether*
 //! something failed (SPEC D28: that is structure, not text).
 
+use super::table;
 use super::terminal::plain;
 use regex::Regex;
 use serde::Deserialize;
@@ -47,8 +48,8 @@ pub fn refusal_words(text: &str) -> Option<&str> {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let written: Written =
-        serde_yaml::from_str(include_str!("errors.yaml")).expect("the embedded table of errors");
+    let written: Written = serde_yaml::from_str(&table::rows(include_str!("errors.yaml")))
+        .expect("the embedded table of errors");
     Table::new(written)
 });
 
@@ -116,7 +117,12 @@ impl Table {
 impl Row {
     fn read(&self, text: &str) -> Option<String> {
         let regex = self.regex.get_or_init(|| {
-            Regex::new(&format!("(?mR){}", self.matches))
+            // Unicode word boundaries would keep the fast engines out.
+            let text = self
+                .matches
+                .replace(r"\b", r"(?-u:\b)")
+                .replace(r"\d", "[0-9]");
+            Regex::new(&format!("(?mR){text}"))
                 .unwrap_or_else(|e| panic!("the embedded table of errors, {}: {e}", self.what))
         });
         let found = match self.last {

@@ -2,12 +2,13 @@
 //!
 //! Knows what runners print; refuses to know which command was run, and what a digest looks like.
 
+use super::table;
 use super::terminal::plain;
 use crate::model::entry::Excerpt;
 use regex::{Captures, Regex};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 /// What a test runner's output says, summed over its summaries. `None` when no runner is recognised.
@@ -37,6 +38,27 @@ pub fn test_run_in(parts: [&str; 2], whole: bool) -> Option<TestRun> {
         .find_map(|(_, row)| row.read(&parts, whole))
 }
 
+/// Whether a command line holds nothing that could run tests: it only shows or moves what is there.
+/// Judged by the first words of its parts; in doubt `false`. About 100 ns.
+pub fn is_idle(command: &str) -> bool {
+    let parts = command.split(['\n', ';', '&']).map(str::trim);
+    let mut parts = parts.filter(|part| !part.is_empty());
+    !command.contains("xargs") && !command.contains("$(") && parts.all(idle_part)
+}
+
+fn idle_part(part: &str) -> bool {
+    let mut words = part.split_ascii_whitespace();
+    let first = words.next().unwrap_or("");
+    if first != "git" {
+        return TABLE.idle.contains(first);
+    }
+    let second = words.next().unwrap_or("");
+    TABLE
+        .idle
+        .iter()
+        .any(|known| known.strip_prefix("git ") == Some(second))
+}
+
 /// The numbers of one or more runs of one test runner.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestRun {
@@ -63,12 +85,20 @@ pub struct TestRun {
 /// More: longer lists in reports; fewer: the rest of a broken suite is only a number.
 const NAMES_MAX: usize = 50;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load(include_str!("test_runners.yaml")));
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| Table::load(&table::rows(include_str!("test_runners.yaml"))));
 
 struct Table {
+    idle: FxHashSet<String>,
     runners: Vec<Row>,
     finder: Regex,
-    rows_of: HashMap<String, u64>,
+    rows_of: FxHashMap<String, u64>,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    idle: Vec<Vec<String>>,
+    runners: Vec<Row>,
 }
 
 #[derive(Deserialize)]
@@ -117,16 +147,21 @@ impl Pattern {
     /// Compiled when first needed: a table of sixty regexes is more than a short run can pay.
     fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| {
-            Regex::new(&format!("(?mR){}", self.text)).expect("a pattern of the embedded table")
+            // Unicode word boundaries would keep the fast engines out.
+            let text = self
+                .text
+                .replace(r"\b", r"(?-u:\b)")
+                .replace(r"\d", "[0-9]");
+            Regex::new(&format!("(?mR){text}")).expect("a pattern of the embedded table")
         })
     }
 }
 
 impl Table {
     fn load(text: &str) -> Table {
-        let runners: Vec<Row> = serde_yaml::from_str(text).expect("the embedded table of runners");
-        let mut rows_of: HashMap<String, u64> = HashMap::new();
-        for (i, row) in runners.iter().enumerate() {
+        let written: Written = serde_yaml::from_str(text).expect("the embedded table of runners");
+        let mut rows_of: FxHashMap<String, u64> = FxHashMap::default();
+        for (i, row) in written.runners.iter().enumerate() {
             for literal in &row.find {
                 *rows_of.entry(literal.clone()).or_default() |= 1 << i;
             }
@@ -135,7 +170,8 @@ impl Table {
         literals.sort();
         Table {
             finder: Regex::new(&literals.join("|")).expect("literals"),
-            runners,
+            idle: written.idle.into_iter().flatten().collect(),
+            runners: written.runners,
             rows_of,
         }
     }
@@ -386,6 +422,27 @@ mod tests {
             for b in &literals {
                 assert!(a == b || !a.contains(b.as_str()), "{b:?} hides {a:?}");
             }
+        }
+    }
+
+    #[test]
+    fn idle_lines_hold_no_tests_and_in_doubt_they_are_not_idle() {
+        for idle in [
+            "git diff --stat",
+            "cd a && ls -la | head",
+            "sed -n 1,9p x; rg 'a|b' src",
+        ] {
+            assert!(is_idle(idle), "{idle}");
+        }
+        for other in [
+            "git commit -m x",
+            "cd a && pytest",
+            "ls | xargs pytest",
+            "echo $(make test)",
+            "tail run.log",
+            "git",
+        ] {
+            assert!(!is_idle(other), "{other}");
         }
     }
 

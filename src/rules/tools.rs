@@ -3,8 +3,9 @@
 //!
 //! Knows the tools' names and parameters; refuses to know how a digest is worded (`stages::filter`).
 
+use super::table;
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The row for a tool. Names are the model's output, not an enum: exact names first, then the
@@ -118,7 +119,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load(&written()));
 
 struct Table {
     rows: Vec<Tool>,
-    by_name: HashMap<String, usize>,
+    by_name: FxHashMap<String, usize>,
 }
 
 /// A row as the file has it.
@@ -135,23 +136,18 @@ struct Written {
     counts: String,
     #[serde(default)]
     alone: bool,
-    #[serde(default)]
-    #[cfg_attr(not(test), allow(dead_code))]
-    samples: Samples,
+    #[cfg(test)]
+    samples: Vec<Sample>,
 }
 
-#[cfg(not(test))]
-type Samples = serde::de::IgnoredAny;
-#[cfg(test)]
-type Samples = Vec<Sample>;
-
 fn written() -> Vec<Written> {
-    serde_yaml::from_str(include_str!("tools.yaml")).expect("the embedded table of tools")
+    serde_yaml::from_str(&table::rows(include_str!("tools.yaml")))
+        .expect("the embedded table of tools")
 }
 
 impl Table {
     fn load(written: &[Written]) -> Table {
-        let mut by_name = HashMap::new();
+        let mut by_name = FxHashMap::default();
         for (i, row) in written.iter().enumerate() {
             by_name.extend(row.names.iter().map(|name| (name.clone(), i)));
         }

@@ -3,7 +3,6 @@
 
 use super::fault::failed;
 use super::pack::{Json, Unpacked};
-use super::records::unpack;
 use super::{Result, Store};
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -13,10 +12,11 @@ use std::fmt::Write;
 /// One table's part of the dump.
 struct Shown {
     table: &'static str,
-    /// Expressions in the table's own words, `name` or `name=expression`.
+    /// A column, `name=expression`, or `-column` for one that differs between equal stores: row
+    /// numbers, the clock, the disk.
     columns: &'static [&'static str],
-    /// Columns that differ between equal stores: row numbers, the clock, the disk.
-    left_out: &'static [&'static str],
+    /// What to select from, where rows of equal stores may be divided differently.
+    rows: Option<&'static str>,
     order: &'static str,
 }
 
@@ -30,24 +30,21 @@ impl Store {
     /// of the runs are left out. Paths are as they are: callers replace what is temporary.
     pub fn dump(&self) -> Result<String> {
         let mut out = String::new();
-        for shown in tables() {
-            self.dump_table(&shown, &mut out)
+        for shown in &TABLES {
+            self.dump_table(shown, &mut out)
                 .map_err(failed("dumping"))?;
         }
         Ok(out)
     }
 
     fn dump_table(&self, shown: &Shown, out: &mut String) -> rusqlite::Result<()> {
-        let names: Vec<&str> = shown.columns.iter().map(|c| split(c).0).collect();
-        let columns: Vec<String> = shown
-            .columns
-            .iter()
-            .map(|c| expression(split(c).1))
-            .collect();
+        let told = || shown.columns.iter().filter(|c| !c.starts_with('-'));
+        let names: Vec<&str> = told().map(|c| split(c).0).collect();
+        let columns: Vec<String> = told().map(|c| expression(split(c).1)).collect();
         let sql = format!(
             "SELECT {} FROM {} t ORDER BY {}",
             columns.join(", "),
-            shown.table,
+            shown.rows.unwrap_or(shown.table),
             expression(shown.order)
         );
         let mut select = self.db.prepare(&sql)?;
@@ -89,10 +86,6 @@ fn expression(column: &str) -> String {
 fn show(row: &Row<'_>, column: usize, name: &str, line: &mut String) -> rusqlite::Result<()> {
     let _ = match (name, row.get_ref(column)?) {
         (_, ValueRef::Null) => Ok(()),
-        ("ids", ValueRef::Blob(ids)) => {
-            let ids: Vec<String> = unpack(ids).map(|id| format!("{id:016x}")).collect();
-            write!(line, "ids={} ", ids.join(","))
-        }
         ("carry" | "sealed_state" | "tail_state" | "facts", _) => {
             let Json(value) = row.get::<_, Json<Value>>(column)?;
             write!(line, "{name}={} ", without_nothing(value))
@@ -130,116 +123,117 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-fn tables() -> Vec<Shown> {
-    vec![
-        Shown {
-            table: "session",
-            columns: &["id", "agent", "namespace", "project_path", "cwd", "host", "file",
-                "standing", "summary", "title", "branch", "started", "ended", "facts"],
-            left_out: &["n"],
-            order: "id",
-        },
-        Shown {
-            table: "file",
-            columns: &["key", "path", "agent", "session=@session", "stream", "generation",
-                "offset", "line", "read_to", "head_print", "head_bytes", "tail_print", "content", "content_to",
-                "ties=replace(ties, char(10), ' ')"],
-            left_out: &["n", "size", "mtime_ns", "ctime_ns", "device", "inode"],
-            order: "key",
-        },
-        Shown {
-            table: "tie",
-            columns: &["name", "file=@file"],
-            left_out: &[],
-            order: "name, @file",
-        },
-        Shown {
-            table: "fold",
-            columns: &["file=@file", "sealed_state=sealed", "tail_state=tail", "carry"],
-            left_out: &[],
-            order: "@file",
-        },
-        Shown {
-            table: "record",
-            columns: &["file=@file", "block", "ids"],
-            left_out: &[],
-            order: "@file, block",
-        },
-        Shown {
-            table: "reject",
-            columns: &["file=@file", "offset", "bytes", "line", "reason"],
-            left_out: &[],
-            order: "@file, offset",
-        },
-        Shown {
-            table: "unknown_kind",
-            columns: &["kind", "file=@file", "offset", "bytes", "line"],
-            left_out: &[],
-            order: "kind, @file",
-        },
-        Shown {
-            table: "summary",
-            columns: &["leaf", "file=@file", "text"],
-            left_out: &[],
-            order: "leaf, @file",
-        },
-        Shown {
-            table: "episode",
-            columns: &["id=hex(id)", "session=@session", "file=@file", "source", "stream",
-                "part", "sealed", "pending_calls", "title", "valid_at", "ended_at", "byte_from",
-                "byte_to", "line_from", "line_to", "message_count", "duration_minutes",
-                "completed_tasks", "files_modified", "revision", "made_by=@name.made_by",
-                "graph=@name.graph", "body_bytes", "read_bytes", "records", "prompts",
-                "messages", "calls", "failures", "refusals", "user_bytes", "agent_bytes",
-                "digest_bytes", "output_bytes", "input_tokens", "output_tokens", "cache_read",
-                "cache_write"],
-            left_out: &["n", "indexed_at"],
-            order: "id",
-        },
-        Shown {
-            table: "body",
-            columns: &["episode=@episode", "body=text"],
-            left_out: &[],
-            order: "@episode",
-        },
-        Shown {
-            table: "episode_tool",
-            columns: &["episode=@episode", "tool=@name.tool", "calls", "failed"],
-            left_out: &[],
-            order: "@episode, @name.tool",
-        },
-        Shown {
-            table: "episode_path",
-            columns: &["episode=@episode", "path=@name.path"],
-            left_out: &[],
-            order: "@episode, @name.path",
-        },
-        Shown {
-            table: "words_docsize",
-            columns: &["episode=(SELECT hex(e.id) FROM episode e WHERE e.n = t.id)", "sz=hex(sz)"],
-            left_out: &["id", "origin"],
-            order: "(SELECT hex(e.id) FROM episode e WHERE e.n = t.id)",
-        },
-        Shown {
-            table: "forgotten",
-            columns: &["session"],
-            left_out: &["at"],
-            order: "session",
-        },
-        Shown {
-            table: "consent",
-            columns: &["scope", "text", "version"],
-            left_out: &["n", "at"],
-            order: "n",
-        },
-        Shown {
-            table: "switch",
-            columns: &["project", "tracked"],
-            left_out: &["at"],
-            order: "project",
-        },
-    ]
-}
+static TABLES: [Shown; 16] = [
+    Shown {
+        table: "session",
+        columns: &["id", "agent", "namespace", "project_path", "cwd", "host", "file",
+            "standing", "summary", "title", "branch", "started", "ended", "facts", "-n"],
+        rows: None,
+        order: "id",
+    },
+    Shown {
+        table: "file",
+        columns: &["key", "path", "agent", "session=@session", "stream", "generation",
+            "offset", "line", "read_to", "head_print", "head_bytes", "tail_print",
+                "content", "content_to",
+            "ties=replace(ties, char(10), ' ')", "-n", "-size", "-mtime_ns", "-ctime_ns",
+            "-device", "-inode"],
+        rows: None,
+        order: "key",
+    },
+    Shown {
+        table: "tie",
+        columns: &["name", "file=@file"],
+        rows: None,
+        order: "name, @file",
+    },
+    Shown {
+        table: "fold",
+        columns: &["file=@file", "sealed_state=sealed", "tail_state=tail", "carry"],
+        rows: None,
+        order: "@file",
+    },
+    Shown {
+        table: "record",
+        columns: &["file=@file", "tail", "ids", "-block"],
+        rows: Some("(SELECT file, block = 0 AS tail, group_concat(hex(ids), '' ORDER BY block)
+            AS ids FROM record GROUP BY file, block = 0)"),
+        order: "@file, tail",
+    },
+    Shown {
+        table: "reject",
+        columns: &["file=@file", "offset", "bytes", "line", "reason"],
+        rows: None,
+        order: "@file, offset",
+    },
+    Shown {
+        table: "unknown_kind",
+        columns: &["kind", "file=@file", "offset", "bytes", "line"],
+        rows: None,
+        order: "kind, @file",
+    },
+    Shown {
+        table: "summary",
+        columns: &["leaf", "file=@file", "text"],
+        rows: None,
+        order: "leaf, @file",
+    },
+    Shown {
+        table: "episode",
+        columns: &["id=hex(id)", "session=@session", "file=@file", "source", "stream",
+            "part", "sealed", "pending_calls", "title", "valid_at", "ended_at", "byte_from",
+            "byte_to", "line_from", "line_to", "message_count", "duration_minutes",
+            "completed_tasks", "files_modified", "revision", "made_by=@name.made_by",
+            "graph=@name.graph", "body_bytes", "read_bytes", "records", "prompts",
+            "messages", "calls", "failures", "refusals", "user_bytes", "agent_bytes",
+            "digest_bytes", "output_bytes", "input_tokens", "output_tokens", "cache_read",
+            "cache_write", "-n", "-indexed_at"],
+        rows: None,
+        order: "id",
+    },
+    Shown {
+        table: "body",
+        columns: &["episode=@episode", "body=text"],
+        rows: None,
+        order: "@episode",
+    },
+    Shown {
+        table: "episode_tool",
+        columns: &["episode=@episode", "tool=@name.tool", "calls", "failed"],
+        rows: None,
+        order: "@episode, @name.tool",
+    },
+    Shown {
+        table: "episode_path",
+        columns: &["episode=@episode", "path=@name.path"],
+        rows: None,
+        order: "@episode, @name.path",
+    },
+    Shown {
+        table: "words_docsize",
+        columns: &["episode=(SELECT hex(e.id) FROM episode e WHERE e.n = t.id)", "sz=hex(sz)", "-id", "-origin"],
+        rows: None,
+        order: "(SELECT hex(e.id) FROM episode e WHERE e.n = t.id)",
+    },
+    Shown {
+        table: "forgotten",
+        columns: &["session", "-at"],
+        rows: None,
+        order: "session",
+    },
+    Shown {
+        table: "consent",
+        columns: &["scope", "text", "version", "-n", "-at"],
+        rows: None,
+        order: "n",
+    },
+    Shown {
+        table: "switch",
+        columns: &["project", "tracked", "-at"],
+        rows: None,
+        order: "project",
+    },
+];
 
 #[cfg(test)]
 mod tests {
@@ -262,17 +256,19 @@ mod tests {
         let mut tables = names("SELECT name FROM sqlite_schema WHERE type = 'table'");
         tables.retain(|table| !INNER.contains(&table.as_str()) && !table.starts_with("sqlite_"));
         let mut seen = BTreeSet::new();
-        for shown in super::tables() {
+        for shown in &TABLES {
             let has = names(&format!(
                 "SELECT name FROM pragma_table_info('{}')",
                 shown.table
             ));
-            let left_out = shown.left_out.iter().map(|c| c.to_string());
-            let told = shown.columns.iter().map(|c| match split(c) {
-                (_, column) if has.contains(column) => column.to_string(),
-                (name, _) => name.to_string(),
-            });
-            let told: BTreeSet<String> = left_out.chain(told).collect();
+            let told = shown
+                .columns
+                .iter()
+                .map(|c| match split(c.trim_start_matches('-')) {
+                    (_, column) if has.contains(column) => column.to_string(),
+                    (name, _) => name.to_string(),
+                });
+            let told: BTreeSet<String> = told.collect();
             let missing: Vec<_> = has.difference(&told).collect();
             assert!(missing.is_empty(), "{}: {missing:?}", shown.table);
             seen.insert(shown.table.to_string());

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 /// A block is added to until it has this many bytes. Larger: more is rewritten for each line
 /// that is appended to a log; smaller: more rows.
-const BLOCK_BYTES_MAX: usize = 4_096;
+const BLOCK_BYTES_MAX: usize = 2_048;
 
 /// The block that holds the open tail.
 const TAIL: i64 = 0;
@@ -93,7 +93,7 @@ fn append(db: &Connection, file: i64, ids: &[u8]) -> rusqlite::Result<()> {
 fn put(db: &Connection, file: i64, block: i64, ids: &[u8]) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO record (file, block, ids) VALUES (?1, ?2, ?3)
-         ON CONFLICT DO UPDATE SET ids = excluded.ids WHERE ids IS NOT excluded.ids",
+         ON CONFLICT (file, block) DO UPDATE SET ids = excluded.ids WHERE ids IS NOT excluded.ids",
     )?
     .execute(params![file, block, ids])?;
     Ok(())

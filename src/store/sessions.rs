@@ -321,7 +321,7 @@ fn merged_facts(db: &Connection, session: i64) -> rusqlite::Result<SessionFacts>
 }
 
 /// Gives the titles that files told by a record's id to the sessions that own the records. Reads
-/// all record ids (8 bytes each), but only while a title waits for its owner.
+/// all record ids (8 bytes each), but only where a log tells such titles.
 pub(super) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<()> {
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let told: FxHashMap<u64, String> = tx

@@ -55,7 +55,7 @@ impl Pattern {
         }
         let whole = !prefix && !text.trim().contains(char::is_whitespace);
         (!words.is_empty()).then_some(Pattern {
-            prefix: prefix && !paired || lone && !paired,
+            prefix: !paired && (prefix || lone),
             glued: glued.pop().filter(|_| whole && glued.is_empty()),
             words,
         })

@@ -1,8 +1,8 @@
 //! What a word is, for the index and for queries alike. Knows identifiers, Unicode folding and
 //! CJK; refuses to know SQL, ranking, and which text it is given.
 //!
-//! The text is turned into words before SQLite sees it, so that the index, the query and the
-//! snippet agree on every word:
+//! Words are made here, before SQLite sees the text, so that the index, the query and the snippet
+//! agree on every one:
 //!
 //! - Compound names become neighbouring words: `parse_config`, `parseConfig` and `parse-config`
 //!   are all `parse config`, `src/config.rs` is `src config rs`. Any part finds them, and a query
@@ -18,10 +18,11 @@ use super::fold::{Fold, is_cjk};
 /// fills with noise; shorter: long camel-case names lose their tails.
 const WORD_BYTES_MAX: usize = 64;
 
-/// The words of one text, as the full-text index takes them: separated by single spaces.
+/// One text, so that SQLite's `ascii` tokenizer, which splits at everything but ASCII letters and
+/// digits and keeps whatever is beyond ASCII, sees exactly our words in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexText {
-    /// Words in text order, compound names in pieces.
+    /// Words in text order, compound names in pieces. Mostly the text itself.
     pub words: String,
     /// Glued forms of the compound names, in text order.
     pub glued: String,
@@ -30,14 +31,38 @@ pub struct IndexText {
 impl IndexText {
     /// The words of `text`. Pure; several hundred MB/s on ASCII.
     pub fn of(text: &str) -> IndexText {
-        let mut words = Vec::with_capacity(text.len() + text.len() / 16);
+        let bytes = text.as_bytes();
+        let mut words = Vec::with_capacity(text.len() + text.len() / 16 + 8);
         let mut glued = Vec::new();
-        scan(text, |word| {
-            let column = if word.glued { &mut glued } else { &mut words };
-            word.write(column);
-            column.push(b' ');
+        // Everything before it is in `words` already.
+        let mut copied = 0;
+        scan_all(text, |told| match told {
+            Told::Plain { .. } => {}
+            Told::Word(word) if word.glued => {
+                word.write(&mut glued);
+                glued.push(b' ');
+            }
+            Told::Word(word) if word.as_it_stands() => {
+                if word.start > copied && bytes[word.start - 1].is_ascii_alphanumeric() {
+                    words.extend_from_slice(&bytes[copied..word.start]);
+                    words.push(b' ');
+                    copied = word.start;
+                }
+            }
+            Told::Word(word) => {
+                words.extend_from_slice(bytes.get(copied..word.start).unwrap_or_default());
+                words.push(b' ');
+                word.write(&mut words);
+                words.push(b' ');
+                copied = copied.max(word.end);
+            }
+            Told::Gap { start, end } => {
+                words.extend_from_slice(&bytes[copied..start]);
+                words.push(b' ');
+                copied = end;
+            }
         });
-        words.pop();
+        words.extend_from_slice(&bytes[copied..]);
         glued.pop();
         IndexText {
             words: utf8(words),
@@ -69,6 +94,11 @@ enum Form<'a> {
 }
 
 impl Word<'_> {
+    /// The tokenizer makes the same of it.
+    fn as_it_stands(&self) -> bool {
+        matches!(self.form, Form::Raw(raw) if raw.len() <= WORD_BYTES_MAX)
+    }
+
     /// Appends the folded word.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self.form {
@@ -95,6 +125,25 @@ impl Word<'_> {
 
 /// Tells every word of `text` in order; the glued form of a name follows its pieces.
 pub fn scan(text: &str, mut tell: impl FnMut(Word<'_>)) {
+    scan_all(text, |told| match told {
+        Told::Plain { start, end } => tell(ascii(&text.as_bytes()[start..end], start, false)),
+        Told::Word(word) => tell(word),
+        Told::Gap { .. } => {}
+    });
+}
+
+/// What a scan comes across.
+enum Told<'a> {
+    /// An ASCII word without parts, between gaps: nine of ten words.
+    Plain { start: usize, end: usize },
+    /// Any other word.
+    Word(Word<'a>),
+    /// A character beyond ASCII that is no part of a word.
+    Gap { start: usize, end: usize },
+}
+
+#[inline(always)]
+fn scan_all(text: &str, mut tell: impl FnMut(Told<'_>)) {
     let bytes = text.as_bytes();
     let mut fold = Fold::default();
     let mut at = 0;
@@ -114,7 +163,11 @@ pub fn scan(text: &str, mut tell: impl FnMut(Word<'_>)) {
             if end < bytes.len() && bytes[end] >= 0x80 && continues(text, end) {
                 at = wide(text, at, end, &mut fold, &mut tell);
             } else {
-                run(&bytes[at..end], at, class, rest, &mut tell);
+                if is_plain(class, rest) && end - at <= WORD_BYTES_MAX {
+                    tell(Told::Plain { start: at, end });
+                } else {
+                    compound(&bytes[at..end], at, &mut |word| tell(Told::Word(word)));
+                }
                 at = end;
             }
         }
@@ -145,18 +198,13 @@ static CLASS: [u8; 256] = {
     table
 };
 
-/// One ASCII run of letters, digits and underscores; `first` and `rest` are its bytes' classes.
-fn run(raw: &[u8], at: usize, first: u8, rest: u8, tell: &mut impl FnMut(Word<'_>)) {
-    let plain = match first {
+/// A run whose first byte is of class `first`, and the others of the classes `rest`, has no parts.
+fn is_plain(first: u8, rest: u8) -> bool {
+    match first {
         LOWER => rest & !LOWER == 0,
         UPPER => rest & !LOWER == 0 || rest & !UPPER == 0,
         DIGIT => rest & !DIGIT == 0,
         _ => false,
-    };
-    if plain {
-        tell(ascii(raw, at, false));
-    } else {
-        compound(raw, at, tell);
     }
 }
 
@@ -247,17 +295,22 @@ fn wide(
     at: usize,
     known: usize,
     fold: &mut Fold,
-    tell: &mut impl FnMut(Word<'_>),
+    tell: &mut impl FnMut(Told<'_>),
 ) -> usize {
+    let mut word = |word: Word<'_>| tell(Told::Word(word));
     let mut rest = text[at..].char_indices().map(|(i, c)| (at + i, c));
     match rest.next() {
-        Some((_, c)) if known == at && is_cjk(c) => pairs(text, at, fold, tell),
-        Some((_, c)) if known == at && !Fold::is_word(c) => at + c.len_utf8(),
+        Some((_, c)) if known == at && is_cjk(c) => pairs(text, at, fold, &mut word),
+        Some((_, c)) if known == at && !Fold::is_word(c) => {
+            let end = at + c.len_utf8();
+            tell(Told::Gap { start: at, end });
+            end
+        }
         _ => {
             let end = rest
                 .find(|(_, c)| is_cjk(*c) || !(Fold::is_word(*c) || *c == '_'))
                 .map_or(text.len(), |(i, _)| i);
-            letters(text, at, end, fold, tell);
+            letters(text, at, end, fold, &mut word);
             end
         }
     }
@@ -322,6 +375,17 @@ fn utf8(bytes: Vec<u8>) -> String {
 mod tests {
     use super::*;
 
+    /// What the `ascii` tokenizer makes of a text.
+    fn seen(words: &str) -> String {
+        let gap = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric();
+        let seen: Vec<String> = words
+            .split(gap)
+            .filter(|word| !word.is_empty())
+            .map(str::to_ascii_lowercase)
+            .collect();
+        seen.join(" ")
+    }
+
     #[test]
     fn names_are_split_as_people_read_them() {
         for (text, words, glued) in [
@@ -344,7 +408,11 @@ mod tests {
             ("", "", ""),
         ] {
             let given = IndexText::of(text);
-            assert_eq!((&*given.words, &*given.glued), (words, glued), "{text}");
+            assert_eq!(
+                (&*seen(&given.words), &*given.glued),
+                (words, glued),
+                "{text}"
+            );
         }
     }
 
@@ -363,7 +431,7 @@ mod tests {
             ("\u{1112}\u{1161}\u{11ab}", "한"),
             ("→ 🚀 ✓ x", "x"),
         ] {
-            assert_eq!(IndexText::of(text).words, words, "{text}");
+            assert_eq!(seen(&IndexText::of(text).words), words, "{text}");
         }
     }
 
@@ -392,6 +460,15 @@ mod tests {
                 assert!(w.start < w.end && text.get(w.start..w.end).is_some());
                 assert!(!w.text().is_empty() && !w.text().contains(' '));
             });
+        }
+
+        #[test]
+        fn the_tokenizer_sees_the_words_that_are_told(text in "[a-cA-C0-2_/ .é日本→]{0,40}") {
+            let (mut words, mut glued) = (Vec::new(), Vec::new());
+            scan(&text, |w| if w.glued { glued.push(w.text()) } else { words.push(w.text()) });
+            let index = IndexText::of(&text);
+            proptest::prop_assert_eq!(seen(&index.words), words.join(" "));
+            proptest::prop_assert_eq!(index.glued, glued.join(" "));
         }
     }
 }

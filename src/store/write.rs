@@ -115,30 +115,38 @@ impl<'a> EpisodeWriter<'a> {
             &group,
             &self.stamp.indexed_at.0,
         ];
+        self.upsert_values(row, &values)
+    }
+
+    fn upsert_values(
+        &mut self,
+        row: &Row,
+        values: &[&dyn ToSql; COLUMNS.len()],
+    ) -> rusqlite::Result<()> {
         let known: Option<(i64, i64)> = self
             .db
             .prepare_cached("SELECT n, revision FROM episode WHERE id = ?1")?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([values[0]], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        if let Some((n, revision)) = known {
-            let settable = &values[..COLUMNS.len() - FIXED];
-            let changed = self.db.prepare_cached(&UPDATE)?.execute(settable)?;
-            let (tools, paths) = self.write_parts(n, row)?;
-            keep_only(self.db, "episode_tool", "tool", n, &tools)?;
-            keep_only(self.db, "episode_path", "path", n, &paths)?;
-            if revision != row.revision {
-                self.db
-                    .prepare_cached("DELETE FROM words WHERE rowid = ?1")?
-                    .execute([n])?;
-                self.write_words(n, row)?;
-            }
-            self.stored.changed += changed as u64;
-        } else {
+        let Some((n, revision)) = known else {
             let n = self.db.prepare_cached(&INSERT)?.insert(values.as_slice())?;
             self.write_parts(n, row)?;
             self.write_words(n, row)?;
             self.stored.new += 1;
+            return Ok(());
+        };
+        let settable = &values[..COLUMNS.len() - FIXED];
+        let changed = self.db.prepare_cached(&UPDATE)?.execute(settable)?;
+        let (tools, paths) = self.write_parts(n, row)?;
+        keep_only(self.db, "episode_tool", "tool", n, &tools)?;
+        keep_only(self.db, "episode_path", "path", n, &paths)?;
+        if revision != row.revision {
+            self.db
+                .prepare_cached("DELETE FROM words WHERE rowid = ?1")?
+                .execute([n])?;
+            self.write_words(n, row)?;
         }
+        self.stored.changed += changed as u64;
         Ok(())
     }
 

@@ -75,7 +75,8 @@ pub fn chunk(
     })
 }
 
-/// A prompt in the main log says that the sub-agents told inside it are done.
+/// A prompt in the main log says that the sub-agents told inside it are done. One that is told on
+/// after it starts afresh, with part 1: its state would have to be carried for ever otherwise.
 fn finish_sidechains(offset: u64, state: &mut ChunkState, sealed: &mut Vec<Episode>) {
     let main_start = state.streams.get(&None).and_then(Open::start);
     let low = main_start.map_or(offset, |item| item.place.offset);

@@ -60,7 +60,9 @@ impl Open {
         self.pieces.first().map(|piece| &piece.item)
     }
 
-    /// Adds one item, sealing what it ends.
+    /// Adds one item, sealing what it ends: before a prompt everything, when the episode is full or
+    /// the stream was quiet; over the budget the earlier exchanges, else what there is of the only
+    /// one. An item over the budget by itself is cut; its first piece fills the open episode.
     pub(super) fn add(
         &mut self,
         item: Item,

@@ -108,6 +108,31 @@ fn runs_in_steps_give_the_store_of_one_run() {
 }
 
 #[test]
+fn record_ids_come_back_in_order_however_they_were_stored() {
+    let mut world = World::new();
+    let mut wants = Vec::new();
+    for run in 1..=60 {
+        let mut commit = commit("a", "/home/u/app", run * 100);
+        commit.ids = (0..run).map(|n| run << 32 | n).collect();
+        wants.extend(&commit.ids);
+        world.commit(&[commit]);
+    }
+    let (ids, tail) = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!((ids, tail), (wants.clone(), vec![6_003]));
+    let mut once = World::new();
+    let mut commit = commit("a", "/home/u/app", 6_000);
+    commit.ids = wants;
+    once.commit(&[commit]);
+    let ids = |world: &World| -> Vec<String> {
+        let dump = world.dump();
+        let lines = dump.lines().filter(|line| line.contains(" ids="));
+        lines.map(str::to_string).collect()
+    };
+    assert_eq!(ids(&world), ids(&once));
+    assert_eq!(ids(&once).len(), 2);
+}
+
+#[test]
 fn open_episodes_that_are_not_told_again_go_with_their_words() {
     let mut world = World::new();
     world.commit(&[open_log("a", &["one"], "ephemeral")]);

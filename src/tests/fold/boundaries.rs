@@ -212,7 +212,7 @@ fn a_sub_agent_told_inside_the_main_log_has_its_own_fold() {
                 Some("side"),
                 "Task: look\n\nAgent: found\nAction: Read(a) → no result"
             ),
-            (None, "User: go\n\nAction: Task() → 2 lines\n\nUser: thanks"),
+            (None, "User: go\n\nAction: Task → one · two\n\nUser: thanks"),
         ]
     );
     assert!(

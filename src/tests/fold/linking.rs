@@ -17,7 +17,7 @@ fn the_body_is_laid_out_as_in_the_documents() {
     assert_eq!(
         text(&log),
         "User: Fix authentication bug\n\nAgent: I'll investigate\n\
-         Action: Read(src/auth.py) → 2 lines\nAgent: Fixed!\n\nUser: Great!\n\nAgent: Done!"
+         Action: Read(src/auth.py) → 2 lines, 8 bytes\nAgent: Fixed!\n\nUser: Great!\n\nAgent: Done!"
     );
 }
 
@@ -32,7 +32,7 @@ fn digests_stand_where_the_result_is() {
         .result("1");
     assert_eq!(
         text(&log),
-        "User: go\n\nAgent: waiting\nAction: Grep(b) → 2 lines\nAction: Read(a) → 2 lines"
+        "User: go\n\nAgent: waiting\nAction: Grep(b) → 2 lines\nAction: Read(a) → 2 lines, 8 bytes"
     );
 }
 
@@ -47,7 +47,7 @@ fn a_call_still_open_at_the_next_prompt_has_no_result_and_one_that_comes_later_i
     assert_eq!(
         text(&log),
         "User: go\n\nAction: Read(a) → no result\n\nUser: stop\n\n\
-         Action: Read(a) → 2 lines (late)\nAction: unknown tool() → 2 lines"
+         Action: Read(a) → 2 lines, 8 bytes (late)\nAction: unknown tool → Output (2 lines)"
     );
 }
 
@@ -78,8 +78,8 @@ fn a_call_that_runs_in_the_background_may_be_answered_again() {
     log.prompt("and?").result("1");
     assert_eq!(
         text(&log),
-        "User: go\n\nAction: Bash(server) → 2 lines\n\nUser: and?\n\n\
-         Action: Bash(server) → 2 lines (late)"
+        "User: go\n\nAction: Bash → running in the background\n\nUser: and?\n\n\
+         Action: Bash → one · two (late)"
     );
 }
 
@@ -113,7 +113,7 @@ fn a_removed_prompt_was_said_while_working_and_opens_no_exchange() {
         .result("1");
     assert_eq!(
         text(&log),
-        "User: go\n\nUser (while working): hurry\n\nAction: Read(a) → 2 lines"
+        "User: go\n\nUser (while working): hurry\n\nAction: Read(a) → 2 lines, 8 bytes"
     );
     let episode = episodes(&log).remove(0);
     assert_eq!((episode.tally.prompts, episode.message_count), (2, 2));

@@ -2,6 +2,7 @@
 //! spells a log; refuses to know dialects and files.
 
 mod boundaries;
+mod corpus;
 mod linking;
 mod split_anywhere;
 

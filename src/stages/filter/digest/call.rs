@@ -5,6 +5,7 @@
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch::{self, Change};
 use crate::rules::documents;
+use crate::rules::test_runners;
 use crate::rules::tools::{self, Answer, Show, Tool};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -29,6 +30,9 @@ pub const PARAMS: &str = "~params";
 /// Where shortened inputs keep a plan's title; in the table, the parameter that stands for it.
 pub const TITLE: &str = "~title";
 
+/// Where shortened inputs keep whether the command can't run tests.
+pub const IDLE: &str = "~idle";
+
 /// More: long lists of files; fewer: a patch's extent is only a number.
 const PATHS_MAX: usize = 6;
 
@@ -51,15 +55,36 @@ impl<'a> Call<'a> {
     }
 
     fn patched(&self) -> Vec<Change> {
-        let arguments = self.input.get("command").and_then(Value::as_array);
-        let arguments = arguments.and_then(|list| list.iter().rev().find_map(Value::as_str));
-        let texts = ["input", "patch", "cmd", "command"];
-        let texts = texts.iter().filter_map(|key| self.text(key));
-        let found = texts.chain(arguments).chain(self.input.as_str());
-        let mut changes = found.map(|text| patch::changes(self.input, text));
+        if let Some(kept) = patch::kept(self.input) {
+            return kept;
+        }
+        let given = match self.input {
+            Value::Object(map) => map.values().flat_map(texts).collect(),
+            other => texts(other),
+        };
+        let mut changes = given.into_iter().map(patch::changes);
         changes
             .find(|changes| !changes.is_empty())
-            .unwrap_or_else(|| patch::changes(self.input, ""))
+            .unwrap_or_default()
+    }
+
+    /// Whether its command can't run tests; always `false` where there is none.
+    pub fn is_idle(&self) -> bool {
+        if let Some(kept) = self.input.get(IDLE).and_then(Value::as_bool) {
+            return kept;
+        }
+        let command = self
+            .row
+            .shows
+            .iter()
+            .filter(|show| matches!(show, Show::Command(_)));
+        let mut keys = command.flat_map(|show| show.keys());
+        let value = keys.find_map(|key| self.value(key));
+        match value {
+            Some(Value::Array(list)) => test_runners::is_idle(&joined(list)),
+            Some(Value::String(text)) => test_runners::is_idle(text),
+            _ => false,
+        }
     }
 
     /// A parameter that is a string.
@@ -224,6 +249,15 @@ impl<'a> Call<'a> {
                 None => told,
             },
         )
+    }
+}
+
+/// The strings that a parameter holds.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
     }
 }
 

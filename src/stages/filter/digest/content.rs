@@ -20,16 +20,25 @@ pub fn indented(out: &mut String, output: &Output<'_>) {
     if tail.is_empty() && head.len() <= BLOCK_BYTES_MAX {
         return lines(out, head);
     }
-    let start = head.floor_char_boundary(head.len().min(BLOCK_BYTES_MAX / 2));
+    let start = boundary(head, BLOCK_BYTES_MAX / 2);
     let last = if tail.is_empty() {
         &head[start..]
     } else {
         tail
     };
-    let end = last.ceil_char_boundary(last.len().saturating_sub(BLOCK_BYTES_MAX / 2));
+    let end = boundary(last, last.len().saturating_sub(BLOCK_BYTES_MAX / 2));
     lines(out, head[..start].trim_end());
     out.push_str("\n    …");
     lines(out, last[end..].trim_start_matches('\n'));
+}
+
+/// The last place for a cut at or before `at`.
+fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
 }
 
 fn lines(out: &mut String, text: &str) {

@@ -96,6 +96,7 @@ pub fn write(out: &mut String, call: &Call<'_>, result: &ToolResult) {
     }
     if let (Some(false), Some(added), Some(removed)) =
         (created, result.facts.added, result.facts.removed)
+        && (added, removed) != (0, 0)
     {
         out.push_str(", ");
         line::changed(out, added, removed);
@@ -124,7 +125,9 @@ pub fn patch(out: &mut String, call: &Call<'_>, result: &ToolResult) {
 }
 
 fn sum(changes: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
-    changes.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
+    changes.fold((0, 0), |(a, r): (u64, u64), (added, removed)| {
+        (a.saturating_add(added), r.saturating_add(removed))
+    })
 }
 
 /// Paths that a successful call changed, relative to the working directory when below it.

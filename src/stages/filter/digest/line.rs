@@ -82,7 +82,7 @@ pub fn folded(text: &str, chars_max: usize) -> Cow<'_, str> {
     if simple {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len().min(chars_max * 2));
+    let mut out = String::with_capacity(text.len().min(chars_max.saturating_mul(2)));
     fold(&mut out, text, chars_max);
     Cow::Owned(out)
 }

@@ -119,10 +119,10 @@ fn answer(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Outpu
         (Status::Refused, _) => people::refused(out, result),
         (Status::Interrupted, _) => out.push_str("interrupted"),
         (Status::Ok | Status::Failed | Status::Running, Answer::Poll) => {
-            shell::polled(out, result, output)
+            shell::polled(out, call, result, output)
         }
         (Status::Running, _) => out.push_str("running in the background"),
-        (Status::Failed, Answer::Shell) => shell::ended(out, result, output),
+        (Status::Failed, Answer::Shell) => shell::ended(out, call, result, output),
         (Status::Failed, _) => shell::failure(out, output),
         (Status::Ok, kind) => succeeded(out, kind, call, result, output),
     }
@@ -139,7 +139,7 @@ fn succeeded(
         Answer::Shell | Answer::Patch if !call.changes.is_empty() => {
             files::patch(out, call, result)
         }
-        Answer::Shell | Answer::Poll => shell::ended(out, result, output),
+        Answer::Shell | Answer::Poll => shell::ended(out, call, result, output),
         Answer::Patch => files::patch(out, call, result),
         Answer::Read => files::read(out, call, result, output),
         Answer::Edit => files::edit(out, call, result),

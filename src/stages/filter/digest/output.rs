@@ -40,6 +40,11 @@ impl<'a> Output<'a> {
             output.head = Cow::Borrowed("");
             return output;
         }
+        if NOTHING.contains(&excerpt.head.trim()) {
+            (output.bytes, output.lines) = (0, Some(0));
+            output.head = Cow::Borrowed("");
+            return output;
+        }
         output.take_header(&excerpt.head);
         if whole && output.head.starts_with("{\"chunk_id\"") {
             output.take_cell();
@@ -159,6 +164,13 @@ impl<'a> Output<'a> {
         }
     }
 }
+
+/// What agents write in the place of an empty output.
+const NOTHING: [&str; 3] = [
+    "(Bash completed with no output)",
+    "(PowerShell completed with no output)",
+    "<system>Tool ran without output or errors</system>",
+];
 
 /// How Codex's own lines before an output start.
 const CODEX_HEADERS: [&str; 6] = [

@@ -1,7 +1,9 @@
 //! What a patch or an edit changes: files and lines. Knows the `*** Begin Patch` grammar
 //! (FORMATS § 8.5) and line counts; refuses to know whether it was applied.
 
+use memchr::memmem::Finder;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 
 /// One file that a patch touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,13 +21,11 @@ const KEPT: &str = "~changes";
 
 const BEGIN: &str = "*** Begin Patch";
 
-/// The changes in a call's input: a patch anywhere in `text`, with real or escaped newlines (code
-/// mode has it in a JavaScript string), or what [`keep`] left of it. Empty when there is no patch.
-pub fn changes(input: &Value, text: &str) -> Vec<Change> {
-    if let Some(kept) = input.get(KEPT).and_then(Value::as_array) {
-        return kept.iter().filter_map(kept_change).collect();
-    }
-    let Some(at) = memchr::memmem::find(text.as_bytes(), BEGIN.as_bytes()) else {
+/// The changes of a patch anywhere in `text`, with real or escaped newlines (code mode has it in a
+/// JavaScript string). Empty when there is none.
+pub fn changes(text: &str) -> Vec<Change> {
+    static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN));
+    let Some(at) = FINDER.find(text.as_bytes()) else {
         return Vec::new();
     };
     let body = &text[at + BEGIN.len()..];
@@ -33,6 +33,12 @@ pub fn changes(input: &Value, text: &str) -> Vec<Change> {
         true => read(body.split("\\n")),
         false => read(body.lines()),
     }
+}
+
+/// The changes that [`keep`] left in a shortened input.
+pub fn kept(input: &Value) -> Option<Vec<Change>> {
+    let kept = input.get(KEPT)?.as_array()?;
+    Some(kept.iter().filter_map(kept_change).collect())
 }
 
 /// The changes as a shortened input keeps them: key and value.
@@ -93,7 +99,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<(String, u64, u64)> {
-        let found = changes(&Value::Null, text).into_iter();
+        let found = changes(text).into_iter();
         found.map(|c| (c.path, c.added, c.removed)).collect()
     }
 
@@ -113,14 +119,11 @@ mod tests {
 
     #[test]
     fn what_is_kept_gives_the_same_changes() {
-        let found = changes(
-            &Value::Null,
-            "*** Begin Patch\n*** Add File: a\n+1\n*** End Patch",
-        );
+        let found = changes("*** Begin Patch\n*** Add File: a\n+1\n*** End Patch");
         let (key, value) = keep(&found);
-        let mut kept = serde_json::Map::new();
-        kept.insert(key, value);
-        assert_eq!(changes(&Value::Object(kept), ""), found);
+        let mut map = serde_json::Map::new();
+        map.insert(key, value);
+        assert_eq!(super::kept(&Value::Object(map)), Some(found));
     }
 
     #[test]

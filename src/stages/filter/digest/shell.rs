@@ -1,5 +1,6 @@
 //! Answers of shells and of what they left running: tests as numbers, errors as messages.
 
+use super::call::Call;
 use super::line;
 use super::output::Output;
 use crate::model::entry::{Status, ToolResult};
@@ -7,9 +8,9 @@ use crate::rules::test_runners::{TestRun, test_run_in};
 use std::fmt::Write;
 
 /// The whole answer of a command that ended, well or not.
-pub fn ended(out: &mut String, result: &ToolResult, output: &Output<'_>) {
+pub fn ended(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
     let failed = result.status == Status::Failed || output.exit_code.is_some_and(|code| code != 0);
-    let run = tests(result, output);
+    let run = tests(call, result, output);
     match (failed, run) {
         (_, Some(run)) if run.failed > 0 || !failed => tell_run(out, &run, output),
         (true, run) => {
@@ -33,7 +34,10 @@ pub fn failure(out: &mut String, output: &Output<'_>) {
 }
 
 /// The numbers of the tests that ran, with the call's duration where the runner states none.
-pub fn tests(result: &ToolResult, output: &Output<'_>) -> Option<TestRun> {
+pub fn tests(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Option<TestRun> {
+    if output.bytes == 0 || call.is_idle() {
+        return None;
+    }
     let mut run = test_run_in(output.parts(), output.is_whole())?;
     if run.seconds.is_none() {
         run.seconds = result.facts.duration_ms.map(|ms| ms as f64 / 1000.0);
@@ -88,7 +92,7 @@ fn tell_names(out: &mut String, names: &[String]) {
 }
 
 /// Something in the background, asked for: `still running: Ready`, `completed: passed 17/17 in 1.5 s`.
-pub fn polled(out: &mut String, result: &ToolResult, output: &Output<'_>) {
+pub fn polled(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
     let inner = Inner::of(output);
     let running = result.status == Status::Running || inner.state == Some("running");
     if running {
@@ -106,7 +110,7 @@ pub fn polled(out: &mut String, result: &ToolResult, output: &Output<'_>) {
         }
         out.push_str(": ");
     }
-    ended(out, result, &inner.output);
+    ended(out, call, result, &inner.output);
 }
 
 /// What `BashOutput` and `TaskOutput` put in tags.

@@ -3,6 +3,7 @@
 
 use super::*;
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -33,7 +34,6 @@ fn every_real_call_gives_one_short_line() {
 #[test]
 #[ignore = "prints digests of real calls"]
 fn digest_zoo() {
-    use std::io::Write;
     let Some(calls) = calls() else { return };
     let only = std::env::var("ZOO").ok();
     let mut out = std::io::stderr().lock();
@@ -44,9 +44,25 @@ fn digest_zoo() {
         let _ = writeln!(out, "{}", call.digest(&call.input).text);
     }
     let began = std::time::Instant::now();
+    let rounds = std::env::var("ROUNDS").map_or(1, |n| n.parse().unwrap_or(1));
+    for _ in 1..rounds {
+        for c in &calls {
+            std::hint::black_box(c.digest(&c.input));
+        }
+    }
     let bytes: usize = calls.iter().map(|c| c.digest(&c.input).text.len()).sum();
-    let each = began.elapsed().as_nanos() as usize / calls.len();
+    let each = began.elapsed().as_nanos() as usize / calls.len() / rounds;
     let _ = writeln!(out, "{} calls, {bytes} bytes, {each} ns each", calls.len());
+    let mut tools: std::collections::BTreeMap<&str, (u128, u128)> = Default::default();
+    for call in &calls {
+        let began = std::time::Instant::now();
+        std::hint::black_box(call.digest(&call.input));
+        let slot = tools.entry(&call.tool).or_default();
+        *slot = (slot.0 + began.elapsed().as_nanos(), slot.1 + 1);
+    }
+    for (tool, (ns, n)) in tools.into_iter().filter(|(_, (_, n))| *n > 20) {
+        let _ = writeln!(out, "{tool}: {} ns", ns / n);
+    }
     let inputs: Vec<_> = calls
         .iter()
         .map(|c| (c.tool.clone(), c.input.clone()))
@@ -81,6 +97,11 @@ fn calls() -> Option<Vec<Real>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     let home = folder.unwrap_or(here).join("home");
     if !home.is_dir() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "no corpus at {}: passed over",
+            home.display()
+        );
         return None;
     }
     let mut calls = Vec::new();

@@ -180,6 +180,8 @@ fn nothing_that_a_model_writes_breaks_the_line() {
         json!(null),
         json!([1, 2]),
         json!("text\nwith lines"),
+        json!({"~changes": [["a\nb", u64::MAX, u64::MAX], ["c", 9, 9], 7], "~idle": 1, "~lines": -1, "~title": [], "~params": 3}),
+        json!({"offset": u64::MAX, "~changed": [u64::MAX, 1], "plan": [{"step": "", "status": "completed"}], "question": "\n"}),
         json!({"command": {"nested": ["x"]}, "file_path": 7, "todos": "none", "questions": [1, {}]}),
         json!({"command": "a\u{0}b\n\n\u{1b}[31mc\u{1b}", "file_path": "\u{202e}\r\n", "plan": "#\n#"}),
         json!({"input": "*** Begin Patch\\n*** Update File: ", "edits": [{}], "content": [], "offset": -3}),

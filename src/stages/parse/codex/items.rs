@@ -1,0 +1,126 @@
+//! Response items: messages, reasoning, and which of the tool records it is. They tell of the
+//! agent's words and calls in every era, and of people's in the bare one.
+
+use super::Record;
+use super::session::{content, environment_cwd};
+use super::spans::Fields;
+use crate::model::entry::{Message, Telling, Via, What};
+use crate::model::source::Agent;
+use crate::rules::injected::{Spoken, people_words};
+
+/// A kind of response item that this version knows.
+pub(super) fn is_known(kind: &str) -> bool {
+    matches!(kind, "message" | "reasoning" | "compaction" | "other")
+        || kind.ends_with("_call")
+        || kind.ends_with("_output")
+}
+
+impl Record<'_> {
+    pub(super) fn item(&mut self, kind: &str, item: &Fields<'_>) {
+        match kind {
+            "message" => self.message(item),
+            "reasoning" => self.noise("thinking"),
+            "function_call" => self.function_call(item),
+            "custom_tool_call" => self.custom_call(item),
+            "local_shell_call" => self.local_shell_call(item),
+            "function_call_output" | "custom_tool_call_output" | "mcp_tool_call_output" => {
+                self.call_output(item);
+            }
+            "tool_search_call" => self.tool_search_call(item),
+            "tool_search_output" => self.tool_search_output(item),
+            "web_search_call" => self.self_contained(item, "web_search", "action"),
+            "image_generation_call" => {
+                self.self_contained(item, "image_generation", "revised_prompt");
+            }
+            "agent_message" => self.noise("mail between agents"),
+            "ghost_snapshot" => self.noise("snapshot"),
+            "compaction" | "compaction_summary" | "context_compaction" | "compaction_trigger" => {
+                self.told_elsewhere();
+            }
+            "other" => self.noise("other"),
+            _ => self.push(What::Unknown(format!("response_item/{kind}"))),
+        }
+    }
+
+    fn message(&mut self, item: &Fields<'_>) {
+        match item.text("role").as_deref() {
+            Some("assistant") => self.said(item),
+            Some("user") => self.role_user(item),
+            Some("developer" | "system") => self.noise("injected"),
+            _ => self.push(What::Unknown("response_item/message/role".into())),
+        }
+    }
+
+    fn said(&mut self, item: &Fields<'_>) {
+        let (texts, _) = content(item);
+        let text = texts.join("\n");
+        if text.trim().is_empty() {
+            return self.noise("empty");
+        }
+        let group = self.group();
+        let carry = self.carry();
+        // Tokens billed before the session's first message were this message's.
+        let spent = carry.map(|c| c.spent).unwrap_or_default();
+        let first = carry.is_none_or(|c| c.message == 0);
+        let message = Message {
+            group,
+            model: carry.and_then(|c| c.model.clone()),
+            usage: (first && spent != Default::default()).then_some(spent),
+        };
+        self.push_with(What::Said(text), Some(message));
+        self.amend(|carry| {
+            carry.message = group;
+            if !first {
+                carry.spent = Default::default();
+            }
+        });
+    }
+
+    /// People's words in the bare era; elsewhere a mirror of what an event tells, but for commands
+    /// that a person ran in the agent's shell.
+    fn role_user(&mut self, item: &Fields<'_>) {
+        let bare = self.state.context.telling == Telling::Bare;
+        let (texts, pictures) = content(item);
+        if let Some(cwd) = texts
+            .iter()
+            .find_map(|text| environment_cwd(text))
+            .filter(|_| bare)
+            && self.state.context.cwd.as_deref() != Some(cwd)
+        {
+            let cwd = cwd.to_owned();
+            self.sticky(|context| context.cwd = Some(cwd));
+        }
+        let mut words = Vec::new();
+        let mut reason = "empty";
+        for text in &texts {
+            match people_words(Agent::Codex, text) {
+                Spoken::Words(w) => {
+                    let shell = text.trim_start().starts_with("<user_shell_command>");
+                    if bare || shell {
+                        words.push(w.into_owned());
+                    } else {
+                        reason = "told elsewhere";
+                    }
+                }
+                Spoken::Machine(why) if reason == "empty" => reason = why,
+                Spoken::Machine(_) => {}
+            }
+        }
+        if words.is_empty() && pictures > 0 && bare {
+            words.push("[image]".to_owned());
+        }
+        match words.is_empty() {
+            true => self.noise(reason),
+            false => self.prompt(words.join("\n\n")),
+        }
+    }
+
+    /// Words typed to the agent: a person's, or in a sub-agent's thread its parent's.
+    pub(super) fn prompt(&mut self, text: String) {
+        let via = match self.state.context.stream {
+            Some(_) => Via::Agent,
+            None => Via::Typed,
+        };
+        self.push(What::Prompt { text, via });
+    }
+}
