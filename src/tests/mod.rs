@@ -2,6 +2,7 @@
 
 mod cli;
 mod fold;
+mod readme;
 mod schedule;
 mod tidy;
 mod world;
