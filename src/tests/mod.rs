@@ -1,7 +1,9 @@
 //! Whole-program tests.
 
+mod cases;
 mod cli;
 mod fold;
+mod home;
 mod readme;
 mod schedule;
 mod tidy;
