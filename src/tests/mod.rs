@@ -5,6 +5,7 @@ mod cli;
 mod fold;
 mod growth;
 mod home;
+mod readme;
 mod schedule;
 mod tidy;
 mod world;
