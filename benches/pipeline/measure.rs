@@ -218,7 +218,7 @@ fn open_tail(home: &Home, log: &Path) -> io::Result<u64> {
 fn log_bytes(run: &Run) -> io::Result<u64> {
     let document: serde_json::Value = serde_json::from_str(&run.stdout)?;
     let bytes = document
-        .pointer("/read_bytes")
+        .pointer("/bytes_read")
         .and_then(serde_json::Value::as_u64);
     bytes.ok_or_else(|| io::Error::other("`run --json` doesn't say how much it read"))
 }
