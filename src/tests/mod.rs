@@ -5,6 +5,7 @@ mod cli;
 mod fold;
 mod growth;
 mod home;
+mod looks;
 mod readme;
 mod schedule;
 mod tidy;
