@@ -67,7 +67,10 @@ pub fn helper(args: &[String]) -> io::Result<ExitCode> {
     let read = bytes_read()?.saturating_sub(before + output.stdout.len() as u64);
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_CHILDREN)?;
     let cpu = [usage.user_time(), usage.system_time()];
-    let cpu: i64 = cpu.iter().map(|t| t.tv_sec() * 1_000_000 + t.tv_usec()).sum();
+    let cpu: i64 = cpu
+        .iter()
+        .map(|t| t.tv_sec() * 1_000_000 + t.tv_usec())
+        .sum();
     let mut out = io::stdout().lock();
     out.write_all(&output.stdout)?;
     let peak = usage.max_rss() * 1_024;

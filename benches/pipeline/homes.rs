@@ -92,17 +92,35 @@ pub fn one_long_line(root: &Path, bytes: u64) -> io::Result<Home> {
         )
     };
     let prompt = line(1, "user", r#"{"role":"user","content":"Print the dump"}"#);
-    let call = line(2, "assistant", r#"{"id":"msg_1","model":"m","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"cat dump.sql"}}],"usage":{"input_tokens":1,"output_tokens":1}},"requestId":"req_1""#);
-    let result = line(3, "user", r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"cut"}]}"#);
-    let answer = line(4, "assistant", r#"{"id":"msg_2","model":"m","role":"assistant","content":[{"type":"text","text":"That was long."}],"usage":{"input_tokens":1,"output_tokens":1}},"requestId":"req_2""#);
-    write!(out, "{prompt}}}\n{call}}}\n{result},\"toolUseResult\":{{\"stdout\":\"")?;
+    let call = line(
+        2,
+        "assistant",
+        r#"{"id":"msg_1","model":"m","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"cat dump.sql"}}],"usage":{"input_tokens":1,"output_tokens":1}},"requestId":"req_1""#,
+    );
+    let result = line(
+        3,
+        "user",
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"cut"}]}"#,
+    );
+    let answer = line(
+        4,
+        "assistant",
+        r#"{"id":"msg_2","model":"m","role":"assistant","content":[{"type":"text","text":"That was long."}],"usage":{"input_tokens":1,"output_tokens":1}},"requestId":"req_2""#,
+    );
+    write!(
+        out,
+        "{prompt}}}\n{call}}}\n{result},\"toolUseResult\":{{\"stdout\":\""
+    )?;
     let piece = "INSERT INTO t VALUES (1, \\\"owl\\\", '\u{e9}');\\n".repeat(1_000);
     let mut written = 0u64;
     while written < bytes {
         out.write_all(piece.as_bytes())?;
         written += piece.len() as u64;
     }
-    write!(out, "\",\"stderr\":\"\",\"interrupted\":false}}}}\n{answer}}}\n")?;
+    write!(
+        out,
+        "\",\"stderr\":\"\",\"interrupted\":false}}}}\n{answer}}}\n"
+    )?;
     out.flush()?;
     home.bytes = written;
     Ok(home)
@@ -134,7 +152,11 @@ fn empty(root: &Path) -> io::Result<Home> {
     fs::create_dir_all(&state)?;
     let yes = r#"{"version": "2.0.0", "session_tracking": {"enabled": true}}"#;
     fs::write(state.join("graphiti.config.json"), yes)?;
-    Ok(Home { root: root.to_owned(), files: 0, bytes: 0 })
+    Ok(Home {
+        root: root.to_owned(),
+        files: 0,
+        bytes: 0,
+    })
 }
 
 impl Home {
@@ -149,6 +171,17 @@ impl Home {
             }
         }
         Ok(())
+    }
+
+    /// Lines of all its logs; an unterminated last one counts.
+    pub fn lines(&self) -> io::Result<u64> {
+        let mut lines = 0;
+        for log in logs_below(&self.root)? {
+            let content = fs::read(log)?;
+            let cut = !content.is_empty() && !content.ends_with(b"\n");
+            lines += memchr::memchr_iter(b'\n', &content).count() as u64 + u64::from(cut);
+        }
+        Ok(lines)
     }
 
     /// Bytes of the store, its write-ahead log included.

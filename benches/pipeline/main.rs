@@ -66,7 +66,10 @@ impl Scale {
 
 fn main() -> io::Result<ExitCode> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let Some((_, rest)) = args.split_first().filter(|(word, _)| *word == child::HELPER) {
+    if let Some((_, rest)) = args
+        .split_first()
+        .filter(|(word, _)| *word == child::HELPER)
+    {
         return child::helper(rest);
     }
     let figures = measure::all(&Scale::chosen())?;

@@ -43,9 +43,8 @@ const PREFIXES: [&[u8]; 8] = [
 ];
 
 fn is_provider_id(bytes: &[u8], bar: usize) -> bool {
-    let word = |p: &[u8]| {
-        bar > p.len() && bytes[..bar].ends_with(p) && bytes[bar - p.len() - 1] == b'"'
-    };
+    let word =
+        |p: &[u8]| bar > p.len() && bytes[..bar].ends_with(p) && bytes[bar - p.len() - 1] == b'"';
     let id = bytes.get(bar + 1..bar + 11);
     id.is_some_and(|id| id.iter().all(u8::is_ascii_alphanumeric))
         && PREFIXES.iter().any(|p| word(p))

@@ -16,12 +16,22 @@ pub struct Figure {
 
 /// A figure without a bar.
 pub fn told(name: &str, measured: String) -> Figure {
-    Figure { name: name.into(), measured, bar: String::new(), passed: None }
+    Figure {
+        name: name.into(),
+        measured,
+        bar: String::new(),
+        passed: None,
+    }
 }
 
 /// A figure with a bar.
 pub fn judged(name: &str, measured: String, bar: &str, passed: bool) -> Figure {
-    Figure { name: name.into(), measured, bar: bar.into(), passed: Some(passed) }
+    Figure {
+        name: name.into(),
+        measured,
+        bar: bar.into(),
+        passed: Some(passed),
+    }
 }
 
 /// Prints the table in Markdown, so that it can be pasted into `docs/performance.md`.
@@ -31,12 +41,20 @@ pub fn print(out: &mut dyn Write, figures: &[Figure]) -> io::Result<()> {
     let widths: Vec<usize> = (0..4)
         .map(|column| {
             let cells = rows.iter().map(|row| row[column]);
-            cells.chain([head[column]]).map(|c| c.chars().count()).max().unwrap_or(0)
+            cells
+                .chain([head[column]])
+                .map(|c| c.chars().count())
+                .max()
+                .unwrap_or(0)
         })
         .collect();
     line(out, &widths, &head)?;
     let dashes: Vec<String> = widths.iter().map(|w| "-".repeat(*w)).collect();
-    line(out, &widths, &std::array::from_fn(|column| dashes[column].as_str()))?;
+    line(
+        out,
+        &widths,
+        &std::array::from_fn(|column| dashes[column].as_str()),
+    )?;
     for row in &rows {
         line(out, &widths, row)?;
     }

@@ -59,7 +59,10 @@ fn a_case_that_grows_line_by_line_comes_to_the_same() {
         if file.path.ends_with(".zst") {
             return Ok(Vec::new());
         }
-        let (at_once, growing) = (Home::new(case.config.as_ref())?, Home::new(case.config.as_ref())?);
+        let (at_once, growing) = (
+            Home::new(case.config.as_ref())?,
+            Home::new(case.config.as_ref())?,
+        );
         file.write(at_once.path(), file.content.len())?;
         at_once.run()?;
         for end in ends_of_lines(&file.content) {
@@ -70,10 +73,16 @@ fn a_case_that_grows_line_by_line_comes_to_the_same() {
         let (one, other) = (came(&at_once, &files)?, came(&growing, &files)?);
         let mut found: Vec<String> = found.into_iter().map(|d| format!("growing: {d}")).collect();
         if format!("{:?}", one.episodes) != format!("{:?}", other.episodes) {
-            found.push(format!("at once: {:#?}\ngrowing: {:#?}", one.episodes, other.episodes));
+            found.push(format!(
+                "at once: {:#?}\ngrowing: {:#?}",
+                one.episodes, other.episodes
+            ));
         }
         if one.sessions != other.sessions {
-            found.push(format!("at once: {:#?}\ngrowing: {:#?}", one.sessions, other.sessions));
+            found.push(format!(
+                "at once: {:#?}\ngrowing: {:#?}",
+                one.sessions, other.sessions
+            ));
         }
         Ok(found)
     });
@@ -126,7 +135,11 @@ fn each(check: impl Fn(&str, &Case) -> Result<Vec<String>>) -> Vec<(String, Vec<
     let mut failed = Vec::new();
     let mut ran = 0;
     for path in case_files() {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if !name.contains(&only) {
             continue;
         }
@@ -150,7 +163,9 @@ fn case_files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases");
     let entries = std::fs::read_dir(folder).expect("the cases are part of the repository");
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut cases: Vec<PathBuf> = paths.filter(|p| p.extension().is_some_and(|e| e == "yaml")).collect();
+    let mut cases: Vec<PathBuf> = paths
+        .filter(|p| p.extension().is_some_and(|e| e == "yaml"))
+        .collect();
     cases.sort();
     cases
 }

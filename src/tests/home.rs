@@ -30,7 +30,8 @@ impl Home {
             cwd: folder.path().to_path_buf(),
             ..Env::default()
         };
-        let mut all = serde_json::json!({"version": "2.0.0", "session_tracking": {"enabled": true}});
+        let mut all =
+            serde_json::json!({"version": "2.0.0", "session_tracking": {"enabled": true}});
         if let Some(settings) = settings {
             merge(&mut all, settings);
         }

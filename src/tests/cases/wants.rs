@@ -113,7 +113,12 @@ impl Wants {
             .map(|(_, episode)| format!("{}\n", episode.text))
             .collect();
         for words in &self.once_in_all {
-            found.equal("all episodes", &format!("times {words:?}"), &1, &all.matches(words.as_str()).count());
+            found.equal(
+                "all episodes",
+                &format!("times {words:?}"),
+                &1,
+                &all.matches(words.as_str()).count(),
+            );
         }
         self.ledger.compare(came, &mut found);
         found.0
@@ -127,7 +132,11 @@ impl Wants {
             };
             match session {
                 Some((session, title)) => wanted.compare(session, title.clone(), found),
-                None => found.0.push(format!("no session {:?} among {:?}", wanted.id, came.sessions.keys())),
+                None => found.0.push(format!(
+                    "no session {:?} among {:?}",
+                    wanted.id,
+                    came.sessions.keys()
+                )),
             }
         }
     }
@@ -136,7 +145,12 @@ impl Wants {
         let Some(wanted) = &self.episodes else {
             return;
         };
-        found.equal("case", "number of episodes", &wanted.len(), &came.episodes.len());
+        found.equal(
+            "case",
+            "number of episodes",
+            &wanted.len(),
+            &came.episodes.len(),
+        );
         for (nth, (wanted, (session, episode))) in wanted.iter().zip(&came.episodes).enumerate() {
             let mut mine = Differences::default();
             wanted.compare(session, episode, &mut mine);
@@ -144,7 +158,11 @@ impl Wants {
             if !mine.0.is_empty() {
                 mine.0.push(format!("of this text:\n{}", episode.text));
             }
-            found.0.extend(mine.0.into_iter().map(|d| format!("episode {}: {d}", nth + 1)));
+            found.0.extend(
+                mine.0
+                    .into_iter()
+                    .map(|d| format!("episode {}: {d}", nth + 1)),
+            );
         }
     }
 }
@@ -154,13 +172,38 @@ impl WantedSession {
         let place = format!("session {}", session.id);
         let facts = &session.facts;
         found.stated(&place, "title", &self.title, title);
-        found.stated(&place, "project", &self.project, Some(session.project_path.clone()));
+        found.stated(
+            &place,
+            "project",
+            &self.project,
+            Some(session.project_path.clone()),
+        );
         found.stated(&place, "cwd", &self.cwd, session.cwd.clone());
-        found.stated(&place, "branch", &self.branch, facts.branch.clone().or(session.branch.clone()));
+        found.stated(
+            &place,
+            "branch",
+            &self.branch,
+            facts.branch.clone().or(session.branch.clone()),
+        );
         found.stated(&place, "models", &self.models, Some(facts.models.clone()));
-        found.stated(&place, "pull requests", &self.pull_requests, Some(facts.pull_requests.clone()));
-        found.stated(&place, "forked from", &self.forked_from, facts.forked_from.clone());
-        found.stated(&place, "compactions", &self.compactions, Some(facts.compactions));
+        found.stated(
+            &place,
+            "pull requests",
+            &self.pull_requests,
+            Some(facts.pull_requests.clone()),
+        );
+        found.stated(
+            &place,
+            "forked from",
+            &self.forked_from,
+            facts.forked_from.clone(),
+        );
+        found.stated(
+            &place,
+            "compactions",
+            &self.compactions,
+            Some(facts.compactions),
+        );
     }
 }
 
@@ -170,21 +213,39 @@ impl WantedEpisode {
         match self.stream.as_deref() {
             Some("any") if episode.stream.is_some() => {}
             None if episode.stream.is_none() => {}
-            None => found.0.push(format!("is of stream {:?}, wanted the main one", episode.stream)),
+            None => found.0.push(format!(
+                "is of stream {:?}, wanted the main one",
+                episode.stream
+            )),
             Some(_) => found.stated("", "stream", &self.stream, episode.stream.clone()),
         }
         let tally = &episode.tally;
         found.stated("", "part", &self.part, Some(episode.part));
         found.stated("", "title", &self.title, Some(episode.title.clone()));
         found.stated("", "sealed", &self.sealed, Some(episode.sealed));
-        found.stated("", "pending calls", &self.pending_calls, Some(episode.pending_calls));
-        found.stated("", "message_count", &self.message_count, Some(episode.message_count));
+        found.stated(
+            "",
+            "pending calls",
+            &self.pending_calls,
+            Some(episode.pending_calls),
+        );
+        found.stated(
+            "",
+            "message_count",
+            &self.message_count,
+            Some(episode.message_count),
+        );
         found.stated("", "prompts", &self.prompts, Some(tally.prompts));
         found.stated("", "calls", &self.calls, Some(tally.calls));
         found.stated("", "failures", &self.failures, Some(tally.failures));
         found.stated("", "refusals", &self.refusals, Some(tally.refusals));
         found.stated("", "files", &self.files, Some(episode.files.clone()));
-        found.stated("", "files_modified", &self.files_modified, Some(episode.files_modified));
+        found.stated(
+            "",
+            "files_modified",
+            &self.files_modified,
+            Some(episode.files_modified),
+        );
         let Usage { input, output, .. } = tally.usage;
         if let Some(usage) = &self.usage {
             found.stated("", "input tokens", &usage.input, Some(input));
@@ -194,24 +255,44 @@ impl WantedEpisode {
 
     fn compare_text(&self, episode: &Episode, found: &mut Differences) {
         found.stated("", "text", &self.text, Some(episode.text.clone()));
-        if let Some(max) = self.title_max.filter(|max| episode.title.chars().count() > *max) {
-            found.0.push(format!("title is longer than {max} characters"));
+        if let Some(max) = self
+            .title_max
+            .filter(|max| episode.title.chars().count() > *max)
+        {
+            found
+                .0
+                .push(format!("title is longer than {max} characters"));
         }
-        if let Some(start) = self.title_starts.as_ref().filter(|s| !episode.title.starts_with(s.as_str())) {
+        if let Some(start) = self
+            .title_starts
+            .as_ref()
+            .filter(|s| !episode.title.starts_with(s.as_str()))
+        {
             found.0.push(format!("title doesn't start with {start:?}"));
         }
         let mut rest = episode.text.as_str();
         for words in &self.contains {
             match rest.split_once(words.as_str()) {
                 Some((_, after)) => rest = after,
-                None => found.0.push(format!("lacks {words:?}, or has it at another place")),
+                None => found
+                    .0
+                    .push(format!("lacks {words:?}, or has it at another place")),
             }
         }
-        for words in self.lacks.iter().filter(|words| episode.text.contains(words.as_str())) {
+        for words in self
+            .lacks
+            .iter()
+            .filter(|words| episode.text.contains(words.as_str()))
+        {
             found.0.push(format!("must not contain {words:?}"));
         }
         for words in &self.once {
-            found.equal("", &format!("times {words:?}"), &1, &episode.text.matches(words.as_str()).count());
+            found.equal(
+                "",
+                &format!("times {words:?}"),
+                &1,
+                &episode.text.matches(words.as_str()).count(),
+            );
         }
     }
 }
@@ -231,15 +312,28 @@ impl WantedLedger {
             match wanted {
                 None if self.lines.is_some() => {}
                 None => found.equal("ledger", fate.as_str(), &0, &ledger.of(fate)),
-                Some(Lines::Number(lines)) => found.equal("ledger", fate.as_str(), lines, &ledger.of(fate)),
+                Some(Lines::Number(lines)) => {
+                    found.equal("ledger", fate.as_str(), lines, &ledger.of(fate))
+                }
                 Some(Lines::Reasons(reasons)) => {
                     let came = ledger.lines.get(&fate).into_iter().flatten();
-                    let came: BTreeMap<_, _> = came.map(|(reason, n)| (reason.to_string(), *n)).collect();
-                    found.equal("ledger", fate.as_str(), &format!("{reasons:?}"), &format!("{came:?}"));
+                    let came: BTreeMap<_, _> =
+                        came.map(|(reason, n)| (reason.to_string(), *n)).collect();
+                    found.equal(
+                        "ledger",
+                        fate.as_str(),
+                        &format!("{reasons:?}"),
+                        &format!("{came:?}"),
+                    );
                 }
             }
         }
-        found.equal("ledger", "pending", &self.pending.unwrap_or(0), &ledger.pending);
+        found.equal(
+            "ledger",
+            "pending",
+            &self.pending.unwrap_or(0),
+            &ledger.pending,
+        );
         found.equal("ledger", "glued", &self.glued.unwrap_or(0), &ledger.glued);
         if found.0.iter().any(|d| d.starts_with("ledger")) {
             found.0.push(format!("the ledger came out as {ledger:?}"));
@@ -253,14 +347,22 @@ struct Differences(Vec<String>);
 impl Differences {
     fn equal<T: PartialEq + Display>(&mut self, place: &str, what: &str, wanted: &T, came: &T) {
         if wanted != came {
-            self.0.push(format!("{place} {what}: wanted {wanted}, came {came}"));
+            self.0
+                .push(format!("{place} {what}: wanted {wanted}, came {came}"));
         }
     }
 
     /// Compares only what the case states.
-    fn stated<T: PartialEq + Debug>(&mut self, place: &str, what: &str, wanted: &Option<T>, came: Option<T>) {
+    fn stated<T: PartialEq + Debug>(
+        &mut self,
+        place: &str,
+        what: &str,
+        wanted: &Option<T>,
+        came: Option<T>,
+    ) {
         if wanted.is_some() && *wanted != came {
-            self.0.push(format!("{place} {what}: wanted {wanted:?}, came {came:?}"));
+            self.0
+                .push(format!("{place} {what}: wanted {wanted:?}, came {came:?}"));
         }
     }
 }
