@@ -53,6 +53,9 @@ const AFTER: &str = "\
 Exit codes: 0 done; 1 failed, nothing found, or a difference found; 2 wrong usage or configuration;
 3 some files could not be read; 75 another run holds the lock.";
 
+/// Columns of help where no terminal says how wide it is.
+const HELP_COLUMNS: usize = 100;
+
 /// What every command understands.
 #[derive(clap::Args, Debug, Default)]
 struct Switches {
@@ -147,8 +150,52 @@ fn read(argv: impl IntoIterator<Item = OsString>, world: &World) -> Result<Line,
         true => ColorChoice::Auto,
         false => ColorChoice::Never,
     };
-    let matches = Line::command().color(colour).try_get_matches_from(argv)?;
+    let mut command = Line::command().color(colour);
+    if !world.stdout.terminal {
+        command = command.term_width(HELP_COLUMNS);
+    }
+    let matches = command.try_get_matches_from(argv)?;
     Line::from_arg_matches(&matches)
+}
+
+/// The whole manual: every command's help under a heading of its own, as `docs/commands.md` has it.
+#[cfg(test)]
+pub(crate) fn manual() -> String {
+    let mut root = Line::command().term_width(HELP_COLUMNS);
+    root.build();
+    let mut text = String::new();
+    write_manual(&mut root, 1, &mut text);
+    text
+}
+
+#[cfg(test)]
+fn write_manual(command: &mut clap::Command, depth: usize, text: &mut String) {
+    let title = "#".repeat(depth.min(3));
+    let name = command
+        .get_bin_name()
+        .unwrap_or(command.get_name())
+        .to_owned();
+    let help = command.render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    // The switches are the same everywhere; they are told once.
+    let end = match depth {
+        1 => lines.len(),
+        _ => lines
+            .iter()
+            .position(|l| *l == "Everywhere:")
+            .unwrap_or(lines.len()),
+    };
+    let body = lines[..end].join("\n");
+    text.push_str(&format!(
+        "{title} {name}\n\n```text\n{}\n```\n\n",
+        body.trim_end()
+    ));
+    let visible = command
+        .get_subcommands_mut()
+        .filter(|c| c.get_name() != "help");
+    for subcommand in visible {
+        write_manual(subcommand, depth + 1, text);
+    }
 }
 
 /// Help and version go to stdout and are no failure; what clap refuses goes to stderr, code 2.

@@ -10,7 +10,8 @@ use std::io::Write;
 /// removed only with the next (`docs/json.md`).
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The streams with the switches that every command shares.
+/// The streams with the switches that every command shares. What was written to stdout before
+/// something on stderr is seen before it.
 pub struct Out<'w> {
     stdout: Output<'w>,
     stderr: Output<'w>,
@@ -72,6 +73,7 @@ impl<'w> Out<'w> {
     /// A remark for people; silent under `--quiet`.
     pub fn note(&mut self, text: impl AsRef<str>) -> Result<()> {
         if !self.quiet {
+            self.stdout.to.flush()?;
             writeln!(self.stderr.to, "{}", text.as_ref())?;
         }
         Ok(())
@@ -79,6 +81,7 @@ impl<'w> Out<'w> {
 
     /// Something that deserves attention though the command goes on; never silent.
     pub fn warn(&mut self, text: impl AsRef<str>) -> Result<()> {
+        self.stdout.to.flush()?;
         let word = paint(self.colour && self.stderr.terminal, Style::Alarm, "warning");
         writeln!(self.stderr.to, "{word}: {}", text.as_ref())?;
         Ok(())

@@ -49,9 +49,21 @@ fn agent(word: &str) -> Result<Agent, String> {
     Agent::parse(word).ok_or_else(|| "write claude or codex".into())
 }
 
-/// The beginning of an id that people type; enough to be unique among thousands.
-pub fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
+/// How many characters of these ids tell them apart; at least 8, which people can type.
+pub fn telling_length<'a>(ids: impl Iterator<Item = &'a str>) -> usize {
+    let mut ids: Vec<&str> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let shared = |pair: &[&str]| {
+        let same = pair[0].bytes().zip(pair[1].bytes());
+        same.take_while(|(a, b)| a == b).count() + 1
+    };
+    ids.windows(2).map(shared).max().unwrap_or(0).max(8)
+}
+
+/// The first `length` characters of an id.
+pub fn short(id: &str, length: usize) -> &str {
+    id.get(..length).unwrap_or(id)
 }
 
 /// What the filters and the settings let through.
@@ -119,4 +131,20 @@ fn root(path: &Path, ctx: &Ctx) -> String {
         false => full,
     };
     project_root(&full.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_as_short_as_they_can_be_told_apart() {
+        let length = |ids: &[&str]| telling_length(ids.iter().copied());
+        assert_eq!(length(&[]), 8);
+        assert_eq!(length(&["0123456789", "abcdefghij"]), 8);
+        assert_eq!(length(&["0123456789ab", "0123456789xy", "x"]), 11);
+        assert_eq!(length(&["0123456789", "0123456789"]), 8);
+        assert_eq!(short("0123456789", 8), "01234567");
+        assert_eq!(short("012", 8), "012");
+    }
 }

@@ -197,12 +197,12 @@ fn has_news(report: &Report) -> bool {
 /// One line without content, for the log.
 fn summary(report: &Report) -> String {
     format!(
-        "{} read, {}, {} kept, {} rejected, {} new, {} changed, {}",
+        "{} read, {}, {} kept, {} rejected, {}, {} changed, {}",
         plural(report.files_read, "file"),
         bytes(report.bytes_read),
         plural(report.ledger.of(Fate::Kept), "line"),
         count(report.ledger.of(Fate::Rejected)),
-        plural(report.episodes_new, "episode"),
+        plural(report.episodes_new, "new episode"),
         count(report.episodes_changed),
         plural(report.problems.len() as u64, "problem"),
     )
@@ -269,8 +269,8 @@ fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {
         ledger.pending
     ))?;
     ctx.out.line(format!(
-        "{} new, {} changed; {} of text, ≈ {} tokens",
-        plural(report.episodes_new, "episode"),
+        "{}, {} changed; {} of text, ≈ {} tokens",
+        plural(report.episodes_new, "new episode"),
         count(report.episodes_changed),
         bytes(report.text_bytes),
         count(report.text_tokens()),

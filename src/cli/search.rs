@@ -126,7 +126,7 @@ fn print(hit: &Hit, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
     ctx.out
-        .line(format!("{}  {time}  {title}", places::short(&id)))?;
+        .line(format!("{}  {time}  {title}", places::short(&id, 8)))?;
     let origin = format!(
         "  {} {part}",
         reach.origin(&hit.namespace, &hit.project_path)

@@ -36,8 +36,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
+    let length = places::telling_length(rows.iter().map(|row| row.session.id.as_str()));
     for row in &rows {
-        print(row, &reach, ctx)?;
+        print(row, length, &reach, ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -45,14 +46,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn print(row: &SessionRow, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+fn print(row: &SessionRow, length: usize, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
     let session = &row.session;
     let title = ctx
         .out
         .paint(Style::Bold, row.title.as_deref().unwrap_or("(no title)"));
     ctx.out.line(format!(
         "{}  {}  {:<6}  {title}",
-        places::short(&session.id),
+        places::short(&session.id, length),
         human::time(session.facts.ended.or(session.facts.started), ctx.zone),
         session.agent.as_str(),
     ))?;

@@ -70,6 +70,8 @@ pub enum Seen {
     Grown,
     /// As long as before, with another modification time: the whole content is compared first.
     Touched,
+    /// Derive it again from the start, in place of what is stored (`run --rebuild`).
+    Again,
     /// Shorter than the checkpoint: a new generation, read from the start and merged by record id.
     Replaced,
 }

@@ -7,7 +7,7 @@ use super::account::{Account, Ids, Settled};
 use super::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader};
 use crate::model::carry::Carry;
-use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints};
+use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints, Rebuild};
 use crate::model::entry::What;
 use crate::model::episode::Episode;
 use crate::model::ledger::Reject;
@@ -143,6 +143,8 @@ struct Fold {
     session: Session,
     forked_from: Option<String>,
     generation: u32,
+    /// It is derived again: what part of that the next commit is.
+    rebuild: Rebuild,
     reader: LogReader,
     checked_bytes: u64,
     parser: ParseState,
@@ -161,6 +163,14 @@ impl Fold {
     fn open(work: Work, rules: &Rules, ids: &mut Ids) -> Result<Fold> {
         let (standing, checked_bytes) = check(&work)?;
         let (generation, content, carry) = match (standing, work.before) {
+            (Standing::Afresh, Some(before)) if work.slice.seen == Seen::Again => {
+                ids.begin(&[]);
+                (
+                    before.checkpoint.generation,
+                    Content::default(),
+                    Carry::default(),
+                )
+            }
             (Standing::GoesOn, Some(before)) => {
                 ids.begin(&before.committed);
                 let checkpoint = before.checkpoint;
@@ -185,6 +195,7 @@ impl Fold {
                 (1, Content::default(), Carry::default())
             }
         };
+        let again = work.slice.seen == Seen::Again;
         let mut slice = work.slice;
         if standing == Standing::Afresh {
             (slice.from, slice.line, slice.seen) = (0, 0, Seen::Replaced);
@@ -208,6 +219,10 @@ impl Fold {
             session,
             forked_from: work.forked_from,
             generation,
+            rebuild: Rebuild {
+                first: again,
+                last: again,
+            },
             reader,
             checked_bytes,
             sealed: Vec::new(),
@@ -274,6 +289,10 @@ impl Fold {
             },
             rejects: std::mem::take(&mut self.rejects),
             unknown: std::mem::take(&mut self.account.unknown),
+            rebuild: Rebuild {
+                first: std::mem::take(&mut self.rebuild.first),
+                last: self.rebuild.last && last,
+            },
         }))
     }
 
@@ -319,7 +338,7 @@ fn check(work: &Work) -> Result<(Standing, u64)> {
     };
     let (file, prints) = (&work.slice.file, checkpoint.prints);
     match work.slice.seen {
-        Seen::New | Seen::Replaced => Ok((Standing::Afresh, 0)),
+        Seen::New | Seen::Replaced | Seen::Again => Ok((Standing::Afresh, 0)),
         Seen::Touched => {
             let (content, bytes) = read::content(file, prints.content_to)?;
             let same = content

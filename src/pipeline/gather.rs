@@ -14,7 +14,7 @@ use crate::host::read::{Content, LogReader, fingerprints};
 use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
-use crate::model::source::{Seen, Slice, SourceFile};
+use crate::model::source::{Agent, Seen, Slice, SourceFile};
 use crate::model::time::Time;
 use crate::stages::discover::{Checkpoints, discover};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
@@ -152,11 +152,14 @@ fn admit(
             ));
         }
     };
-    let cwd = store
-        .session(&checkpoint.session)?
-        .and_then(|s| s.session.cwd);
-    if let Some(reason) = left_out(cwd.as_deref(), None, &slice, setup) {
+    let head = head(&slice, checkpoint, store, report)?;
+    if let Some(reason) = left_out(head.cwd.as_deref(), None, &slice, setup) {
         *report.left_out.entry(reason).or_default() += 1;
+        return Ok(None);
+    }
+    if slice.seen == Seen::Again && checkpoint.generation > 1 {
+        // the log was replaced since: what its first generation gave can't be derived again
+        *report.left_out.entry("replaced log".into()).or_default() += 1;
         return Ok(None);
     }
     if let Some(was) = &slice.was {
@@ -173,11 +176,11 @@ fn admit(
         ..checkpoint.clone()
     };
     Ok(Some(Work {
-        ties: checkpoint.ties.clone(),
-        session: checkpoint.session.clone(),
-        stream: checkpoint.stream.clone(),
-        root: root_on_disk(cwd.as_deref()),
-        cwd,
+        ties: head.ties,
+        session: head.session,
+        stream: head.stream,
+        root: root_on_disk(head.cwd.as_deref()),
+        cwd: head.cwd,
         first_own: None,
         forked_from: None,
         before: Some(Before {
@@ -188,6 +191,33 @@ fn admit(
         }),
         slice,
     }))
+}
+
+/// What the store knows of a log's head; another look where the log was too short to tell.
+fn head(
+    slice: &Slice,
+    checkpoint: &Checkpoint,
+    store: &Store,
+    report: &mut Report,
+) -> Result<Peek> {
+    let cwd = store
+        .session(&checkpoint.session)?
+        .and_then(|s| s.session.cwd);
+    let claude = slice.file.agent == Agent::Claude;
+    let told = !claude || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
+    if (cwd.is_none() || !told)
+        && let Ok(peek) = peek(&slice.file)
+    {
+        report.bytes_read += peek.read_bytes;
+        return Ok(peek);
+    }
+    Ok(Peek {
+        session: checkpoint.session.clone(),
+        stream: checkpoint.stream.clone(),
+        cwd,
+        ties: checkpoint.ties.clone(),
+        ..Peek::default()
+    })
 }
 
 fn new_work(slice: Slice, peek: Peek, setup: &Setup<'_>, report: &mut Report) -> Option<Work> {

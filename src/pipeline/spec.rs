@@ -1,14 +1,17 @@
-//! Pipeline files: as written (YAML, every key optional but the steps) and as meant (names resolved,
-//! ranges checked). Nothing past this file sees an `Option` that has a default; refuses to know how
+//! Pipeline files as meant: names resolved, ranges checked; `wire` has them as written. Nothing past this file sees an `Option` that has a default; refuses to know how
 //! a step works.
 
-use crate::model::error::{Error, ErrorKind};
+mod wire;
+
+pub use wire::parse;
+
+use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::model::source::Agent;
 use crate::model::time::Time;
-use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use wire::nearest;
 
 /// A pipeline as meant.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,44 +159,6 @@ fn embedded(name: &str, dir: &Path) -> Result<Pipeline, Error> {
     }
 }
 
-/// Reads a pipeline. Errors name the file, the line and the nearest word that is valid there.
-pub fn parse(name: &str, text: &str, origin: Origin) -> Result<Pipeline, Error> {
-    let place = match &origin {
-        Origin::Embedded => format!("pipelines/{name}.yaml"),
-        Origin::File(path) => path.display().to_string(),
-    };
-    let wire: Wire = serde_yaml::from_str(text).map_err(|error| refused(&place, &error))?;
-    let wrong = |what: String| Error::usage(format!("{place}: {what}"));
-    if let Some(said) = wire.name.as_ref().filter(|said| *said != name) {
-        return Err(wrong(format!(
-            "`name: {said}` differs from the file's name"
-        )));
-    }
-    if wire.steps.is_empty() {
-        return Err(wrong("`steps` is empty; write `steps: [ingest]`".into()));
-    }
-    if wire.jobs == Some(0) {
-        return Err(wrong("`jobs` is 0; leave it out for one per core".into()));
-    }
-    let base = match &origin {
-        Origin::Embedded => PathBuf::new(),
-        Origin::File(path) => path.parent().map(Path::to_owned).unwrap_or_default(),
-    };
-    let tests = wire.tests.into_iter().map(|test| test.meant(&base));
-    let tests = tests.collect::<Result<_, _>>().map_err(wrong)?;
-    Ok(Pipeline {
-        name: name.to_owned(),
-        description: wire.description.unwrap_or_default(),
-        steps: steps(wire.steps.iter().map(|step| step.0)),
-        window: wire.window.unwrap_or(WireWindow(Window::Configured)).0,
-        jobs: wire.jobs,
-        rebuild: wire.rebuild,
-        check: wire.check.meant(&base),
-        tests,
-        origin,
-    })
-}
-
 /// Steps in the order in which they run, each once.
 pub fn steps(named: impl Iterator<Item = Step>) -> Vec<Step> {
     let set: std::collections::BTreeSet<Step> = named.collect();
@@ -217,218 +182,15 @@ impl Step {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wire {
-    name: Option<String>,
-    description: Option<String>,
-    steps: Vec<WireStep>,
-    window: Option<WireWindow>,
-    jobs: Option<usize>,
-    #[serde(default)]
-    rebuild: bool,
-    #[serde(default)]
-    check: WireCheck,
-    #[serde(default)]
-    tests: Vec<WireExample>,
-}
-
-struct WireStep(Step);
-
-impl<'de> Deserialize<'de> for WireStep {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let word = String::deserialize(from)?;
-        Step::parse(&word)
-            .map(WireStep)
-            .map_err(serde::de::Error::custom)
-    }
-}
-
-/// `all`, `configured`, `{keep_length_days: 7}` (`null` = all) or `{since: 2026-04-01}`.
-struct WireWindow(Window);
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WindowShape {
-    Word(String),
-    Table(BTreeMap<String, serde_yaml::Value>),
-}
-
-impl<'de> Deserialize<'de> for WireWindow {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let shape = WindowShape::deserialize(from).map_err(|_| serde::de::Error::custom(WINDOW))?;
-        window(shape)
-            .map(WireWindow)
-            .map_err(serde::de::Error::custom)
-    }
-}
-
-const WINDOW: &str =
-    "`window` is `all`, `configured`, `{keep_length_days: 7}` or `{since: 2026-04-01}`";
-
-fn window(shape: WindowShape) -> Result<Window, String> {
-    let table = match shape {
-        WindowShape::Word(word) if word == "all" => return Ok(Window::All),
-        WindowShape::Word(word) if word == "configured" => return Ok(Window::Configured),
-        WindowShape::Word(_) => return Err(WINDOW.into()),
-        WindowShape::Table(table) => table,
-    };
-    let mut pairs = table.into_iter();
-    match (pairs.next(), pairs.next()) {
-        (Some((key, value)), None) => match key.as_str() {
-            "keep_length_days" => days(&value),
-            "since" => since(&value),
-            other => Err(unknown(other, ["keep_length_days", "since"])),
-        },
-        _ => Err(WINDOW.into()),
-    }
-}
-
-fn days(value: &serde_yaml::Value) -> Result<Window, String> {
-    match (value.is_null(), value.as_u64().map(u32::try_from)) {
-        (true, _) => Ok(Window::All),
-        (_, Some(Ok(days))) if days > 0 => Ok(Window::Days(days)),
-        _ => Err("keep_length_days must be > 0 or null".into()),
-    }
-}
-
-/// A day begins at its midnight in UTC: a file means the same on every machine.
-fn since(value: &serde_yaml::Value) -> Result<Window, String> {
-    let text = value.as_str().unwrap_or_default();
-    Time::parse(text)
-        .or_else(|| Time::parse(&format!("{text}T00:00:00Z")))
-        .map(Window::Since)
-        .ok_or_else(|| "`since` is a day (2026-04-01) or a time (2026-04-01T10:00:00Z)".into())
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct WireCheck {
-    home: Option<PathBuf>,
-    recorded: Option<PathBuf>,
-    now: Option<WireTime>,
-    host: Option<String>,
-}
-
-impl WireCheck {
-    fn meant(self, base: &Path) -> Check {
-        Check {
-            home: self.home.map(|path| base.join(path)),
-            recorded: self.recorded.map(|path| base.join(path)),
-            now: self.now.map(|time| time.0),
-            host: self.host,
-        }
-    }
-}
-
-struct WireTime(Time);
-
-impl<'de> Deserialize<'de> for WireTime {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        let wrong = || serde::de::Error::custom("`now` is a time like 2026-04-01T10:00:00Z");
-        Time::parse(&text).map(WireTime).ok_or_else(wrong)
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WireExample {
-    name: String,
-    agent: Option<Agent>,
-    given: Option<String>,
-    given_file: Option<PathBuf>,
-    wants: WireWants,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WireWants {
-    sessions: Option<u64>,
-    episodes: Option<u64>,
-    #[serde(default)]
-    ledger: BTreeMap<Fate, u64>,
-    #[serde(default)]
-    contains: Vec<String>,
-    #[serde(default)]
-    lacks: Vec<String>,
-}
-
-impl WireExample {
-    fn meant(self, base: &Path) -> Result<Example, String> {
-        let given = match (self.given, self.given_file) {
-            (Some(lines), None) => Given::Lines(lines),
-            (None, Some(path)) => Given::File(base.join(path)),
-            _ => {
-                let name = self.name;
-                return Err(format!(
-                    "test `{name}` needs either `given` or `given_file`"
-                ));
-            }
-        };
-        let wants = Wants {
-            sessions: self.wants.sessions,
-            episodes: self.wants.episodes,
-            ledger: self.wants.ledger,
-            contains: self.wants.contains,
-            lacks: self.wants.lacks,
-        };
-        if wants == Wants::default() {
-            return Err(format!(
-                "test `{}` wants nothing, so it can't fail",
-                self.name
-            ));
-        }
-        Ok(Example {
-            name: self.name,
-            agent: self.agent.unwrap_or(Agent::Claude),
-            given,
-            wants,
-        })
-    }
-}
-
 fn is_name(name: &str) -> bool {
     let known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     !name.is_empty() && !name.starts_with('-') && name.chars().all(known)
 }
 
-/// serde says "unknown field `a`, expected one of `b`, `c` at line 3 column 1"; people want
-/// "file:3: unknown key `a`" and the nearest of the others.
-fn refused(place: &str, error: &serde_yaml::Error) -> Error {
-    let place = match error.location() {
-        Some(at) => format!("{place}:{}", at.line()),
-        None => place.to_owned(),
-    };
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or_default();
-    let mut words = text.split('`').skip(1).step_by(2);
-    let message = match text.contains("unknown field") || text.contains("unknown variant") {
-        true => unknown(words.next().unwrap_or_default(), words),
-        false => text.to_owned(),
-    };
-    Error::new(ErrorKind::Usage, format!("{place}: {message}")).hinted("docs/pipelines.md")
-}
-
-fn unknown<'a>(key: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
-    let valid: Vec<&str> = valid.into_iter().collect();
-    match nearest(key, valid.iter().copied()) {
-        Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
-        None => format!("unknown key `{key}`; valid here: {}", valid.join(", ")),
-    }
-}
-
-fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = valid
-        .into_iter()
-        .map(|v| (strsim::jaro_winkler(word, v), v));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(score, _)| *score > 0.75).map(|(_, v)| v)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::error::ErrorKind;
 
     fn message(text: &str) -> String {
         parse("x", text, Origin::File("x.yaml".into()))
@@ -460,31 +222,31 @@ mod tests {
             ),
             (
                 "steps: [ingets]\n",
-                "x.yaml:1: steps: unknown step `ingets`; did you mean `ingest`?",
+                "x.yaml:1: unknown step `ingets`; did you mean `ingest`?",
             ),
             (
                 "steps: [ingest, upload]\n",
-                "x.yaml:1: steps: the step `upload` comes with a later version",
+                "x.yaml:1: the step `upload` comes with a later version",
             ),
             (
                 "steps: []\n",
-                "x.yaml: `steps` is empty; write `steps: [ingest]`",
+                "x.yaml:1: `steps` is empty; write `steps: [ingest]`",
             ),
             (
                 "steps: [ingest]\njobs: 0\n",
-                "x.yaml: `jobs` is 0; leave it out for one per core",
+                "x.yaml:2: `jobs` is 0; leave it out for one per core",
             ),
             (
                 "name: y\nsteps: [ingest]\n",
-                "x.yaml: `name: y` differs from the file's name",
+                "x.yaml:1: `name: y` differs from the file's name",
             ),
             (
                 "steps: [ingest]\nwindow: {keep_length_days: 0}\n",
-                "x.yaml:2: window: keep_length_days must be > 0 or null",
+                "x.yaml:2: keep_length_days must be > 0 or null",
             ),
             (
                 "steps: [ingest]\nwindow: {sinse: 2026-04-01}\n",
-                "x.yaml:2: window: unknown key `sinse`; did you mean `since`?",
+                "x.yaml:2: unknown key `sinse`; did you mean `since`?",
             ),
             (
                 "steps: [ingest]\ncheck:\n  hots: a\n",
@@ -527,12 +289,12 @@ mod tests {
         let empty = "steps: [ingest]\ntests: [{name: t, given: '', wants: {}}]\n";
         assert_eq!(
             message(empty),
-            "x.yaml: test `t` wants nothing, so it can't fail"
+            "x.yaml:2: test `t` wants nothing, so it can't fail"
         );
         let unsourced = "steps: [ingest]\ntests: [{name: t, wants: {episodes: 1}}]\n";
         assert_eq!(
             message(unsourced),
-            "x.yaml: test `t` needs either `given` or `given_file`"
+            "x.yaml:2: test `t` needs either `given` or `given_file`"
         );
     }
 }

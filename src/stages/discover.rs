@@ -59,12 +59,14 @@ pub fn discover(
         };
         if let Some(checkpoint) = known.get(&file.key) {
             let seen = match options.again {
-                true => Some(Seen::Replaced),
+                true => Some(Seen::Again),
                 false => compare(file, checkpoint),
             };
             match seen {
                 None => found.unchanged += 1,
-                Some(Seen::Replaced) => found.slices.push(slice(Seen::Replaced, 0, 0, None)),
+                Some(seen @ (Seen::Replaced | Seen::Again)) => {
+                    found.slices.push(slice(seen, 0, 0, None));
+                }
                 Some(seen) => {
                     found
                         .slices

@@ -5,7 +5,7 @@
 use super::fault::failed;
 use super::files::{Known, Move};
 use super::write::EpisodeWriter;
-use super::{Access, Prepared, Result, Store, forget, records, sessions};
+use super::{Access, Prepared, Result, Store, files, forget, records, sessions};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use rusqlite::{Connection, TransactionBehavior};
@@ -138,7 +138,10 @@ fn write_one(
     touched: &mut BTreeSet<i64>,
 ) -> Result<()> {
     let known = Known::of(db, &commit.checkpoint.key).map_err(failed("reading checkpoints"))?;
-    let moved = known.step(&commit.checkpoint)?;
+    let moved = match commit.rebuild.first {
+        true => Move::First,
+        false => known.step(&commit.checkpoint)?,
+    };
     let mut write = || -> rusqlite::Result<()> {
         let forgotten = forget::is_forgotten(db, &commit.session.id)?;
         let session = sessions::upsert(db, &commit.session, commit.standing)?;
@@ -147,10 +150,16 @@ fn write_one(
             // Nobody will tell these again; what a run saw stays.
             known.keep_open_tail(db)?;
         }
+        if commit.rebuild.first {
+            files::clear_account(db, file)?;
+        }
         records::write(db, file, commit, moved)?;
         known.write_account(db, file, commit, moved, forgotten)?;
         if !forgotten {
             writer.write(session, file, &commit.rows)?;
+        }
+        if commit.rebuild.last {
+            writer.remove_others(file)?;
         }
         touched.insert(session);
         touched.extend(known.session.filter(|old| *old != session));

@@ -368,6 +368,18 @@ const FOLD: &str = "INSERT INTO fold (file, carry, sealed, tail) VALUES (?1, ?2,
         = (excluded.carry, excluded.sealed, excluded.tail)
     WHERE (carry, sealed, tail) IS NOT (excluded.carry, excluded.sealed, excluded.tail)";
 
+/// Takes back what a file's account says, before it is told again (`run --rebuild`).
+pub(super) fn clear_account(db: &Connection, file: i64) -> rusqlite::Result<()> {
+    for sql in [
+        "DELETE FROM record WHERE file = ?1",
+        "DELETE FROM reject WHERE file = ?1",
+        "DELETE FROM unknown_kind WHERE file = ?1",
+    ] {
+        db.prepare_cached(sql)?.execute([file])?;
+    }
+    Ok(())
+}
+
 /// A count as a column: hostile logs claim any number, and sums must not overflow either.
 pub(super) fn int(count: u64) -> i64 {
     const COUNT_MAX: u64 = 1 << 48;

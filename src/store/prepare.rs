@@ -3,7 +3,7 @@
 
 use super::pack::{Packed, pack, pack_json};
 use super::words::IndexText;
-use crate::model::checkpoint::{Checkpoint, Commit, short_id};
+use crate::model::checkpoint::{Checkpoint, Commit, Rebuild, short_id};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject};
 use crate::model::session::{Session, SessionFacts};
@@ -32,6 +32,7 @@ pub struct Prepared {
     pub(super) tail_ids: Vec<u8>,
     pub(super) rejects: Vec<Reject>,
     pub(super) unknown: Vec<(String, Place)>,
+    pub(super) rebuild: Rebuild,
     /// Titles for the owners of records, by short id.
     pub(super) summaries: Vec<(i64, String)>,
 }
@@ -81,6 +82,7 @@ impl Prepared {
             facts: commit.facts,
             rejects: commit.rejects,
             unknown: commit.unknown,
+            rebuild: commit.rebuild,
         }
     }
 

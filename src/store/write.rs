@@ -68,6 +68,21 @@ impl<'a> EpisodeWriter<'a> {
         Ok(())
     }
 
+    /// Removes the file's episodes that other rules or settings made: it was told again.
+    pub(super) fn remove_others(&mut self, file: i64) -> rusqlite::Result<()> {
+        let (made_by, _) = self.stamp_names()?;
+        let others: Vec<i64> = self
+            .db
+            .prepare_cached("SELECT n FROM episode WHERE file = ?1 AND made_by <> ?2")?
+            .query_map([file, made_by], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for n in others {
+            remove(self.db, n)?;
+            self.stored.removed += 1;
+        }
+        Ok(())
+    }
+
     fn upsert(&mut self, session: i64, file: i64, row: &Row) -> rusqlite::Result<()> {
         let e = &row.episode;
         let t = &e.tally;

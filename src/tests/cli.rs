@@ -2,6 +2,8 @@
 
 use super::world::Desk;
 use crate::cli::Exit;
+use std::fs;
+use std::path::Path;
 
 #[test]
 fn a_wrong_word_is_answered_with_the_right_one() {
@@ -54,11 +56,9 @@ fn consent_is_word_for_word_and_recorded_before_the_switch() {
 
 #[test]
 fn isolation_without_a_project_finds_nothing_and_says_why() {
-    let desk = Desk::new();
-    desk.write(
-        ".graphiti/graphiti.config.json",
-        r#"{"version": "2.0.0", "session_tracking": {"cross_project_search": false}}"#,
-    );
+    let desk = Desk::with_fixtures();
+    let settings = r#"{"session_tracking": {"enabled": true, "cross_project_search": false}}"#;
+    desk.write(".graphiti/graphiti.config.json", settings);
     let ran = desk.run("sessionmill search jwt");
     assert_eq!(ran.exit, Exit::Failed);
     assert!(
@@ -108,4 +108,323 @@ fn a_wrong_setting_stops_with_file_line_and_the_nearest_key() {
         ran.stderr
     );
     assert!(ran.stderr.contains("keep_length_days"), "{}", ran.stderr);
+}
+
+#[test]
+fn nothing_is_read_before_somebody_says_yes() {
+    let desk = Desk::with_fixtures();
+    let ran = desk.run("sessionmill run");
+    assert_eq!(ran.exit, Exit::Done);
+    assert!(
+        ran.stderr.starts_with("tracking is off, nothing was read"),
+        "{}",
+        ran.shown()
+    );
+    assert!(!desk.path(".graphiti").exists());
+    let planned = desk.run("sessionmill plan").stdout;
+    assert!(planned.starts_with("a run would read nothing"), "{planned}");
+}
+
+#[test]
+fn a_second_run_does_nothing() {
+    let desk = Desk::enabled();
+    let first = desk.run("sessionmill backfill");
+    assert_eq!(first.exit, Exit::Done, "{}", first.shown());
+    let store = desk.path(".graphiti/sessionmill.db");
+    let before = fs::read(&store).unwrap();
+    let again = desk.run("sessionmill backfill --json").json();
+    assert_eq!(again["files_read"], 0);
+    assert_eq!(again["bytes_read"], 0);
+    assert_eq!(again["files_unchanged"], again["files_found"]);
+    assert_eq!(before, fs::read(&store).unwrap());
+}
+
+#[test]
+fn a_plan_says_what_the_run_then_does_and_writes_nothing() {
+    let desk = Desk::enabled();
+    let files = || walk(&desk.path(""));
+    let before = files();
+    let plan = desk.run("sessionmill plan --all --json").json();
+    assert_eq!(before, files());
+    let run = desk.run("sessionmill run --all --json").json();
+    for key in [
+        "files_read",
+        "episodes_sealed",
+        "episodes_open",
+        "text_bytes",
+        "ledger",
+    ] {
+        assert_eq!(plan[key], run[key], "{key}");
+    }
+}
+
+/// Names and sizes of all files.
+fn walk(dir: &Path) -> Vec<(String, u64)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(walk(&path)),
+            false => found.push((path.display().to_string(), path.metadata().unwrap().len())),
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_first_run_says_what_the_window_left_out_and_how_to_get_it() {
+    let mut desk = Desk::enabled();
+    desk.now = crate::model::time::Time(4_102_444_800_000);
+    let first = desk.run("sessionmill run");
+    assert!(
+        first.stdout.contains("older than 7 days were left out"),
+        "{}",
+        first.shown()
+    );
+    assert!(
+        first.stderr.contains("hint: sessionmill backfill"),
+        "{}",
+        first.shown()
+    );
+    let status = desk.run("sessionmill status").stdout;
+    assert!(status.contains("(sessionmill backfill)"), "{status}");
+}
+
+#[test]
+fn a_second_process_finds_the_lock_taken_and_leaves_at_once() {
+    let desk = Desk::enabled();
+    let lock = crate::pipeline::lock::Lock::take(&desk.path(".graphiti/sessionmill.lock")).unwrap();
+    let busy = desk.run("sessionmill run");
+    assert_eq!(busy.exit.code(), 75, "{}", busy.shown());
+    assert_eq!(desk.run("sessionmill run --quiet").stderr, "");
+    assert_eq!(desk.run("sessionmill run --quiet").exit, Exit::Busy);
+    drop(lock);
+    assert_eq!(desk.run("sessionmill run --quiet").exit, Exit::Done);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_and_the_others_are_stored() {
+    let desk = Desk::enabled();
+    let bad = desk.path(".codex/archived_sessions/rollout-2026-03-01T00-00-00-00000000-0000-7000-8000-000000000001.jsonl.zst");
+    fs::write(bad, "this is not zstd").unwrap();
+    let ran = desk.run("sessionmill backfill");
+    assert_eq!(ran.exit, Exit::Partial, "{}", ran.shown());
+    assert!(ran.stderr.contains("00000001.jsonl"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("new episodes"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_was_said_is_found_shown_and_forgotten() {
+    let desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    let found = desk.run("sessionmill search refresh tokens --json");
+    assert_eq!(found.exit, Exit::Done, "{}", found.shown());
+    let hit = found.json()["hits"][0].clone();
+    let (episode, session) = (
+        hit["episode"].as_str().unwrap(),
+        hit["session"].as_str().unwrap(),
+    );
+    let shown = desk.run(&format!("sessionmill show {episode}")).stdout;
+    assert!(
+        shown.contains("[namespace: ") && shown.contains("refresh"),
+        "{shown}"
+    );
+    let whole = desk.run(&format!("sessionmill show {session}")).stdout;
+    assert!(
+        whole.contains("claude --resume") || whole.contains("codex resume"),
+        "{whole}"
+    );
+    let gone = desk.run(&format!("sessionmill forget {session}"));
+    assert_eq!(gone.exit, Exit::Done, "{}", gone.shown());
+    assert_eq!(
+        desk.run(&format!("sessionmill show {session}")).exit,
+        Exit::Failed
+    );
+    desk.run("sessionmill run --rebuild --all");
+    assert_eq!(
+        desk.run(&format!("sessionmill show {episode}")).exit,
+        Exit::Failed
+    );
+}
+
+#[test]
+fn a_search_without_a_hit_is_exit_1() {
+    let desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    let ran = desk.run("sessionmill search xylophonist");
+    assert_eq!(ran.shown(), "exit 1\n--- stderr\nnothing found\n");
+}
+
+#[test]
+fn every_filter_narrows() {
+    let desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    let hits = |filter: &str| {
+        let ran = desk.run(&format!("sessionmill search -n 100 --json {filter}"));
+        ran.json()["hits"].as_array().map_or(0, Vec::len)
+    };
+    let all = hits("");
+    assert!(all > 3);
+    for filter in [
+        "--agent claude",
+        "--since 2026-03-04",
+        "--until 2026-03-04",
+        "--tool Bash",
+        "--file auth.py",
+        "--project /home/ada/notes",
+        "--namespace /home/ada/notes",
+    ] {
+        let some = hits(filter);
+        assert!(some > 0 && some < all, "{filter}: {some} of {all}");
+    }
+    assert_eq!(hits("--exclude-source session"), 0);
+    assert_eq!(hits("--source session"), all);
+}
+
+#[test]
+fn a_log_and_a_line_are_accounted_for() {
+    let desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    let name = "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001";
+    let account = desk
+        .run(&format!("sessionmill status --ledger {name}.jsonl"))
+        .stdout;
+    assert!(account.contains("lines read"), "{account}");
+    let line = desk.run(&format!("sessionmill status --ledger {name}.jsonl:2"));
+    assert_eq!(line.exit, Exit::Done, "{}", line.shown());
+    let absent = desk.run("sessionmill status --ledger nowhere.jsonl");
+    assert!(
+        absent
+            .stderr
+            .contains("no log like it lies below the sources"),
+        "{}",
+        absent.shown()
+    );
+}
+
+#[test]
+fn runs_are_logged_without_content() {
+    let desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    desk.run("sessionmill backfill");
+    let log = fs::read_to_string(desk.path(".graphiti/logs/sessionmill-2026-06-01.log")).unwrap();
+    assert_eq!(
+        log.lines().count(),
+        1,
+        "a run without news has nothing to say: {log}"
+    );
+    assert!(
+        log.contains("run backfill: ") && !log.contains("JWT"),
+        "{log}"
+    );
+}
+
+#[test]
+fn every_json_document_carries_its_version() {
+    let desk = Desk::enabled();
+    for line in [
+        "plan",
+        "run --all",
+        "backfill",
+        "search token",
+        "sessions",
+        "status",
+        "stats",
+        "config show",
+        "config validate",
+        "config path",
+        "schedule show",
+        "store path",
+        "store dump",
+        "disable",
+        "schedule install --dry-run --cron",
+        "run nightly --check",
+    ] {
+        let ran = desk.run(&format!("sessionmill {line} --json"));
+        let json = ran.json();
+        assert_eq!(json["schema_version"], 1, "{line}");
+        let command = json["command"].as_str().unwrap_or_default();
+        let same = line.starts_with(command) || (line == "backfill" && command == "run");
+        assert!(same && !command.is_empty(), "{line}: {command}");
+    }
+}
+
+#[test]
+fn embedded_pipelines_pass_their_own_tests() {
+    let desk = Desk::new();
+    for (name, _) in crate::pipeline::spec::EMBEDDED {
+        if name == "ci" {
+            continue; // compares the fixtures, below
+        }
+        let ran = desk.run(&format!("sessionmill run {name} --check"));
+        assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    }
+}
+
+#[test]
+fn a_failing_pipeline_test_says_what_it_wanted() {
+    let desk = Desk::new();
+    desk.write(
+        ".graphiti/pipelines/mine.yaml",
+        "steps: [ingest]\ntests: [{name: silence, given: '', wants: {episodes: 2}}]\n",
+    );
+    let ran = desk.run("sessionmill run mine --check");
+    assert_eq!(ran.exit, Exit::Failed);
+    assert_eq!(
+        ran.stderr,
+        "warning: test \"silence\": episodes: wants 2, found 0\n"
+    );
+}
+
+#[test]
+fn a_result_is_recorded_and_a_difference_from_it_is_exit_1() {
+    let desk = Desk::with_fixtures();
+    let spec = "steps: [ingest]\nwindow: all\ncheck: {home: ../.., recorded: mine.txt, host: ci}\n";
+    desk.write(".graphiti/pipelines/mine.yaml", spec);
+    assert_eq!(desk.run("sessionmill run mine --check").exit, Exit::Usage);
+    let recorded = desk.run("sessionmill run mine --check --record");
+    assert_eq!(recorded.exit, Exit::Done, "{}", recorded.shown());
+    let same = desk.run("sessionmill run mine --check");
+    assert_eq!(same.exit, Exit::Done, "{}", same.shown());
+    let log = ".claude/projects/-home-ada-notes/6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e004.jsonl";
+    fs::remove_file(desk.path(log)).unwrap();
+    let other = desk.run("sessionmill run mine --check");
+    assert_eq!(other.exit, Exit::Failed, "{}", other.shown());
+    assert!(
+        other.stdout.contains("they differ from line "),
+        "{}",
+        other.stdout
+    );
+    assert!(!desk.path(".graphiti/sessionmill.db").exists());
+}
+
+#[test]
+fn the_fixture_corpus_gives_the_recorded_result() {
+    let mut desk = Desk::new();
+    desk.cwd = Some(env!("CARGO_MANIFEST_DIR").into());
+    let ran = desk.run("sessionmill run ci --check");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+}
+
+#[test]
+fn the_manual_is_the_help() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
+    let wants = format!("{MANUAL_HEAD}{}", crate::cli::manual().trim_end()) + "\n";
+    if std::env::var("INSTA_UPDATE").is_ok_and(|v| v == "always") {
+        fs::write(&file, &wants).unwrap();
+    }
+    let found = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        found == wants,
+        "docs/commands.md is not the help: INSTA_UPDATE=always cargo test manual"
+    );
+}
+
+const MANUAL_HEAD: &str =
+    "<!-- Written by the test the_manual_is_the_help; edit the help in src/cli instead. -->\n\n";
+
+#[test]
+fn help_looks_like_this() {
+    insta::assert_snapshot!(Desk::new().run("sessionmill --help").shown());
 }

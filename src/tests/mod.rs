@@ -3,7 +3,9 @@
 mod cases;
 mod cli;
 mod fold;
+mod growth;
 mod home;
+mod readme;
 mod schedule;
 mod tidy;
 mod world;

@@ -1,6 +1,7 @@
 //! A world of its own for whole commands: a throw-away home, a fixed clock, streams in memory.
 
 use crate::cli::{self, Exit, Input, Output, World, Zone};
+use crate::config::CONSENT_TEXT;
 use crate::model::time::Time;
 use chrono::FixedOffset;
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ pub struct Desk {
     pub vars: BTreeMap<String, String>,
     /// When commands start.
     pub now: Time,
+    /// The working directory; `None`: the home.
+    pub cwd: Option<PathBuf>,
     /// What the person types when asked; `None`: nobody sits there.
     pub answers: Option<String>,
 }
@@ -43,8 +46,24 @@ impl Desk {
             home,
             vars: vars.map(|(k, v)| (k.to_owned(), v)).into(),
             now: Time::parse("2026-06-01T12:00:00Z").expect("a time"),
+            cwd: None,
             answers: None,
         }
+    }
+
+    /// The same with the fixture sessions lying in it.
+    pub fn with_fixtures() -> Desk {
+        let desk = Desk::new();
+        copy(&fixture_home(), desk.home.path());
+        desk
+    }
+
+    /// With consent given, so that a run reads.
+    pub fn enabled() -> Desk {
+        let desk = Desk::with_fixtures();
+        let ran = desk.run(&format!("sessionmill enable --confirm \"{CONSENT_TEXT}\""));
+        assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+        desk
     }
 
     /// A path below the home.
@@ -73,7 +92,10 @@ impl Desk {
         let (out, err) = (Pipe::default(), Pipe::default());
         let world = World {
             vars: self.vars.clone(),
-            cwd: self.home.path().to_owned(),
+            cwd: self
+                .cwd
+                .clone()
+                .unwrap_or_else(|| self.home.path().to_owned()),
             program: "/usr/local/bin/sessionmill".into(),
             now: self.now,
             zone: Zone::Fixed(FixedOffset::east_opt(0).expect("an offset")),
@@ -151,6 +173,20 @@ pub fn words(line: &str) -> Vec<String> {
 /// The fixture home that lies in the tree.
 pub fn fixture_home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/home")
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory");
+    for entry in fs::read_dir(from).expect("the fixtures") {
+        let path = entry.expect("an entry").path();
+        let target = to.join(path.file_name().expect("a name"));
+        match path.is_dir() {
+            true => copy(&path, &target),
+            false => {
+                fs::copy(&path, &target).expect("a copy");
+            }
+        }
+    }
 }
 
 #[derive(Clone, Default)]

@@ -3,6 +3,7 @@
 
 use super::{Job, refused};
 use crate::host::process;
+use crate::model::error::{Error, ErrorKind};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::io;
@@ -35,7 +36,12 @@ pub fn block(job: &Job) -> String {
 
 /// Puts our block at the end of the crontab, in place of one that is there.
 pub fn install(job: &Job, vars: &Vars) -> Result<()> {
-    let (mut rest, _) = split(&read(vars)?.unwrap_or_default());
+    let Some(table) = read(vars)? else {
+        let message = "there is neither a systemd user manager nor a crontab here";
+        let hint = "let your own scheduler start: sessionmill run nightly --quiet";
+        return Err(Error::new(ErrorKind::Failed, message).hinted(hint).into());
+    };
+    let (mut rest, _) = split(&table);
     if !rest.is_empty() && !rest.ends_with('\n') {
         rest.push('\n');
     }

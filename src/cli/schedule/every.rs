@@ -1,6 +1,7 @@
 //! How often a timer fires, in the two spellings that machines want. Only spans that divide the
 //! hour or the day: cron can't say anything else, and systemd would drift.
 
+use crate::model::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,7 +20,8 @@ impl FromStr for Every {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Every, String> {
-        let span = text.strip_suffix('m').map(|n| (n, 60));
+        let minutes = text.strip_suffix("min").or_else(|| text.strip_suffix('m'));
+        let span = minutes.map(|n| (n, 60));
         let span = span.or_else(|| text.strip_suffix('h').map(|n| (n, 24)));
         let parsed = span.and_then(|(n, whole)| Some((n.parse::<u32>().ok()?, whole)));
         match (text, parsed) {
@@ -27,7 +29,7 @@ impl FromStr for Every {
             ("60m", _) => Ok(Every::Hours(1)),
             (_, Some((n, 60))) if n > 0 && n < 60 && 60 % n == 0 => Ok(Every::Minutes(n)),
             (_, Some((n, 24))) if n > 0 && n < 24 && 24 % n == 0 => Ok(Every::Hours(n)),
-            _ => Err("write a divisor of the hour or of the day: 5m, 15m, 30m, 1h, 6h, 1d".into()),
+            _ => Err(VALID.into()),
         }
     }
 }
@@ -42,7 +44,20 @@ impl fmt::Display for Every {
     }
 }
 
+const VALID: &str = "write a divisor of the hour or of the day: 5m, 15m, 30m, 1h, 6h, 1d";
+
 impl Every {
+    /// The settings' `schedule.interval`. An interval that no timer can keep is an error.
+    pub fn of_seconds(seconds: u64) -> Result<Every, Error> {
+        let text = match (seconds % 60, seconds % 3_600) {
+            (_, 0) => format!("{}h", seconds / 3_600),
+            (0, _) => format!("{}m", seconds / 60),
+            _ => format!("{seconds}s"),
+        };
+        let refused = |_| Error::usage(format!("`schedule.interval` is {text}")).hinted(VALID);
+        text.parse().map_err(refused)
+    }
+
     /// As `OnCalendar=` wants it.
     pub fn calendar(self) -> String {
         match self {
@@ -73,6 +88,7 @@ mod tests {
         for (given, calendar, cron) in [
             ("1m", "*:0/1", "* * * * *"),
             ("15m", "*:0/15", "*/15 * * * *"),
+            ("15min", "*:0/15", "*/15 * * * *"),
             ("60m", "*-*-* 0/1:00", "0 * * * *"),
             ("6h", "*-*-* 0/6:00", "0 */6 * * *"),
             ("24h", "*-*-* 03:00", "0 3 * * *"),
@@ -90,5 +106,8 @@ mod tests {
         for given in ["7m", "0m", "5h", "90m", "2d", "15", "m", "-15m", ""] {
             assert!(given.parse::<Every>().is_err(), "{given}");
         }
+        assert!(Every::of_seconds(7 * 60).is_err());
+        assert_eq!(Every::of_seconds(900), Ok(Every::Minutes(15)));
+        assert_eq!(Every::of_seconds(86_400), Ok(Every::Day));
     }
 }

@@ -37,8 +37,9 @@ enum Verb {
 #[derive(ClapArgs, Debug)]
 struct Install {
     /// How often: 5m, 15m, 1h, 6h, 1d (a divisor of the hour or of the day)
-    #[arg(long, value_name = "SPAN", default_value = "15m")]
-    every: Every,
+    /// [default: schedule.interval of the settings, 15min]
+    #[arg(long, value_name = "SPAN")]
+    every: Option<Every>,
     /// The pipeline to run
     #[arg(long, value_name = "NAME", default_value = "nightly")]
     pipeline: String,
@@ -115,7 +116,11 @@ fn take_over_from_cron(ctx: &mut Ctx) -> Result<()> {
     }
 }
 
-fn job(options: &Install, ctx: &Ctx) -> Result<Job> {
+fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
+    let every = match options.every {
+        Some(every) => every,
+        None => Every::of_seconds(ctx.settings()?.config.schedule_interval_s)?,
+    };
     let places = [
         ("SESSIONMILL_HOME", ctx.home.dir.clone()),
         ("CLAUDE_CONFIG_DIR", ctx.env.claude_dir()),
@@ -127,7 +132,7 @@ fn job(options: &Install, ctx: &Ctx) -> Result<Job> {
     let job = Job {
         program: ctx.program.clone(),
         pipeline: options.pipeline.clone(),
-        every: options.every,
+        every,
         home: ctx.home.dir.clone(),
         user_home: ctx.env.home.clone(),
         vars: set

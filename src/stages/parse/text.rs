@@ -113,7 +113,7 @@ pub fn excerpt(text: &[u8]) -> Excerpt {
     }
 }
 
-/// (decoded bytes, newlines, ends with a newline). `\uXXXX` counts as 3 bytes.
+/// (decoded bytes, newlines, ends with a newline). `\uNNNN` counts as 3 bytes.
 fn measure(text: &[u8]) -> (u64, u64, bool) {
     let (mut bytes, mut newlines, mut last_newline) = (text.len() as u64, 0, false);
     let mut rest = text;

@@ -44,16 +44,10 @@ pub(super) fn other(kind: &str, line: &Line<'_>, record: &Record, out: &mut Vec<
 /// The queue's order matters even where its prompts are machine text: those are enqueued empty.
 fn queue(line: &Line<'_>) -> Option<What> {
     let operation = match line.operation.and_then(inside)? {
-        b"enqueue" => {
-            let text = line.content.and_then(string).unwrap_or_default();
-            Queue::Enqueue(match people_words(Agent::Claude, &text) {
-                Spoken::Words(words) => words.into_owned(),
-                Spoken::Machine(_) => String::new(),
-            })
-        }
+        b"enqueue" => Queue::Enqueue(line.content.and_then(string).map(words).unwrap_or_default()),
         b"dequeue" => Queue::Dequeue,
         b"remove" => match line.content.and_then(string) {
-            Some(text) if !text.is_empty() => Queue::RemoveText(text),
+            Some(text) if !text.is_empty() => Queue::RemoveText(words(text)),
             _ => Queue::Remove,
         },
         b"popAll" => Queue::PopAll,
@@ -65,6 +59,14 @@ fn queue(line: &Line<'_>) -> Option<What> {
         }
     };
     Some(What::Queue(operation))
+}
+
+/// Empty where a machine spoke.
+fn words(text: String) -> String {
+    match people_words(Agent::Claude, &text) {
+        Spoken::Words(words) => words.into_owned(),
+        Spoken::Machine(_) => String::new(),
+    }
 }
 
 fn title(line: &Line<'_>, custom: bool) -> Option<What> {
