@@ -173,6 +173,17 @@ impl Home {
         Ok(())
     }
 
+    /// Lines of all its logs; an unterminated last one counts.
+    pub fn lines(&self) -> io::Result<u64> {
+        let mut lines = 0;
+        for log in logs_below(&self.root)? {
+            let content = fs::read(log)?;
+            let cut = !content.is_empty() && !content.ends_with(b"\n");
+            lines += memchr::memchr_iter(b'\n', &content).count() as u64 + u64::from(cut);
+        }
+        Ok(lines)
+    }
+
     /// Bytes of the store, its write-ahead log included.
     pub fn store_bytes(&self) -> io::Result<u64> {
         let mut sum = 0;
