@@ -11,7 +11,7 @@ use super::when::When;
 use crate::config::{Loaded, gate};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
-use crate::pipeline::lock::Lock;
+use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run;
@@ -113,7 +113,7 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     let orders = Orders::new(pipeline, ctx);
     let admission = setup::admission(&loaded, ctx)?;
     let lock = Lock::take(&ctx.home.lock())?;
-    let first = !ctx.home.store().exists();
+    let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
@@ -222,7 +222,10 @@ fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
     if ctx.out.quiet {
         return Ok(());
     }
-    if !has_news(report) {
+    if report.files_found == 0 {
+        ctx.out.line("there are no logs in the configured places")?;
+        ctx.out.note("hint: sessionmill status lists them")?;
+    } else if !has_news(report) {
         let files = plural(report.files_unchanged, "file");
         ctx.out.line(format!("nothing new in {files}"))?;
     } else {

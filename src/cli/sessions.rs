@@ -30,7 +30,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         until: args.filters.until(ctx),
         limit: (args.limit > 0).then_some(args.limit),
     };
-    let rows = ctx.reader()?.sessions(&filter)?;
+    let store = ctx.reader()?;
+    let gone = store.forgotten()?;
+    let mut rows = store.sessions(&filter)?;
+    rows.retain(|row| !gone.contains(&row.session.id));
     if ctx.out.json {
         let list: Vec<Value> = rows.iter().map(document).collect();
         ctx.out.document("sessions", json!({"sessions": list}))?;

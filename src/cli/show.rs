@@ -8,7 +8,7 @@ use super::{places, sessions};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::session::Session;
 use crate::model::source::Agent;
-use crate::store::{Found, SessionRow, Store};
+use crate::store::{Found, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -23,7 +23,9 @@ pub struct Args {
 /// Prints what has this id: a session before an episode.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
-    if let Some(row) = store.session(&args.id)? {
+    let gone = store.forgotten()?;
+    let row = store.session(&args.id)?;
+    if let Some(row) = row.filter(|row| !gone.contains(&row.session.id)) {
         let episodes = store.episodes(&row.session.id)?;
         return show_session(&row, &episodes, ctx);
     }
@@ -31,20 +33,20 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let row = store.session(&found.session)?;
         return show_episode(&found, row.as_ref(), ctx);
     }
-    Err(absent(&args.id, &store)?.into())
+    Err(absent(&args.id, &gone).into())
 }
 
-fn absent(id: &str, store: &Store) -> Result<Error> {
-    let forgotten = store.forgotten()?.iter().any(|gone| gone.starts_with(id));
+fn absent(id: &str, gone: &[String]) -> Error {
+    let forgotten = gone.iter().any(|gone| gone.starts_with(id));
     let message = match forgotten {
         true => format!("session {id} was forgotten"),
         false => format!("there is no episode and no session {id}"),
     };
     let error = Error::new(ErrorKind::Failed, message);
-    Ok(match forgotten {
+    match forgotten {
         true => error,
         false => error.hinted("sessionmill sessions"),
-    })
+    }
 }
 
 fn show_session(row: &SessionRow, episodes: &[Found], ctx: &mut Ctx) -> Result<Exit> {

@@ -119,6 +119,18 @@ impl LogReader {
         })
     }
 
+    /// The same reader with a buffer that another one has left: fresh pages cost more than reading.
+    #[must_use]
+    pub fn reusing(mut self, buffer: Vec<u8>) -> LogReader {
+        self.buffer = buffer;
+        self
+    }
+
+    /// The buffer, for the next reader.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+
     /// The same reader with smaller turns, for a look at the head of a file.
     #[must_use]
     pub fn in_steps_of(mut self, bytes: usize) -> LogReader {

@@ -255,7 +255,8 @@ pub const EXCERPT_TAIL: usize = 12 * 1024;
 
 impl Excerpt {
     /// Measures and cuts `text` at character boundaries.
-    pub fn of(text: &str) -> Excerpt {
+    pub fn of<'a>(text: impl Into<Cow<'a, str>>) -> Excerpt {
+        let text = text.into();
         let bytes = text.len() as u64;
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
         let lines = match text.is_empty() {
@@ -264,7 +265,7 @@ impl Excerpt {
         };
         if text.len() <= EXCERPT_HEAD + EXCERPT_TAIL {
             return Excerpt {
-                head: text.to_owned(),
+                head: text.into_owned(),
                 tail: String::new(),
                 bytes,
                 lines,

@@ -87,6 +87,13 @@ pub struct FileTally {
     pub tally: Tally,
 }
 
+/// What a worker keeps from file to file.
+#[derive(Default)]
+pub struct Scratch {
+    buffer: Vec<u8>,
+    skimmer: Skimmer,
+}
+
 /// Folds `work` and hands out its commits, the last one with the open tail. `emit` says whether to
 /// go on; `advance` is told the bytes as they are read.
 ///
@@ -96,13 +103,14 @@ pub fn fold(
     work: Work,
     rules: &Rules,
     ids: &mut Ids,
+    scratch: &mut Scratch,
     advance: &dyn Fn(u64),
     emit: &mut dyn FnMut(Commit) -> bool,
 ) -> Result<FileTally> {
-    let mut fold = Fold::open(work, rules, ids)?;
-    let mut skimmer = Skimmer::default();
-    while let Some(block) = fold.reader.next_block(&mut skimmer)? {
-        let block = fold.reader.block(block, &mut skimmer);
+    let Scratch { buffer, skimmer } = scratch;
+    let mut fold = Fold::open(work, rules, ids, std::mem::take(buffer))?;
+    while let Some(block) = fold.reader.next_block(skimmer)? {
+        let block = fold.reader.block(block, skimmer);
         let mut batch = parse(fold.slice.file.agent, &mut fold.parser, block);
         if !rules.subagents && fold.stream.is_none() {
             batch
@@ -126,13 +134,15 @@ pub fn fold(
             && let Some(commit) = fold.commit(false)?
             && !emit(commit)
         {
-            return Ok(fold.done());
+            return Ok(fold.tally());
         }
     }
     if let Some(commit) = fold.commit(true)? {
         emit(commit);
     }
-    Ok(fold.done())
+    let tally = fold.tally();
+    *buffer = fold.reader.into_buffer();
+    Ok(tally)
 }
 
 /// The state of one file's fold.
@@ -160,7 +170,7 @@ struct Fold {
 }
 
 impl Fold {
-    fn open(work: Work, rules: &Rules, ids: &mut Ids) -> Result<Fold> {
+    fn open(work: Work, rules: &Rules, ids: &mut Ids, buffer: Vec<u8>) -> Result<Fold> {
         let (standing, checked_bytes) = check(&work)?;
         let (generation, content, carry) = match (standing, work.before) {
             (Standing::Afresh, Some(before)) if work.slice.seen == Seen::Again => {
@@ -200,7 +210,7 @@ impl Fold {
         if standing == Standing::Afresh {
             (slice.from, slice.line, slice.seen) = (0, 0, Seen::Replaced);
         }
-        let reader = LogReader::open(&slice.file, slice.from, slice.line, content)?;
+        let reader = LogReader::open(&slice.file, slice.from, slice.line, content)?.reusing(buffer);
         let session = session(
             &slice,
             &work.session,
@@ -314,10 +324,10 @@ impl Fold {
         Ok(prints)
     }
 
-    fn done(self) -> FileTally {
+    fn tally(&self) -> FileTally {
         FileTally {
             read_bytes: self.reader.read_bytes() + self.checked_bytes,
-            tally: self.tally,
+            tally: self.tally.clone(),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::account::Ids;
 use super::family::Family;
-use super::file::{FileTally, Rules, fold};
+use super::file::{FileTally, Rules, Scratch, fold};
 use super::progress::Progress;
 use crate::model::checkpoint::Commit;
 use anyhow::{Result, anyhow};
@@ -89,6 +89,7 @@ fn work<P: Send>(
     progress: &dyn Progress,
     prepare: &(dyn Fn(Commit) -> P + Sync),
 ) {
+    let mut scratch = Scratch::default();
     while ticket.recv().is_ok() {
         let next = queue
             .lock()
@@ -97,13 +98,14 @@ fn work<P: Send>(
         let Some((family, lane)) = next else {
             return;
         };
-        fold_family(family, rules, progress, prepare, &lane);
+        fold_family(family, rules, &mut scratch, progress, prepare, &lane);
     }
 }
 
 fn fold_family<P: Send>(
     family: Family,
     rules: &Rules,
+    scratch: &mut Scratch,
     progress: &dyn Progress,
     prepare: &(dyn Fn(Commit) -> P + Sync),
     lane: &Sender<Message<P>>,
@@ -122,6 +124,7 @@ fn fold_family<P: Send>(
                 work,
                 rules,
                 &mut ids,
+                scratch,
                 &|bytes| progress.advance(bytes),
                 &mut emit,
             )

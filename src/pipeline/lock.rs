@@ -4,6 +4,7 @@
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -26,9 +27,7 @@ impl Lock {
             builder.recursive(true).mode(0o700);
             builder.create(dir).map_err(|e| failed(&e))?;
         }
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let file = options.open(path).map_err(|e| failed(&e))?;
+        let file = open(path).map_err(|e| failed(&e))?;
         match file.try_lock() {
             Ok(()) => Ok(Lock { file }),
             Err(TryLockError::WouldBlock) => {
@@ -49,11 +48,23 @@ impl Lock {
     }
 }
 
+/// A new file says that no run ever went through: its time is the epoch.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    match options.clone().create_new(true).open(path) {
+        Ok(file) => file.set_modified(UNIX_EPOCH).map(|()| file),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
+        Err(error) => Err(error),
+    }
+}
+
 /// When the last run went through; `None` when none ever did. The lock need not be held.
 pub fn last_run(path: &Path) -> Option<Time> {
     let modified = path.metadata().ok()?.modified().ok()?;
     let since_epoch = modified.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since_epoch.as_millis()).ok().map(Time)
+    let millis = i64::try_from(since_epoch.as_millis()).ok()?;
+    (millis > 0).then_some(Time(millis))
 }
 
 #[cfg(test)]
@@ -67,6 +78,7 @@ mod tests {
         assert_eq!(last_run(&path), None);
         let lock = Lock::take(&path).unwrap();
         assert_eq!(Lock::take(&path).unwrap_err().kind, ErrorKind::Busy);
+        assert_eq!(last_run(&path), None, "taking it is no run");
         lock.stamp(Time(1_700_000_000_123)).unwrap();
         drop(lock);
         assert_eq!(last_run(&path), Some(Time(1_700_000_000_123)));

@@ -59,10 +59,16 @@ fn isolation_without_a_project_finds_nothing_and_says_why() {
     let desk = Desk::with_fixtures();
     let settings = r#"{"session_tracking": {"enabled": true, "cross_project_search": false}}"#;
     desk.write(".graphiti/graphiti.config.json", settings);
+    desk.run("sessionmill backfill");
+    let dump = desk.run("sessionmill store dump").stdout;
+    assert!(
+        dump.contains("by configuration: session_tracking.enabled is true"),
+        "{dump}"
+    );
     let ran = desk.run("sessionmill search jwt");
     assert_eq!(ran.exit, Exit::Failed);
     assert!(
-        ran.stderr.contains("no project is known here"),
+        ran.stderr.contains("the current project is not known"),
         "{}",
         ran.shown()
     );
@@ -126,6 +132,20 @@ fn nothing_is_read_before_somebody_says_yes() {
 }
 
 #[test]
+fn a_machine_without_logs_is_told_so() {
+    let desk = Desk::new();
+    let settings = r#"{"session_tracking": {"enabled": true}}"#;
+    desk.write(".graphiti/graphiti.config.json", settings);
+    let ran = desk.run("sessionmill run");
+    assert_eq!(ran.exit, Exit::Done);
+    assert!(
+        ran.stdout.starts_with("there are no logs"),
+        "{}",
+        ran.shown()
+    );
+}
+
+#[test]
 fn a_second_run_does_nothing() {
     let desk = Desk::enabled();
     let first = desk.run("sessionmill backfill");
@@ -158,7 +178,7 @@ fn a_plan_says_what_the_run_then_does_and_writes_nothing() {
     }
 }
 
-/// Names and sizes of all files.
+/// Names and sizes of all files but the marks that SQLite's readers leave beside a store.
 fn walk(dir: &Path) -> Vec<(String, u64)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -168,6 +188,7 @@ fn walk(dir: &Path) -> Vec<(String, u64)> {
             false => found.push((path.display().to_string(), path.metadata().unwrap().len())),
         }
     }
+    found.retain(|(name, _)| !name.ends_with("-shm") && !name.ends_with("-wal"));
     found.sort();
     found
 }
@@ -175,6 +196,11 @@ fn walk(dir: &Path) -> Vec<(String, u64)> {
 #[test]
 fn the_first_run_says_what_the_window_left_out_and_how_to_get_it() {
     let mut desk = Desk::enabled();
+    assert!(
+        desk.run("sessionmill status")
+            .stdout
+            .contains("last run: never")
+    );
     desk.now = crate::model::time::Time(4_102_444_800_000);
     let first = desk.run("sessionmill run");
     assert!(

@@ -241,6 +241,8 @@ fn the_rules_find_what_they_forbid() {
 struct File {
     name: String,
     text: String,
+    /// Its parent declares it, or a folder around it, under `#[cfg(test)]`.
+    is_test: bool,
 }
 
 impl File {
@@ -254,8 +256,7 @@ impl File {
 
     /// Its lines that aren't comments, up to its inline tests; none of a file of tests.
     fn production(&self) -> Vec<(usize, &str)> {
-        let is_test = self.name.ends_with("/tests.rs") || self.name.contains("/tests/");
-        if is_test {
+        if self.is_test {
             return Vec::new();
         }
         (1..)
@@ -275,7 +276,30 @@ fn sources() -> Vec<File> {
     walk(&root().join("src"), &mut files);
     files.retain(|file| file.name.ends_with(".rs"));
     assert!(files.len() > 20, "the sources were not found");
+    let tests: Vec<String> = files.iter().flat_map(test_modules).collect();
+    for file in &mut files {
+        let stem = file.name.trim_end_matches(".rs");
+        let within = |test: &String| stem == test || stem.starts_with(&format!("{test}/"));
+        file.is_test = tests.iter().any(within);
+    }
     files
+}
+
+/// Paths without `.rs` of the modules that a file declares under `#[cfg(test)]`.
+fn test_modules(file: &File) -> Vec<String> {
+    let stem = file.name.trim_end_matches(".rs");
+    let stem = ["/mod", "/lib", "/main"]
+        .iter()
+        .find_map(|s| stem.strip_suffix(s))
+        .unwrap_or(stem);
+    let lines: Vec<&str> = file.text.lines().collect();
+    let pairs = lines
+        .windows(2)
+        .filter(|pair| pair[0].trim() == "#[cfg(test)]");
+    pairs
+        .filter_map(|pair| pair[1].trim().strip_prefix("mod ")?.strip_suffix(';'))
+        .map(|name| format!("{stem}/{name}"))
+        .collect()
 }
 
 /// Everything that people wrote: not the build, not the fixtures' logs.
@@ -314,7 +338,12 @@ fn walk(dir: &Path, files: &mut Vec<File>) {
 fn read(path: &Path, files: &mut Vec<File>) {
     if let (Ok(text), Ok(name)) = (fs::read_to_string(path), path.strip_prefix(root())) {
         let name = name.to_string_lossy().replace('\\', "/");
-        files.push(File { name, text });
+        let is_test = false;
+        files.push(File {
+            name,
+            text,
+            is_test,
+        });
     }
 }
 

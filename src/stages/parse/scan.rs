@@ -11,7 +11,34 @@ pub type Raw<'a> = &'a [u8];
 /// Calls `member` with each raw key (without quotes, escapes left alone) and value of the object
 /// at the start of `bytes`, and returns how many bytes the object takes. `None` when it isn't a
 /// complete object; members before the damage have been reported by then.
-pub fn object<'a>(bytes: &'a [u8], mut member: impl FnMut(&'a [u8], Raw<'a>)) -> Option<usize> {
+pub fn object<'a>(bytes: &'a [u8], member: impl FnMut(&'a [u8], Raw<'a>)) -> Option<usize> {
+    walk(bytes, &mut Members(member))
+}
+
+/// Who looks at an object's members while they are passed over.
+pub trait Visit<'a> {
+    /// A value begins with the bytes `from`. Whoever walks it here gives its length, so that it is
+    /// not walked twice; `None` has it passed over and told to [`Visit::member`].
+    fn enter(&mut self, key: &[u8], from: &'a [u8]) -> Option<usize>;
+
+    /// A member whose value was passed over.
+    fn member(&mut self, key: &'a [u8], value: Raw<'a>);
+}
+
+struct Members<F>(F);
+
+impl<'a, F: FnMut(&'a [u8], Raw<'a>)> Visit<'a> for Members<F> {
+    fn enter(&mut self, _: &[u8], _: &'a [u8]) -> Option<usize> {
+        None
+    }
+
+    fn member(&mut self, key: &'a [u8], value: Raw<'a>) {
+        self.0(key, value);
+    }
+}
+
+/// [`object`], for those who descend into some of its values.
+pub fn walk<'a>(bytes: &'a [u8], visit: &mut impl Visit<'a>) -> Option<usize> {
     let mut at = blank(bytes, 0);
     if *bytes.get(at)? != b'{' {
         return None;
@@ -31,8 +58,14 @@ pub fn object<'a>(bytes: &'a [u8], mut member: impl FnMut(&'a [u8], Raw<'a>)) ->
             return None;
         }
         at = blank(bytes, at + 1);
-        let end = value_end(bytes, at)?;
-        member(key, &bytes[at..end]);
+        let end = match visit.enter(key, &bytes[at..]) {
+            Some(length) => at + length,
+            None => {
+                let end = value_end(bytes, at)?;
+                visit.member(key, &bytes[at..end]);
+                end
+            }
+        };
         at = blank(bytes, end);
         match *bytes.get(at)? {
             b',' => at = blank(bytes, at + 1),
@@ -44,17 +77,34 @@ pub fn object<'a>(bytes: &'a [u8], mut member: impl FnMut(&'a [u8], Raw<'a>)) ->
 
 /// Calls `element` with each value of an array; anything but a complete array gives none.
 pub fn array<'a>(raw: Raw<'a>, mut element: impl FnMut(Raw<'a>)) {
-    if raw.first() != Some(&b'[') {
-        return;
+    walk_array(raw, |from| {
+        let end = value_end(from, 0)?;
+        element(&from[..end]);
+        Some(end)
+    });
+}
+
+/// Calls `element` with the bytes from each value of an array on; it gives the value's length.
+/// Gives the array's own length; `None` when it isn't a complete array.
+pub fn walk_array<'a>(
+    bytes: &'a [u8],
+    mut element: impl FnMut(&'a [u8]) -> Option<usize>,
+) -> Option<usize> {
+    if bytes.first() != Some(&b'[') {
+        return None;
     }
-    let mut at = blank(raw, 1);
-    while let Some(end) = value_end(raw, at) {
-        element(&raw[at..end]);
-        at = blank(raw, end);
-        if raw.get(at) != Some(&b',') {
-            return;
+    let mut at = blank(bytes, 1);
+    if *bytes.get(at)? == b']' {
+        return Some(at + 1);
+    }
+    loop {
+        at += element(&bytes[at..])?;
+        at = blank(bytes, at);
+        match *bytes.get(at)? {
+            b',' => at = blank(bytes, at + 1),
+            b']' => return Some(at + 1),
+            _ => return None,
         }
-        at = blank(raw, at + 1);
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod assistant;
 mod bookkeeping;
+mod message;
 mod result;
 mod user;
 
@@ -33,7 +34,7 @@ pub fn value(
     out: &mut Vec<Entry>,
 ) -> Result<usize, Cow<'static, str>> {
     let mut line = Line::default();
-    let used = scan::object(bytes, |key, value| line.member(key, value)).ok_or("torn json")?;
+    let used = scan::walk(bytes, &mut line).ok_or("torn json")?;
     if line.is_plain() {
         plain::line(state, place, &bytes[..used], out)?;
         return Ok(used);
@@ -73,9 +74,9 @@ struct Line<'a> {
     cwd: Option<Raw<'a>>,
     branch: Option<Raw<'a>>,
     version: Option<Raw<'a>>,
-    message: Option<Raw<'a>>,
+    message: Option<message::Parts<'a>>,
     request: Option<Raw<'a>>,
-    tool_use_result: Option<Raw<'a>>,
+    structured: result::Structured,
     denial: Option<Raw<'a>>,
     meta: bool,
     compact_summary: bool,
@@ -92,8 +93,17 @@ struct Line<'a> {
     tool: Option<Raw<'a>>,
 }
 
-impl<'a> Line<'a> {
-    fn member(&mut self, key: &[u8], value: Raw<'a>) {
+impl<'a> scan::Visit<'a> for Line<'a> {
+    /// Nearly all bytes of a line are in these two; they are walked once.
+    fn enter(&mut self, key: &[u8], from: &'a [u8]) -> Option<usize> {
+        match key {
+            b"message" => self.message.get_or_insert_default().read(from),
+            b"toolUseResult" => self.structured.read(from),
+            _ => None,
+        }
+    }
+
+    fn member(&mut self, key: &'a [u8], value: Raw<'a>) {
         let slot = match key {
             b"type" => &mut self.kind,
             b"subtype" => &mut self.subtype,
@@ -105,9 +115,7 @@ impl<'a> Line<'a> {
             b"cwd" => &mut self.cwd,
             b"gitBranch" => &mut self.branch,
             b"version" => &mut self.version,
-            b"message" => &mut self.message,
             b"requestId" => &mut self.request,
-            b"toolUseResult" => &mut self.tool_use_result,
             b"toolDenialKind" => &mut self.denial,
             b"attachment" => &mut self.attachment,
             b"operation" => &mut self.operation,
@@ -127,7 +135,9 @@ impl<'a> Line<'a> {
         };
         *slot = Some(value);
     }
+}
 
+impl<'a> Line<'a> {
     /// The documents' simplified shapes (D27): words or a tool's name where Claude Code nests a
     /// message, and no uuid.
     fn is_plain(&self) -> bool {
@@ -206,7 +216,9 @@ impl<'a> Line<'a> {
 fn unchanged(raw: Option<Raw<'_>>, now: &Option<String>) -> bool {
     match raw.and_then(inside) {
         None | Some(b"") => true,
-        Some(text) => now.as_ref().is_some_and(|now| decode(text) == now.as_str()),
+        Some(text) => now
+            .as_ref()
+            .is_some_and(|now| text == now.as_bytes() || decode(text) == now.as_str()),
     }
 }
 

@@ -3,35 +3,31 @@
 
 use super::super::scan::{self, Raw};
 use super::super::text::{decode, excerpt, inside, number, string};
+use super::message::Block;
 use super::user::content_text;
 use super::{Line, decode_raw};
 use crate::model::entry::{ResultFacts, Status, ToolResult};
 
 /// One `tool_result` block with what the line's `toolUseResult` says of it.
-pub(super) fn read(block: Raw<'_>, line: &Line<'_>) -> ToolResult {
-    let mut result = ToolResult::default();
-    let mut failed = false;
-    scan::object(block, |key, value| match key {
-        b"tool_use_id" => result.call = decode_raw(value).into_owned(),
-        b"is_error" => failed = value == b"true",
-        b"content" => match inside(value) {
-            Some(text) => result.output = excerpt(text),
-            None => {
-                let (text, pictures) = content_text(value);
-                result.output = excerpt(&text);
-                result.facts.images = pictures;
-            }
-        },
-        _ => {}
-    });
-    let mut structured = Structured::default();
-    if let Some(raw) = line.tool_use_result {
-        structured.read(raw, &mut result.facts);
+pub(super) fn read(block: &Block<'_>, line: &Line<'_>) -> ToolResult {
+    let structured = &line.structured;
+    let mut result = ToolResult {
+        call: block.call.map(decode_raw).unwrap_or_default().into_owned(),
+        facts: structured.facts.clone(),
+        ..ToolResult::default()
+    };
+    match (block.content, block.content.and_then(inside)) {
+        (_, Some(text)) => result.output = excerpt(text),
+        (Some(blocks), None) => {
+            let (text, pictures) = content_text(blocks);
+            result.output = excerpt(&text);
+            result.facts.images = pictures;
+        }
+        (None, None) => {}
     }
-    result.exit_code = structured
-        .exit_code
-        .or_else(|| exit_code(&result.output.head, failed));
-    result.status = match failed {
+    let stated = structured.exit_code;
+    result.exit_code = stated.or_else(|| exit_code(&result.output.head, block.failed));
+    result.status = match block.failed {
         true => failure(&result.output.head, line.denial.is_some()),
         false if structured.interrupted => Status::Interrupted,
         false if structured.background => Status::Running,
@@ -78,18 +74,21 @@ fn exit_code(text: &str, failed: bool) -> Option<i32> {
     failed.then(|| digits.parse().ok()).flatten()
 }
 
-/// What is gathered from `toolUseResult` besides the facts themselves.
+/// What `toolUseResult` says.
 #[derive(Default)]
-struct Structured {
+pub(super) struct Structured {
+    facts: ResultFacts,
     interrupted: bool,
     background: bool,
     exit_code: Option<i32>,
 }
 
 impl Structured {
-    /// Objects only: strings repeat the error text, arrays the content blocks.
-    fn read(&mut self, raw: Raw<'_>, facts: &mut ResultFacts) {
-        scan::object(raw, |key, value| match key {
+    /// Walks the object that begins here; strings (they repeat the error's text) and arrays (the
+    /// content blocks) give `None`.
+    pub(super) fn read(&mut self, from: &[u8]) -> Option<usize> {
+        let facts = &mut self.facts;
+        scan::object(from, |key, value| match key {
             b"file" => file(value, facts),
             b"numLines" => facts.lines = number(value),
             b"totalLines" => facts.total_lines = number(value),
@@ -109,7 +108,7 @@ impl Structured {
             b"backgroundTaskId" => self.background = true,
             b"exitCode" => self.exit_code = decode(value).parse().ok(),
             _ => {}
-        });
+        })
     }
 }
 

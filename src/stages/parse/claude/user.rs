@@ -3,6 +3,7 @@
 
 use super::super::scan::{self, Raw};
 use super::super::text::{decode, inside, string};
+use super::message::Content;
 use super::{Line, Record, decode_raw, result};
 use crate::model::entry::{Entry, Fact, Via, What};
 use crate::model::source::Agent;
@@ -10,34 +11,34 @@ use crate::rules::injected::{Spoken, people_words};
 use crate::rules::records;
 
 pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {
-    let Some(content) = line.message.and_then(|m| scan::get(m, "content")) else {
-        return record.push(out, What::Unknown("user without content".into()));
+    let blocks = match line.message.as_ref().map(|m| &m.content) {
+        None | Some(Content::Absent) => {
+            return record.push(out, What::Unknown("user without content".into()));
+        }
+        Some(Content::Text(text)) => {
+            return record.push(out, spoken(line, &string(text).unwrap_or_default(), 0));
+        }
+        Some(Content::Blocks(blocks)) => blocks,
     };
-    if let Some(text) = string(content) {
-        return record.push(out, spoken(line, &text, 0));
-    }
     let (mut words, mut pictures, mut texts) = (String::new(), 0, 0);
-    scan::array(content, |block| match block_type(block) {
-        b"tool_result" => record.push(out, What::Result(result::read(block, line))),
-        b"text" => {
-            let text = scan::get(block, "text")
-                .and_then(string)
-                .unwrap_or_default();
-            match spoken(line, &text, 0) {
+    for block in blocks {
+        match block.kind {
+            b"tool_result" => record.push(out, What::Result(result::read(block, line))),
+            b"text" => match spoken(line, &block.text.and_then(string).unwrap_or_default(), 0) {
                 What::Prompt { text, .. } => {
                     words.push_str(if words.is_empty() { "" } else { "\n\n" });
                     words.push_str(&text);
                     texts += 1;
                 }
                 other => record.push(out, other),
+            },
+            b"image" | b"document" => pictures += 1,
+            other => {
+                let name = String::from_utf8_lossy(&other[..other.len().min(40)]);
+                record.push(out, What::Unknown(format!("user/{name}")));
             }
         }
-        b"image" | b"document" => pictures += 1,
-        other => {
-            let name = String::from_utf8_lossy(&other[..other.len().min(40)]);
-            record.push(out, What::Unknown(format!("user/{name}")));
-        }
-    });
+    }
     if texts > 0 || pictures > 0 {
         record.push(out, spoken(line, &words, pictures));
     }

@@ -201,7 +201,7 @@ impl Record<'_> {
         self.push(What::Result(ToolResult {
             call: id.to_owned(),
             status: if success { Status::Ok } else { Status::Failed },
-            output: Excerpt::of(&report.text("stdout").unwrap_or_default()),
+            output: Excerpt::of(report.text("stdout").unwrap_or_default()),
             facts: ResultFacts {
                 added,
                 removed,
@@ -251,7 +251,7 @@ fn result(call: String, output: Output<'_>, open: Option<&OpenCall>) -> ToolResu
         call,
         status,
         exit_code,
-        output: Excerpt::of(&output.text),
+        output: Excerpt::of(&*output.text),
         facts: ResultFacts {
             added,
             removed,
