@@ -156,18 +156,20 @@ pub(super) struct Known {
     offset: u64,
     /// `session.n`.
     pub(super) session: Option<i64>,
+    ties: String,
 }
 
 impl Known {
     pub(super) fn of(db: &Connection, key: &str) -> rusqlite::Result<Known> {
         let known = db
-            .prepare_cached("SELECT n, generation, offset, session FROM file WHERE key = ?1")?
+            .prepare_cached("SELECT n, generation, offset, session, ties FROM file WHERE key = ?1")?
             .query_row([key], |row| {
                 Ok(Known {
                     n: row.get(0)?,
                     generation: row.get(1)?,
                     offset: row.get(2)?,
                     session: row.get(3)?,
+                    ties: row.get(4)?,
                 })
             })
             .optional()?;
@@ -236,6 +238,12 @@ impl Known {
     }
 
     fn write_ties(&self, db: &Connection, n: i64, commit: &Prepared) -> rusqlite::Result<()> {
+        let unchanged = self.ties == commit.checkpoint.ties.join("\n");
+        if self.n.is_some() && !unchanged {
+            // the log was too short to tell when it was first read
+            db.prepare_cached("DELETE FROM tie WHERE file = ?1")?
+                .execute([n])?;
+        }
         let mut insert =
             db.prepare_cached("INSERT OR IGNORE INTO tie (name, file) VALUES (?1, ?2)")?;
         for tie in &commit.ties {
