@@ -83,7 +83,7 @@ fn write_in_order<P>(
 }
 
 fn work<P: Send>(
-    queue: &Mutex<std::vec::IntoIter<(Family, Sender<Message<P>>)>>,
+    queue: &Mutex<impl Iterator<Item = (Family, Sender<Message<P>>)>>,
     ticket: &Receiver<()>,
     rules: &Rules,
     progress: &dyn Progress,

@@ -469,7 +469,7 @@ mod tests {
     #[test]
     fn a_cut_output_says_that_its_sums_are_lower_bounds() {
         let line = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s\n";
-        let run = test_run(&Excerpt::of(&line.repeat(400))).expect("a run");
+        let run = test_run(&Excerpt::of(line.repeat(400))).expect("a run");
         assert!(!run.whole && run.passed >= 3);
         let run = test_run(&Excerpt::of(line)).expect("a run");
         assert!(run.whole);

@@ -145,7 +145,7 @@ fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<What> {
             Some(_) => Status::Ok,
             None => Status::Failed,
         },
-        output: Excerpt::of(&output.map(output_text).unwrap_or_default()),
+        output: Excerpt::of(output.map(output_text).unwrap_or_default()),
         ..ToolResult::default()
     };
     vec![What::Call(Call { id, tool, input }), What::Result(result)]
@@ -231,11 +231,11 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<What>, Cow<'static, str>> {
         let mut out = Vec::new();
-        let mut bytes = text.as_bytes().to_vec();
+        let bytes = text.as_bytes().to_vec();
         line(
             &mut ParseState::default(),
             Place::default(),
-            &mut bytes,
+            &bytes,
             &mut out,
         )?;
         Ok(out.into_iter().map(|entry| entry.what).collect())

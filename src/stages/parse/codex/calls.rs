@@ -111,7 +111,7 @@ impl Record<'_> {
             .collect();
         self.push(What::Result(ToolResult {
             call: self.call_id(item),
-            output: Excerpt::of(&names.join("\n")),
+            output: Excerpt::of(names.join("\n")),
             ..ToolResult::default()
         }));
     }
