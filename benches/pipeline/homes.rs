@@ -200,10 +200,12 @@ impl Home {
         let mut content = fs::read(log)?;
         renumber(&mut content, copy);
         let below = log.strip_prefix(corpus).unwrap_or(log);
-        let mut below = below.to_string_lossy().into_owned().into_bytes();
+        let original = below.to_string_lossy().into_owned();
+        let mut below = original.clone().into_bytes();
         renumber(&mut below, copy);
         let mut below = String::from_utf8_lossy(&below).into_owned();
-        if copy > 0 {
+        if copy > 0 && below == original {
+            // a name without an id: the copy lies in a project of its own
             below = below.replacen("/projects/", &format!("/projects/-copy{copy}"), 1);
         }
         let path = self.root.join(below);

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, ensure};
 use given::{Given, GivenFile};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use wants::{Came, Wants};
 
@@ -72,21 +73,25 @@ fn a_case_that_grows_line_by_line_comes_to_the_same() {
         let found = case.wants.differences(&came(&growing, &files)?);
         let (one, other) = (came(&at_once, &files)?, came(&growing, &files)?);
         let mut found: Vec<String> = found.into_iter().map(|d| format!("growing: {d}")).collect();
-        if format!("{:?}", one.episodes) != format!("{:?}", other.episodes) {
-            found.push(format!(
-                "at once: {:#?}\ngrowing: {:#?}",
-                one.episodes, other.episodes
-            ));
-        }
-        if one.sessions != other.sessions {
-            found.push(format!(
-                "at once: {:#?}\ngrowing: {:#?}",
-                one.sessions, other.sessions
-            ));
-        }
+        found.extend(unlike(&one.episodes, &other.episodes));
+        found.extend(unlike(&one.sessions, &other.sessions));
         Ok(found)
     });
     assert!(failed.is_empty(), "{}", report(&failed));
+}
+
+/// The lines in which two values differ, when they do.
+fn unlike(at_once: &impl Debug, growing: &impl Debug) -> Option<String> {
+    let (at_once, growing) = (format!("{at_once:#?}"), format!("{growing:#?}"));
+    let only = |one: &str, other: &str, sign: char| -> String {
+        let lines = one.lines().filter(|line| !other.contains(line));
+        lines.map(|line| format!("\n    {sign} {line}")).collect()
+    };
+    (at_once != growing).then(|| {
+        let missing = only(&at_once, &growing, '-');
+        let added = only(&growing, &at_once, '+');
+        format!("growing is not as at once:{missing}{added}")
+    })
 }
 
 /// Ends of lines, and the middle of each line: a run may come while a line is being written.

@@ -2,6 +2,7 @@
 
 mod cases;
 mod cli;
+mod corpus;
 mod fold;
 mod growth;
 mod home;
