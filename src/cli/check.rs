@@ -7,6 +7,7 @@ use super::human::plural;
 use super::setup::{self, Orders};
 use crate::config::{self, Env, Loaded, gate};
 use crate::model::error::Error;
+use crate::pipeline::admission::Admission;
 use crate::pipeline::check::{difference, example, lay_out, whole};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::spec::{Example, Pipeline, Window};
@@ -149,7 +150,8 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
         let message = format!("tracking is off: {}", gate.reason);
         return Err(Error::usage(message).hinted("sessionmill enable").into());
     }
-    let admission = setup::admission(&loaded, ctx)?;
+    let env = ctx.env.clone();
+    let admission = Admission::new(&loaded, &env);
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
         admission.left_out(project, cwd, path)
     };

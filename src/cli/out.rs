@@ -65,9 +65,7 @@ impl<'w> Out<'w> {
         if let (Value::Object(all), Value::Object(body)) = (&mut document, body) {
             all.extend(body);
         }
-        serde_json::to_writer_pretty(&mut self.stdout.to, &document)?;
-        writeln!(self.stdout.to)?;
-        Ok(())
+        self.line(serde_json::to_string_pretty(&document)?)
     }
 
     /// A remark for people; silent under `--quiet`.

@@ -7,6 +7,7 @@ use super::human::{bytes, count, duration_ms, plural, share};
 use super::run::Options;
 use super::setup::{self, Orders};
 use crate::config::gate;
+use crate::pipeline::admission::Admission;
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run;
@@ -43,7 +44,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let orders = Orders::new(&pipeline, ctx);
-    let admission = setup::admission(&loaded, ctx)?;
+    let env = ctx.env.clone();
+    let admission = Admission::new(&loaded, &env);
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
         admission.left_out(project, cwd, path)
     };

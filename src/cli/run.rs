@@ -11,6 +11,7 @@ use super::when::When;
 use crate::config::{Loaded, gate};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
+use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
@@ -111,7 +112,8 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
         return Err(Error::usage(message).hinted("sessionmill status").into());
     }
     let orders = Orders::new(pipeline, ctx);
-    let admission = setup::admission(&loaded, ctx)?;
+    let env = ctx.env.clone();
+    let admission = Admission::new(&loaded, &env);
     let lock = Lock::take(&ctx.home.lock())?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;

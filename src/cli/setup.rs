@@ -2,16 +2,13 @@
 //! the command line's before the pipeline's before the settings'.
 
 use super::ctx::Ctx;
-use crate::config::trust::Trusts;
-use crate::config::{Config, Loaded};
+use crate::config::Config;
 use crate::host::files::Root;
 use crate::model::time::Time;
-use crate::pipeline::admission::Admission;
 use crate::pipeline::file::Rules;
-use crate::pipeline::run::Setup;
+use crate::pipeline::run::{LeftOut, Setup};
 use crate::pipeline::spec::{Pipeline, Window};
 use crate::stages::discover::DiscoverOptions;
-use anyhow::Result;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -43,20 +40,8 @@ impl Orders {
     }
 }
 
-/// Who may be read, from the settings and what the agents were told.
-///
-/// # Errors
-/// When an agent's record of trust can't be read: trust fails closed.
-pub fn admission<'a>(loaded: &'a Loaded, ctx: &Ctx) -> Result<Admission<'a>> {
-    Ok(Admission::new(loaded, Trusts::load(&ctx.env)?))
-}
-
-/// Everything that a run is told. `left_out` asks an [`Admission`].
-pub fn setup<'a>(
-    config: &Config,
-    orders: &Orders,
-    left_out: &'a (dyn Fn(Option<&str>, Option<&str>, &str) -> Option<String> + Sync),
-) -> Setup<'a> {
+/// Everything that a run is told; `left_out` asks an [`Admission`](crate::pipeline::admission::Admission).
+pub fn setup<'a>(config: &Config, orders: &Orders, left_out: &'a LeftOut<'a>) -> Setup<'a> {
     Setup {
         roots: roots(config),
         rules: rules(config, &orders.host),

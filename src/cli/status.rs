@@ -142,11 +142,11 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
 }
 
 fn sources(state: &State, config: &Config) -> String {
-    let mut rows = vec![["source", "agent", "there"].map(String::from).to_vec()];
+    let mut rows = vec![["agent", "there", "source"].map(String::from).to_vec()];
     rows.extend(config.roots.iter().map(|root| {
         let there = if root.path.exists() { "yes" } else { "no" };
         let path = root.path.display().to_string();
-        vec![path, root.agent.as_str().into(), there.into()]
+        vec![root.agent.as_str().into(), there.into(), path]
     }));
     let mut text = table(&rows, &[]);
     let vanished = state.waiting.vanished.len() as u64;

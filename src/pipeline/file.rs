@@ -17,7 +17,7 @@ use crate::model::session::Session;
 use crate::model::source::{Seen, Slice};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
-use crate::stages::chunk::{ChunkState, chunk};
+use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
 use crate::stages::filter::{FilterState, filter};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use anyhow::Result;
@@ -172,40 +172,8 @@ struct Fold {
 impl Fold {
     fn open(work: Work, rules: &Rules, ids: &mut Ids, buffer: Vec<u8>) -> Result<Fold> {
         let (standing, checked_bytes) = check(&work)?;
-        let (generation, content, carry) = match (standing, work.before) {
-            (Standing::Afresh, Some(before)) if work.slice.seen == Seen::Again => {
-                ids.begin(&[]);
-                (
-                    before.checkpoint.generation,
-                    Content::default(),
-                    Carry::default(),
-                )
-            }
-            (Standing::GoesOn, Some(before)) => {
-                ids.begin(&before.committed);
-                let checkpoint = before.checkpoint;
-                let prints = checkpoint.prints;
-                let content = Content {
-                    crc: prints.content,
-                    to: prints.content_to,
-                };
-                (checkpoint.generation, content, before.carry)
-            }
-            (_, Some(before)) => {
-                ids.know(before.committed.into_iter().chain(before.tail));
-                ids.begin(&[]);
-                (
-                    before.checkpoint.generation + 1,
-                    Content::default(),
-                    Carry::default(),
-                )
-            }
-            (_, None) => {
-                ids.begin(&[]);
-                (1, Content::default(), Carry::default())
-            }
-        };
         let again = work.slice.seen == Seen::Again;
+        let (generation, content, carry) = start(work.before, standing, again, ids);
         let mut slice = work.slice;
         if standing == Standing::Afresh {
             (slice.from, slice.line, slice.seen) = (0, 0, Seen::Replaced);
@@ -257,7 +225,8 @@ impl Fold {
             mut facts,
         } = self.account.settle(tail.from);
         facts.forked_from = facts.forked_from.or_else(|| self.forked_from.take());
-        let open = self.account.tail();
+        let mut open = self.account.tail();
+        open.facts.first_prompt = self.first_prompt(&tail);
         let read_to = end.0;
         let prints = self.prints(if last { read_to } else { tail.from })?;
         let checkpoint = Checkpoint {
@@ -306,6 +275,21 @@ impl Fold {
         }))
     }
 
+    /// The first prompt of a main log is its session's title where nobody gave another. Told anew
+    /// with every open tail.
+    fn first_prompt(&self, tail: &Tail) -> Option<String> {
+        if self.stream.is_some() {
+            return None;
+        }
+        let told = tail.carry.streams.iter().find(|s| s.stream.is_none());
+        let told = told.and_then(|s| s.chunk.title.clone());
+        let open = tail.open.iter().rfind(|e| e.stream.is_none());
+        let open = open
+            .map(|e| e.title.clone())
+            .filter(|title| !title.is_empty());
+        told.filter(|title| !is_bare_command(title)).or(open)
+    }
+
     fn prints(&mut self, read_to: u64) -> Result<Fingerprints> {
         let head = self
             .slice
@@ -330,6 +314,34 @@ impl Fold {
             tally: self.tally.clone(),
         }
     }
+}
+
+/// Generation, content hash and folds' state to start with; tells `ids` what counts as a copy.
+fn start(
+    before: Option<Before>,
+    standing: Standing,
+    again: bool,
+    ids: &mut Ids,
+) -> (u32, Content, Carry) {
+    let Some(before) = before else {
+        ids.begin(&[]);
+        return (1, Content::default(), Carry::default());
+    };
+    let checkpoint = before.checkpoint;
+    if standing == Standing::GoesOn {
+        ids.begin(&before.committed);
+        let content = Content {
+            crc: checkpoint.prints.content,
+            to: checkpoint.prints.content_to,
+        };
+        return (checkpoint.generation, content, before.carry);
+    }
+    if !again {
+        ids.know(before.committed.into_iter().chain(before.tail));
+    }
+    ids.begin(&[]);
+    let generation = checkpoint.generation + u32::from(!again);
+    (generation, Content::default(), Carry::default())
 }
 
 /// How a file stands to its checkpoint.

@@ -27,8 +27,11 @@ pub struct Setup<'a> {
     /// The group that new episodes go to.
     pub group: String,
     /// Why a log is not read: asked with its project's root, its directory and its path.
-    pub left_out: &'a (dyn Fn(Option<&str>, Option<&str>, &str) -> Option<String> + Sync),
+    pub left_out: &'a LeftOut<'a>,
 }
+
+/// Why a log is not read; `None`: it is.
+pub type LeftOut<'a> = dyn Fn(Option<&str>, Option<&str>, &str) -> Option<String> + Sync + 'a;
 
 /// Text that one transaction takes. Larger: fewer segments of the index to merge; smaller: less
 /// memory, less to do again after a crash.

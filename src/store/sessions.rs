@@ -261,8 +261,19 @@ pub(super) fn upsert(db: &Connection, session: &Session, standing: u8) -> rusqli
     }
 }
 
-/// Derives a session's title, times and facts from its files.
+/// Derives a session's title, times and facts from its files. A session that nothing belongs to
+/// any more (its log was too short to tell whose it is) goes.
 pub(super) fn refresh(db: &Connection, session: i64) -> rusqlite::Result<()> {
+    let left = db
+        .prepare_cached(
+            "DELETE FROM session WHERE n = ?1
+                 AND NOT EXISTS (SELECT 1 FROM file WHERE session = ?1)
+                 AND NOT EXISTS (SELECT 1 FROM episode WHERE session = ?1)",
+        )?
+        .execute([session])?;
+    if left > 0 {
+        return Ok(());
+    }
     let facts = merged_facts(db, session)?;
     let summary: Option<String> = db
         .prepare_cached("SELECT summary FROM session WHERE n = ?1")?

@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
 /// A person at a machine that nobody else uses.
@@ -21,6 +22,8 @@ pub struct Desk {
     pub now: Time,
     /// The working directory; `None`: the home.
     pub cwd: Option<PathBuf>,
+    /// Whoever reads stdout goes away at once.
+    pub pipe_is_broken: bool,
     /// What the person types when asked; `None`: nobody sits there.
     pub answers: Option<String>,
 }
@@ -47,6 +50,7 @@ impl Desk {
             vars: vars.map(|(k, v)| (k.to_owned(), v)).into(),
             now: Time::parse("2026-06-01T12:00:00Z").expect("a time"),
             cwd: None,
+            pipe_is_broken: false,
             answers: None,
         }
     }
@@ -54,7 +58,7 @@ impl Desk {
     /// The same with the fixture sessions lying in it.
     pub fn with_fixtures() -> Desk {
         let desk = Desk::new();
-        copy(&fixture_home(), desk.home.path());
+        copy(&fixture_home(), desk.home.path(), desk.now);
         desk
     }
 
@@ -108,7 +112,10 @@ impl Desk {
                 terminal: self.answers.is_some(),
             },
             stdout: Output {
-                to: Box::new(out.clone()),
+                to: match self.pipe_is_broken {
+                    true => Box::new(Gone),
+                    false => Box::new(out.clone()),
+                },
                 terminal: false,
             },
             stderr: Output {
@@ -175,17 +182,36 @@ pub fn fixture_home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/home")
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies a tree; its files are an hour old.
+fn copy(from: &Path, to: &Path, now: Time) {
+    let now_ms = u64::try_from(now.0).expect("after 1970");
+    let old = UNIX_EPOCH + Duration::from_millis(now_ms - 3_600_000);
     fs::create_dir_all(to).expect("a directory");
     for entry in fs::read_dir(from).expect("the fixtures") {
         let path = entry.expect("an entry").path();
         let target = to.join(path.file_name().expect("a name"));
         match path.is_dir() {
-            true => copy(&path, &target),
+            true => copy(&path, &target, now),
             false => {
                 fs::copy(&path, &target).expect("a copy");
+                let file = fs::File::options().append(true).open(&target);
+                file.and_then(|file| file.set_modified(old))
+                    .expect("a time");
             }
         }
+    }
+}
+
+/// The end of a pipe that nobody reads.
+struct Gone;
+
+impl Write for Gone {
+    fn write(&mut self, _bytes: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! An episode from its pieces. Knows the layout of the body (001-051..056), what is counted, and
 //! how ids are made; refuses to know why it ends where it ends.
 
+use super::cut;
 use super::open::Piece;
 use crate::model::batch::Delta;
 use crate::model::carry::ChunkCarry;
@@ -65,7 +66,7 @@ pub(super) fn advance(state: &mut ChunkCarry, pieces: &[Piece]) {
         state.message_count += u64::from(item.messages) + u64::from(said);
         state.started = state.started.or(item.time);
         state.ended = state.ended.max(item.time);
-        if state.title.is_none() {
+        if title.is_some() && state.title.as_deref().is_none_or(cut::is_bare_command) {
             state.title.clone_from(title);
         }
         if let Some(tool) = &item.tool {

@@ -143,9 +143,8 @@ impl<'a> Line<'a> {
     fn is_plain(&self) -> bool {
         let kind = self.kind.and_then(inside).unwrap_or_default();
         self.uuid.is_none()
-            && self.message.is_none()
             && match kind {
-                b"user" | b"assistant" => self.content.is_some(),
+                b"user" | b"assistant" => self.content.is_some() && self.message.is_none(),
                 b"tool_use" => self.tool.is_some(),
                 b"error" => true,
                 _ => false,

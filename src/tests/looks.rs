@@ -1,0 +1,129 @@
+//! How commands look, as snapshots over the fixture sessions: a fixed clock, a throw-away home. A
+//! change that is meant is accepted with `INSTA_UPDATE=always cargo test looks`.
+
+use super::world::Desk;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+fn page(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("docs")
+        .join(name)
+}
+
+#[test]
+fn help_looks_like_this() {
+    insta::assert_snapshot!("help", Desk::new().run("sessionmill --help").shown());
+}
+
+#[test]
+fn commands_look_like_this() {
+    let desk = Desk::enabled();
+    for (name, line) in [
+        ("plan", "plan"),
+        ("run", "run"),
+        ("run-again", "run"),
+        ("search", "search token expiry"),
+        ("search-json", "search redis --limit 1 --json"),
+        ("sessions", "sessions"),
+        ("show", "show 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001"),
+        ("status", "status"),
+        ("ledger", "status --ledger session-042"),
+        ("stats", "stats"),
+        ("check", "run nightly --check"),
+        ("schedule", "schedule install --cron --dry-run"),
+    ] {
+        let shown = desk.run(&format!("sessionmill {line}")).shown();
+        // The store's size depends on how long this machine's temporary paths are.
+        insta::with_settings!({filters => vec![(r"sessionmill\.db, \d+ kB", "sessionmill.db, SIZE")]}, {
+            insta::assert_snapshot!(name, format!("$ sessionmill {line}\n{shown}"));
+        });
+    }
+}
+
+#[test]
+fn the_manual_is_the_help() {
+    let file = page("commands.md");
+    let wants = format!("{MANUAL_HEAD}{}\n", crate::cli::manual().trim_end());
+    if std::env::var("INSTA_UPDATE").is_ok_and(|v| v == "always") {
+        fs::write(&file, &wants).unwrap();
+    }
+    let found = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        found == wants,
+        "docs/commands.md is not the help: INSTA_UPDATE=always cargo test looks"
+    );
+}
+
+const MANUAL_HEAD: &str =
+    "<!-- Written by the test the_manual_is_the_help; edit the help in src/cli instead. -->\n\n";
+
+#[test]
+fn json_documents_have_the_fields_that_the_docs_name() {
+    let docs = fs::read_to_string(page("json.md")).unwrap();
+    let desk = Desk::enabled();
+    for (row, line) in [
+        ("`plan`", "plan --all"),
+        ("`run`", "run --all"),
+        ("`search`", "search token"),
+        ("`sessions`", "sessions"),
+        ("`status`", "status"),
+        (
+            "`status --ledger FILE:LINE`",
+            "status --ledger session-042:1",
+        ),
+        ("`stats`", "stats"),
+        ("`config show`", "config show"),
+        ("`config validate`", "config validate"),
+        ("`config path`", "config path"),
+        ("`schedule show`", "schedule show"),
+        ("`schedule remove`", "schedule remove"),
+        ("`store dump`", "store dump"),
+        ("`store compact`", "store compact"),
+        ("`run --check`", "run nightly --check"),
+        ("`forget`", "forget session-042"),
+        ("`enable`", "disable"),
+    ] {
+        let json = desk.run(&format!("sessionmill {line} --json")).json();
+        let found: BTreeSet<&str> = json
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        let mut wants = documented(&docs, row);
+        if row == "`plan`" {
+            wants.extend(documented(&docs, "`run`"));
+            wants.remove("run");
+        }
+        wants.extend(["schema_version", "command"]);
+        assert_eq!(found, wants, "{line}");
+    }
+}
+
+/// The fields in a row of the table, without what stands in brackets and after a semicolon.
+fn documented<'a>(docs: &'a str, row: &str) -> BTreeSet<&'a str> {
+    let start = format!("| {row}");
+    let line = docs
+        .lines()
+        .find(|line| line.starts_with(&start))
+        .unwrap_or_else(|| panic!("{row}"));
+    let fields = line.split('|').nth(2).unwrap_or_default();
+    let fields = fields.split("; with").next().unwrap_or_default();
+    let mut depth = 0;
+    let mut names = BTreeSet::new();
+    for (at, piece) in fields.split('`').enumerate() {
+        match at % 2 {
+            1 if depth == 0 => {
+                names.insert(piece);
+            }
+            1 => {}
+            _ => {
+                depth += piece.matches(['[', '{', '(']).count() as i32
+                    - piece.matches([']', '}', ')']).count() as i32
+            }
+        }
+    }
+    names
+}
