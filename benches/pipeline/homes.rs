@@ -33,12 +33,13 @@ pub fn corpus() -> PathBuf {
 pub fn repeated(corpus: &Path, root: &Path, bytes: u64) -> io::Result<Home> {
     let logs = logs_below(corpus)?;
     let mut home = empty(root)?;
-    let mut copy = 0;
-    while home.bytes < bytes {
+    for copy in 0.. {
         for log in &logs {
             home.add(corpus, log, copy)?;
+            if home.bytes >= bytes {
+                return Ok(home);
+            }
         }
-        copy += 1;
     }
     Ok(home)
 }
