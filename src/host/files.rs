@@ -9,6 +9,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A place with logs of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +68,11 @@ pub fn walk(roots: &[Root]) -> Found {
             if !looks_like_a_log(entry.path(), root.agent) || !entry.file_type().is_file() {
                 continue;
             }
-            let below = entry.path().strip_prefix(&base).unwrap_or(entry.path());
-            if exclude.is_match(below) || !(include.is_empty() || include.is_match(below)) {
+            let wanted = || {
+                let below = entry.path().strip_prefix(&base).unwrap_or(entry.path());
+                !exclude.is_match(below) && (include.is_empty() || include.is_match(below))
+            };
+            if !(exclude.is_empty() && include.is_empty()) && !wanted() {
                 continue;
             }
             match entry.metadata() {
@@ -102,7 +106,15 @@ fn keep(files: &mut BTreeMap<String, SourceFile>, file: SourceFile) {
 }
 
 fn describe(path: &Path, agent: Agent, meta: &Metadata) -> SourceFile {
-    let text = path.to_string_lossy();
+    let mut text = path.to_string_lossy().into_owned();
+    if path.to_str().is_none() {
+        // two names that aren't UTF-8 may read the same; their bytes tell them apart
+        let hash = xxh3_64(path.as_os_str().as_encoded_bytes());
+        text.insert_str(
+            text.rfind('/').map_or(0, |at| at + 1),
+            &format!("{hash:016x}-"),
+        );
+    }
     let compressed = text.ends_with(".zst");
     SourceFile {
         path: path.to_path_buf(),
@@ -216,6 +228,22 @@ mod tests {
             names(Agent::Codex, dir.path(), &[]),
             ["rollout-a.jsonl", "rollout-b.jsonl.zst"]
         );
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_are_told_apart() {
+        use std::os::unix::ffi::OsStrExt;
+        let dir = tempfile::tempdir().unwrap();
+        for name in [&b"a\xff.jsonl"[..], b"a\xfe.jsonl"] {
+            std::fs::write(dir.path().join(std::ffi::OsStr::from_bytes(name)), "{}").unwrap();
+        }
+        let root = Root {
+            path: dir.path().into(),
+            agent: Agent::Claude,
+            include: vec![],
+            exclude: vec![],
+        };
+        assert_eq!(walk(&[root]).files.len(), 2);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::stages::discover::{Checkpoints, discover};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::store::Store;
 use anyhow::Result;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
 /// What has to be read, and what was found on the way.
@@ -72,10 +72,8 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
         }
     }
     tell_forks_apart(&mut works, report);
-    let reading: Vec<&str> = works.iter().map(|w| w.slice.file.key.as_str()).collect();
-    let resting = known
-        .values()
-        .filter(|c| !reading.contains(&c.key.as_str()));
+    let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.file.key.as_str()).collect();
+    let resting = known.values().filter(|c| !reading.contains(c.key.as_str()));
     let also: Vec<(String, Vec<String>)> =
         resting.map(|c| (c.key.clone(), c.ties.clone())).collect();
     gathered.files = works.len() as u64;
@@ -307,7 +305,7 @@ fn record_times(file: &SourceFile) -> Vec<(u64, Option<Time>)> {
     let Ok(mut reader) = LogReader::open(file, 0, 0, Content::default()) else {
         return all;
     };
-    let mut seen = rustc_hash::FxHashSet::default();
+    let mut seen = FxHashSet::default();
     while let Ok(Some(block)) = reader.next_block(&mut skimmer) {
         for entry in parse(file.agent, &mut state, reader.block(block, &mut skimmer)).items {
             if let Identity::Own(id) = entry.id

@@ -105,6 +105,11 @@ impl Skimmer {
                     cut_at: None,
                 });
             }
+            // blank or damage; one NUL stays to tell which
+            0 if self.copy.is_empty() => self.copy.push(0),
+            0 | b' ' | b'\t' | b'\r' => {}
+            // a number without end
+            _ if self.copy.len() > COPY_MAX + 2 * RESERVE => {}
             _ if self.dropping.is_none() => {
                 self.copy.push(byte);
                 if byte == b',' {
@@ -211,6 +216,17 @@ mod tests {
         let value = json!({"a": "x\"\\\u{e9}\n", "b": [1, {"c": null}], "d": {}});
         for piece in [1, 2, 7, 1_000] {
             assert_eq!(skim(&value.to_string(), piece), value);
+        }
+    }
+
+    #[test]
+    fn a_line_of_blanks_or_digits_takes_no_room() {
+        for (byte, most) in [(b'\0', 1), (b' ', 0), (b'7', COPY_MAX + 3 * RESERVE)] {
+            let mut skimmer = Skimmer::default();
+            skimmer.begin();
+            let piece = vec![byte; 1 << 20];
+            (0..20).for_each(|_| skimmer.push(&piece));
+            assert!(skimmer.finish().len() <= most, "{byte}");
         }
     }
 
