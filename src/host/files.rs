@@ -72,7 +72,8 @@ pub fn walk(roots: &[Root]) -> Found {
                 let below = entry.path().strip_prefix(&base).unwrap_or(entry.path());
                 !exclude.is_match(below) && (include.is_empty() || include.is_match(below))
             };
-            if !(exclude.is_empty() && include.is_empty()) && !wanted() {
+            let all = exclude.is_empty() && include.is_empty();
+            if !all && !wanted() {
                 continue;
             }
             match entry.metadata() {
