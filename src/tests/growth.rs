@@ -43,7 +43,6 @@ fn check(below: &str, text: &[u8], cuts: &[usize]) -> Result<()> {
     let cold = Home::new(None)?;
     cold.put(below, text)?;
     cold.run()?;
-    // shorter generations than the last one leave `generation` behind; here all cuts are prefixes
     let cold = dump(&cold);
     assert!(
         before == cold,
@@ -103,7 +102,7 @@ fn a_log_that_grows_gives_the_store_of_a_cold_run() {
 }
 
 #[test]
-fn stored_versions_of_real_logs_lose_nothing_and_settle() {
+fn stored_versions_that_append_equal_a_cold_run_and_all_of_them_settle() {
     let Some(corpus) = corpus() else { return };
     let mut series = 0;
     for agent in ["claude", "codex"] {
@@ -124,7 +123,7 @@ fn stored_versions_of_real_logs_lose_nothing_and_settle() {
     assert!(series >= 8, "{series} series");
 }
 
-/// Pure appends must equal a cold run; after a rewrite every text of a cold run is still there.
+/// Pure appends must equal a cold run; after any series, rewrites too, another run does nothing.
 fn grow(folder: &Path, below: &str) -> Result<()> {
     let mut versions: Vec<PathBuf> = std::fs::read_dir(folder)?
         .map(|f| f.map(|f| f.path()))
