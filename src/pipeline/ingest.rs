@@ -1,27 +1,32 @@
 //! Workers fold families; one writer takes their commits in a fixed order.
 //!
-//! The only place that knows of rayon. A worker starts family *k* only when *k* < committed +
-//! 2 × jobs, and a family that isn't at its turn may hold [`QUEUE_COMMITS`] commits: so a huge
-//! first file neither stalls the workers nor fills the memory (DESIGN § 6, "Committing").
+//! The only place that knows of rayon. How far workers run ahead: [`Window`]. A family that isn't
+//! at its turn may hold [`QUEUE_COMMITS`] commits (DESIGN § 6, "Committing").
 
 use super::account::Ids;
 use super::family::Family;
 use super::file::{FileTally, Rules, Scratch, fold};
 use super::progress::Progress;
+use super::window::Window;
 use crate::model::checkpoint::Commit;
 use anyhow::{Result, anyhow};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 /// Commits of one family that wait for the writer. A commit is about 1 MB.
 const QUEUE_COMMITS: usize = 4;
+/// Families per worker that may be begun before the one at its turn is committed. Most are small;
+/// with 2, workers slept a third of a first run behind the large ones.
+const AHEAD_FAMILIES: usize = 32;
+/// Bytes that may wait for the writer before only the family at its turn goes on.
+const AHEAD_BYTES: usize = 8 << 20;
 
 /// What workers hand to the writer.
 pub enum Message<P> {
-    /// Prepared for writing.
-    Commit(Box<P>),
+    /// Prepared for writing, and the bytes that it takes while it waits.
+    Commit(Box<P>, usize),
     /// A file of the family is read, or could not be.
     Done {
         /// Its key.
@@ -41,12 +46,11 @@ pub fn ingest<P: Send>(
     rules: &Rules,
     jobs: usize,
     progress: &dyn Progress,
-    prepare: &(dyn Fn(Commit) -> P + Sync),
+    prepare: &(dyn Fn(Commit) -> (P, usize) + Sync),
     write: &mut dyn FnMut(Message<P>) -> Result<()>,
 ) -> Result<()> {
     let jobs = jobs.max(1);
-    let (tickets, ticket) = unbounded();
-    (0..2 * jobs).for_each(|_| tickets.send(()).unwrap_or_default());
+    let window = Window::new(AHEAD_FAMILIES * jobs, AHEAD_BYTES);
     let (queue, lanes): (Vec<_>, Vec<_>) = families
         .into_iter()
         .map(|family| {
@@ -54,70 +58,73 @@ pub fn ingest<P: Send>(
             ((family, sender), receiver)
         })
         .unzip();
-    let queue = Mutex::new(queue.into_iter());
+    let queue = Mutex::new(queue.into_iter().enumerate());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
     pool.in_place_scope(|scope| {
         for _ in 0..jobs {
-            let (queue, ticket) = (&queue, ticket.clone());
-            scope.spawn(move |_| work(queue, &ticket, rules, progress, prepare));
+            let (queue, window) = (&queue, &window);
+            scope.spawn(move |_| work(queue, window, rules, progress, prepare));
         }
-        let outcome = write_in_order(lanes, &tickets, write);
-        // whoever waits for a ticket finds the line cut, whoever sends finds the receiver gone
-        drop(tickets);
+        let outcome = write_in_order(lanes, &window, write);
+        // whoever sends finds the receiver gone
+        window.close();
         outcome
     })
 }
 
 fn write_in_order<P>(
     lanes: Vec<Receiver<Message<P>>>,
-    tickets: &Sender<()>,
+    window: &Window,
     write: &mut dyn FnMut(Message<P>) -> Result<()>,
 ) -> Result<()> {
     for lane in lanes {
         for message in lane {
+            if let Message::Commit(_, bytes) = &message {
+                window.take(*bytes);
+            }
             write(message)?;
         }
-        tickets.send(()).unwrap_or_default();
+        window.advance();
     }
     Ok(())
 }
 
 fn work<P: Send>(
-    queue: &Mutex<impl Iterator<Item = (Family, Sender<Message<P>>)>>,
-    ticket: &Receiver<()>,
+    queue: &Mutex<impl Iterator<Item = (usize, (Family, Sender<Message<P>>))>>,
+    window: &Window,
     rules: &Rules,
     progress: &dyn Progress,
-    prepare: &(dyn Fn(Commit) -> P + Sync),
+    prepare: &(dyn Fn(Commit) -> (P, usize) + Sync),
 ) {
     let mut scratch = Scratch::default();
-    while ticket.recv().is_ok() {
-        let next = queue
-            .lock()
-            .map(|mut queue| queue.next())
-            .unwrap_or_default();
-        let Some((family, lane)) = next else {
+    let next = || queue.lock().ok()?.next();
+    while let Some((nth, (family, lane))) = next() {
+        if !window.enter(nth) {
             return;
+        }
+        let prepare = |commit| {
+            let (prepared, bytes) = prepare(commit);
+            window.put(bytes);
+            Message::Commit(Box::new(prepared), bytes)
         };
-        fold_family(family, rules, &mut scratch, progress, prepare, &lane);
+        let hand = |message| lane.send(message).is_ok();
+        fold_family(family, rules, &mut scratch, progress, &prepare, &hand);
     }
 }
 
-fn fold_family<P: Send>(
+/// `hand` says whether to go on.
+fn fold_family<P>(
     family: Family,
     rules: &Rules,
     scratch: &mut Scratch,
     progress: &dyn Progress,
-    prepare: &(dyn Fn(Commit) -> P + Sync),
-    lane: &Sender<Message<P>>,
+    prepare: &dyn Fn(Commit) -> Message<P>,
+    hand: &dyn Fn(Message<P>) -> bool,
 ) {
     let mut ids = Ids::default();
     ids.know(family.known);
     for work in family.works {
         let key = work.slice.file.key.clone();
-        let mut emit = |commit| {
-            lane.send(Message::Commit(Box::new(prepare(commit))))
-                .is_ok()
-        };
         // one file's panic is one file's failure
         let folded = catch_unwind(AssertUnwindSafe(|| {
             fold(
@@ -126,12 +133,12 @@ fn fold_family<P: Send>(
                 &mut ids,
                 scratch,
                 &|bytes| progress.advance(bytes),
-                &mut emit,
+                &mut |commit| hand(prepare(commit)),
             )
         }));
         let outcome = folded.unwrap_or_else(|_| Err(anyhow!("internal error while reading it")));
         progress.file_done();
-        if lane.send(Message::Done { key, outcome }).is_err() {
+        if !hand(Message::Done { key, outcome }) {
             return;
         }
     }

@@ -18,3 +18,4 @@ pub mod progress;
 pub mod report;
 pub mod run;
 pub mod spec;
+pub mod window;

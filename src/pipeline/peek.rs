@@ -43,7 +43,7 @@ pub fn peek(file: &SourceFile) -> Result<Peek> {
     let name = file_name(&file.key);
     let mut state = ParseState::resume(Default::default(), name);
     let (mut peek, mut skimmer) = (Peek::default(), Skimmer::default());
-    let mut reader = LogReader::open(file, 0, 0, Content::default())?.in_steps_of(16 << 10);
+    let mut reader = LogReader::open(file, 0, 0, Content::default())?.in_steps_of(4 << 10);
     while let Some(block) = reader.next_block(&mut skimmer)? {
         let batch = parse(file.agent, &mut state, reader.block(block, &mut skimmer));
         batch.items.iter().for_each(|entry| peek.learn(entry));

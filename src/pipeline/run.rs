@@ -58,7 +58,12 @@ pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Res
             waiting: Vec::new(),
             bytes: 0,
         };
-        let prepare = |commit| (CommitTally::of(&commit), Prepared::new(commit));
+        let prepare = |commit| {
+            let counted = CommitTally::of(&commit);
+            let prepared = Prepared::new(commit);
+            let bytes = prepared.bytes();
+            ((counted, prepared), bytes)
+        };
         ingest(
             gathered.families,
             &setup.rules,
@@ -66,9 +71,10 @@ pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Res
             progress,
             &prepare,
             &mut |message| match message {
-                Message::Commit(commit) => {
-                    report.add_commit(&commit.0);
-                    writer.take(commit.1, &mut report)
+                Message::Commit(commit, _) => {
+                    let (counted, prepared) = *commit;
+                    report.add_commit(&counted);
+                    writer.take(prepared, &mut report)
                 }
                 Message::Done { key, outcome } => {
                     report.add_file(key, outcome);
@@ -91,7 +97,7 @@ pub fn plan(store: Option<&Store>, setup: &Setup<'_>, progress: &dyn Progress) -
     let mut report = Report::default();
     let gathered = gather(store, setup, &mut report)?;
     progress.total(gathered.bytes, gathered.files);
-    let count = |commit| CommitTally::of(&commit);
+    let count = |commit| (CommitTally::of(&commit), 0);
     ingest(
         gathered.families,
         &setup.rules,
@@ -100,7 +106,7 @@ pub fn plan(store: Option<&Store>, setup: &Setup<'_>, progress: &dyn Progress) -
         &count,
         &mut |message| {
             match message {
-                Message::Commit(counted) => report.add_commit(&counted),
+                Message::Commit(counted, _) => report.add_commit(&counted),
                 Message::Done { key, outcome } => report.add_file(key, outcome),
             }
             Ok(())
