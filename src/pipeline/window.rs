@@ -81,8 +81,8 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::{Receiver, channel};
     use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, channel};
     use std::thread;
     use std::time::Duration;
 
