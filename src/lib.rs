@@ -12,7 +12,7 @@
 //! | 5 | [`cli`] | the face for people |
 
 // Tests may ask for the folders that they read; `.clippy.toml` binds everything else.
-#![cfg_attr(test, allow(clippy::disallowed_methods))]
+#![cfg_attr(any(test, fuzzing), allow(clippy::disallowed_methods))]
 
 pub mod cli;
 pub mod config;
@@ -23,6 +23,10 @@ pub mod pipeline;
 pub mod rules;
 pub mod stages;
 pub mod store;
+
+#[cfg(fuzzing)]
+#[path = "tests/hostile/mod.rs"]
+pub mod hostile;
 
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes that are handed on at once. Larger: more memory per worker; smaller: more turns.
 pub const BLOCK_BYTES: usize = 1 << 20;
+/// Lines that are handed on at once. Real blocks have some hundreds; larger: a megabyte of
+/// newlines becomes a million entries (a gigabyte); smaller: more turns.
+pub const BLOCK_LINES_MAX: usize = 8_192;
 /// A line longer than this is reduced while it streams by (DESIGN § 6, "Long lines").
 pub const LINE_MAX: usize = 8 << 20;
 /// Bytes that a fingerprint covers (FORMATS § 7).
@@ -187,8 +190,16 @@ impl LogReader {
         }
     }
 
+    /// The lines up to `end`, or as many of them as may be handed on at once.
     fn lines(&mut self, end: usize) -> BlockRef {
-        let lines = memchr_iter(b'\n', &self.buffer[..end]).count() as u64;
+        let (mut end, mut lines) = (end, 0);
+        for newline in memchr_iter(b'\n', &self.buffer[..end]) {
+            lines += 1;
+            if lines == BLOCK_LINES_MAX as u64 {
+                end = newline + 1;
+                break;
+            }
+        }
         let block = BlockRef {
             offset: self.offset,
             line: self.line,

@@ -5,6 +5,17 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// Reasons of one fate that are told apart in one account; lines with further ones count under
+/// [`OTHER`]. Real accounts have some dozens; without a limit, a log of made-up kinds has as many
+/// as lines.
+pub const REASONS_MAX: usize = 1_000;
+/// The reason that stands for those beyond [`REASONS_MAX`].
+pub const OTHER: &str = "other";
+
+/// Refused lines of one file whose places are kept, the first ones; all are counted. Larger: a file
+/// that is no log fills the store with rows that nobody reads.
+pub const REJECTS_MAX: usize = 1_000;
+
 /// What became of a line. Ordered by strength: a line with several values has its strongest fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -51,12 +62,15 @@ pub struct Ledger {
 impl Ledger {
     /// Counts one line.
     pub fn count(&mut self, fate: Fate, reason: impl Into<Cow<'static, str>>) {
-        *self
-            .lines
-            .entry(fate)
-            .or_default()
-            .entry(reason.into())
-            .or_default() += 1;
+        self.add(fate, reason.into(), 1);
+    }
+
+    /// Counts lines.
+    pub fn add(&mut self, fate: Fate, reason: Cow<'static, str>, lines: u64) {
+        let reasons = self.lines.entry(fate).or_default();
+        let told = reasons.len() < REASONS_MAX || reasons.contains_key(&reason);
+        let reason = if told { reason } else { OTHER.into() };
+        *reasons.entry(reason).or_default() += lines;
     }
 
     /// Lines with this fate.
@@ -74,9 +88,8 @@ impl Ledger {
     /// Adds another account to this one.
     pub fn merge(&mut self, other: &Ledger) {
         for (fate, reasons) in &other.lines {
-            let mine = self.lines.entry(*fate).or_default();
             for (reason, lines) in reasons {
-                *mine.entry(reason.clone()).or_default() += lines;
+                self.add(*fate, reason.clone(), *lines);
             }
         }
         self.pending += other.pending;
@@ -91,4 +104,23 @@ pub struct Reject {
     pub place: Place,
     /// Why, in words from a fixed set (`torn json`, `not an object`, `invalid utf-8`, …).
     pub reason: Cow<'static, str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn countless_reasons_are_counted_together_past_the_limit() {
+        let mut ledger = Ledger::default();
+        for n in 0..REASONS_MAX + 5 {
+            ledger.count(Fate::Unknown, format!("kind {n}"));
+        }
+        ledger.count(Fate::Unknown, "kind 0");
+        let mut twice = ledger.clone();
+        twice.merge(&ledger);
+        let reasons = &twice.lines[&Fate::Unknown];
+        assert_eq!((reasons[OTHER], reasons["kind 0"]), (10, 4));
+        assert_eq!(twice.total(), 2 * (REASONS_MAX as u64 + 6));
+    }
 }

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
+/// Titles, links and models of one session that are kept. Real sessions have a few dozen; without a
+/// limit, each commit of a hostile log writes all of them again.
+const TOLD_MAX: usize = 1_000;
+
 /// What the store keeps per session. Columns that come late (title, summary, pull requests) never
 /// change an episode's text (DESIGN § 6).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,13 +94,12 @@ impl SessionFacts {
             self.first_prompt.clone_from(&later.first_prompt);
         }
         for summary in &later.summaries {
-            if !self.summaries.contains(summary) {
+            if self.summaries.len() < TOLD_MAX && !self.summaries.contains(summary) {
                 self.summaries.push(summary.clone());
             }
         }
-        self.pull_requests
-            .extend(later.pull_requests.iter().cloned());
-        self.models.extend(later.models.iter().cloned());
+        add(&mut self.pull_requests, &later.pull_requests);
+        add(&mut self.models, &later.models);
     }
 }
 
@@ -104,6 +107,12 @@ fn take(mine: &mut Option<String>, later: &Option<String>) {
     if later.is_some() {
         mine.clone_from(later);
     }
+}
+
+fn add(mine: &mut BTreeSet<String>, later: &BTreeSet<String>) {
+    let new: Vec<_> = later.difference(mine).cloned().collect();
+    let room = TOLD_MAX.saturating_sub(mine.len());
+    mine.extend(new.into_iter().take(room));
 }
 
 fn min_some(a: Option<Time>, b: Option<Time>) -> Option<Time> {

@@ -6,13 +6,13 @@
 use crate::model::batch::Batch;
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Context, Entry, Fact, Identity, Queue, What};
-use crate::model::ledger::{Fate, Ledger};
+use crate::model::ledger::{Fate, Ledger, REASONS_MAX};
 use crate::model::session::SessionFacts;
 use crate::model::source::Place;
 use crate::model::time::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -75,14 +75,16 @@ impl Ids {
 pub struct Account {
     rows: VecDeque<Row>,
     pending: u64,
-    /// Kinds that nobody knew, first place of each.
-    pub unknown: Vec<(String, Place)>,
+    /// Kinds that nobody knew, first place of each; at most [`REASONS_MAX`].
+    pub unknown: BTreeMap<String, Place>,
 }
 
-/// One line.
+/// One line, or some in a row of which nothing but their number has to be known.
 #[derive(Debug)]
 struct Row {
+    /// Of the last line.
     offset: u64,
+    lines: u64,
     fate: Fate,
     reason: Cow<'static, str>,
     ids: Option<u64>,
@@ -184,8 +186,8 @@ impl Account {
         tail
     }
 
-    /// Lines that are not settled.
-    pub fn open_lines(&self) -> usize {
+    /// Rows that are not settled.
+    pub fn open_rows(&self) -> usize {
         self.rows.len()
     }
 
@@ -219,8 +221,10 @@ impl Account {
             row.strengthen(fate, reason);
             return;
         }
+        self.join();
         self.rows.push_back(Row {
             offset: place.offset,
+            lines: 1,
             fate,
             reason,
             ids: None,
@@ -233,15 +237,27 @@ impl Account {
         });
     }
 
+    /// The last row is complete: puts it to the one before where that loses nothing, so that a
+    /// million blank lines are one row.
+    fn join(&mut self) {
+        if let Some(last) = self.rows.pop_back() {
+            match self.rows.back_mut() {
+                Some(row) if row.is_like(&last) => row.take(&last),
+                _ => self.rows.push_back(last),
+            }
+        }
+    }
+
     fn entry(&mut self, entry: &Entry, copied: bool) {
         let (fate, reason) = match copied {
             true => (Fate::Copied, "copy".into()),
             false => fate(&entry.what),
         };
         if let (Fate::Unknown, What::Unknown(kind)) = (fate, &entry.what)
-            && !self.unknown.iter().any(|(known, _)| known == kind)
+            && self.unknown.len() < REASONS_MAX
+            && !self.unknown.contains_key(kind)
         {
-            self.unknown.push((kind.clone(), entry.place));
+            self.unknown.insert(kind.clone(), entry.place);
         }
         let Some(row) = self.rows.back_mut() else {
             return;
@@ -264,6 +280,26 @@ impl Account {
 }
 
 impl Row {
+    /// Both say nothing but that lines of this fate were there. Kept lines stay apart: the open
+    /// tail may begin at any of them.
+    fn is_like(&self, other: &Row) -> bool {
+        let plain = |row: &Row| {
+            row.fate != Fate::Kept && row.time.is_none() && row.model.is_none() && row.facts.is_empty()
+        };
+        plain(self)
+            && plain(other)
+            && (self.fate, &self.reason) == (other.fate, &other.reason)
+            && Arc::ptr_eq(&self.context, &other.context)
+    }
+
+    fn take(&mut self, other: &Row) {
+        self.offset = other.offset;
+        self.lines += other.lines;
+        self.glued += other.glued;
+        self.more_ids.extend(other.ids);
+        self.more_ids.extend(&other.more_ids);
+    }
+
     /// A line is classed once, by the strongest fate of any value on it (DESIGN § 4, 9).
     fn strengthen(&mut self, fate: Fate, reason: Cow<'static, str>) {
         if fate > self.fate || (fate == self.fate && self.reason == "empty") {
@@ -276,7 +312,7 @@ impl Settled {
     fn add(&mut self, row: &Row) {
         self.ids.extend(row.ids);
         self.ids.extend(&row.more_ids);
-        self.ledger.count(row.fate, row.reason.clone());
+        self.ledger.add(row.fate, row.reason.clone(), row.lines);
         self.ledger.glued += row.glued;
         if row.fate == Fate::Copied {
             return;

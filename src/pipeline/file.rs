@@ -10,7 +10,7 @@ use crate::model::carry::Carry;
 use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints, Rebuild};
 use crate::model::entry::What;
 use crate::model::episode::Episode;
-use crate::model::ledger::Reject;
+use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::session::Session;
@@ -25,8 +25,8 @@ use anyhow::Result;
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
 /// memory per worker and less to read again after a crash.
 const COMMIT_BYTES: usize = 512 << 10;
-/// Lines that one commit may settle, for files with little text.
-const COMMIT_LINES: usize = 20_000;
+/// Rows of lines that one commit may settle, for files with little text.
+const COMMIT_ROWS: usize = 20_000;
 
 /// What every file of a run is treated with.
 #[derive(Clone, Debug)]
@@ -126,10 +126,11 @@ pub fn fold(
         let batch = fold.account.admit(batch, ids);
         let batch = filter(batch, &rules.policy, &mut fold.filter);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
-        fold.rejects.extend(batch.rejects);
+        let room = REJECTS_MAX.saturating_sub(fold.rejects.len());
+        fold.rejects.extend(batch.rejects.into_iter().take(room));
         fold.gathered += batch.items.iter().map(|e| e.text.len()).sum::<usize>();
         fold.sealed.extend(batch.items);
-        let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_lines() >= COMMIT_LINES;
+        let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_rows() >= COMMIT_ROWS;
         if enough
             && let Some(commit) = fold.commit(false)?
             && !emit(commit)
@@ -267,7 +268,9 @@ impl Fold {
                 Default::default()
             },
             rejects: std::mem::take(&mut self.rejects),
-            unknown: std::mem::take(&mut self.account.unknown),
+            unknown: std::mem::take(&mut self.account.unknown)
+                .into_iter()
+                .collect(),
             rebuild: Rebuild {
                 first: std::mem::take(&mut self.rebuild.first),
                 last: self.rebuild.last && last,

@@ -19,8 +19,9 @@ use crate::model::time::Time;
 use crate::stages::discover::{Checkpoints, discover};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::store::Store;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// What has to be read, and what was found on the way.
@@ -60,7 +61,12 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     if discovered.slices.is_empty() {
         return Ok(gathered);
     }
-    let outcomes = each(discovered.slices, setup.jobs, |slice| look(slice, &known))?;
+    let outcomes = each(discovered.slices, setup.jobs, |slice| {
+        let name = slice.file.key.clone();
+        // one file's panic is one file's failure
+        catch_unwind(AssertUnwindSafe(|| look(slice, &known)))
+            .unwrap_or_else(|_| Err((name, anyhow!("internal error while reading it"))))
+    })?;
     let mut works = Vec::new();
     for outcome in outcomes {
         match outcome {

@@ -8,7 +8,7 @@ use super::{Prepared, Result, Store};
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{Checkpoint, Fingerprints};
 use crate::model::error::{Error, ErrorKind};
-use crate::model::ledger::Ledger;
+use crate::model::ledger::{Ledger, REJECTS_MAX, Reject};
 use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Stat};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -331,18 +331,9 @@ fn without_facts(state: &Packed) -> rusqlite::Result<Packed> {
     Ok(pack_json(&(ledger, SessionFacts::default())))
 }
 
+/// Places of refused lines and unknown kinds: of each, a file's first ones.
 fn write_oddities(db: &Connection, file: i64, commit: &Prepared) -> rusqlite::Result<()> {
-    let mut insert = db.prepare_cached(
-        "INSERT INTO reject (file, offset, bytes, line, reason) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT DO UPDATE SET (bytes, line, reason)
-             = (excluded.bytes, excluded.line, excluded.reason)
-         WHERE (bytes, line, reason) IS NOT (excluded.bytes, excluded.line, excluded.reason)",
-    )?;
-    for reject in &commit.rejects {
-        let place = reject.place;
-        let (offset, bytes, line) = (int(place.offset), int(place.bytes), int(place.line));
-        insert.execute(params![file, offset, bytes, line, reject.reason])?;
-    }
+    write_rejects(db, file, &commit.rejects)?;
     let mut insert = db.prepare_cached(
         "INSERT INTO unknown_kind (kind, file, offset, bytes, line) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET (offset, bytes, line)
@@ -352,6 +343,27 @@ fn write_oddities(db: &Connection, file: i64, commit: &Prepared) -> rusqlite::Re
     for (kind, place) in &commit.unknown {
         let (offset, bytes, line) = (int(place.offset), int(place.bytes), int(place.line));
         insert.execute(params![kind, file, offset, bytes, line])?;
+    }
+    Ok(())
+}
+
+fn write_rejects(db: &Connection, file: i64, rejects: &[Reject]) -> rusqlite::Result<()> {
+    let Some(first) = rejects.first() else {
+        return Ok(());
+    };
+    let before: usize = db
+        .prepare_cached("SELECT count(*) FROM reject WHERE file = ?1 AND offset < ?2")?
+        .query_row(params![file, int(first.place.offset)], |row| row.get(0))?;
+    let mut insert = db.prepare_cached(
+        "INSERT INTO reject (file, offset, bytes, line, reason) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET (bytes, line, reason)
+             = (excluded.bytes, excluded.line, excluded.reason)
+         WHERE (bytes, line, reason) IS NOT (excluded.bytes, excluded.line, excluded.reason)",
+    )?;
+    for reject in rejects.iter().take(REJECTS_MAX.saturating_sub(before)) {
+        let place = reject.place;
+        let (offset, bytes, line) = (int(place.offset), int(place.bytes), int(place.line));
+        insert.execute(params![file, offset, bytes, line, reject.reason])?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ mod corpus;
 mod fold;
 mod growth;
 mod home;
+mod hostile;
 mod looks;
 mod readme;
 mod schedule;

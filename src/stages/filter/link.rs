@@ -14,11 +14,15 @@ use std::sync::Arc;
 /// 67,000 real calls no more than a handful of a session were ever given up.
 const GIVEN_UP_MAX: usize = 16;
 
+/// Calls that wait at once; all of them are given up when there is one more. Real agents start some
+/// dozens side by side; larger: each kept record of a log without results copies more of them.
+pub(super) const WAITING_MAX: usize = 256;
+
 /// A result whose call is in no record before it.
 const UNKNOWN_TOOL: &str = "unknown tool";
 
 /// A call waits for its result. A second call with the same id takes the first one's place.
-pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &Out<'_>) {
+pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
     let input = match out.policy.tool_calls {
         Keep::Out => Value::Null,
         _ => shorten_input(&call.tool, call.input),
@@ -27,7 +31,10 @@ pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &Out<'_>
     if !call.id.is_empty() {
         calls.retain(|c| c.id != call.id);
     }
-    calls.push(Arc::new(PendingCall {
+    if fold.carry.waiting() as usize >= WAITING_MAX {
+        give_up(at, fold, out);
+    }
+    Arc::make_mut(&mut fold.carry).calls.push(Arc::new(PendingCall {
         id: call.id,
         tool: call.tool,
         input,

@@ -22,6 +22,13 @@ use crate::model::policy::FilterPolicy;
 use emit::{At, Out};
 use std::sync::Arc;
 
+/// Sub-agents' streams inside one log that are told apart at once; records of further ones go to
+/// [`CROWD`] until the next prompt of the main log. Real logs have some dozens; larger: each has a
+/// state of its own in memory and in the checkpoint.
+const STREAMS_MAX: usize = 512;
+/// The stream of the sub-agents beyond [`STREAMS_MAX`].
+const CROWD: &str = "crowd";
+
 /// Folds whole records of one file, in file order, into pieces of exchanges, in file order.
 ///
 /// The same records give the same items however they are cut into batches, and from whichever
@@ -45,10 +52,13 @@ pub fn filter(
 
 /// One entry; `rest` are the ones after it, among them the others of its record.
 fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out<'_>) {
-    let stream = &entry.context.stream;
-    if !state.streams.contains_key(stream) {
-        state.streams.insert(stream.clone(), StreamFold::default());
+    if !state.streams.contains_key(&entry.context.stream) {
+        if entry.context.stream.is_some() && state.streams.len() >= STREAMS_MAX {
+            Arc::make_mut(&mut entry.context).stream = Some(CROWD.into());
+        }
+        state.streams.entry(entry.context.stream.clone()).or_default();
     }
+    let stream = &entry.context.stream;
     let passed = |fold: &StreamFold| entry.place.offset < fold.from;
     if state.streams.get(stream).is_some_and(passed) {
         return;
@@ -77,7 +87,8 @@ fn enter_record(fold: &mut StreamFold, entry: &Entry, rest: &[Entry]) {
     fold.record.offset = Some(offset);
     fold.record.items = 0;
     let mut others = rest.iter().take_while(|e| e.place.offset == offset);
-    if may_give_items(&entry.what) || others.any(|e| may_give_items(&e.what)) {
+    let crowded = fold.carry.calls.len() + 1 + others.clone().count() > link::WAITING_MAX;
+    if crowded || may_give_items(&entry.what) || others.any(|e| may_give_items(&e.what)) {
         fold.record.before = Arc::clone(&fold.carry);
     }
 }

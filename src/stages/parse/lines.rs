@@ -11,6 +11,11 @@ use crate::model::source::{Agent, Place};
 use memchr::memchr;
 use std::borrow::Cow;
 
+/// Entries of one line before the rest of it is refused. A value of Claude Code's gives up to
+/// [`claude::BLOCKS_MAX`] more, and entries of a line are numbered with 16 bits. Real lines have
+/// fewer than a hundred; larger: one line's entries fill the memory.
+const ENTRIES_MAX: usize = 8_192;
+
 /// Every value of a block as entries. Each line gives at least one entry or one reject; the last
 /// line of a file without a newline gives its entries when it is complete, else it is `pending`.
 ///
@@ -76,11 +81,12 @@ impl Out {
             };
         }
         let mut values = 0;
+        let first = self.batch.items.len();
         while at < line.len() {
             let before = self.batch.items.len();
-            match self.value(state, place, &mut line[at..]) {
+            match self.value_within(first, state, place, &mut line[at..]) {
                 Ok(used) => {
-                    self.number(before);
+                    self.number(first, before);
                     at = scan::blank(line, at + used);
                     values += 1;
                 }
@@ -95,6 +101,20 @@ impl Out {
         }
         self.batch.tally.records += values;
         self.batch.glued += values.saturating_sub(1);
+    }
+
+    /// [`Out::value`], unless the line, whose entries start at `first`, has given enough.
+    fn value_within(
+        &mut self,
+        first: usize,
+        state: &mut ParseState,
+        place: Place,
+        bytes: &mut [u8],
+    ) -> Result<usize, Cow<'static, str>> {
+        match self.batch.items.len() - first < ENTRIES_MAX {
+            true => self.value(state, place, bytes),
+            false => Err("too many values".into()),
+        }
     }
 
     /// One value at the start of `bytes`; gives its length.
@@ -118,15 +138,11 @@ impl Out {
         }
     }
 
-    /// Counts the entries of a line through, over glued values too.
-    fn number(&mut self, before: usize) {
-        let Some(first) = self.batch.items.get(before).map(|e| e.place) else {
-            return;
-        };
-        let line = self.batch.items.iter().take(before).rev();
-        let earlier = line.take_while(|e| e.place == first).count();
-        for (n, entry) in self.batch.items[before..].iter_mut().enumerate() {
-            entry.nth = u16::try_from(earlier + n).unwrap_or(u16::MAX);
+    /// Counts the entries of a line through, over glued values too: they start at `first`, and at
+    /// `new` those that have no number yet.
+    fn number(&mut self, first: usize, new: usize) {
+        for (n, entry) in self.batch.items.iter_mut().enumerate().skip(new) {
+            entry.nth = u16::try_from(n - first).unwrap_or(u16::MAX);
         }
     }
 
@@ -211,6 +227,14 @@ mod tests {
             check(torn, Shape::Lines),
             (1, vec!["8:torn json".into()], 0, 0)
         );
+    }
+
+    #[test]
+    fn a_line_of_countless_values_is_kept_as_far_as_the_limit() {
+        let text = format!("{}\n", "{}".repeat(ENTRIES_MAX + 5));
+        let (items, rejects, glued, _) = check(text.as_bytes(), Shape::Lines);
+        assert_eq!((items, glued), (ENTRIES_MAX, ENTRIES_MAX as u64 - 1));
+        assert_eq!(rejects, ["8:too many values"]);
     }
 
     #[test]

@@ -4,6 +4,14 @@ use super::super::scan::{self, Raw, Visit};
 use super::super::text::{inside, number};
 use crate::model::tally::Usage;
 
+/// Content blocks of one line that are read; the rest is one unknown block. Claude Code writes one
+/// per assistant line and at most some dozens of results; larger: an 8 MiB line of `0,0,0` fills
+/// the memory with four million blocks.
+pub const BLOCKS_MAX: usize = 1_024;
+
+/// What stands for the blocks beyond [`BLOCKS_MAX`].
+const TOO_MANY: &[u8] = b"too many blocks";
+
 /// The raw members of a message that anyone looks at.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
@@ -58,7 +66,14 @@ impl<'a> Visit<'a> for Parts<'a> {
                 Some(length) => length,
                 None => scan::value_end(block, 0)?, // a bare value among the blocks
             };
-            blocks.push(parts);
+            match blocks.len() {
+                0..BLOCKS_MAX => blocks.push(parts),
+                BLOCKS_MAX => blocks.push(Block {
+                    kind: TOO_MANY,
+                    ..Block::default()
+                }),
+                _ => {}
+            }
             Some(length)
         })?;
         self.content = Content::Blocks(blocks);

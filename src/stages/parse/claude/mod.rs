@@ -20,6 +20,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
 
+pub use message::BLOCKS_MAX;
+
 /// The stream of inline sidechain records without an agent id (1.0.x): all of a file share one.
 pub const NAMELESS_SIDECHAIN: &str = "sidechain";
 

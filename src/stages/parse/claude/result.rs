@@ -8,14 +8,24 @@ use super::user::content_text;
 use super::{Line, decode_raw};
 use crate::model::entry::{ResultFacts, Status, ToolResult};
 
+/// Questions whose answers are told. A form has four.
+const ANSWERS_MAX: usize = 16;
+/// Bytes of a name beside a result that are kept: every result of the line holds it.
+const NAME_BYTES_MAX: usize = 256;
+
 /// One `tool_result` block with what the line's `toolUseResult` says of it.
-pub(super) fn read(block: &Block<'_>, line: &Line<'_>) -> ToolResult {
+///
+/// A form's answers go to the `first` result of the line: there is one.
+pub(super) fn read(block: &Block<'_>, line: &Line<'_>, first: bool) -> ToolResult {
     let structured = &line.structured;
     let mut result = ToolResult {
         call: block.call.map(decode_raw).unwrap_or_default().into_owned(),
         facts: structured.facts.clone(),
         ..ToolResult::default()
     };
+    if first {
+        result.facts.answers.clone_from(&structured.answers);
+    }
     match (block.content, block.content.and_then(inside)) {
         (_, Some(text)) => result.output = excerpt(text),
         (Some(blocks), None) => {
@@ -77,7 +87,9 @@ fn exit_code(text: &str, failed: bool) -> Option<i32> {
 /// What `toolUseResult` says.
 #[derive(Default)]
 pub(super) struct Structured {
+    /// Without the answers.
     facts: ResultFacts,
+    answers: Vec<(String, String)>,
     interrupted: bool,
     background: bool,
     exit_code: Option<i32>,
@@ -100,9 +112,9 @@ impl Structured {
             b"durationSeconds" => facts.duration_ms = seconds(value),
             b"totalTokens" => facts.tokens = number(value),
             b"totalToolUseCount" => facts.tool_uses = number(value),
-            b"agentId" => facts.agent = string(value),
+            b"agentId" => facts.agent = name(value),
             b"code" => facts.kind = number(value).map(|code| code.to_string()),
-            b"answers" => answers(value, facts),
+            b"answers" => answers(value, &mut self.answers),
             b"interrupted" => self.interrupted = value == b"true",
             b"isAsync" => self.background |= value == b"true",
             b"backgroundTaskId" => self.background = true,
@@ -125,7 +137,7 @@ fn kind(raw: Raw<'_>, facts: &mut ResultFacts) {
         Some(b"create") => facts.created = Some(true),
         Some(b"update") => facts.created = Some(false),
         Some(b"text") | None => {}
-        Some(other) => facts.kind = Some(decode(other).into_owned()),
+        Some(_) => facts.kind = name(raw),
     }
 }
 
@@ -149,15 +161,23 @@ fn patch(raw: Raw<'_>, facts: &mut ResultFacts) {
 }
 
 /// `{question: answer}`; several choices are an array.
-fn answers(raw: Raw<'_>, facts: &mut ResultFacts) {
+fn answers(raw: Raw<'_>, all: &mut Vec<(String, String)>) {
     scan::object(raw, |question, value| {
+        if all.len() == ANSWERS_MAX {
+            return;
+        }
         let mut answer = string(value).unwrap_or_default();
         scan::array(value, |choice| {
             answer.push_str(if answer.is_empty() { "" } else { ", " });
             answer.push_str(&string(choice).unwrap_or_default());
         });
-        facts.answers.push((decode(question).into_owned(), answer));
+        all.push((decode(question).into_owned(), answer));
     });
+}
+
+fn name(raw: Raw<'_>) -> Option<String> {
+    let text = inside(raw)?;
+    Some(decode(&text[..text.len().min(NAME_BYTES_MAX)]).into_owned())
 }
 
 fn seconds(raw: Raw<'_>) -> Option<u64> {

@@ -21,9 +21,13 @@ pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>
         Some(Content::Blocks(blocks)) => blocks,
     };
     let (mut words, mut pictures, mut texts) = (String::new(), 0, 0);
+    let mut first = true;
     for block in blocks {
         match block.kind {
-            b"tool_result" => record.push(out, What::Result(result::read(block, line))),
+            b"tool_result" => {
+                record.push(out, What::Result(result::read(block, line, first)));
+                first = false;
+            }
             b"text" => match spoken(line, &block.text.and_then(string).unwrap_or_default(), 0) {
                 What::Prompt { text, .. } => {
                     words.push_str(if words.is_empty() { "" } else { "\n\n" });

@@ -170,12 +170,14 @@ impl Record<'_> {
                 open.confirmed = true;
             }
             for file in changed {
+                let room = open.patched.len() < patch::FILES_MAX;
                 match open.patched.iter_mut().find(|known| known.0 == file.0) {
                     Some(known) => {
                         known.1 += file.1;
                         known.2 += file.2;
                     }
-                    None => open.patched.push(file),
+                    None if room => open.patched.push(file),
+                    None => {}
                 }
             }
         });

@@ -3,6 +3,11 @@
 
 use super::spans::{self, Fields};
 use memchr::memmem;
+use rustc_hash::FxHashMap;
+
+/// Files of one call that are told; the rest is left out. Real patches change fewer than a hundred;
+/// larger: every checkpoint carries them while the call is open.
+pub const FILES_MAX: usize = 500;
 
 /// (path, added lines, removed lines) of one changed file.
 pub type Patched = (String, u64, u64);
@@ -32,6 +37,7 @@ pub fn changes(raw: &str) -> Vec<Patched> {
         return spans::elements(raw)
             .into_iter()
             .filter_map(listed)
+            .take(FILES_MAX)
             .collect();
     };
     map.iter()
@@ -39,6 +45,7 @@ pub fn changes(raw: &str) -> Vec<Patched> {
             let path = spans::text(&format!("\"{path}\""))?.into_owned();
             Some(changed(path, &spans::object(change)?))
         })
+        .take(FILES_MAX)
         .collect()
 }
 
@@ -72,14 +79,19 @@ fn header_line(header: &str, open: bool, all: &mut Vec<Patched>) -> bool {
 }
 
 fn merged(all: Vec<Patched>) -> Vec<Patched> {
-    let mut once: Vec<Patched> = Vec::with_capacity(all.len());
+    let mut once: Vec<Patched> = Vec::new();
+    let mut at: FxHashMap<String, usize> = FxHashMap::default();
     for (path, added, removed) in all {
-        match once.iter_mut().find(|known| known.0 == path) {
-            Some(known) => {
-                known.1 += added;
-                known.2 += removed;
+        match at.get(&path) {
+            Some(at) => {
+                once[*at].1 += added;
+                once[*at].2 += removed;
             }
-            None => once.push((path, added, removed)),
+            None if once.len() < FILES_MAX => {
+                at.insert(path.clone(), once.len());
+                once.push((path, added, removed));
+            }
+            None => {}
         }
     }
     once

@@ -4,6 +4,12 @@
 
 use std::collections::BTreeMap;
 
+/// Bytes of constants that are put in where they are named. Real scripts use some hundred; without
+/// a limit, thirty lines of `const b = a + a` are a gigabyte.
+const COPIED_MAX: usize = 1 << 20;
+/// Names of tools that are told. A script uses a handful.
+const TOOLS_MAX: usize = 64;
+
 /// What a script asks for, in the script's order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Script {
@@ -23,6 +29,7 @@ pub fn read(source: &str) -> Script {
         source,
         at: 0,
         constants: BTreeMap::new(),
+        room: COPIED_MAX,
         found: Script::default(),
     };
     while reader.step().is_some() {}
@@ -33,6 +40,8 @@ struct Reader<'a> {
     source: &'a str,
     at: usize,
     constants: BTreeMap<&'a str, String>,
+    /// Bytes of constants that may still be copied.
+    room: usize,
     found: Script,
 }
 
@@ -81,8 +90,9 @@ impl<'a> Reader<'a> {
     }
 
     fn call(&mut self, name: &str) {
-        if !self.found.tools.iter().any(|known| known == name) {
-            self.found.tools.push(name.to_owned());
+        let tools = &mut self.found.tools;
+        if tools.len() < TOOLS_MAX && !tools.iter().any(|known| known == name) {
+            tools.push(name.to_owned());
         }
         self.space();
         match (name, self.peek()) {
@@ -123,7 +133,7 @@ impl<'a> Reader<'a> {
             };
             let value = match self.eat(b':') {
                 true => self.expression(),
-                false => self.constants.get(key.as_str()).cloned(),
+                false => self.constant(&key),
             };
             if let Some(value) = value {
                 fields.insert(key, value);
@@ -170,8 +180,8 @@ impl<'a> Reader<'a> {
                 b'"' | b'\'' | b'`' => self.literal()?,
                 byte if is_word(byte) => {
                     let name = self.word();
-                    match self.constants.get(name) {
-                        Some(known) => known.clone(),
+                    match self.constant(name) {
+                        Some(known) => known,
                         None => {
                             self.at = from;
                             return None;
@@ -185,6 +195,13 @@ impl<'a> Reader<'a> {
                 return whole;
             }
         }
+    }
+
+    /// A copy of what the constant was given; absent where that is unknown or too long by now.
+    fn constant(&mut self, name: &str) -> Option<String> {
+        let known = self.constants.get(name)?;
+        self.room = self.room.checked_sub(known.len())?;
+        Some(known.clone())
     }
 
     /// The string literal that starts here, unescaped; absent when it doesn't end.
@@ -282,6 +299,15 @@ mod tests {
         assert_eq!(script.commands, ["git status"]);
         assert_eq!(script.patches, ["*** Begin Patch\n*** End Patch", "p"]);
         assert_eq!(script.tools, ["exec_command", "apply_patch"]);
+    }
+
+    #[test]
+    fn constants_that_double_end_at_the_limit() {
+        let doubled: String = (0..200)
+            .map(|n| format!("const a{}=a{n}+a{n};", n + 1))
+            .collect();
+        let script = format!("const a0='0123456789';{doubled}tools.exec_command({{cmd:'ls'}});");
+        assert_eq!(read(&script).commands, ["ls"]);
     }
 
     #[test]

@@ -15,6 +15,10 @@ use uuid::Uuid;
 /// words count as copied; shorter: a slow disk's copies count as own.
 const BURST_PAUSE_MS: i64 = 2_000;
 
+/// Threads whose history one file copies, that are told apart. A fork of a fork of a fork has
+/// four; larger: every entry's context holds them.
+const CHAIN_MAX: usize = 64;
+
 impl Record<'_> {
     /// The first one is the file's identity; later ones of the same thread change settings; one of
     /// another thread opens copied history.
@@ -34,7 +38,7 @@ impl Record<'_> {
         let time = self.time;
         self.amend(|carry| {
             carry.burst = time;
-            if !carry.chain.contains(&thread) {
+            if carry.chain.len() < CHAIN_MAX && !carry.chain.contains(&thread) {
                 carry.chain.push(thread);
             }
         });

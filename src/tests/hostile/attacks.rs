@@ -1,0 +1,1 @@
+//! Whole attacks on a run.
