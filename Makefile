@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test check fmt bench install
+.PHONY: help demo test check fmt bench fuzz install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,19 @@ fmt: ## format the code
 
 bench: ## measure speed and size; prints the table of docs/performance.md
 	$(CARGO) bench
+
+# Needs cargo-fuzz (`cargo install cargo-fuzz`) and a C++ compiler; a stable toolchain will do. The
+# first build takes some minutes, then each target takes FUZZ_SECONDS. What is found lands in
+# fuzz/artifacts; a small case of it belongs into fuzz/seeds.
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= lines claude codex increments frontmatter configuration queries
+
+fuzz: ## throw hostile bytes at the parsers, ten minutes for each target; needs cargo-fuzz
+	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p fuzz/corpus/$$target; \
+		$(CARGO) fuzz run --sanitizer none $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 || exit 1; \
+	done
 
 install: ## build the program and put it into ~/.cargo/bin
 	$(CARGO) install --locked --path .

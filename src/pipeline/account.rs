@@ -6,7 +6,7 @@
 use crate::model::batch::Batch;
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Context, Entry, Fact, Identity, Queue, What};
-use crate::model::ledger::{Fate, Ledger, REASONS_MAX};
+use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject};
 use crate::model::session::SessionFacts;
 use crate::model::source::Place;
 use crate::model::time::Time;
@@ -15,6 +15,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// Characters of an unknown kind's name that are told: a name, not content.
+const KIND_CHARS_MAX: usize = 80;
 
 /// The records that a family is known to have.
 #[derive(Debug, Default)]
@@ -75,6 +78,8 @@ impl Ids {
 pub struct Account {
     rows: VecDeque<Row>,
     pending: u64,
+    /// What a line that is no record says of its session.
+    nothing: Arc<Context>,
     /// Kinds that nobody knew, first place of each; at most [`REASONS_MAX`].
     pub unknown: BTreeMap<String, Place>,
 }
@@ -118,12 +123,7 @@ impl Account {
         let batch_rejects = batch.rejects.clone();
         for mut entry in batch.items {
             while let Some(reject) = rejects.next_if(|r| r.place.offset < entry.place.offset) {
-                self.line(
-                    reject.place,
-                    Fate::Rejected,
-                    reject.reason.clone(),
-                    &entry.context,
-                );
+                self.reject(reject);
             }
             let (id, copied) = match last {
                 Some((place, identity, id, copied))
@@ -145,17 +145,7 @@ impl Account {
             }
         }
         for reject in rejects {
-            let context = self
-                .rows
-                .back()
-                .map(|r| r.context.clone())
-                .unwrap_or_default();
-            self.line(
-                reject.place,
-                Fate::Rejected,
-                reject.reason.clone(),
-                &context,
-            );
+            self.reject(reject);
         }
         Batch {
             items: kept,
@@ -208,6 +198,11 @@ impl Account {
         }
     }
 
+    fn reject(&mut self, reject: &Reject) {
+        let (reason, nothing) = (reject.reason.clone(), self.nothing.clone());
+        self.line(reject.place, Fate::Rejected, reason, &nothing);
+    }
+
     fn line(
         &mut self,
         place: Place,
@@ -255,9 +250,8 @@ impl Account {
         };
         if let (Fate::Unknown, What::Unknown(kind)) = (fate, &entry.what)
             && self.unknown.len() < REASONS_MAX
-            && !self.unknown.contains_key(kind)
         {
-            self.unknown.insert(kind.clone(), entry.place);
+            self.unknown.entry(short(kind)).or_insert(entry.place);
         }
         let Some(row) = self.rows.back_mut() else {
             return;
@@ -284,7 +278,10 @@ impl Row {
     /// tail may begin at any of them.
     fn is_like(&self, other: &Row) -> bool {
         let plain = |row: &Row| {
-            row.fate != Fate::Kept && row.time.is_none() && row.model.is_none() && row.facts.is_empty()
+            row.fate != Fate::Kept
+                && row.time.is_none()
+                && row.model.is_none()
+                && row.facts.is_empty()
         };
         plain(self)
             && plain(other)
@@ -382,9 +379,14 @@ fn fate(what: &What) -> (Fate, Cow<'static, str>) {
         What::Fact(Fact::TurnEnd) => (Fate::Filtered, "turn end"),
         What::Fact(Fact::Context) => (Fate::Filtered, "context"),
         What::Noise(reason) => return (Fate::Filtered, reason.clone()),
-        What::Unknown(kind) => return (Fate::Unknown, Cow::Owned(kind.clone())),
+        What::Unknown(kind) => return (Fate::Unknown, Cow::Owned(short(kind))),
     };
     (fate, reason.into())
+}
+
+/// A kind's name as it is told.
+fn short(kind: &str) -> String {
+    kind.chars().take(KIND_CHARS_MAX).collect()
 }
 
 /// Noise that counts a message matters to the fold; other noise and unknown kinds don't.

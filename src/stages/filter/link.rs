@@ -34,13 +34,15 @@ pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out
     if fold.carry.waiting() as usize >= WAITING_MAX {
         give_up(at, fold, out);
     }
-    Arc::make_mut(&mut fold.carry).calls.push(Arc::new(PendingCall {
-        id: call.id,
-        tool: call.tool,
-        input,
-        time: at.time,
-        given_up: false,
-    }));
+    Arc::make_mut(&mut fold.carry)
+        .calls
+        .push(Arc::new(PendingCall {
+            id: call.id,
+            tool: call.tool,
+            input,
+            time: at.time,
+            given_up: false,
+        }));
 }
 
 /// The digest stands where the result is; one that comes after its call was given up says so. A

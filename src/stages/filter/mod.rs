@@ -56,7 +56,10 @@ fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out
         if entry.context.stream.is_some() && state.streams.len() >= STREAMS_MAX {
             Arc::make_mut(&mut entry.context).stream = Some(CROWD.into());
         }
-        state.streams.entry(entry.context.stream.clone()).or_default();
+        state
+            .streams
+            .entry(entry.context.stream.clone())
+            .or_default();
     }
     let stream = &entry.context.stream;
     let passed = |fold: &StreamFold| entry.place.offset < fold.from;

@@ -7,6 +7,15 @@ use memchr::memchr;
 use serde_json::Value;
 use std::borrow::Cow;
 
+/// Bytes of a name as logs state it: an id, a directory, a tool, a model. A path can't be longer on
+/// Linux; longer ones cost memory in every checkpoint and time in every look at the disk.
+pub const NAME_BYTES_MAX: usize = 4_096;
+
+/// Whether this can be a name: not too long, and nothing in it that steers a terminal.
+pub fn is_name(text: &str) -> bool {
+    text.len() <= NAME_BYTES_MAX && !text.chars().any(char::is_control)
+}
+
 /// The inside of a raw string (`"…"`), or `None` when the raw value is something else.
 pub fn inside(raw: &[u8]) -> Option<&[u8]> {
     match raw {
@@ -228,6 +237,13 @@ mod tests {
         assert_eq!(tree["b"], serde_json::json!([1, true, null, "c"]));
         let deep = format!("{}1{}", "[".repeat(2_000), "]".repeat(2_000));
         assert_eq!(super::tree(deep.as_bytes()), "(nested too deep)");
+    }
+
+    #[test]
+    fn names_are_short_and_visible() {
+        assert!(is_name("/home/ada/shöp (2)") && is_name(&"n".repeat(NAME_BYTES_MAX)));
+        assert!(!is_name("a\nb") && !is_name("\u{1b}[31m") && !is_name("\u{9b}1m"));
+        assert!(!is_name(&"n".repeat(NAME_BYTES_MAX + 1)));
     }
 
     proptest::proptest! {

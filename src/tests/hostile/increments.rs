@@ -5,8 +5,8 @@
 //! what the store's tables do.
 
 use crate::host::files::source_file;
-use crate::model::checkpoint::{Checkpoint, Commit};
 use crate::model::carry::Carry;
+use crate::model::checkpoint::{Checkpoint, Commit};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject};
 use crate::model::policy::{ChunkOptions, FilterPolicy};

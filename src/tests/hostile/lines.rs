@@ -21,10 +21,18 @@ pub fn lines(data: &[u8]) {
         let mut state = ParseState::default();
         let batch = read(agent, &mut state, lines, Shape::Lines);
         every_line_is_told(&batch, lines);
-        let batch = read(agent, &mut state, rest, Shape::Unterminated(rest.len() as u64));
+        let batch = read(
+            agent,
+            &mut state,
+            rest,
+            Shape::Unterminated(rest.len() as u64),
+        );
         let told = batch.items.len() as u64 + batch.pending;
         assert!(rest.is_empty() || told > 0, "the last line is not told");
-        assert!(batch.rejects.is_empty(), "a torn end may still be completed");
+        assert!(
+            batch.rejects.is_empty(),
+            "a torn end may still be completed"
+        );
         assert_eq!(batch.delta.to, 0, "a checkpoint would pass the torn end");
     }
     skimmed(data);
@@ -43,7 +51,9 @@ pub fn codex(data: &[u8]) {
 /// Reads the line twice, so that it also meets the state that it left.
 fn one_line(agent: Agent, data: &[u8]) {
     let mut line: Vec<u8> = data.to_vec();
-    line.iter_mut().filter(|b| **b == b'\n').for_each(|b| *b = b' ');
+    line.iter_mut()
+        .filter(|b| **b == b'\n')
+        .for_each(|b| *b = b' ');
     line.push(b'\n');
     let lines = line.repeat(2);
     let batch = read(agent, &mut ParseState::default(), &lines, Shape::Lines);
@@ -98,12 +108,22 @@ fn skimmed(data: &[u8]) {
             skimmer.finish().clone()
         })
         .into();
-    assert_eq!(copies.len(), 1, "the copy depends on how the line is cut up");
+    assert_eq!(
+        copies.len(),
+        1,
+        "the copy depends on how the line is cut up"
+    );
     let copy = copies.first().expect("a copy");
-    assert!(copy.len() <= line.len(), "the copy of a short line is longer");
+    assert!(
+        copy.len() <= line.len(),
+        "the copy of a short line is longer"
+    );
     if scan::value_end(line, 0) == Some(line.len()) {
         let value = serde_json::from_slice::<serde_json::Value>(line);
         let copied = serde_json::from_slice::<serde_json::Value>(copy);
-        assert!(value.is_err() || value.ok() == copied.ok(), "the copy differs");
+        assert!(
+            value.is_err() || value.ok() == copied.ok(),
+            "the copy differs"
+        );
     }
 }

@@ -19,7 +19,11 @@ fn nothing_hostile_breaks_a_target() {
             for n in 0..MUTATIONS {
                 let mutant = mutated(&seed, n);
                 let caught = std::panic::catch_unwind(|| target(&mutant));
-                assert!(caught.is_ok(), "{name}: {:?}", String::from_utf8_lossy(&mutant));
+                assert!(
+                    caught.is_ok(),
+                    "{name}: {:?}",
+                    String::from_utf8_lossy(&mutant)
+                );
             }
         }
     }
@@ -29,7 +33,11 @@ fn nothing_hostile_breaks_a_target() {
 fn seeds_are_few_and_small() {
     for (name, _) in TARGETS {
         let seeds = seeds(name);
-        assert!((1..=SEEDS_MAX).contains(&seeds.len()), "{name}: {} seeds", seeds.len());
+        assert!(
+            (1..=SEEDS_MAX).contains(&seeds.len()),
+            "{name}: {} seeds",
+            seeds.len()
+        );
         for (path, seed) in seeds {
             assert!(seed.len() <= SEED_BYTES_MAX, "{}", path.display());
         }
@@ -58,7 +66,12 @@ fn seeds(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let files = files.into_iter().filter_map(Result::ok);
     files
         .filter(|file| file.file_type().is_file())
-        .map(|file| (file.path().to_owned(), std::fs::read(file.path()).expect("a seed")))
+        .map(|file| {
+            (
+                file.path().to_owned(),
+                std::fs::read(file.path()).expect("a seed"),
+            )
+        })
         .collect()
 }
 

@@ -1,7 +1,8 @@
 //! Assistant lines: one block each, tied to a message by (message id, request id) (FORMATS § 3).
 
 use super::super::ParseState;
-use super::super::text::{string, tree};
+use super::super::scan::Raw;
+use super::super::text::{is_name, string, tree};
 use super::message::{Block, Content};
 use super::{Line, Record};
 use crate::model::entry::{Call, Entry, Message, What};
@@ -25,7 +26,7 @@ pub(super) fn entries(
         let mut group = Xxh3::new();
         group.update(id.or(line.uuid).unwrap_or_default());
         group.update(line.request.unwrap_or_default());
-        let model = model.map(|m| shared_model(state, m));
+        let model = model.and_then(|m| shared_model(state, m));
         record.message = Some(Message {
             group: group.digest(),
             model,
@@ -55,8 +56,8 @@ fn block(block: &Block<'_>, said: impl Fn(String) -> What) -> What {
         b"text" => said(block.text.and_then(string).unwrap_or_default()),
         b"thinking" | b"redacted_thinking" => What::Noise("thinking".into()),
         b"tool_use" | b"server_tool_use" | b"mcp_tool_use" => What::Call(Call {
-            id: block.id.and_then(string).unwrap_or_default(),
-            tool: block.name.and_then(string).unwrap_or_default(),
+            id: name(block.id),
+            tool: name(block.name),
             input: block.input.map_or(Value::Null, tree),
         }),
         b"fallback" => What::Noise("fallback".into()),
@@ -67,14 +68,16 @@ fn block(block: &Block<'_>, said: impl Fn(String) -> What) -> What {
     }
 }
 
-fn shared_model(state: &mut ParseState, name: &[u8]) -> Arc<str> {
+/// Empty where it can't be one.
+fn name(raw: Option<Raw<'_>>) -> String {
+    let text = raw.and_then(string).filter(|text| is_name(text));
+    text.unwrap_or_default()
+}
+
+fn shared_model(state: &mut ParseState, name: &[u8]) -> Option<Arc<str>> {
     let name: Cow<'_, str> = String::from_utf8_lossy(name);
-    match &state.model {
-        Some(model) if **model == *name => model.clone(),
-        _ => {
-            let model: Arc<str> = Arc::from(&*name);
-            state.model = Some(model.clone());
-            model
-        }
+    if state.model.as_deref() != Some(&*name) {
+        state.model = is_name(&name).then(|| Arc::from(&*name));
     }
+    state.model.clone()
 }

@@ -10,7 +10,7 @@ mod result;
 mod user;
 
 use super::scan::{self, Raw};
-use super::text::{decode, inside, string};
+use super::text::{decode, inside, is_name, string};
 use super::{ParseState, plain};
 use crate::model::entry::{Context, Entry, Identity, Message, What};
 use crate::model::source::Place;
@@ -184,7 +184,7 @@ impl<'a> Line<'a> {
         }
         let stated = |raw: Option<Raw<'_>>, old: &Option<String>| {
             raw.and_then(string)
-                .filter(|s| !s.is_empty())
+                .filter(|s| !s.is_empty() && is_name(s))
                 .or_else(|| old.clone())
         };
         let next = Context {
@@ -209,6 +209,7 @@ impl<'a> Line<'a> {
             return None;
         }
         let agent = self.agent.and_then(inside).map(decode);
+        let agent = agent.filter(|name| is_name(name));
         Some(agent.unwrap_or(Cow::Borrowed(NAMELESS_SIDECHAIN)))
     }
 }

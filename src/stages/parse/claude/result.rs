@@ -2,7 +2,7 @@
 //! (FORMATS §§ 4.1, 4.2). Outputs are measured, not copied.
 
 use super::super::scan::{self, Raw};
-use super::super::text::{decode, excerpt, inside, number, string};
+use super::super::text::{decode, excerpt, inside, is_name, number, string};
 use super::message::Block;
 use super::user::content_text;
 use super::{Line, decode_raw};
@@ -10,16 +10,18 @@ use crate::model::entry::{ResultFacts, Status, ToolResult};
 
 /// Questions whose answers are told. A form has four.
 const ANSWERS_MAX: usize = 16;
-/// Bytes of a name beside a result that are kept: every result of the line holds it.
-const NAME_BYTES_MAX: usize = 256;
 
 /// One `tool_result` block with what the line's `toolUseResult` says of it.
 ///
 /// A form's answers go to the `first` result of the line: there is one.
 pub(super) fn read(block: &Block<'_>, line: &Line<'_>, first: bool) -> ToolResult {
     let structured = &line.structured;
+    let call = block.call.map(decode_raw);
     let mut result = ToolResult {
-        call: block.call.map(decode_raw).unwrap_or_default().into_owned(),
+        call: call
+            .filter(|id| is_name(id))
+            .unwrap_or_default()
+            .into_owned(),
         facts: structured.facts.clone(),
         ..ToolResult::default()
     };
@@ -175,9 +177,9 @@ fn answers(raw: Raw<'_>, all: &mut Vec<(String, String)>) {
     });
 }
 
+/// Every result of the line holds it.
 fn name(raw: Raw<'_>) -> Option<String> {
-    let text = inside(raw)?;
-    Some(decode(&text[..text.len().min(NAME_BYTES_MAX)]).into_owned())
+    string(raw).filter(|text| is_name(text))
 }
 
 fn seconds(raw: Raw<'_>) -> Option<u64> {

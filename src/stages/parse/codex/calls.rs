@@ -107,7 +107,7 @@ impl Record<'_> {
         let tools = item.raw("tools").unwrap_or("[]");
         let names: Vec<String> = spans::elements(tools)
             .into_iter()
-            .filter_map(|raw| Some(spans::object(raw)?.name("name")?.into_owned()))
+            .filter_map(|raw| Some(spans::object(raw)?.label("name")?.into_owned()))
             .collect();
         self.push(What::Result(ToolResult {
             call: self.call_id(item),
@@ -229,7 +229,7 @@ impl Record<'_> {
 
     /// The id that links call and result; old and self-contained calls may have none.
     fn call_id(&self, item: &Fields<'_>) -> String {
-        match item.name("call_id").or_else(|| item.name("id")) {
+        match item.label("call_id").or_else(|| item.label("id")) {
             Some(id) => id.into_owned(),
             None => format!("line:{}", self.place.offset),
         }
@@ -267,8 +267,8 @@ fn result(call: String, output: Output<'_>, open: Option<&OpenCall>) -> ToolResu
 
 /// The name, behind its namespace where it has one: `mcp__server__tool`.
 fn tool_name(item: &Fields<'_>) -> String {
-    let name = item.name("name").unwrap_or_default();
-    match item.name("namespace") {
+    let name = item.label("name").unwrap_or_default();
+    match item.label("namespace") {
         None => name.into_owned(),
         Some(space) => {
             let space = space.trim_end_matches('_');

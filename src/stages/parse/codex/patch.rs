@@ -99,12 +99,12 @@ fn merged(all: Vec<Patched>) -> Vec<Patched> {
 
 fn listed(raw: &str) -> Option<Patched> {
     let change = spans::object(raw)?;
-    let path = change.name("path")?.into_owned();
+    let path = change.label("path")?.into_owned();
     Some(changed(path, &change))
 }
 
 fn changed(path: String, change: &Fields<'_>) -> Patched {
-    let path = change.name("move_path").map_or(path, |to| to.into_owned());
+    let path = change.label("move_path").map_or(path, |to| to.into_owned());
     let diff = change.text("unified_diff").or_else(|| change.text("diff"));
     if let Some(diff) = diff {
         let (added, removed) = diff_lines(&diff);

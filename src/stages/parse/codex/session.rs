@@ -23,7 +23,7 @@ impl Record<'_> {
     /// The first one is the file's identity; later ones of the same thread change settings; one of
     /// another thread opens copied history.
     pub(super) fn session_meta(&mut self, meta: &Fields<'_>, raw: &str) {
-        let thread = meta.name("id").unwrap_or_default().into_owned();
+        let thread = meta.label("id").unwrap_or_default().into_owned();
         let known = own_thread(&self.state.context).map(str::to_owned);
         match known {
             Some(own) if own != thread => self.foreign_meta(thread, raw),
@@ -46,7 +46,7 @@ impl Record<'_> {
 
     fn own_meta(&mut self, thread: String, first: bool, meta: &Fields<'_>, raw: &str) {
         let parent = parent(meta);
-        let root = meta.name("session_id").map(|id| id.into_owned());
+        let root = meta.label("session_id").map(|id| id.into_owned());
         let session = root
             .filter(|root| *root != thread)
             .or_else(|| parent.clone())
@@ -70,7 +70,7 @@ impl Record<'_> {
         if let Some(parent) = parent.filter(|_| first) {
             self.push(What::Fact(Fact::Parent(parent)));
         }
-        if let Some(from) = meta.name("forked_from_id").filter(|_| first) {
+        if let Some(from) = meta.label("forked_from_id").filter(|_| first) {
             self.push(What::Fact(Fact::ForkedFrom(from.into_owned())));
         }
         self.amend(|carry| {
@@ -86,8 +86,8 @@ impl Record<'_> {
         if self.state.context.origin.is_some() {
             return self.noise("turn context");
         }
-        let cwd = turn.name("cwd");
-        let model = turn.name("model");
+        let cwd = turn.label("cwd");
+        let model = turn.label("model");
         let known = &self.state.context;
         let moved = cwd.is_some() && cwd.as_deref() != known.cwd.as_deref();
         let old = self.carry().and_then(|c| c.model.as_deref());
@@ -152,13 +152,13 @@ fn leave_copies(carry: &mut CodexCarry) {
 }
 
 fn settings(context: &mut Context, meta: &Fields<'_>) {
-    if let Some(cwd) = meta.name("cwd") {
+    if let Some(cwd) = meta.label("cwd") {
         context.cwd = Some(cwd.into_owned());
     }
-    if let Some(version) = meta.name("cli_version") {
+    if let Some(version) = meta.label("cli_version") {
         context.version = Some(version.into_owned());
     }
-    if let Some(branch) = meta.object("git").and_then(|git| git.name("branch")) {
+    if let Some(branch) = meta.object("git").and_then(|git| git.label("branch")) {
         context.branch = Some(branch.into_owned());
     }
 }
@@ -169,9 +169,9 @@ fn parent(meta: &Fields<'_>) -> Option<String> {
         let source = meta.object("source")?;
         let agent = source.object("subagent")?;
         let spawn = agent.object("thread_spawn")?;
-        spawn.name("parent_thread_id")
+        spawn.label("parent_thread_id")
     };
-    let parent = meta.name("parent_thread_id").or_else(spawn)?;
+    let parent = meta.label("parent_thread_id").or_else(spawn)?;
     Some(parent.into_owned())
 }
 

@@ -4,6 +4,7 @@
 //! What is skipped is skipped by structure: strings at memory speed, brackets by counting, so that
 //! depth costs nothing and a broken escape in a value that nobody asks for does no harm.
 
+use super::super::text::is_name;
 use memchr::memchr;
 use std::borrow::Cow;
 
@@ -78,6 +79,11 @@ impl<'a> Fields<'a> {
     /// The value of `key` when it is a string that isn't empty.
     pub fn name(&self, key: &str) -> Option<Cow<'a, str>> {
         self.text(key).filter(|t| !t.is_empty())
+    }
+
+    /// The value of `key` when it can be the name of something.
+    pub fn label(&self, key: &str) -> Option<Cow<'a, str>> {
+        self.name(key).filter(|text| is_name(text))
     }
 
     /// The value of `key` when it is a number.
