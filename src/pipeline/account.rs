@@ -77,6 +77,8 @@ impl Ids {
 #[derive(Debug, Default)]
 pub struct Account {
     rows: VecDeque<Row>,
+    /// Lines of all rows.
+    lines: usize,
     pending: u64,
     /// What a line that is no record says of its session.
     nothing: Arc<Context>,
@@ -162,6 +164,7 @@ impl Account {
         let mut settled = Settled::default();
         while self.rows.front().is_some_and(|row| row.offset < from) {
             if let Some(row) = self.rows.pop_front() {
+                self.lines -= row.lines as usize;
                 settled.add(&row);
             }
         }
@@ -176,9 +179,9 @@ impl Account {
         tail
     }
 
-    /// Rows that are not settled.
-    pub fn open_rows(&self) -> usize {
-        self.rows.len()
+    /// Lines that are not settled.
+    pub fn open_lines(&self) -> usize {
+        self.lines
     }
 
     /// A value with an identity of its own begins.
@@ -217,6 +220,7 @@ impl Account {
             return;
         }
         self.join();
+        self.lines += 1;
         self.rows.push_back(Row {
             offset: place.offset,
             lines: 1,

@@ -25,8 +25,8 @@ use anyhow::Result;
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
 /// memory per worker and less to read again after a crash.
 const COMMIT_BYTES: usize = 512 << 10;
-/// Rows of lines that one commit may settle, for files with little text.
-const COMMIT_ROWS: usize = 20_000;
+/// Lines that one commit may settle, for files with little text.
+const COMMIT_LINES: usize = 20_000;
 
 /// What every file of a run is treated with.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ pub fn fold(
         fold.rejects.extend(batch.rejects.into_iter().take(room));
         fold.gathered += batch.items.iter().map(|e| e.text.len()).sum::<usize>();
         fold.sealed.extend(batch.items);
-        let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_rows() >= COMMIT_ROWS;
+        let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_lines() >= COMMIT_LINES;
         if enough
             && let Some(commit) = fold.commit(false)?
             && !emit(commit)

@@ -2,6 +2,7 @@
 //! Knows those four shapes; refuses to know real logs.
 
 use super::ParseState;
+use super::text::{VALUES_MAX, shape};
 use crate::model::entry::{Call, Entry, Excerpt, Identity, Message, Status, ToolResult, Via, What};
 use crate::model::source::{Agent, Place};
 use crate::model::time::Time;
@@ -22,6 +23,9 @@ pub fn line(
     out: &mut Vec<Entry>,
 ) -> Result<(), Cow<'static, str>> {
     let text = std::str::from_utf8(line).map_err(|_| "invalid utf-8")?;
+    if shape(line).1 > VALUES_MAX {
+        return Err("too many values".into());
+    }
     let value: Value = serde_json::from_str(text).map_err(|_| "torn json")?;
     let Value::Object(entry) = value else {
         return Err("not an object".into());

@@ -140,10 +140,12 @@ fn measure(text: &[u8]) -> (u64, u64, bool) {
 }
 
 /// A raw value as a tree: by simd-json, leniently where that refuses (lone surrogates, invalid
-/// UTF-8). Values nested deeper than [`DEPTH_MAX`] become a marker.
+/// UTF-8). What is deeper than [`DEPTH_MAX`] or wider than [`VALUES_MAX`] becomes a marker.
 pub fn tree(raw: &[u8]) -> Value {
-    if depth(raw) > DEPTH_MAX {
-        return Value::String("(nested too deep)".into());
+    match shape(raw) {
+        (depth, _) if depth > DEPTH_MAX => return Value::String("(nested too deep)".into()),
+        (_, values) if values > VALUES_MAX => return Value::String("(too many values)".into()),
+        _ => {}
     }
     let mut copy = raw.to_vec();
     simd_json::serde::from_slice(&mut copy).unwrap_or_else(|_| lenient(raw))
@@ -152,10 +154,16 @@ pub fn tree(raw: &[u8]) -> Value {
 /// serde_json's own recursion limit is 128; deeper parameters are damage or an attack.
 pub const DEPTH_MAX: usize = 100;
 
-fn depth(raw: &[u8]) -> usize {
+/// Values of one tree. Real parameters have some hundred; larger: each takes up to a hundred bytes of
+/// memory, so that a line of eight megabytes becomes several hundred.
+pub const VALUES_MAX: usize = 100_000;
+
+/// How deep a raw value is, and about how many values are in it.
+pub fn shape(raw: &[u8]) -> (usize, usize) {
     let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
+    let mut values = 1;
     if raw.len() < DEPTH_MAX {
-        return 0;
+        return (0, values);
     }
     for b in raw {
         match (quoted, escaped, b) {
@@ -167,10 +175,11 @@ fn depth(raw: &[u8]) -> usize {
                 deepest = deepest.max(depth);
             }
             (false, _, b'}' | b']') => depth = depth.saturating_sub(1),
+            (false, _, b',') => values += 1,
             _ => {}
         }
     }
-    deepest
+    (deepest, values)
 }
 
 /// By this module's own reading; for what strict parsers refuse.
@@ -237,6 +246,8 @@ mod tests {
         assert_eq!(tree["b"], serde_json::json!([1, true, null, "c"]));
         let deep = format!("{}1{}", "[".repeat(2_000), "]".repeat(2_000));
         assert_eq!(super::tree(deep.as_bytes()), "(nested too deep)");
+        let wide = format!("[{}0]", "0,".repeat(VALUES_MAX));
+        assert_eq!(super::tree(wide.as_bytes()), "(too many values)");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tool calls and their outputs, each told once. Knows how calls are spelled and which records add
 //! to a result; refuses to know what a tool's digest looks like.
 
+use super::super::text::{VALUES_MAX, shape};
 use super::output::{self, Output};
 use super::spans::{self, Fields};
 use super::{Record, patch, script};
@@ -279,18 +280,20 @@ fn tool_name(item: &Fields<'_>) -> String {
 
 /// Arguments as JSON; what isn't an object becomes `{"input": …}`.
 fn arguments_value(arguments: &str) -> Value {
-    match serde_json::from_str(arguments) {
-        Ok(Value::Object(fields)) => Value::Object(fields),
-        Ok(Value::Null) => Value::Object(Map::new()),
-        Ok(other) => json!({ "input": other }),
-        Err(_) if arguments.trim().is_empty() => Value::Object(Map::new()),
-        Err(_) => json!({ "input": arguments }),
+    match value(arguments) {
+        Value::Object(fields) => Value::Object(fields),
+        Value::Null => Value::Object(Map::new()),
+        _ if arguments.trim().is_empty() => Value::Object(Map::new()),
+        other => json!({ "input": other }),
     }
 }
 
-/// A raw value decoded; its text where it is too deep or broken.
+/// A raw value decoded; its text where it is too deep, too wide or broken.
 fn value(raw: &str) -> Value {
-    serde_json::from_str(raw).unwrap_or_else(|_| Value::String(raw.to_owned()))
+    let wide = shape(raw.as_bytes()).1 > VALUES_MAX;
+    let read = (!wide).then(|| serde_json::from_str(raw).ok());
+    read.flatten()
+        .unwrap_or_else(|| Value::String(raw.to_owned()))
 }
 
 /// Files of the patches that a shell call hands to `apply_patch`, in its argv or a heredoc.
