@@ -5,10 +5,10 @@
 
 use super::account::{Account, Ids, Settled};
 use super::peek::{file_name, label};
-use crate::host::read::{self, Content, LogReader};
+use crate::host::read::{self, Content, LogReader, Shape};
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints, Rebuild};
-use crate::model::entry::What;
+use crate::model::entry::{Context, What};
 use crate::model::episode::Episode;
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::namespace::{namespace, project_root};
@@ -21,6 +21,7 @@ use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
 use crate::stages::filter::{FilterState, filter};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use anyhow::Result;
+use std::sync::Arc;
 
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
 /// memory per worker and less to read again after a crash.
@@ -111,6 +112,9 @@ pub fn fold(
     let mut fold = Fold::open(work, rules, ids, std::mem::take(buffer))?;
     while let Some(block) = fold.reader.next_block(skimmer)? {
         let block = fold.reader.block(block, skimmer);
+        if matches!(block.shape, Shape::Unterminated(_)) {
+            fold.at_newline = Some((fold.parser.context.clone(), fold.filter.clone()));
+        }
         let mut batch = parse(fold.slice.file.agent, &mut fold.parser, block);
         if !rules.subagents && fold.stream.is_none() {
             batch
@@ -160,6 +164,8 @@ struct Fold {
     checked_bytes: u64,
     parser: ParseState,
     filter: FilterState,
+    /// Both at the last newline, where the file goes on without one: that line is read again.
+    at_newline: Option<(Arc<Context>, FilterState)>,
     chunk: ChunkState,
     account: Account,
     /// Where the last commit's open tail began.
@@ -190,6 +196,7 @@ impl Fold {
         Ok(Fold {
             parser: ParseState::resume(carry.context.clone(), file_name(&slice.file.key)),
             filter: FilterState::resume(&carry),
+            at_newline: None,
             chunk: ChunkState::resume(&carry),
             account: Account::default(),
             committed_to: slice.from,
@@ -216,7 +223,11 @@ impl Fold {
     /// tail hasn't moved.
     fn commit(&mut self, last: bool) -> Result<Option<Commit>> {
         let end = self.reader.position();
-        let tail = self.chunk.tail(end, &self.parser.context, &self.filter);
+        let (context, filter) = match &self.at_newline {
+            Some((context, filter)) => (context, filter),
+            None => (&self.parser.context, &self.filter),
+        };
+        let tail = self.chunk.tail(end, context, filter, &self.filter);
         if !last && tail.from == self.committed_to {
             return Ok(None);
         }

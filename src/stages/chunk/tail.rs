@@ -24,12 +24,19 @@ pub struct Tail {
 }
 
 impl ChunkState {
-    /// Open episodes, and where the open tail starts. `end` = (offset, lines) read so far;
-    /// `context` is the parser's there, `filter` the filter's.
+    /// Open episodes, and where the open tail starts. `end` = (offset, lines) of the last newline
+    /// that was read; `context` is the parser's state there, `there` the filter's, and `now` the
+    /// filter's after a last line without a newline, which will be read again.
     ///
     /// Handing `carry` back to the parser, `FilterState::resume` and `ChunkState::resume`, and
     /// feeding every record from `from` on gives the same episodes as going on would have.
-    pub fn tail(&self, end: (u64, u64), context: &Context, filter: &FilterState) -> Tail {
+    pub fn tail(
+        &self,
+        end: (u64, u64),
+        context: &Context,
+        there: &FilterState,
+        now: &FilterState,
+    ) -> Tail {
         let mut tail = Tail {
             from: end.0,
             line: end.1,
@@ -43,11 +50,11 @@ impl ChunkState {
                 tail.carry.context = Context::clone(&start.resume.context);
             }
         }
-        let names: BTreeSet<_> = self.streams.keys().chain(filter.streams.keys()).collect();
+        let names: BTreeSet<_> = self.streams.keys().chain(now.streams.keys()).collect();
         for stream in names {
             let open = self.streams.get(stream);
-            tail.carry.streams.push(carry(stream, open, end.0, filter));
-            tail.open.extend(open_episode(stream, open, filter));
+            tail.carry.streams.push(carry(stream, open, end.0, there));
+            tail.open.extend(open_episode(stream, open, now));
         }
         let again = |(stream, at): &(&Option<String>, &u64)| {
             **at > tail.from && tail.carry.streams.iter().all(|s| s.stream != **stream)

@@ -180,7 +180,8 @@ impl Folds {
     }
 
     fn tail(&self) -> Tail {
-        self.chunk.tail(self.end, &Context::default(), &self.filter)
+        self.chunk
+            .tail(self.end, &Context::default(), &self.filter, &self.filter)
     }
 
     /// Drops all state but the stored carry, and reads on at the offset that it returns.

@@ -62,7 +62,12 @@ fn one_line(agent: Agent, data: &[u8]) {
     let mut chunks = ChunkState::default();
     let exchanges = filter(batch, &FilterPolicy::default(), &mut filtered);
     let sealed = chunk(exchanges, &ChunkOptions::default(), &mut chunks);
-    let tail = chunks.tail((lines.len() as u64, 2), &Context::default(), &filtered);
+    let tail = chunks.tail(
+        (lines.len() as u64, 2),
+        &Context::default(),
+        &filtered,
+        &filtered,
+    );
     let carry = serde_json::to_string(&tail.carry).expect("a carry is JSON");
     let again = serde_json::from_str(&carry).expect("a carry is read back");
     assert_eq!(tail.carry, again, "a carry is what was stored");
