@@ -7,14 +7,14 @@ use super::account::{Account, Ids, Settled};
 use super::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader};
 use crate::model::carry::Carry;
-use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints, Rebuild};
+use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, Rebuild, RecordIds};
 use crate::model::entry::What;
 use crate::model::episode::Episode;
 use crate::model::ledger::Reject;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::session::Session;
-use crate::model::source::{Seen, Slice};
+use crate::model::source::{Seen, Slice, SourceFile};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
@@ -72,10 +72,8 @@ pub struct Before {
     pub checkpoint: Checkpoint,
     /// The folds' state there.
     pub carry: Carry,
-    /// Ids of the records before the open tail.
-    pub committed: Vec<u64>,
-    /// Ids of the records in it.
-    pub tail: Vec<u64>,
+    /// The records that it has and had.
+    pub ids: RecordIds,
 }
 
 /// What reading one file amounted to.
@@ -172,11 +170,11 @@ struct Fold {
 impl Fold {
     fn open(work: Work, rules: &Rules, ids: &mut Ids, buffer: Vec<u8>) -> Result<Fold> {
         let (standing, checked_bytes) = check(&work)?;
-        let again = work.slice.seen == Seen::Again;
-        let (generation, content, carry) = start(work.before, standing, again, ids);
+        let again = standing == Standing::Again;
+        let (generation, content, carry) = start(work.before, standing, ids);
         let mut slice = work.slice;
-        if standing == Standing::Afresh {
-            (slice.from, slice.line, slice.seen) = (0, 0, Seen::Replaced);
+        if standing != Standing::GoesOn {
+            (slice.from, slice.line) = (0, 0);
         }
         let reader = LogReader::open(&slice.file, slice.from, slice.line, content)?.reusing(buffer);
         let session = session(
@@ -199,7 +197,7 @@ impl Fold {
             generation,
             rebuild: Rebuild {
                 first: again,
-                last: again,
+                told: again.then(Vec::new),
             },
             reader,
             checked_bytes,
@@ -215,7 +213,7 @@ impl Fold {
     /// tail hasn't moved.
     fn commit(&mut self, last: bool) -> Result<Option<Commit>> {
         let end = self.reader.position();
-        let tail = self.chunk.tail(end, &self.parser.context, &self.filter);
+        let mut tail = self.chunk.tail(end, &self.parser.context, &self.filter);
         if !last && tail.from == self.committed_to {
             return Ok(None);
         }
@@ -250,6 +248,12 @@ impl Fold {
         };
         self.committed_to = tail.from;
         self.gathered = 0;
+        if !last {
+            // the tail is not stored yet: there is no state after it
+            tail.carry.streams.iter_mut().for_each(|s| s.end = None);
+            tail.open.clear();
+        }
+        let rebuild = self.rebuilt(&tail, last);
         Ok(Some(Commit {
             checkpoint,
             carry: tail.carry,
@@ -257,7 +261,7 @@ impl Fold {
             facts,
             tail_facts: if last { open.facts } else { Default::default() },
             sealed: std::mem::take(&mut self.sealed),
-            open: if last { tail.open } else { Vec::new() },
+            open: tail.open,
             ids,
             tail_ids: if last { open.ids } else { Vec::new() },
             ledger,
@@ -268,11 +272,19 @@ impl Fold {
             },
             rejects: std::mem::take(&mut self.rejects),
             unknown: std::mem::take(&mut self.account.unknown),
-            rebuild: Rebuild {
-                first: std::mem::take(&mut self.rebuild.first),
-                last: self.rebuild.last && last,
-            },
+            rebuild,
         }))
+    }
+
+    /// What part of a rebuild the next commit is; remembers the episodes that it tells.
+    fn rebuilt(&mut self, tail: &Tail, last: bool) -> Rebuild {
+        if let Some(told) = &mut self.rebuild.told {
+            told.extend(self.sealed.iter().chain(&tail.open).map(|e| e.id));
+        }
+        Rebuild {
+            first: std::mem::take(&mut self.rebuild.first),
+            told: self.rebuild.told.take_if(|_| last),
+        }
     }
 
     /// The first prompt of a main log is its session's title where nobody gave another. Told anew
@@ -317,31 +329,35 @@ impl Fold {
 }
 
 /// Generation, content hash and folds' state to start with; tells `ids` what counts as a copy.
-fn start(
-    before: Option<Before>,
-    standing: Standing,
-    again: bool,
-    ids: &mut Ids,
-) -> (u32, Content, Carry) {
-    let Some(before) = before else {
-        ids.begin(&[]);
+fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Content, Carry) {
+    let Some(Before {
+        checkpoint,
+        carry,
+        ids: records,
+    }) = before
+    else {
+        ids.begin(&[], []);
         return (1, Content::default(), Carry::default());
     };
-    let checkpoint = before.checkpoint;
-    if standing == Standing::GoesOn {
-        ids.begin(&before.committed);
-        let content = Content {
-            crc: checkpoint.prints.content,
-            to: checkpoint.prints.content_to,
-        };
-        return (checkpoint.generation, content, before.carry);
+    match standing {
+        Standing::GoesOn => {
+            ids.begin(&records.committed, records.older);
+            let content = Content {
+                crc: checkpoint.prints.content,
+                to: checkpoint.prints.content_to,
+            };
+            (checkpoint.generation, content, carry)
+        }
+        Standing::Afresh => {
+            ids.begin(&[], records.all());
+            let generation = checkpoint.generation + 1;
+            (generation, Content::default(), carry.at_the_end())
+        }
+        Standing::Again => {
+            ids.begin(&[], []);
+            (checkpoint.generation, Content::default(), Carry::default())
+        }
     }
-    if !again {
-        ids.know(before.committed.into_iter().chain(before.tail));
-    }
-    ids.begin(&[]);
-    let generation = checkpoint.generation + u32::from(!again);
-    (generation, Content::default(), Carry::default())
 }
 
 /// How a file stands to its checkpoint.
@@ -349,47 +365,73 @@ fn start(
 enum Standing {
     /// What was read is still there.
     GoesOn,
-    /// New, shrunk, or other content: from the start.
+    /// New, or other content: from the start, and what is known of it stays.
     Afresh,
+    /// From the start, in place of what is stored: asked for, or every record that was read is
+    /// still there and some say something else.
+    Again,
 }
 
 /// Compares the content with what the checkpoint remembers of it; gives the bytes that took.
 fn check(work: &Work) -> Result<(Standing, u64)> {
-    let Some(Before { checkpoint, .. }) = &work.before else {
+    let Some(Before {
+        checkpoint, ids, ..
+    }) = &work.before
+    else {
         return Ok((Standing::Afresh, 0));
     };
     let (file, prints) = (&work.slice.file, checkpoint.prints);
-    match work.slice.seen {
-        Seen::New | Seen::Replaced | Seen::Again => Ok((Standing::Afresh, 0)),
+    let (same, bytes) = match work.slice.seen {
+        Seen::New => return Ok((Standing::Afresh, 0)),
+        Seen::Again => return Ok((Standing::Again, 0)),
+        Seen::Replaced => (false, 0),
         Seen::Touched => {
             let (content, bytes) = read::content(file, prints.content_to)?;
-            let same = content
-                == Content {
-                    crc: prints.content,
-                    to: prints.content_to,
-                };
-            Ok((
-                if same {
-                    Standing::GoesOn
-                } else {
-                    Standing::Afresh
-                },
-                bytes,
-            ))
+            let (crc, to) = (prints.content, prints.content_to);
+            (content == Content { crc, to }, bytes)
         }
         Seen::Grown => {
             let (now, bytes) = read::fingerprints(file, prints.head_bytes, checkpoint.read_to)?;
-            let same = (now.head, now.tail) == (prints.head, prints.tail);
-            Ok((
-                if same {
-                    Standing::GoesOn
-                } else {
-                    Standing::Afresh
-                },
-                bytes,
-            ))
+            ((now.head, now.tail) == (prints.head, prints.tail), bytes)
+        }
+    };
+    if same {
+        return Ok((Standing::GoesOn, bytes));
+    }
+    let (edited, more) = was_edited(file, ids)?;
+    match edited {
+        true => Ok((Standing::Again, bytes + more)),
+        false => Ok((Standing::Afresh, bytes + more)),
+    }
+}
+
+/// Every record that was read is still there, in its order and before anything new, and no earlier
+/// generation had others: so the bytes that differ are in what records say. Reads as far as that is
+/// so; gives the bytes that took.
+fn was_edited(file: &SourceFile, known: &RecordIds) -> Result<(bool, u64)> {
+    if !known.older.is_empty() {
+        return Ok((false, 0));
+    }
+    let mut reader = LogReader::open(file, 0, 0, Content::default())?;
+    let mut parser = ParseState::resume(Default::default(), file_name(&file.key));
+    let (mut account, mut ids) = (Account::default(), Ids::default());
+    let mut skimmer = Skimmer::default();
+    let mut wanted = known.all().map(|id| id & !COPY).peekable();
+    while wanted.peek().is_some()
+        && let Some(block) = reader.next_block(&mut skimmer)?
+    {
+        let batch = parse(file.agent, &mut parser, reader.block(block, &mut skimmer));
+        account.admit(batch, &mut ids);
+        let now = account.settle(u64::MAX).ids.into_iter();
+        let same = now
+            .map(|id| id & !COPY)
+            .zip(&mut wanted)
+            .all(|(now, then)| now == then);
+        if !same {
+            return Ok((false, reader.read_bytes()));
         }
     }
+    Ok((wanted.next().is_none(), reader.read_bytes()))
 }
 
 fn session(

@@ -14,7 +14,7 @@ use crate::host::read::{Content, LogReader, fingerprints};
 use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
-use crate::model::source::{Agent, Seen, Slice, SourceFile};
+use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::time::Time;
 use crate::stages::discover::{Checkpoints, discover};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
@@ -72,7 +72,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
         }
     }
     tell_forks_apart(&mut works, report);
-    let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.file.key.as_str()).collect();
+    let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
     let resting = known.values().filter(|c| !reading.contains(c.key.as_str()));
     let also: Vec<(String, Vec<String>)> =
         resting.map(|c| (c.key.clone(), c.ties.clone())).collect();
@@ -84,8 +84,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     for (mut family, others) in families(works, &also) {
         if let Some(store) = store {
             for key in others {
-                let (committed, tail) = store.record_ids(&key)?;
-                family.known.extend(committed.into_iter().chain(tail));
+                family.known.extend(store.record_ids(&key)?.owned());
             }
         }
         gathered.families.push(family);
@@ -103,16 +102,16 @@ struct Looked {
 /// Runs in a worker: the only reading that gathering does.
 fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
     let name = slice.file.key.clone();
+    let old = slice.was.as_ref().and_then(|was| known.get(was));
     let mut read_bytes = 0;
-    if let Some(old) = slice.was.as_ref().and_then(|was| known.get(was)) {
+    let mut moved = true;
+    if let Some(old) = old {
         let (now, bytes) = fingerprints(&slice.file, old.prints.head_bytes, old.read_to)
             .map_err(|e| (name.clone(), e))?;
         read_bytes += bytes;
-        if (now.head, now.tail) != (old.prints.head, old.prints.tail) {
-            (slice.was, slice.seen, slice.from, slice.line) = (None, Seen::New, 0, 0);
-        }
+        moved = (now.head, now.tail) == (old.prints.head, old.prints.tail);
     }
-    if slice.seen != Seen::New {
+    if slice.seen != Seen::New && moved {
         return Ok(Looked {
             slice,
             peek: None,
@@ -120,10 +119,18 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
         });
     }
     let peek = peek(&slice.file).map_err(|e| (name, e))?;
-    let read_bytes = read_bytes + peek.read_bytes;
+    read_bytes += peek.read_bytes;
+    // moved and changed: a new generation of the same log, unless it is another one's
+    let same = old.filter(|old| (&old.session, &old.stream) == (&peek.session, &peek.stream));
+    slice.seen = match same {
+        Some(_) => Seen::Replaced,
+        None => Seen::New,
+    };
+    (slice.from, slice.line) = (0, 0);
+    slice.was = slice.was.filter(|_| same.is_some());
     Ok(Looked {
+        peek: (slice.seen == Seen::New).then_some(peek),
         slice,
-        peek: Some(peek),
         read_bytes,
     })
 }
@@ -138,7 +145,7 @@ fn admit(
     report: &mut Report,
 ) -> Result<Option<Work>> {
     let slice = looked.slice;
-    let key = slice.was.as_ref().unwrap_or(&slice.file.key);
+    let key = slice.known_as();
     let (checkpoint, store) = match (known.get(key), store) {
         (Some(checkpoint), Some(store)) if looked.peek.is_none() => (checkpoint, store),
         _ => {
@@ -161,13 +168,20 @@ fn admit(
         return Ok(None);
     }
     if let Some(was) = &slice.was {
-        gathered.moved.push((was.clone(), slice.file.clone()));
+        let as_long = slice.file.stat.size == checkpoint.stat.size;
+        let same = slice.seen == Seen::Grown && !slice.file.compressed && as_long;
+        let mut file = slice.file.clone();
+        if !same {
+            // until it is read, the store must not take it for read
+            file.stat = Stat::default();
+        }
+        gathered.moved.push((was.clone(), file));
         report.files_moved += 1;
-        if !slice.file.compressed && slice.file.stat.size == checkpoint.stat.size {
+        if same {
             return Ok(None);
         }
     }
-    let (committed, tail) = store.record_ids(key)?;
+    let ids = store.record_ids(key)?;
     let carry = store.carry(key)?.unwrap_or_default();
     let checkpoint = Checkpoint {
         key: slice.file.key.clone(),
@@ -184,8 +198,7 @@ fn admit(
         before: Some(Before {
             checkpoint,
             carry,
-            committed,
-            tail,
+            ids,
         }),
         slice,
     }))

@@ -158,8 +158,8 @@ fn write_one(
         if !forgotten {
             writer.write(session, file, &commit.rows)?;
         }
-        if commit.rebuild.last {
-            writer.remove_others(file)?;
+        if let Some(told) = &commit.rebuild.told {
+            writer.remove_others(file, told)?;
         }
         touched.insert(session);
         touched.extend(known.session.filter(|old| *old != session));

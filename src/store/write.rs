@@ -7,6 +7,7 @@ use super::prepare::Row;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
+use uuid::Uuid;
 
 /// Names kept at hand. More: a run's memory; fewer: more lookups.
 const NAMES_MAX: usize = 50_000;
@@ -61,23 +62,27 @@ impl<'a> EpisodeWriter<'a> {
         }
         let told: FxHashSet<[u8; 16]> =
             rows.iter().map(|row| row.episode.id.into_bytes()).collect();
-        for (n, _) in open.iter().filter(|(_, id)| !told.contains(id)) {
-            remove(self.db, *n)?;
-            self.stored.removed += 1;
-        }
-        Ok(())
+        self.remove_but(&open, &told)
     }
 
-    /// Removes the file's episodes that other rules or settings made: it was told again.
-    pub(super) fn remove_others(&mut self, file: i64) -> rusqlite::Result<()> {
-        let (made_by, _) = self.stamp_names()?;
-        let others: Vec<i64> = self
+    /// Removes the file's episodes that aren't among these: it was told again.
+    pub(super) fn remove_others(&mut self, file: i64, told: &[Uuid]) -> rusqlite::Result<()> {
+        let told: FxHashSet<[u8; 16]> = told.iter().map(|id| id.into_bytes()).collect();
+        let held: Vec<(i64, [u8; 16])> = self
             .db
-            .prepare_cached("SELECT n FROM episode WHERE file = ?1 AND made_by <> ?2")?
-            .query_map([file, made_by], |row| row.get(0))?
+            .prepare_cached("SELECT n, id FROM episode WHERE file = ?1")?
+            .query_map([file], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
-        for n in others {
-            remove(self.db, n)?;
+        self.remove_but(&held, &told)
+    }
+
+    fn remove_but(
+        &mut self,
+        held: &[(i64, [u8; 16])],
+        told: &FxHashSet<[u8; 16]>,
+    ) -> rusqlite::Result<()> {
+        for (n, _) in held.iter().filter(|(_, id)| !told.contains(id)) {
+            remove(self.db, *n)?;
             self.stored.removed += 1;
         }
         Ok(())

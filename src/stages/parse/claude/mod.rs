@@ -11,7 +11,7 @@ mod user;
 
 use super::scan::{self, Raw};
 use super::text::{decode, inside, string};
-use super::{ParseState, plain};
+use super::{ParseState, nameless, plain};
 use crate::model::entry::{Context, Entry, Identity, Message, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
@@ -46,7 +46,13 @@ pub fn value(
         return Ok(used);
     }
     let before = out.len();
-    match line.kind.map(decode_raw).as_deref() {
+    let kind = line.kind.map(decode_raw);
+    if let (Identity::None, Some("user" | "assistant" | "queue-operation")) =
+        (record.id, kind.as_deref())
+    {
+        record.id = nameless(&bytes[..used]);
+    }
+    match kind.as_deref() {
         Some("assistant") => assistant::entries(state, &line, &mut record, out),
         Some("user") => user::entries(&line, &mut record, out),
         Some("attachment") => user::attachment(&line, &record, out),
