@@ -169,7 +169,7 @@ struct Fold {
 
 impl Fold {
     fn open(work: Work, rules: &Rules, ids: &mut Ids, buffer: Vec<u8>) -> Result<Fold> {
-        let (standing, checked_bytes) = check(&work)?;
+        let (standing, checked_bytes) = standing(&work)?;
         let again = standing == Standing::Again;
         let (generation, content, carry) = start(work.before, standing, ids);
         let mut slice = work.slice;
@@ -372,36 +372,22 @@ enum Standing {
     Again,
 }
 
-/// Compares the content with what the checkpoint remembers of it; gives the bytes that took.
-fn check(work: &Work) -> Result<(Standing, u64)> {
-    let Some(Before {
-        checkpoint, ids, ..
-    }) = &work.before
-    else {
+/// What has to be done with a file, and the bytes that it took to know.
+fn standing(work: &Work) -> Result<(Standing, u64)> {
+    let Some(Before { ids, .. }) = &work.before else {
         return Ok((Standing::Afresh, 0));
     };
-    let (file, prints) = (&work.slice.file, checkpoint.prints);
-    let (same, bytes) = match work.slice.seen {
-        Seen::New => return Ok((Standing::Afresh, 0)),
-        Seen::Again => return Ok((Standing::Again, 0)),
-        Seen::Replaced => (false, 0),
-        Seen::Touched => {
-            let (content, bytes) = read::content(file, prints.content_to)?;
-            let (crc, to) = (prints.content, prints.content_to);
-            (content == Content { crc, to }, bytes)
+    match work.slice.seen {
+        Seen::Grown | Seen::Touched => Ok((Standing::GoesOn, 0)),
+        Seen::Again => Ok((Standing::Again, 0)),
+        Seen::New | Seen::Replaced => {
+            let (edited, bytes) = was_edited(&work.slice.file, ids)?;
+            let standing = match edited {
+                true => Standing::Again,
+                false => Standing::Afresh,
+            };
+            Ok((standing, bytes))
         }
-        Seen::Grown => {
-            let (now, bytes) = read::fingerprints(file, prints.head_bytes, checkpoint.read_to)?;
-            ((now.head, now.tail) == (prints.head, prints.tail), bytes)
-        }
-    };
-    if same {
-        return Ok((Standing::GoesOn, bytes));
-    }
-    let (edited, more) = was_edited(file, ids)?;
-    match edited {
-        true => Ok((Standing::Again, bytes + more)),
-        false => Ok((Standing::Afresh, bytes + more)),
     }
 }
 

@@ -10,7 +10,7 @@ use super::report::Report;
 use super::run::Setup;
 use crate::host::files::walk;
 use crate::host::git;
-use crate::host::read::{Content, LogReader, fingerprints};
+use crate::host::read::{Content, LogReader, content, fingerprints};
 use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
@@ -101,38 +101,53 @@ struct Looked {
 
 /// Runs in a worker: the only reading that gathering does.
 fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
-    let name = slice.file.key.clone();
-    let old = slice.was.as_ref().and_then(|was| known.get(was));
-    let mut read_bytes = 0;
-    let mut moved = true;
-    if let Some(old) = old {
-        let (now, bytes) = fingerprints(&slice.file, old.prints.head_bytes, old.read_to)
-            .map_err(|e| (name.clone(), e))?;
-        read_bytes += bytes;
-        moved = (now.head, now.tail) == (old.prints.head, old.prints.tail);
-    }
-    if slice.seen != Seen::New && moved {
+    let named = |e| (slice.file.key.clone(), e);
+    let old = known.get(slice.known_as());
+    let (goes_on, mut read_bytes) = match old {
+        Some(old) => goes_on(&slice, old).map_err(named)?,
+        None => (false, 0),
+    };
+    if goes_on {
         return Ok(Looked {
             slice,
             peek: None,
             read_bytes,
         });
     }
-    let peek = peek(&slice.file).map_err(|e| (name, e))?;
+    let peek = peek(&slice.file).map_err(named)?;
     read_bytes += peek.read_bytes;
+    let moved = slice.was.is_some();
     // moved and changed: a new generation of the same log, unless it is another one's
-    let same = old.filter(|old| (&old.session, &old.stream) == (&peek.session, &peek.stream));
-    slice.seen = match same {
+    let old = old.filter(|old| !moved || old.session == peek.session && old.stream == peek.stream);
+    slice.seen = match old {
         Some(_) => Seen::Replaced,
         None => Seen::New,
     };
+    slice.was = slice.was.filter(|_| old.is_some());
     (slice.from, slice.line) = (0, 0);
-    slice.was = slice.was.filter(|_| same.is_some());
     Ok(Looked {
-        peek: (slice.seen == Seen::New).then_some(peek),
         slice,
+        peek: Some(peek),
         read_bytes,
     })
+}
+
+/// The file still begins with what was read of it, and how many bytes it took to know.
+fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
+    let (file, prints) = (&slice.file, old.prints);
+    match slice.seen {
+        Seen::New | Seen::Replaced => Ok((false, 0)),
+        Seen::Touched => {
+            let (now, bytes) = content(file, prints.content_to)?;
+            let (crc, to) = (prints.content, prints.content_to);
+            Ok((now == Content { crc, to }, bytes))
+        }
+        Seen::Again if file.stat == old.stat => Ok((true, 0)),
+        Seen::Grown | Seen::Again => {
+            let (now, bytes) = fingerprints(file, prints.head_bytes, old.read_to)?;
+            Ok(((now.head, now.tail) == (prints.head, prints.tail), bytes))
+        }
+    }
 }
 
 /// A file to read, or `None` where it is left out on purpose.
@@ -147,17 +162,19 @@ fn admit(
     let slice = looked.slice;
     let key = slice.known_as();
     let (checkpoint, store) = match (known.get(key), store) {
-        (Some(checkpoint), Some(store)) if looked.peek.is_none() => (checkpoint, store),
+        (Some(checkpoint), Some(store)) if slice.seen != Seen::New => (checkpoint, store),
         _ => {
-            return Ok(new_work(
-                slice,
-                looked.peek.unwrap_or_default(),
-                setup,
-                report,
-            ));
+            let peek = looked.peek.unwrap_or_default();
+            return Ok(new_work(slice, peek, setup, report));
         }
     };
-    let head = head(&slice, checkpoint, store, report)?;
+    let mut head = head(&slice, checkpoint, store, report)?;
+    if let Some(replaced) = looked.peek {
+        // it may begin with another record now
+        let new = replaced.ties.into_iter();
+        head.ties
+            .extend(new.filter(|tie| !checkpoint.ties.contains(tie)));
+    }
     if let Some(reason) = left_out(head.cwd.as_deref(), None, &slice, setup) {
         *report.left_out.entry(reason).or_default() += 1;
         return Ok(None);

@@ -5,7 +5,7 @@ use super::lines::{Pen, markers, record, said};
 use super::script::{Class, Step};
 use crate::tests::home::Home;
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 /// 2026-03-02, ten o'clock.
 const START: i64 = 1_772_445_600_000;
 const SECOND: i64 = 1_000;
+const MINUTE: i64 = 60_000;
 const HOUR: i64 = 3_600_000;
 
 /// The logs that lie below a home.
@@ -78,7 +79,7 @@ pub static VERBS: [Verb; 36] = [
     verb("agent",    Grows,    2, |disk, log, _| disk.start_agent(log)),
     verb("turn",     Grows,    5, |disk, log, _| disk.turn(log)),
     verb("later",    Grows,    4, |disk, log, n| { disk.at += HOUR * (1 + n as i64); disk.turn(log) }),
-    verb("earlier",  Grows,    1, |disk, log, _| { disk.at -= 2 * HOUR; disk.turn(log) }),
+    verb("earlier",  Grows,    1, |disk, log, _| disk.earlier(log)),
     verb("tool",     Grows,    3, |disk, log, _| { disk.call(log); disk.result(log) }),
     verb("call",     Grows,    2, |disk, log, _| disk.call(log)),
     verb("noise",    Grows,    2, |disk, log, n| (0..n).for_each(|_| disk.noise(log))),
@@ -192,7 +193,7 @@ impl<'a> Disk<'a> {
         self.turn(log);
     }
 
-    fn start_codex(&mut self, more: serde_json::Value, thread: Option<String>) {
+    fn start_codex(&mut self, more: Value, thread: Option<String>) {
         let nth = self.logs.len();
         let id = format!("01a00000-0000-7000-8000-{nth:012}");
         let name = match &thread {
@@ -202,6 +203,7 @@ impl<'a> Disk<'a> {
         let below = format!(".codex/sessions/2026/03/02/rollout-2026-03-02T10-00-00-{name}.jsonl");
         let log = self.add(below, true, thread.unwrap_or(id), None);
         self.write(log, |pen| pen.codex_meta(more));
+        self.at += MINUTE;
         self.turn(log);
     }
 
@@ -253,6 +255,14 @@ impl<'a> Disk<'a> {
     fn turn(&mut self, log: usize) {
         self.tell(log, Pen::claude_prompt, Pen::codex_prompt);
         self.tell(log, Pen::claude_answer, Pen::codex_answer);
+    }
+
+    /// Claude's times run backwards now and then, Codex's don't.
+    fn earlier(&mut self, log: usize) {
+        let back = if self.logs[log].codex { 0 } else { 2 * HOUR };
+        self.at -= back;
+        self.turn(log);
+        self.at += back;
     }
 
     fn call(&mut self, log: usize) {
@@ -340,7 +350,9 @@ impl<'a> Disk<'a> {
             let (from, to) = if back { (other, one) } else { (one, other) };
             below.contains(from).then(|| below.replace(from, to))
         });
-        self.rename_to(log, new.expect("a place of its own"));
+        if let Some(new) = new {
+            self.rename_to(log, new);
+        }
     }
 
     fn rename(&mut self, log: usize) {
@@ -379,31 +391,43 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// A new session that begins with a copy of this one's history.
+    /// A new session that begins with a copy of this one's history; Codex writes it in one burst.
     fn fork(&mut self, log: usize, n: usize) {
         let parent = self.logs[log].clone();
-        let lines = parent.lines();
-        let lines: Vec<String> = lines
-            .into_iter()
-            .filter(|line| record(line).is_some())
+        let lines = parent.lines().into_iter();
+        let lines = lines.filter(|line| parent.codex || record(line).is_some());
+        let lines: Vec<Value> = lines
+            .filter_map(|l| serde_json::from_str(&l).ok())
             .collect();
-        let copied = lines.len() * (n + 1) / 17;
-        let mut history = lines[..copied].join("\n") + "\n";
+        let copied = (lines.len() * (n + 1)).div_ceil(17);
         if parent.stream.is_some() || copied == 0 {
             return;
         }
-        if parent.codex {
-            self.start_codex(json!({"forked_from_id": parent.session}), None);
-        } else {
-            self.start_claude();
-            let session = &self.logs.last().expect("the fork").session;
-            history = history.replace(&parent.session, session);
+        match parent.codex {
+            true => self.start_codex(json!({"forked_from_id": parent.session}), None),
+            false => self.start_claude(),
         }
-        let fork = self.logs.len() - 1;
-        let content = &mut self.logs[fork].content;
-        let head = if parent.codex { after_line(content) } else { 0 };
-        content.splice(head..head, history.into_bytes());
-        self.flush(fork);
+        let log = self.logs.len() - 1;
+        let fork = &mut self.logs[log];
+        let head = if parent.codex {
+            after_line(&fork.content)
+        } else {
+            0
+        };
+        let start: Value =
+            serde_json::from_slice(&fork.content[..after_line(&fork.content)]).expect("a line");
+        let mut history = String::new();
+        for mut line in lines.into_iter().take(copied) {
+            let rewritten = if parent.codex {
+                "timestamp"
+            } else {
+                "sessionId"
+            };
+            line[rewritten] = start[rewritten].clone();
+            history += &format!("{line}\n");
+        }
+        fork.content.splice(head..head, history.into_bytes());
+        self.flush(log);
     }
 
     /// A Codex thread that begins where another one is, without a copy; or the same thread again.
