@@ -395,7 +395,7 @@ fn standing(work: &Work) -> Result<(Standing, u64)> {
 /// generation had others: so the bytes that differ are in what records say. Reads as far as that is
 /// so; gives the bytes that took.
 fn was_edited(file: &SourceFile, known: &RecordIds) -> Result<(bool, u64)> {
-    if !known.older.is_empty() {
+    if !known.older.is_empty() || known.all().next().is_none() {
         return Ok((false, 0));
     }
     let mut reader = LogReader::open(file, 0, 0, Content::default())?;

@@ -107,7 +107,9 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
         Some(old) => goes_on(&slice, old).map_err(named)?,
         None => (false, 0),
     };
-    if goes_on {
+    // a log that was empty, or replaced, may have got the record that it begins with since
+    let told = old.is_some_and(|old| old.read_to > 0 && old.generation == 1);
+    if goes_on && told {
         return Ok(Looked {
             slice,
             peek: None,
@@ -116,6 +118,13 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
     }
     let peek = peek(&slice.file).map_err(named)?;
     read_bytes += peek.read_bytes;
+    if goes_on {
+        return Ok(Looked {
+            slice,
+            peek: Some(peek),
+            read_bytes,
+        });
+    }
     let moved = slice.was.is_some();
     // moved and changed: a new generation of the same log, unless it is another one's
     let old = old.filter(|old| !moved || old.session == peek.session && old.stream == peek.stream);
@@ -169,11 +178,10 @@ fn admit(
         }
     };
     let mut head = head(&slice, checkpoint, store, report)?;
-    if let Some(replaced) = looked.peek {
-        // it may begin with another record now
-        let new = replaced.ties.into_iter();
-        head.ties
-            .extend(new.filter(|tie| !checkpoint.ties.contains(tie)));
+    for tie in looked.peek.into_iter().flat_map(|peek| peek.ties) {
+        if !head.ties.contains(&tie) {
+            head.ties.push(tie);
+        }
     }
     if let Some(reason) = left_out(head.cwd.as_deref(), None, &slice, setup) {
         *report.left_out.entry(reason).or_default() += 1;

@@ -30,6 +30,8 @@ pub struct ParseState {
     pub context: Arc<Context>,
     /// The stream that the file's name states (`agent-<id>.jsonl`).
     pub file_stream: Option<String>,
+    /// The thread that the file's name states (`rollout-<time>-<thread>.jsonl`).
+    pub file_thread: Option<String>,
     /// The file is a compaction agent's own run (`agent-acompact-*`): a replay, never kept.
     pub replay: bool,
     /// Contexts of neighbouring lines, so that they are shared.
@@ -46,6 +48,7 @@ impl ParseState {
             .trim_end_matches(".jsonl");
         ParseState {
             context: Arc::new(context),
+            file_thread: thread(stem),
             file_stream: stem.strip_prefix("agent-").map(str::to_owned),
             replay: stem.starts_with("agent-acompact-"),
             ..ParseState::default()
@@ -68,4 +71,12 @@ impl ParseState {
         }
         self.context.clone()
     }
+}
+
+/// The thread in a rollout's name, which may be followed by `_` and the rollout's own id.
+fn thread(stem: &str) -> Option<String> {
+    let stem = stem.strip_prefix("rollout-")?;
+    let name = stem.split('_').next()?;
+    let id = name.get(name.len().checked_sub(36)?..)?;
+    Uuid::try_parse(id).ok().map(|_| id.to_owned())
 }

@@ -3,6 +3,7 @@
 
 use super::lines::{Pen, markers, record, said};
 use super::script::{Class, Step};
+use crate::model::time::Time;
 use crate::tests::home::Home;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -36,6 +37,7 @@ pub struct Log {
     pub content: Vec<u8>,
     pub exists: bool,
     pub compressed: bool,
+    forked: bool,
     /// Both copies are there until something else happens.
     twin: bool,
     /// What a writer that was interrupted still has to write.
@@ -72,8 +74,9 @@ use Class::{Copies, Grows, Rewrites};
 
 /// What a step may do. `run` is the runs' own: the disk lies still.
 #[rustfmt::skip]
-pub static VERBS: [Verb; 36] = [
+pub static VERBS: [Verb; 37] = [
     verb("run",      Grows,    9, |_, _, _| {}),
+    verb("clock",    Grows,    1, |disk, _, n| disk.home.set_clock(Time(START + (n as i64 - 8) * 99 * HOUR))),
     verb("claude",   Grows,    1, |disk, _, _| disk.start_claude()),
     verb("codex",    Grows,    1, |disk, _, _| disk.start_codex(json!({}), None)),
     verb("agent",    Grows,    2, |disk, log, _| disk.start_agent(log)),
@@ -179,6 +182,7 @@ impl<'a> Disk<'a> {
             content: Vec::new(),
             exists: false,
             compressed: false,
+            forked: false,
             twin: false,
             rest: Vec::new(),
             old: Vec::new(),
@@ -395,12 +399,17 @@ impl<'a> Disk<'a> {
     fn fork(&mut self, log: usize, n: usize) {
         let parent = self.logs[log].clone();
         let lines = parent.lines().into_iter();
-        let lines = lines.filter(|line| parent.codex || record(line).is_some());
+        let lines = lines.filter(|line| parent.codex || line.contains("uuid"));
         let lines: Vec<Value> = lines
             .filter_map(|l| serde_json::from_str(&l).ok())
             .collect();
         let copied = (lines.len() * (n + 1)).div_ceil(17);
-        if parent.stream.is_some() || copied == 0 {
+        // whose turn a copy of a copy was, only turn ids would tell; without a head nothing does
+        let headless = !lines
+            .first()
+            .is_some_and(|line| line["type"] == "session_meta");
+        let unclear = parent.codex && (parent.forked || headless);
+        if parent.stream.is_some() || unclear || copied == 0 {
             return;
         }
         match parent.codex {
@@ -409,6 +418,7 @@ impl<'a> Disk<'a> {
         }
         let log = self.logs.len() - 1;
         let fork = &mut self.logs[log];
+        fork.forked = true;
         let head = if parent.codex {
             after_line(&fork.content)
         } else {
