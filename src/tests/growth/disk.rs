@@ -360,7 +360,11 @@ impl<'a> Disk<'a> {
     }
 
     fn rename(&mut self, log: usize) {
-        let below = self.logs[log].below.replace(".jsonl", "-b.jsonl");
+        let (old, new) = match self.logs[log].codex {
+            true => ("rollout-2026", "rollout-2025"),
+            false => (".jsonl", "-b.jsonl"),
+        };
+        let below = self.logs[log].below.replace(old, new);
         self.rename_to(log, below);
     }
 
