@@ -2,6 +2,7 @@
 //! programs do to files; refuses to know what a run makes of it.
 
 use super::lines::{Pen, markers, record, said};
+use super::log::{Log, after_line, last_line};
 use super::script::{Class, Step};
 use crate::model::time::Time;
 use crate::tests::home::Home;
@@ -23,27 +24,6 @@ pub struct Disk<'a> {
     pub logs: Vec<Log>,
     at: i64,
     number: u32,
-}
-
-/// One log as its writer sees it.
-#[derive(Clone)]
-pub struct Log {
-    /// Below HOME, without `.zst`.
-    pub below: String,
-    pub codex: bool,
-    session: String,
-    stream: Option<String>,
-    /// Decompressed.
-    pub content: Vec<u8>,
-    pub exists: bool,
-    pub compressed: bool,
-    forked: bool,
-    /// Both copies are there until something else happens.
-    twin: bool,
-    /// What a writer that was interrupted still has to write.
-    rest: Vec<u8>,
-    /// Older contents, for whoever restores a copy.
-    old: Vec<Vec<u8>>,
 }
 
 /// Something that happens to a log.
@@ -174,19 +154,7 @@ impl<'a> Disk<'a> {
         session: String,
         stream: Option<String>,
     ) -> usize {
-        self.logs.push(Log {
-            below,
-            codex,
-            session,
-            stream,
-            content: Vec::new(),
-            exists: false,
-            compressed: false,
-            forked: false,
-            twin: false,
-            rest: Vec::new(),
-            old: Vec::new(),
-        });
+        self.logs.push(Log::new(below, codex, session, stream));
         self.logs.len() - 1
     }
 
@@ -550,12 +518,15 @@ impl<'a> Disk<'a> {
         });
     }
 
+    /// Logs that share a history are known by the record that they begin with: it stays.
     fn with_lines(&mut self, log: usize, change: impl FnOnce(&mut Vec<Vec<u8>>)) {
+        let shared = self.logs.iter().any(|log| log.forked);
         self.rewrite(log, |content| {
             let lines = content.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec);
             let mut lines: Vec<Vec<u8>> = lines.collect();
-            change(&mut lines);
-            *content = lines.concat();
+            let mut rest = lines.split_off(lines.len().min(usize::from(shared)));
+            change(&mut rest);
+            *content = [lines, rest].concat().concat();
         });
     }
 
@@ -588,35 +559,4 @@ impl<'a> Disk<'a> {
             self.flush(log);
         }
     }
-}
-
-impl Log {
-    /// Where its bytes are, below HOME.
-    pub fn place(&self) -> String {
-        let end = if self.compressed { ".zst" } else { "" };
-        format!("{}{end}", self.below)
-    }
-
-    /// Its bytes on disk.
-    pub fn bytes(&self) -> Vec<u8> {
-        match self.compressed {
-            true => zstd::encode_all(&*self.content, 1).expect("a frame"),
-            false => self.content.clone(),
-        }
-    }
-
-    /// Its lines, the last one whole or not.
-    pub fn lines(&self) -> Vec<String> {
-        let text = String::from_utf8_lossy(&self.content);
-        text.lines().map(str::to_owned).collect()
-    }
-}
-
-fn last_line(content: &[u8]) -> usize {
-    let body = &content[..content.len().saturating_sub(1)];
-    memchr::memrchr(b'\n', body).map_or(0, |at| at + 1)
-}
-
-fn after_line(content: &[u8]) -> usize {
-    memchr::memchr(b'\n', content).map_or(0, |at| at + 1)
 }

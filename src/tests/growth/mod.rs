@@ -9,6 +9,7 @@
 
 mod disk;
 mod lines;
+mod log;
 mod model;
 mod script;
 

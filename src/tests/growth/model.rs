@@ -3,8 +3,9 @@
 //! Knows which records stand in whole lines of which log at which run; refuses to know how they
 //! are linked, cut or stored.
 
-use super::disk::{Disk, Log};
+use super::disk::Disk;
 use super::lines::{markers, record};
+use super::log::Log;
 use super::script::{Class, Script};
 use crate::store::{Access, Found};
 use crate::tests::home::Home;
@@ -63,7 +64,8 @@ impl Model {
         for (nth, line) in lines.iter().enumerate() {
             let record = record(line);
             for marker in markers(line) {
-                let key = record.clone().unwrap_or_else(|| marker.to_owned());
+                let key = record.clone().or_else(|| self.owners.get(marker).cloned());
+                let key = key.unwrap_or_else(|| marker.to_owned());
                 let known = self.records.entry(key.clone()).or_default();
                 self.owners.insert(marker.to_owned(), key);
                 known.words.insert(marker.to_owned());
