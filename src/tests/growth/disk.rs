@@ -518,13 +518,13 @@ impl<'a> Disk<'a> {
         });
     }
 
-    /// Logs that share a history are known by the record that they begin with: it stays.
+    /// Logs that share a history are known by the records or heads that they begin with: those stay.
     fn with_lines(&mut self, log: usize, change: impl FnOnce(&mut Vec<Vec<u8>>)) {
         let shared = self.logs.iter().any(|log| log.forked);
         self.rewrite(log, |content| {
             let lines = content.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec);
             let mut lines: Vec<Vec<u8>> = lines.collect();
-            let mut rest = lines.split_off(lines.len().min(usize::from(shared)));
+            let mut rest = lines.split_off(lines.len().min(2 * usize::from(shared)));
             change(&mut rest);
             *content = [lines, rest].concat().concat();
         });

@@ -31,10 +31,8 @@ pub struct Script(pub Vec<Step>);
 
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps = self.0.iter();
-        steps
-            .map(|step| writeln!(f, "{} {} {}", step.verb.name, step.log, step.n))
-            .collect()
+        let mut steps = self.0.iter();
+        steps.try_for_each(|step| writeln!(f, "{} {} {}", step.verb.name, step.log, step.n))
     }
 }
 
