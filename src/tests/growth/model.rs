@@ -61,17 +61,20 @@ impl Model {
 
     fn see_log(&mut self, log: &Log, exact: bool, blind: bool) {
         let lines = log.lines();
+        let mut met = BTreeSet::new(); // of a record told twice in one log, the first one counts
         for (nth, line) in lines.iter().enumerate() {
             let record = record(line);
             for marker in markers(line) {
                 let key = record.clone().or_else(|| self.owners.get(marker).cloned());
                 let key = key.unwrap_or_else(|| marker.to_owned());
                 let known = self.records.entry(key.clone()).or_default();
-                self.owners.insert(marker.to_owned(), key);
+                self.owners.insert(marker.to_owned(), key.clone());
                 known.words.insert(marker.to_owned());
                 let whole = record.is_some() && is_told(marker, nth, &lines) && !blind;
                 known.seen |= whole;
-                known.latest = (whole && exact).then(|| marker.to_owned());
+                if met.insert(key.clone()) {
+                    known.latest = (whole && exact).then(|| marker.to_owned());
+                }
             }
         }
     }
