@@ -92,15 +92,8 @@ pub struct Commit {
     pub rejects: Vec<Reject>,
     /// Unknown kinds with where each was first met.
     pub unknown: Vec<(String, Place)>,
-    /// What part of a rebuild it is.
-    pub rebuild: Rebuild,
-}
-
-/// What part of a rebuild a commit is (`run --rebuild`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rebuild {
-    /// The file's account, record ids and carry start afresh with this commit.
-    pub first: bool,
-    /// The whole file was told again: episodes that other rules or settings made of it go.
-    pub last: bool,
+    /// The first of a rebuild (`run --rebuild`): the file's account, record ids and carry start
+    /// afresh with it. Episodes that are not told again go with the commit that passes the file's
+    /// end, whichever run makes it.
+    pub rebuild: bool,
 }

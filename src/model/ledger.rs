@@ -51,12 +51,17 @@ pub struct Ledger {
 impl Ledger {
     /// Counts one line.
     pub fn count(&mut self, fate: Fate, reason: impl Into<Cow<'static, str>>) {
+        self.add(fate, reason, 1);
+    }
+
+    /// Counts some lines.
+    pub fn add(&mut self, fate: Fate, reason: impl Into<Cow<'static, str>>, lines: u64) {
         *self
             .lines
             .entry(fate)
             .or_default()
             .entry(reason.into())
-            .or_default() += 1;
+            .or_default() += lines;
     }
 
     /// Lines with this fate.

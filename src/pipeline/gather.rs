@@ -10,7 +10,7 @@ use super::report::Report;
 use super::run::Setup;
 use crate::host::files::walk;
 use crate::host::git;
-use crate::host::read::{Content, LogReader, fingerprints};
+use crate::host::read::{Content, LogReader, content, fingerprints};
 use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
@@ -28,7 +28,7 @@ use std::path::Path;
 pub struct Gathered {
     /// In the order in which they are committed.
     pub families: Vec<Family>,
-    /// Files that moved: (old key, file). Their content was checked.
+    /// Files that moved or were touched: (old key, file). Their content was checked.
     pub moved: Vec<(String, SourceFile)>,
     /// Bytes to read.
     pub bytes: u64,
@@ -44,6 +44,9 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     let found = walk(&setup.roots);
     report.files_found = found.files.len() as u64;
     report.roots_missing = found.missing;
+    if found.links > 0 {
+        report.left_out.insert("symbolic link".into(), found.links);
+    }
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
@@ -97,6 +100,8 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
 struct Looked {
     slice: Slice,
     peek: Option<Peek>,
+    /// Only its stat differs from what the store knows.
+    same: bool,
     read_bytes: u64,
 }
 
@@ -113,10 +118,15 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
         }
     }
     if slice.seen != Seen::New {
+        let old = known.get(&slice.file.key);
+        let (same, bytes) = old
+            .map_or(Ok((false, 0)), |old| is_same(&mut slice, old))
+            .map_err(|e| (name, e))?;
         return Ok(Looked {
             slice,
             peek: None,
-            read_bytes,
+            same,
+            read_bytes: read_bytes + bytes,
         });
     }
     let peek = peek(&slice.file).map_err(|e| (name, e))?;
@@ -124,8 +134,36 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
     Ok(Looked {
         slice,
         peek: Some(peek),
+        same: false,
         read_bytes,
     })
+}
+
+/// Whether a file as long as before holds what was read of it (DESIGN § 6, "Unchanged"), and how
+/// many bytes it took to know. Where lines are still to be read, `slice` says how.
+fn is_same(slice: &mut Slice, old: &Checkpoint) -> Result<(bool, u64)> {
+    let (file, prints) = (&slice.file, old.prints);
+    let as_long = !file.compressed && file.stat.size == old.stat.size;
+    let (same, bytes) = match slice.seen {
+        Seen::Touched => {
+            let (now, bytes) = content(file, prints.content_to)?;
+            (
+                (now.crc, now.to) == (prints.content, prints.content_to),
+                bytes,
+            )
+        }
+        Seen::Grown if as_long => {
+            let (now, bytes) = fingerprints(file, prints.head_bytes, old.read_to)?;
+            ((now.head, now.tail) == (prints.head, prints.tail), bytes)
+        }
+        _ => return Ok((false, 0)),
+    };
+    if !same {
+        (slice.seen, slice.from, slice.line) = (Seen::Replaced, 0, 0);
+    } else if slice.seen == Seen::Touched {
+        slice.seen = Seen::Grown;
+    }
+    Ok((same && old.read_to == file.stat.size, bytes))
 }
 
 /// A file to read, or `None` where it is left out on purpose.
@@ -138,6 +176,12 @@ fn admit(
     report: &mut Report,
 ) -> Result<Option<Work>> {
     let slice = looked.slice;
+    if looked.same {
+        let key = slice.file.key.clone();
+        gathered.moved.push((key, slice.file));
+        report.files_unchanged += 1;
+        return Ok(None);
+    }
     let key = slice.was.as_ref().unwrap_or(&slice.file.key);
     let (checkpoint, store) = match (known.get(key), store) {
         (Some(checkpoint), Some(store)) if looked.peek.is_none() => (checkpoint, store),

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct Report {
     /// Log files that exist below the configured roots.
     pub files_found: u64,
-    /// Of these, as they were at the last run: not opened.
+    /// Of these, as they were at the last run: not opened, or compared where they were touched.
     pub files_unchanged: u64,
     /// Of these, read (from the start or from where the last run stopped).
     pub files_read: u64,
@@ -26,7 +26,8 @@ pub struct Report {
     pub files_vanished: u64,
     /// Known files that moved.
     pub files_moved: u64,
-    /// Files left out on purpose, by reason (`excluded`, `switched off`, `untrusted`).
+    /// Files left out on purpose, by reason (`excluded`, `switched off`, `untrusted`,
+    /// `symbolic link`).
     pub left_out: BTreeMap<String, u64>,
     /// Roots that don't exist.
     pub roots_missing: Vec<PathBuf>,

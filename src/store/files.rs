@@ -8,7 +8,7 @@ use super::{Prepared, Result, Store};
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{Checkpoint, Fingerprints};
 use crate::model::error::{Error, ErrorKind};
-use crate::model::ledger::Ledger;
+use crate::model::ledger::{Ledger, Reject};
 use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Stat};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -296,7 +296,23 @@ impl Known {
             db.prepare_cached("DELETE FROM unknown_kind WHERE file = ?1")?
                 .execute([file])?;
         }
+        self.drop_rejects(db, file, &commit.rejects)?;
         write_oddities(db, file, commit)
+    }
+
+    /// Takes out refused records of the open tail that are not told again: the file was damaged
+    /// there and isn't any more.
+    fn drop_rejects(&self, db: &Connection, file: i64, told: &[Reject]) -> rusqlite::Result<()> {
+        let held: Vec<i64> = db
+            .prepare_cached("SELECT offset FROM reject WHERE file = ?1 AND offset >= ?2")?
+            .query_map(params![file, int(self.offset)], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let again = |offset: &i64| told.iter().any(|r| int(r.place.offset) == *offset);
+        for gone in held.iter().filter(|offset| !again(offset)) {
+            db.prepare_cached("DELETE FROM reject WHERE file = ?1 AND offset = ?2")?
+                .execute([file, *gone])?;
+        }
+        Ok(())
     }
 
     /// What was before the checkpoint and what the commit adds to it.

@@ -30,7 +30,8 @@ const STATEMENTS_MAX: usize = 96;
 pub enum Access {
     /// Creates, migrates, writes. The caller holds the run's lock.
     ReadWrite,
-    /// Never creates and never writes; works while a run writes.
+    /// Never creates and never changes what is stored; works while a run writes. The last one to
+    /// leave folds a log that a crash left into the file, where it may write.
     ReadOnly,
 }
 
@@ -152,20 +153,33 @@ fn open_for_reading(path: &Path) -> Result<Connection> {
         let error = Error::new(ErrorKind::Store, format!("no store at {}", path.display()));
         return Err(error.hinted("sessionmill run"));
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // Where the file is write-protected, SQLite opens it for reading. Readers that may write put
+    // the files beside it away when they leave; readers that may not would let them lie.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = connect(path, flags)?;
-    match db.query_row("PRAGMA schema_version", [], |_| Ok(())) {
-        // A folder that can't be written to has no room for the reader's marks; without a log
-        // nobody is writing either.
-        Err(error)
-            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen)
-                && !beside(path, "-wal").exists() =>
-        {
-            let uri = format!("file:{}?immutable=1", escaped(path));
-            connect(Path::new(&uri), flags | OpenFlags::SQLITE_OPEN_URI)
-        }
-        _ => Ok(db),
+    let has_room = db.query_row("PRAGMA schema_version", [], |_| Ok(()));
+    if let Err(error) = has_room
+        && is_without_room(&error)
+        && fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len()) == 0
+    {
+        return open_unchanging(path);
     }
+    db.pragma_update(None, "query_only", true)
+        .map_err(failed("opening"))?;
+    Ok(db)
+}
+
+/// A folder that can't be written to has no room for the reader's marks.
+fn is_without_room(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly))
+}
+
+/// Without a log nobody is writing, and no marks are needed.
+pub(super) fn open_unchanging(path: &Path) -> Result<Connection> {
+    let uri = format!("file:{}?immutable=1", escaped(path));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    connect(Path::new(&uri), flags | OpenFlags::SQLITE_OPEN_URI)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {

@@ -3,11 +3,11 @@
 
 use super::pack::{Packed, pack, pack_json};
 use super::words::IndexText;
-use crate::model::checkpoint::{Checkpoint, Commit, Rebuild, short_id};
+use crate::model::checkpoint::{Checkpoint, Commit, short_id};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject};
 use crate::model::session::{Session, SessionFacts};
-use crate::model::source::Place;
+use crate::model::source::{Place, Stat};
 use crate::model::tally::ToolTally;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -32,7 +32,7 @@ pub struct Prepared {
     pub(super) tail_ids: Vec<u8>,
     pub(super) rejects: Vec<Reject>,
     pub(super) unknown: Vec<(String, Place)>,
-    pub(super) rebuild: Rebuild,
+    pub(super) rebuild: bool,
     /// Titles for the owners of records, by short id.
     pub(super) summaries: Vec<(i64, String)>,
 }
@@ -84,6 +84,11 @@ impl Prepared {
             unknown: commit.unknown,
             rebuild: commit.rebuild,
         }
+    }
+
+    /// The whole file is told: only then does its checkpoint hold what `stat` said.
+    pub(super) fn reaches_the_end(&self) -> bool {
+        self.checkpoint.stat != Stat::default()
     }
 
     /// About how many bytes wait in memory; the writer groups commits by it.

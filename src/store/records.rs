@@ -4,6 +4,7 @@
 use super::fault::failed;
 use super::files::Move;
 use super::{Prepared, Result, Store};
+use crate::model::checkpoint::Checkpoint;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// A block is added to until it has this many bytes. Larger: more is rewritten for each line
@@ -34,6 +35,20 @@ impl Store {
             Ok((committed, tail))
         };
         read().map_err(failed("reading record ids"))
+    }
+
+    /// Keys of the other files of a log's family that hold one of these records, in order. Costs
+    /// reading their record ids.
+    pub fn holders(&self, log: &Checkpoint, ids: &[u64]) -> Result<Vec<String>> {
+        let mut holders = Vec::new();
+        for key in self.tied(&log.ties)? {
+            let (committed, tail) = self.record_ids(&key)?;
+            let holds = committed.iter().chain(&tail).any(|id| ids.contains(id));
+            if holds && key != log.key {
+                holders.push(key);
+            }
+        }
+        Ok(holders)
     }
 }
 

@@ -16,7 +16,7 @@ use std::fs;
 pub struct Status {
     /// Files by agent.
     pub files: BTreeMap<String, u64>,
-    /// Sessions by agent.
+    /// Sessions by agent, without the forgotten ones.
     pub sessions: BTreeMap<String, u64>,
     /// Episodes that a boundary has closed.
     pub sealed: u64,
@@ -118,7 +118,10 @@ impl Store {
         )?;
         Ok(Status {
             files: groups("SELECT agent, count(*) FROM file GROUP BY agent")?,
-            sessions: groups("SELECT agent, count(*) FROM session GROUP BY agent")?,
+            sessions: groups(
+                "SELECT agent, count(*) FROM session
+                 WHERE id NOT IN (SELECT session FROM forgotten) GROUP BY agent",
+            )?,
             sealed: number("SELECT count(*) FROM episode WHERE sealed = 1")?,
             open: number("SELECT count(*) FROM episode WHERE sealed = 0")?,
             sources: groups("SELECT source, count(*) FROM episode GROUP BY source")?,

@@ -153,10 +153,12 @@ CREATE TABLE episode (
     input_tokens     INTEGER NOT NULL,
     output_tokens    INTEGER NOT NULL,
     cache_read       INTEGER NOT NULL,
-    cache_write      INTEGER NOT NULL
+    cache_write      INTEGER NOT NULL,
+    stale            INTEGER NOT NULL DEFAULT 0 -- 1: a rebuild began that has not told it again
 );
 CREATE INDEX episode_session ON episode (session);
 CREATE INDEX episode_open ON episode (file) WHERE sealed = 0;
+CREATE INDEX episode_stale ON episode (file) WHERE stale = 1;
 
 -- An episode's text. Apart, so that counting and listing don't read it.
 CREATE TABLE body (

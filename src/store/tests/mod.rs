@@ -105,7 +105,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
         ledger,
         tail_ledger: Ledger::default(),
         rejects: vec![],
-        rebuild: Default::default(),
+        rebuild: false,
         unknown: vec![],
     }
 }
