@@ -461,3 +461,88 @@ fn is_for_the_fold(entry: &Entry) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::read::{Block, Shape};
+    use crate::model::source::Agent;
+    use crate::stages::parse::{ParseState, parse};
+
+    const LINE: usize = 100;
+
+    fn line(nth: usize, kind: &str, rest: &str) -> String {
+        let id = format!("00000000-0000-4000-8000-{nth:012}");
+        let line = format!("{{\"type\":\"{kind}\",\"uuid\":\"{id}\"{rest}}}");
+        format!("{line:<width$}\n", width = LINE - 1)
+    }
+
+    fn prompt(nth: usize) -> String {
+        line(nth, "user", ",\"message\":{\"content\":\"w\"}")
+    }
+
+    /// Progress lines, some of another kind among them.
+    fn noise(from: usize, count: usize) -> String {
+        let kind = |nth: usize| {
+            if nth.is_multiple_of(3) {
+                "mode"
+            } else {
+                "progress"
+            }
+        };
+        (from..from + count).map(|n| line(n, kind(n), "")).collect()
+    }
+
+    fn account(text: &str) -> Account {
+        let (mut account, mut ids) = (Account::default(), Ids::default());
+        let mut bytes = text.as_bytes().to_vec();
+        let block = Block {
+            offset: 0,
+            line: 0,
+            bytes: &mut bytes,
+            shape: Shape::Lines,
+        };
+        let batch = parse(Agent::Claude, &mut ParseState::default(), block);
+        account.admit(batch, &mut ids);
+        account
+    }
+
+    #[test]
+    fn lines_that_begin_no_tail_take_no_rows() {
+        let text = prompt(0) + &noise(1, 1_000) + &prompt(1_001) + &noise(1_002, 10);
+        let mut account = account(&text);
+        assert_eq!(account.open_lines(), 1_012);
+        assert!(account.rows.len() <= 4, "{} rows", account.rows.len());
+        let settled = account.settle(1_001 * LINE as u64);
+        assert_eq!((settled.ids.len(), settled.ledger.total()), (1_001, 1_001));
+        assert_eq!(settled.ledger.of(Fate::Kept), 1);
+        assert_eq!(account.open_lines(), 11);
+        let tail = account.finish();
+        assert_eq!((tail.ids.len(), tail.ledger.total()), (11, 11));
+        assert_eq!(
+            settled.ids[1_000],
+            short_id(Uuid::from_u128(0x4000_8000_0000_0000_1000))
+        );
+    }
+
+    #[test]
+    fn rows_cut_at_every_prompt_and_nothing_is_counted_twice() {
+        let text: String = (0..20)
+            .map(|n| prompt(n * 10) + &noise(n * 10 + 1, 9))
+            .collect();
+        for cut in 0..=20 {
+            let mut account = account(&text);
+            let settled = account.settle((cut * 10 * LINE) as u64);
+            let tail = account.finish();
+            assert_eq!(
+                (settled.ledger.total(), settled.ids.len()),
+                (cut as u64 * 10, cut * 10)
+            );
+            assert_eq!(
+                (tail.ledger.total(), tail.ids.len()),
+                (200 - cut as u64 * 10, 200 - cut * 10)
+            );
+            assert_eq!(settled.ledger.of(Fate::Kept), cut as u64);
+        }
+    }
+}

@@ -7,6 +7,7 @@ mod fold;
 mod growth;
 mod home;
 mod looks;
+mod reading;
 mod readme;
 mod schedule;
 mod tidy;
