@@ -65,10 +65,12 @@ pub struct SourceFile {
 pub enum Seen {
     /// The store has no checkpoint for it.
     New,
-    /// Longer than the checkpoint, or only its stat differs: both fingerprints are checked at the
-    /// first read; where they differ the slice is read as [`Seen::Replaced`].
+    /// Longer than the checkpoint, or only its stat differs: both fingerprints are checked first;
+    /// where they differ the slice is read as [`Seen::Replaced`], where they don't and the file is
+    /// as long as before nothing is read.
     Grown,
-    /// As long as before, with another modification time: the whole content is compared first.
+    /// As long as before, with another modification time: the whole content is compared first, and
+    /// where it is the same nothing is read.
     Touched,
     /// Derive it again from the start, in place of what is stored (`run --rebuild`).
     Again,

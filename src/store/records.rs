@@ -108,7 +108,8 @@ fn append(db: &Connection, file: i64, ids: &[u8]) -> rusqlite::Result<()> {
 fn put(db: &Connection, file: i64, block: i64, ids: &[u8]) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO record (file, block, ids) VALUES (?1, ?2, ?3)
-         ON CONFLICT (file, block) DO UPDATE SET ids = excluded.ids WHERE ids IS NOT excluded.ids",
+         ON CONFLICT (file, block) DO UPDATE SET ids = excluded.ids
+         WHERE length(ids) <> length(excluded.ids) OR ids IS NOT excluded.ids",
     )?
     .execute(params![file, block, ids])?;
     Ok(())
