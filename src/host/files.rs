@@ -72,7 +72,7 @@ pub fn walk(roots: &[Root]) -> Found {
                 looks_like_a_log(entry.path(), root.agent),
             );
             let link = kind.is_symlink() && (named || entry.path().is_dir());
-            if !link && !(named && kind.is_file()) {
+            if !(link || named && kind.is_file()) {
                 continue;
             }
             let wanted = || {
