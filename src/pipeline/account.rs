@@ -202,7 +202,10 @@ impl Account {
                 self.lines -= row.lines();
             }
         }
-        settled.ids = self.ids.drain(..ids).collect();
+        settled.ids = match ids == self.ids.len() {
+            true => std::mem::take(&mut self.ids).into(), // no second copy of a long tail's
+            false => self.ids.drain(..ids).collect(),
+        };
         settled
     }
 
