@@ -107,6 +107,17 @@ pub fn source_file(path: &Path, agent: Agent) -> std::io::Result<SourceFile> {
     Ok(describe(path, agent, &path.metadata()?))
 }
 
+/// The files that this user can't open, and why. Opens each of them.
+pub fn unreadable(files: &[SourceFile]) -> Vec<(PathBuf, String)> {
+    let refused = |file: &SourceFile| {
+        let error = std::fs::File::open(&file.path).err()?;
+        // What vanished since the walk is no trouble.
+        let there = error.kind() != std::io::ErrorKind::NotFound;
+        there.then(|| (file.path.clone(), error.kind().to_string()))
+    };
+    files.iter().filter_map(refused).collect()
+}
+
 /// Plain wins over compressed: during Codex's (de)compression both exist for a moment.
 fn keep(files: &mut BTreeMap<String, SourceFile>, file: SourceFile) {
     match files.get(&file.key) {

@@ -108,11 +108,7 @@ impl Row {
     fn new(mut episode: Episode, sealed: bool) -> Row {
         let revision = revision(&episode);
         let text = std::mem::take(&mut episode.text);
-        let title = IndexText::of(&episode.title);
-        let mut index = IndexText::of(&text);
-        if !title.glued.is_empty() {
-            index.glued = format!("{} {}", title.glued, index.glued);
-        }
+        let (title_words, index) = indexed(&episode.title, &text);
         Row {
             tools: std::mem::take(&mut episode.tally.tools)
                 .into_iter()
@@ -120,12 +116,22 @@ impl Row {
             revision,
             body_bytes: text.len() as u64,
             body: pack(text),
-            title_words: title.words,
+            title_words,
             index,
             sealed,
             episode,
         }
     }
+}
+
+/// What the full-text index takes of an episode: its title's words, its text's.
+pub(super) fn indexed(title: &str, text: &str) -> (String, IndexText) {
+    let title = IndexText::of(title);
+    let mut index = IndexText::of(text);
+    if !title.glued.is_empty() {
+        index.glued = format!("{} {}", title.glued, index.glued);
+    }
+    (title.words, index)
 }
 
 /// The hash of everything about an episode that is delivered, without `indexed_at`: an episode

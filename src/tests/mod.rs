@@ -3,6 +3,7 @@
 mod cases;
 mod cli;
 mod corpus;
+mod doctor;
 mod fold;
 mod growth;
 mod home;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod commit;
+mod damage;
 mod forget;
 mod open;
 mod search;
