@@ -6,6 +6,7 @@ mod check;
 mod config;
 mod ctx;
 mod doctor;
+mod drift;
 mod enable;
 mod exit;
 mod forget;

@@ -7,7 +7,7 @@
 use crate::model::batch::Batch;
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Context, Entry, Fact, Identity, Queue, What};
-use crate::model::ledger::{Fate, Ledger, Reject};
+use crate::model::ledger::{Fate, Ledger, Reject, Unknown};
 use crate::model::session::SessionFacts;
 use crate::model::source::Place;
 use crate::model::time::Time;
@@ -118,8 +118,10 @@ pub struct Account {
     /// In all rows.
     lines: usize,
     pending: u64,
-    /// Kinds that nobody knew, first place of each.
-    pub unknown: Vec<(String, Place)>,
+    /// Names that nobody knew, first place of each.
+    pub unknown: Vec<Unknown>,
+    /// Each meeting of one that is not settled yet, with its line's offset.
+    drift: VecDeque<(u64, String)>,
 }
 
 /// A line, and the lines after it that joined it: they settle together.
@@ -201,6 +203,10 @@ impl Account {
                 ids += row.ids;
                 self.lines -= row.lines();
             }
+        }
+        let met = self.drift.partition_point(|(offset, _)| *offset < from);
+        for (_, name) in self.drift.drain(..met) {
+            *settled.ledger.drift.entry(name).or_default() += 1;
         }
         settled.ids = match ids == self.ids.len() {
             true => std::mem::take(&mut self.ids).into(), // no second copy of a long tail's
@@ -295,15 +301,24 @@ impl Account {
         }
     }
 
+    fn drifted(&mut self, name: &str, entry: &Entry) {
+        self.drift.push_back((entry.place.offset, name.to_owned()));
+        if !self.unknown.iter().any(|known| known.name == name) {
+            self.unknown.push(Unknown {
+                name: name.to_owned(),
+                place: entry.place,
+                time: entry.time,
+            });
+        }
+    }
+
     fn entry(&mut self, entry: &Entry, copied: bool) {
         let (fate, reason) = match copied {
             true => (Fate::Copied, "copy".into()),
             false => fate(&entry.what),
         };
-        if let (Fate::Unknown, What::Unknown(kind)) = (fate, &entry.what)
-            && !self.unknown.iter().any(|(known, _)| known == kind)
-        {
-            self.unknown.push((kind.clone(), entry.place));
+        if let (Fate::Unknown, What::Unknown(name)) = (fate, &entry.what) {
+            self.drifted(name, entry);
         }
         let Some(row) = self.rows.back_mut() else {
             return;

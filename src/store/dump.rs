@@ -168,7 +168,7 @@ static TABLES: [Shown; 16] = [
     },
     Shown {
         table: "unknown_kind",
-        columns: &["kind", "file=@file", "offset", "bytes", "line"],
+        columns: &["kind", "file=@file", "offset", "bytes", "line", "time"],
         rows: None,
         order: "kind, @file",
     },

@@ -47,7 +47,7 @@ pub use sessions::{SessionFilter, SessionRow};
 pub use snippet::Snippet;
 pub use standing::Standing;
 pub use stats::{Stats, StatsRow};
-pub use status::{RejectRow, Status, UnknownRow};
+pub use status::{RejectRow, Status, UnknownRow, VersionRow};
 
 use crate::model::error::Error;
 use rusqlite::Connection;

@@ -5,9 +5,9 @@ use super::pack::{Packed, pack, pack_json};
 use super::words::IndexText;
 use crate::model::checkpoint::{Checkpoint, Commit, short_id};
 use crate::model::episode::Episode;
-use crate::model::ledger::{Ledger, Reject};
+use crate::model::ledger::{Ledger, Reject, Unknown};
 use crate::model::session::{Session, SessionFacts};
-use crate::model::source::{Place, Stat};
+use crate::model::source::Stat;
 use crate::model::tally::ToolTally;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -31,7 +31,7 @@ pub struct Prepared {
     pub(super) ids: Vec<u8>,
     pub(super) tail_ids: Vec<u8>,
     pub(super) rejects: Vec<Reject>,
-    pub(super) unknown: Vec<(String, Place)>,
+    pub(super) unknown: Vec<Unknown>,
     pub(super) rebuild: bool,
     /// Titles for the owners of records, by short id.
     pub(super) summaries: Vec<(i64, String)>,

@@ -151,7 +151,6 @@ fn every_damage_is_named_by_every_command_and_mended_by_the_one_that_it_names() 
             "store compact",
             "forget x",
             "show x",
-            "disable",
         ] {
             let ran = desk.run(&format!("sessionmill {line}"));
             assert_eq!(ran.exit, Exit::Failed, "{code}, {line}: {}", ran.shown());

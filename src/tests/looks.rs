@@ -73,6 +73,8 @@ fn json_documents_have_the_fields_that_the_docs_name() {
             "`status --ledger FILE:LINE`",
             "status --ledger session-042:1",
         ),
+        ("`status --drift`", "status --drift"),
+        ("`doctor`", "doctor"),
         ("`stats`", "stats"),
         ("`config show`", "config show"),
         ("`config validate`", "config validate"),

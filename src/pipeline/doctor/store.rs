@@ -1,7 +1,8 @@
 //! Checks of the store's file. Knows which damage `doctor --repair` mends; refuses to mend it here.
 
 use super::{Finding, Observed, Severity, quoted};
-use crate::store::Standing;
+use crate::rules::versions;
+use crate::store::{Standing, VersionRow};
 
 const REPAIR: &str = "sessionmill doctor --repair";
 
@@ -102,10 +103,12 @@ pub(super) fn rejects(observed: &Observed<'_>) -> Vec<Finding> {
 /// Logs say things that this version doesn't know.
 pub(super) fn drift(observed: &Observed<'_>) -> Vec<Finding> {
     let status = observed.inside.as_ref().and_then(|i| i.status.as_ref());
-    let Some(names) = status.map(|s| s.unknown.len()).filter(|n| *n > 0) else {
+    let newer = |row: &&VersionRow| versions::newer(row.agent, &row.version).is_some();
+    let names = status.map(|s| s.unknown.len() + s.versions.iter().filter(newer).count());
+    let Some(names) = names.filter(|n| *n > 0) else {
         return Vec::new();
     };
-    let reason = format!("the logs hold {names} names that this version doesn't know");
+    let reason = format!("the logs hold {names} names or versions that this version doesn't know");
     let command = "sessionmill status --drift";
     vec![Finding::new(Severity::Note, "drift", reason, command)]
 }

@@ -15,7 +15,8 @@ const LEFT_BEHIND: Duration = Duration::from_secs(3_600);
 /// The settings' files can't be understood: nothing runs until they can.
 pub(super) fn settings(observed: &Observed<'_>) -> Vec<Finding> {
     let finding = observed.settings.err().map(|error| {
-        let reason = error.message.clone();
+        let hint = error.hint.iter().map(|hint| format!("; {hint}"));
+        let reason = format!("{}{}", error.message, hint.collect::<String>());
         Finding::new(
             Severity::Error,
             "settings",

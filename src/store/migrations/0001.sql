@@ -88,13 +88,15 @@ CREATE TABLE reject (
     PRIMARY KEY (file, offset)
 ) WITHOUT ROWID;
 
--- Kinds of records that nobody knew, and where each file has its first. How often: the ledgers.
+-- Names that nobody knew (kinds of records, fields with a type that they never had), and where each
+-- file has its first. How often: the ledgers.
 CREATE TABLE unknown_kind (
     kind   TEXT NOT NULL,
     file   INTEGER NOT NULL,                -- file.n
     offset INTEGER NOT NULL,
     bytes  INTEGER NOT NULL,
     line   INTEGER NOT NULL,
+    time   INTEGER,                         -- the record's; NULL: it states none
     PRIMARY KEY (kind, file)
 ) WITHOUT ROWID;
 

@@ -31,7 +31,7 @@ fn storing_the_same_commit_again_writes_nothing() {
         place,
         reason: "torn json".into(),
     }];
-    commit.unknown = vec![("novelty".into(), place)];
+    commit.unknown = vec![novelty(place)];
     commit.facts.summaries = vec![(Uuid::from_u128(9), "a title".into())];
     let first = world.commit(&[commit.clone()]);
     assert_eq!((first.new, first.changed, first.removed), (3, 0, 0));
@@ -291,7 +291,7 @@ fn a_file_that_moved_is_the_same_file() {
 fn status_and_stats_count_what_is_there() {
     let mut world = World::new();
     let mut odd = open_log("a", &["one", "two"], "three");
-    odd.unknown = vec![("novelty".into(), Place::default())];
+    odd.unknown = vec![novelty(Place::default())];
     world.commit(&[odd, log("b", "/home/u/other", &["four"])]);
     let status = world.store.status().unwrap();
     assert_eq!((status.sealed, status.open), (3, 1));

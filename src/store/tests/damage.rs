@@ -5,13 +5,16 @@ use crate::model::error::ErrorKind;
 use crate::store::{Consent, Health, Salvage, Standing, Switch};
 use std::fs;
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A closed store with forty sessions, consent, a switch and a forgotten session.
 fn full() -> (TempDir, PathBuf) {
     let mut world = World::new();
     for n in 0..40 {
         let name = format!("s{n:02}");
-        let long = "needle and much hay around it ".repeat(40 + n);
+        // Words that no compression makes small.
+        let hash = |word: usize| format!("{:016x} ", xxh3_64(&[n, word].map(|x| x as u8)));
+        let long: String = (0..200).map(hash).collect();
         let texts = [
             format!("first {name} {long}"),
             format!("second {name} {long}"),
