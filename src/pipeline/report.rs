@@ -43,8 +43,7 @@ pub struct Report {
     /// Files with a name, or of a version, that this program doesn't know; see `ledger.drift` and
     /// `newer`.
     pub files_drifting: u64,
-    /// Sessions by agent and version, where that is newer than any that this program was tested
-    /// with.
+    /// Files by agent and version, where that is newer than any that this program was tested with.
     pub newer: BTreeMap<String, u64>,
     /// Episodes cut from what was read: closed for ever.
     pub episodes_sealed: u64,

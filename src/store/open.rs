@@ -150,12 +150,9 @@ fn create(path: &Path) -> Result<()> {
 /// What a store that is being made is called, after its own name.
 pub(super) const NEW: &str = ".new";
 
-/// What SQLite calls its companions of a file.
-pub(super) const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
-
-/// Removes an unfinished store.
+/// Removes an unfinished store and its companions.
 pub(super) fn clear(unfinished: &Path) -> std::io::Result<()> {
-    COMPANIONS
+    ["", "-wal", "-shm"]
         .iter()
         .map(|suffix| beside(unfinished, suffix))
         .filter(|file| file.exists())

@@ -7,7 +7,7 @@
 //! deleted.
 
 use super::fault::failed;
-use super::open::{COMPANIONS, NEW, beside, clear};
+use super::open::{NEW, beside, clear};
 use super::pack::{Packed, Unpacked, pack_json};
 use super::{Access, Result, Standing, Store};
 use crate::model::carry::Carry;
@@ -79,14 +79,18 @@ impl Salvage {
         let unfinished = self.store.path.clone();
         drop(self.store);
         let aside = beside(&self.place, &format!(".damaged-{mark}"));
+        let set_aside = |error: std::io::Error| told("setting the damaged file aside", &error);
         // The log first: beside the new file it would be taken for its own.
-        for suffix in COMPANIONS.iter().rev() {
+        for suffix in ["-wal", "-shm"] {
             let from = beside(&self.place, suffix);
             if from.exists() {
-                fs::rename(&from, beside(&aside, suffix))
-                    .map_err(|error| told("setting the damaged file aside", &error))?;
+                fs::rename(&from, beside(&aside, suffix)).map_err(set_aside)?;
             }
         }
+        // A second name, where there can be one: so at no moment is there no store.
+        fs::hard_link(&self.place, &aside)
+            .or_else(|_| fs::rename(&self.place, &aside))
+            .map_err(set_aside)?;
         fs::rename(&unfinished, &self.place)
             .map_err(|error| told("moving the new store to its place", &error))?;
         Ok((aside, lost))

@@ -30,6 +30,7 @@ fn commands_look_like_this() {
         ("show", "show 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001"),
         ("status", "status"),
         ("ledger", "status --ledger session-042"),
+        ("doctor", "doctor"),
         ("stats", "stats"),
         ("check", "run nightly --check"),
         ("schedule", "schedule install --cron --dry-run"),
