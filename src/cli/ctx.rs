@@ -114,12 +114,13 @@ impl<'w> Ctx<'w> {
         Store::open(&self.home.store(), Access::ReadOnly)
     }
 
-    /// Names the store's file in an error about what it holds.
+    /// Names the store's file in an error about it that doesn't.
     pub fn name_store(&self, error: anyhow::Error) -> anyhow::Error {
+        let path = self.home.store().to_string_lossy().into_owned();
+        let named = format!("{error:#}").contains(&path);
         match exit::typed(&error).map(|e| e.kind) {
-            Some(ErrorKind::Damaged) => {
-                error.context(format!("{} is damaged", self.home.store().display()))
-            }
+            Some(ErrorKind::Damaged) => error.context(format!("{path} is damaged")),
+            Some(ErrorKind::Store) if !named => error.context(path),
             _ => error,
         }
     }

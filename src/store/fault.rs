@@ -17,6 +17,10 @@ pub fn failed(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + '_ {
             Some(ErrorCode::DiskFull) => {
                 (ErrorKind::Store, Some("free disk space, then run again"))
             }
+            Some(ErrorCode::SystemIoFailure) => (
+                ErrorKind::Store,
+                Some("check the disk and its free space, then run again"),
+            ),
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
                 ErrorKind::Store,
                 Some("check the permissions of the folder"),
