@@ -1,7 +1,7 @@
 //! Reads every log again and compares its content with what was read of it. Finds what sizes, times
 //! and fingerprints can't: a change in the middle of a log that grew as well (DESIGN § 6).
 
-use super::{Finding, Severity, first_of, logs_in_words};
+use super::{Finding, Severity, counted, first_of};
 use crate::host::read::content;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::source::SourceFile;
@@ -34,7 +34,7 @@ pub fn deep(
     }
     let reason = format!(
         "{} changed in the part that was read already: {}",
-        logs_in_words(differing.len()),
+        counted(differing.len() as u64, "log"),
         first_of(&differing)
     );
     let command = "sessionmill run --rebuild";

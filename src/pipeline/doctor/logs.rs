@@ -1,7 +1,7 @@
 //! Checks of the logs themselves: whether they are there, can be read, and get into the store
 //! before Claude Code deletes them.
 
-use super::{Finding, Observed, Severity, first_of, logs_in_words, quoted};
+use super::{Finding, Observed, Severity, counted, first_of, quoted};
 use crate::model::namespace::project_root;
 use crate::model::source::{Agent, SourceFile};
 use crate::model::time::Time;
@@ -137,7 +137,7 @@ pub(super) fn deleted_before_the_next_run(observed: &Observed<'_>) -> Vec<Findin
     };
     let reason = format!(
         "Claude Code deletes {} before the next run that are not in the store, the first from {} on",
-        logs_in_words(soon.len()),
+        counted(soon.len() as u64, "log"),
         day(*first)
     );
     vec![Finding::new(
@@ -161,7 +161,7 @@ pub(super) fn never_stored(observed: &Observed<'_>) -> Vec<Finding> {
     let reason = format!(
         "{} are older than the window and will not be stored before Claude Code deletes them, \
          from {} to {}",
-        logs_in_words(outside.len()),
+        counted(outside.len() as u64, "log"),
         day(*first),
         day(*last)
     );

@@ -185,11 +185,9 @@ fn first_of(paths: &[String]) -> String {
 }
 
 /// `1 log`, `2 logs`.
-fn logs_in_words(number: usize) -> String {
-    match number {
-        1 => "1 log".to_owned(),
-        n => format!("{n} logs"),
-    }
+fn counted(number: u64, noun: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{end}")
 }
 
 /// A path as a shell takes it.

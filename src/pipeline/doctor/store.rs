@@ -1,6 +1,6 @@
 //! Checks of the store's file. Knows which damage `doctor --repair` mends; refuses to mend it here.
 
-use super::{Finding, Observed, Severity, quoted};
+use super::{Finding, Observed, Severity, counted, quoted};
 use crate::rules::versions;
 use crate::store::{Standing, VersionRow};
 
@@ -73,8 +73,9 @@ pub(super) fn index(observed: &Observed<'_>) -> Vec<Finding> {
     let reason = match (health.not_indexed, health.stray) {
         (0, 0) => "the full-text index is damaged".to_owned(),
         (missing, stray) => format!(
-            "the full-text index is out of step: {missing} episodes are not in it, {stray} of its \
-             entries have no episode"
+            "the full-text index is out of step: {} not in it, {} of it without an episode",
+            counted(missing, "episode"),
+            counted(stray, "row")
         ),
     };
     vec![Finding::new(
@@ -91,7 +92,10 @@ pub(super) fn rejects(observed: &Observed<'_>) -> Vec<Finding> {
     let Some(rejects) = status.map(|s| s.rejects).filter(|n| *n > 0) else {
         return Vec::new();
     };
-    let reason = format!("{rejects} records of the logs could not be understood");
+    let reason = format!(
+        "{} of the logs could not be understood",
+        counted(rejects, "record")
+    );
     vec![Finding::new(
         Severity::Note,
         "rejects",
@@ -108,7 +112,10 @@ pub(super) fn drift(observed: &Observed<'_>) -> Vec<Finding> {
     let Some(names) = names.filter(|n| *n > 0) else {
         return Vec::new();
     };
-    let reason = format!("the logs hold {names} names or versions that this version doesn't know");
+    let reason = format!(
+        "the logs hold {} that this version doesn't know",
+        counted(names as u64, "name")
+    );
     let command = "sessionmill status --drift";
     vec![Finding::new(Severity::Note, "drift", reason, command)]
 }
