@@ -2,9 +2,9 @@
 
 use super::carry::Carry;
 use super::episode::Episode;
-use super::ledger::{Ledger, Reject};
+use super::ledger::{Ledger, Reject, Unknown};
 use super::session::{Session, SessionFacts};
-use super::source::{Agent, Place, Stat};
+use super::source::{Agent, Stat};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
@@ -119,17 +119,10 @@ pub struct Commit {
     pub tail_ledger: Ledger,
     /// Refused records; (file, offset) is their key.
     pub rejects: Vec<Reject>,
-    /// Unknown kinds with where each was first met.
-    pub unknown: Vec<(String, Place)>,
-    /// What part of a rebuild it is.
-    pub rebuild: Rebuild,
-}
-
-/// What part of a rebuild a commit is (`run --rebuild`, or a log whose records were edited).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rebuild {
-    /// The file's account, record ids and carry start afresh with this commit.
-    pub first: bool,
-    /// With the last commit, the ids of all episodes that the whole file gave: others of it go.
-    pub told: Option<Vec<Uuid>>,
+    /// Names that nobody knew, with where each was first met.
+    pub unknown: Vec<Unknown>,
+    /// The first of a rebuild (`run --rebuild`): the file's account, record ids and carry start
+    /// afresh with it. Episodes that are not told again go with the commit that passes the file's
+    /// end, whichever run makes it.
+    pub rebuild: bool,
 }

@@ -7,14 +7,14 @@ use super::account::{Account, Ids, Settled};
 use super::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader};
 use crate::model::carry::Carry;
-use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, Rebuild, RecordIds};
+use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
 use crate::model::entry::What;
 use crate::model::episode::Episode;
 use crate::model::ledger::Reject;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::session::Session;
-use crate::model::source::{Seen, Slice, SourceFile};
+use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
@@ -135,6 +135,9 @@ pub fn fold(
             return Ok(fold.tally());
         }
     }
+    if fold.reader.is_damaged() {
+        fold.break_off();
+    }
     if let Some(commit) = fold.commit(true)? {
         emit(commit);
     }
@@ -151,8 +154,8 @@ struct Fold {
     session: Session,
     forked_from: Option<String>,
     generation: u32,
-    /// It is derived again: what part of that the next commit is.
-    rebuild: Rebuild,
+    /// The next commit is the first of a rebuild.
+    rebuild: bool,
     reader: LogReader,
     checked_bytes: u64,
     parser: ParseState,
@@ -195,10 +198,7 @@ impl Fold {
             session,
             forked_from: work.forked_from,
             generation,
-            rebuild: Rebuild {
-                first: again,
-                told: again.then(Vec::new),
-            },
+            rebuild: again,
             reader,
             checked_bytes,
             sealed: Vec::new(),
@@ -217,35 +217,17 @@ impl Fold {
         if !last && tail.from == self.committed_to {
             return Ok(None);
         }
-        let Settled {
-            ids,
-            ledger,
-            mut facts,
-        } = self.account.settle(tail.from);
-        facts.forked_from = facts.forked_from.or_else(|| self.forked_from.take());
-        let mut open = self.account.tail();
-        open.facts.first_prompt = self.first_prompt(&tail);
-        let read_to = end.0;
-        let prints = self.prints(if last { read_to } else { tail.from })?;
-        let checkpoint = Checkpoint {
-            key: self.slice.file.key.clone(),
-            path: self.slice.file.path.to_string_lossy().into_owned(),
-            agent: self.slice.file.agent,
-            // until the last commit the file counts as not read to its end
-            stat: if last {
-                self.slice.file.stat
-            } else {
-                Default::default()
-            },
-            generation: self.generation,
-            offset: tail.from,
-            line: tail.line,
-            read_to: if last { read_to } else { tail.from },
-            prints,
-            session: self.session.id.clone(),
-            stream: self.stream.clone(),
-            ties: self.ties.clone(),
-        };
+        let mut settled = self.account.settle(tail.from);
+        let forked_from = settled.facts.forked_from.take();
+        settled.facts.forked_from = forked_from.or_else(|| self.forked_from.take());
+        let mut open = Settled::default();
+        if last {
+            open = self.account.finish();
+            open.facts.first_prompt = self.first_prompt(&tail);
+        }
+        let checkpoint = self.checkpoint(&tail, if last { end.0 } else { tail.from }, last)?;
+        let told = |reject: &Reject| last || reject.place.offset < tail.from;
+        let rejects = self.rejects.partition_point(told);
         self.committed_to = tail.from;
         self.gathered = 0;
         if !last {
@@ -253,38 +235,62 @@ impl Fold {
             tail.carry.streams.iter_mut().for_each(|s| s.end = None);
             tail.open.clear();
         }
-        let rebuild = self.rebuilt(&tail, last);
         Ok(Some(Commit {
             checkpoint,
             carry: tail.carry,
             session: self.session.clone(),
-            facts,
-            tail_facts: if last { open.facts } else { Default::default() },
+            facts: settled.facts,
+            tail_facts: open.facts,
             sealed: std::mem::take(&mut self.sealed),
             open: tail.open,
-            ids,
-            tail_ids: if last { open.ids } else { Vec::new() },
-            ledger,
-            tail_ledger: if last {
-                open.ledger
-            } else {
-                Default::default()
-            },
-            rejects: std::mem::take(&mut self.rejects),
+            ids: settled.ids,
+            tail_ids: open.ids,
+            ledger: settled.ledger,
+            tail_ledger: open.ledger,
+            rejects: self.rejects.drain(..rejects).collect(),
             unknown: std::mem::take(&mut self.account.unknown),
-            rebuild,
+            rebuild: std::mem::take(&mut self.rebuild),
         }))
     }
 
-    /// What part of a rebuild the next commit is; remembers the episodes that it tells.
-    fn rebuilt(&mut self, tail: &Tail, last: bool) -> Rebuild {
-        if let Some(told) = &mut self.rebuild.told {
-            told.extend(self.sealed.iter().chain(&tail.open).map(|e| e.id));
-        }
-        Rebuild {
-            first: std::mem::take(&mut self.rebuild.first),
-            told: self.rebuild.told.take_if(|_| last),
-        }
+    fn checkpoint(&mut self, tail: &Tail, read_to: u64, last: bool) -> Result<Checkpoint> {
+        // until the last commit the file counts as not read to its end
+        let stat = if last {
+            self.slice.file.stat
+        } else {
+            Stat::default()
+        };
+        Ok(Checkpoint {
+            key: self.slice.file.key.clone(),
+            path: self.slice.file.path.to_string_lossy().into_owned(),
+            agent: self.slice.file.agent,
+            stat,
+            generation: self.generation,
+            offset: tail.from,
+            line: tail.line,
+            read_to,
+            prints: self.prints(read_to)?,
+            session: self.session.id.clone(),
+            stream: self.stream.clone(),
+            ties: self.ties.clone(),
+        })
+    }
+
+    /// A compressed log ends before its time: what was decompressed stays, and the rest is one
+    /// refused record. Nobody reads it again until the file changes.
+    fn break_off(&mut self) {
+        let (offset, lines) = self.reader.position();
+        let place = Place {
+            offset,
+            bytes: 0,
+            line: lines + 1,
+        };
+        let reject = Reject {
+            place,
+            reason: "damaged compression".into(),
+        };
+        self.account.break_off(&reject);
+        self.rejects.push(reject);
     }
 
     /// The first prompt of a main log is its session's title where nobody gave another. Told anew

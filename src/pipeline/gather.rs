@@ -28,7 +28,7 @@ use std::path::Path;
 pub struct Gathered {
     /// In the order in which they are committed.
     pub families: Vec<Family>,
-    /// Files that moved: (old key, file). Their content was checked.
+    /// Files that moved or were touched: (old key, file). Their content was checked.
     pub moved: Vec<(String, SourceFile)>,
     /// Bytes to read.
     pub bytes: u64,
@@ -44,6 +44,9 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     let found = walk(&setup.roots);
     report.files_found = found.files.len() as u64;
     report.roots_missing = found.missing;
+    if found.links > 0 {
+        report.left_out.insert("symbolic link".into(), found.links);
+    }
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
@@ -96,6 +99,8 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
 struct Looked {
     slice: Slice,
     peek: Option<Peek>,
+    /// Only its stat differs from what the store knows.
+    same: bool,
     read_bytes: u64,
 }
 
@@ -107,12 +112,14 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
         Some(old) => goes_on(&slice, old).map_err(named)?,
         None => (false, 0),
     };
+    let same = goes_on && old.is_some_and(|old| is_as_it_was(&slice, old));
     // a log that was empty, or replaced, may have got the record that it begins with since
     let told = old.is_some_and(|old| old.read_to > 0 && old.generation == 1);
-    if goes_on && told {
+    if same || goes_on && told {
         return Ok(Looked {
             slice,
             peek: None,
+            same,
             read_bytes,
         });
     }
@@ -122,6 +129,7 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
         return Ok(Looked {
             slice,
             peek: Some(peek),
+            same,
             read_bytes,
         });
     }
@@ -137,6 +145,7 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
     Ok(Looked {
         slice,
         peek: Some(peek),
+        same: false,
         read_bytes,
     })
 }
@@ -159,6 +168,13 @@ fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
     }
 }
 
+/// A log that goes on holds nothing that was not read, and isn't to be derived again.
+fn is_as_it_was(slice: &Slice, old: &Checkpoint) -> bool {
+    let size = slice.file.stat.size;
+    let whole = !slice.file.compressed && size == old.stat.size && size == old.read_to;
+    whole && slice.was.is_none() && slice.seen != Seen::Again
+}
+
 /// A file to read, or `None` where it is left out on purpose.
 fn admit(
     looked: Looked,
@@ -169,6 +185,12 @@ fn admit(
     report: &mut Report,
 ) -> Result<Option<Work>> {
     let slice = looked.slice;
+    if looked.same {
+        let key = slice.file.key.clone();
+        gathered.moved.push((key, slice.file));
+        report.files_unchanged += 1;
+        return Ok(None);
+    }
     let key = slice.known_as();
     let (checkpoint, store) = match (known.get(key), store) {
         (Some(checkpoint), Some(store)) if slice.seen != Seen::New => (checkpoint, store),
@@ -192,19 +214,10 @@ fn admit(
         *report.left_out.entry("replaced log".into()).or_default() += 1;
         return Ok(None);
     }
-    if let Some(was) = &slice.was {
-        let as_long = slice.file.stat.size == checkpoint.stat.size;
-        let same = slice.seen == Seen::Grown && !slice.file.compressed && as_long;
-        let mut file = slice.file.clone();
-        if !same {
-            // until it is read, the store must not take it for read
-            file.stat = Stat::default();
-        }
-        gathered.moved.push((was.clone(), file));
-        report.files_moved += 1;
-        if same {
-            return Ok(None);
-        }
+    if let Some(was) = &slice.was
+        && follow(was, &slice, checkpoint, gathered, report)
+    {
+        return Ok(None);
     }
     let ids = store.record_ids(key)?;
     let carry = store.carry(key)?.unwrap_or_default();
@@ -227,6 +240,26 @@ fn admit(
         }),
         slice,
     }))
+}
+
+/// A log that moved keeps what is known of it; `true`: there is nothing more to read.
+fn follow(
+    was: &str,
+    slice: &Slice,
+    checkpoint: &Checkpoint,
+    gathered: &mut Gathered,
+    report: &mut Report,
+) -> bool {
+    let as_long = slice.file.stat.size == checkpoint.stat.size;
+    let same = slice.seen == Seen::Grown && !slice.file.compressed && as_long;
+    let mut file = slice.file.clone();
+    if !same {
+        // until it is read, the store must not take it for read
+        file.stat = Stat::default();
+    }
+    gathered.moved.push((was.to_owned(), file));
+    report.files_moved += 1;
+    same
 }
 
 /// What the store knows of a log's head; another look where the log was too short to tell.

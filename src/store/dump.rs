@@ -169,7 +169,7 @@ static TABLES: [Shown; 16] = [
     },
     Shown {
         table: "unknown_kind",
-        columns: &["kind", "file=@file", "offset", "bytes", "line"],
+        columns: &["kind", "file=@file", "offset", "bytes", "line", "time"],
         rows: None,
         order: "kind, @file",
     },
@@ -188,7 +188,7 @@ static TABLES: [Shown; 16] = [
             "graph=@name.graph", "body_bytes", "read_bytes", "records", "prompts",
             "messages", "calls", "failures", "refusals", "user_bytes", "agent_bytes",
             "digest_bytes", "output_bytes", "input_tokens", "output_tokens", "cache_read",
-            "cache_write", "-n", "-indexed_at"],
+            "cache_write", "stale=nullif(stale, 0)", "-n", "-indexed_at"],
         rows: None,
         order: "id",
     },

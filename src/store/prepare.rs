@@ -4,11 +4,11 @@
 use super::pack::{Packed, pack, pack_json};
 use super::records;
 use super::words::IndexText;
-use crate::model::checkpoint::{Checkpoint, Commit, Rebuild, short_id};
+use crate::model::checkpoint::{Checkpoint, Commit, short_id};
 use crate::model::episode::Episode;
-use crate::model::ledger::{Ledger, Reject};
+use crate::model::ledger::{Ledger, Reject, Unknown};
 use crate::model::session::{Session, SessionFacts};
-use crate::model::source::Place;
+use crate::model::source::Stat;
 use crate::model::tally::ToolTally;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -32,8 +32,8 @@ pub struct Prepared {
     pub(super) ids: Vec<u8>,
     pub(super) tail_ids: Vec<u8>,
     pub(super) rejects: Vec<Reject>,
-    pub(super) unknown: Vec<(String, Place)>,
-    pub(super) rebuild: Rebuild,
+    pub(super) unknown: Vec<Unknown>,
+    pub(super) rebuild: bool,
     /// Titles for the owners of records, by short id.
     pub(super) summaries: Vec<(i64, String)>,
 }
@@ -87,6 +87,11 @@ impl Prepared {
         }
     }
 
+    /// The whole file is told: only then does its checkpoint hold what `stat` said.
+    pub(super) fn reaches_the_end(&self) -> bool {
+        self.checkpoint.stat != Stat::default()
+    }
+
     /// About how many bytes wait in memory; the writer groups commits by it.
     pub fn bytes(&self) -> usize {
         let rows = self.rows.iter().map(|row| {
@@ -104,11 +109,7 @@ impl Row {
     fn new(mut episode: Episode, sealed: bool) -> Row {
         let revision = revision(&episode);
         let text = std::mem::take(&mut episode.text);
-        let title = IndexText::of(&episode.title);
-        let mut index = IndexText::of(&text);
-        if !title.glued.is_empty() {
-            index.glued = format!("{} {}", title.glued, index.glued);
-        }
+        let (title_words, index) = indexed(&episode.title, &text);
         Row {
             tools: std::mem::take(&mut episode.tally.tools)
                 .into_iter()
@@ -116,12 +117,22 @@ impl Row {
             revision,
             body_bytes: text.len() as u64,
             body: pack(text),
-            title_words: title.words,
+            title_words,
             index,
             sealed,
             episode,
         }
     }
+}
+
+/// What the full-text index takes of an episode: its title's words, its text's.
+pub(super) fn indexed(title: &str, text: &str) -> (String, IndexText) {
+    let title = IndexText::of(title);
+    let mut index = IndexText::of(text);
+    if !title.glued.is_empty() {
+        index.glued = format!("{} {}", title.glued, index.glued);
+    }
+    (title.words, index)
 }
 
 /// The hash of everything about an episode that is delivered, without `indexed_at`: an episode

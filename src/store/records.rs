@@ -4,7 +4,7 @@
 use super::fault::failed;
 use super::files::Move;
 use super::{Prepared, Result, Store};
-use crate::model::checkpoint::{COPY, RecordIds};
+use crate::model::checkpoint::{COPY, Checkpoint, RecordIds};
 use rusqlite::{Connection, OptionalExtension, params};
 use rustc_hash::FxHashSet;
 
@@ -30,6 +30,19 @@ impl Store {
             file.map_or(Ok(RecordIds::default()), |file| of(&self.db, file))
         };
         read().map_err(failed("reading record ids"))
+    }
+
+    /// Keys of the other files of a log's family that own one of these records, in order. Costs
+    /// reading their record ids.
+    pub fn holders(&self, log: &Checkpoint, ids: &[u64]) -> Result<Vec<String>> {
+        let mut holders = Vec::new();
+        for key in self.tied(&log.ties)? {
+            let holds = self.record_ids(&key)?.all().any(|id| ids.contains(&id));
+            if holds && key != log.key {
+                holders.push(key);
+            }
+        }
+        Ok(holders)
     }
 }
 
@@ -116,7 +129,8 @@ fn append(db: &Connection, file: i64, ids: &[u8]) -> rusqlite::Result<()> {
 fn put(db: &Connection, file: i64, block: i64, ids: &[u8]) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO record (file, block, ids) VALUES (?1, ?2, ?3)
-         ON CONFLICT (file, block) DO UPDATE SET ids = excluded.ids WHERE ids IS NOT excluded.ids",
+         ON CONFLICT (file, block) DO UPDATE SET ids = excluded.ids
+         WHERE length(ids) <> length(excluded.ids) OR ids IS NOT excluded.ids",
     )?
     .execute(params![file, block, ids])?;
     Ok(())

@@ -4,10 +4,10 @@
 use super::commit::{Stamp, Stored};
 use super::files::int;
 use super::prepare::Row;
+use super::words::IndexText;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
-use uuid::Uuid;
 
 /// Names kept at hand. More: a run's memory; fewer: more lookups.
 const NAMES_MAX: usize = 50_000;
@@ -62,27 +62,31 @@ impl<'a> EpisodeWriter<'a> {
         }
         let told: FxHashSet<[u8; 16]> =
             rows.iter().map(|row| row.episode.id.into_bytes()).collect();
-        self.remove_but(&open, &told)
-    }
-
-    /// Removes the file's episodes that aren't among these: it was told again.
-    pub(super) fn remove_others(&mut self, file: i64, told: &[Uuid]) -> rusqlite::Result<()> {
-        let told: FxHashSet<[u8; 16]> = told.iter().map(|id| id.into_bytes()).collect();
-        let held: Vec<(i64, [u8; 16])> = self
-            .db
-            .prepare_cached("SELECT n, id FROM episode WHERE file = ?1")?
-            .query_map([file], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
-        self.remove_but(&held, &told)
-    }
-
-    fn remove_but(
-        &mut self,
-        held: &[(i64, [u8; 16])],
-        told: &FxHashSet<[u8; 16]>,
-    ) -> rusqlite::Result<()> {
-        for (n, _) in held.iter().filter(|(_, id)| !told.contains(id)) {
+        for (n, _) in open.iter().filter(|(_, id)| !told.contains(id)) {
             remove(self.db, *n)?;
+            self.stored.removed += 1;
+        }
+        Ok(())
+    }
+
+    /// A rebuild of the file begins: its episodes go at its end unless they are told again. A
+    /// crash in between leaves old ones beside new ones until the next run reads the file on.
+    pub(super) fn expect_again(&self, file: i64) -> rusqlite::Result<()> {
+        self.db
+            .prepare_cached("UPDATE episode SET stale = 1 WHERE file = ?1")?
+            .execute([file])?;
+        Ok(())
+    }
+
+    /// Removes the episodes that a rebuild of the file didn't tell again.
+    pub(super) fn remove_stale(&mut self, file: i64) -> rusqlite::Result<()> {
+        let stale: Vec<i64> = self
+            .db
+            .prepare_cached("SELECT n FROM episode WHERE file = ?1 AND stale = 1")?
+            .query_map([file], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for n in stale {
+            remove(self.db, n)?;
             self.stored.removed += 1;
         }
         Ok(())
@@ -157,6 +161,9 @@ impl<'a> EpisodeWriter<'a> {
         };
         let settable = &values[..COLUMNS.len() - FIXED];
         let changed = self.db.prepare_cached(&UPDATE)?.execute(settable)?;
+        self.db
+            .prepare_cached("UPDATE episode SET stale = 0 WHERE n = ?1 AND stale = 1")?
+            .execute([n])?;
         let (tools, paths) = self.write_parts(n, row)?;
         keep_only(self.db, "episode_tool", "tool", n, &tools)?;
         keep_only(self.db, "episode_path", "path", n, &paths)?;
@@ -175,16 +182,7 @@ impl<'a> EpisodeWriter<'a> {
         self.db
             .prepare_cached("INSERT OR REPLACE INTO body (episode, text) VALUES (?1, ?2)")?
             .execute(params![n, row.body])?;
-        self.db
-            .prepare_cached(
-                "INSERT INTO words (rowid, title, text, glued) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![
-                n,
-                row.title_words,
-                row.index.words,
-                row.index.glued
-            ])?;
+        index(self.db, n, &row.title_words, &row.index)?;
         self.stored.body_bytes += row.body_bytes;
         Ok(())
     }
@@ -216,6 +214,18 @@ impl<'a> EpisodeWriter<'a> {
         }
         Ok((tools, paths))
     }
+}
+
+/// Makes an episode findable that isn't yet.
+pub(super) fn index(
+    db: &Connection,
+    n: i64,
+    title_words: &str,
+    text: &IndexText,
+) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT INTO words (rowid, title, text, glued) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![n, title_words, text.words, text.glued])?;
+    Ok(())
 }
 
 /// Some of `name.n`.

@@ -3,11 +3,15 @@
 mod cases;
 mod cli;
 mod corpus;
+mod doctor;
+mod drift;
 mod fold;
 mod growth;
 mod home;
 mod looks;
+mod reading;
 mod readme;
 mod schedule;
+mod state;
 mod tidy;
 mod world;

@@ -89,13 +89,15 @@ CREATE TABLE reject (
     PRIMARY KEY (file, offset)
 ) WITHOUT ROWID;
 
--- Kinds of records that nobody knew, and where each file has its first. How often: the ledgers.
+-- Names that nobody knew (kinds of records, fields with a type that they never had), and where each
+-- file has its first. How often: the ledgers.
 CREATE TABLE unknown_kind (
     kind   TEXT NOT NULL,
     file   INTEGER NOT NULL,                -- file.n
     offset INTEGER NOT NULL,
     bytes  INTEGER NOT NULL,
     line   INTEGER NOT NULL,
+    time   INTEGER,                         -- the record's; NULL: it states none
     PRIMARY KEY (kind, file)
 ) WITHOUT ROWID;
 
@@ -154,10 +156,12 @@ CREATE TABLE episode (
     input_tokens     INTEGER NOT NULL,
     output_tokens    INTEGER NOT NULL,
     cache_read       INTEGER NOT NULL,
-    cache_write      INTEGER NOT NULL
+    cache_write      INTEGER NOT NULL,
+    stale            INTEGER NOT NULL DEFAULT 0 -- 1: a rebuild began that has not told it again
 );
 CREATE INDEX episode_session ON episode (session);
 CREATE INDEX episode_open ON episode (file) WHERE sealed = 0;
+CREATE INDEX episode_stale ON episode (file) WHERE stale = 1;
 
 -- An episode's text. Apart, so that counting and listing don't read it.
 CREATE TABLE body (

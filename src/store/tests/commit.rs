@@ -31,7 +31,7 @@ fn storing_the_same_commit_again_writes_nothing() {
         place,
         reason: "torn json".into(),
     }];
-    commit.unknown = vec![("novelty".into(), place)];
+    commit.unknown = vec![novelty(place)];
     commit.facts.summaries = vec![(Uuid::from_u128(9), "a title".into())];
     let first = world.commit(&[commit.clone()]);
     assert_eq!((first.new, first.changed, first.removed), (3, 0, 0));
@@ -292,7 +292,7 @@ fn a_file_that_moved_is_the_same_file() {
 fn status_and_stats_count_what_is_there() {
     let mut world = World::new();
     let mut odd = open_log("a", &["one", "two"], "three");
-    odd.unknown = vec![("novelty".into(), Place::default())];
+    odd.unknown = vec![novelty(Place::default())];
     world.commit(&[odd, log("b", "/home/u/other", &["four"])]);
     let status = world.store.status().unwrap();
     assert_eq!((status.sealed, status.open), (3, 1));
@@ -323,4 +323,60 @@ fn status_and_stats_count_what_is_there() {
             failed: 4
         }
     );
+}
+
+#[test]
+fn a_rebuild_that_was_killed_is_finished_by_the_next_run() {
+    let told = |texts: &[&str]| {
+        let mut commit = log("a", "/home/u/app", texts);
+        for episode in &mut commit.sealed {
+            // other rules cut elsewhere: other ids
+            episode.id = Uuid::new_v5(&episode.id, b"again");
+        }
+        commit
+    };
+    let mut first = told(&["one"]);
+    first.rebuild = true;
+    first.checkpoint.stat = Stat::default();
+    let mut rest = told(&["one", "two"]);
+    rest.sealed.remove(0);
+    let mut world = World::new();
+    world.commit(&[log("a", "/home/u/app", &["on", "et", "wo"])]);
+    world.commit(&[first.clone()]);
+    let texts = |world: &World| -> Vec<String> {
+        let all = world.store.episodes("a").unwrap();
+        all.into_iter().map(|found| found.episode.text).collect()
+    };
+    assert_eq!(
+        texts(&world).len(),
+        4,
+        "nothing is lost while it is unfinished"
+    );
+    world.commit(&[rest.clone()]);
+    assert_eq!(texts(&world), ["one", "two"]);
+    let mut cold = World::new();
+    first.rebuild = false;
+    cold.commit(&[first, rest]);
+    assert_eq!(world.dump(), cold.dump());
+}
+
+#[test]
+fn a_refused_record_of_the_open_tail_goes_when_it_is_not_told_again() {
+    let reject = |offset| Reject {
+        place: Place {
+            offset,
+            bytes: 0,
+            line: 9,
+        },
+        reason: "damaged compression".into(),
+    };
+    let mut world = World::new();
+    let mut commit = open_log("a", &["one"], "two");
+    commit.rejects = vec![reject(5), reject(120)];
+    world.commit(&[commit.clone()]);
+    commit.rejects = vec![];
+    world.commit(&[commit]);
+    let held = world.store.rejects(9).unwrap();
+    let held: Vec<u64> = held.iter().map(|r| r.place.offset).collect();
+    assert_eq!(held, [5], "what is before the checkpoint stays");
 }

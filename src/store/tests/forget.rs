@@ -69,3 +69,16 @@ fn compacting_gives_room_back() {
     let compacted = world.store.compact().unwrap();
     assert!(compacted.after < compacted.before / 2, "{compacted:?}");
 }
+
+#[test]
+fn a_forgotten_session_is_not_counted() {
+    let mut world = World::new();
+    world.commit(&[telling("a", "zebrafish"), telling("b", "platypus")]);
+    world.store.forget("a", Time(7)).unwrap();
+    let status = world.store.status().unwrap();
+    assert_eq!((status.sessions["claude"], status.forgotten), (1, 1));
+    let stats = world.store.stats(&Default::default()).unwrap();
+    assert_eq!((stats.rows[0].sessions, stats.rows[0].files), (1, 1));
+    let listed = world.store.sessions(&Default::default()).unwrap();
+    assert_eq!(listed.len(), 1);
+}

@@ -10,6 +10,7 @@
 mod calls;
 #[cfg(test)]
 mod corpus;
+mod drift;
 mod events;
 mod items;
 mod output;
@@ -43,6 +44,7 @@ pub fn line(
     let (envelope, payload) = spans::nested(text, "payload")?;
     let kind = envelope.name("type").unwrap_or_default();
     let time = envelope.text("timestamp").and_then(|t| Time::parse(&t));
+    let before = out.len();
     let mut record = Record {
         state,
         place,
@@ -52,9 +54,19 @@ pub fn line(
         nth: 0,
     };
     match payload {
-        Some(payload) => record.wrapped(&kind, &payload, envelope.raw("payload").unwrap_or("")),
-        None if WRAPPED.contains(&&*kind) => return Err("no payload".into()),
+        Some(payload) => {
+            record.wrapped(&kind, &payload, envelope.raw("payload").unwrap_or(""));
+            record.drifted(&kind, &payload);
+        }
+        None if WRAPPED.contains(&&*kind) => match envelope.raw("payload") {
+            None | Some("null") => return Err("no payload".into()),
+            Some(_) => {}
+        },
         None => record.bare(&kind, &envelope, text),
+    }
+    record.drifted("*", &envelope);
+    if record.out.len() == before {
+        record.noise("empty");
     }
     Ok(())
 }
