@@ -6,7 +6,9 @@ use super::human::bytes;
 use super::setup::{self, Orders};
 use super::status::lines;
 use crate::host::files;
+use crate::model::checkpoint::Checkpoint;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use crate::pipeline::explain::{Line, explain};
 use crate::stages::discover::{Checkpoints, DiscoverOptions, discover};
@@ -66,7 +68,8 @@ fn all(keys: &[String], store: &Store, ctx: &mut Ctx) -> Result<Exit> {
             checkpoint.line
         ))?;
         ctx.out.text(lines(&account.ledger))?;
-        for (kind, place) in &account.unknown {
+        for unknown in &account.unknown {
+            let (kind, place) = (&unknown.name, unknown.place);
             ctx.out
                 .line(format!("unknown: {kind}, first at line {}", place.line))?;
         }
@@ -93,7 +96,7 @@ fn document(account: &FileAccount) -> Value {
         "read_to": checkpoint.read_to,
         "ledger": account.ledger,
         "rejects": account.rejects,
-        "unknown": account.unknown.iter().map(|(kind, place)| json!({"kind": kind, "line": place.line})).collect::<Vec<_>>(),
+        "unknown": account.unknown.iter().map(|u| json!({"kind": u.name, "line": u.place.line})).collect::<Vec<_>>(),
     })
 }
 
@@ -107,53 +110,91 @@ fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit
             .into());
     };
     let line = explain(file, number)?;
-    let holders = episodes(key, number, store)?;
-    let read = store
-        .checkpoint(key)?
-        .is_some_and(|c| line.end <= c.read_to);
+    let (episodes, verdict) = match store.checkpoint(key)? {
+        Some(log) if line.end <= log.read_to => {
+            let episodes = episodes(&log, number, store)?;
+            let verdict = match episodes.is_empty() {
+                true => Verdict::of(&line, store.holders(&log, &line.ids)?),
+                false => Verdict::Within,
+            };
+            (episodes, verdict)
+        }
+        _ => (Vec::new(), Verdict::Unread),
+    };
     if ctx.out.json {
-        let body = json!({"path": key, "line": number, "read": read, "records": line.records, "episodes": holders});
+        let body = json!({
+            "path": key,
+            "line": number,
+            "read": verdict != Verdict::Unread,
+            "records": line.records,
+            "episodes": episodes,
+            "verdict": verdict.text(),
+        });
         ctx.out.document("status", body)?;
         return Ok(Exit::Done);
     }
-    print_line(key, number, &line, &holders, read, ctx)?;
-    Ok(Exit::Done)
-}
-
-fn print_line(
-    key: &str,
-    number: u64,
-    line: &Line,
-    holders: &[String],
-    read: bool,
-    ctx: &mut Ctx,
-) -> Result<()> {
     ctx.out
         .line(format!("{key}:{number}, {}", bytes(line.bytes)))?;
     for record in &line.records {
         ctx.out.line(format!("  {record}"))?;
     }
-    for id in holders {
+    for id in &episodes {
         ctx.out.line(format!("  within episode {id}"))?;
     }
-    match (read, holders.is_empty()) {
-        (false, _) => ctx.out.line("  not read yet: sessionmill run"),
-        (true, true) => ctx
-            .out
-            .line("  in no episode: filtered, or copied from a log that has it"),
-        (true, false) => Ok(()),
+    if let Some(text) = verdict.text() {
+        ctx.out.line(format!("  {text}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Why a line is, or is not, in an episode.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Unread,
+    Within,
+    /// An earlier line of the log has its record.
+    Repeated,
+    /// Other logs have its record.
+    Copied(Vec<String>),
+    /// The session has it, in its title, links or counts.
+    AboutSession,
+    /// It is no record that could be kept.
+    Fate(Fate),
+    /// It could be kept.
+    LeftOut,
+}
+
+impl Verdict {
+    /// Of a line that was read and is in no episode.
+    fn of(line: &Line, holders: Vec<String>) -> Verdict {
+        match line.fate {
+            Some(Fate::Copied) => Verdict::Repeated,
+            Some(Fate::Kept) if line.about_session => Verdict::AboutSession,
+            Some(Fate::Kept) if holders.is_empty() => Verdict::LeftOut,
+            Some(Fate::Kept) | None => Verdict::Copied(holders),
+            Some(fate) => Verdict::Fate(fate),
+        }
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(match self {
+            Verdict::Unread => "not read yet: sessionmill run".into(),
+            Verdict::Within => return None,
+            Verdict::Repeated => "in no episode: copied, an earlier line has it".into(),
+            Verdict::Copied(logs) => format!("in no episode: copied, {} has it", logs.join(", ")),
+            Verdict::AboutSession => "in no episode: kept with the session".into(),
+            Verdict::Fate(fate) => format!("in no episode: {}", fate.as_str()),
+            Verdict::LeftOut => "in no episode: the settings leave it out".into(),
+        })
     }
 }
 
 /// Ids of the episodes of this log that were cut from bytes around a line.
-fn episodes(key: &str, line: u64, store: &Store) -> Result<Vec<String>> {
-    let Some(checkpoint) = store.checkpoint(key)? else {
-        return Ok(Vec::new());
-    };
-    let all = store.episodes(&checkpoint.session)?;
+fn episodes(log: &Checkpoint, line: u64, store: &Store) -> Result<Vec<String>> {
+    let all = store.episodes(&log.session)?;
     let here = all.into_iter().filter(|found| {
         let (first, last) = found.episode.lines;
-        found.path == checkpoint.path && (first..=last).contains(&line)
+        found.path == log.path && (first..=last).contains(&line)
     });
     Ok(here.map(|found| found.episode.id.to_string()).collect())
 }

@@ -10,6 +10,7 @@ use crate::model::namespace::{namespace, project_root};
 use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::time::Time;
+use crate::store::SessionFilter;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
@@ -89,6 +90,18 @@ impl Reach {
             ctx.out.warn(reason)?;
         }
         Ok(self.scope.namespaces())
+    }
+
+    /// The stored sessions that pass, with the filters that made this reach.
+    pub fn sessions(&self, filters: &Filters, ctx: &mut Ctx) -> Result<SessionFilter> {
+        Ok(SessionFilter {
+            namespaces: self.namespaces(ctx)?,
+            project: self.project.clone(),
+            agent: filters.agent,
+            since: filters.since(ctx),
+            until: filters.until(ctx),
+            limit: None,
+        })
     }
 }
 

@@ -23,17 +23,10 @@ pub struct Args {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = places::scope(&args.filters, ctx)?;
     let filter = SessionFilter {
-        namespaces: reach.namespaces(ctx)?,
-        project: reach.project.clone(),
-        agent: args.filters.agent,
-        since: args.filters.since(ctx),
-        until: args.filters.until(ctx),
         limit: (args.limit > 0).then_some(args.limit),
+        ..reach.sessions(&args.filters, ctx)?
     };
-    let store = ctx.reader()?;
-    let gone = store.forgotten()?;
-    let mut rows = store.sessions(&filter)?;
-    rows.retain(|row| !gone.contains(&row.session.id));
+    let rows = ctx.reader()?.sessions(&filter)?;
     if ctx.out.json {
         let list: Vec<Value> = rows.iter().map(document).collect();
         ctx.out.document("sessions", json!({"sessions": list}))?;

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::human::{bytes, count, plural, share, table};
 use super::places::{self, Filters};
 use crate::model::tally::Tally;
-use crate::store::{SessionFilter, Stats, StatsRow};
+use crate::store::{Stats, StatsRow};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -22,14 +22,7 @@ pub struct Args {
 /// Prints the sums.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = places::scope(&args.filters, ctx)?;
-    let filter = SessionFilter {
-        namespaces: reach.namespaces(ctx)?,
-        project: reach.project.clone(),
-        agent: args.filters.agent,
-        since: args.filters.since(ctx),
-        until: args.filters.until(ctx),
-        limit: None,
-    };
+    let filter = reach.sessions(&args.filters, ctx)?;
     let stats = ctx.reader()?.stats(&filter)?;
     let sum = Sum::of(&stats.rows);
     if ctx.out.json {

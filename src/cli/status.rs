@@ -1,6 +1,7 @@
 //! `status`: what is in the store, what waits, what was odd.
 
 use super::ctx::Ctx;
+use super::drift;
 use super::exit::Exit;
 use super::human::{self, ago, bytes, count, plural, table};
 use super::ledger;
@@ -8,6 +9,7 @@ use super::setup::{self, Orders};
 use crate::config::{Config, gate};
 use crate::host::files;
 use crate::model::ledger::{Fate, Ledger};
+use crate::model::source::SourceFile;
 use crate::pipeline::lock;
 use crate::pipeline::run::made_by;
 use crate::stages::discover::{Checkpoints, DiscoverOptions, Discovered, discover};
@@ -22,6 +24,10 @@ pub struct Args {
     /// session's id
     #[arg(long, value_name = "FILE[:LINE]")]
     ledger: Option<String>,
+    /// List what the logs say that this version doesn't know: kinds of records, fields with another
+    /// type than ever before, newer versions of the agents
+    #[arg(long, conflicts_with = "ledger")]
+    drift: bool,
 }
 
 /// Refused records that are listed.
@@ -32,6 +38,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     if let Some(typed) = &args.ledger {
         return ledger::run(typed, ctx);
     }
+    if args.drift {
+        return drift::run(ctx);
+    }
     let loaded = ctx.settings()?;
     let config = &loaded.config;
     let gate = gate(config);
@@ -39,7 +48,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         true => Some(Store::open(&ctx.home.store(), Access::ReadOnly)?),
         false => None,
     };
-    let waiting = waiting(config, store.as_ref(), ctx)?;
+    let found = files::walk(&setup::roots(config));
+    let waiting = waiting(&found.files, config, store.as_ref(), ctx)?;
     let status = store
         .as_ref()
         .map_or_else(|| Ok(Status::default()), Store::status)?;
@@ -54,6 +64,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             .map(|(_, n)| n)
             .sum(),
         waiting,
+        links: found.links,
         status,
     };
     match ctx.out.json {
@@ -69,20 +80,26 @@ struct State {
     /// Episodes that other rules or settings made.
     older: u64,
     waiting: Discovered,
+    /// Symbolic links below the sources.
+    links: u64,
     status: Status,
 }
 
 /// What the next run would look at, by names and times alone.
-fn waiting(config: &Config, store: Option<&Store>, ctx: &Ctx) -> Result<Discovered> {
+fn waiting(
+    found: &[SourceFile],
+    config: &Config,
+    store: Option<&Store>,
+    ctx: &Ctx,
+) -> Result<Discovered> {
     let pipeline = ctx.pipeline("nightly")?;
-    let found = files::walk(&setup::roots(config));
     let known = store.map_or_else(|| Ok(Vec::new()), Store::checkpoints)?;
     let known: Checkpoints = known.into_iter().map(|c| (c.key.clone(), c)).collect();
     let options = DiscoverOptions {
         since: setup::since(config, &Orders::new(&pipeline, ctx)),
         again: false,
     };
-    Ok(discover(&found.files, &known, &options))
+    Ok(discover(found, &known, &options))
 }
 
 fn backlog_bytes(waiting: &Discovered) -> u64 {
@@ -153,6 +170,10 @@ fn sources(state: &State, config: &Config) -> String {
     if vanished > 0 {
         let logs = plural(vanished, "log");
         text += &format!("{logs} are gone from disk; what was said in them stays\n");
+    }
+    if state.links > 0 {
+        let links = plural(state.links, "symbolic link");
+        text += &format!("{links} below the sources: not followed\n");
     }
     text
 }
@@ -231,6 +252,7 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         "waiting": {"files": waiting.slices.len(), "bytes": backlog_bytes(waiting)},
         "outside": {"files": waiting.outside.0, "bytes": waiting.outside.1},
         "vanished": waiting.vanished.len(),
+        "links": state.links,
         "store": {"path": ctx.home.store(), "bytes": status.store_bytes},
         "files": status.files,
         "sessions": status.sessions,

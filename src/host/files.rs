@@ -33,6 +33,8 @@ pub struct Found {
     pub problems: Vec<(PathBuf, String)>,
     /// Roots that don't exist.
     pub missing: Vec<PathBuf>,
+    /// Symbolic links below the roots, to directories or named like logs: not followed.
+    pub links: u64,
 }
 
 /// Directories below a source are not followed deeper than this; links are not followed at all, so
@@ -65,7 +67,12 @@ pub fn walk(roots: &[Root]) -> Found {
                     continue;
                 }
             };
-            if !looks_like_a_log(entry.path(), root.agent) || !entry.file_type().is_file() {
+            let (kind, named) = (
+                entry.file_type(),
+                looks_like_a_log(entry.path(), root.agent),
+            );
+            let link = kind.is_symlink() && (named || entry.path().is_dir());
+            if !(link || named && kind.is_file()) {
                 continue;
             }
             let wanted = || {
@@ -74,6 +81,10 @@ pub fn walk(roots: &[Root]) -> Found {
             };
             let all = exclude.is_empty() && include.is_empty();
             if !all && !wanted() {
+                continue;
+            }
+            if link {
+                found.links += 1;
                 continue;
             }
             match entry.metadata() {
@@ -94,6 +105,17 @@ pub fn walk(roots: &[Root]) -> Found {
 /// When it can't be `stat`ed.
 pub fn source_file(path: &Path, agent: Agent) -> std::io::Result<SourceFile> {
     Ok(describe(path, agent, &path.metadata()?))
+}
+
+/// The files that this user can't open, and why. Opens each of them.
+pub fn unreadable(files: &[SourceFile]) -> Vec<(PathBuf, String)> {
+    let refused = |file: &SourceFile| {
+        let error = std::fs::File::open(&file.path).err()?;
+        // What vanished since the walk is no trouble.
+        let there = error.kind() != std::io::ErrorKind::NotFound;
+        there.then(|| (file.path.clone(), error.kind().to_string()))
+    };
+    files.iter().filter_map(refused).collect()
 }
 
 /// Plain wins over compressed: during Codex's (de)compression both exist for a moment.
@@ -136,19 +158,19 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(rest)
 }
 
-/// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`,
-/// plain or compressed (FORMATS §§ 1, 8).
+/// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`
+/// (FORMATS §§ 1, 8). Plain or compressed.
 fn looks_like_a_log(path: &Path, agent: Agent) -> bool {
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy())
         .unwrap_or_default();
+    let Some(stem) = name.trim_end_matches(".zst").strip_suffix(".jsonl") else {
+        return false;
+    };
     match agent {
-        Agent::Claude => name.ends_with(".jsonl") && name != "journal.jsonl",
-        Agent::Codex => {
-            name.starts_with("rollout-")
-                && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))
-        }
+        Agent::Claude => stem != "journal",
+        Agent::Codex => stem.starts_with("rollout-"),
     }
 }
 
@@ -203,7 +225,13 @@ mod tests {
             touch(dir.path(), name);
         }
         std::fs::create_dir(dir.path().join("p/dir.jsonl")).unwrap();
-        std::os::unix::fs::symlink(dir.path(), dir.path().join("p/loop.jsonl")).unwrap();
+        let link = |to: &str, at: &str| {
+            std::os::unix::fs::symlink(dir.path().join(to), dir.path().join(at)).unwrap();
+        };
+        link("", "p/loop.jsonl");
+        link("p/a", "p/elsewhere");
+        link("p/a.jsonl", "p/subagents.jsonl");
+        link("p/notes.md", "p/latest.md");
         assert_eq!(
             names(Agent::Claude, dir.path(), &[]),
             ["p/a.jsonl", "p/a/subagents/agent-1.jsonl"]
@@ -211,6 +239,17 @@ mod tests {
         assert_eq!(
             names(Agent::Claude, dir.path(), &["**/subagents/**"]),
             ["p/a.jsonl"]
+        );
+        let root = Root {
+            path: dir.path().to_path_buf(),
+            agent: Agent::Claude,
+            include: vec![],
+            exclude: vec!["p/loop*".into()],
+        };
+        assert_eq!(
+            walk(&[root]).links,
+            2,
+            "counted where a log may be behind it"
         );
     }
 

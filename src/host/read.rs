@@ -9,7 +9,9 @@ use anyhow::{Context, Result};
 use crc32fast::Hasher;
 use memchr::{memchr, memchr_iter, memrchr};
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes that are handed on at once. Larger: more memory per worker; smaller: more turns.
@@ -60,6 +62,7 @@ pub enum Shape {
 /// An open log, positioned.
 pub struct LogReader {
     source: Box<dyn Read + Send>,
+    damaged: Arc<AtomicBool>,
     buffer: Vec<u8>,
     /// Of `buffer`, handed out already.
     used: usize,
@@ -95,9 +98,10 @@ impl LogReader {
     pub fn open(file: &SourceFile, from: u64, line: u64, content: Content) -> Result<LogReader> {
         let name = || format!("{}", file.path.display());
         let mut raw = File::open(&file.path).with_context(name)?;
+        let damaged = Arc::default();
         let source: Box<dyn Read + Send> = match file.compressed {
             true => {
-                let mut decoder = zstd::Decoder::new(BufReader::new(raw)).with_context(name)?;
+                let mut decoder = Decompressed::new(raw, &damaged).with_context(name)?;
                 let skipped = std::io::copy(&mut (&mut decoder).take(from), &mut std::io::sink());
                 skipped.with_context(name)?;
                 Box::new(decoder)
@@ -109,6 +113,7 @@ impl LogReader {
         };
         Ok(LogReader {
             source,
+            damaged,
             buffer: Vec::new(),
             used: 0,
             filled: 0,
@@ -139,6 +144,18 @@ impl LogReader {
     pub fn in_steps_of(mut self, bytes: usize) -> LogReader {
         self.step = bytes;
         self
+    }
+
+    /// The same reader that takes `bytes` for the file's length.
+    #[must_use]
+    pub fn up_to(mut self, bytes: u64) -> LogReader {
+        self.source = Box::new(self.source.take(bytes));
+        self
+    }
+
+    /// A compressed file ended before its time: what could be decompressed was handed out.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
     }
 
     /// Content bytes read so far (decompressed).
@@ -302,6 +319,34 @@ impl LogReader {
     }
 }
 
+/// The content of a compressed file, as far as it can be decompressed: damage is its end.
+struct Decompressed {
+    decoder: zstd::Decoder<'static, BufReader<File>>,
+    damaged: Arc<AtomicBool>,
+}
+
+impl Decompressed {
+    fn new(raw: File, damaged: &Arc<AtomicBool>) -> std::io::Result<Decompressed> {
+        Ok(Decompressed {
+            decoder: zstd::Decoder::new(raw)?,
+            damaged: damaged.clone(),
+        })
+    }
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.decoder.read(buffer) {
+            // the system's own errors have a number, the decoder's don't
+            Err(e) if e.raw_os_error().is_none() && e.kind() != ErrorKind::Interrupted => {
+                self.damaged.store(true, Ordering::Relaxed);
+                Ok(0)
+            }
+            read => read,
+        }
+    }
+}
+
 /// Which bytes [`LogReader::block`] will give.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockRef {
@@ -322,7 +367,7 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
     let tail_from = read_to.saturating_sub(PRINT_BYTES as u64);
     let mut raw = File::open(&file.path).with_context(name)?;
     let (head, tail) = if file.compressed {
-        let mut decoder = zstd::Decoder::new(BufReader::new(raw)).with_context(name)?;
+        let mut decoder = Decompressed::new(raw, &Arc::default()).with_context(name)?;
         let head = take(&mut decoder, head_bytes).with_context(name)?;
         let mut seen = head.clone();
         seen.extend(take(
@@ -363,11 +408,10 @@ pub fn content(file: &SourceFile, to: u64) -> Result<(Content, u64)> {
     let name = || format!("{}", file.path.display());
     let raw = File::open(&file.path).with_context(name)?;
     let mut source: Box<dyn Read> = match file.compressed {
-        true => Box::new(
-            zstd::Decoder::new(BufReader::new(raw))
-                .with_context(name)?
-                .take(to),
-        ),
+        true => {
+            let decoder = Decompressed::new(raw, &Arc::default()).with_context(name)?;
+            Box::new(decoder.take(to))
+        }
         false => Box::new(raw.take(to)),
     };
     let (mut hash, mut buffer, mut seen) = (Hasher::new(), vec![0; 1 << 16], 0u64);

@@ -1,6 +1,7 @@
 //! The account of every line: what became of it, and why. Lines read = the sum of all fates.
 
 use super::source::Place;
+use super::time::Time;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -57,20 +58,31 @@ pub struct Ledger {
     pub pending: u64,
     /// Values beyond the first on their line (FORMATS § 2.3); not lines, so not in the sum.
     pub glued: u64,
+    /// How often each name was met that this version doesn't know: kinds of records, and fields of
+    /// known kinds with a type that they never had. Not lines: theirs may be kept all the same.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drift: BTreeMap<String, u64>,
 }
 
 impl Ledger {
     /// Counts one line.
     pub fn count(&mut self, fate: Fate, reason: impl Into<Cow<'static, str>>) {
-        self.add(fate, reason.into(), 1);
+        self.add(fate, reason, 1);
     }
 
-    /// Counts lines.
-    pub fn add(&mut self, fate: Fate, reason: Cow<'static, str>, lines: u64) {
-        let reasons = self.lines.entry(fate).or_default();
+    /// Counts some lines.
+    pub fn add(&mut self, fate: Fate, reason: impl Into<Cow<'static, str>>, lines: u64) {
+        let (reasons, reason) = (self.lines.entry(fate).or_default(), reason.into());
         let told = reasons.len() < REASONS_MAX || reasons.contains_key(&reason);
         let reason = if told { reason } else { OTHER.into() };
         *reasons.entry(reason).or_default() += lines;
+    }
+
+    /// Counts meetings of a name that nobody knew.
+    pub fn drifted(&mut self, name: &str, times: u64) {
+        let told = self.drift.len() < REASONS_MAX || self.drift.contains_key(name);
+        let name = if told { name } else { OTHER };
+        *self.drift.entry(name.to_owned()).or_default() += times;
     }
 
     /// Lines with this fate.
@@ -94,7 +106,21 @@ impl Ledger {
         }
         self.pending += other.pending;
         self.glued += other.glued;
+        for (name, times) in &other.drift {
+            self.drifted(name, *times);
+        }
     }
+}
+
+/// The first place in a file of a name that nobody knew. Never holds content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The record's kind, or `kind.field: type`.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// The record's time; `None` where it states none.
+    pub time: Option<Time>,
 }
 
 /// A record that could not be understood. Never holds content.

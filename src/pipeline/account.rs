@@ -1,33 +1,48 @@
 //! Accounts for every line of a file: its fate, the ids of its records, what it says of the session.
 //!
 //! Copies are taken out here, before anything is linked or cut. Rows of the open tail are kept
-//! apart from settled ones, because the tail will be read again.
+//! apart from settled ones, because the tail will be read again. A row takes the lines after it
+//! with which no tail can begin, so that memory grows with what was said, not with progress lines.
 
 use crate::model::batch::Batch;
-use crate::model::checkpoint::short_id;
+use crate::model::checkpoint::{COPY, short_id};
 use crate::model::entry::{Context, Entry, Fact, Identity, Queue, What};
-use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject};
+use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject, Unknown};
 use crate::model::session::SessionFacts;
 use crate::model::source::Place;
 use crate::model::time::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use uuid::Uuid;
-
-/// Characters of an unknown kind's name that are told: a name, not content.
-const KIND_CHARS_MAX: usize = 80;
 
 /// The records that a family is known to have.
 #[derive(Debug, Default)]
 pub struct Ids {
     /// Of the file that is being read, before the place that is being read.
     own: FxHashSet<u64>,
-    /// Of the family's other files, and of earlier generations of this one.
+    /// Of these, the ones that other files own: they count where equal payloads are counted.
+    copies: FxHashSet<u64>,
+    /// Of earlier generations of the file.
+    earlier: FxHashSet<u64>,
+    /// Of the family's other files.
     others: FxHashSet<u64>,
     /// How often each payload without an id of its own was met in this file.
     met: FxHashMap<u64, u32>,
+    /// The record that was told last; its other entries come next.
+    last: Option<(Place, Identity, Told)>,
+}
+
+/// What is known of an entry's record.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    /// Its id, where it has one.
+    pub id: Option<Uuid>,
+    /// It was read before, in this file or another.
+    pub copied: bool,
+    /// This is its first entry.
+    first: bool,
 }
 
 impl Ids {
@@ -36,12 +51,48 @@ impl Ids {
         self.others.extend(ids);
     }
 
-    /// A new file begins, with these ids before the place where reading starts; what was read
-    /// until now belongs to others.
-    pub fn begin(&mut self, committed: &[u64]) {
+    /// A new file begins, with these records before the place where reading starts, and these of
+    /// earlier generations (marked as [`RecordIds`] are). What was read until now belongs to others.
+    ///
+    /// [`RecordIds`]: crate::model::checkpoint::RecordIds
+    pub fn begin(&mut self, before: &[u64], earlier: impl IntoIterator<Item = u64>) {
         self.others.extend(self.own.drain());
-        self.own.extend(committed.iter().copied());
+        self.copies.clear();
+        self.earlier.clear();
         self.met.clear();
+        for id in before {
+            match id & COPY {
+                0 => self.own.insert(*id),
+                _ => self.copies.insert(id & !COPY),
+            };
+        }
+        for id in earlier {
+            self.earlier.insert(id & !COPY);
+            if id & COPY == 0 {
+                self.others.insert(id);
+            }
+        }
+        self.last = None;
+    }
+
+    /// What is known of an entry's record. Entries come in the order of the file.
+    pub fn tell(&mut self, entry: &Entry) -> Told {
+        if let Some((place, identity, told)) = self.last
+            && (place, identity) == (entry.place, entry.id)
+        {
+            return Told {
+                first: false,
+                ..told
+            };
+        }
+        let (id, copied) = self.admit(entry.id);
+        let told = Told {
+            id,
+            copied,
+            first: true,
+        };
+        self.last = Some((entry.place, entry.id, told));
+        told
     }
 
     /// The record's id, and whether it is a copy.
@@ -52,50 +103,73 @@ impl Ids {
             Identity::Nth(base) => self.nth(base),
         };
         let short = short_id(id);
-        let copied = self.others.contains(&short) || self.own.contains(&short);
-        self.own.insert(short);
+        let copied =
+            self.is_here(short) || self.others.contains(&short) || self.earlier.contains(&short);
+        match copied {
+            true => self.copies.insert(short),
+            false => self.own.insert(short),
+        };
         (Some(id), copied)
+    }
+
+    /// The file that is being read has it already.
+    fn is_here(&self, short: u64) -> bool {
+        self.own.contains(&short) || self.copies.contains(&short)
     }
 
     /// Equal payloads of one thread are told apart by counting them.
     fn nth(&mut self, base: Uuid) -> Uuid {
-        let met = self.met.entry(short_id(base)).or_default();
+        let mut met = self.met.get(&short_id(base)).copied().unwrap_or(0);
         loop {
-            let id = match *met {
+            let id = match met {
                 0 => base,
                 n => Uuid::new_v5(&base, &n.to_le_bytes()),
             };
-            *met += 1;
-            if !self.own.contains(&short_id(id)) {
+            met += 1;
+            if !self.is_here(short_id(id)) {
+                self.met.insert(short_id(base), met);
                 return id;
             }
         }
     }
 }
 
+/// Characters of an unknown name that are told: a name, not content.
+const KIND_CHARS_MAX: usize = 80;
+
+/// Kinds of lines that one row takes. Larger: longer searches; smaller: more rows where many kinds
+/// alternate.
+const KINDS_MAX: usize = 16;
+
 /// The rows that are not settled yet.
 #[derive(Debug, Default)]
 pub struct Account {
     rows: VecDeque<Row>,
-    /// Lines of all rows.
+    /// Of all rows, in their order.
+    ids: VecDeque<u64>,
+    /// In all rows.
     lines: usize,
     pending: u64,
     /// What a line that is no record says of its session.
     nothing: Arc<Context>,
-    /// Kinds that nobody knew, first place of each; at most [`REASONS_MAX`].
-    pub unknown: BTreeMap<String, Place>,
+    /// Names that nobody knew, first place of each; at most [`REASONS_MAX`].
+    pub unknown: Vec<Unknown>,
+    /// Each meeting of one that is not settled yet, with its line's offset.
+    drift: VecDeque<(u64, String)>,
 }
 
-/// One line, or some in a row of which nothing but their number has to be known.
+/// A line, and the lines after it that joined it: they settle together.
 #[derive(Debug)]
 struct Row {
-    /// Of the last line.
     offset: u64,
-    lines: u64,
     fate: Fate,
     reason: Cow<'static, str>,
-    ids: Option<u64>,
-    more_ids: Vec<u64>,
+    /// An open tail may begin with it.
+    opens: bool,
+    /// The lines that joined it, by kind.
+    joined: Vec<(Fate, Cow<'static, str>, u64)>,
+    /// How many of [`Account::ids`] are its own.
+    ids: usize,
     glued: u64,
     time: Option<Time>,
     context: Arc<Context>,
@@ -106,7 +180,7 @@ struct Row {
 /// What some lines amount to.
 #[derive(Debug, Default)]
 pub struct Settled {
-    /// Short ids of their records.
+    /// Short ids of their records, marked where they are copies.
     pub ids: Vec<u64>,
     /// Their fates.
     pub ledger: Ledger,
@@ -120,34 +194,27 @@ impl Account {
     pub fn admit(&mut self, batch: Batch<Entry>, ids: &mut Ids) -> Batch<Entry> {
         let mut rejects = batch.rejects.iter().peekable();
         let mut kept = Vec::with_capacity(batch.items.len());
-        let mut last: Option<(Place, Identity, Option<Uuid>, bool)> = None;
         self.pending += batch.pending;
         let batch_rejects = batch.rejects.clone();
         for mut entry in batch.items {
             while let Some(reject) = rejects.next_if(|r| r.place.offset < entry.place.offset) {
-                self.reject(reject);
+                self.refuse(reject);
             }
-            let (id, copied) = match last {
-                Some((place, identity, id, copied))
-                    if place == entry.place && identity == entry.id =>
-                {
-                    (id, copied)
-                }
-                _ => {
-                    let (id, copied) = ids.admit(entry.id);
-                    last = Some((entry.place, entry.id, id, copied));
-                    self.value(&entry, id);
-                    (id, copied)
-                }
-            };
-            entry.id = id.map_or(Identity::None, Identity::Own);
-            self.entry(&entry, copied);
-            if !copied && is_for_the_fold(&entry) {
+            let told = ids.tell(&entry);
+            if told.first {
+                self.value(
+                    &entry,
+                    told.id.map(|id| short_id(id) | u64::from(told.copied)),
+                );
+            }
+            entry.id = told.id.map_or(Identity::None, Identity::Own);
+            self.entry(&entry, told.copied);
+            if !told.copied && is_for_the_fold(&entry) {
                 kept.push(entry);
             }
         }
         for reject in rejects {
-            self.reject(reject);
+            self.refuse(reject);
         }
         Batch {
             items: kept,
@@ -161,20 +228,28 @@ impl Account {
 
     /// What the lines before `from` amount to; they are forgotten here.
     pub fn settle(&mut self, from: u64) -> Settled {
-        let mut settled = Settled::default();
+        let (mut settled, mut ids) = (Settled::default(), 0);
         while self.rows.front().is_some_and(|row| row.offset < from) {
             if let Some(row) = self.rows.pop_front() {
-                self.lines -= row.lines as usize;
                 settled.add(&row);
+                ids += row.ids;
+                self.lines -= row.lines();
             }
         }
+        let met = self.drift.partition_point(|(offset, _)| *offset < from);
+        for (_, name) in self.drift.drain(..met) {
+            settled.ledger.drifted(&name, 1);
+        }
+        settled.ids = match ids == self.ids.len() {
+            true => std::mem::take(&mut self.ids).into(), // no second copy of a long tail's
+            false => self.ids.drain(..ids).collect(),
+        };
         settled
     }
 
-    /// What the remaining lines amount to.
-    pub fn tail(&self) -> Settled {
-        let mut tail = Settled::default();
-        self.rows.iter().for_each(|row| tail.add(row));
+    /// What all lines that are left amount to.
+    pub fn finish(&mut self) -> Settled {
+        let mut tail = self.settle(u64::MAX);
         tail.ledger.pending = self.pending;
         tail
     }
@@ -184,26 +259,29 @@ impl Account {
         self.lines
     }
 
+    /// The file breaks off: instead of what is pending there is a refused record.
+    pub fn break_off(&mut self, reject: &Reject) {
+        self.pending = 0;
+        self.refuse(reject);
+    }
+
+    fn refuse(&mut self, reject: &Reject) {
+        let (reason, nothing) = (reject.reason.clone(), self.nothing.clone());
+        self.line(reject.place, Fate::Rejected, reason, &nothing);
+    }
+
     /// A value with an identity of its own begins.
-    fn value(&mut self, entry: &Entry, id: Option<Uuid>) {
-        let short = id.map(short_id);
+    fn value(&mut self, entry: &Entry, short: Option<u64>) {
         match self.rows.back_mut() {
             Some(row) if row.offset == entry.place.offset => {
                 row.glued += 1;
-                row.more_ids.extend(short);
             }
-            _ => {
-                self.line(entry.place, Fate::Filtered, "empty".into(), &entry.context);
-                if let Some(row) = self.rows.back_mut() {
-                    row.ids = short;
-                }
-            }
+            _ => self.line(entry.place, Fate::Filtered, "empty".into(), &entry.context),
         }
-    }
-
-    fn reject(&mut self, reject: &Reject) {
-        let (reason, nothing) = (reject.reason.clone(), self.nothing.clone());
-        self.line(reject.place, Fate::Rejected, reason, &nothing);
+        if let (Some(row), Some(short)) = (self.rows.back_mut(), short) {
+            row.ids += 1;
+            self.ids.push_back(short);
+        }
     }
 
     fn line(
@@ -219,15 +297,15 @@ impl Account {
             row.strengthen(fate, reason);
             return;
         }
-        self.join();
+        self.join_last();
         self.lines += 1;
         self.rows.push_back(Row {
             offset: place.offset,
-            lines: 1,
             fate,
             reason,
-            ids: None,
-            more_ids: Vec::new(),
+            opens: false,
+            joined: Vec::new(),
+            ids: 0,
             glued: 0,
             time: None,
             context: context.clone(),
@@ -236,14 +314,27 @@ impl Account {
         });
     }
 
-    /// The last row is complete: puts it to the one before where that loses nothing, so that a
-    /// million blank lines are one row.
-    fn join(&mut self) {
-        if let Some(last) = self.rows.pop_back() {
-            match self.rows.back_mut() {
-                Some(row) if row.is_like(&last) => row.take(&last),
-                _ => self.rows.push_back(last),
-            }
+    /// The last line is told: it joins the row before it where a tail can't begin with it. The
+    /// line that is being told never does, so that an unterminated one stays in the tail.
+    fn join_last(&mut self) {
+        let last = self.rows.len().wrapping_sub(1);
+        let joins = |row: &Row| self.rows.get(last).is_some_and(|next| row.takes(next));
+        if self.rows.get(last.wrapping_sub(1)).is_some_and(joins)
+            && let Some(next) = self.rows.pop_back()
+            && let Some(row) = self.rows.back_mut()
+        {
+            row.join(next);
+        }
+    }
+
+    fn drifted(&mut self, name: &str, entry: &Entry) {
+        self.drift.push_back((entry.place.offset, name.to_owned()));
+        if self.unknown.len() < REASONS_MAX && !self.unknown.iter().any(|known| known.name == name) {
+            self.unknown.push(Unknown {
+                name: name.to_owned(),
+                place: entry.place,
+                time: entry.time,
+            });
         }
     }
 
@@ -252,10 +343,8 @@ impl Account {
             true => (Fate::Copied, "copy".into()),
             false => fate(&entry.what),
         };
-        if let (Fate::Unknown, What::Unknown(kind)) = (fate, &entry.what)
-            && self.unknown.len() < REASONS_MAX
-        {
-            self.unknown.entry(short(kind)).or_insert(entry.place);
+        if let (Fate::Unknown, What::Unknown(name)) = (fate, &entry.what) {
+            self.drifted(&short(name), entry);
         }
         let Some(row) = self.rows.back_mut() else {
             return;
@@ -264,6 +353,7 @@ impl Account {
         if copied {
             return;
         }
+        row.opens |= may_begin_a_tail(entry);
         row.context = entry.context.clone();
         if fate == Fate::Kept {
             row.time = row.time.or(entry.time);
@@ -278,42 +368,56 @@ impl Account {
 }
 
 impl Row {
-    /// Both say nothing but that lines of this fate were there. Kept lines stay apart: the open
-    /// tail may begin at any of them.
-    fn is_like(&self, other: &Row) -> bool {
-        let plain = |row: &Row| {
-            row.fate != Fate::Kept
-                && row.time.is_none()
-                && row.model.is_none()
-                && row.facts.is_empty()
-        };
-        plain(self)
-            && plain(other)
-            && (self.fate, &self.reason) == (other.fate, &other.reason)
-            && Arc::ptr_eq(&self.context, &other.context)
-    }
-
-    fn take(&mut self, other: &Row) {
-        self.offset = other.offset;
-        self.lines += other.lines;
-        self.glued += other.glued;
-        self.more_ids.extend(other.ids);
-        self.more_ids.extend(&other.more_ids);
-    }
-
     /// A line is classed once, by the strongest fate of any value on it (DESIGN § 4, 9).
     fn strengthen(&mut self, fate: Fate, reason: Cow<'static, str>) {
         if fate > self.fate || (fate == self.fate && self.reason == "empty") {
             (self.fate, self.reason) = (fate, reason);
         }
     }
+
+    fn lines(&self) -> usize {
+        1 + self
+            .joined
+            .iter()
+            .map(|(.., lines)| *lines as usize)
+            .sum::<usize>()
+    }
+
+    /// Nothing but its kind and its ids would be lost by counting `next` here.
+    fn takes(&self, next: &Row) -> bool {
+        let (mine, its) = (&*self.context, &*next.context);
+        let alike = (&mine.version, &mine.branch) == (&its.version, &its.branch);
+        let context = next.fate == Fate::Copied || self.fate != Fate::Copied && alike;
+        let model = next.model.is_none() || next.model == self.model;
+        !next.opens
+            && context
+            && model
+            && next.time.is_none()
+            && next.facts.is_empty()
+            && next.joined.is_empty()
+            && (self.joined.len() < KINDS_MAX || self.joined.iter().any(|kind| next.is(kind)))
+    }
+
+    fn is(&self, (fate, reason, _): &(Fate, Cow<'static, str>, u64)) -> bool {
+        self.fate == *fate && self.reason == *reason
+    }
+
+    fn join(&mut self, next: Row) {
+        self.ids += next.ids;
+        self.glued += next.glued;
+        match self.joined.iter_mut().find(|kind| next.is(kind)) {
+            Some((.., lines)) => *lines += 1,
+            None => self.joined.push((next.fate, next.reason, 1)),
+        }
+    }
 }
 
 impl Settled {
     fn add(&mut self, row: &Row) {
-        self.ids.extend(row.ids);
-        self.ids.extend(&row.more_ids);
-        self.ledger.add(row.fate, row.reason.clone(), row.lines);
+        self.ledger.count(row.fate, row.reason.clone());
+        for (fate, reason, lines) in &row.joined {
+            self.ledger.add(*fate, reason.clone(), *lines);
+        }
         self.ledger.glued += row.glued;
         if row.fate == Fate::Copied {
             return;
@@ -364,7 +468,7 @@ fn learn(facts: &mut SessionFacts, fact: &Fact) {
 }
 
 /// What becomes of a value that is not a copy.
-fn fate(what: &What) -> (Fate, Cow<'static, str>) {
+pub(super) fn fate(what: &What) -> (Fate, Cow<'static, str>) {
     let (fate, reason) = match what {
         What::Prompt { .. } => (Fate::Kept, "prompt"),
         What::Queue(Queue::Enqueue(text)) if text.is_empty() => (Fate::Filtered, "machine text"),
@@ -388,9 +492,14 @@ fn fate(what: &What) -> (Fate, Cow<'static, str>) {
     (fate, reason.into())
 }
 
-/// A kind's name as it is told.
-fn short(kind: &str) -> String {
-    kind.chars().take(KIND_CHARS_MAX).collect()
+/// An unknown name as it is told.
+fn short(name: &str) -> String {
+    name.chars().take(KIND_CHARS_MAX).collect()
+}
+
+/// Tails begin with items, and noise gives none; neither does what the fold doesn't get.
+fn may_begin_a_tail(entry: &Entry) -> bool {
+    !matches!(entry.what, What::Noise(_) | What::Unknown(_))
 }
 
 /// Noise that counts a message matters to the fold; other noise and unknown kinds don't.
@@ -399,5 +508,90 @@ fn is_for_the_fold(entry: &Entry) -> bool {
         What::Noise(_) => entry.message.is_some(),
         What::Unknown(_) => false,
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::read::{Block, Shape};
+    use crate::model::source::Agent;
+    use crate::stages::parse::{ParseState, parse};
+
+    const LINE: usize = 100;
+
+    fn line(nth: usize, kind: &str, rest: &str) -> String {
+        let id = format!("00000000-0000-4000-8000-{nth:012}");
+        let line = format!("{{\"type\":\"{kind}\",\"uuid\":\"{id}\"{rest}}}");
+        format!("{line:<width$}\n", width = LINE - 1)
+    }
+
+    fn prompt(nth: usize) -> String {
+        line(nth, "user", ",\"message\":{\"content\":\"w\"}")
+    }
+
+    /// Progress lines, some of another kind among them.
+    fn noise(from: usize, count: usize) -> String {
+        let kind = |nth: usize| {
+            if nth.is_multiple_of(3) {
+                "mode"
+            } else {
+                "progress"
+            }
+        };
+        (from..from + count).map(|n| line(n, kind(n), "")).collect()
+    }
+
+    fn account(text: &str) -> Account {
+        let (mut account, mut ids) = (Account::default(), Ids::default());
+        let mut bytes = text.as_bytes().to_vec();
+        let block = Block {
+            offset: 0,
+            line: 0,
+            bytes: &mut bytes,
+            shape: Shape::Lines,
+        };
+        let batch = parse(Agent::Claude, &mut ParseState::default(), block);
+        account.admit(batch, &mut ids);
+        account
+    }
+
+    #[test]
+    fn lines_that_begin_no_tail_take_no_rows() {
+        let text = prompt(0) + &noise(1, 1_000) + &prompt(1_001) + &noise(1_002, 10);
+        let mut account = account(&text);
+        assert_eq!(account.open_lines(), 1_012);
+        assert!(account.rows.len() <= 4, "{} rows", account.rows.len());
+        let settled = account.settle(1_001 * LINE as u64);
+        assert_eq!((settled.ids.len(), settled.ledger.total()), (1_001, 1_001));
+        assert_eq!(settled.ledger.of(Fate::Kept), 1);
+        assert_eq!(account.open_lines(), 11);
+        let tail = account.finish();
+        assert_eq!((tail.ids.len(), tail.ledger.total()), (11, 11));
+        assert_eq!(
+            settled.ids[1_000],
+            short_id(Uuid::from_u128(0x4000_8000_0000_0000_1000))
+        );
+    }
+
+    #[test]
+    fn rows_cut_at_every_prompt_and_nothing_is_counted_twice() {
+        let text: String = (0..20)
+            .map(|n| prompt(n * 10) + &noise(n * 10 + 1, 9))
+            .collect();
+        for cut in 0..=20 {
+            let mut account = account(&text);
+            let settled = account.settle((cut * 10 * LINE) as u64);
+            let tail = account.finish();
+            assert_eq!(
+                (settled.ledger.total(), settled.ids.len()),
+                (cut as u64 * 10, cut * 10)
+            );
+            assert_eq!(
+                (tail.ledger.total(), tail.ids.len()),
+                (200 - cut as u64 * 10, 200 - cut * 10)
+            );
+            assert_eq!(settled.ledger.of(Fate::Kept), cut as u64);
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! What one line of a log is: read again, told in words, never quoted.
 
+use super::account::{Ids, Told, fate};
 use super::peek::file_name;
 use crate::host::read::{Content, LogReader};
-use crate::model::entry::{Fact, Queue, What};
+use crate::model::checkpoint::short_id;
+use crate::model::entry::{Entry, Fact, Queue, What};
+use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use anyhow::{Result, bail};
@@ -16,6 +19,12 @@ pub struct Line {
     pub end: u64,
     /// What each of its records is, in order.
     pub records: Vec<String>,
+    /// Its strongest fate, as far as this log alone tells.
+    pub fate: Option<Fate>,
+    /// It says something about the session, and nothing that an episode holds.
+    pub about_session: bool,
+    /// Short ids of its records.
+    pub ids: Vec<u64>,
 }
 
 /// Reads a log from its start up to line `number` (1-based): what a line means can depend on the
@@ -27,16 +36,14 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
     let mut state = ParseState::resume(Default::default(), file_name(&file.key));
     let mut skimmer = Skimmer::default();
     let mut reader = LogReader::open(file, 0, 0, Content::default())?;
-    let mut line = Line::default();
+    let (mut line, mut ids) = (Line::default(), Ids::default());
     while let Some(block) = reader.next_block(&mut skimmer)? {
         let batch = parse(file.agent, &mut state, reader.block(block, &mut skimmer));
-        let entries = batch
-            .items
-            .iter()
-            .filter(|entry| entry.place.line == number);
-        for entry in entries {
-            (line.bytes, line.end) = (entry.place.bytes, entry.place.end());
-            line.records.push(word(&entry.what));
+        for entry in &batch.items {
+            let told = ids.tell(entry);
+            if entry.place.line == number {
+                line.learn(entry, told);
+            }
         }
         let rejects = batch
             .rejects
@@ -45,6 +52,7 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
         for reject in rejects {
             (line.bytes, line.end) = (reject.place.bytes, reject.place.end());
             line.records.push(format!("rejected: {}", reject.reason));
+            line.fate = line.fate.max(Some(Fate::Rejected));
         }
         if reader.position().1 >= number {
             break;
@@ -54,6 +62,22 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
         bail!("{}: there is no record on line {number}", file.key);
     }
     Ok(line)
+}
+
+impl Line {
+    fn learn(&mut self, entry: &Entry, told: Told) {
+        (self.bytes, self.end) = (entry.place.bytes, entry.place.end());
+        self.records.push(word(&entry.what));
+        self.ids.extend(told.id.map(short_id));
+        let fate = match told.copied {
+            true => Fate::Copied,
+            false => fate(&entry.what).0,
+        };
+        if self.fate < Some(fate) {
+            self.fate = Some(fate);
+            self.about_session = matches!(entry.what, What::Fact(_));
+        }
+    }
 }
 
 fn word(what: &What) -> String {

@@ -3,7 +3,7 @@
 //!
 //! Knows no more than the parsers tell. Reads a few kilobytes, more only while no directory is stated.
 
-use crate::host::read::{Content, LogReader};
+use crate::host::read::{Content, LINE_MAX, LogReader, Shape};
 use crate::model::entry::{Entry, Fact, Identity, What};
 use crate::model::source::{Agent, SourceFile};
 use crate::model::time::Time;
@@ -19,7 +19,7 @@ const PEEK_BYTES_MAX: u64 = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peek {
     /// The session that the file belongs to: for a main log of Claude Code its name where that is
-    /// a uuid, else what the records state, else the file's name.
+    /// a uuid, else what the records state, else what the file's name states.
     pub session: String,
     /// `None`: the session's main log.
     pub stream: Option<String>,
@@ -35,7 +35,9 @@ pub struct Peek {
     pub read_bytes: u64,
 }
 
-/// Reads until session, directory and first record are known, or [`PEEK_BYTES_MAX`].
+/// Reads until session, directory and first record are known, or [`PEEK_BYTES_MAX`]; a line that
+/// begins before that is read on to [`LINE_MAX`], and of a longer one counts what comes before its
+/// long member.
 ///
 /// # Errors
 /// When the file can't be read; the message names it.
@@ -43,16 +45,22 @@ pub fn peek(file: &SourceFile) -> Result<Peek> {
     let name = file_name(&file.key);
     let mut state = ParseState::resume(Default::default(), name);
     let (mut peek, mut skimmer) = (Peek::default(), Skimmer::default());
-    let mut reader = LogReader::open(file, 0, 0, Content::default())?.in_steps_of(4 << 10);
+    let reader = LogReader::open(file, 0, 0, Content::default())?;
+    let mut reader = reader.in_steps_of(4 << 10).up_to(LINE_MAX as u64);
     while let Some(block) = reader.next_block(&mut skimmer)? {
-        let batch = parse(file.agent, &mut state, reader.block(block, &mut skimmer));
+        let whole = reader.read_bytes() < LINE_MAX as u64;
+        let mut block = reader.block(block, &mut skimmer);
+        if let (false, Shape::Unterminated(_)) = (whole, block.shape) {
+            block.bytes = close(block.bytes);
+        }
+        let batch = parse(file.agent, &mut state, block);
         batch.items.iter().for_each(|entry| peek.learn(entry));
         if peek.knows_enough() || reader.read_bytes() > PEEK_BYTES_MAX {
             break;
         }
     }
     peek.read_bytes = reader.read_bytes();
-    peek.settle(file);
+    peek.settle(file, state.file_thread.as_deref());
     Ok(peek)
 }
 
@@ -96,7 +104,7 @@ impl Peek {
         }
     }
 
-    fn settle(&mut self, file: &SourceFile) {
+    fn settle(&mut self, file: &SourceFile, thread: Option<&str>) {
         let stem = file_name(&file.key).trim_end_matches(".jsonl");
         match (file.agent, stem.strip_prefix("agent-")) {
             (Agent::Claude, Some(agent)) => self.stream = Some(agent.to_owned()),
@@ -109,12 +117,34 @@ impl Peek {
         if self.session.is_empty() {
             self.session = match self.stream.is_some() {
                 true => parent_directory(&file.key).unwrap_or(stem).to_owned(),
-                false => stem.to_owned(),
+                false => thread.unwrap_or(stem).to_owned(),
             };
             let session = self.session.clone();
             self.tie("session", &session);
         }
     }
+}
+
+/// The head of a JSON object, cut before its last member and closed.
+fn close(head: &mut [u8]) -> &mut [u8] {
+    let (mut depth, mut quoted, mut escaped, mut comma) = (0, false, false, 0);
+    for (at, byte) in head.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            b',' if depth == 1 => comma = at,
+            _ => {}
+        }
+    }
+    if comma == 0 {
+        return &mut [];
+    }
+    head[comma] = b'}';
+    &mut head[..=comma]
 }
 
 /// The session of `…/<session>/subagents/agent-x.jsonl`.

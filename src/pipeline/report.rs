@@ -4,6 +4,7 @@ use super::file::FileTally;
 use crate::model::checkpoint::Commit;
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
+use crate::rules::versions;
 use crate::store::Stored;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 pub struct Report {
     /// Log files that exist below the configured roots.
     pub files_found: u64,
-    /// Of these, as they were at the last run: not opened.
+    /// Of these, as they were at the last run: not opened, or compared where they were touched.
     pub files_unchanged: u64,
     /// Of these, read (from the start or from where the last run stopped).
     pub files_read: u64,
@@ -26,7 +27,8 @@ pub struct Report {
     pub files_vanished: u64,
     /// Known files that moved.
     pub files_moved: u64,
-    /// Files left out on purpose, by reason (`excluded`, `switched off`, `untrusted`).
+    /// Files left out on purpose, by reason (`excluded`, `switched off`, `untrusted`,
+    /// `symbolic link`).
     pub left_out: BTreeMap<String, u64>,
     /// Roots that don't exist.
     pub roots_missing: Vec<PathBuf>,
@@ -38,6 +40,11 @@ pub struct Report {
     pub ledger: Ledger,
     /// What was counted while reading.
     pub tally: Tally,
+    /// Files with a name, or of a version, that this program doesn't know; see `ledger.drift` and
+    /// `newer`.
+    pub files_drifting: u64,
+    /// Files by agent and version, where that is newer than any that this program was tested with.
+    pub newer: BTreeMap<String, u64>,
     /// Episodes cut from what was read: closed for ever.
     pub episodes_sealed: u64,
     /// Episodes cut from what was read: may still grow.
@@ -48,6 +55,9 @@ pub struct Report {
     pub episodes_new: u64,
     /// Episodes that it had otherwise.
     pub episodes_changed: u64,
+    /// The last file that was counted as drifting.
+    #[serde(skip)]
+    drifting: String,
 }
 
 /// A path and why it could not be read.
@@ -67,6 +77,8 @@ pub struct CommitTally {
     sealed: u64,
     open: u64,
     text_bytes: u64,
+    key: String,
+    newer: Option<String>,
 }
 
 impl CommitTally {
@@ -79,6 +91,13 @@ impl CommitTally {
             ..CommitTally::default()
         };
         counted.ledger.merge(&commit.tail_ledger);
+        let version = commit.tail_facts.version.as_ref();
+        counted.newer = version
+            .or(commit.facts.version.as_ref())
+            .and_then(|version| versions::newer(commit.checkpoint.agent, version));
+        if counted.newer.is_some() || !counted.ledger.drift.is_empty() {
+            counted.key.clone_from(&commit.checkpoint.key);
+        }
         for episode in commit.sealed.iter().chain(&commit.open) {
             counted.text_bytes += episode.text.len() as u64;
             counted.tally.merge(&episode.tally);
@@ -95,6 +114,14 @@ impl Report {
         self.episodes_sealed += counted.sealed;
         self.episodes_open += counted.open;
         self.text_bytes += counted.text_bytes;
+        if !counted.key.is_empty() && self.drifting != counted.key {
+            // A file's commits follow one another.
+            self.drifting.clone_from(&counted.key);
+            self.files_drifting += 1;
+            if let Some(newer) = &counted.newer {
+                *self.newer.entry(newer.clone()).or_default() += 1;
+            }
+        }
     }
 
     /// A file was read, or could not be.
@@ -120,6 +147,11 @@ impl Report {
     pub fn add_stored(&mut self, stored: Stored) {
         self.episodes_new += stored.new;
         self.episodes_changed += stored.changed;
+    }
+
+    /// Names and versions that this program doesn't know.
+    pub fn drift(&self) -> u64 {
+        (self.ledger.drift.len() + self.newer.len()) as u64
     }
 
     /// Tokens of the texts, by the rule of thumb that the budget uses.

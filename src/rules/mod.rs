@@ -3,9 +3,11 @@
 pub mod documents;
 pub mod endings;
 pub mod errors;
+pub mod fields;
 pub mod injected;
 pub mod records;
 pub mod table;
 pub mod terminal;
 pub mod test_runners;
 pub mod tools;
+pub mod versions;

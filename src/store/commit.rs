@@ -138,7 +138,7 @@ fn write_one(
     touched: &mut BTreeSet<i64>,
 ) -> Result<()> {
     let known = Known::of(db, &commit.checkpoint.key).map_err(failed("reading checkpoints"))?;
-    let moved = match commit.rebuild.first {
+    let moved = match commit.rebuild {
         true => Move::First,
         false => known.step(&commit.checkpoint)?,
     };
@@ -150,16 +150,17 @@ fn write_one(
             // Nobody will tell these again; what a run saw stays.
             known.keep_open_tail(db)?;
         }
-        if commit.rebuild.first {
+        if commit.rebuild {
             files::clear_account(db, file)?;
+            writer.expect_again(file)?;
         }
         records::write(db, file, commit, moved)?;
         known.write_account(db, file, commit, moved, forgotten)?;
         if !forgotten {
             writer.write(session, file, &commit.rows)?;
         }
-        if commit.rebuild.last {
-            writer.remove_others(file)?;
+        if commit.reaches_the_end() {
+            writer.remove_stale(file)?;
         }
         touched.insert(session);
         touched.extend(known.session.filter(|old| *old != session));

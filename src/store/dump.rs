@@ -155,10 +155,11 @@ static TABLES: [Shown; 16] = [
     },
     Shown {
         table: "record",
-        columns: &["file=@file", "tail", "ids", "-block"],
-        rows: Some("(SELECT file, block = 0 AS tail, group_concat(hex(ids), '' ORDER BY block)
-            AS ids FROM record GROUP BY file, block = 0)"),
-        order: "@file, tail",
+        columns: &["file=@file", "part", "ids", "-block"],
+        rows: Some("(SELECT file, CASE sign(block) WHEN 0 THEN 'tail' WHEN -1 THEN 'older'
+            ELSE 'committed' END AS part, group_concat(hex(ids), '' ORDER BY block)
+            AS ids FROM record GROUP BY file, part)"),
+        order: "@file, part",
     },
     Shown {
         table: "reject",
@@ -168,7 +169,7 @@ static TABLES: [Shown; 16] = [
     },
     Shown {
         table: "unknown_kind",
-        columns: &["kind", "file=@file", "offset", "bytes", "line"],
+        columns: &["kind", "file=@file", "offset", "bytes", "line", "time"],
         rows: None,
         order: "kind, @file",
     },
@@ -187,7 +188,7 @@ static TABLES: [Shown; 16] = [
             "graph=@name.graph", "body_bytes", "read_bytes", "records", "prompts",
             "messages", "calls", "failures", "refusals", "user_bytes", "agent_bytes",
             "digest_bytes", "output_bytes", "input_tokens", "output_tokens", "cache_read",
-            "cache_write", "-n", "-indexed_at"],
+            "cache_write", "stale=nullif(stale, 0)", "-n", "-indexed_at"],
         rows: None,
         order: "id",
     },

@@ -296,7 +296,23 @@ impl Known {
             db.prepare_cached("DELETE FROM unknown_kind WHERE file = ?1")?
                 .execute([file])?;
         }
+        self.drop_rejects(db, file, &commit.rejects)?;
         write_oddities(db, file, commit)
+    }
+
+    /// Takes out refused records of the open tail that are not told again: the file was damaged
+    /// there and isn't any more.
+    fn drop_rejects(&self, db: &Connection, file: i64, told: &[Reject]) -> rusqlite::Result<()> {
+        let held: Vec<i64> = db
+            .prepare_cached("SELECT offset FROM reject WHERE file = ?1 AND offset >= ?2")?
+            .query_map(params![file, int(self.offset)], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let again = |offset: &i64| told.iter().any(|r| int(r.place.offset) == *offset);
+        for gone in held.iter().filter(|offset| !again(offset)) {
+            db.prepare_cached("DELETE FROM reject WHERE file = ?1 AND offset = ?2")?
+                .execute([file, *gone])?;
+        }
+        Ok(())
     }
 
     /// What was before the checkpoint and what the commit adds to it.
@@ -335,14 +351,17 @@ fn without_facts(state: &Packed) -> rusqlite::Result<Packed> {
 fn write_oddities(db: &Connection, file: i64, commit: &Prepared) -> rusqlite::Result<()> {
     write_rejects(db, file, &commit.rejects)?;
     let mut insert = db.prepare_cached(
-        "INSERT INTO unknown_kind (kind, file, offset, bytes, line) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT DO UPDATE SET (offset, bytes, line)
-             = (excluded.offset, excluded.bytes, excluded.line)
+        "INSERT INTO unknown_kind (kind, file, offset, bytes, line, time)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT DO UPDATE SET (offset, bytes, line, time)
+             = (excluded.offset, excluded.bytes, excluded.line, excluded.time)
          WHERE excluded.offset < offset",
     )?;
-    for (kind, place) in &commit.unknown {
+    for unknown in &commit.unknown {
+        let place = unknown.place;
         let (offset, bytes, line) = (int(place.offset), int(place.bytes), int(place.line));
-        insert.execute(params![kind, file, offset, bytes, line])?;
+        let time = unknown.time.map(|t| t.0);
+        insert.execute(params![unknown.name, file, offset, bytes, line, time])?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::model::time::Time;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 
-/// Which sessions to list. The default is all of them.
+/// Which sessions to list. The default is all of them but the forgotten ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFilter {
     /// Prefixes of namespaces; `None`: all, empty: none.
@@ -116,6 +116,7 @@ impl SessionFilter {
     /// Conditions on `s`, and the values for their holes from `?1` on.
     pub(super) fn conditions(&self) -> (String, Vec<Box<dyn ToSql>>) {
         let mut all = Conditions::default();
+        all.add_plain("s.id NOT IN (SELECT session FROM forgotten)".into());
         all.projects(self.namespaces.as_deref(), self.project.as_deref());
         if let Some(agent) = self.agent {
             all.add("s.agent = {}", agent.as_str());

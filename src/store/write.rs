@@ -4,6 +4,7 @@
 use super::commit::{Stamp, Stored};
 use super::files::int;
 use super::prepare::Row;
+use super::words::IndexText;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
@@ -68,15 +69,23 @@ impl<'a> EpisodeWriter<'a> {
         Ok(())
     }
 
-    /// Removes the file's episodes that other rules or settings made: it was told again.
-    pub(super) fn remove_others(&mut self, file: i64) -> rusqlite::Result<()> {
-        let (made_by, _) = self.stamp_names()?;
-        let others: Vec<i64> = self
+    /// A rebuild of the file begins: its episodes go at its end unless they are told again. A
+    /// crash in between leaves old ones beside new ones until the next run reads the file on.
+    pub(super) fn expect_again(&self, file: i64) -> rusqlite::Result<()> {
+        self.db
+            .prepare_cached("UPDATE episode SET stale = 1 WHERE file = ?1")?
+            .execute([file])?;
+        Ok(())
+    }
+
+    /// Removes the episodes that a rebuild of the file didn't tell again.
+    pub(super) fn remove_stale(&mut self, file: i64) -> rusqlite::Result<()> {
+        let stale: Vec<i64> = self
             .db
-            .prepare_cached("SELECT n FROM episode WHERE file = ?1 AND made_by <> ?2")?
-            .query_map([file, made_by], |row| row.get(0))?
+            .prepare_cached("SELECT n FROM episode WHERE file = ?1 AND stale = 1")?
+            .query_map([file], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        for n in others {
+        for n in stale {
             remove(self.db, n)?;
             self.stored.removed += 1;
         }
@@ -152,6 +161,9 @@ impl<'a> EpisodeWriter<'a> {
         };
         let settable = &values[..COLUMNS.len() - FIXED];
         let changed = self.db.prepare_cached(&UPDATE)?.execute(settable)?;
+        self.db
+            .prepare_cached("UPDATE episode SET stale = 0 WHERE n = ?1 AND stale = 1")?
+            .execute([n])?;
         let (tools, paths) = self.write_parts(n, row)?;
         keep_only(self.db, "episode_tool", "tool", n, &tools)?;
         keep_only(self.db, "episode_path", "path", n, &paths)?;
@@ -170,16 +182,7 @@ impl<'a> EpisodeWriter<'a> {
         self.db
             .prepare_cached("INSERT OR REPLACE INTO body (episode, text) VALUES (?1, ?2)")?
             .execute(params![n, row.body])?;
-        self.db
-            .prepare_cached(
-                "INSERT INTO words (rowid, title, text, glued) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![
-                n,
-                row.title_words,
-                row.index.words,
-                row.index.glued
-            ])?;
+        index(self.db, n, &row.title_words, &row.index)?;
         self.stored.body_bytes += row.body_bytes;
         Ok(())
     }
@@ -211,6 +214,18 @@ impl<'a> EpisodeWriter<'a> {
         }
         Ok((tools, paths))
     }
+}
+
+/// Makes an episode findable that isn't yet.
+pub(super) fn index(
+    db: &Connection,
+    n: i64,
+    title_words: &str,
+    text: &IndexText,
+) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT INTO words (rowid, title, text, glued) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![n, title_words, text.words, text.glued])?;
+    Ok(())
 }
 
 /// Some of `name.n`.

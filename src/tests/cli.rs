@@ -232,12 +232,90 @@ fn a_second_process_finds_the_lock_taken_and_leaves_at_once() {
 #[test]
 fn a_file_that_cannot_be_read_is_named_and_the_others_are_stored() {
     let desk = Desk::enabled();
-    let bad = desk.path(".codex/archived_sessions/rollout-2026-03-01T00-00-00-00000000-0000-7000-8000-000000000001.jsonl.zst");
-    fs::write(bad, "this is not zstd").unwrap();
+    // a link to itself: whoever runs the tests can't follow it
+    let bad = desk.path(".codex/archived_sessions");
+    fs::remove_dir_all(&bad).unwrap_or_default();
+    std::os::unix::fs::symlink(&bad, &bad).unwrap();
     let ran = desk.run("sessionmill backfill");
     assert_eq!(ran.exit, Exit::Partial, "{}", ran.shown());
-    assert!(ran.stderr.contains("00000001.jsonl"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("archived_sessions"), "{}", ran.stderr);
     assert!(ran.stdout.contains("new episodes"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_damaged_archive_is_a_refused_record_and_no_failure() {
+    let desk = Desk::enabled();
+    let bad = desk.path(".codex/archived_sessions/rollout-2026-03-01T00-00-00-00000000-0000-7000-8000-000000000001.jsonl.zst");
+    fs::create_dir_all(bad.parent().unwrap()).unwrap();
+    fs::write(bad, "this is not zstd").unwrap();
+    let ran = desk.run("sessionmill backfill");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    assert!(ran.stdout.contains("1 rejected"), "{}", ran.stdout);
+    let status = desk.run("sessionmill status").stdout;
+    assert!(status.contains("damaged compression"), "{status}");
+}
+
+#[test]
+fn links_below_the_sources_are_counted() {
+    let desk = Desk::enabled();
+    std::os::unix::fs::symlink("/", desk.path(".claude/projects/elsewhere")).unwrap();
+    let ran = desk.run("sessionmill backfill").stdout;
+    assert!(ran.contains("left out: 1 file (symbolic link)"), "{ran}");
+    let plan = desk.run("sessionmill plan").stdout;
+    assert!(plan.contains("(symbolic link)"), "{plan}");
+    let status = desk.run("sessionmill status").stdout;
+    assert!(
+        status.contains("1 symbolic link below the sources"),
+        "{status}"
+    );
+}
+
+#[test]
+fn a_line_outside_episodes_is_copied_or_filtered() {
+    let desk = Desk::enabled();
+    let line = |kind: &str, nth: u32, session: &str, rest: &str| {
+        format!(
+            "{{\"type\":\"{kind}\",\"uuid\":\"00000000-0000-4000-8000-00000000000{nth}\",\"cwd\":\"/w\",\
+             \"sessionId\":\"{session}\",\"timestamp\":\"2026-06-01T10:00:0{nth}.000Z\",{rest}}}\n"
+        )
+    };
+    let words = |words: &str| format!("\"message\":{{\"role\":\"user\",\"content\":\"{words}\"}}");
+    let log = |session: &str| {
+        line(
+            "progress",
+            1,
+            session,
+            "\"data\":{\"type\":\"hook_progress\"}",
+        ) + &line("user", 2, session, &words("first"))
+    };
+    let (old, new) = (
+        "11111111-1111-4111-8111-111111111111",
+        "22222222-2222-4222-8222-222222222222",
+    );
+    let fork = log(new) + &line("user", 3, new, &words("of the fork"));
+    desk.write(&format!(".claude/projects/-w/{old}.jsonl"), &log(old));
+    desk.run("sessionmill backfill");
+    desk.write(&format!(".claude/projects/-w/{new}.jsonl"), &fork);
+    desk.run("sessionmill backfill");
+    let ask = |session: &str, line: u32| {
+        let ran = desk.run(&format!(
+            "sessionmill status --ledger {session}.jsonl:{line}"
+        ));
+        assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+        ran.stdout
+    };
+    assert!(
+        ask(old, 1).contains("in no episode: filtered"),
+        "{}",
+        ask(old, 1)
+    );
+    assert!(ask(old, 2).contains("within episode"), "{}", ask(old, 2));
+    let copied = ask(new, 2);
+    assert!(
+        copied.contains(&format!("copied, ~/.claude/projects/-w/{old}.jsonl has it")),
+        "{copied}"
+    );
+    assert!(ask(new, 3).contains("within episode"), "{}", ask(new, 3));
 }
 
 #[test]

@@ -3,12 +3,16 @@
 mod cases;
 mod cli;
 mod corpus;
+mod doctor;
+mod drift;
 mod fold;
 mod growth;
 mod home;
 mod hostile;
 mod looks;
+mod reading;
 mod readme;
 mod schedule;
+mod state;
 mod tidy;
 mod world;

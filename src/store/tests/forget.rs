@@ -56,8 +56,8 @@ fn later_runs_do_not_bring_it_back() {
     assert!(!dump.contains("zebrafish"), "{dump}");
     // Its logs are passed over, its records stay known.
     assert_eq!(world.store.checkpoints(), Ok(vec![more.checkpoint]));
-    let (ids, _) = world.store.record_ids("/logs/a.jsonl").unwrap();
-    assert_eq!(ids, [101, 102, 77]);
+    let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!(ids.committed, [101, 102, 77]);
 }
 
 #[test]
@@ -68,4 +68,17 @@ fn compacting_gives_room_back() {
     world.store.forget("a", Time(7)).unwrap();
     let compacted = world.store.compact().unwrap();
     assert!(compacted.after < compacted.before / 2, "{compacted:?}");
+}
+
+#[test]
+fn a_forgotten_session_is_not_counted() {
+    let mut world = World::new();
+    world.commit(&[telling("a", "zebrafish"), telling("b", "platypus")]);
+    world.store.forget("a", Time(7)).unwrap();
+    let status = world.store.status().unwrap();
+    assert_eq!((status.sessions["claude"], status.forgotten), (1, 1));
+    let stats = world.store.stats(&Default::default()).unwrap();
+    assert_eq!((stats.rows[0].sessions, stats.rows[0].files), (1, 1));
+    let listed = world.store.sessions(&Default::default()).unwrap();
+    assert_eq!(listed.len(), 1);
 }

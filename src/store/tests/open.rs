@@ -124,3 +124,34 @@ fn consents_and_switches_are_kept_as_given() {
     let wants = vec![switch(None, true), switch(Some("/p"), false)];
     assert_eq!(world.store.switches(), Ok(wants));
 }
+
+#[test]
+fn the_last_reader_leaves_nothing_beside_the_store() {
+    let mut world = World::new();
+    world.commit(&[log("a", "/home/u/app", &["one"])]);
+    // a run that was killed: its log lies beside the file
+    let folder = tempfile::tempdir().unwrap();
+    for suffix in ["", "-wal"] {
+        let from = crate::store::open::beside(world.store.path(), suffix);
+        fs::copy(from, folder.path().join(format!("s.db{suffix}"))).unwrap();
+    }
+    let reader = Store::open(&folder.path().join("s.db"), Access::ReadOnly).unwrap();
+    assert_eq!(reader.episodes("a").unwrap().len(), 1);
+    assert!(reader.db.execute("DELETE FROM episode", []).is_err());
+    drop(reader);
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn without_room_beside_it_a_store_is_read_as_it_lies() {
+    let mut world = World::new();
+    world.commit(&[log("a", "/home/u/app", &["one"])]);
+    let path = world.folder.path().join("odd #1?%.db");
+    world.store.finish().unwrap();
+    fs::copy(world.store.path(), &path).unwrap();
+    let db = crate::store::open::open_unchanging(&path).unwrap();
+    let episodes = |db: &Connection| db.query_row("SELECT count(*) FROM episode", [], |r| r.get(0));
+    assert_eq!(episodes(&db), Ok(1));
+    assert!(!crate::store::open::beside(&path, "-shm").exists());
+}

@@ -181,7 +181,7 @@ impl Folds {
 
     fn tail(&self) -> Tail {
         self.chunk
-            .tail(self.end, &Context::default(), &self.filter, &self.filter)
+            .tail(self.end, &Context::default(), &self.filter, &self.filter)self.filter)
     }
 
     /// Drops all state but the stored carry, and reads on at the offset that it returns.
