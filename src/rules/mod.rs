@@ -5,6 +5,7 @@ pub mod endings;
 pub mod errors;
 pub mod injected;
 pub mod records;
+pub mod secrets;
 pub mod table;
 pub mod terminal;
 pub mod test_runners;
