@@ -17,8 +17,9 @@ use crate::model::session::Session;
 use crate::model::source::{Place, Seen, Slice, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
+use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
-use crate::stages::filter::{FilterState, filter};
+use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use anyhow::Result;
 
@@ -39,6 +40,8 @@ pub struct Rules {
     pub host: String,
     /// Keep sub-agents' words.
     pub subagents: bool,
+    /// Masks secrets.
+    pub redactor: Redactor,
 }
 
 /// One file to read.
@@ -124,14 +127,14 @@ pub fn fold(
         advance(batch.delta.to - batch.delta.from);
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
-        let batch = filter(batch, &rules.policy, &mut fold.filter);
+        let batch = filter(batch, &rules.policy, &rules.redactor, &mut fold.filter);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
         fold.rejects.extend(batch.rejects);
         fold.gathered += batch.items.iter().map(|e| e.text.len()).sum::<usize>();
         fold.sealed.extend(batch.items);
         let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_lines() >= COMMIT_LINES;
         if enough
-            && let Some(commit) = fold.commit(false)?
+            && let Some(commit) = fold.commit(false, rules)?
             && !emit(commit)
         {
             return Ok(fold.tally());
@@ -140,7 +143,7 @@ pub fn fold(
     if fold.reader.is_damaged() {
         fold.break_off();
     }
-    if let Some(commit) = fold.commit(true)? {
+    if let Some(commit) = fold.commit(true, rules)? {
         emit(commit);
     }
     let tally = fold.tally();
@@ -213,7 +216,7 @@ impl Fold {
 
     /// What came of the bytes since the last commit; `None` before the last one where the open
     /// tail hasn't moved.
-    fn commit(&mut self, last: bool) -> Result<Option<Commit>> {
+    fn commit(&mut self, last: bool, rules: &Rules) -> Result<Option<Commit>> {
         let end = self.reader.position();
         let tail = self.chunk.tail(end, &self.parser.context, &self.filter);
         if !last && tail.from == self.committed_to {
@@ -232,7 +235,7 @@ impl Fold {
         let rejects = self.rejects.partition_point(told);
         self.committed_to = tail.from;
         self.gathered = 0;
-        Ok(Some(Commit {
+        let mut commit = Commit {
             checkpoint,
             carry: tail.carry,
             session: self.session.clone(),
@@ -247,7 +250,9 @@ impl Fold {
             rejects: self.rejects.drain(..rejects).collect(),
             unknown: std::mem::take(&mut self.account.unknown),
             rebuild: std::mem::take(&mut self.rebuild),
-        }))
+        };
+        redact::commit(&mut commit, &rules.redactor);
+        Ok(Some(commit))
     }
 
     fn checkpoint(&mut self, tail: &Tail, read_to: u64, last: bool) -> Result<Checkpoint> {

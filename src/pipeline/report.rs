@@ -49,6 +49,8 @@ pub struct Report {
     pub episodes_new: u64,
     /// Episodes that it had otherwise.
     pub episodes_changed: u64,
+    /// Stored episodes that new rules masked something in.
+    pub episodes_redacted: u64,
 }
 
 /// A path and why it could not be read.

@@ -8,7 +8,7 @@ mod looks;
 mod scan;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod views;
 
 pub use table::UserRules;

@@ -19,6 +19,7 @@ mod open;
 mod pack;
 mod prepare;
 mod records;
+mod redact;
 mod search;
 mod sessions;
 mod snippet;

@@ -105,7 +105,7 @@ impl Prepared {
 }
 
 impl Row {
-    fn new(mut episode: Episode, sealed: bool) -> Row {
+    pub(super) fn new(mut episode: Episode, sealed: bool) -> Row {
         let revision = revision(&episode);
         let text = std::mem::take(&mut episode.text);
         let title = IndexText::of(&episode.title);

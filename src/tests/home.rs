@@ -10,6 +10,7 @@ use crate::pipeline::file::Rules;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::report::Report;
 use crate::pipeline::run::{self, Setup};
+use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Access, Store};
 use anyhow::{Context, Result};
@@ -57,6 +58,11 @@ impl Home {
 
     /// One run over the default places.
     pub fn run(&self) -> Result<Report> {
+        self.run_masked(Redactor::default())
+    }
+
+    /// The same, masked by other rules.
+    pub fn run_masked(&self, redactor: Redactor) -> Result<Report> {
         let config = config::load(&self.env)?.config;
         let roots = config.roots.into_iter().map(|root| Root {
             path: root.path,
@@ -64,15 +70,16 @@ impl Home {
             include: root.include,
             exclude: root.exclude,
         });
-        self.run_over(roots.collect(), config.policy, config.chunk)
+        self.run_over(roots.collect(), config.policy, config.chunk, redactor)
     }
 
     /// One run over these places.
-    pub fn run_over(
+    fn run_over(
         &self,
         roots: Vec<Root>,
         policy: crate::model::policy::FilterPolicy,
         chunk: crate::model::policy::ChunkOptions,
+        redactor: Redactor,
     ) -> Result<Report> {
         let setup = Setup {
             roots,
@@ -81,6 +88,7 @@ impl Home {
                 chunk,
                 host: "test".into(),
                 subagents: true,
+                redactor,
             },
             discover: DiscoverOptions::default(),
             jobs: 2,

@@ -10,5 +10,6 @@ mod looks;
 mod reading;
 mod readme;
 mod schedule;
+mod secrets;
 mod tidy;
 mod world;

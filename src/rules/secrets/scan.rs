@@ -25,7 +25,7 @@ pub(super) struct Span {
 }
 
 /// Bytes of a word before its keyword. Longer names are no names.
-const WORD_BYTES_MAX: usize = 64;
+const WORD_BYTES_MAX: usize = 96;
 
 impl Engine {
     /// The user's rows are tried before ours.

@@ -46,7 +46,6 @@ pub(super) struct Row {
 /// Texts that say what a rule is for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[cfg_attr(not(test), expect(dead_code, reason = "tests read them"))]
 pub(super) struct Samples {
     pub masked: Vec<String>,
     pub kept: Vec<String>,

@@ -152,40 +152,54 @@ pub(super) fn may_go_on(text: &[u8], at: usize) -> bool {
     LINE.contains(&column) && token >= 4 && ends && !super::looks::is_wordy(&next[..token])
 }
 
-/// The first of the lines of base64 that end at `at`; `None` where the line before it is none.
+/// The first of the lines of base64 that end at `at`; `None` where there is no full one. Only the
+/// last may be short.
 pub(super) fn lines_start(text: &[u8], at: usize) -> Option<usize> {
-    const LINE_BYTES_MIN: usize = 4;
+    const LINE_BYTES_MIN: usize = 16;
     const LINES_MAX: usize = 400;
-    let mut start = None;
-    let mut end = at;
-    // the margin of the line that `at` is on
-    while end > 0 && matches!(text[end - 1], b' ' | b'\t' | b'+' | b'-') && start.is_none() {
-        end -= 1;
-    }
-    for _ in 0..LINES_MAX {
-        let line_end = match &text[..end] {
-            [.., b'\\', b'n'] => end - 2,
-            [.., b'\r', b'\n'] => end - 2,
-            [.., b'\n'] => end - 1,
-            _ => return start,
+    let mut end = at - margin(&text[..at]);
+    let mut first = None;
+    for line in 0..LINES_MAX {
+        let Some((start, length)) = base64_line(&text[..end]) else {
+            break;
         };
-        let is_base64 = |b: &&u8| b.is_ascii_alphanumeric() || matches!(**b, b'+' | b'/' | b'=');
-        let mut length = text[..line_end].iter().rev().take_while(is_base64).count();
-        // the n of an escaped line break
-        if line_end > length && text[line_end - length - 1] == b'\\' && length > 0 {
-            length -= 1;
+        if length < LINE_BYTES_MIN && line > 0 {
+            break;
         }
-        if length < LINE_BYTES_MIN {
-            return start;
+        if length >= LINE_BYTES_MIN {
+            first = Some(start);
         }
-        let first = line_end - length;
-        let margin = text[..first]
-            .iter()
-            .rev()
-            .take_while(|b| matches!(b, b' ' | b'\t'))
-            .count();
-        start = Some(first);
-        end = first - margin;
+        end = start - margin(&text[..start]);
     }
-    start
+    first
+}
+
+/// White space and marks of a diff at the end.
+fn margin(text: &[u8]) -> usize {
+    let mark = |b: &&u8| matches!(**b, b' ' | b'\t' | b'+' | b'-');
+    text.iter().rev().take_while(mark).count()
+}
+
+/// The line that ends with `text`'s last line break, where it is nothing but base64: its start and
+/// its length without the margin.
+fn base64_line(text: &[u8]) -> Option<(usize, usize)> {
+    let end = match text {
+        [before @ .., b'\\', b'n'] | [before @ .., b'\r', b'\n'] | [before @ .., b'\n'] => {
+            before.len()
+        }
+        _ => return None,
+    };
+    let is_base64 = |b: &&u8| b.is_ascii_alphanumeric() || matches!(**b, b'+' | b'/' | b'=');
+    let mut length = text[..end].iter().rev().take_while(is_base64).count();
+    let mut start = end - length;
+    if start > 0 && text[start - 1] == b'\\' && length > 0 && text[start] == b'n' {
+        // the n of an escaped line break
+        (start, length) = (start + 1, length - 1);
+    }
+    let before = &text[..start - margin(&text[..start])];
+    let begins = before.is_empty()
+        || before.ends_with(b"\n")
+        || before.ends_with(b"\\n")
+        || before.ends_with(b"\"");
+    (begins && length > 0).then_some((start, length))
 }

@@ -199,6 +199,11 @@ CREATE TABLE forgotten (
     at      INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+-- Which rules for secrets everything here was masked by: one row, once a run was made.
+CREATE TABLE redaction (
+    version TEXT NOT NULL
+);
+
 -- What a person agreed to, word for word.
 CREATE TABLE consent (
     n       INTEGER PRIMARY KEY,
