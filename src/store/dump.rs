@@ -126,9 +126,9 @@ fn without_nothing(value: Value) -> Value {
 static TABLES: [Shown; 17] = [
     Shown {
         table: "redaction",
-        columns: &["-version"],
+        columns: &["masked=1", "-version"],
         rows: None,
-        order: "1",
+        order: "version",
     },
     Shown {
         table: "session",

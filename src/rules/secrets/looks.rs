@@ -293,6 +293,9 @@ fn assigned(text: &[u8], name: &[u8], (start, end): Range) -> Option<Range> {
         .rev()
         .take_while(|b| **b == b' ')
         .count();
+    if quote.is_none() && text[..start - before].ends_with(b",") {
+        return None; // the next argument
+    }
     let style = Style {
         quoted: quote.is_some(),
         spaced: before > 0,

@@ -156,18 +156,24 @@ pub(super) fn may_go_on(text: &[u8], at: usize) -> bool {
 /// last may be short.
 pub(super) fn lines_start(text: &[u8], at: usize) -> Option<usize> {
     const LINE_BYTES_MIN: usize = 16;
+    const FULL_BYTES_MIN: usize = 40;
     const LINES_MAX: usize = 400;
     let mut end = at - margin(&text[..at]);
     let mut first = None;
     for line in 0..LINES_MAX {
-        let Some((start, length)) = base64_line(&text[..end]) else {
+        let Some((start, length, alone)) = base64_line(&text[..end]) else {
             break;
         };
-        if length < LINE_BYTES_MIN && line > 0 {
-            break;
-        }
-        if length >= LINE_BYTES_MIN {
+        let least = if alone {
+            LINE_BYTES_MIN
+        } else {
+            FULL_BYTES_MIN
+        };
+        if length >= least {
             first = Some(start);
+        }
+        if !alone || length < least && line > 0 {
+            break;
         }
         end = start - margin(&text[..start]);
     }
@@ -180,9 +186,9 @@ fn margin(text: &[u8]) -> usize {
     text.iter().rev().take_while(mark).count()
 }
 
-/// The line that ends with `text`'s last line break, where it is nothing but base64: its start and
-/// its length without the margin.
-fn base64_line(text: &[u8]) -> Option<(usize, usize)> {
+/// The base64 that ends with `text`'s last line break: its start, its length, and whether nothing
+/// else stands on its line.
+fn base64_line(text: &[u8]) -> Option<(usize, usize, bool)> {
     let end = match text {
         [before @ .., b'\\', b'n'] | [before @ .., b'\r', b'\n'] | [before @ .., b'\n'] => {
             before.len()
@@ -201,5 +207,5 @@ fn base64_line(text: &[u8]) -> Option<(usize, usize)> {
         || before.ends_with(b"\n")
         || before.ends_with(b"\\n")
         || before.ends_with(b"\"");
-    (begins && length > 0).then_some((start, length))
+    (length > 0).then_some((start, length, begins))
 }
