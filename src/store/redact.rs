@@ -208,6 +208,7 @@ fn values(db: &Connection, table: &str, column: &str, mask: &Mask<'_>) -> rusqli
 
 /// Every string in a value, and the names of its fields: reasons in ledgers are such.
 fn mask_strings(value: &mut Value, mask: &Mask<'_>) -> bool {
+    let masked = |item: &mut Value| mask_strings(item, mask).then_some(());
     match value {
         Value::String(text) => match mask(text) {
             Cow::Owned(masked) => {
@@ -216,13 +217,10 @@ fn mask_strings(value: &mut Value, mask: &Mask<'_>) -> bool {
             }
             Cow::Borrowed(_) => false,
         },
-        Value::Array(list) => list
-            .iter_mut()
-            .fold(false, |any, item| mask_strings(item, mask) || any),
+        // each of them, not only the first that changes
+        Value::Array(list) => list.iter_mut().filter_map(masked).count() > 0,
         Value::Object(map) => {
-            let mut any = map
-                .values_mut()
-                .fold(false, |any, item| mask_strings(item, mask) || any);
+            let mut any = map.values_mut().filter_map(masked).count() > 0;
             if map.keys().any(|name| is_masked(mask, name)) {
                 let fields = std::mem::take(map).into_iter();
                 *map = fields

@@ -10,8 +10,11 @@ use std::path::Path;
 
 const LOG: &str = ".claude/projects/-p/00000000-0000-4000-8000-000000000001.jsonl";
 
-/// What stands where a secret may: each gives the lines of a log.
-const PLACES: [(&str, fn(&str) -> Vec<Value>); 17] = [
+/// A place's name, and the lines of a log that have a secret there.
+type Place = (&'static str, fn(&str) -> Vec<Value>);
+
+/// Where a secret may stand.
+const PLACES: [Place; 17] = [
     ("prompt", |s| vec![user(json!(format!("use {s} please")))]),
     ("answer", |s| {
         vec![said(

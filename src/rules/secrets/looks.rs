@@ -126,14 +126,14 @@ fn is_placeholder(value: &[u8]) -> bool {
         "settings.",
     ];
     let lower = value.to_ascii_lowercase();
-    let holds = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    let holds = |word: &&'static str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
     let refers = matches!(
         value.first(),
         Some(b'$' | b'{' | b'[' | b'(' | b'*' | b'@' | b'&')
     );
     let variable = value.first() == Some(&b'%') && value.last() == Some(&b'%');
     let same = value.windows(2).all(|two| two[0] == two[1]);
-    refers || variable || same || INSIDE.iter().any(|word| holds(&word))
+    refers || variable || same || INSIDE.iter().any(holds)
 }
 
 fn is_password(value: &[u8]) -> bool {
@@ -183,7 +183,7 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
 fn is_somebodys(value: &[u8]) -> bool {
     const NOBODYS: [&str; 5] = ["127.", "0.0.0.0", "255.255.255.255", "::1", "::"];
     let starts = |of: &&str| value.starts_with(of.as_bytes());
-    !NOBODYS.iter().any(|of| starts(&of))
+    !NOBODYS.iter().any(starts)
 }
 
 /// Names whose values are no secrets, whatever else they say.
