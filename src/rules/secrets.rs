@@ -110,16 +110,22 @@ impl Redactor {
     /// `{"password": "hunter"}` is an assignment, though name and value are strings of their own.
     fn mask_fields(&self, map: &mut serde_json::Map<String, serde_json::Value>) {
         for (name, value) in map.iter_mut() {
-            self.mask_value(value);
-            let Some(text) = value.as_str() else { continue };
-            let before = name.len() + 3;
-            let assigned = format!("{name}: \"{text}\"");
-            if let Cow::Owned(masked) = self.redact(&assigned)
-                && let Some(inside) = masked.get(before..masked.len() - 1)
-                && masked.starts_with(name.as_str())
-            {
-                *value = inside.into();
-            }
+            let Some(text) = value.as_str() else {
+                self.mask_value(value);
+                continue;
+            };
+            let (before, after) = (format!("{name}: \""), "\"");
+            let assigned = format!("{before}{text}{after}");
+            let Cow::Owned(masked) = self.redact(&assigned) else {
+                continue;
+            };
+            let inside = masked
+                .strip_prefix(&before)
+                .and_then(|m| m.strip_suffix(after));
+            *value = match inside {
+                Some(inside) => inside.into(),
+                None => self.redact(text).into_owned().into(),
+            };
         }
     }
 
