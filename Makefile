@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test check fmt bench install
+.PHONY: help demo test soak check fmt bench install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ demo: ## index the fixture sessions into a throw-away home, search them, show th
 
 test: ## run all tests
 	$(CARGO) test
+
+soak: ## 10,000 scripts of what happens to logs, of each kind; an hour or so
+	GROWTH_CASES=10000 $(CARGO) test growth
 
 check: ## format and lints, as CI checks them
 	$(CARGO) fmt --check

@@ -1,10 +1,11 @@
 //! What every command is handed: the streams, the switches that all share, and the places that
 //! follow from the environment. Asks the process nothing itself.
 
+use super::exit;
 use super::out::Out;
 use super::world::{Input, World, Zone};
 use crate::config::{self, Env, Home, Loaded};
-use crate::model::error::Error;
+use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::spec::{self, Pipeline};
 use crate::store::{Access, Store};
@@ -111,6 +112,17 @@ impl<'w> Ctx<'w> {
     /// The store, to read. Works while a run writes; an error with a hint where there is none.
     pub fn reader(&self) -> Result<Store, Error> {
         Store::open(&self.home.store(), Access::ReadOnly)
+    }
+
+    /// Names the store's file in an error about it that doesn't.
+    pub fn name_store(&self, error: anyhow::Error) -> anyhow::Error {
+        let path = self.home.store().to_string_lossy().into_owned();
+        let named = format!("{error:#}").contains(&path);
+        match exit::typed(&error).map(|e| e.kind) {
+            Some(ErrorKind::Damaged) => error.context(format!("{path} is damaged")),
+            Some(ErrorKind::Store) if !named => error.context(path),
+            _ => error,
+        }
     }
 
     /// The user's pipeline of this name, else the embedded one.

@@ -12,7 +12,8 @@ pub enum Exit {
     Failed,
     /// 2: the command line or the configuration is wrong; nothing was done.
     Usage,
-    /// 3: some files could not be read; everything else is committed.
+    /// 3: some files could not be read, and everything else is committed; or `doctor` found a
+    /// warning or an error.
     Partial,
     /// 75: another run holds the lock; it does the work.
     Busy,
@@ -35,7 +36,7 @@ impl Exit {
         match typed(error).map(|e| e.kind) {
             Some(ErrorKind::Usage) => Exit::Usage,
             Some(ErrorKind::Busy) => Exit::Busy,
-            Some(ErrorKind::Store | ErrorKind::Failed) | None => Exit::Failed,
+            Some(ErrorKind::Store | ErrorKind::Damaged | ErrorKind::Failed) | None => Exit::Failed,
         }
     }
 }

@@ -68,7 +68,8 @@ fn all(keys: &[String], store: &Store, ctx: &mut Ctx) -> Result<Exit> {
             checkpoint.line
         ))?;
         ctx.out.text(lines(&account.ledger))?;
-        for (kind, place) in &account.unknown {
+        for unknown in &account.unknown {
+            let (kind, place) = (&unknown.name, unknown.place);
             ctx.out
                 .line(format!("unknown: {kind}, first at line {}", place.line))?;
         }
@@ -95,7 +96,7 @@ fn document(account: &FileAccount) -> Value {
         "read_to": checkpoint.read_to,
         "ledger": account.ledger,
         "rejects": account.rejects,
-        "unknown": account.unknown.iter().map(|(kind, place)| json!({"kind": kind, "line": place.line})).collect::<Vec<_>>(),
+        "unknown": account.unknown.iter().map(|u| json!({"kind": u.name, "line": u.place.line})).collect::<Vec<_>>(),
     })
 }
 

@@ -5,6 +5,8 @@ mod bar;
 mod check;
 mod config;
 mod ctx;
+mod doctor;
+mod drift;
 mod enable;
 mod exit;
 mod forget;
@@ -52,7 +54,7 @@ struct Line {
 
 const AFTER: &str = "\
 Exit codes: 0 done; 1 failed, nothing found, or a difference found; 2 wrong usage or configuration;
-3 some files could not be read; 75 another run holds the lock.";
+3 some files could not be read, or `doctor` found something; 75 another run holds the lock.";
 
 /// Columns of help where no terminal says how wide it is.
 const HELP_COLUMNS: usize = 100;
@@ -102,6 +104,7 @@ enum Command {
     Sessions(sessions::Args),
     Status(status::Args),
     Stats(stats::Args),
+    Doctor(doctor::Args),
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
     Forget(forget::Args),
@@ -121,6 +124,7 @@ impl Command {
             Command::Sessions(args) => sessions::run(args, ctx),
             Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
+            Command::Doctor(args) => doctor::run(args, ctx),
             Command::Enable(args) => enable::enable(args, ctx),
             Command::Disable(args) => enable::disable(args, ctx),
             Command::Forget(args) => forget::run(args, ctx),
@@ -141,7 +145,10 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
         Ok(ctx) => ctx,
         Err((mut out, error)) => return fail(&mut out, &error.into()),
     };
-    let result = line.command.run(&mut ctx);
+    let result = line
+        .command
+        .run(&mut ctx)
+        .map_err(|error| ctx.name_store(error));
     let result = result.and_then(|exit| ctx.out.flush().map(|()| exit));
     result.unwrap_or_else(|error| fail(&mut ctx.out, &error))
 }

@@ -236,6 +236,13 @@ fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
     } else {
         news(report, ctx)?;
     }
+    if report.drift() > 0 {
+        ctx.out.line(format!(
+            "drift: {} in {} (sessionmill status --drift)",
+            plural(report.drift(), "unknown name"),
+            plural(report.files_drifting, "file"),
+        ))?;
+    }
     for (reason, files) in &report.left_out {
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;

@@ -1,6 +1,7 @@
 //! `status`: what is in the store, what waits, what was odd.
 
 use super::ctx::Ctx;
+use super::drift;
 use super::exit::Exit;
 use super::human::{self, ago, bytes, count, plural, table};
 use super::ledger;
@@ -24,6 +25,10 @@ pub struct Args {
     /// session's id
     #[arg(long, value_name = "FILE[:LINE]")]
     ledger: Option<String>,
+    /// List what the logs say that this version doesn't know: kinds of records, fields with another
+    /// type than ever before, newer versions of the agents
+    #[arg(long, conflicts_with = "ledger")]
+    drift: bool,
 }
 
 /// Refused records that are listed.
@@ -33,6 +38,9 @@ const REJECTS_SHOWN: u32 = 20;
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     if let Some(typed) = &args.ledger {
         return ledger::run(typed, ctx);
+    }
+    if args.drift {
+        return drift::run(ctx);
     }
     let loaded = ctx.settings()?;
     let config = &loaded.config;

@@ -12,6 +12,7 @@ mod layers;
 mod meant;
 mod narrow;
 mod position;
+mod retention;
 #[cfg(test)]
 mod tests;
 pub mod trust;
@@ -23,6 +24,7 @@ pub use exclude::{Excluded, glob};
 pub use gate::{CONSENT_TEXT, Gate, gate};
 pub use layers::{Origin, Setting};
 pub use meant::{Config, KnownProject, Root, seconds};
+pub use retention::claude_keeps_days;
 
 use crate::model::error::Error;
 use document::Document;

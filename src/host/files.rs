@@ -107,6 +107,17 @@ pub fn source_file(path: &Path, agent: Agent) -> std::io::Result<SourceFile> {
     Ok(describe(path, agent, &path.metadata()?))
 }
 
+/// The files that this user can't open, and why. Opens each of them.
+pub fn unreadable(files: &[SourceFile]) -> Vec<(PathBuf, String)> {
+    let refused = |file: &SourceFile| {
+        let error = std::fs::File::open(&file.path).err()?;
+        // What vanished since the walk is no trouble.
+        let there = error.kind() != std::io::ErrorKind::NotFound;
+        there.then(|| (file.path.clone(), error.kind().to_string()))
+    };
+    files.iter().filter_map(refused).collect()
+}
+
 /// Plain wins over compressed: during Codex's (de)compression both exist for a moment.
 fn keep(files: &mut BTreeMap<String, SourceFile>, file: SourceFile) {
     match files.get(&file.key) {
@@ -147,19 +158,19 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(rest)
 }
 
-/// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`,
-/// plain or compressed (FORMATS §§ 1, 8).
+/// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`
+/// (FORMATS §§ 1, 8). Plain or compressed.
 fn looks_like_a_log(path: &Path, agent: Agent) -> bool {
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy())
         .unwrap_or_default();
+    let Some(stem) = name.trim_end_matches(".zst").strip_suffix(".jsonl") else {
+        return false;
+    };
     match agent {
-        Agent::Claude => name.ends_with(".jsonl") && name != "journal.jsonl",
-        Agent::Codex => {
-            name.starts_with("rollout-")
-                && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))
-        }
+        Agent::Claude => stem != "journal",
+        Agent::Codex => stem.starts_with("rollout-"),
     }
 }
 

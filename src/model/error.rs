@@ -9,8 +9,10 @@ pub enum ErrorKind {
     Usage,
     /// Another run holds the lock: exit 75.
     Busy,
-    /// The store is damaged, foreign or newer than this program: exit 1.
+    /// The store is foreign, cut short, newer than this program, or can't be reached: exit 1.
     Store,
+    /// What the store holds contradicts itself: exit 1.
+    Damaged,
     /// Anything else: exit 1.
     Failed,
 }

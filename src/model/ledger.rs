@@ -1,6 +1,7 @@
 //! The account of every line: what became of it, and why. Lines read = the sum of all fates.
 
 use super::source::Place;
+use super::time::Time;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -46,6 +47,10 @@ pub struct Ledger {
     pub pending: u64,
     /// Values beyond the first on their line (FORMATS § 2.3); not lines, so not in the sum.
     pub glued: u64,
+    /// How often each name was met that this version doesn't know: kinds of records, and fields of
+    /// known kinds with a type that they never had. Not lines: theirs may be kept all the same.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drift: BTreeMap<String, u64>,
 }
 
 impl Ledger {
@@ -86,7 +91,21 @@ impl Ledger {
         }
         self.pending += other.pending;
         self.glued += other.glued;
+        for (name, times) in &other.drift {
+            *self.drift.entry(name.clone()).or_default() += times;
+        }
     }
+}
+
+/// The first place in a file of a name that nobody knew. Never holds content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The record's kind, or `kind.field: type`.
+    pub name: String,
+    /// Where it is.
+    pub place: Place,
+    /// The record's time; `None` where it states none.
+    pub time: Option<Time>,
 }
 
 /// A record that could not be understood. Never holds content.

@@ -7,6 +7,7 @@
 pub mod account;
 pub mod admission;
 pub mod check;
+pub mod doctor;
 pub mod explain;
 pub mod family;
 pub mod file;

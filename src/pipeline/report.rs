@@ -4,6 +4,7 @@ use super::file::FileTally;
 use crate::model::checkpoint::Commit;
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
+use crate::rules::versions;
 use crate::store::Stored;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,6 +40,11 @@ pub struct Report {
     pub ledger: Ledger,
     /// What was counted while reading.
     pub tally: Tally,
+    /// Files with a name, or of a version, that this program doesn't know; see `ledger.drift` and
+    /// `newer`.
+    pub files_drifting: u64,
+    /// Files by agent and version, where that is newer than any that this program was tested with.
+    pub newer: BTreeMap<String, u64>,
     /// Episodes cut from what was read: closed for ever.
     pub episodes_sealed: u64,
     /// Episodes cut from what was read: may still grow.
@@ -51,6 +57,9 @@ pub struct Report {
     pub episodes_changed: u64,
     /// Stored episodes that new rules masked something in.
     pub episodes_redacted: u64,
+    /// The last file that was counted as drifting.
+    #[serde(skip)]
+    drifting: String,
 }
 
 /// A path and why it could not be read.
@@ -70,6 +79,8 @@ pub struct CommitTally {
     sealed: u64,
     open: u64,
     text_bytes: u64,
+    key: String,
+    newer: Option<String>,
 }
 
 impl CommitTally {
@@ -82,6 +93,13 @@ impl CommitTally {
             ..CommitTally::default()
         };
         counted.ledger.merge(&commit.tail_ledger);
+        let version = commit.tail_facts.version.as_ref();
+        counted.newer = version
+            .or(commit.facts.version.as_ref())
+            .and_then(|version| versions::newer(commit.checkpoint.agent, version));
+        if counted.newer.is_some() || !counted.ledger.drift.is_empty() {
+            counted.key.clone_from(&commit.checkpoint.key);
+        }
         for episode in commit.sealed.iter().chain(&commit.open) {
             counted.text_bytes += episode.text.len() as u64;
             counted.tally.merge(&episode.tally);
@@ -98,6 +116,14 @@ impl Report {
         self.episodes_sealed += counted.sealed;
         self.episodes_open += counted.open;
         self.text_bytes += counted.text_bytes;
+        if !counted.key.is_empty() && self.drifting != counted.key {
+            // A file's commits follow one another.
+            self.drifting.clone_from(&counted.key);
+            self.files_drifting += 1;
+            if let Some(newer) = &counted.newer {
+                *self.newer.entry(newer.clone()).or_default() += 1;
+            }
+        }
     }
 
     /// A file was read, or could not be.
@@ -123,6 +149,11 @@ impl Report {
     pub fn add_stored(&mut self, stored: Stored) {
         self.episodes_new += stored.new;
         self.episodes_changed += stored.changed;
+    }
+
+    /// Names and versions that this program doesn't know.
+    pub fn drift(&self) -> u64 {
+        (self.ledger.drift.len() + self.newer.len()) as u64
     }
 
     /// Tokens of the texts, by the rule of thumb that the budget uses.

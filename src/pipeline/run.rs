@@ -44,10 +44,9 @@ const TRANSACTION_BYTES: usize = 2 << 20;
 /// When the store fails; what was committed before is good. Files that can't be read are problems
 /// of the report.
 pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Result<Report> {
-    let mut report = Report {
-        episodes_redacted: redact_stored(store, &setup.rules.redactor)?,
-        ..Report::default()
-    };
+    let mut report = Report::default();
+    let masked = redact_stored(store, &setup.rules.redactor)?;
+    report.episodes_redacted = masked;
     let gathered = gather(Some(store), setup, &mut report)?;
     for (was, file) in &gathered.moved {
         store.relocate(was, &file.key, &file.path.to_string_lossy(), file.stat)?;

@@ -3,6 +3,7 @@
 pub mod documents;
 pub mod endings;
 pub mod errors;
+pub mod fields;
 pub mod injected;
 pub mod records;
 pub mod secrets;
@@ -10,3 +11,4 @@ pub mod table;
 pub mod terminal;
 pub mod test_runners;
 pub mod tools;
+pub mod versions;

@@ -5,9 +5,10 @@ use super::fault::failed;
 use super::pack::Json;
 use super::{Result, Store};
 use crate::model::checkpoint::Checkpoint;
-use crate::model::ledger::{Ledger, Reject};
+use crate::model::ledger::{Ledger, Reject, Unknown};
 use crate::model::session::SessionFacts;
 use crate::model::source::Place;
+use crate::model::time::Time;
 use rusqlite::{OptionalExtension, Row};
 
 /// Everything that the store can say about a file without its episodes.
@@ -19,8 +20,8 @@ pub struct FileAccount {
     pub ledger: Ledger,
     /// Refused records, by offset.
     pub rejects: Vec<Reject>,
-    /// Unknown kinds, by name, with the first place of each.
-    pub unknown: Vec<(String, Place)>,
+    /// Unknown names, with the first place of each.
+    pub unknown: Vec<Unknown>,
 }
 
 impl Store {
@@ -51,10 +52,16 @@ impl Store {
                 unknown: self
                     .db
                     .prepare(
-                        "SELECT offset, bytes, line, kind FROM unknown_kind
+                        "SELECT offset, bytes, line, kind, time FROM unknown_kind
                          WHERE file = ?1 ORDER BY kind",
                     )?
-                    .query_map([n], |row| Ok((row.get(3)?, place(row, 0)?)))?
+                    .query_map([n], |row| {
+                        Ok(Unknown {
+                            name: row.get(3)?,
+                            place: place(row, 0)?,
+                            time: row.get::<_, Option<i64>>(4)?.map(Time),
+                        })
+                    })?
                     .collect::<rusqlite::Result<_>>()?,
                 checkpoint,
             })

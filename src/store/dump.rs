@@ -161,10 +161,11 @@ static TABLES: [Shown; 17] = [
     },
     Shown {
         table: "record",
-        columns: &["file=@file", "tail", "ids", "-block"],
-        rows: Some("(SELECT file, block = 0 AS tail, group_concat(hex(ids), '' ORDER BY block)
-            AS ids FROM record GROUP BY file, block = 0)"),
-        order: "@file, tail",
+        columns: &["file=@file", "part", "ids", "-block"],
+        rows: Some("(SELECT file, CASE sign(block) WHEN 0 THEN 'tail' WHEN -1 THEN 'older'
+            ELSE 'committed' END AS part, group_concat(hex(ids), '' ORDER BY block)
+            AS ids FROM record GROUP BY file, part)"),
+        order: "@file, part",
     },
     Shown {
         table: "reject",
@@ -174,7 +175,7 @@ static TABLES: [Shown; 17] = [
     },
     Shown {
         table: "unknown_kind",
-        columns: &["kind", "file=@file", "offset", "bytes", "line"],
+        columns: &["kind", "file=@file", "offset", "bytes", "line", "time"],
         rows: None,
         order: "kind, @file",
     },

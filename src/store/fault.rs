@@ -1,6 +1,7 @@
 //! How SQLite's errors are told: what was being done, what SQLite calls it, what to do next.
 //! Knows codes; refuses to repeat values, since a value may be a log's content.
 
+use super::standing::REPAIR;
 use crate::model::error::{Error, ErrorKind};
 use rusqlite::ErrorCode;
 
@@ -16,14 +17,15 @@ pub fn failed(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + '_ {
             Some(ErrorCode::DiskFull) => {
                 (ErrorKind::Store, Some("free disk space, then run again"))
             }
+            Some(ErrorCode::SystemIoFailure) => (
+                ErrorKind::Store,
+                Some("check the disk and its free space, then run again"),
+            ),
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
                 ErrorKind::Store,
                 Some("check the permissions of the folder"),
             ),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
-                ErrorKind::Store,
-                Some("move the file away; `sessionmill backfill` builds a new one from the logs"),
-            ),
+            _ if is_damage(&error) => (ErrorKind::Damaged, Some(REPAIR)),
             _ => (ErrorKind::Store, None),
         };
         Error {
@@ -32,6 +34,29 @@ pub fn failed(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + '_ {
             hint: hint.map(str::to_string),
         }
     }
+}
+
+/// Pages or columns that are not as we wrote them.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, InvalidQuery,
+        QueryReturnedNoRows, SqlInputError, Utf8Error,
+    };
+    let pages = matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    );
+    pages
+        || matches!(
+            error,
+            FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | InvalidQuery
+                | QueryReturnedNoRows
+                | SqlInputError { .. }
+                | Utf8Error(..)
+        )
 }
 
 fn words(error: &rusqlite::Error) -> String {

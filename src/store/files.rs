@@ -360,14 +360,17 @@ fn write_oddities(db: &Connection, file: i64, commit: &Prepared) -> rusqlite::Re
         insert.execute(params![file, offset, bytes, line, reject.reason])?;
     }
     let mut insert = db.prepare_cached(
-        "INSERT INTO unknown_kind (kind, file, offset, bytes, line) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT DO UPDATE SET (offset, bytes, line)
-             = (excluded.offset, excluded.bytes, excluded.line)
+        "INSERT INTO unknown_kind (kind, file, offset, bytes, line, time)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT DO UPDATE SET (offset, bytes, line, time)
+             = (excluded.offset, excluded.bytes, excluded.line, excluded.time)
          WHERE excluded.offset < offset",
     )?;
-    for (kind, place) in &commit.unknown {
+    for unknown in &commit.unknown {
+        let place = unknown.place;
         let (offset, bytes, line) = (int(place.offset), int(place.bytes), int(place.line));
-        insert.execute(params![kind, file, offset, bytes, line])?;
+        let time = unknown.time.map(|t| t.0);
+        insert.execute(params![unknown.name, file, offset, bytes, line, time])?;
     }
     Ok(())
 }

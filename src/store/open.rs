@@ -1,7 +1,8 @@
 //! Opening the file: whose it is, which version, who may read it, how SQLite is set.
 //! Knows headers and permissions; refuses to know any table.
 
-use super::{Result, Store, fault::failed};
+use super::fault::{failed, is_damage};
+use super::{Result, Standing, Store};
 use crate::model::error::{Error, ErrorKind};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rustc_hash::FxHashMap;
@@ -17,7 +18,10 @@ pub const APPLICATION_ID: i32 = 0x736d_6c6c;
 pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// In order; each runs in a transaction of its own.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
+];
 
 /// Longer: a second writer hangs; shorter: a reader meets a checkpoint and gives up.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -40,57 +44,54 @@ impl Store {
     ///
     /// With [`Access::ReadWrite`] an absent file is created (0600, missing folders 0700) and an
     /// older one migrated. With [`Access::ReadOnly`] an absent or older file is an error. A file
-    /// of another program, or of a newer version of this one, is an error either way.
+    /// that is cut short, damaged in its first pages, another program's or a newer version's is an
+    /// error either way, and stays as it is ([`Standing`]).
     pub fn open(path: &Path, access: Access) -> Result<Store> {
+        match (Standing::by_header(path), access) {
+            (Standing::Current, _) => {}
+            (Standing::Missing, Access::ReadWrite) => create(path)?,
+            (standing, _) => return Err(refused(standing, path)),
+        }
+        let mut store = Store::connect(path, access)?;
+        match (store.identify()?, access) {
+            (Standing::Current, Access::ReadWrite) => store.migrate(SCHEMA_VERSION)?,
+            (Standing::Current, Access::ReadOnly) => {}
+            (Standing::Older(version), Access::ReadWrite) => store.migrate(version)?,
+            (standing, _) => return Err(refused(standing, path)),
+        }
+        Ok(store)
+    }
+
+    /// The file as it is, whatever it is.
+    pub(super) fn connect(path: &Path, access: Access) -> Result<Store> {
         let db = match access {
             Access::ReadWrite => open_for_writing(path)?,
             Access::ReadOnly => open_for_reading(path)?,
         };
-        let mut store = Store {
+        db.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+        Ok(Store {
             db,
             path: path.to_path_buf(),
             access,
             names: FxHashMap::default(),
             dirty: false,
-        };
-        store
-            .db
-            .set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-        let version = store.identify()?;
-        match access {
-            Access::ReadWrite => store.migrate(version)?,
-            Access::ReadOnly if version < SCHEMA_VERSION => {
-                return Err(
-                    fault(path, "was written by an older version").hinted("sessionmill run")
-                );
-            }
-            Access::ReadOnly => {}
-        }
-        Ok(store)
+        })
     }
 
-    /// The file's schema version; 0 for a new file.
-    fn identify(&self) -> Result<i32> {
+    /// Whose the file is and which schema it has.
+    pub(super) fn identify(&self) -> Result<Standing> {
         let number = |sql: &str| self.db.query_row(sql, [], |row| row.get::<_, i32>(0));
-        let read = || -> rusqlite::Result<(i32, i32, i32)> {
-            Ok((
+        let read = || -> rusqlite::Result<Standing> {
+            Ok(Standing::judge(
                 number("PRAGMA application_id")?,
                 number("PRAGMA user_version")?,
                 number("SELECT count(*) FROM sqlite_schema")?,
             ))
         };
-        let (id, version, tables) = read().map_err(|error| match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::NotADatabase) => foreign(&self.path),
-            _ => failed("opening")(error),
-        })?;
-        if id != APPLICATION_ID && (id != 0 || tables > 0) {
-            return Err(foreign(&self.path));
+        match read() {
+            Err(error) if is_damage(&error) => Ok(Standing::Damaged),
+            other => other.map_err(failed("opening")),
         }
-        if version > SCHEMA_VERSION {
-            return Err(fault(&self.path, "was written by a newer version")
-                .hinted(format!("install the version that reads schema {version}")));
-        }
-        Ok(version)
     }
 
     fn migrate(&mut self, version: i32) -> Result<()> {
@@ -139,20 +140,51 @@ const CACHE_KIB: i32 = 8 * 1024;
 /// written and synced again and again; larger: more disk while a run writes.
 const WAL_PAGES: i32 = 2_000;
 
+/// A new store appears whole: it is made beside its place and moved there, so that a file without
+/// bytes is never ours. What a crash leaves is made again.
+fn create(path: &Path) -> Result<()> {
+    let unfinished = beside(path, NEW);
+    clear(&unfinished).map_err(|error| not_made(path, &error))?;
+    create_private(&unfinished).map_err(|error| not_made(path, &error))?;
+    Store::connect(&unfinished, Access::ReadWrite)?.migrate(0)?;
+    fs::rename(&unfinished, path).map_err(|error| not_made(path, &error))
+}
+
+/// What a store that is being made is called, after its own name.
+pub(super) const NEW: &str = ".new";
+
+/// Removes an unfinished store and its companions.
+pub(super) fn clear(unfinished: &Path) -> std::io::Result<()> {
+    ["", "-wal", "-shm"]
+        .iter()
+        .map(|suffix| beside(unfinished, suffix))
+        .filter(|file| file.exists())
+        .try_for_each(fs::remove_file)
+}
+
+fn not_made(path: &Path, error: &std::io::Error) -> Error {
+    let message = format!("{} can't be created: {}", path.display(), error.kind());
+    Error::new(ErrorKind::Store, message).hinted("check the permissions of the folder")
+}
+
+fn refused(standing: Standing, path: &Path) -> Error {
+    let older = || {
+        let message = format!("{} was written by an older version", path.display());
+        Error::new(ErrorKind::Store, message).hinted("sessionmill run")
+    };
+    standing.fault(path).unwrap_or_else(older)
+}
+
 fn open_for_writing(path: &Path) -> Result<Connection> {
-    create_private(path).map_err(|error| {
-        fault(path, &format!("can't be created: {}", error.kind()))
-            .hinted("check the permissions of the folder")
+    make_private(path).map_err(|error| {
+        let message = format!("{}: {}", path.display(), error.kind());
+        Error::new(ErrorKind::Store, message).hinted("check the permissions of the file")
     })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     connect(path, flags)
 }
 
 fn open_for_reading(path: &Path) -> Result<Connection> {
-    if fs::metadata(path).map_or(0, |file| file.len()) == 0 {
-        let error = Error::new(ErrorKind::Store, format!("no store at {}", path.display()));
-        return Err(error.hinted("sessionmill run"));
-    }
     // Where the file is write-protected, SQLite opens it for reading. Readers that may write put
     // the files beside it away when they leave; readers that may not would let them lie.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -208,24 +240,16 @@ fn escaped(path: &Path) -> String {
 /// Creates the file for its owner alone. SQLite gives its companions the same mode.
 #[cfg(unix)]
 fn create_private(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
     if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
     }
-    let file = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)?;
-    if file.metadata()?.permissions().mode() & 0o077 != 0 {
-        file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    }
-    Ok(())
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(path).map(|_| ())
 }
 
 #[cfg(not(unix))]
@@ -233,19 +257,20 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)?;
+    fs::File::create_new(path).map(|_| ())
+}
+
+/// Takes the file away from everybody but its owner.
+#[cfg(unix)]
+fn make_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    match fs::metadata(path)?.permissions().mode() & 0o077 {
+        0 => Ok(()),
+        _ => fs::set_permissions(path, fs::Permissions::from_mode(0o600)),
+    }
+}
+
+#[cfg(not(unix))]
+fn make_private(_path: &Path) -> std::io::Result<()> {
     Ok(())
-}
-
-fn foreign(path: &Path) -> Error {
-    fault(path, "is not a store of sessionmill")
-        .hinted("move the file away, then `sessionmill run`")
-}
-
-fn fault(path: &Path, what: &str) -> Error {
-    Error::new(ErrorKind::Store, format!("{} {what}", path.display()))
 }

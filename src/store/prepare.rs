@@ -2,12 +2,13 @@
 //! Knows how rows look; refuses to know what is in the store, so it runs on any thread.
 
 use super::pack::{Packed, pack, pack_json};
+use super::records;
 use super::words::IndexText;
 use crate::model::checkpoint::{Checkpoint, Commit, short_id};
 use crate::model::episode::Episode;
-use crate::model::ledger::{Ledger, Reject};
+use crate::model::ledger::{Ledger, Reject, Unknown};
 use crate::model::session::{Session, SessionFacts};
-use crate::model::source::{Place, Stat};
+use crate::model::source::Stat;
 use crate::model::tally::ToolTally;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -31,7 +32,7 @@ pub struct Prepared {
     pub(super) ids: Vec<u8>,
     pub(super) tail_ids: Vec<u8>,
     pub(super) rejects: Vec<Reject>,
-    pub(super) unknown: Vec<(String, Place)>,
+    pub(super) unknown: Vec<Unknown>,
     pub(super) rebuild: bool,
     /// Titles for the owners of records, by short id.
     pub(super) summaries: Vec<(i64, String)>,
@@ -74,8 +75,8 @@ impl Prepared {
                 .map(|(leaf, text)| (short_id(*leaf) as i64, text.clone()))
                 .collect(),
             rows: sealed.chain(open).collect(),
-            ids: pack_ids(&commit.ids),
-            tail_ids: pack_ids(&commit.tail_ids),
+            ids: records::pack(&commit.ids),
+            tail_ids: records::pack(&commit.tail_ids),
             checkpoint: commit.checkpoint,
             session: commit.session,
             ledger: commit.ledger,
@@ -108,11 +109,7 @@ impl Row {
     pub(super) fn new(mut episode: Episode, sealed: bool) -> Row {
         let revision = revision(&episode);
         let text = std::mem::take(&mut episode.text);
-        let title = IndexText::of(&episode.title);
-        let mut index = IndexText::of(&text);
-        if !title.glued.is_empty() {
-            index.glued = format!("{} {}", title.glued, index.glued);
-        }
+        let (title_words, index) = indexed(&episode.title, &text);
         Row {
             tools: std::mem::take(&mut episode.tally.tools)
                 .into_iter()
@@ -120,12 +117,22 @@ impl Row {
             revision,
             body_bytes: text.len() as u64,
             body: pack(text),
-            title_words: title.words,
+            title_words,
             index,
             sealed,
             episode,
         }
     }
+}
+
+/// What the full-text index takes of an episode: its title's words, its text's.
+pub(super) fn indexed(title: &str, text: &str) -> (String, IndexText) {
+    let title = IndexText::of(title);
+    let mut index = IndexText::of(text);
+    if !title.glued.is_empty() {
+        index.glued = format!("{} {}", title.glued, index.glued);
+    }
+    (title.words, index)
 }
 
 /// The hash of everything about an episode that is delivered, without `indexed_at`: an episode
@@ -152,8 +159,4 @@ fn revision(episode: &Episode) -> i64 {
 /// `tie.name` of a family name.
 pub(super) fn tie_name(tie: &str) -> i64 {
     xxh3_64(tie.as_bytes()) as i64
-}
-
-fn pack_ids(ids: &[u64]) -> Vec<u8> {
-    ids.iter().flat_map(|id| id.to_le_bytes()).collect()
 }

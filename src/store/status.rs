@@ -3,10 +3,14 @@
 
 use super::account::place;
 use super::fault::failed;
+use super::files::agent;
 use super::open::beside;
+use super::pack::Json;
 use super::{Result, Store};
 use crate::model::ledger::Ledger;
-use crate::model::source::Place;
+use crate::model::session::SessionFacts;
+use crate::model::source::{Agent, Place};
+use crate::model::time::Time;
 use rusqlite::Row;
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,8 +34,10 @@ pub struct Status {
     pub ledger: Ledger,
     /// Refused records.
     pub rejects: u64,
-    /// Kinds of records that nobody knew, by name.
+    /// Names that nobody knew.
     pub unknown: Vec<UnknownRow>,
+    /// The agents' versions that the logs name, by agent and version.
+    pub versions: Vec<VersionRow>,
     /// Bytes of log that were read, decompressed.
     pub read_bytes: u64,
     /// Of these, in open tails: read again when their files grow.
@@ -44,7 +50,22 @@ pub struct Status {
     pub forgotten: u64,
 }
 
-/// An unknown kind of record.
+/// A version of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionRow {
+    /// Whose it is.
+    pub agent: Agent,
+    /// As its logs spell it.
+    pub version: String,
+    /// Sessions that end with it.
+    pub sessions: u64,
+    /// The start of the first of them.
+    pub first: Option<Time>,
+    /// A log of that one.
+    pub path: String,
+}
+
+/// A name that nobody knew: of a kind of record, or of a field with its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRow {
     /// As the log names it.
@@ -55,6 +76,10 @@ pub struct UnknownRow {
     pub path: String,
     /// Its first place there.
     pub place: Place,
+    /// How often it was met, in all files.
+    pub count: u64,
+    /// The earliest record of these first places that states its time.
+    pub first: Option<Time>,
 }
 
 /// A refused record.
@@ -102,6 +127,34 @@ impl Store {
         size(self.path.clone()) + size(beside(&self.path, "-wal"))
     }
 
+    fn versions(&self) -> rusqlite::Result<Vec<VersionRow>> {
+        let mut select = self.db.prepare(
+            "SELECT s.agent, s.facts, s.started, min(coalesce(f.path, f.key))
+             FROM session s JOIN file f ON f.session = s.n GROUP BY s.n ORDER BY s.started, s.id",
+        )?;
+        let mut rows = select.query([])?;
+        let mut known: BTreeMap<(Agent, String), VersionRow> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let Json(facts) = row.get::<_, Json<SessionFacts>>(1)?;
+            let Some(version) = facts.version else {
+                continue;
+            };
+            let (agent, path) = (agent(row, 0)?, row.get(3)?);
+            let first = row.get::<_, Option<i64>>(2)?.map(Time);
+            let entry = known.entry((agent, version.clone()));
+            entry
+                .or_insert(VersionRow {
+                    agent,
+                    version,
+                    sessions: 0,
+                    first,
+                    path,
+                })
+                .sessions += 1;
+        }
+        Ok(known.into_values().collect())
+    }
+
     fn count(&self) -> rusqlite::Result<Status> {
         let groups = |sql: &str| -> rusqlite::Result<BTreeMap<String, u64>> {
             self.db
@@ -113,9 +166,14 @@ impl Store {
         let mut unknown = self.db.prepare(
             "SELECT u.offset, u.bytes, u.line, u.kind,
                  (SELECT count(*) FROM unknown_kind a WHERE a.kind = u.kind),
-                 min(coalesce(f.path, f.key))
+                 min(coalesce(f.path, f.key)),
+                 (SELECT min(time) FROM unknown_kind a WHERE a.kind = u.kind)
              FROM unknown_kind u JOIN file f ON f.n = u.file GROUP BY u.kind ORDER BY u.kind",
         )?;
+        let ledger = self.ledger_where("", &[])?;
+        let unknown = unknown
+            .query_map([], |row| unknown_row(row, &ledger))?
+            .collect::<rusqlite::Result<_>>()?;
         Ok(Status {
             files: groups("SELECT agent, count(*) FROM file GROUP BY agent")?,
             sessions: groups(
@@ -129,11 +187,10 @@ impl Store {
                 "SELECT name.text, count(*) FROM episode JOIN name ON name.n = made_by
                  GROUP BY made_by",
             )?,
-            ledger: self.ledger_where("", &[])?,
+            ledger,
             rejects: number("SELECT count(*) FROM reject")?,
-            unknown: unknown
-                .query_map([], unknown_row)?
-                .collect::<rusqlite::Result<_>>()?,
+            unknown,
+            versions: self.versions()?,
             read_bytes: number("SELECT coalesce(sum(read_to), 0) FROM file")?,
             tail_bytes: number("SELECT coalesce(sum(read_to - offset), 0) FROM file")?,
             body_bytes: number("SELECT coalesce(sum(body_bytes), 0) FROM episode")?,
@@ -143,11 +200,14 @@ impl Store {
     }
 }
 
-fn unknown_row(row: &Row<'_>) -> rusqlite::Result<UnknownRow> {
+fn unknown_row(row: &Row<'_>, ledger: &Ledger) -> rusqlite::Result<UnknownRow> {
+    let kind: String = row.get(3)?;
     Ok(UnknownRow {
         place: place(row, 0)?,
-        kind: row.get(3)?,
+        count: ledger.drift.get(&kind).copied().unwrap_or(0),
+        kind,
         files: row.get(4)?,
         path: row.get(5)?,
+        first: row.get::<_, Option<i64>>(6)?.map(Time),
     })
 }

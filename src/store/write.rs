@@ -4,6 +4,7 @@
 use super::commit::{Stamp, Stored};
 use super::files::int;
 use super::prepare::Row;
+use super::words::IndexText;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::LazyLock;
@@ -181,16 +182,7 @@ impl<'a> EpisodeWriter<'a> {
         self.db
             .prepare_cached("INSERT OR REPLACE INTO body (episode, text) VALUES (?1, ?2)")?
             .execute(params![n, row.body])?;
-        self.db
-            .prepare_cached(
-                "INSERT INTO words (rowid, title, text, glued) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![
-                n,
-                row.title_words,
-                row.index.words,
-                row.index.glued
-            ])?;
+        index(self.db, n, &row.title_words, &row.index)?;
         self.stored.body_bytes += row.body_bytes;
         Ok(())
     }
@@ -222,6 +214,18 @@ impl<'a> EpisodeWriter<'a> {
         }
         Ok((tools, paths))
     }
+}
+
+/// Makes an episode findable that isn't yet.
+pub(super) fn index(
+    db: &Connection,
+    n: i64,
+    title_words: &str,
+    text: &IndexText,
+) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT INTO words (rowid, title, text, glued) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![n, title_words, text.words, text.glued])?;
+    Ok(())
 }
 
 /// Some of `name.n`.

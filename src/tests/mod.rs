@@ -3,6 +3,8 @@
 mod cases;
 mod cli;
 mod corpus;
+mod doctor;
+mod drift;
 mod fold;
 mod growth;
 mod home;
@@ -11,5 +13,6 @@ mod reading;
 mod readme;
 mod schedule;
 mod secrets;
+mod state;
 mod tidy;
 mod world;

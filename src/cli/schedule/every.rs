@@ -58,6 +58,32 @@ impl Every {
         text.parse().map_err(refused)
     }
 
+    /// Every span that there is.
+    fn all() -> impl Iterator<Item = Every> {
+        let minutes = (1..60).filter(|n| 60 % n == 0).map(Every::Minutes);
+        let hours = (1..24).filter(|n| 24 % n == 0).map(Every::Hours);
+        minutes.chain(hours).chain([Every::Day])
+    }
+
+    /// The span that an installed timer or crontab block has.
+    pub fn installed_in(text: &str) -> Option<Every> {
+        let has = |every: &Every| {
+            let (calendar, cron) = (format!("OnCalendar={}", every.calendar()), every.cron());
+            text.lines()
+                .any(|line| line == calendar || line.starts_with(&format!("{cron} ")))
+        };
+        Every::all().find(has)
+    }
+
+    /// Its length.
+    pub fn seconds(self) -> u64 {
+        match self {
+            Every::Minutes(n) => u64::from(n) * 60,
+            Every::Hours(n) => u64::from(n) * 3_600,
+            Every::Day => 86_400,
+        }
+    }
+
     /// As `OnCalendar=` wants it.
     pub fn calendar(self) -> String {
         match self {
@@ -82,6 +108,20 @@ impl Every {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_installed_is_recognised() {
+        for every in Every::all() {
+            let timer = format!(
+                "[Timer]\nOnCalendar={}\nPersistent=true\n",
+                every.calendar()
+            );
+            assert_eq!(Every::installed_in(&timer), Some(every));
+            let block = format!("# sessionmill: begin\n{} nice run\n", every.cron());
+            assert_eq!(Every::installed_in(&block), Some(every));
+        }
+        assert_eq!(Every::installed_in("* * * 1 1 other"), None);
+    }
 
     #[test]
     fn what_divides_is_said_in_both_tongues() {

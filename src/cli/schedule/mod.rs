@@ -186,15 +186,30 @@ fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Resu
     Ok(Exit::Done)
 }
 
-fn show(ctx: &mut Ctx) -> Result<Exit> {
+/// The units and the crontab block of ours that are there.
+fn installed(ctx: &Ctx) -> Result<Vec<(PathBuf, String)>> {
     let mut files = systemd::installed(ctx.vars());
-    let state = match files.is_empty() {
-        true => None,
-        false => systemd::state(ctx.vars()),
-    };
     if let Some(block) = cron::installed(ctx.vars())? {
         files.push(("crontab".into(), block));
     }
+    Ok(files)
+}
+
+/// Seconds between the runs of the timer that is installed; `None` where there is none, or cron
+/// can't be asked.
+pub fn interval_s(ctx: &Ctx) -> Option<u64> {
+    let files = installed(ctx).unwrap_or_default();
+    let every = files.iter().find_map(|(_, text)| Every::installed_in(text));
+    every.map(Every::seconds)
+}
+
+fn show(ctx: &mut Ctx) -> Result<Exit> {
+    let files = installed(ctx)?;
+    let units = files.iter().any(|(path, _)| path != Path::new("crontab"));
+    let state = match units {
+        true => systemd::state(ctx.vars()),
+        false => None,
+    };
     if ctx.out.json {
         let list: Vec<_> = files
             .iter()

@@ -51,7 +51,7 @@ pub fn commit(commit: &mut Commit, redactor: &Redactor) {
     commit
         .unknown
         .iter_mut()
-        .for_each(|(kind, _)| redactor.mask(kind));
+        .for_each(|unknown| redactor.mask(&mut unknown.name));
     carry(&mut commit.carry, redactor);
 }
 

@@ -69,8 +69,9 @@ CREATE TABLE fold (
     tail   TEXT NOT NULL                    -- packed JSON, the same of the open tail
 );
 
--- Short ids of a file's records, 8 bytes each, little-endian. Block 0 is the open tail, replaced
--- as a whole; later blocks only grow.
+-- Short ids of a file's records, 8 bytes each, little-endian; odd ones are copies of what is owned
+-- elsewhere. Block 0 is the open tail, replaced as a whole; later blocks only grow; block -1 is
+-- what earlier generations of the file held.
 CREATE TABLE record (
     file  INTEGER NOT NULL,                 -- file.n
     block INTEGER NOT NULL,
@@ -88,13 +89,15 @@ CREATE TABLE reject (
     PRIMARY KEY (file, offset)
 ) WITHOUT ROWID;
 
--- Kinds of records that nobody knew, and where each file has its first. How often: the ledgers.
+-- Names that nobody knew (kinds of records, fields with a type that they never had), and where each
+-- file has its first. How often: the ledgers.
 CREATE TABLE unknown_kind (
     kind   TEXT NOT NULL,
     file   INTEGER NOT NULL,                -- file.n
     offset INTEGER NOT NULL,
     bytes  INTEGER NOT NULL,
     line   INTEGER NOT NULL,
+    time   INTEGER,                         -- the record's; NULL: it states none
     PRIMARY KEY (kind, file)
 ) WITHOUT ROWID;
 
@@ -198,11 +201,6 @@ CREATE TABLE forgotten (
     session TEXT PRIMARY KEY,               -- session.id
     at      INTEGER NOT NULL
 ) WITHOUT ROWID;
-
--- Which rules for secrets everything here was masked by: one row, once a run was made.
-CREATE TABLE redaction (
-    version TEXT NOT NULL
-);
 
 -- What a person agreed to, word for word.
 CREATE TABLE consent (

@@ -31,7 +31,7 @@ fn storing_the_same_commit_again_writes_nothing() {
         place,
         reason: "torn json".into(),
     }];
-    commit.unknown = vec![("novelty".into(), place)];
+    commit.unknown = vec![novelty(place)];
     commit.facts.summaries = vec![(Uuid::from_u128(9), "a title".into())];
     let first = world.commit(&[commit.clone()]);
     assert_eq!((first.new, first.changed, first.removed), (3, 0, 0));
@@ -117,8 +117,8 @@ fn record_ids_come_back_in_order_however_they_were_stored() {
         wants.extend(&commit.ids);
         world.commit(&[commit]);
     }
-    let (ids, tail) = world.store.record_ids("/logs/a.jsonl").unwrap();
-    assert_eq!((ids, tail), (wants.clone(), vec![6_003]));
+    let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!((&ids.committed, ids.tail), (&wants, vec![6_003]));
     let mut once = World::new();
     let mut commit = commit("a", "/home/u/app", 6_000);
     commit.ids = wants;
@@ -194,8 +194,8 @@ fn what_goes_in_comes_out() {
     assert_eq!(stored, [commit.checkpoint.clone()]);
     assert_eq!(world.store.carry("/logs/a.jsonl"), Ok(Some(commit.carry)));
     assert_eq!(world.store.carry("/logs/b.jsonl"), Ok(None));
-    let ids = world.store.record_ids("/logs/a.jsonl");
-    assert_eq!(ids, Ok((commit.ids, commit.tail_ids)));
+    let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!((ids.committed, ids.tail), (commit.ids, commit.tail_ids));
     let tied = world.store.tied(&commit.checkpoint.ties);
     assert_eq!(tied, Ok(vec!["/logs/a.jsonl".to_string()]));
     let short = found.episode.id.to_string();
@@ -215,8 +215,9 @@ fn a_new_generation_keeps_what_was_stored_and_counts_afresh() {
     stub.tail_ledger.count(Fate::Filtered, "title");
     world.commit(&[stub]);
     assert_eq!(texts(&world), ["one", "tail of the old file"]);
-    let (ids, tail) = world.store.record_ids("/logs/a.jsonl").unwrap();
-    assert_eq!((ids, tail), (vec![101, 102, 103], vec![900]));
+    let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!((ids.committed, ids.tail), (vec![], vec![900]));
+    assert_eq!(ids.older, [102, 101], "owned first; 103 is a copy of 102");
     let account = world.store.account("/logs/a.jsonl").unwrap().unwrap();
     assert_eq!(account.ledger.total(), 1);
     let row = world.store.session("a").unwrap().unwrap();
@@ -291,7 +292,7 @@ fn a_file_that_moved_is_the_same_file() {
 fn status_and_stats_count_what_is_there() {
     let mut world = World::new();
     let mut odd = open_log("a", &["one", "two"], "three");
-    odd.unknown = vec![("novelty".into(), Place::default())];
+    odd.unknown = vec![novelty(Place::default())];
     world.commit(&[odd, log("b", "/home/u/other", &["four"])]);
     let status = world.store.status().unwrap();
     assert_eq!((status.sealed, status.open), (3, 1));

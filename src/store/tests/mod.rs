@@ -2,6 +2,7 @@
 
 mod bench;
 mod commit;
+mod damage;
 mod forget;
 mod open;
 mod search;
@@ -11,10 +12,10 @@ use crate::model::batch::Delta;
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints};
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::ledger::{Fate, Ledger};
+use crate::model::ledger::{Fate, Ledger, Unknown};
 use crate::model::namespace::namespace;
 use crate::model::session::{Session, SessionFacts};
-use crate::model::source::{Agent, Stat};
+use crate::model::source::{Agent, Place, Stat};
 use crate::model::tally::{Tally, ToolTally};
 use crate::model::time::Time;
 use tempfile::TempDir;
@@ -153,4 +154,13 @@ fn log(name: &str, project: &str, texts: &[&str]) -> Commit {
         .map(|(i, text)| episode(name, i, text))
         .collect();
     commit
+}
+
+/// A name that nobody knew, at this place.
+fn novelty(place: Place) -> Unknown {
+    Unknown {
+        name: "novelty".into(),
+        place,
+        time: Some(Time(7)),
+    }
 }

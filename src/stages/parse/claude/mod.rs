@@ -5,13 +5,14 @@
 
 mod assistant;
 mod bookkeeping;
+mod drift;
 mod message;
 mod result;
 mod user;
 
 use super::scan::{self, Raw};
 use super::text::{decode, inside, string};
-use super::{ParseState, plain};
+use super::{ParseState, nameless, plain};
 use crate::model::entry::{Context, Entry, Identity, Message, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
@@ -46,13 +47,24 @@ pub fn value(
         return Ok(used);
     }
     let before = out.len();
-    match line.kind.map(decode_raw).as_deref() {
+    let kind = line.kind.and_then(inside).map(decode);
+    if let (Identity::None, Some("user" | "assistant" | "queue-operation")) =
+        (record.id, kind.as_deref())
+    {
+        record.id = nameless(&bytes[..used]);
+    }
+    let drifted = drift::of(kind.as_deref(), &line);
+    match kind.as_deref() {
+        _ if drifted.hides_content => {}
         Some("assistant") => assistant::entries(state, &line, &mut record, out),
         Some("user") => user::entries(&line, &mut record, out),
         Some("attachment") => user::attachment(&line, &record, out),
         Some("system") => bookkeeping::system(&line, &record, out),
         Some(kind) => bookkeeping::other(kind, &line, &record, out),
         None => record.push(out, What::Unknown("no type".into())),
+    }
+    for name in drifted.names {
+        record.push(out, What::Unknown(name));
     }
     if out.len() == before {
         record.push(out, What::Noise("empty".into()));
@@ -75,6 +87,8 @@ struct Line<'a> {
     branch: Option<Raw<'a>>,
     version: Option<Raw<'a>>,
     message: Option<message::Parts<'a>>,
+    /// A `message` that is no object.
+    odd_message: Option<Raw<'a>>,
     request: Option<Raw<'a>>,
     structured: result::Structured,
     denial: Option<Raw<'a>>,
@@ -116,6 +130,7 @@ impl<'a> scan::Visit<'a> for Line<'a> {
             b"gitBranch" => &mut self.branch,
             b"version" => &mut self.version,
             b"requestId" => &mut self.request,
+            b"message" => &mut self.odd_message,
             b"toolDenialKind" => &mut self.denial,
             b"attachment" => &mut self.attachment,
             b"operation" => &mut self.operation,

@@ -10,6 +10,7 @@
 mod calls;
 #[cfg(test)]
 mod corpus;
+mod drift;
 mod events;
 mod items;
 mod output;
@@ -43,6 +44,7 @@ pub fn line(
     let (envelope, payload) = spans::nested(text, "payload")?;
     let kind = envelope.name("type").unwrap_or_default();
     let time = envelope.text("timestamp").and_then(|t| Time::parse(&t));
+    let before = out.len();
     let mut record = Record {
         state,
         place,
@@ -52,9 +54,19 @@ pub fn line(
         nth: 0,
     };
     match payload {
-        Some(payload) => record.wrapped(&kind, &payload, envelope.raw("payload").unwrap_or("")),
-        None if WRAPPED.contains(&&*kind) => return Err("no payload".into()),
+        Some(payload) => {
+            record.wrapped(&kind, &payload, envelope.raw("payload").unwrap_or(""));
+            record.drifted(&kind, &payload);
+        }
+        None if WRAPPED.contains(&&*kind) => match envelope.raw("payload") {
+            None | Some("null") => return Err("no payload".into()),
+            Some(_) => {}
+        },
         None => record.bare(&kind, &envelope, text),
+    }
+    record.drifted("*", &envelope);
+    if record.out.len() == before {
+        record.noise("empty");
     }
     Ok(())
 }
@@ -124,13 +136,14 @@ impl Record<'_> {
     }
 
     /// Gives the record its identity: its call where it has one, else its payload; of the thread
-    /// that it was first written in. A file that never names its thread has none.
+    /// that it was first written in, or that the file's name states.
     fn identify(&mut self, kind: &str, inner: &str, payload: &Fields<'_>, raw: &str) {
         let context = &self.state.context;
         let thread = context.origin.as_deref().or(own_thread(context));
-        let Some(thread) = thread.or(context.session.as_deref()) else {
-            return;
-        };
+        let thread = thread.or(context.session.as_deref());
+        let thread = thread
+            .or(self.state.file_thread.as_deref())
+            .unwrap_or_default();
         let call = payload.raw("call_id").filter(|id| id.len() > 2);
         self.id = identity(thread, (kind, inner), call, raw);
     }

@@ -1,0 +1,188 @@
+//! `doctor`: what is wrong, and which command mends it. The checks are in `pipeline::doctor`.
+
+use super::bar::Bar;
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::plural;
+use super::out::Style;
+use super::redact;
+use super::schedule;
+use super::setup::{self, Orders};
+use crate::config::{self, Loaded};
+use crate::host::files::{unreadable, walk};
+use crate::model::error::Error;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::doctor::repair::{Rebuilt, Repaired, repair};
+use crate::pipeline::doctor::{Finding, Inside, Observed, Schedule, Severity, deep, examine};
+use crate::pipeline::lock::{self, Lock};
+use crate::pipeline::progress::{Progress, Silent};
+use crate::store::{Access, Standing, Store};
+use anyhow::Result;
+use serde_json::json;
+
+/// Say what is wrong, and the command that mends it
+///
+/// Looks at the store, the settings, the timer and the logs. Exit 3 when something needs attention;
+/// notes alone don't.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Mend the store: the full-text index from the texts, or the file from what can be read of it
+    /// and from the logs. The damaged file is set aside, never deleted
+    #[arg(long)]
+    repair: bool,
+    /// Read every log again and compare it with what was read of it
+    #[arg(long)]
+    deep: bool,
+}
+
+/// Examines, after mending where that was asked for.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let env = ctx.env.clone();
+    let loaded = config::load(&env);
+    let repaired = match args.repair {
+        true => Some(mend(loaded.as_ref(), ctx)?),
+        false => None,
+    };
+    let findings = findings(args, loaded.as_ref(), ctx)?;
+    if ctx.out.json {
+        let body = json!({"repaired": repaired, "findings": findings});
+        ctx.out.document("doctor", body)?;
+    } else {
+        if let Some(repaired) = &repaired {
+            tell_repair(repaired, ctx)?;
+        }
+        tell(&findings, ctx)?;
+    }
+    let grave = findings.iter().any(|f| f.severity > Severity::Note);
+    Ok(if grave { Exit::Partial } else { Exit::Done })
+}
+
+/// Looks at everything once, and lets the checks judge it.
+fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Vec<Finding>> {
+    let store = ctx.home.store();
+    let standing = Standing::of(&store);
+    let inside = match standing {
+        Ok(Standing::Current) => Store::open(&store, Access::ReadOnly).ok(),
+        _ => None,
+    };
+    let inside = inside.as_ref().map(Inside::of);
+    let roots = loaded.map(|loaded| setup::roots(&loaded.config));
+    let found = walk(&roots.unwrap_or_default());
+    let interval_s = schedule::interval_s(ctx);
+    let admission = loaded.ok().map(|loaded| Admission::new(loaded, &ctx.env));
+    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
+        admission.as_ref()?.left_out(project, cwd, path)
+    };
+    let observed = Observed {
+        now: ctx.now,
+        home: ctx.home.dir.clone(),
+        store,
+        standing,
+        inside,
+        settings: loaded,
+        schedule: Schedule {
+            installed: interval_s.is_some(),
+            interval_s: interval_s.unwrap_or_default(),
+        },
+        last_run: lock::last_run(&ctx.home.lock()),
+        unreadable: unreadable(&found.files),
+        found,
+        left_out: &left_out,
+        claude_keeps_days: config::claude_keeps_days(&ctx.env),
+    };
+    let mut findings = examine(&observed);
+    if let (true, Some(inside)) = (args.deep, &observed.inside) {
+        let jobs = ctx.jobs.unwrap_or(ctx.cores);
+        findings.extend(deep(&observed.found.files, &inside.checkpoints, jobs)?);
+    }
+    Ok(findings)
+}
+
+/// Under the lock, with the logs read as a rebuilding run would.
+fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
+    let loaded = loaded.map_err(Clone::clone)?;
+    let mut orders = Orders::new(&ctx.pipeline("nightly")?, ctx);
+    orders.rebuild = true;
+    let admission = Admission::new(loaded, &ctx.env);
+    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
+        admission.left_out(project, cwd, path)
+    };
+    let redactor = redact::redactor(&loaded.config, &ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
+    let setup = Some(setup).filter(|_| loaded.config.enabled);
+    let _lock = Lock::take(&ctx.home.lock())?;
+    let bar = Bar::default();
+    let progress: &dyn Progress = match ctx.out.shows_progress() {
+        true => &bar,
+        false => &Silent,
+    };
+    let repaired = repair(&ctx.home.store(), setup, ctx.now, progress);
+    progress.finish();
+    repaired
+}
+
+fn tell_repair(repaired: &Repaired, ctx: &mut Ctx) -> Result<()> {
+    match repaired {
+        Repaired::Nothing => ctx.out.line("the store is sound; nothing was done"),
+        Repaired::Index { episodes } => {
+            let episodes = plural(*episodes, "episode");
+            ctx.out
+                .line(format!("made the full-text index again: {episodes}"))
+        }
+        Repaired::Store(rebuilt) => tell_rebuilt(rebuilt, ctx),
+    }
+}
+
+fn tell_rebuilt(rebuilt: &Rebuilt, ctx: &mut Ctx) -> Result<()> {
+    ctx.out.line(format!(
+        "made the store again; the damaged file is {}",
+        rebuilt.aside.display()
+    ))?;
+    ctx.out.line(format!(
+        "kept: {}, {}, {}, {} forgotten",
+        plural(rebuilt.episodes_kept, "episode"),
+        plural(rebuilt.consents, "consent"),
+        plural(rebuilt.switches, "tracking choice"),
+        plural(rebuilt.forgotten, "session"),
+    ))?;
+    match &rebuilt.report {
+        Some(report) => ctx.out.line(format!(
+            "read again: {}, {}, {} changed",
+            plural(report.files_read, "log"),
+            plural(report.episodes_new, "new episode"),
+            report.episodes_changed,
+        ))?,
+        None => {
+            ctx.out
+                .line("read again: no log, because tracking is off")?;
+            ctx.out.note("hint: sessionmill enable")?;
+        }
+    }
+    if !rebuilt.holes.is_empty() {
+        let tables = rebuilt.holes.join(", ");
+        ctx.out
+            .line(format!("could not be read in part: {tables}"))?;
+    }
+    ctx.out.line(format!(
+        "lost: {}",
+        plural(rebuilt.episodes_lost, "episode")
+    ))
+}
+
+fn tell(findings: &[Finding], ctx: &mut Ctx) -> Result<()> {
+    if findings.is_empty() {
+        return ctx.out.line("nothing is wrong");
+    }
+    for finding in findings {
+        let style = match finding.severity {
+            Severity::Note => Style::Dim,
+            Severity::Warning => Style::Bold,
+            Severity::Error => Style::Alarm,
+        };
+        let word = ctx.out.paint(style, finding.severity.as_str());
+        let (code, reason) = (finding.code, &finding.reason);
+        ctx.out.line(format!("{word} {code}: {reason}"))?;
+        ctx.out.line(format!("  {}", finding.command))?;
+    }
+    Ok(())
+}

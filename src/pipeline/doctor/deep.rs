@@ -1,0 +1,47 @@
+//! Reads every log again and compares its content with what was read of it. Finds what sizes, times
+//! and fingerprints can't: a change in the middle of a log that grew as well (DESIGN § 6).
+
+use super::{Finding, Severity, counted, first_of};
+use crate::host::read::content;
+use crate::model::checkpoint::Checkpoint;
+use crate::model::source::SourceFile;
+use crate::pipeline::ingest::each;
+use anyhow::Result;
+use std::collections::BTreeMap;
+
+/// Compares all logs with their checkpoints, `jobs` at a time. Reads all of them once.
+///
+/// # Errors
+/// When the workers can't be started. A log that can't be read is another check's finding.
+pub fn deep(
+    files: &[SourceFile],
+    known: &BTreeMap<String, Checkpoint>,
+    jobs: usize,
+) -> Result<Vec<Finding>> {
+    let read: Vec<(&SourceFile, &Checkpoint)> = files
+        .iter()
+        .filter_map(|file| Some((file, known.get(&file.key)?)))
+        .collect();
+    let differing = each(read, jobs, |(file, checkpoint)| {
+        let prints = checkpoint.prints;
+        let (now, _) = content(file, prints.content_to).ok()?;
+        let same = (now.crc, now.to) == (prints.content, prints.content_to);
+        (!same).then(|| file.path.to_string_lossy().into_owned())
+    })?;
+    let differing: Vec<String> = differing.into_iter().flatten().collect();
+    if differing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reason = format!(
+        "{} changed in the part that was read already: {}",
+        counted(differing.len() as u64, "log"),
+        first_of(&differing)
+    );
+    let command = "sessionmill run --rebuild";
+    Ok(vec![Finding::new(
+        Severity::Warning,
+        "log-changed",
+        reason,
+        command,
+    )])
+}

@@ -1,0 +1,121 @@
+//! Checks of the store's file. Knows which damage `doctor --repair` mends; refuses to mend it here.
+
+use super::{Finding, Observed, Severity, counted, quoted};
+use crate::rules::versions;
+use crate::store::{Standing, VersionRow};
+
+const REPAIR: &str = "sessionmill doctor --repair";
+
+/// The file is missing, foreign, cut short, or of another version.
+pub(super) fn standing(observed: &Observed<'_>) -> Vec<Finding> {
+    let standing = match &observed.standing {
+        Ok(standing) => *standing,
+        Err(error) => {
+            let command = format!("ls -l {}", quoted(&observed.store.to_string_lossy()));
+            let reason = error.message.clone();
+            return vec![Finding::new(
+                Severity::Error,
+                "store-unreadable",
+                reason,
+                command,
+            )];
+        }
+    };
+    let (severity, code) = match standing {
+        Standing::Current => return Vec::new(),
+        Standing::Older(version) => {
+            let reason = format!(
+                "{} has schema {version}; the next run brings it up to date",
+                observed.store.display()
+            );
+            let finding = Finding::new(Severity::Note, "store-older", reason, "sessionmill run");
+            return vec![finding];
+        }
+        // Without consent there is nothing that a run could store.
+        Standing::Missing if !observed.enabled() => return Vec::new(),
+        Standing::Missing => (Severity::Warning, "store-missing"),
+        Standing::Newer(_) => (Severity::Error, "store-newer"),
+        Standing::Empty => (Severity::Error, "store-empty"),
+        Standing::Foreign => (Severity::Error, "store-foreign"),
+        Standing::Truncated { .. } => (Severity::Error, "store-truncated"),
+        Standing::Damaged => (Severity::Error, "store-damaged"),
+        Standing::Remote(_) => (Severity::Error, "store-remote"),
+    };
+    let fault = standing.fault(&observed.store);
+    let finding = fault.map(|error| {
+        let command = error.hint.unwrap_or_default();
+        Finding::new(severity, code, error.message, command)
+    });
+    finding.into_iter().collect()
+}
+
+/// Pages or tables contradict each other.
+pub(super) fn pages(observed: &Observed<'_>) -> Vec<Finding> {
+    let Some(inside) = observed.inside.as_ref().filter(|i| i.health.faults > 0) else {
+        return Vec::new();
+    };
+    let (path, faults) = (observed.store.display(), inside.health.faults);
+    let reason = format!("{path} is damaged: SQLite's check finds {faults} or more faults");
+    vec![Finding::new(
+        Severity::Error,
+        "store-damaged",
+        reason,
+        REPAIR,
+    )]
+}
+
+/// Search would miss episodes, or find ones that are gone.
+pub(super) fn index(observed: &Observed<'_>) -> Vec<Finding> {
+    let health = observed.inside.as_ref().map(|i| i.health);
+    let Some(health) = health.filter(|h| h.faults == 0 && h.index_is_out_of_step()) else {
+        return Vec::new();
+    };
+    let reason = match (health.not_indexed, health.stray) {
+        (0, 0) => "the full-text index is damaged".to_owned(),
+        (missing, stray) => format!(
+            "the full-text index is out of step: {} not in it, {} of it without an episode",
+            counted(missing, "episode"),
+            counted(stray, "row")
+        ),
+    };
+    vec![Finding::new(
+        Severity::Error,
+        "index-out-of-step",
+        reason,
+        REPAIR,
+    )]
+}
+
+/// Records that could not be understood.
+pub(super) fn rejects(observed: &Observed<'_>) -> Vec<Finding> {
+    let status = observed.inside.as_ref().and_then(|i| i.status.as_ref());
+    let Some(rejects) = status.map(|s| s.rejects).filter(|n| *n > 0) else {
+        return Vec::new();
+    };
+    let reason = format!(
+        "{} of the logs could not be understood",
+        counted(rejects, "record")
+    );
+    vec![Finding::new(
+        Severity::Note,
+        "rejects",
+        reason,
+        "sessionmill status",
+    )]
+}
+
+/// Logs say things that this version doesn't know.
+pub(super) fn drift(observed: &Observed<'_>) -> Vec<Finding> {
+    let status = observed.inside.as_ref().and_then(|i| i.status.as_ref());
+    let newer = |row: &&VersionRow| versions::newer(row.agent, &row.version).is_some();
+    let names = status.map(|s| s.unknown.len() + s.versions.iter().filter(newer).count());
+    let Some(names) = names.filter(|n| *n > 0) else {
+        return Vec::new();
+    };
+    let reason = format!(
+        "the logs hold {} that this version doesn't know",
+        counted(names as u64, "name")
+    );
+    let command = "sessionmill status --drift";
+    vec![Finding::new(Severity::Note, "drift", reason, command)]
+}

@@ -1,0 +1,146 @@
+//! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
+
+use super::{Finding, Observed, Severity, first_of, quoted};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const DAY_S: u64 = 86_400;
+
+/// Runs that a timer may miss before it counts as stuck. Fewer: a laptop's lunch break is a
+/// finding; more: a day's words may be lost to Claude Code's cleanup before anyone looks.
+const MISSED_RUNS: u64 = 4;
+
+/// A temporary file younger than this may belong to a command that is at work.
+const LEFT_BEHIND: Duration = Duration::from_secs(3_600);
+
+/// The settings' files can't be understood: nothing runs until they can.
+pub(super) fn settings(observed: &Observed<'_>) -> Vec<Finding> {
+    let finding = observed.settings.err().map(|error| {
+        let hint = error.hint.iter().map(|hint| format!("; {hint}"));
+        let reason = format!("{}{}", error.message, hint.collect::<String>());
+        Finding::new(
+            Severity::Error,
+            "settings",
+            reason,
+            "sessionmill config validate",
+        )
+    });
+    finding.into_iter().collect()
+}
+
+/// Nobody said yes.
+pub(super) fn consent(observed: &Observed<'_>) -> Vec<Finding> {
+    if observed.settings.is_err() || observed.enabled() {
+        return Vec::new();
+    }
+    let reason = "tracking is off: no log is read";
+    vec![Finding::new(
+        Severity::Warning,
+        "not-enabled",
+        reason,
+        "sessionmill enable",
+    )]
+}
+
+/// What commands that were killed left in our folder.
+pub(super) fn temporary_files(observed: &Observed<'_>) -> Vec<Finding> {
+    let entries = std::fs::read_dir(&observed.home).into_iter().flatten();
+    let now = UNIX_EPOCH + Duration::from_millis(u64::try_from(observed.now.0).unwrap_or(0));
+    let old = |modified: SystemTime| {
+        now.duration_since(modified)
+            .is_ok_and(|age| age >= LEFT_BEHIND)
+    };
+    let mut left: Vec<String> = entries
+        .flatten()
+        .filter(|entry| is_temporary(&entry.file_name().to_string_lossy()))
+        .filter(|entry| entry.metadata().and_then(|m| m.modified()).is_ok_and(old))
+        .map(|entry| entry.path().to_string_lossy().into_owned())
+        .collect();
+    if left.is_empty() {
+        return Vec::new();
+    }
+    left.sort();
+    let files: Vec<String> = left.iter().map(|path| quoted(path)).collect();
+    let reason = format!("a killed command left {} behind", first_of(&left));
+    let command = format!("rm {}", files.join(" "));
+    vec![Finding::new(
+        Severity::Note,
+        "temporary-files",
+        reason,
+        command,
+    )]
+}
+
+/// As [`config::edit`](crate::config::edit) names the file that it writes before it renames it
+/// (`.graphiti.config.json.4711`), and the store the one that it makes.
+fn is_temporary(name: &str) -> bool {
+    let process = |end: &str| !end.is_empty() && end.bytes().all(|b| b.is_ascii_digit());
+    let settings = name
+        .strip_prefix('.')
+        .and_then(|name| name.rsplit_once('.'))
+        .is_some_and(|(_, end)| process(end));
+    settings || name.starts_with("sessionmill.db.new")
+}
+
+/// No timer, or one that doesn't get through.
+pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Finding> {
+    if !observed.enabled() {
+        return Vec::new();
+    }
+    let schedule = observed.schedule;
+    let quiet_s = observed
+        .last_run
+        .map(|at| u64::try_from(observed.now.0.saturating_sub(at.0) / 1_000).unwrap_or(0));
+    let allowed_s = match schedule.installed {
+        true => (schedule.interval_s * MISSED_RUNS).max(3_600),
+        false => DAY_S,
+    };
+    let mut findings = Vec::new();
+    if let Some(quiet_s) = quiet_s.filter(|s| *s > allowed_s) {
+        let timer = match schedule.installed {
+            true => "though a timer is installed",
+            false => "and no timer is installed",
+        };
+        let reason = format!("the last run was {} hours ago, {timer}", quiet_s / 3_600);
+        findings.push(Finding::new(
+            Severity::Warning,
+            "run-overdue",
+            reason,
+            "sessionmill run",
+        ));
+    }
+    if !schedule.installed {
+        let (reason, command) = ("no timer runs the pipeline", "sessionmill schedule install");
+        findings.push(Finding::new(
+            Severity::Note,
+            "not-scheduled",
+            reason,
+            command,
+        ));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_ours_that_should_not_stay_are_known_by_name() {
+        for name in [
+            ".graphiti.config.json.4711",
+            "sessionmill.db.new",
+            "sessionmill.db.new-wal",
+        ] {
+            assert!(is_temporary(name), "{name}");
+        }
+        for name in [
+            "sessionmill.db",
+            "sessionmill.db-wal",
+            "sessionmill.db.damaged-20260601T120000Z",
+            ".graphiti.config.json",
+            "notes.2026",
+        ] {
+            assert!(!is_temporary(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Which types the fields have had on which reading depends. Knows a value's type by its first byte;
+//! refuses to know what a field means.
+
+use crate::model::source::Agent;
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// A type of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Type {
+    /// `"…"`.
+    String,
+    /// `1`, `-2.5e3`.
+    Number,
+    /// `true`, `false`.
+    Boolean,
+    /// `null`.
+    Null,
+    /// `[…]`.
+    Array,
+    /// `{…}`.
+    Object,
+}
+
+impl Type {
+    /// Of a raw value.
+    pub fn of(raw: &[u8]) -> Type {
+        match raw.first() {
+            Some(b'"') => Type::String,
+            Some(b'{') => Type::Object,
+            Some(b'[') => Type::Array,
+            Some(b't' | b'f') => Type::Boolean,
+            None | Some(b'n') => Type::Null,
+            Some(_) => Type::Number,
+        }
+    }
+
+    /// The word used in names of drift.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Type::String => "string",
+            Type::Number => "number",
+            Type::Boolean => "boolean",
+            Type::Null => "null",
+            Type::Array => "array",
+            Type::Object => "object",
+        }
+    }
+}
+
+/// A field of a kind of records.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    agent: Agent,
+    record: String,
+    /// Its name, or its path.
+    #[serde(rename = "field")]
+    pub name: String,
+    types: Vec<Type>,
+    /// Without it there is nothing to read.
+    #[serde(default)]
+    pub hides: bool,
+    /// A line in which it has another type.
+    pub sample: String,
+}
+
+impl Field {
+    /// `record.field: type`, when `raw` has a type that the field never had.
+    pub fn drift(&self, record: &str, raw: &[u8]) -> Option<String> {
+        let found = Type::of(raw);
+        if found == Type::Null || self.types.contains(&found) {
+            return None;
+        }
+        let record: String = record.chars().take(60).collect();
+        let dot = if record.is_empty() { "" } else { "." };
+        Some(format!("{record}{dot}{}: {}", self.name, found.as_str()))
+    }
+}
+
+/// The fields of a kind of records; none where nothing depends on one.
+pub fn of(agent: Agent, record: &str) -> &'static [Field] {
+    let of_agent = match agent {
+        Agent::Claude => &TABLE.0,
+        Agent::Codex => &TABLE.1,
+    };
+    of_agent.get(record).map_or(&[], Vec::as_slice)
+}
+
+/// Every row; for tests of the dialects.
+#[cfg(test)]
+pub fn all() -> Vec<(Agent, &'static Field)> {
+    let both = TABLE.0.values().chain(TABLE.1.values());
+    both.flatten().map(|field| (field.agent, field)).collect()
+}
+
+type ByRecord = FxHashMap<String, Vec<Field>>;
+
+static TABLE: LazyLock<(ByRecord, ByRecord)> = LazyLock::new(|| {
+    let rows: Vec<Field> =
+        serde_yaml::from_str(include_str!("fields.yaml")).expect("the table is tested");
+    let mut table = (ByRecord::default(), ByRecord::default());
+    for field in rows {
+        let of_agent = match field.agent {
+            Agent::Claude => &mut table.0,
+            Agent::Codex => &mut table.1,
+        };
+        of_agent
+            .entry(field.record.clone())
+            .or_default()
+            .push(field);
+    }
+    table
+});

@@ -1,0 +1,30 @@
+//! Fields whose type is another than ever before (`rules/fields.yaml`).
+
+use super::Record;
+use super::spans::Fields;
+use crate::model::entry::What;
+use crate::model::source::Agent;
+use crate::rules::fields;
+
+impl Record<'_> {
+    /// Names what drifted in a payload of this kind; `*`: in the line around it.
+    pub(super) fn drifted(&mut self, kind: &str, values: &Fields<'_>) {
+        self.compare(kind, values);
+        if let Some(inner) = values.text("type").filter(|_| kind != "*") {
+            self.compare(&format!("{kind}/{inner}"), values);
+        }
+    }
+
+    fn compare(&mut self, record: &str, values: &Fields<'_>) {
+        let shown = match record {
+            "*" => values.text("type").unwrap_or_default().into_owned(),
+            record => record.to_owned(),
+        };
+        for field in fields::of(Agent::Codex, record) {
+            let raw = values.raw(&field.name);
+            if let Some(name) = raw.and_then(|raw| field.drift(&shown, raw.as_bytes())) {
+                self.push(What::Unknown(name));
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! `doctor` as people see it: every finding names its command, and the command mends it.
+
+use super::world::{Desk, Ran};
+use crate::cli::Exit;
+use crate::store::{Access, Store};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Severity, code and command of each finding.
+fn findings(ran: &Ran) -> Vec<(String, String, String)> {
+    let word = |f: &serde_json::Value, key: &str| f[key].as_str().unwrap_or_default().to_owned();
+    let all = ran.json()["findings"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    all.iter()
+        .map(|f| (word(f, "severity"), word(f, "code"), word(f, "command")))
+        .collect()
+}
+
+fn codes(desk: &Desk) -> Vec<String> {
+    let ran = desk.run("sessionmill doctor --json");
+    findings(&ran)
+        .into_iter()
+        .map(|(_, code, _)| code)
+        .collect()
+}
+
+/// A desk whose store has everything, with a timer that runs.
+fn well() -> Desk {
+    let desk = Desk::enabled();
+    desk.program("systemctl", "exit 0");
+    assert_eq!(desk.run("sessionmill backfill").exit, Exit::Done);
+    assert_eq!(desk.run("sessionmill schedule install").exit, Exit::Done);
+    desk
+}
+
+fn store(desk: &Desk) -> std::path::PathBuf {
+    desk.path(".graphiti/sessionmill.db")
+}
+
+fn age(file: &Path, desk: &Desk, days: u64) {
+    let now = Duration::from_millis(u64::try_from(desk.now.0).unwrap());
+    let at = UNIX_EPOCH + now - Duration::from_secs(days * 86_400);
+    let file = fs::File::options().append(true).open(file).unwrap();
+    file.set_modified(at).unwrap();
+}
+
+#[test]
+fn a_sound_installation_has_no_findings() {
+    let ran = well().run("sessionmill doctor");
+    assert_eq!(ran.shown(), "exit 0\n--- stdout\nnothing is wrong\n");
+}
+
+#[test]
+fn notes_alone_are_a_success() {
+    let desk = Desk::enabled();
+    desk.run("sessionmill backfill");
+    let ran = desk.run("sessionmill doctor --json");
+    let (note, command) = ("note".to_owned(), "sessionmill schedule install".to_owned());
+    assert_eq!(
+        findings(&ran),
+        [(note, "not-scheduled".to_owned(), command)]
+    );
+    assert_eq!(ran.exit, Exit::Done);
+}
+
+#[test]
+fn a_new_machine_is_told_to_say_yes() {
+    let ran = Desk::with_fixtures().run("sessionmill doctor");
+    assert_eq!(ran.exit, Exit::Partial);
+    assert!(
+        ran.stdout.contains("warning not-enabled"),
+        "{}",
+        ran.shown()
+    );
+    assert!(
+        ran.stdout.contains("\n  sessionmill enable\n"),
+        "{}",
+        ran.shown()
+    );
+}
+
+#[test]
+fn settings_that_cannot_be_understood_are_a_finding_and_no_failure() {
+    let desk = well();
+    desk.write(
+        ".graphiti/graphiti.config.json",
+        "{\"session_traking\": {}}",
+    );
+    let ran = desk.run("sessionmill doctor");
+    assert_eq!(ran.exit, Exit::Partial);
+    assert!(
+        ran.stdout.starts_with("error settings: "),
+        "{}",
+        ran.shown()
+    );
+    assert!(ran.stdout.contains("session_tracking"), "{}", ran.shown());
+}
+
+#[test]
+fn a_timer_that_does_not_get_through_is_a_finding() {
+    let mut desk = well();
+    desk.now.0 += 2 * 3_600_000;
+    assert_eq!(codes(&desk), ["run-overdue"]);
+    desk.run("sessionmill run");
+    assert!(codes(&desk).is_empty());
+}
+
+#[test]
+fn what_a_killed_command_left_is_named_once_it_is_old() {
+    let desk = well();
+    desk.write(".graphiti/.graphiti.config.json.4711", "{");
+    assert!(codes(&desk).is_empty());
+    age(&desk.path(".graphiti/.graphiti.config.json.4711"), &desk, 1);
+    assert_eq!(codes(&desk), ["temporary-files"]);
+}
+
+/// Every kind of command that opens the store.
+const OPENING: [&str; 9] = [
+    "run",
+    "search jwt",
+    "sessions",
+    "status",
+    "stats",
+    "plan",
+    "store compact",
+    "forget x",
+    "show x",
+];
+
+/// A way to break the file, what every command then says, and the finding's name.
+type Damage = (&'static str, &'static str, fn(Vec<u8>) -> Vec<u8>);
+
+const DAMAGES: [Damage; 4] = [
+    ("store-empty", "is empty", |_| Vec::new()),
+    ("store-foreign", "is not a store", |whole| {
+        vec![b'x'; whole.len()]
+    }),
+    ("store-truncated", "is cut short", |whole| {
+        whole[..whole.len() - 9_000].to_vec()
+    }),
+    ("store-damaged", "is damaged", |mut whole| {
+        whole[100..4_000].fill(0xff);
+        whole
+    }),
+];
+
+#[test]
+fn every_command_names_the_damage_and_the_next_command_and_leaves_the_file_alone() {
+    for (code, what, damage) in DAMAGES {
+        let desk = well();
+        let broken = damage(fs::read(store(&desk)).unwrap());
+        fs::write(store(&desk), &broken).unwrap();
+        for line in OPENING {
+            let ran = desk.run(&format!("sessionmill {line}"));
+            assert_eq!(ran.exit, Exit::Failed, "{code}, {line}: {}", ran.shown());
+            let hint = "hint: sessionmill doctor --repair\n";
+            let told = [what, "sessionmill.db", hint];
+            assert!(
+                told.iter().all(|t| ran.stderr.contains(t)),
+                "{line}: {}",
+                ran.shown()
+            );
+        }
+        let now = fs::read(store(&desk)).unwrap();
+        assert!(now == broken, "{code}: it was written to");
+        let examined = desk.run("sessionmill doctor --json");
+        assert_eq!(examined.exit, Exit::Partial);
+        assert_eq!(findings(&examined)[0].1, code);
+    }
+}
+
+#[test]
+fn a_repair_sets_the_file_aside_and_tells_everything_again_that_logs_tell() {
+    for (code, _, damage) in DAMAGES {
+        let desk = well();
+        let counts = |desk: &Desk| {
+            let status = desk.run("sessionmill status --json").json();
+            ["sessions", "episodes", "ledger", "body_bytes", "files"].map(|key| status[key].clone())
+        };
+        let before = counts(&desk);
+        let broken = damage(fs::read(store(&desk)).unwrap());
+        fs::write(store(&desk), &broken).unwrap();
+        let repaired = desk.run("sessionmill doctor --repair");
+        assert_eq!(repaired.exit, Exit::Done, "{code}: {}", repaired.shown());
+        let aside = desk.path(".graphiti/sessionmill.db.damaged-20260601T120000Z");
+        assert!(
+            fs::read(aside).unwrap() == broken,
+            "{code}: it was not set aside whole"
+        );
+        assert_eq!(counts(&desk), before, "{code}: {}", repaired.shown());
+        assert!(codes(&desk).is_empty(), "{code}");
+        assert_eq!(desk.run("sessionmill run --json").json()["files_read"], 0);
+        assert_eq!(desk.run("sessionmill search token expiry").exit, Exit::Done);
+    }
+}
+
+#[test]
+fn a_newer_store_is_refused_politely() {
+    let desk = well();
+    let mut bytes = fs::read(store(&desk)).unwrap();
+    bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
+    fs::write(store(&desk), &bytes).unwrap();
+    for line in ["run", "search jwt", "doctor --repair"] {
+        let ran = desk.run(&format!("sessionmill {line}"));
+        assert_eq!(ran.exit, Exit::Failed, "{line}: {}", ran.shown());
+        assert!(
+            ran.stderr.contains("written by a newer version"),
+            "{}",
+            ran.shown()
+        );
+        assert!(ran.stderr.contains("schema 99"), "{}", ran.shown());
+    }
+    assert_eq!(codes(&desk), ["store-newer"]);
+    assert!(fs::read(store(&desk)).unwrap() == bytes);
+}
+
+#[test]
+fn a_repair_keeps_what_only_the_store_has() {
+    let desk = well();
+    let episodes = |desk: &Desk| desk.run("sessionmill status --json").json()["episodes"].clone();
+    let before = episodes(&desk);
+    desk.run("sessionmill forget session-042");
+    let dump = desk.run("sessionmill store dump").stdout;
+    // Every log of Claude Code is gone, and a page of the store is, which holds no row of ours.
+    fs::remove_dir_all(desk.path(".claude/projects")).unwrap();
+    let mut bytes = fs::read(store(&desk)).unwrap();
+    let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    let index = words_page(&store(&desk));
+    bytes[(index - 1) * page..index * page].fill(0xa5);
+    fs::write(store(&desk), &bytes).unwrap();
+    let ran = desk.run("sessionmill doctor --repair");
+    assert!(ran.stdout.contains("made the"), "{}", ran.shown());
+    assert_eq!(
+        desk.run("sessionmill store dump").stdout,
+        dump,
+        "{}",
+        ran.shown()
+    );
+    assert_ne!(before, serde_json::Value::Null);
+    assert_eq!(desk.run("sessionmill search token expiry").exit, Exit::Done);
+}
+
+/// A page of the full-text index.
+fn words_page(path: &Path) -> usize {
+    let store = Store::open(path, Access::ReadOnly).unwrap();
+    store.root_page("words_idx")
+}
+
+#[test]
+fn logs_that_claude_code_will_delete_first_are_named_with_their_dates() {
+    let desk = well();
+    let log = |name: &str| format!(".claude/projects/-home-ada-late/{name}.jsonl");
+    let line = r#"{"type":"user","uuid":"6b1f0a34-5c0e-4b57-9d3e-2f9a51c7aaaa","sessionId":"late","cwd":"/home/ada/late","timestamp":"2026-05-01T10:00:00.000Z","message":{"role":"user","content":"hello there"}}"#;
+    desk.write(&log("late"), &format!("{line}\n"));
+    assert!(codes(&desk).is_empty(), "there is time");
+    age(&desk.path(&log("late")), &desk, 3);
+    desk.write(".claude/settings.json", r#"{"cleanupPeriodDays": 3}"#);
+    let ran = desk.run("sessionmill doctor");
+    assert_eq!(ran.exit, Exit::Partial);
+    assert!(
+        ran.stdout
+            .contains("warning deleted-soon: Claude Code deletes 1 log"),
+        "{}",
+        ran.shown()
+    );
+    assert!(ran.stdout.contains("from 2026-06-01 on"), "{}", ran.shown());
+    assert!(
+        ran.stdout.contains("\n  sessionmill run\n"),
+        "{}",
+        ran.shown()
+    );
+    desk.run("sessionmill run");
+    assert!(codes(&desk).is_empty(), "it is in the store");
+    desk.write(&log("old"), &format!("{}\n", line.replace("aaaa", "bbbb")));
+    age(&desk.path(&log("old")), &desk, 20);
+    desk.write(".claude/settings.json", r#"{"cleanupPeriodDays": 30}"#);
+    let ran = desk.run("sessionmill doctor");
+    assert!(
+        ran.stdout.contains("warning never-stored: 1 log"),
+        "{}",
+        ran.shown()
+    );
+    assert!(ran.stdout.contains("2026-06-11"), "{}", ran.shown());
+    desk.run("sessionmill backfill");
+    assert!(codes(&desk).is_empty(), "it is in the store");
+}
+
+#[test]
+fn a_change_in_the_middle_of_a_log_that_grew_is_found_by_reading_all_of_it() {
+    let desk = well();
+    let log = ".claude/projects/-home-ada-late/late.jsonl";
+    let line = |n: usize| {
+        format!(
+            r#"{{"type":"user","uuid":"6b1f0a34-5c0e-4b57-9d3e-2f9a51c7{n:04}","sessionId":"late","cwd":"/home/ada/late","timestamp":"2026-05-01T10:00:00.000Z","message":{{"role":"user","content":"hello {n:04}"}}}}"#
+        ) + "\n"
+    };
+    let text: String = (0..100).map(line).collect();
+    desk.write(log, &text);
+    desk.run("sessionmill backfill");
+    let changed = text.replace("hello 0050", "hullo 0050");
+    desk.write(log, &format!("{changed}{}", line(100)));
+    desk.run("sessionmill run --all");
+    assert!(codes(&desk).is_empty(), "fingerprints don't see it");
+    let deep = desk.run("sessionmill doctor --deep");
+    assert_eq!(deep.exit, Exit::Partial);
+    assert!(deep.stdout.contains("late.jsonl"), "{}", deep.shown());
+    assert!(
+        deep.stdout.contains("sessionmill run --rebuild"),
+        "{}",
+        deep.shown()
+    );
+    desk.run("sessionmill run --rebuild --all");
+    assert_eq!(desk.run("sessionmill doctor --deep").exit, Exit::Done);
+}
