@@ -64,3 +64,36 @@ fn make(file: &Path) -> Result<[u8; 32]> {
     options.open(file)?.write_all(&key)?;
     Ok(key)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_key_is_made_once_for_its_owner_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("redact.key");
+        let made = key(&file).unwrap();
+        assert_ne!(made, [0; 32]);
+        assert_eq!(key(&file).unwrap(), made);
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        fs::write(&file, "short").unwrap();
+        let error = key(&file).unwrap_err().to_string();
+        assert!(error.ends_with("is not a key of 32 bytes"), "{error}");
+    }
+
+    #[test]
+    fn rules_of_ones_own_are_read_and_wrong_ones_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home {
+            dir: dir.path().to_owned(),
+        };
+        assert!(user_rules(&home).is_ok());
+        fs::create_dir(dir.path().join("rules")).unwrap();
+        fs::write(home.secret_rules(), "\noff: [nothing]\n").unwrap();
+        let error = user_rules(&home).unwrap_err().to_string();
+        assert!(error.contains("secrets.yaml:2: "), "{error}");
+    }
+}
