@@ -329,7 +329,8 @@ impl Account {
 
     fn drifted(&mut self, name: &str, entry: &Entry) {
         self.drift.push_back((entry.place.offset, name.to_owned()));
-        if self.unknown.len() < REASONS_MAX && !self.unknown.iter().any(|known| known.name == name) {
+        if self.unknown.len() < REASONS_MAX && !self.unknown.iter().any(|known| known.name == name)
+        {
             self.unknown.push(Unknown {
                 name: name.to_owned(),
                 place: entry.place,

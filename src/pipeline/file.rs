@@ -17,8 +17,9 @@ use crate::model::session::Session;
 use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
+use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
-use crate::stages::filter::{FilterState, filter};
+use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use anyhow::Result;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct Rules {
     pub host: String,
     /// Keep sub-agents' words.
     pub subagents: bool,
+    /// Masks secrets.
+    pub redactor: Redactor,
 }
 
 /// One file to read.
@@ -126,7 +129,7 @@ pub fn fold(
         advance(batch.delta.to - batch.delta.from);
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
-        let batch = filter(batch, &rules.policy, &mut fold.filter);
+        let batch = filter(batch, &rules.policy, &rules.redactor, &mut fold.filter);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
         let room = REJECTS_MAX.saturating_sub(fold.rejects.len());
         fold.rejects.extend(batch.rejects.into_iter().take(room));
@@ -134,7 +137,7 @@ pub fn fold(
         fold.sealed.extend(batch.items);
         let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_lines() >= COMMIT_LINES;
         if enough
-            && let Some(commit) = fold.commit(false)?
+            && let Some(commit) = fold.commit(false, rules)?
             && !emit(commit)
         {
             return Ok(fold.tally());
@@ -143,7 +146,7 @@ pub fn fold(
     if fold.reader.is_damaged() {
         fold.break_off();
     }
-    if let Some(commit) = fold.commit(true)? {
+    if let Some(commit) = fold.commit(true, rules)? {
         emit(commit);
     }
     let tally = fold.tally();
@@ -219,7 +222,7 @@ impl Fold {
 
     /// What came of the bytes since the last commit; `None` before the last one where the open
     /// tail hasn't moved.
-    fn commit(&mut self, last: bool) -> Result<Option<Commit>> {
+    fn commit(&mut self, last: bool, rules: &Rules) -> Result<Option<Commit>> {
         let end = self.reader.position();
         let (context, filter) = match &self.at_newline {
             Some((context, filter)) => (context, filter),
@@ -247,7 +250,7 @@ impl Fold {
             tail.carry.streams.iter_mut().for_each(|s| s.end = None);
             tail.open.clear();
         }
-        Ok(Some(Commit {
+        let mut commit = Commit {
             checkpoint,
             carry: tail.carry,
             session: self.session.clone(),
@@ -262,7 +265,9 @@ impl Fold {
             rejects: self.rejects.drain(..rejects).collect(),
             unknown: std::mem::take(&mut self.account.unknown),
             rebuild: std::mem::take(&mut self.rebuild),
-        }))
+        };
+        redact::commit(&mut commit, &rules.redactor);
+        Ok(Some(commit))
     }
 
     fn checkpoint(&mut self, tail: &Tail, read_to: u64, last: bool) -> Result<Checkpoint> {

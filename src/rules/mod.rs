@@ -6,6 +6,7 @@ pub mod errors;
 pub mod fields;
 pub mod injected;
 pub mod records;
+pub mod secrets;
 pub mod table;
 pub mod terminal;
 pub mod test_runners;

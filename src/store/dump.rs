@@ -123,7 +123,13 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 16] = [
+static TABLES: [Shown; 17] = [
+    Shown {
+        table: "redaction",
+        columns: &["masked=1", "-version"],
+        rows: None,
+        order: "version",
+    },
     Shown {
         table: "session",
         columns: &["id", "agent", "namespace", "project_path", "cwd", "host", "file",

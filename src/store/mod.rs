@@ -21,6 +21,7 @@ mod open;
 mod pack;
 mod prepare;
 mod records;
+mod redact;
 mod salvage;
 mod search;
 mod sessions;

@@ -106,7 +106,7 @@ impl Prepared {
 }
 
 impl Row {
-    fn new(mut episode: Episode, sealed: bool) -> Row {
+    pub(super) fn new(mut episode: Episode, sealed: bool) -> Row {
         let revision = revision(&episode);
         let text = std::mem::take(&mut episode.text);
         let (title_words, index) = indexed(&episode.title, &text);

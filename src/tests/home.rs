@@ -12,6 +12,7 @@ use crate::pipeline::file::Rules;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::report::Report;
 use crate::pipeline::run::{self, Setup};
+use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Access, Store};
 use anyhow::{Context, Result};
@@ -63,6 +64,11 @@ impl Home {
 
     /// One run over the default places.
     pub fn run(&self) -> Result<Report> {
+        self.run_masked(Redactor::default())
+    }
+
+    /// The same, masked by other rules.
+    pub fn run_masked(&self, redactor: Redactor) -> Result<Report> {
         let config = config::load(&self.env)?.config;
         let roots = config.roots.into_iter().map(|root| Root {
             path: root.path,
@@ -70,7 +76,7 @@ impl Home {
             include: root.include,
             exclude: root.exclude,
         });
-        self.run_over(roots.collect(), config.policy, config.chunk)
+        self.run_over(roots.collect(), config.policy, config.chunk, redactor)
     }
 
     /// Sets the clock.
@@ -82,11 +88,12 @@ impl Home {
     ///
     /// # Panics
     /// When a line of a file isn't accounted for.
-    pub fn run_over(
+    fn run_over(
         &self,
         roots: Vec<Root>,
         policy: crate::model::policy::FilterPolicy,
         chunk: crate::model::policy::ChunkOptions,
+        redactor: Redactor,
     ) -> Result<Report> {
         let files = walk(&roots).files;
         let setup = Setup {
@@ -96,6 +103,7 @@ impl Home {
                 chunk,
                 host: "test".into(),
                 subagents: true,
+                redactor,
             },
             discover: DiscoverOptions::default(),
             jobs: 2,

@@ -174,14 +174,14 @@ impl Folds {
             self.end = (last.place.offset + 100, last.place.line);
         }
         let batch = Batch::<Entry>::default().with(entries.to_vec());
-        let exchanges = filter(batch, &self.policy, &mut self.filter);
+        let exchanges = filter(batch, &self.policy, &Default::default(), &mut self.filter);
         let episodes = chunk(exchanges, &self.options, &mut self.chunk);
         self.sealed.extend(episodes.items);
     }
 
     fn tail(&self) -> Tail {
         self.chunk
-            .tail(self.end, &Context::default(), &self.filter, &self.filter)self.filter)
+            .tail(self.end, &Context::default(), &self.filter, &self.filter)
     }
 
     /// Drops all state but the stored carry, and reads on at the offset that it returns.

@@ -6,7 +6,7 @@
 
 use crate::host::files::source_file;
 use crate::model::carry::Carry;
-use crate::model::checkpoint::{Checkpoint, Commit};
+use crate::model::checkpoint::{Checkpoint, Commit, RecordIds};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
@@ -14,6 +14,7 @@ use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Seen, Slice};
 use crate::pipeline::account::Ids;
 use crate::pipeline::file::{Before, Rules, Scratch, Work, fold};
+use crate::rules::secrets::Redactor;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -52,6 +53,7 @@ fn rules(choice: u64) -> Rules {
         },
         host: "test".into(),
         subagents: true,
+        redactor: Redactor::default(),
     }
 }
 
@@ -60,8 +62,7 @@ fn rules(choice: u64) -> Rules {
 struct Shelf {
     checkpoint: Option<Checkpoint>,
     carry: Carry,
-    ids: Vec<u64>,
-    tail_ids: Vec<u64>,
+    ids: RecordIds,
     sealed: Vec<Episode>,
     open: Vec<Episode>,
     facts: SessionFacts,
@@ -77,8 +78,7 @@ impl Shelf {
         let before = self.checkpoint.clone().map(|checkpoint| Before {
             checkpoint,
             carry: self.carry.clone(),
-            committed: self.ids.clone(),
-            tail: self.tail_ids.clone(),
+            ids: self.ids.clone(),
         });
         let at = self.checkpoint.as_ref();
         let work = Work {
@@ -112,8 +112,8 @@ impl Shelf {
             ..commit.checkpoint
         });
         self.carry = commit.carry;
-        self.ids.extend(commit.ids);
-        self.tail_ids = commit.tail_ids;
+        self.ids.committed.extend(commit.ids);
+        self.ids.tail = commit.tail_ids;
         self.sealed.extend(commit.sealed);
         self.open = commit.open;
         self.facts.merge(&commit.facts);

@@ -6,6 +6,7 @@ use crate::model::batch::Batch;
 use crate::model::entry::{Context, Entry};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::source::Agent;
+use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, chunk};
 use crate::stages::filter::{FilterState, filter};
 use crate::stages::parse::scan;
@@ -60,7 +61,12 @@ fn one_line(agent: Agent, data: &[u8]) {
     every_line_is_told(&batch, &lines);
     let mut filtered = FilterState::default();
     let mut chunks = ChunkState::default();
-    let exchanges = filter(batch, &FilterPolicy::default(), &mut filtered);
+    let exchanges = filter(
+        batch,
+        &FilterPolicy::default(),
+        &Redactor::default(),
+        &mut filtered,
+    );
     let sealed = chunk(exchanges, &ChunkOptions::default(), &mut chunks);
     let tail = chunks.tail(
         (lines.len() as u64, 2),

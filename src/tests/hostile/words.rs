@@ -122,6 +122,7 @@ fn small_store() -> (TempDir, Store) {
             chunk: Default::default(),
             host: "test".into(),
             subagents: true,
+            redactor: Default::default(),
         },
         discover: DiscoverOptions::default(),
         jobs: 1,
