@@ -1,11 +1,14 @@
 //! Floor 1: judgement as tables. YAML files, embedded, with samples that test themselves.
 
+pub mod commands;
 pub mod documents;
 pub mod endings;
 pub mod errors;
 pub mod fields;
 pub mod injected;
+pub mod names;
 pub mod records;
+pub mod shell;
 pub mod table;
 pub mod terminal;
 pub mod test_runners;
