@@ -19,6 +19,7 @@ use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
 use crate::stages::filter::{FilterState, filter};
+use crate::stages::score::score;
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use anyhow::Result;
 
@@ -125,6 +126,7 @@ pub fn fold(
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
         let batch = filter(batch, &rules.policy, &mut fold.filter);
+        let batch = score(batch);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
         fold.rejects.extend(batch.rejects);
         fold.gathered += batch.items.iter().map(|e| e.text.len()).sum::<usize>();

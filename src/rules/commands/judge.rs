@@ -257,11 +257,13 @@ fn refined(
     simple: &Simple<'_>,
     piped: bool,
 ) -> &'static Class {
-    let writes = simple.writes && matches!(base, "cat" | "echo" | "printf");
+    let writes = simple.writes.as_ref().filter(|_| matches!(base, "cat" | "echo" | "printf"));
+    if let Some(file) = writes {
+        let docs = are_docs(std::slice::from_ref(file));
+        return class_of(if docs { "doc_write" } else { "write" });
+    }
     let name = match class.name.as_str() {
-        "nothing" | "read" if writes => "write",
         "read" | "filter" | "script" if piped && !has_file(base, args) => "filter",
-        "search" if piped && base != "Where-Object" && base != "Select-String" => "search",
         "search" if looks_for_trouble(args) => "trouble",
         "script" | "run" => return script_class(class, args),
         "db_run" if args.iter().any(|a| only_reads(a)) => "db_look",

@@ -123,8 +123,13 @@ impl Table {
                 table.add(command, class);
             }
         }
+        let classes = &table.classes;
         for rows in table.commands.values_mut() {
-            rows.sort_by_key(|row| std::cmp::Reverse((row.words.len(), row.flags.len())));
+            rows.sort_by_key(|row| {
+                let rank = classes.get(&row.class).map(|class| class.rank);
+                let values = row.flags.iter().filter(|flag| flag.value.is_some()).count();
+                std::cmp::Reverse((row.words.len(), row.flags.len() + values, rank))
+            });
         }
         for wrapper in written.wrappers {
             table.wrap(&wrapper);

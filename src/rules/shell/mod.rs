@@ -23,8 +23,8 @@ pub struct Simple<'a> {
     pub piped: bool,
     /// Inside `$(…)` or backticks: its output is part of another command.
     pub nested: bool,
-    /// Its output goes to a file.
-    pub writes: bool,
+    /// The file that its output goes to.
+    pub writes: Option<Cow<'a, str>>,
     /// What it reads from the script itself (`<<EOF`).
     pub heredoc: Option<&'a str>,
 }

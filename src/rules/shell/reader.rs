@@ -272,7 +272,9 @@ impl<'a> Reader<'a> {
                 self.skip_blanks();
                 let target = self.word();
                 let nowhere = ["/dev/null", "$null", "nul", "NUL", "/dev/stderr", "/dev/stdout"];
-                draft.simple.writes |= writes && !nowhere.contains(&&*target);
+                if writes && !nowhere.contains(&&*target) {
+                    draft.simple.writes = Some(target);
+                }
             }
         }
     }

@@ -15,7 +15,7 @@ fn tell(simple: &Simple<'_>) -> String {
     [
         mark(simple.nested, "$"),
         mark(simple.piped, "<"),
-        mark(simple.writes, ">"),
+        mark(simple.writes.is_some(), ">"),
         &words.join("_"),
     ]
     .concat()

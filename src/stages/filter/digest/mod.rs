@@ -46,6 +46,7 @@ pub fn digest(
     call.tell(&mut text);
     let mut used = ToolUse {
         name: tool.to_owned(),
+        command: call.counted_as(),
         files: call.files(),
         ..ToolUse::default()
     };

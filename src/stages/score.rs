@@ -1,0 +1,94 @@
+//! What kind of work it was: counts what speaks for it, and makes signals of the counts
+//! (003 § 2.2).
+//!
+//! Knows the documents' weights, caps and thresholds; refuses to know words, tools, commands and
+//! paths (`rules` does). Counting needs the record; everything after it only the counts, so that a
+//! new table or classification scores what is stored again.
+
+use crate::model::activity::{ActivityTally, Dimension, Signals};
+use crate::model::batch::Batch;
+use crate::model::entry::Status;
+use crate::model::exchange::{Exchange, Item, ItemKind, ToolUse};
+use crate::rules::classify::{COMMAND, Classifier};
+use crate::rules::{keywords, paths};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A distinct keyword (003-036).
+const KEYWORD_WEIGHT: f64 = 0.15;
+/// All keywords of a dimension (003-036).
+const KEYWORDS_MAX: f64 = 0.5;
+/// A tool's signals (003-037).
+const TOOL_WEIGHT: f64 = 0.3;
+/// More failed calls than these say fixing (003-038).
+const ERRORS_FEW: u64 = 3;
+/// What failures say (003-038).
+const ERRORS_WEIGHT: f64 = 0.3;
+/// More distinct files of a category than these say what it stands for (003-042).
+const FILES_FEW: usize = 2;
+/// What files say (003-042).
+const FILES_WEIGHT: f64 = 0.25;
+
+/// Adds to each item what it says about the kind of work.
+pub fn score(batch: Batch<Exchange>) -> Batch<Exchange> {
+    batch.map(|mut exchanges| {
+        for exchange in &mut exchanges {
+            exchange.items.iter_mut().for_each(count);
+        }
+        exchanges
+    })
+}
+
+fn count(item: &mut Item) {
+    match (&item.tool, item.kind) {
+        (Some(tool), _) => item.activity = of_call(tool),
+        (None, ItemKind::Prompt | ItemKind::Aside) if item.label().starts_with("User") => {
+            let found = keywords::found(item.words()).into_iter();
+            item.activity.keywords = found.map(|keyword| (keyword.to_owned(), 1)).collect();
+        }
+        _ => {}
+    }
+}
+
+fn of_call(tool: &ToolUse) -> ActivityTally {
+    let mut tally = ActivityTally::default();
+    let class = match tool.command.as_str() {
+        "" => tool.name.clone(),
+        command => format!("{COMMAND}{command}"),
+    };
+    tally.tools.insert(class, 1);
+    tally.errors = u64::from(tool.status == Status::Failed);
+    for file in &tool.files {
+        let hash = xxh3_64(file.as_bytes());
+        for category in paths::categories(file) {
+            tally.files.entry(category).or_default().insert(hash);
+        }
+    }
+    tally
+}
+
+/// What the counts speak for. The same counts give the same signals, to the last bit, however
+/// they were merged.
+pub fn signals(tally: &ActivityTally, classifier: &Classifier) -> Signals {
+    let mut signals = Signals::default();
+    for dimension in Dimension::ALL {
+        let of = |keyword: &&String| keywords::dimension(keyword) == Some(dimension);
+        let distinct = tally.keywords.keys().filter(of).count();
+        signals.add(dimension, (distinct as f64 * KEYWORD_WEIGHT).min(KEYWORDS_MAX));
+    }
+    for (name, calls) in &tally.tools {
+        let class = classifier.counted(name);
+        signals.add_all(&class.signals, TOOL_WEIGHT * *calls as f64);
+    }
+    if tally.errors > ERRORS_FEW {
+        signals.add(Dimension::Fixing, ERRORS_WEIGHT);
+    }
+    for (category, files) in &tally.files {
+        if files.len() > FILES_FEW {
+            signals.add(*category, FILES_WEIGHT);
+        }
+    }
+    signals
+}
+
+#[cfg(test)]
+mod tests;
