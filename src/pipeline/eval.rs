@@ -204,6 +204,8 @@ fn sessions(
     for row in rows {
         let counted = tally(&corpus.join(&row.path), row.tool)?;
         let signals = signals(&counted, classifier);
+        let classes: std::collections::BTreeMap<_, _> = counted.tools.keys().map(|k| (k.clone(), classifier.counted(k))).collect();
+        let _ = fs::write(format!("/tmp/act-tallies/{}.json", row.id), serde_json::json!({"tally": counted, "classes": classes}).to_string());
         let vector = ActivityVector::from_signals(&signals);
         let dominant: Vec<&str> = vector.dominant().into_iter().map(|d| d.as_str()).collect();
         let first = dominant.first().copied().unwrap_or(MIXED);

@@ -51,9 +51,11 @@ fn count(item: &mut Item) {
 
 fn of_call(tool: &ToolUse) -> ActivityTally {
     let mut tally = ActivityTally::default();
-    let class = match tool.command.as_str() {
-        "" => tool.name.clone(),
-        command => format!("{COMMAND}{command}"),
+    let changed = tool.modified.first().and_then(|file| paths::categories(file).next());
+    let class = match (tool.command.as_str(), changed) {
+        ("", None) => tool.name.clone(),
+        ("", Some(category)) => format!("{} {}", category.as_str(), tool.name),
+        (command, _) => format!("{COMMAND}{command}"),
     };
     tally.tools.insert(class, 1);
     tally.errors = u64::from(tool.status == Status::Failed);

@@ -208,23 +208,21 @@ fn verdict(
     let known = |name: &str| (Verdict::Class(class_of(name)), 0);
     let asks = |a: &Cow<'_, str>| a == "--help" || a == "--version";
     if args.len() <= 3 && args.iter().any(asks) || (args.len() == 1 && matches!(&*args[0], "-h" | "-V" | "-version" | "help" | "version")) {
-        return match TABLE.find(base, args) {
-            Some((class, _)) if class.domain != Domain::Process && class.domain != Domain::Filesystem => {
-                (Verdict::Class(help_for(class.domain)), 0)
-            }
-            _ => known("help"),
-        };
+        let domain = TABLE.find(base, args).map(|(class, _)| class.domain);
+        let domain = domain.or_else(|| TABLE.domain(base)).unwrap_or_default();
+        return (Verdict::Class(help_for(domain)), 0);
     }
     if matches!(base, "make" | "just") && args.iter().any(|a| a == "-n" || a == "--dry-run") {
-        return known("read");
+        return known("dry_run");
     }
+    let task = TABLE.task(base, args);
     if let Some((class, subs)) = TABLE.find(base, args)
-        && (subs > 0 || TABLE.task(base, args).is_none())
+        && task.is_none_or(|(_, words)| subs > words)
     {
         let class = refined(class, base, args, simple, piped);
         return (Verdict::Class(class), subs);
     }
-    if let Some(task) = TABLE.task(base, args) {
+    if let Some((task, _)) = task {
         return (Verdict::Class(TABLE.target(task).unwrap_or(class_of("run"))), 0);
     }
     if TABLE.is_shell(base) || is_program(word) {
@@ -265,6 +263,7 @@ fn refined(
     let name = match class.name.as_str() {
         "read" | "filter" | "script" if piped && !has_file(base, args) => "filter",
         "search" if looks_for_trouble(args) => "trouble",
+        "search" if piped && is_matcher(base) && !has_file(base, args) => "pipe_search",
         "script" | "run" => return script_class(class, args),
         "db_run" if args.iter().any(|a| only_reads(a)) => "db_look",
         "read" | "edit" | "write" if are_docs(args) => match class.name.as_str() {
@@ -277,10 +276,20 @@ fn refined(
     class_of(name)
 }
 
+/// Finds lines; without a file among what it reads.
+fn is_matcher(base: &str) -> bool {
+    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "findstr"].contains(&base) || is_cmdlet(base)
+}
+
+fn is_cmdlet(base: &str) -> bool {
+    ["Where-Object", "Select-String", "sls", "?"].contains(&base)
+}
+
 /// A pipe's reader that names a file reads that.
 fn has_file(base: &str, args: &[Cow<'_, str>]) -> bool {
-    let patterns = usize::from(matches!(base, "sed" | "awk" | "gawk" | "jq" | "yq" | "mawk"));
-    args.iter().filter(|a| !is_flag(a) && !a.bytes().all(|b| b.is_ascii_digit())).count() > patterns
+    let programs = ["sed", "awk", "gawk", "jq", "yq", "mawk"];
+    let patterns = usize::from(programs.contains(&base) || is_matcher(base));
+    !is_cmdlet(base) && args.iter().filter(|a| !is_flag(a) && !a.bytes().all(|b| b.is_ascii_digit())).count() > patterns
 }
 
 /// `python scripts/smoke_test.py`: what the script's name says.

@@ -203,6 +203,12 @@ impl Table {
         Some((self.classes.get(&row.class)?, row.words.len()))
     }
 
+    /// What most commands of a program operate on.
+    pub(super) fn domain(&self, base: &str) -> Option<Domain> {
+        let row = self.commands.get(base)?.last()?;
+        Some(self.classes.get(&row.class)?.domain)
+    }
+
     /// Arguments that are no options and no options' values.
     pub(super) fn positional<'w>(&self, base: &str, args: &'w [Cow<'_, str>]) -> Vec<&'w str> {
         const MOST: usize = 4;
@@ -232,8 +238,12 @@ impl Table {
         Some((row, row.words.len()))
     }
 
-    /// The task that a runner was asked for.
-    pub(super) fn task<'w>(&self, base: &str, args: &'w [Cow<'_, str>]) -> Option<&'w str> {
+    /// The task that a runner was asked for, and how many subcommands that took.
+    pub(super) fn task<'w>(
+        &self,
+        base: &str,
+        args: &'w [Cow<'_, str>],
+    ) -> Option<(&'w str, usize)> {
         let subs = self.positional(base, args);
         let rows = self.runners.get(base)?.iter();
         let fits = rows.filter(|row| {
@@ -241,7 +251,8 @@ impl Table {
                 && row.iter().filter(|w| is_flag(w)).all(|w| args.iter().any(|a| a == w))
         });
         let words = fits.map(|row| row.iter().filter(|w| !is_flag(w)).count());
-        subs.get(words.max()?).copied()
+        let words = words.max()?;
+        Some((subs.get(words)?, words))
     }
 
     /// What a name of a task or script says: the first of its words that the table knows.

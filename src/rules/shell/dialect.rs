@@ -22,6 +22,13 @@ impl Dialect {
     }
 }
 
+impl Dialect {
+    /// Whether it is that of PowerShell.
+    pub fn is_powershell(self) -> bool {
+        self == Dialect::PowerShell
+    }
+}
+
 /// `$name = …`, `$name += …`.
 fn assigns_spaced(script: &str) -> bool {
     let name = |c: char| c.is_alphanumeric() || "_:.[]".contains(c);

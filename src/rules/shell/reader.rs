@@ -50,8 +50,8 @@ enum Ended {
 struct Draft<'a> {
     simple: Simple<'a>,
     body: Option<usize>,
-    /// Its first word was a string.
-    quoted: bool,
+    /// Which of its first 64 words began as strings.
+    quoted: u64,
 }
 
 impl<'a> Reader<'a> {
@@ -172,8 +172,9 @@ impl<'a> Reader<'a> {
 
     fn argument(&mut self, draft: &mut Draft<'a>) {
         let before = self.at;
-        let first = draft.simple.words.is_empty();
-        draft.quoted |= first && matches!(self.peek(), Some(b'"' | b'\''));
+        let number = draft.simple.words.len();
+        let quoted = number < 64 && matches!(self.peek(), Some(b'"' | b'\''));
+        draft.quoted |= u64::from(quoted) << number.min(63);
         let word = self.word();
         if word.ends_with('=') && self.peek() == Some(b'(') {
             self.skip_past(b')');
@@ -212,8 +213,9 @@ impl<'a> Reader<'a> {
         }
         self.at += 1;
         let rest = self.text[self.at..self.end].trim_start();
-        if draft.simple.words.len() == 1 && rest.starts_with(')') {
-            self.functions.append(&mut draft.simple.words);
+        let named = draft.simple.words.first().is_some_and(|w| w == "function");
+        if named || (draft.simple.words.len() == 1 && rest.starts_with(')')) {
+            self.functions.extend(draft.simple.words.drain(..).next_back());
         }
         group.parens += 1;
     }
@@ -353,6 +355,7 @@ impl<'a> Reader<'a> {
             }
         }
         words.drain(..kept);
+        draft.quoted = draft.quoted.checked_shr(kept as u32).unwrap_or(0);
         if self.dialect == Dialect::PowerShell && !self.is_call(&mut draft) {
             return;
         }
@@ -401,11 +404,11 @@ impl<'a> Reader<'a> {
             let assigns = words.get(1).is_some_and(|w| w == "=" || w == "+=");
             if assigns {
                 words.drain(..2);
-                draft.quoted = false;
+                draft.quoted >>= 2;
                 continue;
             }
             match first.split_once('=') {
-                Some((name, value)) if name.starts_with('$') && !value.is_empty() => {
+                Some((name, value)) if name.starts_with('$') && Dialect::of(value).is_powershell() => {
                     words[0] = Cow::Owned(value.to_owned());
                 }
                 _ => break,
@@ -415,7 +418,7 @@ impl<'a> Reader<'a> {
             return false;
         };
         let is_path = first.contains(['\\', '/']) || first.ends_with(".exe");
-        if draft.quoted {
+        if draft.quoted & 1 == 1 {
             return self.calls && is_path;
         }
         let letter = first.starts_with(|c: char| c.is_alphabetic() || "./~_".contains(c));
