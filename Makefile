@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test check fmt bench install
+.PHONY: help demo test check fmt bench eval install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,10 @@ fmt: ## format the code
 
 bench: ## measure speed and size; prints the table of docs/performance.md
 	$(CARGO) bench
+
+eval: ## measure the rules against labelled examples (TRUTH=DIR); the table of docs/activity.md
+	@$(CARGO) build --release --quiet
+	@target/release/sessionmill eval --truth $(or $(TRUTH),../shared/truth)
 
 install: ## build the program and put it into ~/.cargo/bin
 	$(CARGO) install --locked --path .

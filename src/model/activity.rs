@@ -92,7 +92,12 @@ impl Signals {
         self.strength() == 0.0
     }
 
-    /// The largest of them.
+    /// All of them together.
+    pub fn total(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
+    /// The largest of them: how much there is to go by (D01).
     pub fn strength(&self) -> f64 {
         self.0.iter().copied().fold(0.0, f64::max)
     }
@@ -217,6 +222,36 @@ impl ActivityVector {
         match text.is_empty() {
             true => "mixed activity".to_owned(),
             false => text,
+        }
+    }
+}
+
+/// Where `score.min_strength` isn't set: weaker signals have no primary dimension (D01).
+pub const MIN_STRENGTH: f64 = 0.3;
+
+/// The vector of a stretch of work, with what it was made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Activity {
+    /// 0.0 to 1.0 each.
+    pub vector: ActivityVector,
+    /// Before the division by the strongest.
+    pub signals: Signals,
+    /// The strongest signal.
+    pub strength: f64,
+    /// Absent where it is told as [`MIXED`].
+    pub primary: Option<Dimension>,
+}
+
+impl Activity {
+    /// Signals weaker than `min_strength` have no primary dimension.
+    pub fn of(signals: Signals, min_strength: f64) -> Activity {
+        let vector = ActivityVector::from_signals(&signals);
+        let strength = signals.strength();
+        Activity {
+            vector,
+            signals,
+            strength,
+            primary: vector.primary().filter(|_| strength >= min_strength),
         }
     }
 }

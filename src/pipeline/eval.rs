@@ -4,7 +4,9 @@
 use super::peek::file_name;
 use crate::host::files::source_file;
 use crate::host::read::{Content, LogReader};
-use crate::model::activity::{ActivityTally, ActivityVector, MIXED};
+use crate::model::activity::{
+    Activity, ActivityTally, ActivityVector, Dimension, MIN_STRENGTH, MIXED,
+};
 use crate::model::classification::Classification;
 use crate::model::entry::Context;
 use crate::model::policy::FilterPolicy;
@@ -84,7 +86,8 @@ impl Figure {
         if !fine {
             let wanted = std::iter::once(label.best).chain(label.also.iter().map(String::as_str));
             let wanted: Vec<&str> = wanted.collect();
-            self.misses.push(format!("{id}: {} not {found}", wanted.join("|")));
+            self.misses
+                .push(format!("{id}: {} not {found}", wanted.join("|")));
         }
     }
 
@@ -135,14 +138,22 @@ struct Labelled {
 pub fn figures(truth: &Path, corpus: &Path, classifier: &Classifier) -> Result<Vec<Figure>> {
     let mut all = Vec::new();
     if let Some(rows) = rows::<Call>(&truth.join("commands.jsonl"))? {
-        all.extend(calls("commands", &rows, 0.92, |name| commands::classify(name).classification));
+        all.extend(calls("commands", &rows, 0.92, |name| {
+            commands::classify(name).classification
+        }));
     }
     if let Some(rows) = rows::<Call>(&truth.join("tools.jsonl"))? {
-        all.extend(calls("tools", &rows, 0.92, |name| classifier.tool(name, &Value::Null)));
+        all.extend(calls("tools", &rows, 0.92, |name| {
+            classifier.tool(name, &Value::Null)
+        }));
     }
-    for name in ["sessions", "sessions_short"] {
+    for (name, has_bars) in [("sessions", true), ("sessions_short", false)] {
         if let Some(rows) = rows::<Labelled>(&truth.join(format!("{name}.jsonl")))? {
-            all.extend(sessions(name, &rows, corpus, classifier)?);
+            let mut figures = sessions(name, &rows, corpus, classifier)?;
+            if !has_bars {
+                figures.iter_mut().for_each(|figure| figure.bar = None);
+            }
+            all.extend(figures);
         }
     }
     Ok(all)
@@ -173,10 +184,20 @@ fn calls(
     for row in rows {
         let found = classify(&row.name);
         let id = row.name.chars().take(200).collect::<String>();
-        let label = Label { best: &row.intent, also: &row.intent_ok };
-        let said = if found.is_unknown() { "unknown" } else { found.intent.as_str() };
+        let label = Label {
+            best: &row.intent,
+            also: &row.intent_ok,
+        };
+        let said = if found.is_unknown() {
+            "unknown"
+        } else {
+            found.intent.as_str()
+        };
         intent.count(&id, said, &label);
-        let label = Label { best: &row.domain, also: &row.domain_ok };
+        let label = Label {
+            best: &row.domain,
+            also: &row.domain_ok,
+        };
         domain.count(&id, found.domain.as_str(), &label);
         unknown.note(&id, found.is_unknown());
         let vector = ActivityVector::from_signals(&found.signals);
@@ -196,24 +217,41 @@ fn sessions(
     corpus: &Path,
     classifier: &Classifier,
 ) -> Result<Vec<Figure>> {
-    let mut two = Figure::new(&format!("{what}: primary among our two strongest"), Some(0.85));
+    let mut two = Figure::new(
+        &format!("{what}: primary among our two strongest"),
+        Some(0.85),
+    );
     let mut primary = Figure::new(&format!("{what}: our primary"), Some(0.70));
     let mut broad = Figure::at_most(&format!("{what}: six or more dominant"), 0.05);
     let mut strong = Figure::new(&format!("{what}: strong ones dominant"), None);
     let mut absent = Figure::new(&format!("{what}: absent ones not dominant"), None);
     for row in rows {
         let counted = tally(&corpus.join(&row.path), row.tool)?;
-        let signals = signals(&counted, classifier);
-        let classes: std::collections::BTreeMap<_, _> = counted.tools.keys().map(|k| (k.clone(), classifier.counted(k))).collect();
-        let _ = fs::write(format!("/tmp/act-tallies/{}.json", row.id), serde_json::json!({"tally": counted, "classes": classes}).to_string());
-        let vector = ActivityVector::from_signals(&signals);
-        let dominant: Vec<&str> = vector.dominant().into_iter().map(|d| d.as_str()).collect();
+        let activity = Activity::of(signals(&counted, classifier), MIN_STRENGTH);
+        let vector = activity.vector;
+        let dominant: Vec<&str> = match activity.primary {
+            Some(_) => vector
+                .dominant()
+                .into_iter()
+                .map(Dimension::as_str)
+                .collect(),
+            None => Vec::new(),
+        };
         let first = dominant.first().copied().unwrap_or(MIXED);
         let id = format!("{} {}", row.id, vector.profile());
-        let label = Label { best: &row.primary, also: &row.primary_ok };
+        let label = Label {
+            best: &row.primary,
+            also: &row.primary_ok,
+        };
         primary.count(&id, first, &label);
-        let right = |name: &&&str| **name == row.primary || row.primary_ok.iter().any(|ok| ok == **name);
-        let found = dominant.iter().take(2).find(right).copied().unwrap_or(first);
+        let right =
+            |name: &&&str| **name == row.primary || row.primary_ok.iter().any(|ok| ok == **name);
+        let found = dominant
+            .iter()
+            .take(2)
+            .find(right)
+            .copied()
+            .unwrap_or(first);
         two.count(&id, found, &label);
         broad.note(&id, dominant.len() >= 6);
         for name in &row.strong {

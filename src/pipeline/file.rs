@@ -19,8 +19,8 @@ use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
 use crate::stages::filter::{FilterState, filter};
-use crate::stages::score::score;
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
+use crate::stages::score::score;
 use anyhow::Result;
 
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less

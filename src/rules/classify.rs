@@ -7,11 +7,15 @@
 use super::commands;
 use super::names;
 use super::tool_cache::ToolCache;
+use crate::model::activity::{Dimension, Signals};
 use crate::model::classification::Classification;
 use serde_json::Value;
 
 /// What stands before a command's class among the names of tools that were counted.
 pub const COMMAND: &str = "$ ";
+
+/// What stands between the category of a changed file and the tool that changed it.
+pub const CHANGES: &str = " with ";
 
 /// Judges calls. Cheap to make; the tables are shared.
 #[derive(Clone, Debug, Default)]
@@ -33,11 +37,20 @@ impl Classifier {
             .unwrap_or_else(Classification::unknown)
     }
 
-    /// What was counted under a name: a tool's, or [`COMMAND`] and a class of commands.
-    pub fn counted(&self, name: &str) -> Classification {
-        match name.strip_prefix(COMMAND) {
-            Some(class) => commands::of_count(class),
-            None => self.tool(name, &Value::Null),
+    /// What is said by a name under which was counted: a tool's, [`COMMAND`] and a class of
+    /// commands, or a category of files, [`CHANGES`] and a tool; then the category is what it says.
+    pub fn counted(&self, name: &str) -> Signals {
+        if let Some(class) = name.strip_prefix(COMMAND) {
+            return commands::of_count(class).signals;
+        }
+        let changed = name.split_once(CHANGES).map(|(category, _)| category);
+        match changed.and_then(Dimension::parse) {
+            Some(category) => {
+                let mut signals = Signals::default();
+                signals.add(category, 1.0);
+                signals
+            }
+            None => self.tool(name, &Value::Null).signals,
         }
     }
 }

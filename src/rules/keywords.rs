@@ -35,7 +35,9 @@ pub fn dimension(keyword: &str) -> Option<Dimension> {
 fn in_line(line: &str, found: &mut BTreeSet<&'static str>) {
     let lower = line.to_lowercase();
     let is_part = |c: char| c.is_alphanumeric() || c == '.' || c == '\'' || c == '_';
-    let words = lower.split(|c| !is_part(c)).map(|word| word.trim_end_matches('.'));
+    let words = lower
+        .split(|c| !is_part(c))
+        .map(|word| word.trim_end_matches('.'));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let mut at = 0;
     while at < words.len() {
@@ -62,7 +64,9 @@ fn longest(words: &[&str]) -> Option<(&'static str, usize)> {
 /// The word itself, then without its endings, with an `e` that one may have taken.
 fn stems(word: &str) -> impl Iterator<Item = &str> {
     let endings = ["", "s", "es", "d", "ed", "ing"];
-    endings.into_iter().filter_map(move |ending| word.strip_suffix(ending))
+    endings
+        .into_iter()
+        .filter_map(move |ending| word.strip_suffix(ending))
 }
 
 struct Row {
@@ -100,7 +104,10 @@ impl Table {
             let first = words.next().unwrap_or_default();
             let rest: Vec<String> = words.collect();
             // `create` is in `creating`: what is left of the inflection is a first word too.
-            let bare = first.strip_suffix('e').filter(|stem| stem.len() > 3).map(str::to_owned);
+            let bare = first
+                .strip_suffix('e')
+                .filter(|stem| stem.len() > 3)
+                .map(str::to_owned);
             for start in [Some(first), bare].into_iter().flatten() {
                 let row = Row {
                     keyword: keyword.clone(),
@@ -126,9 +133,15 @@ mod tests {
 
     #[test]
     fn whole_words_with_inflections() {
-        check("Fixes the prefix, creating latest TESTS", &["create", "fix", "test"]);
+        check(
+            "Fixes the prefix, creating latest TESTS",
+            &["create", "fix", "test"],
+        );
         check("How does it fail? it failed", &["fail", "how does"]);
-        check("a new feature; clean up .env.", &[".env", "clean up", "new feature"]);
+        check(
+            "a new feature; clean up .env.",
+            &[".env", "clean up", "new feature"],
+        );
     }
 
     #[test]

@@ -32,7 +32,9 @@ pub fn known(name: &str) -> Option<Classification> {
         domain: row.domain,
         confidence: KNOWN_CONFIDENCE,
         reasoning: "known tool".to_owned(),
-        signals: row.signals.unwrap_or_else(|| signals(row.intent, row.domain)),
+        signals: row
+            .signals
+            .unwrap_or_else(|| signals(row.intent, row.domain)),
     })
 }
 

@@ -31,7 +31,10 @@ impl Row {
         let mut parts = path.rsplit(['/', '\\']);
         let name = parts.next().unwrap_or_default();
         self.name.iter().any(|part| name.contains(part.as_str()))
-            || self.begins.iter().any(|start| name.starts_with(start.as_str()))
+            || self
+                .begins
+                .iter()
+                .any(|start| name.starts_with(start.as_str()))
             || self.ends.iter().any(|end| name.ends_with(end.as_str()))
             || parts.any(|dir| self.folder.iter().any(|known| known == dir))
     }

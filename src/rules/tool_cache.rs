@@ -168,7 +168,10 @@ mod tests {
         let golden: Value = serde_json::from_str(&text).expect("JSON");
         for case in golden["cases"].as_array().expect("cases") {
             let name = case["name"].as_str().expect("a name");
-            assert_eq!(key(name, &case["params"]), case["want"].as_str().expect("a key"));
+            assert_eq!(
+                key(name, &case["params"]),
+                case["want"].as_str().expect("a key")
+            );
         }
     }
 }

@@ -52,7 +52,11 @@ fn strongest_at(line: &str, depth: u8) -> Option<Judged> {
     }
     let (_, mut judged) = best?;
     if reads_back && judged.base.eq_ignore_ascii_case("set-content") {
-        let edit = class_of(if is_about_docs(&judged.verdict) { "doc_edit" } else { "edit" });
+        let edit = class_of(if is_about_docs(&judged.verdict) {
+            "doc_edit"
+        } else {
+            "edit"
+        });
         judged.verdict = Verdict::Class(edit);
     }
     Some(judged)
@@ -130,7 +134,10 @@ fn inner_script(
     if !TABLE.is_shell(base) || depth == DEPTH_MAX || args.iter().any(|a| a == "-n") {
         return None;
     }
-    let given = args.iter().position(|arg| runs_script(arg)).and_then(|at| args.get(at + 1));
+    let given = args
+        .iter()
+        .position(|arg| runs_script(arg))
+        .and_then(|at| args.get(at + 1));
     if let Some(script) = given {
         return strongest_at(script, depth + 1);
     }
@@ -148,16 +155,20 @@ fn runs_script(arg: &str) -> bool {
 }
 
 /// The table's name for a program: without its folder, `.exe` and version.
-fn base_of<'w>(word: &'w Cow<'_, str>) -> Cow<'w, str> {
+fn base_of(word: &str) -> Cow<'_, str> {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let name = ["exe", "cmd", "bat"].iter().fold(name, |name, ending| {
         let stem = name.len().saturating_sub(4);
         let is_it = name.len() > 4
             && name.is_char_boundary(stem)
-            && name[stem..].strip_prefix('.').is_some_and(|e| e.eq_ignore_ascii_case(ending));
+            && name[stem..]
+                .strip_prefix('.')
+                .is_some_and(|e| e.eq_ignore_ascii_case(ending));
         if is_it { &name[..stem] } else { name }
     });
-    let name = name.split_once('@').map_or(name, |(name, _)| if name.is_empty() { word } else { name });
+    let name = name
+        .split_once('@')
+        .map_or(name, |(name, _)| if name.is_empty() { word } else { name });
     if TABLE.knows(name) {
         return Cow::Borrowed(name);
     }
@@ -188,7 +199,10 @@ fn looked_up(words: &[Cow<'_, str>], simple: &Simple<'_>, piped: bool) -> Judged
     let (verdict, subs) = verdict(&words[0], &base, args, simple, piped);
     let subcommand = match (&verdict, subs) {
         (Verdict::Class(_), 0) => None,
-        _ => TABLE.positional(&base, args).first().map(|sub| (*sub).to_owned()),
+        _ => TABLE
+            .positional(&base, args)
+            .first()
+            .map(|sub| (*sub).to_owned()),
     };
     Judged {
         verdict,
@@ -207,7 +221,9 @@ fn verdict(
 ) -> (Verdict, usize) {
     let known = |name: &str| (Verdict::Class(class_of(name)), 0);
     let asks = |a: &Cow<'_, str>| a == "--help" || a == "--version";
-    if args.len() <= 3 && args.iter().any(asks) || (args.len() == 1 && matches!(&*args[0], "-h" | "-V" | "-version" | "help" | "version")) {
+    if args.len() <= 3 && args.iter().any(asks)
+        || (args.len() == 1 && matches!(&*args[0], "-h" | "-V" | "-version" | "help" | "version"))
+    {
         let domain = TABLE.find(base, args).map(|(class, _)| class.domain);
         let domain = domain.or_else(|| TABLE.domain(base)).unwrap_or_default();
         return (Verdict::Class(help_for(domain)), 0);
@@ -223,13 +239,18 @@ fn verdict(
         return (Verdict::Class(class), subs);
     }
     if let Some((task, _)) = task {
-        return (Verdict::Class(TABLE.target(task).unwrap_or(class_of("run"))), 0);
+        return (
+            Verdict::Class(TABLE.target(task).unwrap_or(class_of("run"))),
+            0,
+        );
     }
     if TABLE.is_shell(base) || is_program(word) {
         let script = args.iter().find(|a| TABLE.is_shell(base) && !is_flag(a));
         let name = script.map_or(word, |s| s);
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
-        let said = TABLE.target(name).filter(|_| script.is_some() || name.contains(".sh"));
+        let said = TABLE
+            .target(name)
+            .filter(|_| script.is_some() || name.contains(".sh"));
         return (Verdict::Class(said.unwrap_or(class_of("run"))), 0);
     }
     (Verdict::Name(named(base, args)), 0)
@@ -255,7 +276,10 @@ fn refined(
     simple: &Simple<'_>,
     piped: bool,
 ) -> &'static Class {
-    let writes = simple.writes.as_ref().filter(|_| matches!(base, "cat" | "echo" | "printf"));
+    let writes = simple
+        .writes
+        .as_ref()
+        .filter(|_| matches!(base, "cat" | "echo" | "printf"));
     if let Some(file) = writes {
         let docs = are_docs(std::slice::from_ref(file));
         return class_of(if docs { "doc_write" } else { "write" });
@@ -289,7 +313,12 @@ fn is_cmdlet(base: &str) -> bool {
 fn has_file(base: &str, args: &[Cow<'_, str>]) -> bool {
     let programs = ["sed", "awk", "gawk", "jq", "yq", "mawk"];
     let patterns = usize::from(programs.contains(&base) || is_matcher(base));
-    !is_cmdlet(base) && args.iter().filter(|a| !is_flag(a) && !a.bytes().all(|b| b.is_ascii_digit())).count() > patterns
+    !is_cmdlet(base)
+        && args
+            .iter()
+            .filter(|a| !is_flag(a) && !a.bytes().all(|b| b.is_ascii_digit()))
+            .count()
+            > patterns
 }
 
 /// `python scripts/smoke_test.py`: what the script's name says.
@@ -297,13 +326,18 @@ fn script_class(class: &'static Class, args: &[Cow<'_, str>]) -> &'static Class 
     let Some(script) = args.iter().find(|a| !is_flag(a)) else {
         return class;
     };
-    let inline = args.iter().any(|a| matches!(&**a, "-c" | "-e" | "-p" | "--eval"));
+    let inline = args
+        .iter()
+        .any(|a| matches!(&**a, "-c" | "-e" | "-p" | "--eval"));
     let is_file = script.contains(['.', '/']) && !script.contains(char::is_whitespace);
     if inline || !is_file {
         return class;
     }
     let name = script.rsplit(['/', '\\']).next().unwrap_or(script);
-    TABLE.target(name).filter(|found| found.name == "test").unwrap_or(class_of("run"))
+    TABLE
+        .target(name)
+        .filter(|found| found.name == "test")
+        .unwrap_or(class_of("run"))
 }
 
 /// Conflict markers, errors, failures.
@@ -321,17 +355,23 @@ fn looks_for_trouble(args: &[Cow<'_, str>]) -> bool {
 
 /// A query that changes nothing.
 fn only_reads(arg: &str) -> bool {
-    const READS: [&str; 8] = ["select", "explain", "show", "describe", "pragma", ".schema", ".tables", "\\d"];
+    const READS: [&str; 8] = [
+        "select", "explain", "show", "describe", "pragma", ".schema", ".tables", "\\d",
+    ];
     let start = arg.trim_start().as_bytes();
     READS.iter().any(|word| {
-        start.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+        start
+            .get(..word.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
     })
 }
 
 /// Every file that is named is a text for people.
 fn are_docs(args: &[Cow<'_, str>]) -> bool {
     const ENDINGS: [&str; 6] = [".md", ".mdx", ".rst", ".adoc", ".tex", ".markdown"];
-    let files = args.iter().filter(|a| !is_flag(a) && a.contains('.') && !a.contains(char::is_whitespace));
+    let files = args
+        .iter()
+        .filter(|a| !is_flag(a) && a.contains('.') && !a.contains(char::is_whitespace));
     let mut any = false;
     let all = files.into_iter().all(|file| {
         any = true;
@@ -351,9 +391,15 @@ fn is_program(word: &str) -> bool {
 fn named(base: &str, args: &[Cow<'_, str>]) -> String {
     const LONGEST: usize = 24;
     let plain = |word: &&str| {
-        word.len() <= LONGEST && word.bytes().all(|b| b.is_ascii_alphabetic() || b"-_:".contains(&b))
+        word.len() <= LONGEST
+            && word
+                .bytes()
+                .all(|b| b.is_ascii_alphabetic() || b"-_:".contains(&b))
     };
-    let cut = base.char_indices().nth(LONGEST).map_or(base.len(), |(at, _)| at);
+    let cut = base
+        .char_indices()
+        .nth(LONGEST)
+        .map_or(base.len(), |(at, _)| at);
     let mut name = base[..cut].to_owned();
     let subs = args.iter().map(|a| &**a).take(2).take_while(plain);
     for sub in subs.filter(|sub| !is_flag(sub)) {
@@ -373,7 +419,11 @@ pub(super) fn by_name(name: &str) -> Classification {
         let mut tokens = sub.split(['-', '_', ':']);
         let found = tokens.find_map(|token| {
             let token = token.to_ascii_lowercase();
-            TABLE.verbs.get(&token).copied().or_else(|| names::intent(&token))
+            TABLE
+                .verbs
+                .get(&token)
+                .copied()
+                .or_else(|| names::intent(&token))
         });
         if let Some(intent) = found {
             return guess(name, intent, domain_of(&subs, base));

@@ -43,14 +43,25 @@ pub fn classify(line: &str) -> Command {
             classification: by_class(table::TABLE.class("nothing")),
         };
     };
-    let Judged { verdict, base, subcommand, arguments } = judged;
+    let Judged {
+        verdict,
+        base,
+        subcommand,
+        arguments,
+    } = judged;
     let (flags, mut targets): (Vec<String>, Vec<String>) =
         arguments.into_iter().partition(|word| table::is_flag(word));
     if let Some(at) = targets.iter().position(|t| Some(t) == subcommand.as_ref()) {
         targets.remove(at);
     }
     let classification = verdict.classification();
-    Command { base, subcommand, flags, targets, classification }
+    Command {
+        base,
+        subcommand,
+        flags,
+        targets,
+        classification,
+    }
 }
 
 /// The name under which a command line is counted: its class, or `?` and the unknown program with

@@ -247,8 +247,14 @@ impl Table {
         let subs = self.positional(base, args);
         let rows = self.runners.get(base)?.iter();
         let fits = rows.filter(|row| {
-            row.iter().filter(|w| !is_flag(w)).zip(subs.iter()).all(|(a, b)| a == b)
-                && row.iter().filter(|w| is_flag(w)).all(|w| args.iter().any(|a| a == w))
+            row.iter()
+                .filter(|w| !is_flag(w))
+                .zip(subs.iter())
+                .all(|(a, b)| a == b)
+                && row
+                    .iter()
+                    .filter(|w| is_flag(w))
+                    .all(|w| args.iter().any(|a| a == w))
         });
         let words = fits.map(|row| row.iter().filter(|w| !is_flag(w)).count());
         let words = words.max()?;
@@ -263,7 +269,9 @@ impl Table {
     }
 
     pub(super) fn class(&self, name: &str) -> &Class {
-        self.classes.get(name).expect("a class of the embedded table")
+        self.classes
+            .get(name)
+            .expect("a class of the embedded table")
     }
 }
 
@@ -291,10 +299,11 @@ impl Flag {
         };
         let mut pairs = args.iter().zip(args.iter().skip(1));
         let apart = pairs.any(|(a, b)| *a == self.name && b.eq_ignore_ascii_case(value));
-        apart || args.iter().any(|arg| {
-            let rest = arg.strip_prefix(self.name.as_str());
-            rest.is_some_and(|rest| rest.trim_start_matches('=') == value)
-        })
+        apart
+            || args.iter().any(|arg| {
+                let rest = arg.strip_prefix(self.name.as_str());
+                rest.is_some_and(|rest| rest.trim_start_matches('=') == value)
+            })
     }
 
     /// `-i` also in a cluster and with what follows it; `--long` also with `=value`.

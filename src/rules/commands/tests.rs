@@ -32,6 +32,10 @@ fn the_documents_example() {
 #[test]
 fn what_is_counted_stands_for_the_same_today() {
     for line in ["git commit -m x", "erk pr check", "zzz", "npm test"] {
-        assert_eq!(of_count(&counted_as(line)), classify(line).classification, "{line}");
+        assert_eq!(
+            of_count(&counted_as(line)),
+            classify(line).classification,
+            "{line}"
+        );
     }
 }

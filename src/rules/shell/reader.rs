@@ -79,7 +79,8 @@ impl<'a> Reader<'a> {
             simple.heredoc = body.and_then(|n| bodies.get(n).copied());
         }
         let functions = self.functions;
-        self.out.retain(|simple| !functions.contains(&simple.words[0]));
+        self.out
+            .retain(|simple| !functions.contains(&simple.words[0]));
         self.out
     }
 
@@ -215,7 +216,8 @@ impl<'a> Reader<'a> {
         let rest = self.text[self.at..self.end].trim_start();
         let named = draft.simple.words.first().is_some_and(|w| w == "function");
         if named || (draft.simple.words.len() == 1 && rest.starts_with(')')) {
-            self.functions.extend(draft.simple.words.drain(..).next_back());
+            self.functions
+                .extend(draft.simple.words.drain(..).next_back());
         }
         group.parens += 1;
     }
@@ -273,7 +275,14 @@ impl<'a> Reader<'a> {
                 self.at += usize::from(self.peek() == Some(b'|'));
                 self.skip_blanks();
                 let target = self.word();
-                let nowhere = ["/dev/null", "$null", "nul", "NUL", "/dev/stderr", "/dev/stdout"];
+                let nowhere = [
+                    "/dev/null",
+                    "$null",
+                    "nul",
+                    "NUL",
+                    "/dev/stderr",
+                    "/dev/stdout",
+                ];
                 if writes && !nowhere.contains(&&*target) {
                     draft.simple.writes = Some(target);
                 }
@@ -374,7 +383,10 @@ impl<'a> Reader<'a> {
             return false;
         };
         let name = name.trim_end_matches('+');
-        let first = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        let first = name
+            .bytes()
+            .next()
+            .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
         if !first || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
             return false;
         }
@@ -408,7 +420,9 @@ impl<'a> Reader<'a> {
                 continue;
             }
             match first.split_once('=') {
-                Some((name, value)) if name.starts_with('$') && Dialect::of(value).is_powershell() => {
+                Some((name, value))
+                    if name.starts_with('$') && Dialect::of(value).is_powershell() =>
+                {
                     words[0] = Cow::Owned(value.to_owned());
                 }
                 _ => break,
@@ -428,8 +442,7 @@ impl<'a> Reader<'a> {
 
 /// Words before a command that are none.
 const LEADING: [&str; 12] = [
-    "if", "then", "elif", "else", "while", "until", "do", "!", "try", "finally", "return",
-    "coproc",
+    "if", "then", "elif", "else", "while", "until", "do", "!", "try", "finally", "return", "coproc",
 ];
 
 /// Words after which nothing runs up to the command's end.

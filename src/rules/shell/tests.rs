@@ -23,7 +23,10 @@ fn tell(simple: &Simple<'_>) -> String {
 
 #[test]
 fn operators_separate() {
-    check("a b && c || d; e & f | g |& h", &["a_b", "c", "d", "e", "f", "<g", "<h"]);
+    check(
+        "a b && c || d; e & f | g |& h",
+        &["a_b", "c", "d", "e", "f", "<g", "<h"],
+    );
     check("a\nb # c; d\n(e; f) ; { g; }", &["a", "b", "e", "f", "g"]);
 }
 
@@ -36,7 +39,10 @@ fn quotes_and_escapes_join_words() {
 
 #[test]
 fn substitutions_are_read() {
-    check("a $(b | c) `d e` \"x $(f)\"", &["$b", "$<c", "$d_e", "$f", "a_$()_$()_x $()"]);
+    check(
+        "a $(b | c) `d e` \"x $(f)\"",
+        &["$b", "$<c", "$d_e", "$f", "a_$()_$()_x $()"],
+    );
     check("a $((1 + 2)) ${b:-c d}", &["a__${b:-c d}"]);
     check("diff <(a) <(b)", &["$a", "$b", "diff"]);
 }
@@ -64,7 +70,10 @@ fn heredocs_are_bodies() {
     let told: Vec<String> = read.iter().map(tell).collect();
     assert_eq!(told, [">cat", "b", "c"]);
     assert_eq!(read[0].heredoc, Some("rm -rf /\n"));
-    check("git commit -m \"$(cat <<EOF\nit's; rm x\nEOF\n)\" && b", &["$cat", "git_commit_-m_$()", "b"]);
+    check(
+        "git commit -m \"$(cat <<EOF\nit's; rm x\nEOF\n)\" && b",
+        &["$cat", "git_commit_-m_$()", "b"],
+    );
 }
 
 #[test]
@@ -73,8 +82,14 @@ fn powershell_has_its_own_rules() {
         "$c = Get-Content $f -Raw; foreach ($x in $c) { Set-Content -Path $x }",
         &["Get-Content_$f_-Raw", "Set-Content_-Path_$x"],
     );
-    check("& \"$d\\app.exe\" print; Get-Item a", &["$d\\app.exe_print", "Get-Item_a"]);
-    check("Remove-Item -LiteralPath '\\\\?\\D:\\x' && git status", &["Remove-Item_-LiteralPath_\\\\?\\D:\\x", "git_status"]);
+    check(
+        "& \"$d\\app.exe\" print; Get-Item a",
+        &["$d\\app.exe_print", "Get-Item_a"],
+    );
+    check(
+        "Remove-Item -LiteralPath '\\\\?\\D:\\x' && git status",
+        &["Remove-Item_-LiteralPath_\\\\?\\D:\\x", "git_status"],
+    );
 }
 
 #[test]

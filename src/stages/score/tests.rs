@@ -25,8 +25,10 @@ fn vector(case: &Value) -> ActivityVector {
             .expect("values in range");
     }
     let signals = case["signals"].as_object().expect("signals");
-    let named: BTreeMap<String, f64> =
-        signals.iter().map(|(name, v)| (name.clone(), number(v))).collect();
+    let named: BTreeMap<String, f64> = signals
+        .iter()
+        .map(|(name, v)| (name.clone(), number(v)))
+        .collect();
     ActivityVector::from_signals(&Signals::from(named))
 }
 
@@ -36,11 +38,22 @@ fn the_documents_vectors() {
     for case in golden["cases"].as_array().expect("cases") {
         let (found, wants) = (vector(case), &case["want"]);
         for dimension in Dimension::ALL {
-            let want = wants["vector"][dimension.as_str()].as_f64().expect("a number");
+            let want = wants["vector"][dimension.as_str()]
+                .as_f64()
+                .expect("a number");
             assert!((found.get(dimension) - want).abs() < 1e-9, "{}", case["id"]);
         }
-        let dominant: Vec<&str> = found.dominant().into_iter().map(Dimension::as_str).collect();
-        assert_eq!(serde_json::json!(dominant), wants["dominant"], "{}", case["id"]);
+        let dominant: Vec<&str> = found
+            .dominant()
+            .into_iter()
+            .map(Dimension::as_str)
+            .collect();
+        assert_eq!(
+            serde_json::json!(dominant),
+            wants["dominant"],
+            "{}",
+            case["id"]
+        );
         let primary = found.primary().map_or(MIXED, Dimension::as_str);
         assert_eq!(primary, wants["primary"], "{}", case["id"]);
         assert_eq!(found.profile(), wants["profile"], "{}", case["id"]);
@@ -49,13 +62,19 @@ fn the_documents_vectors() {
 
 fn tally() -> impl Strategy<Value = ActivityTally> {
     let names = || proptest::sample::select(vec!["Read", "$ test", "$ ?zzz pr", "fix", "add", "x"]);
-    let counts = move || proptest::collection::btree_map(names().prop_map(String::from), 1..9u64, 0..4);
+    let counts =
+        move || proptest::collection::btree_map(names().prop_map(String::from), 1..9u64, 0..4);
     let category = proptest::sample::select(Dimension::ALL.to_vec());
     let files = proptest::collection::btree_set(0..9u64, 1..4);
     let files = proptest::collection::btree_map(category, files, 0..3);
     (counts(), counts(), 0..5u64, files).prop_map(|(keywords, tools, errors, files)| {
         let files: BTreeMap<Dimension, BTreeSet<u64>> = files;
-        ActivityTally { keywords, tools, errors, files }
+        ActivityTally {
+            keywords,
+            tools,
+            errors,
+            files,
+        }
     })
 }
 
