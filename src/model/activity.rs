@@ -254,6 +254,14 @@ impl Activity {
             primary: vector.primary().filter(|_| strength >= min_strength),
         }
     }
+
+    /// The vector's, unless it is too weak to say anything.
+    pub fn profile(&self) -> String {
+        match self.primary {
+            Some(_) => self.vector.profile(),
+            None => ActivityVector::default().profile(),
+        }
+    }
 }
 
 /// What was counted of a stretch of work. Merging is associative and commutative, so that any

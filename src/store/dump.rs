@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 16] = [
+static TABLES: [Shown; 17] = [
     Shown {
         table: "session",
         columns: &["id", "agent", "namespace", "project_path", "cwd", "host", "file",
@@ -194,6 +194,12 @@ static TABLES: [Shown; 16] = [
     Shown {
         table: "body",
         columns: &["episode=@episode", "body=text"],
+        rows: None,
+        order: "@episode",
+    },
+    Shown {
+        table: "activity",
+        columns: &["episode=@episode", "tally"],
         rows: None,
         order: "@episode",
     },
