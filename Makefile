@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test crash soak check fmt bench fuzz install
+.PHONY: help demo test crash soak check fmt bench eval fuzz install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ fuzz: ## throw hostile bytes at the parsers, ten minutes for each target; needs 
 		$(CARGO) fuzz run --sanitizer none $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 || exit 1; \
 	done
+
+eval: ## measure the rules against labelled examples (TRUTH=DIR); the table of docs/activity.md
+	@$(CARGO) build --release --quiet
+	@target/release/sessionmill eval --truth $(or $(TRUTH),../shared/truth)
 
 install: ## build the program and put it into ~/.cargo/bin
 	$(CARGO) install --locked --path .

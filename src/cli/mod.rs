@@ -8,6 +8,7 @@ mod ctx;
 mod doctor;
 mod drift;
 mod enable;
+mod eval;
 mod exit;
 mod forget;
 mod human;
@@ -105,6 +106,7 @@ enum Command {
     Status(status::Args),
     Stats(stats::Args),
     Doctor(doctor::Args),
+    Eval(eval::Args),
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
     Forget(forget::Args),
@@ -125,6 +127,7 @@ impl Command {
             Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
             Command::Doctor(args) => doctor::run(args, ctx),
+            Command::Eval(args) => eval::run(args, ctx),
             Command::Enable(args) => enable::enable(args, ctx),
             Command::Disable(args) => enable::disable(args, ctx),
             Command::Forget(args) => forget::run(args, ctx),

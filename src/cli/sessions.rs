@@ -5,7 +5,10 @@ use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::places::{self, Filters, Reach};
-use crate::store::{SessionFilter, SessionRow};
+use crate::model::activity::{Activity, Dimension, MIN_STRENGTH, MIXED};
+use crate::rules::classify::Classifier;
+use crate::stages::score::signals;
+use crate::store::{SessionFilter, SessionRow, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -26,15 +29,19 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         limit: (args.limit > 0).then_some(args.limit),
         ..reach.sessions(&args.filters, ctx)?
     };
-    let rows = ctx.reader()?.sessions(&filter)?;
+    let store = ctx.reader()?;
+    let rows = store.sessions(&filter)?;
     if ctx.out.json {
-        let list: Vec<Value> = rows.iter().map(document).collect();
+        let list = rows
+            .iter()
+            .map(|row| Ok(with_activity(document(row), &activity(&store, row)?)));
+        let list: Vec<Value> = list.collect::<Result<_>>()?;
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
     let length = places::telling_length(rows.iter().map(|row| row.session.id.as_str()));
     for row in &rows {
-        print(row, length, &reach, ctx)?;
+        print(row, &activity(&store, row)?, length, &reach, ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -42,7 +49,31 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn print(row: &SessionRow, length: usize, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+/// What kind of work a session was, by today's tables.
+fn activity(store: &Store, row: &SessionRow) -> Result<Activity> {
+    let tally = store.activity(&row.session.id)?;
+    let signals = signals(&tally, &Classifier::default());
+    Ok(Activity::of(signals, MIN_STRENGTH))
+}
+
+fn with_activity(mut document: Value, activity: &Activity) -> Value {
+    document["activity"] = json!({
+        "vector": activity.vector,
+        "signals": activity.signals,
+        "strength": activity.strength,
+        "primary": activity.primary.map_or(MIXED, Dimension::as_str),
+        "profile": activity.profile(),
+    });
+    document
+}
+
+fn print(
+    row: &SessionRow,
+    activity: &Activity,
+    length: usize,
+    reach: &Reach,
+    ctx: &mut Ctx,
+) -> Result<()> {
     let session = &row.session;
     let title = ctx
         .out
@@ -55,9 +86,10 @@ fn print(row: &SessionRow, length: usize, reach: &Reach, ctx: &mut Ctx) -> Resul
     ))?;
     let place = reach.origin(&session.namespace, &session.project_path);
     let size = format!(
-        "{}, {}",
+        "{}, {}, {}",
         human::plural(row.episodes, "episode"),
-        human::bytes(row.body_bytes)
+        human::bytes(row.body_bytes),
+        activity.profile(),
     );
     let line = ctx
         .out

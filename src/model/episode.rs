@@ -1,5 +1,6 @@
 //! The unit that is stored, found and delivered, and the names by which its origin is known.
 
+use super::activity::ActivityTally;
 use super::batch::Delta;
 use super::tally::Tally;
 use super::time::Time;
@@ -108,4 +109,6 @@ pub struct Episode {
     pub files: BTreeSet<String>,
     /// Its own counts, not cumulative.
     pub tally: Tally,
+    /// What its work is told by, not cumulative.
+    pub activity: ActivityTally,
 }

@@ -1,5 +1,6 @@
 //! What `filter` keeps: a human's prompt and everything until the next one, as lines of text.
 
+use super::activity::ActivityTally;
 use super::carry::FilterCarry;
 use super::entry::{Context, Status};
 use super::source::Place;
@@ -39,6 +40,8 @@ pub struct Item {
     pub text: String,
     /// On digests.
     pub tool: Option<ToolUse>,
+    /// What it says about the kind of work; empty before `score`.
+    pub activity: ActivityTally,
     /// Assistant messages that were first seen since the item before (silent ones included).
     pub messages: u32,
     /// Tokens billed since the item before.
@@ -97,6 +100,8 @@ pub enum ItemKind {
 pub struct ToolUse {
     /// The tool's name as the model wrote it.
     pub name: String,
+    /// On calls of shells: what its command is counted as (`rules::commands`); else empty.
+    pub command: String,
     /// How it ended.
     pub status: Status,
     /// UTF-8 bytes of the output that the digest stands for.

@@ -5,9 +5,11 @@
 //! Each travels in a [`batch::Batch`] that carries the bytes it came from, what was refused, and
 //! what was counted.
 
+pub mod activity;
 pub mod batch;
 pub mod carry;
 pub mod checkpoint;
+pub mod classification;
 pub mod entry;
 pub mod episode;
 pub mod error;

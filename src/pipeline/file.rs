@@ -21,6 +21,7 @@ use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
 use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
+use crate::stages::score::score;
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -130,6 +131,7 @@ pub fn fold(
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
         let batch = filter(batch, &rules.policy, &rules.redactor, &mut fold.filter);
+        let batch = score(batch);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
         let room = REJECTS_MAX.saturating_sub(fold.rejects.len());
         fold.rejects.extend(batch.rejects.into_iter().take(room));

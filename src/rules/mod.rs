@@ -1,14 +1,21 @@
 //! Floor 1: judgement as tables. YAML files, embedded, with samples that test themselves.
 
+pub mod classify;
+pub mod commands;
 pub mod documents;
 pub mod endings;
 pub mod errors;
 pub mod fields;
 pub mod injected;
+pub mod keywords;
+pub mod names;
+pub mod paths;
 pub mod records;
 pub mod secrets;
+pub mod shell;
 pub mod table;
 pub mod terminal;
 pub mod test_runners;
+pub mod tool_cache;
 pub mod tools;
 pub mod versions;

@@ -4,6 +4,7 @@
 //! a text comes from and whether it is kept. Reading order: the table, [`table`] (rows as meant),
 //! [`scan`] (where they match), [`looks`] (what a regex can't say), [`views`] (texts in disguise).
 
+mod finder;
 mod looks;
 mod scan;
 mod table;

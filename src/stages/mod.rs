@@ -4,3 +4,4 @@ pub mod chunk;
 pub mod discover;
 pub mod filter;
 pub mod parse;
+pub mod score;

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 17] = [
+static TABLES: [Shown; 18] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -201,6 +201,12 @@ static TABLES: [Shown; 17] = [
     Shown {
         table: "body",
         columns: &["episode=@episode", "body=text"],
+        rows: None,
+        order: "@episode",
+    },
+    Shown {
+        table: "activity",
+        columns: &["episode=@episode", "tally"],
         rows: None,
         order: "@episode",
     },

@@ -163,6 +163,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
             files_modified: row.get(18)?,
             files: Default::default(),
             tally: tally(row, 29)?,
+            activity: Default::default(),
         },
         session: row.get(19)?,
         agent: agent(row, 20)?,

@@ -7,6 +7,7 @@
 //! [`Store::search`], [`Store::status`].
 
 mod account;
+mod activity;
 mod commit;
 mod consent;
 mod dump;

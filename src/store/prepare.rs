@@ -50,6 +50,7 @@ pub(super) struct Row {
     pub(super) title_words: String,
     pub(super) index: IndexText,
     pub(super) tools: Vec<(String, ToolTally)>,
+    pub(super) activity: Packed,
 }
 
 impl Prepared {
@@ -114,6 +115,7 @@ impl Row {
             tools: std::mem::take(&mut episode.tally.tools)
                 .into_iter()
                 .collect(),
+            activity: pack_json(&episode.activity),
             revision,
             body_bytes: text.len() as u64,
             body: pack(text),

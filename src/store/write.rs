@@ -1,6 +1,7 @@
 //! Episodes on their way in: rows, words, tools and paths, and the open ones that are no more.
 //! Knows which of its tables a change concerns; refuses to judge whether the change is right.
 
+use super::activity;
 use super::commit::{Stamp, Stored};
 use super::files::int;
 use super::prepare::Row;
@@ -189,6 +190,7 @@ impl<'a> EpisodeWriter<'a> {
 
     /// Tools and paths; gives the names that the episode has now.
     fn write_parts(&mut self, n: i64, row: &Row) -> rusqlite::Result<(Names, Names)> {
+        activity::write(self.db, n, &row.activity)?;
         let mut tools = Names::default();
         for (tool, tally) in &row.tools {
             let tool = name(self.db, self.names, tool)?;
@@ -236,6 +238,7 @@ pub(super) fn remove(db: &Connection, n: i64) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM words WHERE rowid = ?1",
         "DELETE FROM body WHERE episode = ?1",
+        "DELETE FROM activity WHERE episode = ?1",
         "DELETE FROM episode_tool WHERE episode = ?1",
         "DELETE FROM episode_path WHERE episode = ?1",
         "DELETE FROM episode WHERE n = ?1",

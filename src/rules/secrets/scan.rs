@@ -1,17 +1,17 @@
 //! Where secrets stand in a text: one scan for all keywords, then each row's pattern right there.
 //! Knows how rows are tried; refuses to know what becomes of what it finds.
 
+use super::finder::Finder;
 use super::looks;
 use super::table::{Row, Starts, UserRules};
 use super::views::{self, View};
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::Captures;
 
 /// Rows, ready to be tried.
 pub(super) struct Engine {
     rows: Vec<Row>,
     allow: Vec<regex::bytes::Regex>,
-    finder: AhoCorasick,
+    finder: Finder,
     /// By the finder's literals.
     rows_of: Vec<Vec<u16>>,
 }
@@ -51,15 +51,10 @@ impl Engine {
                 }
             }
         }
-        let finder = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&literals)
-            .expect("keywords of the table of secrets");
         Engine {
             rows,
             allow: user.allow.clone(),
-            finder,
+            finder: Finder::new(literals),
             rows_of,
         }
     }
@@ -91,7 +86,7 @@ impl Engine {
 
     fn scan(&self, text: &[u8], spans: &mut Vec<Span>) {
         let mut tried = Vec::new();
-        for hit in self.finder.find_overlapping_iter(text) {
+        for hit in self.finder.find(text) {
             for row in &self.rows_of[hit.pattern().as_usize()] {
                 let rule = &self.rows[usize::from(*row)];
                 let Some(start) = start(text, hit.start(), rule) else {

@@ -58,6 +58,7 @@ pub(super) fn split(rest: &mut Piece, room: usize) -> Piece {
         item: Item {
             text,
             tool: rest.item.tool.take(),
+            activity: std::mem::take(&mut rest.item.activity),
             resume: rest.item.resume.clone(),
             ..rest.item
         },
@@ -76,6 +77,7 @@ fn uncounted(item: &mut Item) {
     item.messages = 0;
     item.usage = Default::default();
     item.tool = None;
+    item.activity = Default::default();
 }
 
 /// What later pieces of an item begin with.

@@ -3,6 +3,7 @@
 
 use super::cut;
 use super::open::Piece;
+use crate::model::activity::ActivityTally;
 use crate::model::batch::Delta;
 use crate::model::carry::ChunkCarry;
 use crate::model::entry::Status;
@@ -56,6 +57,7 @@ pub(super) fn of(
         files_modified: after.modified.len() as u64,
         files: files(pieces),
         tally: tally(pieces),
+        activity: activity(pieces),
     }
 }
 
@@ -127,6 +129,14 @@ fn minutes(started: Option<Time>, ended: Option<Time>) -> u64 {
 fn files(pieces: &[Piece]) -> BTreeSet<String> {
     let tools = pieces.iter().filter_map(|p| p.item.tool.as_ref());
     tools.flat_map(|tool| tool.files.iter().cloned()).collect()
+}
+
+fn activity(pieces: &[Piece]) -> ActivityTally {
+    let mut sum = ActivityTally::default();
+    for piece in pieces {
+        sum.merge(&piece.item.activity);
+    }
+    sum
 }
 
 /// The counts of these pieces alone. `read_bytes` and `records` are the reader's to count.

@@ -1,6 +1,7 @@
 //! Items and the pieces of exchanges they make up. Knows labels, markers for what the policy leaves
 //! out, and what every item has to carry; refuses to know why an item is there.
 
+use crate::model::activity::ActivityTally;
 use crate::model::entry::{Context, Entry, Identity, Via};
 use crate::model::exchange::{Exchange, Item, ItemKind, LEFT_OUT, Resume, ToolUse};
 use crate::model::fold::StreamFold;
@@ -183,6 +184,7 @@ impl<'a> Out<'a> {
             kind,
             text,
             tool,
+            activity: ActivityTally::default(),
             messages,
             usage,
             quiet_since: at.quiet_since,

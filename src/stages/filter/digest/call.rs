@@ -4,6 +4,7 @@
 
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch::{self, Change};
+use crate::rules::commands;
 use crate::rules::documents;
 use crate::rules::test_runners;
 use crate::rules::tools::{self, Answer, Show, Tool};
@@ -29,6 +30,9 @@ pub const PARAMS: &str = "~params";
 
 /// Where shortened inputs keep a plan's title; in the table, the parameter that stands for it.
 pub const TITLE: &str = "~title";
+
+/// Where shortened inputs keep what the command is counted as.
+pub const CLASS: &str = "~class";
 
 /// Where shortened inputs keep whether the command can't run tests.
 pub const IDLE: &str = "~idle";
@@ -68,22 +72,39 @@ impl<'a> Call<'a> {
             .unwrap_or_default()
     }
 
+    /// What its command is counted as (`rules::commands`); empty where there is none.
+    pub fn counted_as(&self) -> String {
+        if let Some(kept) = self.text(CLASS) {
+            return kept.to_owned();
+        }
+        match self.command_line() {
+            Some(_) if !self.changes.is_empty() => "edit".to_owned(),
+            Some(line) => commands::counted_as(&line),
+            None => String::new(),
+        }
+    }
+
     /// Whether its command can't run tests; always `false` where there is none.
     pub fn is_idle(&self) -> bool {
         if let Some(kept) = self.input.get(IDLE).and_then(Value::as_bool) {
             return kept;
         }
+        self.command_line()
+            .is_some_and(|line| test_runners::is_idle(&line))
+    }
+
+    /// The command as it was given.
+    fn command_line(&self) -> Option<Cow<'a, str>> {
         let command = self
             .row
             .shows
             .iter()
             .filter(|show| matches!(show, Show::Command(_)));
         let mut keys = command.flat_map(|show| show.keys());
-        let value = keys.find_map(|key| self.value(key));
-        match value {
-            Some(Value::Array(list)) => test_runners::is_idle(&joined(list)),
-            Some(Value::String(text)) => test_runners::is_idle(text),
-            _ => false,
+        match keys.find_map(|key| self.value(key))? {
+            Value::Array(list) => Some(Cow::Owned(joined(list))),
+            Value::String(text) => Some(Cow::Borrowed(text)),
+            _ => None,
         }
     }
 

@@ -41,6 +41,7 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
     call.tell(&mut text);
     let mut used = ToolUse {
         name: tool.to_owned(),
+        command: call.counted_as(),
         files: call.files(),
         ..ToolUse::default()
     };

@@ -4,7 +4,7 @@
 //! the digest of a shortened input is the digest of the input, and shortening twice is shortening
 //! once.
 
-use super::call::{Call, IDLE, PARAMS, TITLE, joined, params};
+use super::call::{CLASS, Call, IDLE, PARAMS, TITLE, joined, params};
 use super::files::{changed_lines, written_lines};
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch;
@@ -36,7 +36,10 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
             kept.extend(lines.map(|n| (LINES.to_owned(), json!(n))));
         }
         Answer::Approve => kept.extend(title(&call)),
-        Answer::Shell => kept.extend([(IDLE.to_owned(), call.is_idle().into())]),
+        Answer::Shell => kept.extend([
+            (IDLE.to_owned(), call.is_idle().into()),
+            (CLASS.to_owned(), call.counted_as().into()),
+        ]),
         _ => {}
     }
     if !call.changes.is_empty() {

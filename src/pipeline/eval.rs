@@ -1,0 +1,289 @@
+//! How well the rules judge: labelled truth in, figures out. Reads the truth and the logs that it
+//! names; writes nothing.
+
+use super::peek::file_name;
+use crate::host::files::source_file;
+use crate::host::read::{Content, LogReader};
+use crate::model::activity::{
+    Activity, ActivityTally, ActivityVector, Dimension, MIN_STRENGTH, MIXED,
+};
+use crate::model::classification::Classification;
+use crate::model::entry::Context;
+use crate::model::policy::FilterPolicy;
+use crate::model::source::Agent;
+use crate::rules::classify::Classifier;
+use crate::rules::commands;
+use crate::rules::secrets::Redactor;
+use crate::stages::filter::{FilterState, filter};
+use crate::stages::parse::{ParseState, parse, skim::Skimmer};
+use crate::stages::score::{score, signals};
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// One figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// What is measured.
+    pub name: String,
+    /// Labelled examples.
+    pub of: u64,
+    /// Examples that equal their label.
+    pub strict: u64,
+    /// Examples that equal their label or a listed alternative.
+    pub lenient: u64,
+    /// What the lenient share must reach, or must not pass where `at_most` is set.
+    pub bar: Option<f64>,
+    /// The bar is an upper one.
+    pub at_most: bool,
+    /// Examples that miss, as `what: wanted, found`.
+    pub misses: Vec<String>,
+}
+
+impl Figure {
+    fn new(name: &str, bar: Option<f64>) -> Figure {
+        Figure {
+            name: name.to_owned(),
+            of: 0,
+            strict: 0,
+            lenient: 0,
+            bar,
+            at_most: false,
+            misses: Vec::new(),
+        }
+    }
+
+    fn at_most(name: &str, bar: f64) -> Figure {
+        Figure {
+            at_most: true,
+            ..Figure::new(name, Some(bar))
+        }
+    }
+
+    /// The share of examples that hold, lenient; 1 where there are none.
+    pub fn share(&self) -> f64 {
+        match self.of {
+            0 => 1.0,
+            of => self.lenient as f64 / of as f64,
+        }
+    }
+
+    /// Whether the bar is reached; `None` where there is none.
+    pub fn holds(&self) -> Option<bool> {
+        let bar = self.bar?;
+        Some(match self.at_most {
+            true => self.share() <= bar,
+            false => self.share() >= bar,
+        })
+    }
+
+    fn count(&mut self, id: &str, found: &str, label: &Label<'_>) {
+        self.of += 1;
+        self.strict += u64::from(found == label.best);
+        let fine = found == label.best || label.also.iter().any(|also| also == found);
+        self.lenient += u64::from(fine);
+        if !fine {
+            let wanted = std::iter::once(label.best).chain(label.also.iter().map(String::as_str));
+            let wanted: Vec<&str> = wanted.collect();
+            self.misses
+                .push(format!("{id}: {} not {found}", wanted.join("|")));
+        }
+    }
+
+    /// Counts what must not happen often.
+    fn note(&mut self, id: &str, happened: bool) {
+        self.of += 1;
+        self.strict += u64::from(happened);
+        self.lenient += u64::from(happened);
+        if happened {
+            self.misses.push(id.to_owned());
+        }
+    }
+}
+
+struct Label<'a> {
+    best: &'a str,
+    also: &'a [String],
+}
+
+/// A row of `commands.jsonl` or `tools.jsonl`.
+#[derive(Deserialize)]
+struct Call {
+    #[serde(alias = "tool", alias = "command")]
+    name: String,
+    intent: String,
+    intent_ok: Vec<String>,
+    domain: String,
+    domain_ok: Vec<String>,
+    activity: Vec<String>,
+}
+
+/// A row of `sessions.jsonl`.
+#[derive(Deserialize)]
+struct Labelled {
+    id: String,
+    path: String,
+    tool: Agent,
+    primary: String,
+    primary_ok: Vec<String>,
+    strong: Vec<String>,
+    absent: Vec<String>,
+}
+
+/// Every figure whose file is in `truth`; sessions' logs are below `corpus`.
+///
+/// # Errors
+/// When a file can't be read or isn't what its name says.
+pub fn figures(truth: &Path, corpus: &Path, classifier: &Classifier) -> Result<Vec<Figure>> {
+    let mut all = Vec::new();
+    if let Some(rows) = rows::<Call>(&truth.join("commands.jsonl"))? {
+        all.extend(calls("commands", &rows, 0.92, |name| {
+            commands::classify(name).classification
+        }));
+    }
+    if let Some(rows) = rows::<Call>(&truth.join("tools.jsonl"))? {
+        all.extend(calls("tools", &rows, 0.92, |name| {
+            classifier.tool(name, &Value::Null)
+        }));
+    }
+    for (name, has_bars) in [("sessions", true), ("sessions_short", false)] {
+        if let Some(rows) = rows::<Labelled>(&truth.join(format!("{name}.jsonl")))? {
+            let mut figures = sessions(name, &rows, corpus, classifier)?;
+            if !has_bars {
+                figures.iter_mut().for_each(|figure| figure.bar = None);
+            }
+            all.extend(figures);
+        }
+    }
+    Ok(all)
+}
+
+fn rows<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<Vec<T>>> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| path.display().to_string()),
+    };
+    let rows = (1..).zip(text.lines()).map(|(number, line)| {
+        serde_json::from_str(line).with_context(|| format!("{}:{number}", path.display()))
+    });
+    rows.collect::<Result<Vec<T>>>().map(Some)
+}
+
+fn calls(
+    what: &str,
+    rows: &[Call],
+    bar: f64,
+    classify: impl Fn(&str) -> Classification,
+) -> Vec<Figure> {
+    let mut intent = Figure::new(&format!("{what}: intent"), Some(bar));
+    let mut domain = Figure::new(&format!("{what}: domain"), Some(0.90));
+    let mut unknown = Figure::at_most(&format!("{what}: unknown"), 0.08);
+    let mut activity = Figure::new(&format!("{what}: strongest dimension"), None);
+    for row in rows {
+        let found = classify(&row.name);
+        let id = row.name.chars().take(200).collect::<String>();
+        let label = Label {
+            best: &row.intent,
+            also: &row.intent_ok,
+        };
+        let said = if found.is_unknown() {
+            "unknown"
+        } else {
+            found.intent.as_str()
+        };
+        intent.count(&id, said, &label);
+        let label = Label {
+            best: &row.domain,
+            also: &row.domain_ok,
+        };
+        domain.count(&id, found.domain.as_str(), &label);
+        unknown.note(&id, found.is_unknown());
+        let vector = ActivityVector::from_signals(&found.signals);
+        let strongest = vector.primary().map_or("", |d| d.as_str());
+        let (best, also) = match row.activity.split_first() {
+            Some((best, also)) => (best.as_str(), also),
+            None => ("", [].as_slice()),
+        };
+        activity.count(&id, strongest, &Label { best, also });
+    }
+    vec![intent, domain, unknown, activity]
+}
+
+fn sessions(
+    what: &str,
+    rows: &[Labelled],
+    corpus: &Path,
+    classifier: &Classifier,
+) -> Result<Vec<Figure>> {
+    let mut two = Figure::new(
+        &format!("{what}: primary among our two strongest"),
+        Some(0.85),
+    );
+    let mut primary = Figure::new(&format!("{what}: our primary"), Some(0.70));
+    let mut broad = Figure::at_most(&format!("{what}: six or more dominant"), 0.05);
+    let mut strong = Figure::new(&format!("{what}: strong ones dominant"), None);
+    let mut absent = Figure::new(&format!("{what}: absent ones not dominant"), None);
+    for row in rows {
+        let counted = tally(&corpus.join(&row.path), row.tool)?;
+        let activity = Activity::of(signals(&counted, classifier), MIN_STRENGTH);
+        let vector = activity.vector;
+        let dominant: Vec<&str> = match activity.primary {
+            Some(_) => vector
+                .dominant()
+                .into_iter()
+                .map(Dimension::as_str)
+                .collect(),
+            None => Vec::new(),
+        };
+        let first = dominant.first().copied().unwrap_or(MIXED);
+        let id = format!("{} {}", row.id, vector.profile());
+        let label = Label {
+            best: &row.primary,
+            also: &row.primary_ok,
+        };
+        primary.count(&id, first, &label);
+        let right =
+            |name: &&&str| **name == row.primary || row.primary_ok.iter().any(|ok| ok == **name);
+        let found = dominant
+            .iter()
+            .take(2)
+            .find(right)
+            .copied()
+            .unwrap_or(first);
+        two.count(&id, found, &label);
+        broad.note(&id, dominant.len() >= 6);
+        for name in &row.strong {
+            strong.note(&id, dominant.contains(&name.as_str()));
+        }
+        for name in &row.absent {
+            absent.note(&id, !dominant.contains(&name.as_str()));
+        }
+    }
+    Ok(vec![two, primary, broad, strong, absent])
+}
+
+/// What one log's work is told by.
+///
+/// # Errors
+/// When it can't be read.
+pub fn tally(path: &Path, agent: Agent) -> Result<ActivityTally> {
+    let named = || path.display().to_string();
+    let file = source_file(path, agent).with_context(named)?;
+    let mut skimmer = Skimmer::default();
+    let mut reader = LogReader::open(&file, 0, 0, Content::default())?;
+    let mut parser = ParseState::resume(Context::default(), file_name(&file.key));
+    let mut state = FilterState::default();
+    let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
+    let mut sum = ActivityTally::default();
+    while let Some(block) = reader.next_block(&mut skimmer)? {
+        let block = reader.block(block, &mut skimmer);
+        let batch = parse(agent, &mut parser, block);
+        let batch = score(filter(batch, &policy, &redactor, &mut state));
+        let items = batch.items.iter().flat_map(|exchange| &exchange.items);
+        items.for_each(|item| sum.merge(&item.activity));
+    }
+    Ok(sum)
+}

@@ -1,0 +1,129 @@
+//! What a shell command is for, as a table (`commands.yaml`): every command of a line is looked up,
+//! and the strongest stands for the line (SPEC D06).
+//!
+//! Knows programs, their subcommands and what runs other programs; refuses to know how a script is
+//! read (`rules::shell`) and where commands come from.
+
+mod judge;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use table::{Class, class};
+
+use crate::model::classification::{Classification, Domain, Intent, UNKNOWN_CONFIDENCE};
+use judge::{Judged, Verdict};
+
+/// How sure the table is.
+const TABLE_CONFIDENCE: f64 = 0.95;
+
+/// What a command line is for, and of what it is made (003-052).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// The program that stands for the line; empty where none runs.
+    pub base: String,
+    /// Its subcommand, where the table knows one.
+    pub subcommand: Option<String>,
+    /// Its options as written.
+    pub flags: Vec<String>,
+    /// Its other arguments.
+    pub targets: Vec<String>,
+    /// What it is for.
+    pub classification: Classification,
+}
+
+/// Reads and judges a command line. A few microseconds.
+pub fn classify(line: &str) -> Command {
+    let Some(judged) = judge::strongest(line) else {
+        return Command {
+            base: String::new(),
+            subcommand: None,
+            flags: Vec::new(),
+            targets: Vec::new(),
+            classification: by_class(table::TABLE.class("nothing")),
+        };
+    };
+    let Judged {
+        verdict,
+        base,
+        subcommand,
+        arguments,
+    } = judged;
+    let (flags, mut targets): (Vec<String>, Vec<String>) =
+        arguments.into_iter().partition(|word| table::is_flag(word));
+    if let Some(at) = targets.iter().position(|t| Some(t) == subcommand.as_ref()) {
+        targets.remove(at);
+    }
+    let classification = verdict.classification();
+    Command {
+        base,
+        subcommand,
+        flags,
+        targets,
+        classification,
+    }
+}
+
+/// The name under which a command line is counted: its class, or `?` and the unknown program with
+/// its subcommand. Never an argument.
+pub fn counted_as(line: &str) -> String {
+    match judge::strongest(line) {
+        None => "nothing".to_owned(),
+        Some(judged) => match judged.verdict {
+            Verdict::Class(class) => class.name.clone(),
+            Verdict::Name(name) => format!("?{name}"),
+        },
+    }
+}
+
+/// What a name given by [`counted_as`] stands for today.
+pub fn of_count(name: &str) -> Classification {
+    match name.strip_prefix('?') {
+        Some(name) => judge::by_name(name),
+        None => class(name).map_or_else(Classification::unknown, by_class),
+    }
+}
+
+fn by_class(class: &Class) -> Classification {
+    Classification {
+        intent: class.intent,
+        domain: class.domain,
+        confidence: TABLE_CONFIDENCE,
+        reasoning: format!("command table: {}", class.name),
+        signals: class.signals,
+    }
+}
+
+impl Verdict {
+    fn classification(&self) -> Classification {
+        match self {
+            Verdict::Class(class) => by_class(class),
+            Verdict::Name(name) => judge::by_name(name),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Verdict::Class(class) => class.rank,
+            Verdict::Name(name) => match judge::by_name(name) {
+                found if found.confidence <= UNKNOWN_CONFIDENCE => 8,
+                found => rank_of(found.intent, found.domain),
+            },
+        }
+    }
+}
+
+/// Where a guess stands among what the table knows.
+fn rank_of(intent: Intent, domain: Domain) -> u8 {
+    match (intent, domain) {
+        (Intent::Read, _) => 14,
+        (Intent::Search, _) => 20,
+        (Intent::Transform, _) => 30,
+        (Intent::Delete, _) => 38,
+        (Intent::Modify | Intent::Configure, _) => 51,
+        (Intent::Execute, _) => 60,
+        (Intent::Create, _) => 62,
+        (Intent::Communicate, _) => 70,
+        (Intent::Validate, _) => 79,
+    }
+}

@@ -1,0 +1,160 @@
+//! Words: quotes, escapes, variables and substitutions inside them.
+
+use super::dialect::Dialect;
+use super::reader::Reader;
+use std::borrow::Cow;
+
+impl<'a> Reader<'a> {
+    /// The next word, without its quotes; borrowed where it has none. May be empty (`''`).
+    pub(super) fn word(&mut self) -> Cow<'a, str> {
+        let from = self.at;
+        self.skip_plain();
+        let mut word = Cow::Borrowed(&self.text[from..self.at]);
+        while let Some(b) = self.peek() {
+            match b {
+                b'\'' => self.single_quoted(&mut word),
+                b'"' => self.double_quoted(word.to_mut()),
+                b'\\' if self.dialect == Dialect::Posix => self.escaped(word.to_mut()),
+                b'`' if self.dialect == Dialect::PowerShell => self.escaped(word.to_mut()),
+                b'`' => self.backticks(word.to_mut()),
+                b'$' => self.dollar(word.to_mut()),
+                b'@' if self.is_here_string() => self.here_string(),
+                _ if self.is_plain(b) => {
+                    let from = self.at;
+                    self.at += 1;
+                    self.skip_plain();
+                    word.to_mut().push_str(&self.text[from..self.at]);
+                }
+                _ => break,
+            }
+        }
+        word
+    }
+
+    fn is_plain(&self, b: u8) -> bool {
+        match b {
+            b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => false,
+            b'{' | b'}' => self.dialect == Dialect::Posix,
+            _ => true,
+        }
+    }
+
+    /// Up to what ends the word or needs a closer look; never inside a character.
+    fn skip_plain(&mut self) {
+        while let Some(b) = self.peek() {
+            if matches!(b, b'\'' | b'"' | b'\\' | b'`' | b'$' | b'@') || !self.is_plain(b) {
+                return;
+            }
+            self.at += 1;
+        }
+    }
+
+    fn single_quoted(&mut self, word: &mut Cow<'a, str>) {
+        let from = self.at + 1;
+        self.at = from.min(self.end);
+        self.skip_past(b'\'');
+        let closed = self.at > from && self.bytes()[self.at - 1] == b'\'';
+        let inner = &self.text[from.min(self.at)..self.at - usize::from(closed)];
+        match word.is_empty() {
+            true => *word = Cow::Borrowed(inner),
+            false => word.to_mut().push_str(inner),
+        }
+    }
+
+    fn double_quoted(&mut self, word: &mut String) {
+        self.at += 1;
+        while let Some(b) = self.peek() {
+            match b {
+                b'"' => {
+                    self.at += 1;
+                    return;
+                }
+                b'\\' if self.dialect == Dialect::Posix => self.escaped_in_quotes(word),
+                b'`' if self.dialect == Dialect::PowerShell => self.escaped(word),
+                b'`' => self.backticks(word),
+                b'$' => self.dollar(word),
+                _ => {
+                    let rest = &self.bytes()[self.at..self.end];
+                    let plain = rest.iter().position(|b| b"\"\\`$".contains(b));
+                    let plain = plain.unwrap_or(rest.len()).max(1);
+                    word.push_str(&self.text[self.at..self.at + plain]);
+                    self.at += plain;
+                }
+            }
+        }
+    }
+
+    /// The character after the escape, as it is; a line that goes on leaves nothing.
+    fn escaped(&mut self, word: &mut String) {
+        self.at += 1;
+        let Some(c) = self.text[self.at..self.end].chars().next() else {
+            return;
+        };
+        if c != '\n' {
+            word.push(c);
+        }
+        self.at += c.len_utf8();
+    }
+
+    /// Between double quotes only some characters can be escaped; Windows paths stay whole.
+    fn escaped_in_quotes(&mut self, word: &mut String) {
+        match self.ahead(1) {
+            Some(b'"' | b'\\' | b'$' | b'`' | b'\n') => self.escaped(word),
+            _ => {
+                word.push('\\');
+                self.at += 1;
+            }
+        }
+    }
+
+    fn dollar(&mut self, word: &mut String) {
+        match (self.ahead(1), self.ahead(2)) {
+            (Some(b'('), Some(b'(')) => {
+                let rest = &self.bytes()[self.at..self.end];
+                let close = memchr::memmem::find(rest, b"))");
+                self.at += close.map_or(rest.len(), |n| n + 2);
+            }
+            (Some(b'('), _) => {
+                self.at += 2;
+                word.push_str("$()");
+                self.substitution();
+            }
+            (Some(b'{'), _) => {
+                let from = self.at;
+                self.skip_past(b'}');
+                word.push_str(&self.text[from..self.at]);
+            }
+            (Some(b'\''), _) if self.dialect == Dialect::Posix => self.at += 1,
+            _ => {
+                word.push('$');
+                self.at += 1;
+            }
+        }
+    }
+
+    fn backticks(&mut self, word: &mut String) {
+        self.at += 1;
+        let rest = &self.bytes()[self.at..self.end];
+        let mut bytes = 0;
+        while bytes < rest.len() && rest[bytes] != b'`' {
+            bytes += 1 + usize::from(rest[bytes] == b'\\');
+        }
+        word.push_str("$()");
+        let bytes = bytes.min(rest.len());
+        self.quoted_list(bytes);
+    }
+
+    /// `@'` or `@"` at the end of a line.
+    fn is_here_string(&self) -> bool {
+        self.dialect == Dialect::PowerShell
+            && matches!(self.ahead(1), Some(b'\'' | b'"'))
+            && matches!(self.ahead(2), Some(b'\r' | b'\n'))
+    }
+
+    fn here_string(&mut self) {
+        let close = [b'\n', self.ahead(1).unwrap_or(b'\''), b'@'];
+        let rest = &self.bytes()[self.at..self.end];
+        let found = memchr::memmem::find(rest, &close);
+        self.at += found.map_or(rest.len(), |n| n + close.len());
+    }
+}
