@@ -259,8 +259,9 @@ impl Scene {
 }
 
 /// What a run leaves beside the settings.
-const EXPECTED: [&str; 4] = [
+const EXPECTED: [&str; 5] = [
     "graphiti.config.json",
+    "redact.key",
     "sessionmill.db",
     "sessionmill.lock",
     "logs",
