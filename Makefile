@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test check fmt bench eval install
+.PHONY: help demo test crash soak check fmt bench eval install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,14 @@ demo: ## index the fixture sessions into a throw-away home, search them, show th
 
 test: ## run all tests
 	$(CARGO) test
+
+crash: ## kill, starve and mislead real runs at every system call that matters; needs strace
+	@strace -o /dev/null true || { echo "make crash needs strace: apt-get install strace" >&2; exit 1; }
+	$(CARGO) test --test crash -- --include-ignored
+
+soak: ## 10,000 scripts of what happens to logs, of each kind, and 1,000 kills; an hour or so
+	GROWTH_CASES=10000 $(CARGO) test growth
+	CRASH_KILLS=1000 CRASH_POINTS=1000 CRASH_WRITERS=200 $(CARGO) test --test crash -- --include-ignored
 
 check: ## format and lints, as CI checks them
 	$(CARGO) fmt --check

@@ -4,6 +4,7 @@ use super::bar::Bar;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::plural;
+use super::redact;
 use super::setup::{self, Orders};
 use crate::config::{self, Env, Loaded, gate};
 use crate::model::error::Error;
@@ -89,7 +90,8 @@ fn run_example(test: &Example, pipeline: &Pipeline, ctx: &Ctx) -> Result<Vec<Str
         window: Window::All,
         ..orders(pipeline, ctx)
     };
-    let setup = setup::setup(&loaded.config, &orders, &|_, _, _| None);
+    let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| None);
     example(&test.wants, &setup, dir.path())
 }
 
@@ -141,7 +143,8 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
             return Err(Error::usage(message).hinted(hint).into());
         }
         let loaded = defaults_at(&home)?;
-        let setup = setup::setup(&loaded.config, &orders, &|_, _, _| None);
+        let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
+        let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| None);
         return whole(&setup, dir.path(), &home, progress);
     }
     let loaded = ctx.settings()?;
@@ -155,7 +158,8 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
         admission.left_out(project, cwd, path)
     };
-    let setup = setup::setup(&loaded.config, &orders, &left_out);
+    let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
     whole(&setup, dir.path(), &ctx.env.home, progress)
 }
 

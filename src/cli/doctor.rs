@@ -5,6 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::plural;
 use super::out::Style;
+use super::redact;
 use super::schedule;
 use super::setup::{self, Orders};
 use crate::config::{self, Loaded};
@@ -106,7 +107,8 @@ fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
         admission.left_out(project, cwd, path)
     };
-    let setup = setup::setup(&loaded.config, &orders, &left_out);
+    let redactor = redact::redactor(&loaded.config, &ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
     let setup = Some(setup).filter(|_| loaded.config.enabled);
     let _lock = Lock::take(&ctx.home.lock())?;
     let bar = Bar::default();

@@ -16,6 +16,7 @@ mod ledger;
 mod out;
 mod places;
 mod plan;
+mod redact;
 mod run;
 mod runlog;
 mod schedule;

@@ -4,6 +4,7 @@ use super::bar::Bar;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural, share};
+use super::redact;
 use super::run::Options;
 use super::setup::{self, Orders};
 use crate::config::gate;
@@ -49,7 +50,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
         admission.left_out(project, cwd, path)
     };
-    let setup = setup::setup(&loaded.config, &orders, &left_out);
+    let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
     let store: Option<Store> = match ctx.home.store().exists() {
         true => Some(ctx.reader()?),
         false => None,

@@ -5,6 +5,7 @@ use super::check;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural};
+use super::redact;
 use super::runlog;
 use super::setup::{self, Orders};
 use super::when::When;
@@ -115,13 +116,14 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     let env = ctx.env.clone();
     let admission = Admission::new(&loaded, &env);
     let lock = Lock::take(&ctx.home.lock())?;
+    let redactor = redact::redactor(&loaded.config, &ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
         admission.left_out(project, cwd, path)
     };
-    let setup = setup::setup(&loaded.config, &orders, &left_out);
+    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
     let bar = Bar::default();
     let progress: &dyn Progress = if ctx.out.shows_progress() {
         &bar
@@ -193,7 +195,8 @@ fn agree_by_configuration(reason: &str, store: &mut Store, ctx: &Ctx) -> Result<
 }
 
 fn has_news(report: &Report) -> bool {
-    report.files_read + report.files_moved > 0 || !report.problems.is_empty()
+    report.files_read + report.files_moved + report.episodes_redacted > 0
+        || !report.problems.is_empty()
 }
 
 /// One line without content, for the log.
@@ -287,6 +290,10 @@ fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {
         bytes(report.text_bytes),
         count(report.text_tokens()),
     ))?;
+    if report.episodes_redacted > 0 {
+        let episodes = plural(report.episodes_redacted, "stored episode");
+        ctx.out.line(format!("{episodes} masked by new rules"))?;
+    }
     if ledger.of(Fate::Rejected) + ledger.of(Fate::Unknown) > 0 {
         ctx.out
             .note("hint: sessionmill status says where they are")?;

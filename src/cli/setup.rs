@@ -8,6 +8,7 @@ use crate::model::time::Time;
 use crate::pipeline::file::Rules;
 use crate::pipeline::run::{LeftOut, Setup};
 use crate::pipeline::spec::{Pipeline, Window};
+use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 
 const DAY_MS: i64 = 86_400_000;
@@ -41,10 +42,15 @@ impl Orders {
 }
 
 /// Everything that a run is told; `left_out` asks an [`Admission`](crate::pipeline::admission::Admission).
-pub fn setup<'a>(config: &Config, orders: &Orders, left_out: &'a LeftOut<'a>) -> Setup<'a> {
+pub fn setup<'a>(
+    config: &Config,
+    orders: &Orders,
+    redactor: Redactor,
+    left_out: &'a LeftOut<'a>,
+) -> Setup<'a> {
     Setup {
         roots: roots(config),
-        rules: rules(config, &orders.host),
+        rules: rules(config, &orders.host, redactor),
         discover: DiscoverOptions {
             since: since(config, orders),
             again: orders.rebuild,
@@ -68,12 +74,13 @@ pub fn roots(config: &Config) -> Vec<Root> {
 }
 
 /// How every log is treated.
-pub fn rules(config: &Config, host: &str) -> Rules {
+pub fn rules(config: &Config, host: &str, redactor: Redactor) -> Rules {
     Rules {
         policy: config.policy.clone(),
         chunk: config.chunk,
         host: host.to_owned(),
         subagents: config.subagents,
+        redactor,
     }
 }
 

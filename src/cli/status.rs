@@ -12,6 +12,7 @@ use crate::model::ledger::{Fate, Ledger};
 use crate::model::source::SourceFile;
 use crate::pipeline::lock;
 use crate::pipeline::run::made_by;
+use crate::rules::secrets::Redactor;
 use crate::stages::discover::{Checkpoints, DiscoverOptions, Discovered, discover};
 use crate::store::{Access, Status, Store};
 use anyhow::Result;
@@ -53,7 +54,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let status = store
         .as_ref()
         .map_or_else(|| Ok(Status::default()), Store::status)?;
-    let current = made_by(&setup::rules(config, &ctx.host));
+    let current = made_by(&setup::rules(config, &ctx.host, Redactor::default()));
     let state = State {
         gate: (gate.enabled, gate.reason),
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),

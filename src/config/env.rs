@@ -128,6 +128,16 @@ impl Home {
         self.dir.join("pipelines")
     }
 
+    /// The user's own rules for secrets.
+    pub fn secret_rules(&self) -> PathBuf {
+        self.dir.join("rules/secrets.yaml")
+    }
+
+    /// The key of the hashes in placeholders; it never leaves the machine.
+    pub fn redact_key(&self) -> PathBuf {
+        self.dir.join("redact.key")
+    }
+
     /// The cache of classified tools, unless `summarization.tool_classification_cache` moves it.
     pub fn tool_cache(&self) -> PathBuf {
         self.dir.join("tool_classification_cache.json")

@@ -33,6 +33,8 @@ pub struct Config {
     pub check_interval_s: u32,
     /// What is kept of a conversation.
     pub policy: FilterPolicy,
+    /// E-mail addresses, user names and IP addresses are masked too.
+    pub masks_personal: bool,
     /// Where episodes are cut.
     pub chunk: ChunkOptions,
     /// `None`: the machine's own; ask [`Config::group`].
@@ -119,6 +121,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         inactivity_timeout_s: tracking.inactivity_timeout,
         check_interval_s: tracking.check_interval,
         policy: policy(layers, &wire)?,
+        masks_personal: wire.redact.personal == Personal::Mask,
         chunk: ChunkOptions {
             max_exchanges: wire.chunk.max_exchanges,
             max_tokens: u64::from(wire.chunk.max_tokens),
@@ -137,12 +140,6 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
 
 /// Values that are spelled right and can't be honoured.
 fn refused(layers: &Layers, wire: &Wire) -> Result<(), Error> {
-    if wire.redact.personal == Personal::Mask {
-        let what = "this version can't mask personal data";
-        return Err(layers
-            .error("redact.personal", None, what)
-            .hinted("set it to \"off\", knowing that nothing is masked"));
-    }
     let summarization = &wire.session_tracking.summarization;
     let manual = summarization.type_detection == TypeDetection::Manual;
     if manual && summarization.activity_vector.is_none() {

@@ -43,8 +43,7 @@ pub struct Wire {
     /// How sessions are scored.
     #[schemars(extend("x-effect" = NOT_YET))]
     pub score: Score,
-    /// What is masked.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// What is masked besides secrets, which always are.
     pub redact: Redact,
     /// Where episodes are delivered. This version delivers nowhere: must be empty.
     #[schemars(extend("x-effect" = NOT_YET))]
@@ -541,7 +540,7 @@ impl Default for Score {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Redact {
-    /// E-mail addresses, user names in paths, IP addresses. This version can't mask: `mask` is refused.
+    /// E-mail addresses, user names in paths of home directories, IP addresses.
     pub personal: Personal,
 }
 

@@ -158,19 +158,19 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(rest)
 }
 
-/// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`,
-/// plain or compressed (FORMATS §§ 1, 8).
+/// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`
+/// (FORMATS §§ 1, 8). Plain or compressed.
 fn looks_like_a_log(path: &Path, agent: Agent) -> bool {
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy())
         .unwrap_or_default();
+    let Some(stem) = name.trim_end_matches(".zst").strip_suffix(".jsonl") else {
+        return false;
+    };
     match agent {
-        Agent::Claude => name.ends_with(".jsonl") && name != "journal.jsonl",
-        Agent::Codex => {
-            name.starts_with("rollout-")
-                && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))
-        }
+        Agent::Claude => stem != "journal",
+        Agent::Codex => stem.starts_with("rollout-"),
     }
 }
 

@@ -34,6 +34,43 @@ pub struct StreamCarry {
     pub filter: FilterCarry,
     /// Before the first item of the open tail.
     pub chunk: ChunkCarry,
+    /// After the open tail, where there is one and it is stored.
+    pub end: Option<Box<StreamEnd>>,
+}
+
+/// Where a stream stood when its log was last read to the end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StreamEnd {
+    /// After the last record.
+    pub filter: FilterCarry,
+    /// After the last item; the open tail counts as a part.
+    pub chunk: ChunkCarry,
+}
+
+impl Carry {
+    /// The state from which another generation of the log goes on: what is stored stays, and the
+    /// records are read from the start of the file.
+    pub fn at_the_end(self) -> Carry {
+        let streams = self.streams.into_iter().map(|stream| {
+            let end = stream.end.unwrap_or_else(|| {
+                let (filter, mut chunk) = (stream.filter, stream.chunk);
+                (chunk.skip_items, chunk.skip_bytes, chunk.first) = (0, 0, None);
+                Box::new(StreamEnd { filter, chunk })
+            });
+            StreamCarry {
+                stream: stream.stream,
+                from: 0,
+                filter: end.filter,
+                chunk: end.chunk,
+                end: None,
+            }
+        });
+        Carry {
+            context: Context::default(),
+            streams: streams.collect(),
+        }
+    }
 }
 
 /// What links records of one stream: calls without results, prompts without delivery. Copied for

@@ -9,10 +9,38 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How a record's id is kept in the store: xxh3 of its 16 bytes (UUIDv7 begins with the time). Two
-/// of a billion records share one with a probability of one in forty.
+/// How a record's id is kept in the store: xxh3 of its 16 bytes (UUIDv7 begins with the time),
+/// made even. Two of a billion records share one with a probability of one in twenty.
 pub fn short_id(id: Uuid) -> u64 {
-    xxh3_64(id.as_bytes())
+    xxh3_64(id.as_bytes()) & !COPY
+}
+
+/// Set in the short id of a record that its file has a copy of: it belongs to another file, or to
+/// an earlier line of this one.
+pub const COPY: u64 = 1;
+
+/// Short ids of the records of one file, each marked where it is a [`COPY`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordIds {
+    /// Before the checkpoint, in file order.
+    pub committed: Vec<u64>,
+    /// In the open tail, in file order.
+    pub tail: Vec<u64>,
+    /// Of earlier generations: what they held is stored.
+    pub older: Vec<u64>,
+}
+
+impl RecordIds {
+    /// All of them, in file order, earlier generations last.
+    pub fn all(&self) -> impl Iterator<Item = u64> {
+        let ids = self.committed.iter().chain(&self.tail).chain(&self.older);
+        ids.copied()
+    }
+
+    /// Those that the file doesn't merely have copies of.
+    pub fn owned(&self) -> impl Iterator<Item = u64> {
+        self.all().filter(|id| id & COPY == 0)
+    }
 }
 
 /// What identifies a file's content at two places (FORMATS § 7). xxh3 of up to 4 KiB each.
@@ -80,7 +108,8 @@ pub struct Commit {
     pub sealed: Vec<Episode>,
     /// The open ones: replace this file's open episodes.
     pub open: Vec<Episode>,
-    /// Short ids of the records before `checkpoint.offset`, since the last commit of this file.
+    /// Short ids of the records before `checkpoint.offset`, since the last commit of this file;
+    /// each with [`COPY`] where it is one.
     pub ids: Vec<u64>,
     /// Short ids of the records in the open tail; replace the last commit's.
     pub tail_ids: Vec<u64>,

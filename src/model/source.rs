@@ -65,12 +65,10 @@ pub struct SourceFile {
 pub enum Seen {
     /// The store has no checkpoint for it.
     New,
-    /// Longer than the checkpoint, or only its stat differs: both fingerprints are checked first;
-    /// where they differ the slice is read as [`Seen::Replaced`], where they don't and the file is
-    /// as long as before nothing is read.
+    /// Longer than the checkpoint: both fingerprints are checked at the first read; where they
+    /// differ the slice is read as [`Seen::Replaced`].
     Grown,
-    /// As long as before, with another modification time: the whole content is compared first, and
-    /// where it is the same nothing is read.
+    /// As long as before by another `stat`, or (de)compressed: the whole content is compared first.
     Touched,
     /// Derive it again from the start, in place of what is stored (`run --rebuild`).
     Again,
@@ -91,6 +89,13 @@ pub struct Slice {
     pub seen: Seen,
     /// The key under which the store knows it, where it moved.
     pub was: Option<String>,
+}
+
+impl Slice {
+    /// The key under which the store has the file, if it has it.
+    pub fn known_as(&self) -> &str {
+        self.was.as_ref().unwrap_or(&self.file.key)
+    }
 }
 
 /// One record's bytes in its file.

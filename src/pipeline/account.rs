@@ -5,7 +5,7 @@
 //! with which no tail can begin, so that memory grows with what was said, not with progress lines.
 
 use crate::model::batch::Batch;
-use crate::model::checkpoint::short_id;
+use crate::model::checkpoint::{COPY, short_id};
 use crate::model::entry::{Context, Entry, Fact, Identity, Queue, What};
 use crate::model::ledger::{Fate, Ledger, Reject, Unknown};
 use crate::model::session::SessionFacts;
@@ -22,7 +22,11 @@ use uuid::Uuid;
 pub struct Ids {
     /// Of the file that is being read, before the place that is being read.
     own: FxHashSet<u64>,
-    /// Of the family's other files, and of earlier generations of this one.
+    /// Of these, the ones that other files own: they count where equal payloads are counted.
+    copies: FxHashSet<u64>,
+    /// Of earlier generations of the file.
+    earlier: FxHashSet<u64>,
+    /// Of the family's other files.
     others: FxHashSet<u64>,
     /// How often each payload without an id of its own was met in this file.
     met: FxHashMap<u64, u32>,
@@ -47,12 +51,27 @@ impl Ids {
         self.others.extend(ids);
     }
 
-    /// A new file begins, with these ids before the place where reading starts; what was read
-    /// until now belongs to others.
-    pub fn begin(&mut self, committed: &[u64]) {
+    /// A new file begins, with these records before the place where reading starts, and these of
+    /// earlier generations (marked as [`RecordIds`] are). What was read until now belongs to others.
+    ///
+    /// [`RecordIds`]: crate::model::checkpoint::RecordIds
+    pub fn begin(&mut self, before: &[u64], earlier: impl IntoIterator<Item = u64>) {
         self.others.extend(self.own.drain());
-        self.own.extend(committed.iter().copied());
+        self.copies.clear();
+        self.earlier.clear();
         self.met.clear();
+        for id in before {
+            match id & COPY {
+                0 => self.own.insert(*id),
+                _ => self.copies.insert(id & !COPY),
+            };
+        }
+        for id in earlier {
+            self.earlier.insert(id & !COPY);
+            if id & COPY == 0 {
+                self.others.insert(id);
+            }
+        }
         self.last = None;
     }
 
@@ -84,21 +103,31 @@ impl Ids {
             Identity::Nth(base) => self.nth(base),
         };
         let short = short_id(id);
-        let copied = self.others.contains(&short) || self.own.contains(&short);
-        self.own.insert(short);
+        let copied =
+            self.is_here(short) || self.others.contains(&short) || self.earlier.contains(&short);
+        match copied {
+            true => self.copies.insert(short),
+            false => self.own.insert(short),
+        };
         (Some(id), copied)
+    }
+
+    /// The file that is being read has it already.
+    fn is_here(&self, short: u64) -> bool {
+        self.own.contains(&short) || self.copies.contains(&short)
     }
 
     /// Equal payloads of one thread are told apart by counting them.
     fn nth(&mut self, base: Uuid) -> Uuid {
-        let met = self.met.entry(short_id(base)).or_default();
+        let mut met = self.met.get(&short_id(base)).copied().unwrap_or(0);
         loop {
-            let id = match *met {
+            let id = match met {
                 0 => base,
                 n => Uuid::new_v5(&base, &n.to_le_bytes()),
             };
-            *met += 1;
-            if !self.own.contains(&short_id(id)) {
+            met += 1;
+            if !self.is_here(short_id(id)) {
+                self.met.insert(short_id(base), met);
                 return id;
             }
         }
@@ -146,7 +175,7 @@ struct Row {
 /// What some lines amount to.
 #[derive(Debug, Default)]
 pub struct Settled {
-    /// Short ids of their records.
+    /// Short ids of their records, marked where they are copies.
     pub ids: Vec<u64>,
     /// Their fates.
     pub ledger: Ledger,
@@ -173,7 +202,10 @@ impl Account {
             }
             let told = ids.tell(&entry);
             if told.first {
-                self.value(&entry, told.id);
+                self.value(
+                    &entry,
+                    told.id.map(|id| short_id(id) | u64::from(told.copied)),
+                );
             }
             entry.id = told.id.map_or(Identity::None, Identity::Own);
             self.entry(&entry, told.copied);
@@ -244,8 +276,7 @@ impl Account {
     }
 
     /// A value with an identity of its own begins.
-    fn value(&mut self, entry: &Entry, id: Option<Uuid>) {
-        let short = id.map(short_id);
+    fn value(&mut self, entry: &Entry, short: Option<u64>) {
         match self.rows.back_mut() {
             Some(row) if row.offset == entry.place.offset => {
                 row.glued += 1;

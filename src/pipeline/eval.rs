@@ -13,6 +13,7 @@ use crate::model::policy::FilterPolicy;
 use crate::model::source::Agent;
 use crate::rules::classify::Classifier;
 use crate::rules::commands;
+use crate::rules::secrets::{Redactor, UserRules};
 use crate::stages::filter::{FilterState, filter};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::{score, signals};
@@ -276,11 +277,12 @@ pub fn tally(path: &Path, agent: Agent) -> Result<ActivityTally> {
     let mut parser = ParseState::resume(Context::default(), file_name(&file.key));
     let mut state = FilterState::default();
     let policy = FilterPolicy::default();
+    let redactor = Redactor::new([0; 32], false, UserRules::default());
     let mut sum = ActivityTally::default();
     while let Some(block) = reader.next_block(&mut skimmer)? {
         let block = reader.block(block, &mut skimmer);
         let batch = parse(agent, &mut parser, block);
-        let batch = score(filter(batch, &policy, &mut state));
+        let batch = score(filter(batch, &policy, &redactor, &mut state));
         let items = batch.items.iter().flat_map(|exchange| &exchange.items);
         items.for_each(|item| sum.merge(&item.activity));
     }

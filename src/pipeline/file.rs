@@ -7,18 +7,19 @@ use super::account::{Account, Ids, Settled};
 use super::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader};
 use crate::model::carry::Carry;
-use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints};
+use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
 use crate::model::entry::What;
 use crate::model::episode::Episode;
 use crate::model::ledger::Reject;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::session::Session;
-use crate::model::source::{Place, Seen, Slice, Stat};
+use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
+use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
-use crate::stages::filter::{FilterState, filter};
+use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::score;
 use anyhow::Result;
@@ -40,6 +41,8 @@ pub struct Rules {
     pub host: String,
     /// Keep sub-agents' words.
     pub subagents: bool,
+    /// Masks secrets.
+    pub redactor: Redactor,
 }
 
 /// One file to read.
@@ -73,10 +76,8 @@ pub struct Before {
     pub checkpoint: Checkpoint,
     /// The folds' state there.
     pub carry: Carry,
-    /// Ids of the records before the open tail.
-    pub committed: Vec<u64>,
-    /// Ids of the records in it.
-    pub tail: Vec<u64>,
+    /// The records that it has and had.
+    pub ids: RecordIds,
 }
 
 /// What reading one file amounted to.
@@ -125,7 +126,7 @@ pub fn fold(
         advance(batch.delta.to - batch.delta.from);
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
-        let batch = filter(batch, &rules.policy, &mut fold.filter);
+        let batch = filter(batch, &rules.policy, &rules.redactor, &mut fold.filter);
         let batch = score(batch);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
         fold.rejects.extend(batch.rejects);
@@ -133,7 +134,7 @@ pub fn fold(
         fold.sealed.extend(batch.items);
         let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_lines() >= COMMIT_LINES;
         if enough
-            && let Some(commit) = fold.commit(false)?
+            && let Some(commit) = fold.commit(false, rules)?
             && !emit(commit)
         {
             return Ok(fold.tally());
@@ -142,7 +143,7 @@ pub fn fold(
     if fold.reader.is_damaged() {
         fold.break_off();
     }
-    if let Some(commit) = fold.commit(true)? {
+    if let Some(commit) = fold.commit(true, rules)? {
         emit(commit);
     }
     let tally = fold.tally();
@@ -176,12 +177,12 @@ struct Fold {
 
 impl Fold {
     fn open(work: Work, rules: &Rules, ids: &mut Ids, buffer: Vec<u8>) -> Result<Fold> {
-        let (standing, checked_bytes) = check(&work)?;
-        let again = work.slice.seen == Seen::Again;
-        let (generation, content, carry) = start(work.before, standing, again, ids);
+        let (standing, checked_bytes) = standing(&work)?;
+        let again = standing == Standing::Again;
+        let (generation, content, carry) = start(work.before, standing, ids);
         let mut slice = work.slice;
-        if standing == Standing::Afresh {
-            (slice.from, slice.line, slice.seen) = (0, 0, Seen::Replaced);
+        if standing != Standing::GoesOn {
+            (slice.from, slice.line) = (0, 0);
         }
         let reader = LogReader::open(&slice.file, slice.from, slice.line, content)?.reusing(buffer);
         let session = session(
@@ -215,9 +216,9 @@ impl Fold {
 
     /// What came of the bytes since the last commit; `None` before the last one where the open
     /// tail hasn't moved.
-    fn commit(&mut self, last: bool) -> Result<Option<Commit>> {
+    fn commit(&mut self, last: bool, rules: &Rules) -> Result<Option<Commit>> {
         let end = self.reader.position();
-        let tail = self.chunk.tail(end, &self.parser.context, &self.filter);
+        let mut tail = self.chunk.tail(end, &self.parser.context, &self.filter);
         if !last && tail.from == self.committed_to {
             return Ok(None);
         }
@@ -234,14 +235,19 @@ impl Fold {
         let rejects = self.rejects.partition_point(told);
         self.committed_to = tail.from;
         self.gathered = 0;
-        Ok(Some(Commit {
+        if !last {
+            // the tail is not stored yet: there is no state after it
+            tail.carry.streams.iter_mut().for_each(|s| s.end = None);
+            tail.open.clear();
+        }
+        let mut commit = Commit {
             checkpoint,
             carry: tail.carry,
             session: self.session.clone(),
             facts: settled.facts,
             tail_facts: open.facts,
             sealed: std::mem::take(&mut self.sealed),
-            open: if last { tail.open } else { Vec::new() },
+            open: tail.open,
             ids: settled.ids,
             tail_ids: open.ids,
             ledger: settled.ledger,
@@ -249,7 +255,9 @@ impl Fold {
             rejects: self.rejects.drain(..rejects).collect(),
             unknown: std::mem::take(&mut self.account.unknown),
             rebuild: std::mem::take(&mut self.rebuild),
-        }))
+        };
+        redact::commit(&mut commit, &rules.redactor);
+        Ok(Some(commit))
     }
 
     fn checkpoint(&mut self, tail: &Tail, read_to: u64, last: bool) -> Result<Checkpoint> {
@@ -334,31 +342,35 @@ impl Fold {
 }
 
 /// Generation, content hash and folds' state to start with; tells `ids` what counts as a copy.
-fn start(
-    before: Option<Before>,
-    standing: Standing,
-    again: bool,
-    ids: &mut Ids,
-) -> (u32, Content, Carry) {
-    let Some(before) = before else {
-        ids.begin(&[]);
+fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Content, Carry) {
+    let Some(Before {
+        checkpoint,
+        carry,
+        ids: records,
+    }) = before
+    else {
+        ids.begin(&[], []);
         return (1, Content::default(), Carry::default());
     };
-    let checkpoint = before.checkpoint;
-    if standing == Standing::GoesOn {
-        ids.begin(&before.committed);
-        let content = Content {
-            crc: checkpoint.prints.content,
-            to: checkpoint.prints.content_to,
-        };
-        return (checkpoint.generation, content, before.carry);
+    match standing {
+        Standing::GoesOn => {
+            ids.begin(&records.committed, records.older);
+            let content = Content {
+                crc: checkpoint.prints.content,
+                to: checkpoint.prints.content_to,
+            };
+            (checkpoint.generation, content, carry)
+        }
+        Standing::Afresh => {
+            ids.begin(&[], records.all());
+            let generation = checkpoint.generation + 1;
+            (generation, Content::default(), carry.at_the_end())
+        }
+        Standing::Again => {
+            ids.begin(&[], []);
+            (checkpoint.generation, Content::default(), Carry::default())
+        }
     }
-    if !again {
-        ids.know(before.committed.into_iter().chain(before.tail));
-    }
-    ids.begin(&[]);
-    let generation = checkpoint.generation + u32::from(!again);
-    (generation, Content::default(), Carry::default())
 }
 
 /// How a file stands to its checkpoint.
@@ -366,31 +378,59 @@ fn start(
 enum Standing {
     /// What was read is still there.
     GoesOn,
-    /// New, shrunk, or other content: from the start.
+    /// New, or other content: from the start, and what is known of it stays.
     Afresh,
+    /// From the start, in place of what is stored: asked for, or every record that was read is
+    /// still there and some say something else.
+    Again,
 }
 
-/// Compares the content with what the checkpoint remembers of it; gives the bytes that took.
-fn check(work: &Work) -> Result<(Standing, u64)> {
-    let Some(Before { checkpoint, .. }) = &work.before else {
+/// What has to be done with a file, and the bytes that it took to know.
+fn standing(work: &Work) -> Result<(Standing, u64)> {
+    let Some(Before { ids, .. }) = &work.before else {
         return Ok((Standing::Afresh, 0));
     };
-    let (file, prints) = (&work.slice.file, checkpoint.prints);
     match work.slice.seen {
-        Seen::New | Seen::Replaced | Seen::Again | Seen::Touched => Ok((Standing::Afresh, 0)),
-        Seen::Grown => {
-            let (now, bytes) = read::fingerprints(file, prints.head_bytes, checkpoint.read_to)?;
-            let same = (now.head, now.tail) == (prints.head, prints.tail);
-            Ok((
-                if same {
-                    Standing::GoesOn
-                } else {
-                    Standing::Afresh
-                },
-                bytes,
-            ))
+        Seen::Grown | Seen::Touched => Ok((Standing::GoesOn, 0)),
+        Seen::Again => Ok((Standing::Again, 0)),
+        Seen::New | Seen::Replaced => {
+            let (edited, bytes) = was_edited(&work.slice.file, ids)?;
+            let standing = match edited {
+                true => Standing::Again,
+                false => Standing::Afresh,
+            };
+            Ok((standing, bytes))
         }
     }
+}
+
+/// Every record that was read is still there, in its order and before anything new, and no earlier
+/// generation had others: so the bytes that differ are in what records say. Reads as far as that is
+/// so; gives the bytes that took.
+fn was_edited(file: &SourceFile, known: &RecordIds) -> Result<(bool, u64)> {
+    if !known.older.is_empty() || known.all().next().is_none() {
+        return Ok((false, 0));
+    }
+    let mut reader = LogReader::open(file, 0, 0, Content::default())?;
+    let mut parser = ParseState::resume(Default::default(), file_name(&file.key));
+    let (mut account, mut ids) = (Account::default(), Ids::default());
+    let mut skimmer = Skimmer::default();
+    let mut wanted = known.all().map(|id| id & !COPY).peekable();
+    while wanted.peek().is_some()
+        && let Some(block) = reader.next_block(&mut skimmer)?
+    {
+        let batch = parse(file.agent, &mut parser, reader.block(block, &mut skimmer));
+        account.admit(batch, &mut ids);
+        let now = account.settle(u64::MAX).ids.into_iter();
+        let same = now
+            .map(|id| id & !COPY)
+            .zip(&mut wanted)
+            .all(|(now, then)| now == then);
+        if !same {
+            return Ok((false, reader.read_bytes()));
+        }
+    }
+    Ok((wanted.next().is_none(), reader.read_bytes()))
 }
 
 fn session(

@@ -14,7 +14,7 @@ use crate::host::read::{Content, LogReader, content, fingerprints};
 use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
-use crate::model::source::{Agent, Seen, Slice, SourceFile};
+use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::time::Time;
 use crate::stages::discover::{Checkpoints, discover};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
@@ -75,7 +75,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
         }
     }
     tell_forks_apart(&mut works, report);
-    let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.file.key.as_str()).collect();
+    let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
     let resting = known.values().filter(|c| !reading.contains(c.key.as_str()));
     let also: Vec<(String, Vec<String>)> =
         resting.map(|c| (c.key.clone(), c.ties.clone())).collect();
@@ -87,8 +87,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     for (mut family, others) in families(works, &also) {
         if let Some(store) = store {
             for key in others {
-                let (committed, tail) = store.record_ids(&key)?;
-                family.known.extend(committed.into_iter().chain(tail));
+                family.known.extend(store.record_ids(&key)?.owned());
             }
         }
         gathered.families.push(family);
@@ -107,30 +106,42 @@ struct Looked {
 
 /// Runs in a worker: the only reading that gathering does.
 fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
-    let name = slice.file.key.clone();
-    let mut read_bytes = 0;
-    if let Some(old) = slice.was.as_ref().and_then(|was| known.get(was)) {
-        let (now, bytes) = fingerprints(&slice.file, old.prints.head_bytes, old.read_to)
-            .map_err(|e| (name.clone(), e))?;
-        read_bytes += bytes;
-        if (now.head, now.tail) != (old.prints.head, old.prints.tail) {
-            (slice.was, slice.seen, slice.from, slice.line) = (None, Seen::New, 0, 0);
-        }
-    }
-    if slice.seen != Seen::New {
-        let old = known.get(&slice.file.key);
-        let (same, bytes) = old
-            .map_or(Ok((false, 0)), |old| is_same(&mut slice, old))
-            .map_err(|e| (name, e))?;
+    let named = |e| (slice.file.key.clone(), e);
+    let old = known.get(slice.known_as());
+    let (goes_on, mut read_bytes) = match old {
+        Some(old) => goes_on(&slice, old).map_err(named)?,
+        None => (false, 0),
+    };
+    let same = goes_on && old.is_some_and(|old| is_as_it_was(&slice, old));
+    // a log that was empty, or replaced, may have got the record that it begins with since
+    let told = old.is_some_and(|old| old.read_to > 0 && old.generation == 1);
+    if same || goes_on && told {
         return Ok(Looked {
             slice,
             peek: None,
             same,
-            read_bytes: read_bytes + bytes,
+            read_bytes,
         });
     }
-    let peek = peek(&slice.file).map_err(|e| (name, e))?;
-    let read_bytes = read_bytes + peek.read_bytes;
+    let peek = peek(&slice.file).map_err(named)?;
+    read_bytes += peek.read_bytes;
+    if goes_on {
+        return Ok(Looked {
+            slice,
+            peek: Some(peek),
+            same,
+            read_bytes,
+        });
+    }
+    let moved = slice.was.is_some();
+    // moved and changed: a new generation of the same log, unless it is another one's
+    let old = old.filter(|old| !moved || old.session == peek.session && old.stream == peek.stream);
+    slice.seen = match old {
+        Some(_) => Seen::Replaced,
+        None => Seen::New,
+    };
+    slice.was = slice.was.filter(|_| old.is_some());
+    (slice.from, slice.line) = (0, 0);
     Ok(Looked {
         slice,
         peek: Some(peek),
@@ -139,31 +150,29 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
     })
 }
 
-/// Whether a file as long as before holds what was read of it (DESIGN § 6, "Unchanged"), and how
-/// many bytes it took to know. Where lines are still to be read, `slice` says how.
-fn is_same(slice: &mut Slice, old: &Checkpoint) -> Result<(bool, u64)> {
+/// The file still begins with what was read of it, and how many bytes it took to know.
+fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
     let (file, prints) = (&slice.file, old.prints);
-    let as_long = !file.compressed && file.stat.size == old.stat.size;
-    let (same, bytes) = match slice.seen {
+    match slice.seen {
+        Seen::New | Seen::Replaced => Ok((false, 0)),
         Seen::Touched => {
             let (now, bytes) = content(file, prints.content_to)?;
-            (
-                (now.crc, now.to) == (prints.content, prints.content_to),
-                bytes,
-            )
+            let (crc, to) = (prints.content, prints.content_to);
+            Ok((now == Content { crc, to }, bytes))
         }
-        Seen::Grown if as_long => {
+        Seen::Again if file.stat == old.stat => Ok((true, 0)),
+        Seen::Grown | Seen::Again => {
             let (now, bytes) = fingerprints(file, prints.head_bytes, old.read_to)?;
-            ((now.head, now.tail) == (prints.head, prints.tail), bytes)
+            Ok(((now.head, now.tail) == (prints.head, prints.tail), bytes))
         }
-        _ => return Ok((false, 0)),
-    };
-    if !same {
-        (slice.seen, slice.from, slice.line) = (Seen::Replaced, 0, 0);
-    } else if slice.seen == Seen::Touched {
-        slice.seen = Seen::Grown;
     }
-    Ok((same && old.read_to == file.stat.size, bytes))
+}
+
+/// A log that goes on holds nothing that was not read, and isn't to be derived again.
+fn is_as_it_was(slice: &Slice, old: &Checkpoint) -> bool {
+    let size = slice.file.stat.size;
+    let whole = !slice.file.compressed && size == old.stat.size && size == old.read_to;
+    whole && slice.was.is_none() && slice.seen != Seen::Again
 }
 
 /// A file to read, or `None` where it is left out on purpose.
@@ -182,19 +191,20 @@ fn admit(
         report.files_unchanged += 1;
         return Ok(None);
     }
-    let key = slice.was.as_ref().unwrap_or(&slice.file.key);
+    let key = slice.known_as();
     let (checkpoint, store) = match (known.get(key), store) {
-        (Some(checkpoint), Some(store)) if looked.peek.is_none() => (checkpoint, store),
+        (Some(checkpoint), Some(store)) if slice.seen != Seen::New => (checkpoint, store),
         _ => {
-            return Ok(new_work(
-                slice,
-                looked.peek.unwrap_or_default(),
-                setup,
-                report,
-            ));
+            let peek = looked.peek.unwrap_or_default();
+            return Ok(new_work(slice, peek, setup, report));
         }
     };
-    let head = head(&slice, checkpoint, store, report)?;
+    let mut head = head(&slice, checkpoint, store, report)?;
+    for tie in looked.peek.into_iter().flat_map(|peek| peek.ties) {
+        if !head.ties.contains(&tie) {
+            head.ties.push(tie);
+        }
+    }
     if let Some(reason) = left_out(head.cwd.as_deref(), None, &slice, setup) {
         *report.left_out.entry(reason).or_default() += 1;
         return Ok(None);
@@ -204,14 +214,12 @@ fn admit(
         *report.left_out.entry("replaced log".into()).or_default() += 1;
         return Ok(None);
     }
-    if let Some(was) = &slice.was {
-        gathered.moved.push((was.clone(), slice.file.clone()));
-        report.files_moved += 1;
-        if !slice.file.compressed && slice.file.stat.size == checkpoint.stat.size {
-            return Ok(None);
-        }
+    if let Some(was) = &slice.was
+        && follow(was, &slice, checkpoint, gathered, report)
+    {
+        return Ok(None);
     }
-    let (committed, tail) = store.record_ids(key)?;
+    let ids = store.record_ids(key)?;
     let carry = store.carry(key)?.unwrap_or_default();
     let checkpoint = Checkpoint {
         key: slice.file.key.clone(),
@@ -228,11 +236,30 @@ fn admit(
         before: Some(Before {
             checkpoint,
             carry,
-            committed,
-            tail,
+            ids,
         }),
         slice,
     }))
+}
+
+/// A log that moved keeps what is known of it; `true`: there is nothing more to read.
+fn follow(
+    was: &str,
+    slice: &Slice,
+    checkpoint: &Checkpoint,
+    gathered: &mut Gathered,
+    report: &mut Report,
+) -> bool {
+    let as_long = slice.file.stat.size == checkpoint.stat.size;
+    let same = slice.seen == Seen::Grown && !slice.file.compressed && as_long;
+    let mut file = slice.file.clone();
+    if !same {
+        // until it is read, the store must not take it for read
+        file.stat = Stat::default();
+    }
+    gathered.moved.push((was.to_owned(), file));
+    report.files_moved += 1;
+    same
 }
 
 /// What the store knows of a log's head; another look where the log was too short to tell.

@@ -19,7 +19,7 @@ const PEEK_BYTES_MAX: u64 = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peek {
     /// The session that the file belongs to: for a main log of Claude Code its name where that is
-    /// a uuid, else what the records state, else the file's name.
+    /// a uuid, else what the records state, else what the file's name states.
     pub session: String,
     /// `None`: the session's main log.
     pub stream: Option<String>,
@@ -60,7 +60,7 @@ pub fn peek(file: &SourceFile) -> Result<Peek> {
         }
     }
     peek.read_bytes = reader.read_bytes();
-    peek.settle(file);
+    peek.settle(file, state.file_thread.as_deref());
     Ok(peek)
 }
 
@@ -104,7 +104,7 @@ impl Peek {
         }
     }
 
-    fn settle(&mut self, file: &SourceFile) {
+    fn settle(&mut self, file: &SourceFile, thread: Option<&str>) {
         let stem = file_name(&file.key).trim_end_matches(".jsonl");
         match (file.agent, stem.strip_prefix("agent-")) {
             (Agent::Claude, Some(agent)) => self.stream = Some(agent.to_owned()),
@@ -117,7 +117,7 @@ impl Peek {
         if self.session.is_empty() {
             self.session = match self.stream.is_some() {
                 true => parent_directory(&file.key).unwrap_or(stem).to_owned(),
-                false => stem.to_owned(),
+                false => thread.unwrap_or(stem).to_owned(),
             };
             let session = self.session.clone();
             self.tie("session", &session);

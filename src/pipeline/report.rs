@@ -55,6 +55,8 @@ pub struct Report {
     pub episodes_new: u64,
     /// Episodes that it had otherwise.
     pub episodes_changed: u64,
+    /// Stored episodes that new rules masked something in.
+    pub episodes_redacted: u64,
     /// The last file that was counted as drifting.
     #[serde(skip)]
     drifting: String,

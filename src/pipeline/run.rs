@@ -7,6 +7,7 @@ use super::progress::Progress;
 use super::report::{CommitTally, Report};
 use crate::host::files::Root;
 use crate::model::time::Time;
+use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Prepared, Store};
 use anyhow::Result;
@@ -44,6 +45,8 @@ const TRANSACTION_BYTES: usize = 2 << 20;
 /// of the report.
 pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Result<Report> {
     let mut report = Report::default();
+    let masked = redact_stored(store, &setup.rules.redactor)?;
+    report.episodes_redacted = masked;
     let gathered = gather(Some(store), setup, &mut report)?;
     for (was, file) in &gathered.moved {
         store.relocate(was, &file.key, &file.path.to_string_lossy(), file.stat)?;
@@ -87,6 +90,17 @@ pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Res
     }
     store.finish()?;
     Ok(report)
+}
+
+/// Masks what is stored by rules that came since it was; gives how many episodes changed. Reads
+/// nothing where the rules are the same.
+fn redact_stored(store: &mut Store, redactor: &Redactor) -> Result<u64> {
+    let version = redactor.version();
+    if store.redacted_by()?.as_deref() == Some(&version) {
+        return Ok(0);
+    }
+    let secrets = redactor.secrets_only();
+    Ok(store.redact(&version, &|text| secrets.redact(text))?)
 }
 
 /// What a run would do: the same reading and cutting, nothing written. `None`: there is no store yet.

@@ -11,6 +11,7 @@ pub mod keywords;
 pub mod names;
 pub mod paths;
 pub mod records;
+pub mod secrets;
 pub mod shell;
 pub mod table;
 pub mod terminal;

@@ -4,10 +4,9 @@
 //! what was read is checked when they are opened.
 
 use crate::model::checkpoint::Checkpoint;
-use crate::model::source::{Agent, Seen, Slice, SourceFile};
+use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// What the store remembers, by [`SourceFile::key`].
 pub type Checkpoints = BTreeMap<String, Checkpoint>;
@@ -48,7 +47,7 @@ pub fn discover(
         .filter(|c| !present.contains(c.key.as_str()))
         .collect();
     let recent = recent_families(files, options.since);
-    let mut moved = BTreeSet::new();
+    let moves = moves(files, known, &gone);
     for file in files {
         let slice = |seen, from, line, was| Slice {
             file: file.clone(),
@@ -73,14 +72,10 @@ pub fn discover(
                         .push(slice(seen, checkpoint.offset, checkpoint.line, None));
                 }
             }
-        } else if let Some(old) = gone.iter().find(|old| is_same_file(file, old)) {
-            moved.insert(old.key.as_str());
-            found.slices.push(slice(
-                Seen::Grown,
-                old.offset,
-                old.line,
-                Some(old.key.clone()),
-            ));
+        } else if let Some(old) = moves.get(file.key.as_str()) {
+            let was = Some(old.key.clone());
+            let slice = slice(Seen::Grown, old.offset, old.line, was);
+            found.slices.push(slice);
         } else if recent.as_ref().is_none_or(|r| r.contains(family(file))) {
             found.slices.push(slice(Seen::New, 0, 0, None));
         } else {
@@ -88,6 +83,7 @@ pub fn discover(
             found.outside.1 += file.stat.size;
         }
     }
+    let moved: BTreeSet<&str> = moves.values().map(|old| old.key.as_str()).collect();
     let lost = gone.iter().filter(|old| !moved.contains(old.key.as_str()));
     found.vanished = lost.map(|old| old.key.clone()).collect();
     found
@@ -99,27 +95,51 @@ fn compare(file: &SourceFile, checkpoint: &Checkpoint) -> Option<Seen> {
     if now == then {
         return None;
     }
-    if file.compressed {
-        return Some(Seen::Grown); // sizes on disk say nothing about the content's length
-    }
-    if now.size < checkpoint.read_to {
-        return Some(Seen::Replaced);
-    }
-    let same_length = now.size == then.size && now.mtime_ns != then.mtime_ns;
-    Some(if same_length {
-        Seen::Touched
-    } else {
-        Seen::Grown
-    })
+    // sizes on disk say nothing about a compressed content's length
+    let was_compressed = checkpoint.path.ends_with(".zst");
+    Some(
+        if file.compressed || was_compressed || now.size == then.size {
+            Seen::Touched
+        } else if now.size < checkpoint.read_to {
+            Seen::Replaced
+        } else {
+            Seen::Grown
+        },
+    )
 }
 
-/// A file that moved: same inode, or same name, and at least as long as what was read of it. The
-/// fingerprints decide when it is opened.
-fn is_same_file(file: &SourceFile, old: &Checkpoint) -> bool {
-    let inode = (file.stat.device, file.stat.inode) == (old.stat.device, old.stat.inode);
-    let name = Path::new(&file.key).file_name() == Path::new(&old.key).file_name();
-    let long_enough = file.compressed || file.stat.size >= old.read_to;
-    file.agent == old.agent && (inode || name) && long_enough
+/// Which of the files that are gone each new file may be, by the new file's key: the one with its
+/// name and inode, else its name, else its inode. Each is moved once. The fingerprints decide when
+/// it is opened.
+fn moves<'a>(
+    files: &'a [SourceFile],
+    known: &Checkpoints,
+    gone: &[&'a Checkpoint],
+) -> BTreeMap<&'a str, &'a Checkpoint> {
+    let mut moves: BTreeMap<&str, &Checkpoint> = BTreeMap::new();
+    let mut moved = BTreeSet::new();
+    for (by_name, by_inode) in [(true, true), (true, false), (false, true)] {
+        let mark = |key: &'a str, agent: Agent, stat: Stat| {
+            let name = by_name.then(|| key.rsplit('/').next());
+            let inode = by_inode.then_some((stat.device, stat.inode));
+            (agent, name, inode)
+        };
+        let left = gone.iter().filter(|old| !moved.contains(&old.key));
+        // an inode of which nothing was read says nothing
+        let left = left.filter(|old| by_name || old.read_to > 0);
+        let mut left: BTreeMap<_, _> = left
+            .map(|old| (mark(&old.key, old.agent, old.stat), *old))
+            .collect();
+        for file in files.iter().filter(|f| !known.contains_key(&f.key)) {
+            if !moves.contains_key(file.key.as_str())
+                && let Some(old) = left.remove(&mark(&file.key, file.agent, file.stat))
+            {
+                moved.insert(&old.key);
+                moves.insert(&file.key, old);
+            }
+        }
+    }
+    moves
 }
 
 /// Families (as far as names tell) with a member that changed in the window; `None`: no window.
@@ -145,7 +165,6 @@ fn family(file: &SourceFile) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::source::Stat;
 
     fn file(key: &str, size: u64, mtime: i64) -> SourceFile {
         let stat = Stat {
@@ -209,7 +228,7 @@ mod tests {
         );
         let mut ctime_only = then.clone();
         ctime_only.stat.ctime_ns = 9;
-        assert_eq!(seen(&ctime_only, &then), [(Seen::Grown, 10)]);
+        assert_eq!(seen(&ctime_only, &then), [(Seen::Touched, 10)]);
     }
 
     #[test]

@@ -123,7 +123,13 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 17] = [
+static TABLES: [Shown; 18] = [
+    Shown {
+        table: "redaction",
+        columns: &["masked=1", "-version"],
+        rows: None,
+        order: "version",
+    },
     Shown {
         table: "session",
         columns: &["id", "agent", "namespace", "project_path", "cwd", "host", "file",
@@ -155,10 +161,11 @@ static TABLES: [Shown; 17] = [
     },
     Shown {
         table: "record",
-        columns: &["file=@file", "tail", "ids", "-block"],
-        rows: Some("(SELECT file, block = 0 AS tail, group_concat(hex(ids), '' ORDER BY block)
-            AS ids FROM record GROUP BY file, block = 0)"),
-        order: "@file, tail",
+        columns: &["file=@file", "part", "ids", "-block"],
+        rows: Some("(SELECT file, CASE sign(block) WHEN 0 THEN 'tail' WHEN -1 THEN 'older'
+            ELSE 'committed' END AS part, group_concat(hex(ids), '' ORDER BY block)
+            AS ids FROM record GROUP BY file, part)"),
+        order: "@file, part",
     },
     Shown {
         table: "reject",

@@ -75,7 +75,11 @@ impl Store {
         }
     }
 
-    fn found(&self, condition: &str, values: &[&dyn ToSql]) -> rusqlite::Result<Vec<Found>> {
+    pub(super) fn found(
+        &self,
+        condition: &str,
+        values: &[&dyn ToSql],
+    ) -> rusqlite::Result<Vec<Found>> {
         let sql = format!("{SELECT} WHERE {condition}");
         let mut select = self.db.prepare_cached(&sql)?;
         let rows: Vec<(i64, Found)> = select

@@ -22,6 +22,7 @@ mod open;
 mod pack;
 mod prepare;
 mod records;
+mod redact;
 mod salvage;
 mod search;
 mod sessions;

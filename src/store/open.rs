@@ -20,6 +20,7 @@ pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;
 /// In order; each runs in a transaction of its own.
 const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/0001.sql"),
+    include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
 ];
 

@@ -2,6 +2,7 @@
 //! Knows how rows look; refuses to know what is in the store, so it runs on any thread.
 
 use super::pack::{Packed, pack, pack_json};
+use super::records;
 use super::words::IndexText;
 use crate::model::checkpoint::{Checkpoint, Commit, short_id};
 use crate::model::episode::Episode;
@@ -75,8 +76,8 @@ impl Prepared {
                 .map(|(leaf, text)| (short_id(*leaf) as i64, text.clone()))
                 .collect(),
             rows: sealed.chain(open).collect(),
-            ids: pack_ids(&commit.ids),
-            tail_ids: pack_ids(&commit.tail_ids),
+            ids: records::pack(&commit.ids),
+            tail_ids: records::pack(&commit.tail_ids),
             checkpoint: commit.checkpoint,
             session: commit.session,
             ledger: commit.ledger,
@@ -106,7 +107,7 @@ impl Prepared {
 }
 
 impl Row {
-    fn new(mut episode: Episode, sealed: bool) -> Row {
+    pub(super) fn new(mut episode: Episode, sealed: bool) -> Row {
         let revision = revision(&episode);
         let text = std::mem::take(&mut episode.text);
         let (title_words, index) = indexed(&episode.title, &text);
@@ -160,8 +161,4 @@ fn revision(episode: &Episode) -> i64 {
 /// `tie.name` of a family name.
 pub(super) fn tie_name(tie: &str) -> i64 {
     xxh3_64(tie.as_bytes()) as i64
-}
-
-fn pack_ids(ids: &[u64]) -> Vec<u8> {
-    ids.iter().flat_map(|id| id.to_le_bytes()).collect()
 }

@@ -1,11 +1,12 @@
-//! Short ids of records, packed: 8 bytes each, little-endian, in blocks per file.
+//! Short ids of records, packed: 8 bytes each, little-endian, in blocks per file; odd ones are copies.
 //! Knows which files hold which records; refuses to know what a record says.
 
 use super::fault::failed;
 use super::files::Move;
 use super::{Prepared, Result, Store};
-use crate::model::checkpoint::Checkpoint;
+use crate::model::checkpoint::{COPY, Checkpoint, RecordIds};
 use rusqlite::{Connection, OptionalExtension, params};
+use rustc_hash::FxHashSet;
 
 /// A block is added to until it has this many bytes. Larger: more is rewritten for each line
 /// that is appended to a log; smaller: more rows.
@@ -14,36 +15,29 @@ const BLOCK_BYTES_MAX: usize = 2_048;
 /// The block that holds the open tail.
 const TAIL: i64 = 0;
 
+/// The block that holds what earlier generations had.
+const OLDER: i64 = -1;
+
 impl Store {
-    /// Short ids of a file's records: before its checkpoint, in file order, and in its open
-    /// tail. Empty for unknown keys. One lookup, then as fast as memory.
-    pub fn record_ids(&self, key: &str) -> Result<(Vec<u64>, Vec<u64>)> {
-        let read = || -> rusqlite::Result<(Vec<u64>, Vec<u64>)> {
-            let mut select = self.db.prepare_cached(
-                "SELECT block, ids FROM record
-                 WHERE file = (SELECT n FROM file WHERE key = ?1) ORDER BY block",
-            )?;
-            let mut rows = select.query([key])?;
-            let (mut committed, mut tail) = (Vec::new(), Vec::new());
-            while let Some(row) = rows.next()? {
-                let ids = unpack(row.get_ref(1)?.as_blob()?);
-                match row.get::<_, i64>(0)? {
-                    TAIL => tail.extend(ids),
-                    _ => committed.extend(ids),
-                }
-            }
-            Ok((committed, tail))
+    /// Short ids of a file's records. Empty for unknown keys. One lookup, then as fast as memory.
+    pub fn record_ids(&self, key: &str) -> Result<RecordIds> {
+        let read = || -> rusqlite::Result<RecordIds> {
+            let file: Option<i64> = self
+                .db
+                .prepare_cached("SELECT n FROM file WHERE key = ?1")?
+                .query_row([key], |row| row.get(0))
+                .optional()?;
+            file.map_or(Ok(RecordIds::default()), |file| of(&self.db, file))
         };
         read().map_err(failed("reading record ids"))
     }
 
-    /// Keys of the other files of a log's family that hold one of these records, in order. Costs
+    /// Keys of the other files of a log's family that own one of these records, in order. Costs
     /// reading their record ids.
     pub fn holders(&self, log: &Checkpoint, ids: &[u64]) -> Result<Vec<String>> {
         let mut holders = Vec::new();
         for key in self.tied(&log.ties)? {
-            let (committed, tail) = self.record_ids(&key)?;
-            let holds = committed.iter().chain(&tail).any(|id| ids.contains(id));
+            let holds = self.record_ids(&key)?.all().any(|id| ids.contains(&id));
             if holds && key != log.key {
                 holders.push(key);
             }
@@ -52,10 +46,31 @@ impl Store {
     }
 }
 
+fn of(db: &Connection, file: i64) -> rusqlite::Result<RecordIds> {
+    let mut select =
+        db.prepare_cached("SELECT block, ids FROM record WHERE file = ?1 ORDER BY block")?;
+    let mut rows = select.query([file])?;
+    let mut found = RecordIds::default();
+    while let Some(row) = rows.next()? {
+        let ids = unpack(row.get_ref(1)?.as_blob()?);
+        match row.get::<_, i64>(0)? {
+            OLDER => found.older.extend(ids),
+            TAIL => found.tail.extend(ids),
+            _ => found.committed.extend(ids),
+        }
+    }
+    Ok(found)
+}
+
 /// The ids in a block.
 pub(super) fn unpack(block: &[u8]) -> impl Iterator<Item = u64> {
     let (ids, _) = block.as_chunks::<8>();
     ids.iter().map(|id| u64::from_le_bytes(*id))
+}
+
+/// As they are stored.
+pub(super) fn pack(ids: &[u64]) -> Vec<u8> {
+    ids.iter().flat_map(|id| id.to_le_bytes()).collect()
 }
 
 /// Appends the commit's ids and replaces the tail's.
@@ -66,12 +81,7 @@ pub(super) fn write(
     moved: Move,
 ) -> rusqlite::Result<()> {
     if moved == Move::Renewed {
-        // What an older generation held stays known, its open tail too.
-        let tail: Option<Vec<u8>> = db
-            .prepare_cached("SELECT ids FROM record WHERE file = ?1 AND block = ?2")?
-            .query_row([file, TAIL], |row| row.get(0))
-            .optional()?;
-        append(db, file, &tail.unwrap_or_default())?;
+        set_aside(db, file)?;
     }
     if moved != Move::Tail {
         append(db, file, &commit.ids)?;
@@ -83,6 +93,17 @@ pub(super) fn write(
         put(db, file, TAIL, &commit.tail_ids)?;
     }
     Ok(())
+}
+
+/// What a generation held stays known, its open tail too: each record once.
+fn set_aside(db: &Connection, file: i64) -> rusqlite::Result<()> {
+    let known = of(db, file)?;
+    let owned = known.owned().chain(known.all());
+    let mut met = FxHashSet::default();
+    let ids: Vec<u64> = owned.filter(|id| met.insert(id & !COPY)).collect();
+    db.prepare_cached("DELETE FROM record WHERE file = ?1")?
+        .execute([file])?;
+    put(db, file, OLDER, &pack(&ids))
 }
 
 fn append(db: &Connection, file: i64, ids: &[u8]) -> rusqlite::Result<()> {

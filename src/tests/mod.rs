@@ -12,6 +12,7 @@ mod looks;
 mod reading;
 mod readme;
 mod schedule;
+mod secrets;
 mod state;
 mod tidy;
 mod world;

@@ -46,8 +46,13 @@ impl Scene {
     fn go_on(&self) {
         self.put_new_log();
         let logs = logs_below(&self.home());
-        let line = prompt("00000000-0000-4000-8000-00000000aaaa", "One more thing");
-        append(&logs[0], line.as_bytes());
+        for (nth, log) in logs.iter().enumerate() {
+            let uuid = format!("00000000-0000-4000-8000-00000000aa{nth:02}");
+            append(
+                log,
+                prompt(&uuid, &format!("One more thing, {nth}")).as_bytes(),
+            );
+        }
         let moved = logs[1].parent().unwrap().join("moved");
         fs::create_dir_all(&moved).unwrap();
         fs::rename(&logs[1], moved.join(logs[1].file_name().unwrap())).unwrap();

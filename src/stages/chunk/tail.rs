@@ -4,7 +4,7 @@
 use super::ChunkState;
 use super::episode;
 use super::open::Open;
-use crate::model::carry::{Carry, StreamCarry};
+use crate::model::carry::{Carry, StreamCarry, StreamEnd};
 use crate::model::entry::Context;
 use crate::model::episode::Episode;
 use crate::model::fold::FilterState;
@@ -46,8 +46,12 @@ impl ChunkState {
         let names: BTreeSet<_> = self.streams.keys().chain(filter.streams.keys()).collect();
         for stream in names {
             let open = self.streams.get(stream);
-            tail.carry.streams.push(carry(stream, open, end.0, filter));
-            tail.open.extend(open_episode(stream, open, filter));
+            let mut carry = carry(stream, open, end.0, filter);
+            if let Some((episode, after)) = open_episode(stream, open, filter) {
+                carry.end = Some(Box::new(after));
+                tail.open.push(episode);
+            }
+            tail.carry.streams.push(carry);
         }
         let again = |(stream, at): &(&Option<String>, &u64)| {
             **at > tail.from && tail.carry.streams.iter().all(|s| s.stream != **stream)
@@ -92,24 +96,33 @@ fn carry(
             None => fold.map(|f| (*f.carry).clone()).unwrap_or_default(),
         },
         chunk,
+        end: None,
     }
 }
 
-/// With the calls that still wait, and with what was counted since its last item.
+/// With the calls that still wait, and with what was counted since its last item; and the stream's
+/// state after it.
 fn open_episode(
     stream: &Option<String>,
     open: Option<&Open>,
     filter: &FilterState,
-) -> Option<Episode> {
+) -> Option<(Episode, StreamEnd)> {
     let open = open.filter(|o| !o.pieces.is_empty())?;
     let mut after = open.base.clone();
     episode::advance(&mut after, &open.pieces);
     let mut episode = episode::of(stream, &after, &open.pieces, false);
-    if let Some(carry) = filter.carry(stream) {
-        episode.pending_calls = carry.waiting();
-        episode.message_count += u64::from(carry.messages);
-        episode.tally.messages += u64::from(carry.messages);
-        episode.tally.usage = episode.tally.usage.plus(carry.usage);
-    }
-    Some(episode)
+    let mut carry = filter.carry(stream).cloned().unwrap_or_default();
+    let (messages, usage) = carry.take_counts();
+    episode.pending_calls = carry.waiting();
+    episode.message_count += u64::from(messages);
+    episode.tally.messages += u64::from(messages);
+    episode.tally.usage = episode.tally.usage.plus(usage);
+    after.message_count = episode.message_count;
+    after.parts += 1;
+    (after.inside, after.first) = (false, None);
+    let end = StreamEnd {
+        filter: carry,
+        chunk: after,
+    };
+    Some((episode, end))
 }

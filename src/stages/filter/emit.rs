@@ -8,6 +8,7 @@ use crate::model::fold::StreamFold;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::model::source::Place;
 use crate::model::time::Time;
+use crate::rules::secrets::Redactor;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -77,13 +78,15 @@ impl<'a> At<'a> {
 /// What a batch gave so far.
 pub(super) struct Out<'a> {
     pub policy: &'a FilterPolicy,
+    pub redactor: &'a Redactor,
     pub exchanges: Vec<Exchange>,
 }
 
 impl<'a> Out<'a> {
-    pub(super) fn new(policy: &'a FilterPolicy) -> Out<'a> {
+    pub(super) fn new(policy: &'a FilterPolicy, redactor: &'a Redactor) -> Out<'a> {
         Out {
             policy,
+            redactor,
             exchanges: Vec::new(),
         }
     }

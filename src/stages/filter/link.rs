@@ -1,7 +1,7 @@
 //! Calls and their results. Knows which call a result answers and what becomes of a call that gets
 //! none; refuses to know how a digest is worded.
 
-use super::digest::{Digest, Outcome, digest, shorten_input};
+use super::digest::{Digest, Outcome, Telling, digest, shorten_input};
 use super::emit::{At, Out};
 use crate::model::carry::PendingCall;
 use crate::model::entry::{Call, Status, ToolResult};
@@ -21,7 +21,7 @@ const UNKNOWN_TOOL: &str = "unknown tool";
 pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &Out<'_>) {
     let input = match out.policy.tool_calls {
         Keep::Out => Value::Null,
-        _ => shorten_input(&call.tool, call.input),
+        _ => shorten_input(&call.tool, call.input, out.redactor),
     };
     let calls = &mut Arc::make_mut(&mut fold.carry).calls;
     if !call.id.is_empty() {
@@ -29,7 +29,7 @@ pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &Out<'_>
     }
     calls.push(Arc::new(PendingCall {
         id: call.id,
-        tool: call.tool,
+        tool: out.redactor.redact(&call.tool).into_owned(),
         input,
         time: at.time,
         given_up: false,
@@ -96,8 +96,18 @@ fn give_up_call(calls: &mut Vec<Arc<PendingCall>>, mut call: Arc<PendingCall>) {
 }
 
 fn words(call: &PendingCall, outcome: Outcome<'_>, at: &At<'_>, out: &Out<'_>) -> Digest {
-    let cwd = at.context.cwd.as_deref();
-    let mut made = digest(&call.tool, &call.input, outcome, out.policy, cwd);
+    // as the paths are by now
+    let cwd = at
+        .context
+        .cwd
+        .as_deref()
+        .map(|cwd| out.redactor.redact(cwd));
+    let told = Telling {
+        policy: out.policy,
+        redactor: out.redactor,
+        cwd: cwd.as_deref(),
+    };
+    let mut made = digest(&call.tool, &call.input, outcome, &told);
     made.text.insert_str(0, "Action: ");
     made.text.truncate(made.text.trim_end().len());
     made

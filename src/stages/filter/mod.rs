@@ -11,6 +11,7 @@ pub mod digest;
 mod emit;
 mod link;
 mod queue;
+pub mod redact;
 
 pub use crate::model::fold::FilterState;
 
@@ -19,6 +20,7 @@ use crate::model::entry::{Entry, Fact, Queue, Via, What};
 use crate::model::exchange::{Exchange, ItemKind};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
+use crate::rules::secrets::Redactor;
 use emit::{At, Out};
 use std::sync::Arc;
 
@@ -27,14 +29,16 @@ use std::sync::Arc;
 /// The same records give the same items however they are cut into batches, and from whichever
 /// `Item::place` reading starts again with `Item::resume` handed back (DESIGN § 6, "The fold").
 /// Records before their stream's `StreamFold::from` are passed over. Entries that are not kept
-/// vanish here; the ledger has counted them before.
+/// vanish here; the ledger has counted them before. Texts are masked before anything is cut off them:
+/// what comes out holds no secret that the rules know.
 pub fn filter(
     batch: Batch<Entry>,
     policy: &FilterPolicy,
+    redactor: &Redactor,
     state: &mut FilterState,
 ) -> Batch<Exchange> {
     batch.map(|entries| {
-        let mut out = Out::new(policy);
+        let mut out = Out::new(policy, redactor);
         let mut rest = entries.into_iter();
         while let Some(entry) = rest.next() {
             step(entry, rest.as_slice(), state, &mut out);
@@ -62,7 +66,8 @@ fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out
     enter_record(fold, &entry, rest);
     count::message(Arc::make_mut(&mut fold.carry), &entry);
     let timed = times_the_gap(&entry);
-    let what = std::mem::replace(&mut entry.what, What::Noise("".into()));
+    let mut what = std::mem::replace(&mut entry.what, What::Noise("".into()));
+    redact::words(&mut what, out.redactor);
     let at = At::of(&entry, fold);
     keep(what, &at, fold, out);
     count::time(Arc::make_mut(&mut fold.carry), at.time, timed);

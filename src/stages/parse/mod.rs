@@ -10,8 +10,18 @@ pub mod text;
 
 pub use lines::parse;
 
-use crate::model::entry::Context;
+use crate::model::entry::{Context, Identity};
 use std::sync::Arc;
+use uuid::Uuid;
+
+/// Of the ids of records that have none: UUIDv5 in this namespace of the line. The value is UUIDv5
+/// (URL) of `urn:sessionmill:line`. Changing it makes every such record another one.
+const LINES: Uuid = Uuid::from_u128(0x5d34_a931_85d0_57d5_ac25_d54b_27e1_e2db);
+
+/// The identity of a record without one whose words are kept: what the line says.
+fn nameless(line: &[u8]) -> Identity {
+    Identity::Nth(Uuid::new_v5(&LINES, line))
+}
 
 /// What a dialect remembers from line to line. Only `context` has to survive between runs.
 #[derive(Debug, Default)]
@@ -20,6 +30,8 @@ pub struct ParseState {
     pub context: Arc<Context>,
     /// The stream that the file's name states (`agent-<id>.jsonl`).
     pub file_stream: Option<String>,
+    /// The thread that the file's name states (`rollout-<time>-<thread>.jsonl`).
+    pub file_thread: Option<String>,
     /// The file is a compaction agent's own run (`agent-acompact-*`): a replay, never kept.
     pub replay: bool,
     /// Contexts of neighbouring lines, so that they are shared.
@@ -36,6 +48,7 @@ impl ParseState {
             .trim_end_matches(".jsonl");
         ParseState {
             context: Arc::new(context),
+            file_thread: thread(stem),
             file_stream: stem.strip_prefix("agent-").map(str::to_owned),
             replay: stem.starts_with("agent-acompact-"),
             ..ParseState::default()
@@ -58,4 +71,12 @@ impl ParseState {
         }
         self.context.clone()
     }
+}
+
+/// The thread in a rollout's name, which may be followed by `_` and the rollout's own id.
+fn thread(stem: &str) -> Option<String> {
+    let stem = stem.strip_prefix("rollout-")?;
+    let name = stem.split('_').next()?;
+    let id = name.get(name.len().checked_sub(36)?..)?;
+    Uuid::try_parse(id).ok().map(|_| id.to_owned())
 }

@@ -1,8 +1,8 @@
 //! The documents' simplified entries (D27) as a dialect: `user`, `assistant`, `tool_use`, `error`.
 //! Knows those four shapes; refuses to know real logs.
 
-use super::ParseState;
-use crate::model::entry::{Call, Entry, Excerpt, Identity, Message, Status, ToolResult, Via, What};
+use super::{ParseState, nameless};
+use crate::model::entry::{Call, Entry, Excerpt, Message, Status, ToolResult, Via, What};
 use crate::model::source::{Agent, Place};
 use crate::model::time::Time;
 use crate::rules::documents::{display, params, summarise_input, summarise_output};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 const MESSAGE_CHARS: usize = 200;
 
 /// Reads one line: one complete JSON value without its newline. Pushes at least one entry, or says
-/// why the line is no record. A `tool_use` gives a call and its result. Records have no identity.
+/// why the line is no record. A `tool_use` gives a call and its result.
 pub fn line(
     state: &mut ParseState,
     place: Place,
@@ -28,7 +28,7 @@ pub fn line(
     };
     let time = entry.get("timestamp").and_then(Value::as_str);
     let time = time.and_then(Time::parse);
-    let mut message = None;
+    let (id, mut message) = (nameless(line), None);
     let whats = match kind(&entry) {
         "user" => vec![user(&entry)],
         "assistant" => {
@@ -48,7 +48,7 @@ pub fn line(
         out.push(Entry {
             place,
             nth,
-            id: Identity::None,
+            id,
             time,
             context: state.context.clone(),
             message: message.clone(),

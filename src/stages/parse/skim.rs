@@ -11,6 +11,8 @@ use memchr::memchr2;
 pub const STRING_MAX: usize = 1 << 20;
 /// Bytes of one line that are kept, of whatever kind.
 pub const COPY_MAX: usize = 8 << 20;
+/// Of a word that was cut, so much is taken back at most. Smaller: half a long secret stays.
+const WORD_MAX: usize = 4 << 10;
 /// Room for the line's own short members after [`COPY_MAX`] is used up.
 const RESERVE: usize = 64 << 10;
 
@@ -162,8 +164,8 @@ impl Skimmer {
             Some(_) => {
                 let end = self.read + stop as u64;
                 if let (Some(cut), false) = (string.cut_at, dropping) {
+                    let cut = cut - trim_to_word(&mut self.copy, string.kept) as u64;
                     let note = format!(" … ({} bytes more at byte {cut} of the line)", end - cut);
-                    trim_to_character(&mut self.copy);
                     self.copy.extend_from_slice(note.as_bytes());
                 }
                 self.string = None;
@@ -188,15 +190,27 @@ impl InString {
     }
 }
 
-/// Takes back the bytes of a character that was cut in the middle.
-fn trim_to_character(copy: &mut Vec<u8>) {
-    let tail = copy.len().saturating_sub(3);
-    if let Err(bad) = std::str::from_utf8(&copy[tail..])
-        && let Some(start) = copy[tail..].iter().rposition(|b| *b >= 0xC0)
-        && bad.error_len().is_none()
-    {
-        copy.truncate(tail + start);
+/// Takes back the word that was cut in the middle, of a string of which `kept` bytes are in the copy:
+/// half a secret is none that a rule knows. Gives how many bytes that took.
+fn trim_to_word(copy: &mut Vec<u8>, kept: usize) -> usize {
+    let first = copy.len() - kept.min(WORD_MAX);
+    let last = copy[first..]
+        .iter()
+        .rposition(|b| matches!(b, b' ' | b'\\'));
+    let mut at = match last {
+        Some(last) => first + last,
+        // an escape may have begun before
+        None => (first + 6).min(copy.len()),
+    };
+    // an escaped backslash is two of them
+    let slashes = copy[..at].iter().rev().take_while(|b| **b == b'\\').count();
+    at -= slashes % 2;
+    while at > 0 && copy.get(at).is_some_and(|b| b & 0xC0 == 0x80) {
+        at -= 1;
     }
+    let taken = copy.len() - at;
+    copy.truncate(at);
+    taken
 }
 
 #[cfg(test)]

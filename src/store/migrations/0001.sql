@@ -69,8 +69,9 @@ CREATE TABLE fold (
     tail   TEXT NOT NULL                    -- packed JSON, the same of the open tail
 );
 
--- Short ids of a file's records, 8 bytes each, little-endian. Block 0 is the open tail, replaced
--- as a whole; later blocks only grow.
+-- Short ids of a file's records, 8 bytes each, little-endian; odd ones are copies of what is owned
+-- elsewhere. Block 0 is the open tail, replaced as a whole; later blocks only grow; block -1 is
+-- what earlier generations of the file held.
 CREATE TABLE record (
     file  INTEGER NOT NULL,                 -- file.n
     block INTEGER NOT NULL,

@@ -117,8 +117,8 @@ fn record_ids_come_back_in_order_however_they_were_stored() {
         wants.extend(&commit.ids);
         world.commit(&[commit]);
     }
-    let (ids, tail) = world.store.record_ids("/logs/a.jsonl").unwrap();
-    assert_eq!((ids, tail), (wants.clone(), vec![6_003]));
+    let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!((&ids.committed, ids.tail), (&wants, vec![6_003]));
     let mut once = World::new();
     let mut commit = commit("a", "/home/u/app", 6_000);
     commit.ids = wants;
@@ -194,8 +194,8 @@ fn what_goes_in_comes_out() {
     assert_eq!(stored, [commit.checkpoint.clone()]);
     assert_eq!(world.store.carry("/logs/a.jsonl"), Ok(Some(commit.carry)));
     assert_eq!(world.store.carry("/logs/b.jsonl"), Ok(None));
-    let ids = world.store.record_ids("/logs/a.jsonl");
-    assert_eq!(ids, Ok((commit.ids, commit.tail_ids)));
+    let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!((ids.committed, ids.tail), (commit.ids, commit.tail_ids));
     let tied = world.store.tied(&commit.checkpoint.ties);
     assert_eq!(tied, Ok(vec!["/logs/a.jsonl".to_string()]));
     let short = found.episode.id.to_string();
@@ -215,8 +215,9 @@ fn a_new_generation_keeps_what_was_stored_and_counts_afresh() {
     stub.tail_ledger.count(Fate::Filtered, "title");
     world.commit(&[stub]);
     assert_eq!(texts(&world), ["one", "tail of the old file"]);
-    let (ids, tail) = world.store.record_ids("/logs/a.jsonl").unwrap();
-    assert_eq!((ids, tail), (vec![101, 102, 103], vec![900]));
+    let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
+    assert_eq!((ids.committed, ids.tail), (vec![], vec![900]));
+    assert_eq!(ids.older, [102, 101], "owned first; 103 is a copy of 102");
     let account = world.store.account("/logs/a.jsonl").unwrap().unwrap();
     assert_eq!(account.ledger.total(), 1);
     let row = world.store.session("a").unwrap().unwrap();

@@ -174,7 +174,7 @@ impl Folds {
             self.end = (last.place.offset + 100, last.place.line);
         }
         let batch = Batch::<Entry>::default().with(entries.to_vec());
-        let exchanges = filter(batch, &self.policy, &mut self.filter);
+        let exchanges = filter(batch, &self.policy, &Default::default(), &mut self.filter);
         let episodes = chunk(exchanges, &self.options, &mut self.chunk);
         self.sealed.extend(episodes.items);
     }

@@ -229,5 +229,6 @@ fn the_carry_stays_small_however_long_the_log_is() {
     let mut folds = Folds::new(ChunkOptions::default());
     folds.feed(&log.entries);
     let bytes = value_bytes(&folds.tail().carry);
-    assert!(bytes < 8_000, "{bytes}");
+    // before and after the open tail
+    assert!(bytes < 2 * 8_000, "{bytes}");
 }

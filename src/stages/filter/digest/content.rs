@@ -13,9 +13,10 @@ const BLOCK_BYTES_MAX: usize = 2 * 1024;
 /// Appends the output below the digest, each line indented by four spaces: all of it up to 2 KB,
 /// else its start and its end with `…` between them. Nothing when there is none.
 pub fn indented(out: &mut String, output: &Output<'_>) {
-    let head = plain(&output.head);
+    let told = output.told();
+    let head = plain(&told[0]);
     let head = head.trim_end();
-    let tail = plain(output.tail);
+    let tail = plain(&told[1]);
     let tail = tail.trim_end();
     if tail.is_empty() && head.len() <= BLOCK_BYTES_MAX {
         return lines(out, head);
@@ -52,7 +53,7 @@ fn lines(out: &mut String, text: &str) {
 /// How the call ended and that its content was left out. What a person said stays: it is theirs.
 pub fn left_out(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
     match (super::status(call, result, output), call.row.answer) {
-        (Status::Refused, _) => return people::refused(out, result),
+        (Status::Refused, _) => return people::refused(out, output),
         (Status::Ok, Answer::Ask) => return people::answered(out, call, result, output),
         (Status::Failed, _) => match output.exit_code {
             Some(code) if code != 0 => out.push_str(&format!("exit {code} ")),

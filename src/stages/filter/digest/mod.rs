@@ -22,26 +22,21 @@ pub use shorten::shorten_input;
 use crate::model::entry::{Status, ToolResult};
 use crate::model::exchange::ToolUse;
 use crate::model::policy::{FilterPolicy, Keep};
+use crate::rules::secrets::Redactor;
 use crate::rules::tools::Answer;
 use call::Call;
 use output::Output;
 use serde_json::Value;
 
-/// The digest of a call. `input` is the call's, or what [`shorten_input`] kept of it; `cwd` is what
-/// paths are shown against.
+/// The digest of a call. `input` is what [`shorten_input`] kept of the call's, which also masks it;
+/// what the result says is masked here, before it is cut.
 ///
 /// The text is one line without `Action: `, never empty; whitespace is folded and `…` stands only
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
 /// 2 KB of it; with `false` a marker stands in its place (SPEC D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
-pub fn digest(
-    tool: &str,
-    input: &Value,
-    outcome: Outcome<'_>,
-    policy: &FilterPolicy,
-    cwd: Option<&str>,
-) -> Digest {
-    let call = Call::new(tool, input, cwd);
+pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_>) -> Digest {
+    let call = Call::new(tool, input, told.cwd);
     let mut text = String::with_capacity(160);
     call.tell(&mut text);
     let mut used = ToolUse {
@@ -57,7 +52,7 @@ pub fn digest(
             used.status = Status::Interrupted;
         }
         Outcome::Result(result) => {
-            let output = Output::of(result);
+            let output = Output::of(result, told.redactor);
             used.status = status(&call, result, &output);
             used.output_bytes = match output.lines {
                 Some(_) => result.output.bytes,
@@ -69,17 +64,28 @@ pub fn digest(
             }
             if !(call.row.alone && says_nothing(result)) {
                 text.push_str(" → ");
-                match policy.tool_content {
+                match told.policy.tool_content {
                     Keep::Out => content::left_out(&mut text, &call, result, &output),
                     Keep::Full | Keep::Template(_) => answer(&mut text, &call, result, &output),
                 }
             }
-            if policy.tool_content == Keep::Full {
+            if told.policy.tool_content == Keep::Full {
                 content::indented(&mut text, &output);
             }
         }
     }
     Digest { text, tool: used }
+}
+
+/// What every digest of a stream is told with.
+#[derive(Clone, Copy, Debug)]
+pub struct Telling<'a> {
+    /// What is kept of results.
+    pub policy: &'a FilterPolicy,
+    /// Masks what results say.
+    pub redactor: &'a Redactor,
+    /// What paths are shown against, masked.
+    pub cwd: Option<&'a str>,
 }
 
 /// How a call ended, as its digest is told.
@@ -117,7 +123,7 @@ fn says_nothing(result: &ToolResult) -> bool {
 
 fn answer(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
     match (status(call, result, output), call.row.answer) {
-        (Status::Refused, _) => people::refused(out, result),
+        (Status::Refused, _) => people::refused(out, output),
         (Status::Interrupted, _) => out.push_str("interrupted"),
         (Status::Ok | Status::Failed | Status::Running, Answer::Poll) => {
             shell::polled(out, call, result, output)

@@ -18,7 +18,8 @@ pub fn fetch(out: &mut String, result: &ToolResult, output: &Output<'_>) {
 
 /// The first line, and how many there are.
 pub fn said(out: &mut String, output: &Output<'_>) {
-    let first = output.head.lines().map(str::trim).find(|l| !l.is_empty());
+    let [head, _] = output.told();
+    let first = head.lines().map(str::trim).find(|l| !l.is_empty());
     match first {
         None if output.lines.is_none() => output.tell_size(out),
         None => out.push_str("ok"),
@@ -46,11 +47,8 @@ pub fn unknown(out: &mut String, output: &Output<'_>) {
         .then(|| serde_json::from_str::<Value>(head).ok())
         .flatten()
     {
-        return line::fold(
-            out,
-            &documents::summarise_output(Some(&value)),
-            TEXT_CHARS_MAX,
-        );
+        let named = documents::summarise_output(Some(&value));
+        return line::fold(out, &output.masked(&named), TEXT_CHARS_MAX);
     }
     let lines = output.lines.unwrap_or(1);
     let _ = match lines > LARGE_LINES_MIN {

@@ -6,10 +6,12 @@
 use super::line;
 use crate::model::entry::ToolResult;
 use crate::rules::errors;
+use crate::rules::secrets::Redactor;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What a tool printed.
+/// What a tool printed. `head` and `tail` are to be measured; what is told of them goes through
+/// [`Output::told`] or [`Output::masked`].
 pub struct Output<'a> {
     /// Its start, or all of it.
     pub head: Cow<'a, str>,
@@ -21,11 +23,13 @@ pub struct Output<'a> {
     pub lines: Option<u64>,
     /// Stated by the result or by a wrapper around its text.
     pub exit_code: Option<i32>,
+    /// Masks what is told of it.
+    pub redactor: &'a Redactor,
 }
 
 impl<'a> Output<'a> {
     /// Unwraps a result's text. Parses JSON only where a Codex cell's answer starts like it.
-    pub fn of(result: &'a ToolResult) -> Output<'a> {
+    pub fn of(result: &'a ToolResult, redactor: &'a Redactor) -> Output<'a> {
         let excerpt = &result.output;
         let whole = excerpt.is_whole();
         let mut output = Output {
@@ -34,6 +38,7 @@ impl<'a> Output<'a> {
             bytes: excerpt.bytes,
             lines: Some(excerpt.lines),
             exit_code: result.exit_code,
+            redactor,
         };
         if let Some(kept) = stored_elsewhere(&excerpt.head) {
             (output.bytes, output.lines) = (kept, None);
@@ -60,6 +65,22 @@ impl<'a> Output<'a> {
     /// Start and end.
     pub fn parts(&self) -> [&str; 2] {
         [&self.head, self.tail]
+    }
+
+    /// Start and end as they may be told: masked, and where the middle is missing without the words
+    /// that the cut went through, since half a secret is none that a rule knows.
+    pub fn told(&self) -> [Cow<'_, str>; 2] {
+        let (mut head, mut tail) = (&*self.head, self.tail);
+        if !tail.is_empty() {
+            head = &head[..head.rfind(char::is_whitespace).unwrap_or(0)];
+            tail = &tail[tail.find(char::is_whitespace).unwrap_or(tail.len())..];
+        }
+        [head, tail].map(|part| self.redactor.redact(part))
+    }
+
+    /// A text that was taken out of it, as it may be told.
+    pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redactor.redact(text)
     }
 
     /// Nothing is missing between them.
@@ -89,6 +110,7 @@ impl<'a> Output<'a> {
         if lines.by_ref().count() > SHORT_LINES_MAX {
             return false;
         }
+        let text = self.masked(text);
         for (i, text) in text
             .lines()
             .map(str::trim)
@@ -112,7 +134,8 @@ impl<'a> Output<'a> {
 
     /// The message in it, without stack trace; appends nothing when it says nothing.
     pub fn tell_message(&self, out: &mut String, before: &str) {
-        let message = errors::message(self.parts());
+        let told = self.told();
+        let message = errors::message([&told[0], &told[1]]);
         let message = line::folded(&message, line::TEXT_CHARS_MAX);
         if !message.is_empty() {
             out.push_str(before);

@@ -8,9 +8,10 @@ use crate::rules::errors;
 use serde_json::Value;
 
 /// `refused by the user: use the other file`. Not an error (SPEC D28).
-pub fn refused(out: &mut String, result: &ToolResult) {
+pub fn refused(out: &mut String, output: &Output<'_>) {
     out.push_str("refused by the user");
-    if let Some(words) = errors::refusal_words(&result.output.head) {
+    let [head, _] = output.told();
+    if let Some(words) = errors::refusal_words(&head) {
         out.push_str(": ");
         line::fold(out, words, usize::MAX);
     }
@@ -20,8 +21,9 @@ pub fn refused(out: &mut String, result: &ToolResult) {
 pub fn answered(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
     let questions: Vec<(&str, &str)> = call.questions().collect();
     let stated = &result.facts.answers;
-    let parsed: Option<Value> = match stated.is_empty() && output.head.starts_with('{') {
-        true => serde_json::from_str(&output.head).ok(),
+    let [head, _] = output.told();
+    let parsed: Option<Value> = match stated.is_empty() && head.starts_with('{') {
+        true => serde_json::from_str(&head).ok(),
         false => None,
     };
     let mut told = 0;
@@ -32,7 +34,7 @@ pub fn answered(out: &mut String, call: &Call<'_>, result: &ToolResult, output: 
             .map(|(_, a)| a.clone());
         let answer = answer
             .or_else(|| answer_in(parsed.as_ref()?, id, question))
-            .or_else(|| answer_after(&output.head, question));
+            .or_else(|| answer_after(&head, question));
         let Some(answer) = answer else { continue };
         tell(out, (i > 0).then_some(*question), &answer, told);
         told += 1;

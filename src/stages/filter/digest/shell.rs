@@ -73,11 +73,11 @@ fn tell_run(out: &mut String, run: &TestRun, output: &Output<'_>) {
     match run.failed {
         0 => {}
         _ if run.failures.is_empty() => output.tell_message(out, ": "),
-        _ => tell_names(out, &run.failures),
+        _ => tell_names(out, &run.failures, output),
     }
 }
 
-fn tell_names(out: &mut String, names: &[String]) {
+fn tell_names(out: &mut String, names: &[String], output: &Output<'_>) {
     const NAMES_CHARS_MAX: usize = 160;
     let mut room = NAMES_CHARS_MAX;
     for (i, name) in names.iter().enumerate() {
@@ -86,7 +86,7 @@ fn tell_names(out: &mut String, names: &[String]) {
             return;
         }
         out.push_str(if i == 0 { ": " } else { ", " });
-        line::fold(out, name, NAMES_CHARS_MAX);
+        line::fold(out, &output.masked(name), NAMES_CHARS_MAX);
         room = room.saturating_sub(name.len() + 2);
     }
 }
@@ -104,7 +104,7 @@ pub fn polled(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &O
         return;
     }
     if let Some(state) = inner.state {
-        line::fold(out, state, line::TEXT_CHARS_MAX);
+        line::fold(out, &output.masked(state), line::TEXT_CHARS_MAX);
         if inner.output.is_blank() {
             return;
         }
@@ -126,10 +126,7 @@ impl<'a> Inner<'a> {
             state: between(head, "<status>", "</status>"),
             output: Output {
                 head: head.into(),
-                tail: output.tail,
-                bytes: output.bytes,
-                lines: output.lines,
-                exit_code: output.exit_code,
+                ..*output
             },
         };
         if inner.state.is_none() {

@@ -8,7 +8,8 @@ use super::call::{CLASS, Call, IDLE, PARAMS, TITLE, joined, params};
 use super::files::{changed_lines, written_lines};
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch;
-use crate::rules::tools::{Answer, Show};
+use crate::rules::secrets::Redactor;
+use crate::rules::tools::{self, Answer, Show, Tool};
 use serde_json::{Map, Value, json};
 
 /// Where the lines of a written content are kept.
@@ -17,8 +18,9 @@ pub const LINES: &str = "~lines";
 pub const CHANGED: &str = "~changed";
 
 /// The input without what its digest doesn't need: a few hundred bytes, except for questions to a
-/// person. About as fast as dropping what is left out.
-pub fn shorten_input(tool: &str, input: Value) -> Value {
+/// person; what is kept is masked first. About as fast as dropping what is left out.
+pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value {
+    mask(tools::tool(tool), &mut input, redactor);
     let call = Call::new(tool, &input, None);
     let mut kept = Map::new();
     match call.row.answer {
@@ -51,12 +53,32 @@ pub fn shorten_input(tool: &str, input: Value) -> Value {
     for (key, value) in map {
         let shown = row.shows.iter().find(|show| show.keys().contains(&key));
         let command = matches!(shown, Some(Show::Command(_)));
-        let needed = shown.is_some() || row.files.contains(&key) || ALSO.contains(&key.as_str());
-        if needed && !(command && patched) && !kept.contains_key(&key) {
+        if is_needed(row, &key) && !(command && patched) && !kept.contains_key(&key) {
             kept.insert(key, shorten_value(value, command));
         }
     }
     Value::Object(kept)
+}
+
+/// Masks what the digest may tell, whole, because the cuts come later. What is only counted (texts
+/// that are written, read or replaced) stays as it is, and so do the counts.
+fn mask(row: &Tool, input: &mut Value, redactor: &Redactor) {
+    let counted = matches!(row.answer, Answer::Edit | Answer::Write | Answer::Read);
+    match input {
+        Value::Object(map) if counted => {
+            let told = map.iter_mut().filter(|(key, _)| is_needed(row, key));
+            told.for_each(|(_, value)| redactor.mask_value(value));
+        }
+        input => redactor.mask_value(input),
+    }
+}
+
+fn is_needed(row: &Tool, key: &str) -> bool {
+    let shown = row
+        .shows
+        .iter()
+        .any(|show| show.keys().iter().any(|k| k == key));
+    shown || row.files.iter().any(|k| k == key) || ALSO.contains(&key)
 }
 
 /// Parameters that no row shows and some answer needs.

@@ -12,7 +12,7 @@ mod user;
 
 use super::scan::{self, Raw};
 use super::text::{decode, inside, string};
-use super::{ParseState, plain};
+use super::{ParseState, nameless, plain};
 use crate::model::entry::{Context, Entry, Identity, Message, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
@@ -48,6 +48,11 @@ pub fn value(
     }
     let before = out.len();
     let kind = line.kind.and_then(inside).map(decode);
+    if let (Identity::None, Some("user" | "assistant" | "queue-operation")) =
+        (record.id, kind.as_deref())
+    {
+        record.id = nameless(&bytes[..used]);
+    }
     let drifted = drift::of(kind.as_deref(), &line);
     match kind.as_deref() {
         _ if drifted.hides_content => {}

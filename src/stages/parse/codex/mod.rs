@@ -136,13 +136,14 @@ impl Record<'_> {
     }
 
     /// Gives the record its identity: its call where it has one, else its payload; of the thread
-    /// that it was first written in. A file that never names its thread has none.
+    /// that it was first written in, or that the file's name states.
     fn identify(&mut self, kind: &str, inner: &str, payload: &Fields<'_>, raw: &str) {
         let context = &self.state.context;
         let thread = context.origin.as_deref().or(own_thread(context));
-        let Some(thread) = thread.or(context.session.as_deref()) else {
-            return;
-        };
+        let thread = thread.or(context.session.as_deref());
+        let thread = thread
+            .or(self.state.file_thread.as_deref())
+            .unwrap_or_default();
         let call = payload.raw("call_id").filter(|id| id.len() > 2);
         self.id = identity(thread, (kind, inner), call, raw);
     }

@@ -64,8 +64,27 @@ fn ok(output: &str) -> ToolResult {
     }
 }
 
+/// Masks by the embedded rules.
+fn redactor() -> &'static Redactor {
+    static REDACTOR: std::sync::LazyLock<Redactor> = std::sync::LazyLock::new(Redactor::default);
+    &REDACTOR
+}
+
+fn plain<'a>(policy: &'a FilterPolicy, cwd: Option<&'a str>) -> Telling<'a> {
+    Telling {
+        policy,
+        redactor: redactor(),
+        cwd,
+    }
+}
+
 fn told(tool: &str, input: Value, result: &ToolResult) -> Digest {
-    digest(tool, &input, Outcome::Result(result), &policy(), Some("/p"))
+    digest(
+        tool,
+        &input,
+        Outcome::Result(result),
+        &plain(&policy(), Some("/p")),
+    )
 }
 
 #[test]
@@ -73,12 +92,21 @@ fn samples_of_the_table_give_their_digests_and_so_do_their_shortened_inputs() {
     for (tool, sample) in samples() {
         let answer = sample.result.as_ref().map(result);
         let outcome = || answer.as_ref().map_or(Outcome::NoResult, Outcome::Result);
-        let got = digest(&tool, &sample.input, outcome(), &policy(), Some("/p"));
+        let got = digest(
+            &tool,
+            &sample.input,
+            outcome(),
+            &plain(&policy(), Some("/p")),
+        );
         assert_eq!(got.text, sample.digest, "{tool}");
-        let short = shorten_input(&tool, sample.input.clone());
-        let again = digest(&tool, &short, outcome(), &policy(), Some("/p"));
+        let short = shorten_input(&tool, sample.input.clone(), redactor());
+        let again = digest(&tool, &short, outcome(), &plain(&policy(), Some("/p")));
         assert_eq!(again, got, "{tool}: {short}");
-        assert_eq!(shorten_input(&tool, short.clone()), short, "{tool}");
+        assert_eq!(
+            shorten_input(&tool, short.clone(), redactor()),
+            short,
+            "{tool}"
+        );
     }
 }
 
@@ -154,7 +182,13 @@ fn content_is_kept_or_left_out_as_the_policy_says() {
             tool_content: keep,
             ..policy()
         };
-        digest("Bash", &input, Outcome::Result(result), &policy, None).text
+        digest(
+            "Bash",
+            &input,
+            Outcome::Result(result),
+            &plain(&policy, None),
+        )
+        .text
     };
     let full = with(Keep::Full, &long);
     assert!(
@@ -205,19 +239,23 @@ fn nothing_that_a_model_writes_breaks_the_line() {
                     let mut result = ok(output);
                     result.status = status;
                     result.facts.lines = Some(u64::MAX);
-                    let got = digest(tool, input, Outcome::Result(&result), &policy(), Some("/p"));
+                    let got = digest(
+                        tool,
+                        input,
+                        Outcome::Result(&result),
+                        &plain(&policy(), Some("/p")),
+                    );
                     assert!(
                         !got.text.contains(['\n', '\r', '\u{1b}', '\0']),
                         "{:?}",
                         got.text
                     );
-                    let short = shorten_input(tool, input.clone());
+                    let short = shorten_input(tool, input.clone(), redactor());
                     let again = digest(
                         tool,
                         &short,
                         Outcome::Result(&result),
-                        &policy(),
-                        Some("/p"),
+                        &plain(&policy(), Some("/p")),
                     );
                     assert_eq!(again, got, "{tool} {input} {short}");
                 }

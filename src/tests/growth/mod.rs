@@ -1,27 +1,24 @@
 //! Runs at any times over growing files give the store of one run at the end (DESIGN § 4, 3), and a
 //! run without news changes nothing (§ 4, 4).
 //!
-//! Real logs, cut at arbitrary bytes; no model: the cold run is the judge.
+//! Real logs, cut at arbitrary bytes: the cold run is the judge. Scripts of everything that can
+//! happen to logs between runs: [`model`] is the judge, each of its laws a function.
+//!
+//! A script that fails is made small and saved in `fixtures/growth`; whatever lies there is told
+//! again by every `cargo test`. `GROWTH_CASES=10000` tells more new ones.
+
+mod disk;
+mod lines;
+mod log;
+mod model;
+mod script;
 
 use super::home::Home;
-use crate::store::Access;
-use anyhow::Result;
+use anyhow::{Context, Result};
+use model::{differences, dump};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use script::{Class, Script};
 use std::path::{Path, PathBuf};
-
-/// Stores hold absolute paths; each home is elsewhere.
-fn dump(home: &Home) -> String {
-    let dump = home.store(Access::ReadOnly).unwrap().dump().unwrap();
-    dump.replace(&*home.path().canonicalize().unwrap().to_string_lossy(), "~")
-}
-
-fn lines_with_differences(left: &str, right: &str) -> String {
-    let differing = left.lines().zip(right.lines()).filter(|(a, b)| a != b);
-    let shown = differing
-        .take(6)
-        .map(|(a, b)| format!("- {a:.900}\n+ {b:.900}\n"));
-    let (l, r) = (left.lines().count(), right.lines().count());
-    format!("{l} and {r} lines\n{}", shown.collect::<String>())
-}
 
 /// Feeds `text` in steps that end at `cuts`, with a run after each, and compares with one run.
 fn check(below: &str, text: &[u8], cuts: &[usize]) -> Result<()> {
@@ -32,22 +29,26 @@ fn check(below: &str, text: &[u8], cuts: &[usize]) -> Result<()> {
     }
     grown.put(below, text)?;
     grown.run()?;
-    let before = dump(&grown);
+    let before = dump(&grown)?;
     let report = grown.run()?;
     assert_eq!(
         (report.bytes_read, report.files_read),
         (0, 0),
         "news without news"
     );
-    assert_eq!(before, dump(&grown), "a run without news changed the store");
+    assert_eq!(
+        before,
+        dump(&grown)?,
+        "a run without news changed the store"
+    );
     let cold = Home::new(None)?;
     cold.put(below, text)?;
     cold.run()?;
-    let cold = dump(&cold);
+    let cold = dump(&cold)?;
     assert!(
         before == cold,
         "{below} cut at {cuts:?}\n{}",
-        lines_with_differences(&before, &cold)
+        differences(&before, &cold)
     );
     Ok(())
 }
@@ -140,17 +141,78 @@ fn grow(folder: &Path, below: &str) -> Result<()> {
     }
     cold.put(below, &last)?;
     cold.run()?;
-    let (left, right) = (dump(&grown), dump(&cold));
+    let (left, right) = (dump(&grown)?, dump(&cold)?);
     if appended {
         assert!(
             left == right,
             "{}\n{}",
             folder.display(),
-            lines_with_differences(&left, &right)
+            differences(&left, &right)
         );
     }
     let report = grown.run()?;
     assert_eq!(report.bytes_read, 0, "{}", folder.display());
-    assert_eq!(left, dump(&grown));
+    assert_eq!(left, dump(&grown)?);
+    Ok(())
+}
+
+/// How many scripts each of the tests below tells.
+fn cases() -> u32 {
+    let wanted = std::env::var("GROWTH_CASES").ok();
+    wanted.and_then(|n| n.parse().ok()).unwrap_or(150)
+}
+
+/// Tells scripts of steps up to `class`; the first one that breaks a law is made small, saved and
+/// shown.
+fn tell(class: Class, seed: u8) {
+    let config = Config {
+        cases: cases(),
+        max_shrink_iters: 2_000,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    let outcome = TestRunner::new_with_rng(config, rng).run(&Script::any(class), |script| {
+        model::check(&script).map_err(|broken| TestCaseError::fail(format!("{broken:#}")))
+    });
+    if let Err(TestError::Fail(why, script)) = outcome {
+        let path = saved().join(format!("found-{class:?}.script").to_lowercase());
+        std::fs::write(&path, script.to_string()).expect("the folder is part of the repository");
+        panic!("{} breaks a law:\n{script}\n{why}", path.display());
+    }
+}
+
+/// The folder with scripts that once failed.
+fn saved() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/growth")
+}
+
+#[test]
+fn logs_that_grow_and_move_give_the_store_of_a_cold_run() {
+    tell(Class::Grows, 1);
+}
+
+#[test]
+fn records_that_are_copied_to_other_logs_are_stored_once() {
+    tell(Class::Copies, 2);
+}
+
+#[test]
+fn whatever_happens_to_logs_what_a_run_saw_stays() {
+    tell(Class::Rewrites, 3);
+}
+
+#[test]
+fn scripts_that_once_failed_hold() -> Result<()> {
+    for file in std::fs::read_dir(saved())? {
+        let path = file?.path();
+        let only = std::env::var("SCRIPT").unwrap_or_default();
+        if path.extension().is_some_and(|e| e == "script") && path.to_string_lossy().contains(&only)
+        {
+            let script = Script::parse(&std::fs::read_to_string(&path)?);
+            let told = script.and_then(|script| model::check(&script));
+            told.with_context(|| path.display().to_string())?;
+        }
+    }
     Ok(())
 }

@@ -1,0 +1,99 @@
+//! What masks secrets in this home: the user's rules, and the key of the hashes in placeholders.
+//! Knows files; refuses to know what a secret is.
+
+use crate::config::{Config, Home};
+use crate::model::error::Error;
+use crate::rules::secrets::{Redactor, UserRules};
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// The redactor of a run. Makes the key where there is none.
+///
+/// # Errors
+/// When the user's rules are wrong (file and line), or the key can't be read or made.
+pub fn redactor(config: &Config, home: &Home) -> Result<Redactor> {
+    let rules = user_rules(home)?;
+    let key = key(&home.redact_key())?;
+    Ok(Redactor::new(key, config.masks_personal, rules))
+}
+
+/// One for what is not stored: the same hashes everywhere, nothing is written.
+///
+/// # Errors
+/// When the user's rules are wrong (file and line).
+pub fn reproducible(config: &Config, home: &Home) -> Result<Redactor> {
+    Ok(Redactor::new(
+        [0; 32],
+        config.masks_personal,
+        user_rules(home)?,
+    ))
+}
+
+fn user_rules(home: &Home) -> Result<UserRules> {
+    let file = home.secret_rules();
+    match fs::read_to_string(&file) {
+        Ok(text) => Ok(UserRules::parse(&file, &text)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(UserRules::default()),
+        Err(error) => Err(Error::usage(format!("{}: {error}", file.display())).into()),
+    }
+}
+
+fn key(file: &Path) -> Result<[u8; 32]> {
+    let made = || make(file).with_context(|| format!("make {}", file.display()));
+    let bytes = match fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return made(),
+        Err(error) => return Err(error).with_context(|| file.display().to_string()),
+    };
+    <[u8; 32]>::try_from(bytes).map_err(|_| {
+        let hint = "remove it; equal secrets then get other placeholders than before";
+        Error::usage(format!("{}: is not a key of 32 bytes", file.display()))
+            .hinted(hint)
+            .into()
+    })
+}
+
+fn make(file: &Path) -> Result<[u8; 32]> {
+    let mut key = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(file)?.write_all(&key)?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_key_is_made_once_for_its_owner_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("redact.key");
+        let made = key(&file).unwrap();
+        assert_ne!(made, [0; 32]);
+        assert_eq!(key(&file).unwrap(), made);
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        fs::write(&file, "short").unwrap();
+        let error = key(&file).unwrap_err().to_string();
+        assert!(error.ends_with("is not a key of 32 bytes"), "{error}");
+    }
+
+    #[test]
+    fn rules_of_ones_own_are_read_and_wrong_ones_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home {
+            dir: dir.path().to_owned(),
+        };
+        assert!(user_rules(&home).is_ok());
+        fs::create_dir(dir.path().join("rules")).unwrap();
+        fs::write(home.secret_rules(), "\noff: [nothing]\n").unwrap();
+        let error = user_rules(&home).unwrap_err().to_string();
+        assert!(error.contains("secrets.yaml:2: "), "{error}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Where secrets are masked on their way out of a log: the words of entries, and whatever else a
+//! commit holds. Knows where texts are; refuses to know what a secret looks like (`rules::secrets`).
+//!
+//! Calls' inputs and results' outputs are masked where digests are made of them, because most of
+//! their bytes are only counted.
+
+use crate::model::carry::Carry;
+use crate::model::checkpoint::Commit;
+use crate::model::entry::{Queue, ResultFacts, What};
+use crate::model::ledger::Ledger;
+use crate::model::session::{Session, SessionFacts};
+use crate::rules::secrets::Redactor;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Masks what people and agents said, before it is compared, cut or carried.
+pub(super) fn words(what: &mut What, redactor: &Redactor) {
+    match what {
+        What::Prompt { text, .. } | What::Said(text) | What::Failure(text) => redactor.mask(text),
+        What::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => redactor.mask(text),
+        What::Result(result) => results(&mut result.facts, redactor),
+        What::Queue(_) | What::Call(_) | What::Fact(_) | What::Noise(_) | What::Unknown(_) => {}
+    }
+}
+
+fn results(facts: &mut ResultFacts, redactor: &Redactor) {
+    for (question, answer) in &mut facts.answers {
+        redactor.mask(question);
+        redactor.mask(answer);
+    }
+    facts
+        .patched
+        .iter_mut()
+        .for_each(|(path, ..)| redactor.mask(path));
+    facts
+        .completed
+        .iter_mut()
+        .for_each(|task| redactor.mask(task));
+    facts.kind.iter_mut().for_each(|kind| redactor.mask(kind));
+}
+
+/// Masks what a commit tells besides its episodes: the session, its titles and links, names of
+/// unknown kinds, and what the checkpoint carries. What stays: ids, and the log's own path, by
+/// which it is found again.
+pub fn commit(commit: &mut Commit, redactor: &Redactor) {
+    session(&mut commit.session, redactor);
+    facts(&mut commit.facts, redactor);
+    facts(&mut commit.tail_facts, redactor);
+    ledger(&mut commit.ledger, redactor);
+    ledger(&mut commit.tail_ledger, redactor);
+    commit
+        .unknown
+        .iter_mut()
+        .for_each(|unknown| redactor.mask(&mut unknown.name));
+    carry(&mut commit.carry, redactor);
+}
+
+fn session(session: &mut Session, redactor: &Redactor) {
+    redactor.mask(&mut session.project_path);
+    session.cwd.iter_mut().for_each(|cwd| redactor.mask(cwd));
+    session
+        .branch
+        .iter_mut()
+        .for_each(|branch| redactor.mask(branch));
+    facts(&mut session.facts, redactor);
+}
+
+fn facts(facts: &mut SessionFacts, redactor: &Redactor) {
+    let SessionFacts {
+        custom_title,
+        ai_title,
+        first_prompt,
+        version,
+        branch,
+        forked_from,
+        parent,
+        ..
+    } = facts;
+    let said = [
+        custom_title,
+        ai_title,
+        first_prompt,
+        version,
+        branch,
+        forked_from,
+        parent,
+    ];
+    said.into_iter()
+        .flatten()
+        .for_each(|text| redactor.mask(text));
+    facts
+        .summaries
+        .iter_mut()
+        .for_each(|(_, text)| redactor.mask(text));
+    for set in [&mut facts.pull_requests, &mut facts.models] {
+        let masked = |text: &String| matches!(redactor.redact(text), Cow::Owned(_));
+        if set.iter().any(masked) {
+            *set = set
+                .iter()
+                .map(|text| redactor.redact(text).into_owned())
+                .collect();
+        }
+    }
+}
+
+/// The reasons that a log's own words may give: kinds that nobody knew.
+fn ledger(ledger: &mut Ledger, redactor: &Redactor) {
+    for reasons in ledger.lines.values_mut() {
+        let written = |reason: &Cow<'static, str>| match reason {
+            Cow::Owned(text) => matches!(redactor.redact(text), Cow::Owned(_)),
+            Cow::Borrowed(_) => false,
+        };
+        if !reasons.keys().any(written) {
+            continue;
+        }
+        for (reason, lines) in std::mem::take(reasons) {
+            let masked = Cow::Owned(redactor.redact(&reason).into_owned());
+            *reasons.entry(masked).or_default() += lines;
+        }
+    }
+}
+
+/// Prompts and calls in it were masked as they came.
+fn carry(carry: &mut Carry, redactor: &Redactor) {
+    let context = &mut carry.context;
+    let said = [&mut context.cwd, &mut context.branch, &mut context.version];
+    said.into_iter()
+        .flatten()
+        .for_each(|text| redactor.mask(text));
+    if let Some(codex) = &mut context.codex
+        && codex.open.iter().any(|call| !call.patched.is_empty())
+    {
+        let calls = Arc::make_mut(codex).open.iter_mut();
+        calls
+            .flat_map(|call| &mut call.patched)
+            .for_each(|(path, ..)| redactor.mask(path));
+    }
+}

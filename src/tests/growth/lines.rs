@@ -1,0 +1,214 @@
+//! Lines as the agents write them, one marker in each that people would read. Knows both dialects
+//! and which words of a line are a record's; refuses to know files and runs.
+
+use serde_json::{Value, json};
+
+/// Who writes a line, and when.
+pub struct Pen {
+    /// The session that the line states.
+    pub session: String,
+    /// A sub-agent's name.
+    pub stream: Option<String>,
+    /// Milliseconds since the epoch.
+    pub at: i64,
+    /// Numbers the record.
+    pub number: u32,
+}
+
+/// `m-…`: words of a person or an agent; they have to be stored once a run saw the line.
+pub fn said(number: u32) -> String {
+    format!("m-{number:06}")
+}
+
+/// `c-…`: the words of a tool call; they are told with its result.
+pub fn called(number: u32) -> String {
+    format!("c-{number:06}")
+}
+
+/// `q-…`: a prompt typed while the agent works; it is told where it leaves the queue.
+pub fn queued(number: u32) -> String {
+    format!("q-{number:06}")
+}
+
+impl Pen {
+    fn time(&self) -> String {
+        let time = chrono::DateTime::from_timestamp_millis(self.at).expect("a time");
+        time.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    }
+
+    fn claude(&self, kind: &str, more: Value) -> String {
+        let mut line = json!({
+            "type": kind, "uuid": format!("00000000-0000-4000-8000-{:012}", self.number),
+            "timestamp": self.time(), "sessionId": self.session, "cwd": "/home/ada/shop",
+        });
+        if let Some(stream) = &self.stream {
+            line["isSidechain"] = true.into();
+            line["agentId"] = stream.as_str().into();
+        }
+        add(&mut line, more);
+        line.to_string()
+    }
+
+    fn assistant(&self, block: Value) -> String {
+        self.claude(
+            "assistant",
+            json!({
+                "requestId": format!("req_{}", self.number),
+                "message": {
+                    "id": format!("msg_{}", self.number), "role": "assistant",
+                    "model": "claude-sonnet-4-5", "content": [block],
+                    "usage": {"input_tokens": 10, "output_tokens": 5},
+                },
+            }),
+        )
+    }
+
+    pub fn claude_prompt(&self) -> String {
+        let words = said(self.number);
+        self.claude(
+            "user",
+            json!({"message": {"role": "user", "content": words}}),
+        )
+    }
+
+    pub fn claude_answer(&self) -> String {
+        self.assistant(json!({"type": "text", "text": said(self.number)}))
+    }
+
+    pub fn claude_call(&self) -> String {
+        let command = format!("echo {}", called(self.number));
+        self.assistant(json!({
+            "type": "tool_use", "id": format!("toolu_{}", self.number), "name": "Bash",
+            "input": {"command": command},
+        }))
+    }
+
+    /// Of the call with the number before.
+    pub fn claude_result(&self) -> String {
+        let id = format!("toolu_{}", self.number - 1);
+        let block = json!({"type": "tool_result", "tool_use_id": id, "content": "ok"});
+        self.claude(
+            "user",
+            json!({"message": {"role": "user", "content": [block]}}),
+        )
+    }
+
+    pub fn claude_noise(&self) -> String {
+        self.claude("progress", json!({"data": {"type": "hook_progress"}}))
+    }
+
+    pub fn claude_boundary(&self) -> String {
+        self.claude("system", json!({"subtype": "compact_boundary"}))
+    }
+
+    fn claude_line(&self, kind: &str, more: Value) -> String {
+        let mut line = json!({"type": kind, "timestamp": self.time(), "sessionId": self.session});
+        add(&mut line, more);
+        line.to_string()
+    }
+
+    pub fn claude_title(&self) -> String {
+        let title = format!("Title {}", self.number);
+        self.claude_line("custom-title", json!({"customTitle": title}))
+    }
+
+    pub fn claude_enqueue(&self) -> String {
+        self.claude_line(
+            "queue-operation",
+            json!({"operation": "enqueue", "content": queued(self.number)}),
+        )
+    }
+
+    pub fn claude_remove(&self) -> String {
+        self.claude_line("queue-operation", json!({"operation": "remove"}))
+    }
+
+    fn codex(&self, kind: &str, payload: Value) -> String {
+        json!({"timestamp": self.time(), "type": kind, "payload": payload}).to_string()
+    }
+
+    /// The head of a rollout; `more` is what forks add to it.
+    pub fn codex_meta(&self, more: Value) -> String {
+        let mut payload = json!({
+            "id": self.session, "timestamp": self.time(), "cwd": "/home/ada/shop",
+            "originator": "codex_cli_rs", "cli_version": "0.134.0", "source": "cli",
+        });
+        add(&mut payload, more);
+        self.codex("session_meta", payload)
+    }
+
+    pub fn codex_prompt(&self) -> String {
+        let words = said(self.number);
+        self.codex(
+            "event_msg",
+            json!({"type": "user_message", "message": words}),
+        )
+    }
+
+    pub fn codex_answer(&self) -> String {
+        let block = json!({"type": "output_text", "text": said(self.number)});
+        self.codex(
+            "response_item",
+            json!({"type": "message", "role": "assistant", "content": [block]}),
+        )
+    }
+
+    pub fn codex_call(&self) -> String {
+        let arguments = json!({"command": ["echo", called(self.number)]}).to_string();
+        self.codex(
+            "response_item",
+            json!({
+                "type": "function_call", "name": "shell", "arguments": arguments,
+                "call_id": format!("call_{}", self.number),
+            }),
+        )
+    }
+
+    /// Of the call with the number before.
+    pub fn codex_result(&self) -> String {
+        let id = format!("call_{}", self.number - 1);
+        self.codex(
+            "response_item",
+            json!({"type": "function_call_output", "call_id": id, "output": "ok"}),
+        )
+    }
+
+    pub fn codex_noise(&self) -> String {
+        self.codex(
+            "event_msg",
+            json!({"type": "token_count", "info": null, "n": self.number}),
+        )
+    }
+}
+
+fn add(line: &mut Value, more: Value) {
+    if let (Value::Object(line), Value::Object(more)) = (line, more) {
+        line.extend(more);
+    }
+}
+
+/// The markers in a text, in order.
+pub fn markers(text: &str) -> impl Iterator<Item = &str> {
+    let marker = |at: &usize| {
+        let found = text.get(at - 1..at + 7)?;
+        let kind = ["m-", "c-", "q-"].contains(&&found[..2]);
+        (kind && found[2..].bytes().all(|b| b.is_ascii_digit())).then_some(found)
+    };
+    let dashes = memchr::memchr_iter(b'-', text.as_bytes()).filter(|at| *at > 0);
+    dashes
+        .collect::<Vec<_>>()
+        .into_iter()
+        .filter_map(move |at| marker(&at))
+}
+
+/// The record that a line is, wherever it is copied to: a Claude uuid, a Codex call, else the
+/// words themselves. `None`: a line without a record, or not a whole one.
+pub fn record(line: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    let payload = &value["payload"];
+    let call = payload["call_id"].as_str();
+    let call = call.map(|id| format!("{} {id}", payload["type"]));
+    let uuid = value["uuid"].as_str().map(str::to_owned);
+    uuid.or(call)
+        .or_else(|| markers(line).next().map(str::to_owned))
+}

@@ -1,0 +1,72 @@
+//! A log as its writer sees it: what was written, what still has to be, what it once was. Knows
+//! bytes and lines; refuses to know what happens to them.
+
+/// One log as its writer sees it.
+#[derive(Clone)]
+pub struct Log {
+    /// Below HOME, without `.zst`.
+    pub below: String,
+    pub codex: bool,
+    pub session: String,
+    pub stream: Option<String>,
+    /// Decompressed.
+    pub content: Vec<u8>,
+    pub exists: bool,
+    pub compressed: bool,
+    pub forked: bool,
+    /// Both copies are there until something else happens.
+    pub twin: bool,
+    /// What a writer that was interrupted still has to write.
+    pub rest: Vec<u8>,
+    /// Older contents, for whoever restores a copy.
+    pub old: Vec<Vec<u8>>,
+}
+
+impl Log {
+    pub fn new(below: String, codex: bool, session: String, stream: Option<String>) -> Log {
+        Log {
+            below,
+            codex,
+            session,
+            stream,
+            content: Vec::new(),
+            exists: false,
+            compressed: false,
+            forked: false,
+            twin: false,
+            rest: Vec::new(),
+            old: Vec::new(),
+        }
+    }
+
+    /// Where its bytes are, below HOME.
+    pub fn place(&self) -> String {
+        let end = if self.compressed { ".zst" } else { "" };
+        format!("{}{end}", self.below)
+    }
+
+    /// Its bytes on disk.
+    pub fn bytes(&self) -> Vec<u8> {
+        match self.compressed {
+            true => zstd::encode_all(&*self.content, 1).expect("a frame"),
+            false => self.content.clone(),
+        }
+    }
+
+    /// Its lines, the last one whole or not.
+    pub fn lines(&self) -> Vec<String> {
+        let text = String::from_utf8_lossy(&self.content);
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// Where the last line begins.
+pub fn last_line(content: &[u8]) -> usize {
+    let body = &content[..content.len().saturating_sub(1)];
+    memchr::memrchr(b'\n', body).map_or(0, |at| at + 1)
+}
+
+/// Where the second line begins.
+pub fn after_line(content: &[u8]) -> usize {
+    memchr::memchr(b'\n', content).map_or(0, |at| at + 1)
+}

@@ -1,0 +1,318 @@
+//! What runs saw, naively, and the laws that a store has to keep (DESIGN § 6, "Change classes").
+//!
+//! Knows which records stand in whole lines of which log at which run; refuses to know how they
+//! are linked, cut or stored.
+
+use super::disk::Disk;
+use super::lines::{markers, record};
+use super::log::Log;
+use super::script::{Class, Script};
+use crate::store::{Access, Found};
+use crate::tests::home::Home;
+use anyhow::{Result, ensure};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes that a fingerprint covers: what is changed between two of them in a log that also grows
+/// is seen by `doctor --deep` only.
+const PRINT: usize = 4_096;
+
+/// Everything that runs saw so far.
+#[derive(Default)]
+pub struct Model {
+    /// By record.
+    records: BTreeMap<String, Record>,
+    /// The record that a marker belongs to.
+    owners: BTreeMap<String, String>,
+    /// By place: what the last run saw there.
+    logs: BTreeMap<String, Vec<u8>>,
+    /// Places whose records were only ever added to or edited.
+    edited_only: BTreeMap<String, bool>,
+    sealed: BTreeMap<String, String>,
+    /// Of all that happened.
+    class: Option<Class>,
+}
+
+/// One record.
+#[derive(Debug, Default)]
+struct Record {
+    /// All words that it ever had.
+    words: BTreeSet<String>,
+    /// The last ones, where they have to be what is stored.
+    latest: Option<String>,
+    /// Has to be stored.
+    seen: bool,
+}
+
+impl Model {
+    /// A run comes by.
+    pub fn see(&mut self, disk: &Disk<'_>, class: Class) {
+        self.class = Some(class);
+        for log in disk.logs.iter().filter(|log| log.exists) {
+            let before = self.logs.insert(log.below.clone(), log.content.clone());
+            let before = before.unwrap_or_default();
+            let blind = is_blind(&before, &log.content);
+            let same = keeps_records(&before, &log.content);
+            let edited_only = self.edited_only.entry(log.below.clone()).or_insert(true);
+            *edited_only &= same;
+            let exact = *edited_only && class < Class::Rewrites || same && !blind && *edited_only;
+            self.see_log(log, exact, blind);
+        }
+    }
+
+    fn see_log(&mut self, log: &Log, exact: bool, blind: bool) {
+        let lines = log.lines();
+        let mut met = BTreeSet::new(); // of a record told twice in one log, the first one counts
+        for (nth, line) in lines.iter().enumerate() {
+            let record = record(line);
+            for marker in markers(line) {
+                let key = record.clone().or_else(|| self.owners.get(marker).cloned());
+                let key = key.unwrap_or_else(|| marker.to_owned());
+                let known = self.records.entry(key.clone()).or_default();
+                self.owners.insert(marker.to_owned(), key.clone());
+                known.words.insert(marker.to_owned());
+                let whole = record.is_some() && is_told(marker, nth, &lines) && !blind;
+                known.seen |= whole;
+                if met.insert(key.clone()) {
+                    known.latest = (whole && exact).then(|| marker.to_owned());
+                }
+            }
+        }
+    }
+
+    /// **Once**: what a run saw is in exactly one place of the store, whatever happened since; what
+    /// it saw in part, or could not see, is in at most one. A call whose result came late, behind a
+    /// prompt that somebody put between them, is told twice.
+    pub fn each_record_is_stored_once(&self, episodes: &[Found]) -> Result<()> {
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for marker in episodes.iter().flat_map(|e| markers(&e.episode.text)) {
+            *places.entry(marker).or_default() += 1;
+        }
+        for (key, record) in &self.records {
+            let words = record.words.iter();
+            let times: usize = words.filter_map(|word| places.get(word.as_str())).sum();
+            let call = record.words.iter().any(|word| word.starts_with("c-"));
+            let late = call && self.class == Some(Class::Rewrites);
+            ensure!(
+                times <= 1 + usize::from(late),
+                "{key} is stored {times} times: {record:?}"
+            );
+            ensure!(times > 0 || !record.seen, "{key} is lost: {record:?}");
+        }
+        Ok(())
+    }
+
+    /// **Revised**: where records were only edited, the store has their last words.
+    pub fn edited_words_are_the_last_ones(&self, episodes: &[Found]) -> Result<()> {
+        let texts = episodes.iter().flat_map(|e| markers(&e.episode.text));
+        let stored: BTreeSet<&str> = texts.collect();
+        for (key, record) in &self.records {
+            let missing = record
+                .latest
+                .as_ref()
+                .filter(|w| !stored.contains(w.as_str()));
+            ensure!(
+                missing.is_none(),
+                "{key} is not what it was edited to: {record:?}"
+            );
+        }
+        Ok(())
+    }
+
+    /// **Sealed**: what was sealed stays, word for word, except where a record was edited.
+    pub fn what_is_sealed_stays(&mut self, episodes: &[Found]) -> Result<()> {
+        let shown = |found: &Found| {
+            let Found {
+                episode: e,
+                session,
+                ..
+            } = found;
+            let text = self.with_records_for_words(&e.text);
+            let title = self.with_records_for_words(&e.title);
+            format!(
+                "{session} {:?} part {} “{title}” sealed {}\n{text}",
+                e.stream, e.part, e.sealed
+            )
+        };
+        let now: BTreeMap<String, String> = episodes
+            .iter()
+            .map(|e| (e.episode.id.to_string(), shown(e)))
+            .collect();
+        for (id, then) in &self.sealed {
+            let now = now.get(id).map_or("gone", String::as_str);
+            ensure!(now == then, "sealed {id} was\n{then}\nand is\n{now}");
+        }
+        let sealed = episodes.iter().filter(|e| e.episode.sealed);
+        let sealed = sealed.map(|e| e.episode.id.to_string());
+        self.sealed = sealed
+            .filter_map(|id| now.get_key_value(&id))
+            .map(owned)
+            .collect();
+        Ok(())
+    }
+
+    fn with_records_for_words(&self, text: &str) -> String {
+        let mut out = text.to_owned();
+        for marker in markers(text) {
+            if let Some(owner) = self.owners.get(marker) {
+                out = out.replace(marker, owner);
+            }
+        }
+        out
+    }
+}
+
+fn owned((id, text): (&String, &String)) -> (String, String) {
+    (id.clone(), text.clone())
+}
+
+/// **In order**: the parts of a stream of one log count from 1, each once, whatever happened to
+/// the log.
+pub fn parts_count_from_one(episodes: &[Found]) -> Result<()> {
+    let mut streams: BTreeMap<_, Vec<u32>> = BTreeMap::new();
+    for found in episodes {
+        let e = &found.episode;
+        streams
+            .entry((&found.session, &e.stream, &found.path))
+            .or_default()
+            .push(e.part);
+    }
+    for (stream, mut parts) in streams {
+        parts.sort_unstable();
+        let wanted = (1..).zip(&parts).all(|(n, part)| n == *part);
+        ensure!(wanted, "{stream:?} has the parts {parts:?}");
+    }
+    Ok(())
+}
+
+/// **Again is nothing**: a run right after a run reads nothing and changes nothing.
+pub fn another_run_does_nothing(home: &Home) -> Result<()> {
+    let before = dump(home)?;
+    let report = home.run()?;
+    let read = (report.files_read, report.bytes_read);
+    ensure!(read == (0, 0), "another run read (files, bytes) {read:?}");
+    let after = dump(home)?;
+    ensure!(
+        before == after,
+        "another run changed the store\n{}",
+        differences(&before, &after)
+    );
+    Ok(())
+}
+
+/// **When does not matter**: histories that only grew, and files that only moved, give the store of
+/// one run at the end.
+pub fn the_store_equals_a_cold_runs(home: &Home, disk: &Disk<'_>) -> Result<()> {
+    let cold = Home::new(None)?;
+    for log in disk.logs.iter().filter(|log| log.exists) {
+        cold.put(&log.place(), &log.bytes())?;
+    }
+    cold.run()?;
+    let (grown, cold) = (dump(home)?, dump(&cold)?);
+    ensure!(
+        grown == cold,
+        "- the runs, + one cold run\n{}",
+        differences(&grown, &cold)
+    );
+    Ok(())
+}
+
+/// Stores hold absolute paths; each home is elsewhere.
+pub fn dump(home: &Home) -> Result<String> {
+    let dump = home.store(Access::ReadOnly)?.dump()?;
+    Ok(dump.replace(&*home.path().canonicalize()?.to_string_lossy(), "~"))
+}
+
+/// The first lines that differ, from shortly before they do.
+pub fn differences(left: &str, right: &str) -> String {
+    let differing = left.lines().zip(right.lines()).filter(|(a, b)| a != b);
+    let shown = differing.take(6).map(|(a, b)| {
+        let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+        let part = |line: &str| {
+            line.chars()
+                .skip(same.saturating_sub(150))
+                .take(400)
+                .collect::<String>()
+        };
+        let start: String = a.chars().take(80).collect();
+        format!("{start} …\n- {}\n+ {}\n", part(a), part(b))
+    });
+    let (l, r) = (left.lines().count(), right.lines().count());
+    format!("{l} and {r} lines\n{}", shown.collect::<String>())
+}
+
+/// Lets a script happen to an empty home and checks every law at every run.
+pub fn check(script: &Script) -> Result<()> {
+    let home = Home::new(None)?;
+    let (mut disk, mut model) = (Disk::new(&home), Model::default());
+    let mut class = Class::Grows;
+    let copies = script.0.iter().any(|step| step.verb.class == Class::Copies);
+    let last = script.0.len();
+    for (nth, step) in script.0.iter().enumerate() {
+        class = class.max(step.verb.class);
+        disk.step(step)?;
+        if step.verb.name == "run" || nth + 1 == last {
+            home.run()?;
+            model.see(&disk, class);
+            let episodes = episodes(&home)?;
+            model.each_record_is_stored_once(&episodes)?;
+            model.what_is_sealed_stays(&episodes)?;
+            if !copies {
+                parts_count_from_one(&episodes)?;
+                model.edited_words_are_the_last_ones(&episodes)?;
+            }
+        }
+    }
+    another_run_does_nothing(&home)?;
+    if class == Class::Grows {
+        the_store_equals_a_cold_runs(&home, &disk)?;
+    }
+    Ok(())
+}
+
+fn episodes(home: &Home) -> Result<Vec<Found>> {
+    let store = home.store(Access::ReadOnly)?;
+    let mut all = Vec::new();
+    for session in store.sessions(&Default::default())? {
+        all.extend(store.episodes(&session.session.id)?);
+    }
+    Ok(all)
+}
+
+/// The words of a call are told with its result, those of a queued prompt where it is removed.
+fn is_told(marker: &str, nth: usize, lines: &[String]) -> bool {
+    let next = lines.get(nth + 1).map_or("", String::as_str);
+    match &marker[..2] {
+        "m-" => true,
+        "q-" => next.contains("\"remove\""),
+        _ => {
+            let number = marker[2..].trim_start_matches('0');
+            let ids = [format!("\"toolu_{number}\""), format!("\"call_{number}\"")];
+            ids.iter()
+                .any(|id| lines[nth].contains(id) && next.contains(id))
+        }
+    }
+}
+
+/// Both fingerprints are as they were, and yet other bytes lie between them.
+fn is_blind(before: &[u8], now: &[u8]) -> bool {
+    let read_to = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    if now.len() <= before.len() || read_to < PRINT || now.len() < read_to {
+        return false;
+    }
+    let prints = |text: &[u8]| {
+        [
+            text[..PRINT].to_vec(),
+            text[read_to - PRINT..read_to].to_vec(),
+        ]
+    };
+    prints(before) == prints(now) && before[..read_to] != now[..read_to]
+}
+
+/// All records that were there are there, in the same order, before anything new.
+fn keeps_records(before: &[u8], now: &[u8]) -> bool {
+    let keys = |text: &[u8]| -> Vec<String> {
+        let text = String::from_utf8_lossy(text);
+        text.lines().filter_map(record).collect()
+    };
+    keys(now).starts_with(&keys(before))
+}
