@@ -396,11 +396,10 @@ fn named(base: &str, args: &[Cow<'_, str>]) -> String {
                 .bytes()
                 .all(|b| b.is_ascii_alphabetic() || b"-_:".contains(&b))
     };
-    let cut = base
-        .char_indices()
-        .nth(LONGEST)
-        .map_or(base.len(), |(at, _)| at);
-    let mut name = base[..cut].to_owned();
+    let mut name = match plain(&base) && !base.is_empty() {
+        true => base.to_owned(),
+        false => "other".to_owned(),
+    };
     let subs = args.iter().map(|a| &**a).take(2).take_while(plain);
     for sub in subs.filter(|sub| !is_flag(sub)) {
         name.push(' ');
