@@ -247,6 +247,12 @@ fn codex_scripts_patches_and_forks_without_number_end_at_the_limit() {
     let codex = carry.context.codex.clone().unwrap_or_default();
     assert!(codex.chain.len() <= 64, "{} threads", codex.chain.len());
     assert!(codex.open.iter().all(|open| open.patched.len() <= 500));
+    let calls = carry.streams.iter().flat_map(|s| &s.filter.calls);
+    let changes = calls.filter_map(|call| call.input.get("~changes")?.as_array());
+    assert!(
+        changes.map(Vec::len).eq([500]),
+        "a patch tells its first files"
+    );
 }
 
 #[test]

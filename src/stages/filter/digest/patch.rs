@@ -16,6 +16,10 @@ pub struct Change {
     pub removed: u64,
 }
 
+/// Files of one patch that are told; the rest is left out. Real patches change fewer than a hundred;
+/// larger: every path of them goes into the episode's row and the checkpoint.
+const CHANGES_MAX: usize = 500;
+
 /// Where shortened inputs keep what was counted in them.
 const KEPT: &str = "~changes";
 
@@ -74,6 +78,10 @@ fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Change> {
                 break;
             }
             follow(order.trim_end(), &mut changes);
+            if changes.len() > CHANGES_MAX {
+                changes.pop();
+                break;
+            }
         } else if let Some(last) = changes.last_mut() {
             last.added += u64::from(line.starts_with('+'));
             last.removed += u64::from(line.starts_with('-'));
