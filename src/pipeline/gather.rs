@@ -141,7 +141,7 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
     }
     let moved = slice.was.is_some();
     // moved and changed: a new generation of the same log, unless it is another one's
-    let old = old.filter(|old| !moved || old.session == peek.session && old.stream == peek.stream);
+    let old = old.filter(|old| !moved || is_same_log(old, &peek));
     slice.seen = match old {
         Some(_) => Seen::Replaced,
         None => Seen::New,
@@ -154,6 +154,16 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
         same: false,
         read_bytes,
     })
+}
+
+/// A sub-agent's log is called after its stream: renamed, it is known by its first record.
+fn is_same_log(old: &Checkpoint, now: &Peek) -> bool {
+    let begins_alike = || {
+        let mut first = now.ties.iter().filter(|tie| tie.starts_with("uuid:"));
+        first.any(|tie| old.ties.contains(tie))
+    };
+    let streams = old.stream.is_some() && now.stream.is_some();
+    old.session == now.session && (old.stream == now.stream || streams && begins_alike())
 }
 
 /// The file still begins with what was read of it, and how many bytes it took to know.
