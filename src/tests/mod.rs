@@ -2,6 +2,7 @@
 
 mod cases;
 mod cli;
+mod consent;
 mod corpus;
 mod doctor;
 mod drift;
