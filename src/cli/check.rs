@@ -91,7 +91,7 @@ fn run_example(test: &Example, pipeline: &Pipeline, ctx: &Ctx) -> Result<Vec<Str
         ..orders(pipeline, ctx)
     };
     let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| None);
+    let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| Ok(None));
     example(&test.wants, &setup, dir.path())
 }
 
@@ -144,7 +144,7 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
         }
         let loaded = defaults_at(&home)?;
         let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
-        let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| None);
+        let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| Ok(None));
         return whole(&setup, dir.path(), &home, progress);
     }
     let loaded = ctx.settings()?;
@@ -154,12 +154,11 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
         return Err(Error::usage(message).hinted("sessionmill enable").into());
     }
     let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env);
-    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
-        admission.left_out(project, cwd, path)
-    };
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
+    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
     whole(&setup, dir.path(), &ctx.env.home, progress)
 }
 

@@ -46,12 +46,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     let orders = Orders::new(&pipeline, ctx);
     let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env);
-    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
-        admission.left_out(project, cwd, path)
-    };
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
+    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
     let store: Option<Store> = match ctx.home.store().exists() {
         true => Some(ctx.reader()?),
         false => None,

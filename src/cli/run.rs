@@ -115,16 +115,15 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     }
     let orders = Orders::new(pipeline, ctx);
     let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env);
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     let lock = Lock::take(&ctx.home.lock())?;
     let redactor = redact::redactor(&loaded.config, &ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
-    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
-        admission.left_out(project, cwd, path)
-    };
-    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
+    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
     let bar = Bar::default();
     let progress: &dyn Progress = if ctx.out.shows_progress() {
         &bar
@@ -237,6 +236,13 @@ fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
         ctx.out.line(format!("nothing new in {files}"))?;
     } else {
         news(report, ctx)?;
+    }
+    if let Some(group) = &report.group_kept {
+        ctx.out.warn(format!(
+            "this machine has another name now; new episodes go on to the group {group}"
+        ))?;
+        ctx.out
+            .note("hint: set `session_tracking.group_id` to settle which group they go to")?;
     }
     if report.drift() > 0 {
         ctx.out.line(format!(

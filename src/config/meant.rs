@@ -7,7 +7,7 @@ use super::layers::{Layers, Origin};
 use super::wire::{AgentName, Kept, Personal, SourceName, TypeDetection, Wire};
 use super::wire_tracking::Mapping;
 use crate::model::error::Error;
-use crate::model::namespace::{global_group, namespace, project_root};
+use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep};
 use crate::model::source::Agent;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub struct Config {
     pub masks_personal: bool,
     /// Where episodes are cut.
     pub chunk: ChunkOptions,
-    /// `None`: the machine's own; ask [`Config::group`].
+    /// The group that episodes are delivered to (000-024); `None`: the machine's own.
     pub group_id: Option<String>,
     /// Search finds all projects.
     pub cross_project_search: bool,
@@ -56,21 +56,6 @@ pub struct Config {
 }
 
 impl Config {
-    /// The group that episodes are delivered to (000-024).
-    pub fn group(&self, hostname: &str) -> String {
-        let own = || global_group(hostname);
-        self.group_id.clone().unwrap_or_else(own)
-    }
-
-    /// Eight hex digits for the settings that shape episodes (what is kept, where it is cut, whether
-    /// the path is written). Episodes record it, so that `status` can count those made otherwise.
-    pub fn mark(&self) -> String {
-        let shaping = (&self.policy, self.chunk, self.include_project_path);
-        let text = serde_json::to_string(&shaping).unwrap_or_default();
-        let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
-        format!("{:08x}", hash >> 32)
-    }
-
     /// Whether search may show a namespace, as far as `trusted_namespaces` says.
     pub fn trusts(&self, namespace: &str) -> bool {
         self.trusted_namespaces.as_ref().is_none_or(|list| {

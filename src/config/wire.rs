@@ -84,7 +84,8 @@ pub struct SessionTracking {
     /// Read only sessions whose log changed in the last N days. null: all.
     #[schemars(range(min = 1), extend("x-error" = "keep_length_days must be > 0 or null"))]
     pub keep_length_days: Option<u32>,
-    /// Group that episodes are delivered to. null: `{hostname}__global`.
+    /// Group that episodes are delivered to. null: `{hostname}__global`, and once there are episodes
+    /// the group of the last one, so that a machine with another name goes on with its group.
     pub group_id: Option<String>,
     /// Search finds all projects. false: only the current one.
     pub cross_project_search: bool,

@@ -45,6 +45,8 @@ pub enum Step {
     Report,
 }
 
+const DAY_MS: i64 = 86_400_000;
+
 /// Which logs a run looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
@@ -56,6 +58,20 @@ pub enum Window {
     Since(Time),
     /// All of them.
     All,
+}
+
+impl Window {
+    /// The first moment of it, where the settings keep logs for `keep_length_days` (`None`: for
+    /// ever); `None`: it has none.
+    pub fn first(self, keep_length_days: Option<u32>, now: Time) -> Option<Time> {
+        let days = |days: u32| Time(now.0.saturating_sub(i64::from(days) * DAY_MS));
+        match self {
+            Window::All => None,
+            Window::Since(time) => Some(time),
+            Window::Days(n) => Some(days(n)),
+            Window::Configured => keep_length_days.map(days),
+        }
+    }
 }
 
 /// What `run --check` indexes into a throw-away store, and what the result is compared with.

@@ -11,6 +11,7 @@ mod growth;
 mod home;
 mod hostile;
 mod looks;
+mod project;
 mod reading;
 mod readme;
 mod schedule;

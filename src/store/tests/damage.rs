@@ -95,7 +95,7 @@ fn a_store_whose_log_was_not_folded_in_is_not_cut_short() {
     let texts = vec!["more and more words ".repeat(2_000); 20];
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let commit = Prepared::new(log("late", "/home/u/late", &texts));
-    store.commit(&[commit], Time(1), "m", "g").unwrap();
+    store.commit(&[commit], Time(1), "g").unwrap();
     // As a killed run leaves it: file, log and marks.
     let copy = folder.path().join("copy.db");
     for suffix in ["", "-wal"] {

@@ -92,7 +92,7 @@ fn readers_see_the_last_commit_while_a_run_writes() {
 fn a_reader_cannot_write() {
     let world = World::new();
     let mut reader = Store::open(world.store.path(), Access::ReadOnly).unwrap();
-    assert!(reader.commit(&[], Time(0), "m", "g").is_err());
+    assert!(reader.commit(&[], Time(0), "g").is_err());
     assert!(reader.forget("a", Time(0)).is_err());
     assert!(reader.compact().is_err());
     drop(world.folder);
