@@ -7,6 +7,7 @@ mod corpus;
 mod doctor;
 mod drift;
 mod fold;
+mod forget;
 mod growth;
 mod home;
 mod hostile;
