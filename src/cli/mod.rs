@@ -4,6 +4,7 @@
 mod bar;
 mod check;
 mod config;
+mod consent;
 mod ctx;
 mod doctor;
 mod drift;
@@ -109,6 +110,7 @@ enum Command {
     Eval(eval::Args),
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
+    Consent(consent::Args),
     Forget(forget::Args),
     Config(config::Args),
     Schedule(schedule::Args),
@@ -130,6 +132,7 @@ impl Command {
             Command::Eval(args) => eval::run(args, ctx),
             Command::Enable(args) => enable::enable(args, ctx),
             Command::Disable(args) => enable::disable(args, ctx),
+            Command::Consent(args) => consent::run(args, ctx),
             Command::Forget(args) => forget::run(args, ctx),
             Command::Config(args) => config::run(args, ctx),
             Command::Schedule(args) => schedule::run(args, ctx),

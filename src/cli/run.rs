@@ -10,6 +10,7 @@ use super::runlog;
 use super::setup::{self, Orders};
 use super::when::When;
 use crate::config::{Loaded, gate};
+use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::pipeline::admission::Admission;
@@ -18,7 +19,7 @@ use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run;
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
-use crate::store::{Access, Consent, Store};
+use crate::store::{Access, Store};
 use anyhow::Result;
 
 /// Run a pipeline: read what is new in the logs and make it searchable
@@ -180,12 +181,13 @@ fn agree_by_configuration(reason: &str, store: &mut Store, ctx: &Ctx) -> Result<
     if store
         .consents()?
         .iter()
-        .any(|consent| consent.scope == "tracking")
+        .any(|consent| consent.scope == TRACKING)
     {
         return Ok(());
     }
     store.record_consent(&Consent {
-        scope: "tracking".into(),
+        scope: TRACKING.into(),
+        given: true,
         text: format!("by configuration: {reason}"),
         version: env!("CARGO_PKG_VERSION").into(),
         at: ctx.now,

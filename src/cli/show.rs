@@ -11,6 +11,7 @@ use crate::model::source::Agent;
 use crate::store::{Found, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Print an episode or a session, with its origin and the command that resumes it
 #[derive(clap::Args, Debug)]
@@ -23,7 +24,7 @@ pub struct Args {
 /// Prints what has this id: a session before an episode.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
-    let gone = store.forgotten()?;
+    let gone = store.tombstones()?.sessions;
     let row = store.session(&args.id)?;
     if let Some(row) = row.filter(|row| !gone.contains(&row.session.id)) {
         let episodes = store.episodes(&row.session.id)?;
@@ -36,7 +37,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Err(absent(&args.id, &gone).into())
 }
 
-fn absent(id: &str, gone: &[String]) -> Error {
+fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
     let forgotten = gone.iter().any(|gone| gone.starts_with(id));
     let message = match forgotten {
         true => format!("session {id} was forgotten"),

@@ -86,6 +86,7 @@ fn json_documents_have_the_fields_that_the_docs_name() {
         ("`store compact`", "store compact"),
         ("`run --check`", "run nightly --check"),
         ("`forget`", "forget session-042"),
+        ("`consent list`", "consent list"),
         ("`enable`", "disable"),
     ] {
         let json = desk.run(&format!("sessionmill {line} --json")).json();

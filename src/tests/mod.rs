@@ -2,10 +2,12 @@
 
 mod cases;
 mod cli;
+mod consent;
 mod corpus;
 mod doctor;
 mod drift;
 mod fold;
+mod forget;
 mod growth;
 mod home;
 mod hostile;

@@ -1,8 +1,10 @@
 //! Damage to the file: every fault is named, none is made worse, and what can be read is kept.
 
 use super::*;
+use crate::model::consent::Consent;
 use crate::model::error::ErrorKind;
-use crate::store::{Consent, Health, Salvage, Standing, Switch};
+use crate::model::tombstone::Selection;
+use crate::store::{Health, Salvage, Standing, Switch};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,6 +27,7 @@ fn full() -> (TempDir, PathBuf) {
     let at = Time(5);
     let (scope, text, version) = ("tracking".into(), "yes".into(), "0.1.0".into());
     let consent = Consent {
+        given: true,
         scope,
         text,
         version,
@@ -40,7 +43,17 @@ fn full() -> (TempDir, PathBuf) {
             at,
         })
         .unwrap();
-    world.store.forget("s00", at).unwrap();
+    world
+        .store
+        .forget(
+            &Selection {
+                sessions: vec!["s00".into()],
+                before: None,
+            },
+            at,
+            false,
+        )
+        .unwrap();
     world.store.finish().unwrap();
     let path = world.store.path().to_path_buf();
     drop(world.store);
