@@ -21,6 +21,7 @@ pub mod memory;
 pub mod model;
 pub mod pipeline;
 pub mod rules;
+pub mod sinks;
 pub mod stages;
 pub mod store;
 

@@ -4,6 +4,7 @@
 use super::env::Env;
 use super::exclude::{Excluded, glob};
 use super::layers::{Layers, Origin};
+use super::sinks::{DeliveryLimits, Sink, delivery, sinks};
 use super::wire::{AgentName, Kept, Personal, SourceName, TypeDetection, Wire};
 use super::wire_tracking::Mapping;
 use crate::model::error::Error;
@@ -49,6 +50,10 @@ pub struct Config {
     pub store_in_graph: bool,
     /// Summarise settled sessions with a language model.
     pub auto_summarize: bool,
+    /// Where episodes are delivered, by name; those that are switched off are not among them.
+    pub sinks: Vec<Sink>,
+    /// How much is delivered, and when it is tried again.
+    pub delivery: DeliveryLimits,
     /// Time between runs of the timer.
     pub schedule_interval_s: u64,
     /// Projects that a person or the documents' program named (`project_mappings`).
@@ -118,6 +123,8 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         include_project_path: tracking.include_project_path,
         store_in_graph: tracking.store_in_graph,
         auto_summarize: tracking.auto_summarize,
+        sinks: sinks(layers, &wire, env)?,
+        delivery: delivery(layers, &wire)?,
         schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,
         projects: projects(mappings, env),
     })
@@ -132,7 +139,6 @@ fn refused(layers: &Layers, wire: &Wire) -> Result<(), Error> {
         let what = "manual requires explicit activity_vector in config";
         return Err(layers.error(key, None, what));
     }
-    interval(layers, "upload.settle_after", &wire.upload.settle_after)?;
     Ok(())
 }
 
@@ -315,7 +321,7 @@ fn projects(mappings: &[Mapping], env: &Env) -> Vec<KnownProject> {
         .collect()
 }
 
-fn interval(layers: &Layers, key: &str, written: &str) -> Result<u64, Error> {
+pub(super) fn interval(layers: &Layers, key: &str, written: &str) -> Result<u64, Error> {
     let what =
         || format!("expected at least a minute, as in \"15min\" or \"2h\", found {written:?}");
     seconds(written)

@@ -13,11 +13,13 @@ mod meant;
 mod narrow;
 mod position;
 mod retention;
+mod sinks;
 #[cfg(test)]
 mod tests;
 pub mod trust;
 pub mod wire;
-pub mod wire_tracking;
+mod wire_sinks;
+mod wire_tracking;
 
 pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
@@ -25,6 +27,7 @@ pub use gate::{CONSENT_TEXT, Gate, gate};
 pub use layers::{Origin, Setting};
 pub use meant::{Config, KnownProject, Root, seconds};
 pub use retention::claude_keeps_days;
+pub use sinks::{DeliveryLimits, Sink, SinkTo};
 
 use crate::model::error::Error;
 use document::Document;

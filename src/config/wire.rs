@@ -5,8 +5,10 @@
 //! Schema extensions: `x-effect` says that a key is accepted without effect, and why; `x-error` is
 //! the text for a number out of range; `x-expected` is how errors name what belongs there.
 
+pub use super::wire_sinks::{Sink, SinkKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// For keys that a later version acts on.
 pub const NOT_YET: &str = "no effect yet";
@@ -35,7 +37,6 @@ pub struct Wire {
     #[schemars(extend("x-effect" = NOT_YET))]
     pub graphiti: Graphiti,
     /// What delivery may cost.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub upload: Upload,
     /// What a language model may cost.
     #[schemars(extend("x-effect" = NOT_YET))]
@@ -45,9 +46,9 @@ pub struct Wire {
     pub score: Score,
     /// What is masked besides secrets, which always are.
     pub redact: Redact,
-    /// Where episodes are delivered. This version delivers nowhere: must be empty.
-    #[schemars(extend("x-effect" = NOT_YET))]
-    pub sinks: Sinks,
+    /// Where episodes are delivered, by names of your own. Network sinks need your consent to their
+    /// endpoint (`consent give`).
+    pub sinks: BTreeMap<String, Sink>,
 }
 
 /// `session_tracking`.
@@ -79,7 +80,6 @@ pub struct SessionTracking {
     #[schemars(extend("x-effect" = NOT_YET))]
     pub auto_summarize: bool,
     /// Deliver to sinks. false: the local store only, nothing is queued.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub store_in_graph: bool,
     /// Read only sessions whose log changed in the last N days. null: all.
     #[schemars(range(min = 1), extend("x-error" = "keep_length_days must be > 0 or null"))]
@@ -97,7 +97,6 @@ pub struct SessionTracking {
     /// What is kept of a conversation.
     pub filter: Filter,
     /// What happens when a language model or a sink can't be reached.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub resilience: Resilience,
     /// How sessions are summarised.
     #[schemars(extend("x-effect" = NOT_YET))]
@@ -207,6 +206,7 @@ pub enum Kept {
 #[serde(default, deny_unknown_fields)]
 pub struct Resilience {
     /// What to do with a session while no language model answers.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub on_llm_unavailable: OnLlmUnavailable,
     /// Trying again.
     pub retry_queue: RetryQueue,
@@ -256,8 +256,10 @@ pub struct Notifications {
     /// Tell when an episode is given up.
     pub on_permanent_failure: bool,
     /// How.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub notification_method: NotificationMethod,
     /// Where to, for webhooks.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub webhook_url: Option<String>,
 }
 
@@ -490,12 +492,14 @@ pub struct AutoPromote {
 #[serde(default, deny_unknown_fields)]
 pub struct Upload {
     /// Keep episodes' text after every sink has it.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub keep_local: bool,
     /// Quiet time before a sink that can't replace gets a session's last chunk.
     pub settle_after: String,
     /// Episodes delivered per run. null: all.
     pub max_episodes_per_run: Option<u32>,
     /// What one run's deliveries may cost, in US dollars. null: no bound.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub max_usd_per_run: Option<f64>,
     /// Episodes per minute. null: as fast as the sink takes them.
     pub rate_per_minute: Option<u32>,
@@ -555,8 +559,3 @@ pub enum Personal {
     /// Masked.
     Mask,
 }
-
-/// `sinks`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Sinks {}

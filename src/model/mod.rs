@@ -11,6 +11,7 @@ pub mod carry;
 pub mod checkpoint;
 pub mod classification;
 pub mod consent;
+pub mod delivery;
 pub mod entry;
 pub mod episode;
 pub mod error;

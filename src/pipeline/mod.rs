@@ -7,6 +7,7 @@
 pub mod account;
 pub mod admission;
 pub mod check;
+pub mod deliver;
 pub mod doctor;
 pub mod eval;
 pub mod explain;

@@ -5,3 +5,4 @@ pub mod discover;
 pub mod filter;
 pub mod parse;
 pub mod score;
+pub mod upload;

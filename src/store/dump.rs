@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 22] = [
+static TABLES: [Shown; 24] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -251,6 +251,18 @@ static TABLES: [Shown; 22] = [
         columns: &["sink", "id=hex(id)"],
         rows: None,
         order: "sink, id",
+    },
+    Shown {
+        table: "sink",
+        columns: &["name", "failures", "error", "-n", "-clean_to", "-paused_until"],
+        rows: None,
+        order: "name",
+    },
+    Shown {
+        table: "delivery",
+        columns: &["sink=(SELECT name FROM sink WHERE n = t.sink)", "id=hex(id)", "revision=hex(revision)", "state", "attempts", "error", "place", "-at", "-next_at"],
+        rows: None,
+        order: "(SELECT name FROM sink WHERE n = t.sink), id",
     },
     Shown {
         table: "due",

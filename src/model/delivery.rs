@@ -1,0 +1,153 @@
+//! An episode on its way to a sink: what every sink gets of it, and what became of it.
+
+use super::time::Time;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// An episode as it is delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parcel {
+    /// The episode's; at the sink too, where it takes ids.
+    pub id: Uuid,
+    /// The hash of what is delivered. Another revision of an id replaces the one before.
+    pub revision: u64,
+    /// The group as the store has it; a sink may have to spell it otherwise.
+    pub group: String,
+    /// Its heading without the mark: `Session 6b1f0a34, part 2: fix the tests`.
+    pub name: String,
+    /// Header, heading and text.
+    pub content: String,
+    /// D17, with the revision at its end: graphs keep no property that they don't know.
+    pub source_description: String,
+    /// The session's id.
+    pub session: String,
+    /// The project's namespace.
+    pub namespace: String,
+    /// The project's last folder, for names that people read.
+    pub project: String,
+    /// When it happened: its first record's time, else when it was stored.
+    pub valid_at: Time,
+    /// When it was stored.
+    pub created_at: Time,
+    /// Attempts that failed by the episode's own fault.
+    pub attempts: u32,
+}
+
+/// Where an episode stands at one sink. Without a row it waits (`queued`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Older than the sink, and history was not asked for.
+    Before,
+    /// An attempt failed; the next one is due at a known time.
+    Queued,
+    /// Handed over or about to be; nobody has seen it there yet.
+    Sent,
+    /// It was read back, or the sink's own transaction says so.
+    Seen,
+    /// Given up, with a reason; can be replayed.
+    Dead,
+    /// Given up for good.
+    Dropped,
+    /// The episode is no more; the sink still has it.
+    Gone,
+}
+
+impl State {
+    const ALL: [State; 7] = [
+        State::Before,
+        State::Queued,
+        State::Sent,
+        State::Seen,
+        State::Dead,
+        State::Dropped,
+        State::Gone,
+    ];
+
+    /// The word used in the store and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Before => "before",
+            State::Queued => "queued",
+            State::Sent => "sent",
+            State::Seen => "seen",
+            State::Dead => "dead",
+            State::Dropped => "dropped",
+            State::Gone => "gone",
+        }
+    }
+
+    /// The inverse of [`State::as_str`].
+    pub fn parse(word: &str) -> Option<State> {
+        State::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// What an attempt came to, for one episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Which episode.
+    pub id: Uuid,
+    /// Of which revision.
+    pub revision: u64,
+    /// Where it stands now.
+    pub state: State,
+    /// Attempts that failed by its own fault.
+    pub attempts: u32,
+    /// When the next attempt is due, where one is.
+    pub next_at: Option<Time>,
+    /// Why it failed. Never content.
+    pub error: Option<String>,
+}
+
+/// Proof that a sink has, or had, an episode: what has to be known to look for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Which episode.
+    pub id: Uuid,
+    /// Of which revision.
+    pub revision: u64,
+    /// Where the sink puts it: a graph, a file.
+    pub place: String,
+}
+
+/// What a sink holds of an episode that it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landed {
+    /// Once, in this revision.
+    Once,
+    /// Not at all, or in another revision.
+    Missing,
+    /// More than once.
+    Twice,
+}
+
+/// What a sink says of one episode of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is there.
+    Seen,
+    /// It will never be taken: the reason, without content.
+    Refused(String),
+    /// It was not taken this time: the reason, without content.
+    Failed(String),
+}
+
+/// Why a sink did nothing at all. It counts against the sink, not against episodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nobody answered, or somebody asked to come back later (after this time, where it was told).
+    Away(String, Option<Duration>),
+    /// The batch as a whole was refused: something in it is wrong.
+    Batch(String),
+    /// The sink is set up wrong; trying again won't help before somebody changes that.
+    Setup(String),
+}
+
+impl Fault {
+    /// What happened, without content.
+    pub fn reason(&self) -> &str {
+        match self {
+            Fault::Away(reason, _) | Fault::Batch(reason) | Fault::Setup(reason) => reason,
+        }
+    }
+}

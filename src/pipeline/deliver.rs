@@ -1,0 +1,386 @@
+//! The step `upload`: what waits in the store goes to one sink, batch by batch.
+//!
+//! Every batch is noted as sent before it is handed over, so that whatever happens then, the next
+//! run asks the sink what arrived before it sends anything. Knows the order of these steps; refuses
+//! to know what a sink is.
+
+use crate::model::delivery::{Delivery, Fault, Landed, Parcel, Receipt, State};
+use crate::model::error::Error;
+use crate::model::frontmatter::{Header, VERSION, heading, render, source_description};
+use crate::model::time::Time;
+use crate::stages::upload::{RetryOptions, Sink, upload};
+use crate::store::{Due, Found, SinkRow, Store};
+use anyhow::Result;
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+
+/// Episodes of one batch. More: fewer requests; fewer: less to ask about after a crash.
+const BATCH: usize = 250;
+/// Receipts that are asked about at once.
+const RECEIPTS: usize = 1_000;
+/// An episode whose calls wait for their results settles after a day (DESIGN § 6).
+const PENDING_MS: i64 = 86_400_000;
+
+/// What a delivery is told.
+pub struct Orders<'a> {
+    /// The run's time.
+    pub now: Time,
+    /// `inactivity_timeout`.
+    pub settled_ms: i64,
+    /// `upload.settle_after`, for sinks that can't replace.
+    pub settle_after_ms: i64,
+    /// When something is tried again.
+    pub retry: RetryOptions,
+    /// Episodes on their way at once.
+    pub on_their_way_max: usize,
+    /// Episodes of this run; `None`: all.
+    pub episodes_max: Option<usize>,
+    /// Episodes a minute; `None`: as many as the sink takes.
+    pub rate_per_minute: Option<u32>,
+    /// What was stored before the sink was known goes too.
+    pub history: bool,
+    /// The sink is asked though it is paused.
+    pub insist: bool,
+    /// Projects whose episodes stay here.
+    pub kept_here: &'a [String],
+    /// Whether a project's path may be told.
+    pub tells_path: &'a dyn Fn(&str) -> bool,
+    /// Asked before each batch: somebody still agrees.
+    pub permitted: &'a dyn Fn(&Store) -> Result<(), Error>,
+}
+
+/// What a delivery did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Delivered {
+    /// The sink's name.
+    pub sink: String,
+    /// Episodes that are there now and were not before, or in another revision.
+    pub delivered: u64,
+    /// UTF-8 bytes of them.
+    pub bytes: u64,
+    /// Found there although an earlier run didn't get to note it.
+    pub found: u64,
+    /// Attempts that failed and will be repeated.
+    pub failed: u64,
+    /// Given up in this run.
+    pub dead: u64,
+    /// Removed there, because they are no more here.
+    pub forgotten: u64,
+    /// Due and not sent in this run.
+    pub waiting: u64,
+    /// Why the sink was left. Never content.
+    pub fault: Option<String>,
+    /// It is left alone until then.
+    pub paused_until: Option<Time>,
+}
+
+/// Delivers what is due. A sink that is away is a fact of the report, not an error.
+///
+/// # Errors
+/// When the store fails, or nobody agrees any more.
+pub fn deliver(
+    store: &mut Store,
+    name: &str,
+    sink: &mut dyn Sink,
+    orders: &Orders<'_>,
+) -> Result<Delivered> {
+    let row = store.sink(name, orders.now)?;
+    if orders.history {
+        store.ask_for_history(row.n)?;
+    }
+    let mut done = Delivered {
+        sink: name.to_owned(),
+        ..Delivered::default()
+    };
+    let paused = row.paused_until.filter(|until| *until > orders.now);
+    if let (Some(until), false) = (paused, orders.insist) {
+        done.waiting = due(store, row.n, sink, orders)?.len() as u64;
+        (done.fault, done.paused_until) = (row.error, Some(until));
+        return Ok(done);
+    }
+    let fault = match steps(store, &row, sink, orders, &mut done)? {
+        Ok(()) => None,
+        Err(fault) => Some(fault),
+    };
+    store.clean(row.n)?;
+    match fault {
+        None => store.pause(row.n, 0, None, None)?,
+        Some(fault) => {
+            let failures = row.failures.saturating_add(1);
+            let mut wait_ms = orders.retry.delay_ms(failures);
+            if let Fault::Away(_, Some(asked)) = &fault {
+                wait_ms = wait_ms.max(i64::try_from(asked.as_millis()).unwrap_or(i64::MAX));
+            }
+            let until = Time(orders.now.0.saturating_add(wait_ms));
+            store.pause(row.n, failures, Some(until), Some(fault.reason()))?;
+            (done.fault, done.paused_until) = (Some(fault.reason().to_owned()), Some(until));
+        }
+    }
+    Ok(done)
+}
+
+/// The inner error is the sink's.
+fn steps(
+    store: &mut Store,
+    row: &SinkRow,
+    sink: &mut dyn Sink,
+    orders: &Orders<'_>,
+    done: &mut Delivered,
+) -> Result<Result<(), Fault>> {
+    (orders.permitted)(store)?;
+    if let Err(fault) = settle_sent(store, row.n, sink, orders, done)? {
+        return Ok(Err(fault));
+    }
+    if let Err(fault) = ask_to_forget(store, row.n, sink, done)? {
+        return Ok(Err(fault));
+    }
+    let due = due(store, row.n, sink, orders)?;
+    done.waiting = due.len() as u64;
+    if due.is_empty() {
+        return Ok(Ok(()));
+    }
+    if let Err(fault) = sink.tells_apart(&store.groups()?) {
+        return Ok(Err(fault));
+    }
+    let now = orders.episodes_max.unwrap_or(due.len()).min(due.len());
+    let many = BATCH.min(orders.on_their_way_max).max(1);
+    let many = orders
+        .rate_per_minute
+        .map_or(many, |rate| many.min(rate as usize));
+    for (nth, rows) in due[..now].chunks(many).enumerate() {
+        if let (Some(rate), true) = (orders.rate_per_minute, nth > 0) {
+            std::thread::sleep(Duration::from_secs_f64(
+                60.0 * many as f64 / f64::from(rate),
+            ));
+        }
+        (orders.permitted)(store)?;
+        if let Err(fault) = batch(store, row.n, rows, sink, orders, done)? {
+            return Ok(Err(fault));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn due(store: &Store, n: i64, sink: &dyn Sink, orders: &Orders<'_>) -> Result<Vec<i64>, Error> {
+    let settled_ms = match sink.replaces() {
+        true => orders.settled_ms,
+        false => orders.settle_after_ms.max(orders.settled_ms),
+    };
+    let due = Due {
+        now: orders.now,
+        settled_ms,
+        pending_ms: PENDING_MS.max(settled_ms),
+        kept_here: orders.kept_here,
+    };
+    store.due(n, &due)
+}
+
+fn batch(
+    store: &mut Store,
+    n: i64,
+    rows: &[i64],
+    sink: &mut dyn Sink,
+    orders: &Orders<'_>,
+    done: &mut Delivered,
+) -> Result<Result<(), Fault>> {
+    let parcels: Vec<Parcel> = store
+        .outgoing(n, rows)?
+        .into_iter()
+        .map(|(found, attempts)| parcel(found, attempts, orders.tells_path))
+        .collect();
+    let receipt = |parcel: &Parcel| Receipt {
+        id: parcel.id,
+        revision: parcel.revision,
+        place: sink.place(parcel),
+    };
+    let receipts: Vec<Receipt> = parcels.iter().map(receipt).collect();
+    store.sending(n, &receipts, orders.now)?;
+    let uploaded = upload(&parcels, sink, &orders.retry, orders.now);
+    store.delivered(n, &uploaded.deliveries, orders.now)?;
+    for (delivery, parcel) in uploaded
+        .deliveries
+        .iter()
+        .filter_map(|d| Some((d, parcels.iter().find(|p| p.id == d.id)?)))
+    {
+        match delivery.state {
+            State::Seen => {
+                done.delivered += 1;
+                done.bytes += parcel.content.len() as u64;
+            }
+            State::Dead => done.dead += 1,
+            _ => done.failed += 1,
+        }
+    }
+    done.waiting = done
+        .waiting
+        .saturating_sub(uploaded.deliveries.len() as u64);
+    Ok(match uploaded.fault {
+        Some(fault) => Err(fault),
+        None => Ok(()),
+    })
+}
+
+/// What an earlier run handed over without noting the outcome: the sink is asked.
+fn settle_sent(
+    store: &mut Store,
+    n: i64,
+    sink: &mut dyn Sink,
+    orders: &Orders<'_>,
+    done: &mut Delivered,
+) -> Result<Result<(), Fault>> {
+    loop {
+        let sent = store.receipts(n, State::Sent, None, RECEIPTS)?;
+        if sent.is_empty() {
+            return Ok(Ok(()));
+        }
+        let landed = match sink.verify(&sent) {
+            Ok(landed) => landed,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let mut seen = Vec::new();
+        let mut missing = Vec::new();
+        for (receipt, landed) in sent.into_iter().zip(landed) {
+            match landed {
+                Landed::Missing => missing.push(receipt),
+                Landed::Once | Landed::Twice => seen.push(Delivery {
+                    id: receipt.id,
+                    revision: receipt.revision,
+                    state: State::Seen,
+                    attempts: 0,
+                    next_at: None,
+                    error: None,
+                }),
+            }
+        }
+        done.found += seen.len() as u64;
+        store.delivered(n, &seen, orders.now)?;
+        store.unsent(n, &missing, orders.now)?;
+    }
+}
+
+/// What is no more here is removed there.
+fn ask_to_forget(
+    store: &mut Store,
+    n: i64,
+    sink: &mut dyn Sink,
+    done: &mut Delivered,
+) -> Result<Result<(), Fault>> {
+    loop {
+        let gone = store.receipts(n, State::Gone, None, RECEIPTS)?;
+        if gone.is_empty() {
+            return Ok(Ok(()));
+        }
+        if let Err(fault) = sink.forget(&gone) {
+            return Ok(Err(fault));
+        }
+        done.forgotten += gone.len() as u64;
+        store.forget_receipts(n, &gone)?;
+    }
+}
+
+/// What a sink holds of everything that the store has a receipt of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    /// The sink's name.
+    pub sink: String,
+    /// There, once, in the revision that was sent.
+    pub landed: u64,
+    /// Not there, or in another revision.
+    pub missing: u64,
+    /// There more than once.
+    pub twice: u64,
+    /// Missing ones that wait again.
+    pub requeued: u64,
+}
+
+/// Asks a sink for everything that it is said to have. With `requeue`, what is missing waits again.
+///
+/// # Errors
+/// When the store fails; the inner error is the sink's.
+pub fn verify(
+    store: &mut Store,
+    name: &str,
+    sink: &mut dyn Sink,
+    requeue: bool,
+    now: Time,
+) -> Result<Result<Verified, Fault>> {
+    let mut verified = Verified {
+        sink: name.to_owned(),
+        ..Verified::default()
+    };
+    let Some(row) = store.known_sink(name)? else {
+        return Ok(Ok(verified));
+    };
+    let mut after = None;
+    loop {
+        let seen = store.receipts(row.n, State::Seen, after, RECEIPTS)?;
+        let Some(last) = seen.last() else {
+            return Ok(Ok(verified));
+        };
+        after = Some(last.id);
+        let landed = match sink.verify(&seen) {
+            Ok(landed) => landed,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let mut missing = Vec::new();
+        for (receipt, landed) in seen.into_iter().zip(landed) {
+            match landed {
+                Landed::Once => verified.landed += 1,
+                Landed::Twice => verified.twice += 1,
+                Landed::Missing => missing.push(receipt),
+            }
+        }
+        verified.missing += missing.len() as u64;
+        if requeue {
+            verified.requeued += missing.len() as u64;
+            store.unsent(row.n, &missing, now)?;
+        }
+    }
+}
+
+fn parcel(found: Found, attempts: u32, tells_path: &dyn Fn(&str) -> bool) -> Parcel {
+    let episode = &found.episode;
+    let shows_path = tells_path(&found.project_path);
+    let file_name = |path: &str| {
+        Path::new(path)
+            .file_name()
+            .map(|n| n.to_string_lossy().into())
+    };
+    let header = Header {
+        version: VERSION.to_owned(),
+        project_namespace: Some(found.namespace.clone()),
+        project_path: shows_path.then(|| found.project_path.clone()),
+        hostname: Some(found.host.clone()),
+        indexed_at: Some(found.indexed_at),
+        session_file: file_name(&found.path),
+        message_count: Some(episode.message_count),
+        duration_minutes: Some(episode.duration_minutes),
+    };
+    let heading = heading(&found.session, episode.part, &episode.title);
+    let described = source_description(
+        &found.namespace,
+        episode.message_count,
+        episode.completed_tasks,
+        episode.files_modified,
+        Some(episode.part),
+    );
+    let project = match shows_path {
+        true => file_name(&found.project_path).unwrap_or_default(),
+        false => "project".to_owned(),
+    };
+    Parcel {
+        id: episode.id,
+        revision: found.revision,
+        content: render(&header, &heading, &episode.text),
+        name: heading.trim_start_matches("# ").to_owned(),
+        source_description: format!("{described}, revision {:016x}", found.revision),
+        valid_at: episode.valid_at.unwrap_or(found.indexed_at),
+        created_at: found.indexed_at,
+        group: found.group,
+        session: found.session,
+        namespace: found.namespace,
+        project,
+        attempts,
+    }
+}

@@ -1,0 +1,64 @@
+//! A file appears whole or not at all: written beside, synced, renamed, the folder synced.
+
+use crate::model::delivery::Fault;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// What a half-written file is called; the next write of the same file replaces it.
+const PART: &str = ".part";
+
+/// Makes a folder, readable by its owner only.
+pub fn folder(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+}
+
+/// Writes a file of which nobody ever sees a part. The folder must be there.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(PART);
+    let part = path.with_file_name(name);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&part)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(&part, path)?;
+    sync_folder(path)
+}
+
+/// Removes a file; one that isn't there is removed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other.and_then(|()| sync_folder(path)),
+    }
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// A disk that is full or a folder that is away may be back later.
+pub fn fault(path: &Path) -> impl FnOnce(io::Error) -> Fault + '_ {
+    move |error| {
+        let reason = format!("{}: {}", path.display(), error.kind());
+        match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Fault::Setup(reason)
+            }
+            _ => Fault::Away(reason, None),
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! FalkorDB, in Graphiti's own schema: an `Episodic` node per episode under our id, one graph per
+//! group, so that Graphiti reads them as its own (GRAPHITI.md §§ 4, 8 A).
+//!
+//! Writing is a `MERGE` on the id: doing it again changes nothing. A batch counts as delivered once
+//! its nodes were read back in the revision that was sent.
+
+use super::{cypher, group};
+use crate::model::consent::Permit;
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::time::Time;
+use crate::stages::upload::Sink;
+use chrono::SecondsFormat;
+use redis::{
+    Client, Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo, RedisConnectionInfo,
+    RedisError, Value, cmd,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Until the server accepts a connection.
+const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// Until it answers a query.
+const ANSWER_MAX: Duration = Duration::from_secs(60);
+/// Text of one query. The server keeps a query and its parameters in memory several times over.
+const QUERY_BYTES_MAX: usize = 1 << 20;
+/// Ids of one query.
+const IDS_MAX: usize = 500;
+
+/// Who logs in; both empty where nobody has to.
+#[derive(Clone, Default)]
+pub struct Login {
+    /// `None`: the default user.
+    pub user: Option<String>,
+    /// Never shown.
+    pub password: Option<String>,
+}
+
+/// A server. Connects when it is first needed.
+pub struct FalkorDb {
+    client: Client,
+    connection: Option<Connection>,
+    /// Graphs whose indices are there.
+    indexed: BTreeSet<String>,
+}
+
+impl FalkorDb {
+    /// The server that the permit is for.
+    ///
+    /// # Errors
+    /// `Fault::Setup` where the endpoint is no server of this kind.
+    pub fn new(permit: &Permit, login: &Login) -> Result<FalkorDb, Fault> {
+        let endpoint = permit.endpoint();
+        let wrong = |what: &str| Fault::Setup(format!("{endpoint}: {what}"));
+        let (host, port) = host_and_port(endpoint.authority());
+        let addr = match endpoint.scheme() {
+            _ if !endpoint.path().is_empty() => return Err(wrong("no path belongs here")),
+            "redis" => ConnectionAddr::Tcp(host, port),
+            "rediss" => ConnectionAddr::TcpTls {
+                host,
+                port,
+                insecure: false,
+                tls_params: None,
+            },
+            _ => return Err(wrong("write redis:// or rediss://")),
+        };
+        let mut settings = RedisConnectionInfo::default();
+        if let Some(user) = &login.user {
+            settings = settings.set_username(user);
+        }
+        if let Some(password) = &login.password {
+            settings = settings.set_password(password);
+        }
+        let info = addr
+            .into_connection_info()
+            .map(|info| info.set_redis_settings(settings));
+        let client = info
+            .and_then(Client::open)
+            .map_err(|_| wrong("the settings of the connection don't fit"))?;
+        Ok(FalkorDb {
+            client,
+            connection: None,
+            indexed: BTreeSet::new(),
+        })
+    }
+
+    fn connection(&mut self) -> Result<&mut Connection, Fault> {
+        if self.connection.is_none() {
+            let open = || {
+                let connection = self.client.get_connection_with_timeout(CONNECT_MAX)?;
+                connection.set_read_timeout(Some(ANSWER_MAX))?;
+                connection.set_write_timeout(Some(ANSWER_MAX))?;
+                Ok(connection)
+            };
+            self.connection = Some(open().map_err(fault)?);
+        }
+        self.connection
+            .as_mut()
+            .ok_or_else(|| Fault::Away("no connection".into(), None))
+    }
+
+    /// Runs a query; gives its rows, each a list of texts.
+    fn query(&mut self, graph: &str, query: &str) -> Result<Vec<Vec<String>>, Fault> {
+        let asked = cmd("GRAPH.QUERY")
+            .arg(graph)
+            .arg(query)
+            .query::<Value>(self.connection()?);
+        match asked {
+            Ok(reply) => Ok(rows(reply)),
+            Err(error) => {
+                // what is left of the answer must not be taken for the next one
+                self.connection = None;
+                Err(fault(error))
+            }
+        }
+    }
+
+    fn has_graph(&mut self, graph: &str) -> Result<bool, Fault> {
+        let asked = cmd("EXISTS").arg(graph).query::<bool>(self.connection()?);
+        asked.map_err(|error| {
+            self.connection = None;
+            fault(error)
+        })
+    }
+
+    /// Range first, then full-text: Graphiti finds both in place.
+    fn ensure_indices(&mut self, graph: &str) -> Result<(), Fault> {
+        if self.indexed.contains(graph) {
+            return Ok(());
+        }
+        for query in [RANGE_INDEX.to_owned(), full_text_index()] {
+            match self.query(graph, &query) {
+                // the server's way of saying that it is there
+                Ok(_) | Err(Fault::Batch(_)) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        self.indexed.insert(graph.to_owned());
+        Ok(())
+    }
+
+    /// Ids that stand in a graph with their descriptions, one entry per node.
+    fn read_back(
+        &mut self,
+        graph: &str,
+        ids: &[Uuid],
+    ) -> Result<BTreeMap<Uuid, Vec<String>>, Fault> {
+        let mut found: BTreeMap<Uuid, Vec<String>> = BTreeMap::new();
+        if !self.has_graph(graph)? {
+            return Ok(found);
+        }
+        for ids in ids.chunks(IDS_MAX) {
+            let query = format!(
+                "CYPHER ids={} MATCH (n:Episodic) WHERE n.uuid IN $ids \
+                 RETURN n.uuid, n.source_description",
+                id_list(ids)
+            );
+            for row in self.query(graph, &query)? {
+                if let [id, description] = row.as_slice()
+                    && let Ok(id) = id.parse()
+                {
+                    found.entry(id).or_default().push(description.clone());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn write(&mut self, graph: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+        self.ensure_indices(graph)?;
+        let mut rest = parcels;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |parcel: &&&Parcel| {
+                bytes += parcel.content.len();
+                bytes <= QUERY_BYTES_MAX
+            };
+            let many = rest.iter().take_while(fits).count().clamp(1, IDS_MAX);
+            let (now, later) = rest.split_at(many);
+            self.query(graph, &merge(graph, now))?;
+            rest = later;
+        }
+        let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
+        let found = self.read_back(graph, &ids)?;
+        let outcome = |parcel: &&Parcel| match landed(found.get(&parcel.id), parcel.revision) {
+            Landed::Once => Outcome::Seen,
+            Landed::Missing => Outcome::Failed("it was not read back".into()),
+            Landed::Twice => Outcome::Failed("it was read back more than once".into()),
+        };
+        Ok(parcels.iter().map(outcome).collect())
+    }
+}
+
+const RANGE_INDEX: &str =
+    "CREATE INDEX FOR (n:Episodic) ON (n.uuid, n.group_id, n.created_at, n.valid_at)";
+
+fn full_text_index() -> String {
+    let mut words = String::new();
+    cypher::list(&mut words, &group::STOPWORDS, |out, word| {
+        cypher::string(out, word)
+    });
+    format!(
+        "CALL db.idx.fulltext.createNodeIndex({{label: 'Episodic', stopwords: {words}}}, \
+         'content', 'source', 'source_description', 'group_id')"
+    )
+}
+
+/// A node of ours keeps what Graphiti adds to it; what we send of it is replaced.
+fn merge(graph: &str, parcels: &[&Parcel]) -> String {
+    let mut rows = String::new();
+    cypher::list(&mut rows, parcels, |out, parcel| {
+        cypher::map(
+            out,
+            &[
+                ("uuid", &parcel.id.to_string()),
+                ("name", &parcel.name),
+                ("group_id", graph),
+                ("source", "text"),
+                ("source_description", &parcel.source_description),
+                ("content", &parcel.content),
+                ("created_at", &isoformat(parcel.created_at)),
+                ("valid_at", &isoformat(parcel.valid_at)),
+            ],
+        );
+    });
+    format!(
+        "CYPHER rows={rows} UNWIND $rows AS r MERGE (n:Episodic {{uuid: r.uuid}}) \
+         ON CREATE SET n = r, n.entity_edges = [] \
+         ON MATCH SET n.name = r.name, n.source_description = r.source_description, \
+         n.content = r.content, n.valid_at = r.valid_at"
+    )
+}
+
+fn id_list(ids: &[Uuid]) -> String {
+    let mut list = String::new();
+    cypher::list(&mut list, ids, |out, id| {
+        cypher::string(out, &id.to_string())
+    });
+    list
+}
+
+/// As Python writes it: times are compared as texts there.
+fn isoformat(time: Time) -> String {
+    let precision = match time.0.rem_euclid(1_000) {
+        0 => SecondsFormat::Secs,
+        _ => SecondsFormat::Micros,
+    };
+    time.utc().to_rfc3339_opts(precision, false)
+}
+
+/// Descriptions of the nodes with one id; ours end with the revision.
+fn landed(found: Option<&Vec<String>>, revision: u64) -> Landed {
+    let ours = format!("{revision:016x}");
+    match found.map(Vec::as_slice) {
+        Some([one]) if one.ends_with(&ours) => Landed::Once,
+        Some([]) | Some([_]) | None => Landed::Missing,
+        Some(_) => Landed::Twice,
+    }
+}
+
+fn host_and_port(authority: &str) -> (String, u16) {
+    const PORT: u16 = 6379;
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port.parse().unwrap_or(PORT)),
+        _ => (authority, PORT),
+    };
+    (host.trim_matches(['[', ']']).to_owned(), port)
+}
+
+/// The rows of `[header, rows, statistics]`; none where nothing is returned.
+fn rows(reply: Value) -> Vec<Vec<String>> {
+    let text = |value: Value| match value {
+        Value::BulkString(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Value::SimpleString(text) => text,
+        Value::Int(number) => number.to_string(),
+        _ => String::new(),
+    };
+    let Value::Array(parts) = reply else {
+        return Vec::new();
+    };
+    let mut parts = parts.into_iter();
+    let (Some(_), Some(Value::Array(rows)), Some(_)) = (parts.next(), parts.next(), parts.next())
+    else {
+        return Vec::new();
+    };
+    rows.into_iter()
+        .map(|row| match row {
+            Value::Array(cells) => cells.into_iter().map(text).collect(),
+            other => vec![text(other)],
+        })
+        .collect()
+}
+
+/// Whose fault it is. The server's own words may repeat a query: only its code is told.
+fn fault(error: RedisError) -> Fault {
+    let code = error.code().unwrap_or_default().to_owned();
+    let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed);
+    match code.as_str() {
+        "NOAUTH" | "WRONGPASS" | "NOPERM" => Fault::Setup(format!("the server says {code}")),
+        _ if refused => Fault::Setup("the server refuses the login".into()),
+        "LOADING" | "BUSY" | "OOM" | "READONLY" | "MASTERDOWN" | "TRYAGAIN" | "CLUSTERDOWN"
+        | "MISCONF" => Fault::Away(format!("the server says {code}"), None),
+        _ if error.is_timeout() => Fault::Away("no answer in time".into(), None),
+        _ if error.is_connection_refusal() => Fault::Away("connection refused".into(), None),
+        _ if error.is_io_error() || error.is_connection_dropped() => {
+            Fault::Away("the connection broke".into(), None)
+        }
+        "" => Fault::Batch("the server refused the query".into()),
+        code => Fault::Batch(format!("the server refused the query: {code}")),
+    }
+}
+
+impl Sink for FalkorDb {
+    fn replaces(&self) -> bool {
+        true
+    }
+
+    fn place(&self, parcel: &Parcel) -> String {
+        group::graph_name(&parcel.group)
+    }
+
+    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+        group::tell_apart(groups)
+    }
+
+    fn check(&mut self) -> Result<String, Fault> {
+        let listed = cmd("GRAPH.LIST").query::<Vec<String>>(self.connection()?);
+        let graphs = listed.map_err(|error| match fault(error) {
+            Fault::Batch(_) => Fault::Setup("this server has no graphs: is it FalkorDB?".into()),
+            other => other,
+        })?;
+        Ok(format!("{} graphs", graphs.len()))
+    }
+
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+        let mut graphs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (nth, parcel) in batch.iter().enumerate() {
+            graphs.entry(self.place(parcel)).or_default().push(nth);
+        }
+        let mut outcomes = vec![Outcome::Seen; batch.len()];
+        for (graph, members) in graphs {
+            let parcels: Vec<&Parcel> = members.iter().map(|nth| &batch[*nth]).collect();
+            for (nth, outcome) in members.into_iter().zip(self.write(&graph, &parcels)?) {
+                outcomes[nth] = outcome;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+        let mut graphs: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
+        for receipt in receipts {
+            graphs.entry(&receipt.place).or_default().push(receipt.id);
+        }
+        let mut found = BTreeMap::new();
+        for (graph, ids) in graphs {
+            found.extend(self.read_back(graph, &ids)?);
+        }
+        let landed = |receipt: &Receipt| landed(found.get(&receipt.id), receipt.revision);
+        Ok(receipts.iter().map(landed).collect())
+    }
+
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+        let mut graphs: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
+        for receipt in receipts {
+            graphs.entry(&receipt.place).or_default().push(receipt.id);
+        }
+        for (graph, ids) in graphs {
+            if !self.has_graph(graph)? {
+                continue;
+            }
+            for ids in ids.chunks(IDS_MAX) {
+                let query = format!(
+                    "CYPHER ids={} MATCH (n:Episodic) WHERE n.uuid IN $ids DETACH DELETE n",
+                    id_list(ids)
+                );
+                self.query(graph, &query)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_graphiti_compares_them() {
+        let written = |text: &str| isoformat(Time::parse(text).unwrap());
+        assert_eq!(written("2026-01-02T03:04:05Z"), "2026-01-02T03:04:05+00:00");
+        assert_eq!(
+            written("2026-01-02T03:04:05.120Z"),
+            "2026-01-02T03:04:05.120000+00:00"
+        );
+    }
+
+    #[test]
+    fn hosts_and_ports_come_apart() {
+        for (authority, host, port) in [
+            ("localhost", "localhost", 6379),
+            ("h:16379", "h", 16379),
+            ("[::1]", "::1", 6379),
+            ("[::1]:7000", "::1", 7000),
+        ] {
+            assert_eq!(host_and_port(authority), (host.to_owned(), port));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! A vault: one Markdown file per session, in a folder per project, its episodes in the order in
+//! which they happened.
+//!
+//! A file is ours: episodes stand between marks, what stands outside of them is written anew.
+
+use super::atomic;
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::stages::upload::Sink;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use uuid::Uuid;
+
+/// A folder of notes.
+#[derive(Debug)]
+pub struct Markdown {
+    folder: PathBuf,
+}
+
+/// A file: its header, and its episodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Note {
+    /// Of the episode that happened last.
+    header: String,
+    sections: BTreeMap<Uuid, Section>,
+}
+
+/// An episode as it stands in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Section {
+    revision: u64,
+    /// `2026-03-14T09:00:00.000Z`: sections are sorted by it, then by id.
+    valid_at: String,
+    /// Without its header.
+    body: String,
+}
+
+const OPEN: &str = "<!-- episode ";
+const CLOSE: &str = "<!-- /episode -->";
+
+impl Markdown {
+    /// Into this folder, which is made when it is needed.
+    pub fn new(folder: PathBuf) -> Markdown {
+        Markdown { folder }
+    }
+
+    fn fault(&self) -> impl FnOnce(io::Error) -> Fault + '_ {
+        atomic::fault(&self.folder)
+    }
+
+    /// Changes one file; a file without episodes is removed.
+    fn change(&self, place: &str, change: impl FnOnce(&mut Note)) -> io::Result<()> {
+        let path = self.folder.join(place);
+        let before = self.read(place)?;
+        let mut note = before.clone();
+        change(&mut note);
+        if note.sections.is_empty() {
+            return atomic::remove(&path);
+        }
+        if note == before {
+            return Ok(());
+        }
+        if let Some(folder) = path.parent() {
+            atomic::folder(folder)?;
+        }
+        atomic::write(&path, note.written().as_bytes())
+    }
+
+    fn read(&self, place: &str) -> io::Result<Note> {
+        match fs::read_to_string(self.folder.join(place)) {
+            Ok(text) => Ok(Note::read(&text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Note::default()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Note {
+    /// A file's episodes; what doesn't stand between marks is passed over.
+    fn read(text: &str) -> Note {
+        let mut note = Note {
+            header: split(text).0.to_owned(),
+            ..Note::default()
+        };
+        let mut rest = text;
+        while let Some((_, from)) = rest.split_once(OPEN) {
+            let Some((mark, from)) = from.split_once(" -->\n") else {
+                break;
+            };
+            let Some((body, after)) = from.split_once(CLOSE) else {
+                break;
+            };
+            note.sections.extend(section(mark, body));
+            rest = after;
+        }
+        note
+    }
+
+    fn add(&mut self, parcel: &Parcel) {
+        let (header, body) = split(&parcel.content);
+        let valid_at = parcel.valid_at.rfc3339_millis();
+        if self.sections.values().all(|s| s.valid_at <= valid_at) {
+            header.clone_into(&mut self.header);
+        }
+        let section = Section {
+            revision: parcel.revision,
+            valid_at,
+            // nothing in a text may end its section
+            body: body.trim_end().replace(CLOSE, "<!-- / episode -->"),
+        };
+        self.sections.insert(parcel.id, section);
+    }
+
+    fn written(&self) -> String {
+        let mut all: Vec<(&Uuid, &Section)> = self.sections.iter().collect();
+        all.sort_by(|a, b| (&a.1.valid_at, a.0).cmp(&(&b.1.valid_at, b.0)));
+        let mut out = self.header.clone();
+        for (id, section) in all {
+            let (revision, valid_at) = (section.revision, &section.valid_at);
+            let _ = write!(out, "{OPEN}{id} {revision:016x} {valid_at} -->\n");
+            let _ = write!(out, "{}\n\n{CLOSE}\n\n", section.body);
+        }
+        out
+    }
+}
+
+fn section(mark: &str, body: &str) -> Option<(Uuid, Section)> {
+    let mut words = mark.split(' ');
+    let id = words.next()?.parse().ok()?;
+    let section = Section {
+        revision: u64::from_str_radix(words.next()?, 16).ok()?,
+        valid_at: words.next()?.to_owned(),
+        body: body.trim_end().to_owned(),
+    };
+    Some((id, section))
+}
+
+/// The header of an episode, with the empty line after it, and what follows.
+fn split(content: &str) -> (&str, &str) {
+    let end = content
+        .strip_prefix("---\n")
+        .and_then(|inside| inside.find("\n---\n\n"))
+        .map_or(0, |end| "---\n".len() + end + "\n---\n\n".len());
+    content.split_at(end)
+}
+
+impl Sink for Markdown {
+    fn replaces(&self) -> bool {
+        true
+    }
+
+    /// `shop-a1b2c3d4/6b1f0a34-….md`.
+    fn place(&self, parcel: &Parcel) -> String {
+        let plain = |c: char| match c.is_alphanumeric() || "-_.".contains(c) {
+            true => c,
+            false => '-',
+        };
+        let name = |text: &str, chars_max| {
+            let name: String = text.chars().take(chars_max).map(plain).collect();
+            name.trim_start_matches('.').to_owned()
+        };
+        let namespace: String = parcel.namespace.chars().take(8).collect();
+        let (project, session) = (name(&parcel.project, 60), name(&parcel.session, 100));
+        format!("{project}-{namespace}/{session}.md")
+    }
+
+    fn check(&mut self) -> Result<String, Fault> {
+        atomic::folder(&self.folder).map_err(self.fault())?;
+        Ok(self.folder.display().to_string())
+    }
+
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+        let mut files: BTreeMap<String, Vec<&Parcel>> = BTreeMap::new();
+        for parcel in batch {
+            files.entry(self.place(parcel)).or_default().push(parcel);
+        }
+        for (place, parcels) in &files {
+            let add = |note: &mut Note| parcels.iter().for_each(|parcel| note.add(parcel));
+            self.change(place, add).map_err(self.fault())?;
+        }
+        Ok(vec![Outcome::Seen; batch.len()])
+    }
+
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+        let mut notes: BTreeMap<&str, Note> = BTreeMap::new();
+        for receipt in receipts {
+            if !notes.contains_key(receipt.place.as_str()) {
+                let note = self.read(&receipt.place).map_err(self.fault())?;
+                notes.insert(&receipt.place, note);
+            }
+        }
+        let landed = |receipt: &Receipt| {
+            let found = notes[receipt.place.as_str()].sections.get(&receipt.id);
+            match found.is_some_and(|section| section.revision == receipt.revision) {
+                true => Landed::Once,
+                false => Landed::Missing,
+            }
+        };
+        Ok(receipts.iter().map(landed).collect())
+    }
+
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+        let mut files: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
+        for receipt in receipts {
+            files.entry(&receipt.place).or_default().push(receipt.id);
+        }
+        for (place, ids) in files {
+            self.change(place, |note| {
+                note.sections.retain(|id, _| !ids.contains(id))
+            })
+            .map_err(self.fault())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! Floor 3: one destination per file. A sink says what is permanent and what may pass; trying again
+//! is `stages::upload`'s. No sink knows another.
+
+mod atomic;
+pub mod cypher;
+pub mod falkordb;
+pub mod group;
+pub mod jsonl;
+pub mod markdown;

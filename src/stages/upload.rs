@@ -1,0 +1,268 @@
+//! Hands a batch to a sink and says what became of each episode: the one retry rule.
+//!
+//! Knows when an episode is tried again and when it is given up. Refuses to know where episodes
+//! come from (`store`), how a sink works (`sinks`) and what time it is.
+
+use crate::model::delivery::{Delivery, Fault, Landed, Outcome, Parcel, Receipt, State};
+use crate::model::time::Time;
+
+/// One destination. Ids are ours; delivering what it has already changes nothing.
+pub trait Sink {
+    /// A changed episode takes the place of the one before. Otherwise a sink waits until episodes
+    /// are sealed, or quiet for `upload.settle_after`.
+    fn replaces(&self) -> bool;
+
+    /// Where it puts an episode: what it needs, besides the id, to find it again.
+    fn place(&self, parcel: &Parcel) -> String;
+
+    /// It can hold all these groups apart.
+    ///
+    /// # Errors
+    /// `Fault::Setup` with the ones that it can't.
+    fn tells_apart(&self, _groups: &[String]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// It answers and lets us in; gives a line for people.
+    ///
+    /// # Errors
+    /// Why it doesn't.
+    fn check(&mut self) -> Result<String, Fault>;
+
+    /// Takes a batch; an outcome for each episode, in order.
+    ///
+    /// # Errors
+    /// When nothing of it, or nobody knows what of it, was taken.
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault>;
+
+    /// What it holds of these, in order.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault>;
+
+    /// Removes these. What is not there counts as removed.
+    ///
+    /// # Errors
+    /// When it can't be asked, or keeps them.
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault>;
+}
+
+/// `session_tracking.resilience.retry_queue` (000-037, 000-038).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryOptions {
+    /// Failed attempts after the first before an episode is given up.
+    pub max_retries: u32,
+    /// Milliseconds before each of them; the last one repeats.
+    pub delays_ms: Vec<i64>,
+}
+
+impl RetryOptions {
+    /// The pause after so many failures in a row, 1 being the first.
+    pub fn delay_ms(&self, failures: u32) -> i64 {
+        let nth = failures.max(1) as usize - 1;
+        let last = self.delays_ms.last().copied().unwrap_or_default();
+        self.delays_ms.get(nth).copied().unwrap_or(last)
+    }
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uploaded {
+    /// Of the episodes that the sink spoke about.
+    pub deliveries: Vec<Delivery>,
+    /// Why the sink was left; what it didn't speak about still waits, unblamed.
+    pub fault: Option<Fault>,
+}
+
+/// Delivers `batch`. A batch that is refused as a whole is halved until the episode that is at fault
+/// stands alone, so that it fails alone.
+pub fn upload(batch: &[Parcel], sink: &mut dyn Sink, retry: &RetryOptions, now: Time) -> Uploaded {
+    let mut uploaded = Uploaded::default();
+    let mut waiting = vec![batch];
+    while let Some(part) = waiting.pop() {
+        match sink.deliver(part) {
+            Ok(outcomes) => {
+                let told = part.iter().zip(outcomes);
+                let told = told.map(|(parcel, outcome)| delivery(parcel, outcome, retry, now));
+                uploaded.deliveries.extend(told);
+            }
+            Err(Fault::Batch(_)) if part.len() > 1 => {
+                let (first, second) = part.split_at(part.len() / 2);
+                waiting.extend([second, first]);
+            }
+            Err(Fault::Batch(reason)) => {
+                let refused = |parcel| delivery(parcel, Outcome::Refused(reason), retry, now);
+                uploaded.deliveries.extend(part.first().map(refused));
+            }
+            Err(fault) => {
+                uploaded.fault = Some(fault);
+                return uploaded;
+            }
+        }
+    }
+    uploaded
+}
+
+fn delivery(parcel: &Parcel, outcome: Outcome, retry: &RetryOptions, now: Time) -> Delivery {
+    let mut delivery = Delivery {
+        id: parcel.id,
+        revision: parcel.revision,
+        state: State::Seen,
+        attempts: parcel.attempts,
+        next_at: None,
+        error: None,
+    };
+    match outcome {
+        Outcome::Seen => delivery.attempts = 0,
+        Outcome::Refused(reason) => {
+            delivery.attempts += 1;
+            (delivery.state, delivery.error) = (State::Dead, Some(reason));
+        }
+        Outcome::Failed(reason) => {
+            delivery.attempts += 1;
+            delivery.error = Some(reason);
+            let is_over = delivery.attempts > retry.max_retries;
+            delivery.state = if is_over { State::Dead } else { State::Queued };
+            let next = now.0.saturating_add(retry.delay_ms(delivery.attempts));
+            delivery.next_at = (!is_over).then_some(Time(next));
+        }
+    }
+    delivery
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn parcel(n: u128) -> Parcel {
+        Parcel {
+            id: Uuid::from_u128(n),
+            revision: 1,
+            group: "g".into(),
+            name: "n".into(),
+            content: "c".into(),
+            source_description: "d".into(),
+            session: "s".into(),
+            namespace: "a1".into(),
+            project: "p".into(),
+            valid_at: Time(0),
+            created_at: Time(0),
+            attempts: 0,
+        }
+    }
+
+    fn retry() -> RetryOptions {
+        RetryOptions {
+            max_retries: 2,
+            delays_ms: vec![10, 30],
+        }
+    }
+
+    /// Takes everything but what it was told not to, and counts requests.
+    #[derive(Default)]
+    struct Picky {
+        poison: Vec<u128>,
+        tired: Vec<u128>,
+        away_after: Option<usize>,
+        requests: usize,
+        taken: Vec<u128>,
+    }
+
+    impl Sink for Picky {
+        fn replaces(&self) -> bool {
+            true
+        }
+        fn place(&self, _: &Parcel) -> String {
+            String::new()
+        }
+        fn check(&mut self) -> Result<String, Fault> {
+            Ok(String::new())
+        }
+        fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+            self.requests += 1;
+            if self.away_after.is_some_and(|n| self.requests > n) {
+                return Err(Fault::Away("away".into(), None));
+            }
+            if batch.iter().any(|p| self.poison.contains(&p.id.as_u128())) {
+                return Err(Fault::Batch("poison".into()));
+            }
+            self.taken.extend(batch.iter().map(|p| p.id.as_u128()));
+            let outcome = |p: &Parcel| match self.tired.contains(&p.id.as_u128()) {
+                true => Outcome::Failed("tired".into()),
+                false => Outcome::Seen,
+            };
+            Ok(batch.iter().map(outcome).collect())
+        }
+        fn verify(&mut self, _: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+            Ok(Vec::new())
+        }
+        fn forget(&mut self, _: &[Receipt]) -> Result<(), Fault> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn one_bad_episode_fails_alone_and_soon() {
+        let mut sink = Picky {
+            poison: vec![77],
+            ..Picky::default()
+        };
+        let batch: Vec<Parcel> = (0..128).map(parcel).collect();
+        let done = upload(&batch, &mut sink, &retry(), Time(0));
+        assert_eq!(done.fault, None);
+        let dead: Vec<u128> = done
+            .deliveries
+            .iter()
+            .filter(|d| d.state == State::Dead)
+            .map(|d| d.id.as_u128())
+            .collect();
+        assert_eq!(dead, [77]);
+        assert_eq!(
+            sink.taken,
+            (0..128).filter(|n| *n != 77).collect::<Vec<_>>()
+        );
+        assert!(sink.requests <= 2 * 7 + 1, "{}", sink.requests);
+    }
+
+    #[test]
+    fn an_episode_is_tried_again_as_often_as_told_and_then_given_up() {
+        let mut sink = Picky {
+            tired: vec![5],
+            ..Picky::default()
+        };
+        let mut parcel = parcel(5);
+        for (attempts, state, next) in [
+            (1, State::Queued, Some(110)),
+            (2, State::Queued, Some(130)),
+            (3, State::Dead, None),
+        ] {
+            let done = upload(&[parcel.clone()], &mut sink, &retry(), Time(100));
+            let delivery = &done.deliveries[0];
+            assert_eq!((delivery.attempts, delivery.state), (attempts, state));
+            assert_eq!(delivery.next_at, next.map(Time));
+            parcel.attempts = delivery.attempts;
+        }
+    }
+
+    #[test]
+    fn a_sink_that_is_away_blames_no_episode() {
+        let mut sink = Picky {
+            poison: vec![3],
+            away_after: Some(2),
+            ..Picky::default()
+        };
+        let batch: Vec<Parcel> = (0..4).map(parcel).collect();
+        let done = upload(&batch, &mut sink, &retry(), Time(0));
+        assert!(matches!(done.fault, Some(Fault::Away(..))));
+        let told: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
+        assert_eq!(told, [0, 1]);
+    }
+
+    #[test]
+    fn the_last_delay_repeats() {
+        let delays: Vec<i64> = (0..5).map(|n| retry().delay_ms(n)).collect();
+        assert_eq!(delays, [10, 10, 30, 30, 30]);
+    }
+}

@@ -1,0 +1,444 @@
+//! What sinks have still to get, and what they got. A queue is a query: an episode that is sealed or
+//! settled, and of whose revision a sink has no receipt, waits.
+//! Knows rows and their states; refuses to know sinks and when to try again.
+
+use super::episodes::{Found, found_in};
+use super::fault::failed;
+use super::files::{hash, int};
+use super::{Result, Store};
+use crate::model::delivery::{Delivery, Receipt, State};
+use crate::model::time::Time;
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// A sink as the store knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SinkRow {
+    /// Its number in this store.
+    pub n: i64,
+    /// As the settings call it.
+    pub name: String,
+    /// Times in a row that it was away.
+    pub failures: u32,
+    /// Not before.
+    pub paused_until: Option<Time>,
+    /// Why it was left the last time. Never content.
+    pub error: Option<String>,
+}
+
+/// Which episodes are due.
+#[derive(Clone, Debug)]
+pub struct Due<'a> {
+    /// The run's time.
+    pub now: Time,
+    /// An open episode counts as settled after so many milliseconds without a record.
+    pub settled_ms: i64,
+    /// The same for one whose calls wait for their results.
+    pub pending_ms: i64,
+    /// Projects whose episodes stay here.
+    pub kept_here: &'a [String],
+}
+
+/// How a sink stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SinkStanding {
+    /// Deliveries by state; `before` and `gone` included.
+    pub states: BTreeMap<String, u64>,
+    /// The last time that one was seen there.
+    pub last_seen: Option<Time>,
+}
+
+/// Given up, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// The sink's name.
+    pub sink: String,
+    /// Which episode.
+    pub id: Uuid,
+    /// Failed attempts.
+    pub attempts: u32,
+    /// When it was given up.
+    pub at: Time,
+    /// Never content.
+    pub error: String,
+}
+
+impl Store {
+    /// The sink of this name. One that is new gets what is stored from now on; what is there already
+    /// is marked `before`, until [`Store::ask_for_history`].
+    pub fn sink(&mut self, name: &str, now: Time) -> Result<SinkRow> {
+        if let Some(known) = self.known_sink(name)? {
+            return Ok(known);
+        }
+        self.writable()?;
+        self.dirty = true;
+        let add = |db: &mut Connection| -> rusqlite::Result<()> {
+            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            tx.execute(
+                "INSERT INTO sink (name, clean_to, failures)
+                 SELECT ?1, coalesce(max(n), 0), 0 FROM episode",
+                [name],
+            )?;
+            tx.execute(
+                "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)
+                 SELECT id, ?1, revision, 'before', 0, ?2, '' FROM episode",
+                params![tx.last_insert_rowid(), now.0],
+            )?;
+            tx.commit()
+        };
+        add(&mut self.db).map_err(failed("adding a sink"))?;
+        let known = self.known_sink(name)?;
+        known.ok_or_else(|| failed("adding a sink")(rusqlite::Error::QueryReturnedNoRows))
+    }
+
+    /// The same; `None` where no run has met it yet.
+    pub fn known_sink(&self, name: &str) -> Result<Option<SinkRow>> {
+        self.db
+            .query_row(
+                "SELECT n, name, failures, paused_until, error FROM sink WHERE name = ?1",
+                [name],
+                |row| {
+                    Ok(SinkRow {
+                        n: row.get(0)?,
+                        name: row.get(1)?,
+                        failures: row.get(2)?,
+                        paused_until: row.get::<_, Option<i64>>(3)?.map(Time),
+                        error: row.get(4)?,
+                    })
+                },
+            )
+            .optional()
+            .map_err(failed("reading a sink"))
+    }
+
+    /// What was stored before the sink was known is due too.
+    pub fn ask_for_history(&mut self, sink: i64) -> Result<()> {
+        self.write_outbox("asking for history", |tx| {
+            tx.execute(
+                "DELETE FROM delivery WHERE sink = ?1 AND state = 'before'",
+                [sink],
+            )?;
+            tx.execute("UPDATE sink SET clean_to = 0 WHERE n = ?1", [sink])?;
+            Ok(())
+        })
+    }
+
+    /// Row numbers of the episodes that are due, in the order in which they happened. Looks only at
+    /// what came or changed since everything was delivered.
+    pub fn due(&self, sink: i64, due: &Due<'_>) -> Result<Vec<i64>> {
+        let kept_here = serde_json::to_string(due.kept_here).unwrap_or_default();
+        let settled = due.now.0.saturating_sub(due.settled_ms);
+        let pending = due.now.0.saturating_sub(due.pending_ms);
+        let read = || -> rusqlite::Result<Vec<i64>> {
+            self.db
+                .prepare_cached(
+                    "SELECT e.n FROM episode e
+                     WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1) AND e.stale = 0
+                       AND (e.sealed = 1 OR coalesce(e.ended_at, e.indexed_at)
+                            <= CASE e.pending_calls WHEN 0 THEN ?2 ELSE ?3 END)
+                       AND NOT EXISTS (
+                           SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
+                             AND d.revision = e.revision AND d.state <> 'gone'
+                             AND (d.state <> 'queued' OR d.next_at > ?4))
+                       AND (SELECT project_path FROM session WHERE n = e.session)
+                           NOT IN (SELECT value FROM json_each(?5))
+                     ORDER BY coalesce(e.valid_at, e.indexed_at), e.n",
+                )?
+                .query_map(
+                    params![sink, settled, pending, due.now.0, kept_here],
+                    |row| row.get(0),
+                )?
+                .collect()
+        };
+        read().map_err(failed("reading what is due"))
+    }
+
+    /// Episodes by row number, in that order, with the attempts that failed at `sink` for the same
+    /// revision. Those that are no more are left out.
+    pub fn outgoing(&self, sink: i64, rows: &[i64]) -> Result<Vec<(Found, u32)>> {
+        let read = || -> rusqlite::Result<Vec<(Found, u32)>> {
+            let mut all = Vec::with_capacity(rows.len());
+            for n in rows {
+                for found in found_in(&self.db, "e.n = ?1", &[n])? {
+                    let attempts = attempts(&self.db, sink, &found)?;
+                    all.push((found, attempts));
+                }
+            }
+            Ok(all)
+        };
+        read().map_err(failed("reading what is due"))
+    }
+
+    /// Notes that these are about to be handed over, before they are: whatever happens then, a later
+    /// run looks whether they arrived.
+    pub fn sending(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
+        self.write_outbox("noting what is sent", |tx| {
+            let mut upsert = tx.prepare_cached(
+                "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)
+                 VALUES (?1, ?2, ?3, 'sent', 0, ?4, ?5)
+                 ON CONFLICT DO UPDATE SET
+                     attempts = CASE WHEN revision = excluded.revision THEN attempts ELSE 0 END,
+                     (revision, state, at, next_at, place)
+                         = (excluded.revision, 'sent', ?4, NULL, ?5)",
+            )?;
+            for sent in receipts {
+                let revision = sent.revision as i64;
+                upsert.execute(params![
+                    sent.id.as_bytes(),
+                    sink,
+                    revision,
+                    at.0,
+                    sent.place
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes what became of attempts.
+    pub fn delivered(&mut self, sink: i64, deliveries: &[Delivery], at: Time) -> Result<()> {
+        self.write_outbox("noting what was delivered", |tx| {
+            let mut update = tx.prepare_cached(
+                "UPDATE delivery SET state = ?4, attempts = ?5, next_at = ?6, error = ?7, at = ?8
+                 WHERE id = ?1 AND sink = ?2 AND revision = ?3",
+            )?;
+            for d in deliveries {
+                update.execute(params![
+                    d.id.as_bytes(),
+                    sink,
+                    d.revision as i64,
+                    d.state.as_str(),
+                    d.attempts,
+                    d.next_at.map(|t| t.0),
+                    d.error,
+                    at.0
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes back that these were sent: they wait as before. For batches that a sink never spoke
+    /// about, after it was asked.
+    pub fn unsent(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
+        self.write_outbox("noting what was not sent", |tx| {
+            let mut update = tx.prepare_cached(
+                "UPDATE delivery SET state = 'queued', next_at = ?4, at = ?4
+                 WHERE id = ?1 AND sink = ?2 AND revision = ?3",
+            )?;
+            for sent in receipts {
+                update.execute(params![
+                    sent.id.as_bytes(),
+                    sink,
+                    sent.revision as i64,
+                    at.0
+                ])?;
+            }
+            tx.execute(LOWER, [sink])?;
+            Ok(())
+        })
+    }
+
+    /// Receipts in this state, by id, from after `after` on; at most `limit`.
+    pub fn receipts(
+        &self,
+        sink: i64,
+        state: State,
+        after: Option<Uuid>,
+        limit: usize,
+    ) -> Result<Vec<Receipt>> {
+        let after = after.unwrap_or_default();
+        let read = || -> rusqlite::Result<Vec<Receipt>> {
+            self.db
+                .prepare_cached(
+                    "SELECT id, revision, place FROM delivery
+                     WHERE sink = ?1 AND state = ?2 AND id > ?3 ORDER BY id LIMIT ?4",
+                )?
+                .query_map(
+                    params![sink, state.as_str(), after.as_bytes(), int(limit as u64)],
+                    receipt,
+                )?
+                .collect()
+        };
+        read().map_err(failed("reading receipts"))
+    }
+
+    /// A sink has removed these, or was never to get them.
+    pub fn forget_receipts(&mut self, sink: i64, receipts: &[Receipt]) -> Result<()> {
+        self.write_outbox("noting what a sink forgot", |tx| {
+            let mut delete =
+                tx.prepare_cached("DELETE FROM delivery WHERE id = ?1 AND sink = ?2")?;
+            for gone in receipts {
+                delete.execute(params![gone.id.as_bytes(), sink])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The sink answers, or is left alone until then.
+    pub fn pause(
+        &mut self,
+        sink: i64,
+        failures: u32,
+        until: Option<Time>,
+        error: Option<&str>,
+    ) -> Result<()> {
+        self.write_outbox("noting how a sink is", |tx| {
+            let row = params![sink, failures, until.map(|t| t.0), error];
+            tx.execute(
+                "UPDATE sink SET (failures, paused_until, error) = (?2, ?3, ?4) WHERE n = ?1
+                 AND (failures, paused_until, error) IS NOT (?2, ?3, ?4)",
+                row,
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Notes up to where nothing is left to send, so that the next run looks at nothing before it.
+    pub fn clean(&mut self, sink: i64) -> Result<()> {
+        self.write_outbox("noting what is delivered", |tx| {
+            tx.execute(
+                "UPDATE sink SET clean_to = coalesce(
+                     (SELECT min(e.n) - 1 FROM episode e WHERE e.n > clean_to AND NOT EXISTS (
+                          SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
+                            AND d.revision = e.revision
+                            AND d.state IN ('before', 'seen', 'dead', 'dropped'))),
+                     (SELECT max(n) FROM episode), 0)
+                 WHERE n = ?1",
+                [sink],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// What is given up, the oldest first; of one sink or all.
+    pub fn dead_letters(&self, sink: Option<&str>) -> Result<Vec<DeadLetter>> {
+        let read = || -> rusqlite::Result<Vec<DeadLetter>> {
+            self.db
+                .prepare(
+                    "SELECT s.name, d.id, d.attempts, d.at, coalesce(d.error, '')
+                     FROM delivery d JOIN sink s ON s.n = d.sink
+                     WHERE d.state = 'dead' AND (?1 IS NULL OR s.name = ?1) ORDER BY d.at, d.id",
+                )?
+                .query_map([sink], |row| {
+                    Ok(DeadLetter {
+                        sink: row.get(0)?,
+                        id: Uuid::from_bytes(row.get(1)?),
+                        attempts: row.get(2)?,
+                        at: Time(row.get(3)?),
+                        error: row.get(4)?,
+                    })
+                })?
+                .collect()
+        };
+        read().map_err(failed("reading dead letters"))
+    }
+
+    /// Gives dead letters another life from the first attempt on, or (`replay` false) up for good.
+    /// All of them, or those with one of these ids; gives how many.
+    pub fn settle_dead(
+        &mut self,
+        sink: Option<&str>,
+        ids: &[Uuid],
+        replay: bool,
+        at: Time,
+    ) -> Result<u64> {
+        let dead = self.dead_letters(sink)?;
+        let chosen = dead
+            .iter()
+            .filter(|d| ids.is_empty() || ids.contains(&d.id));
+        let chosen: Vec<&DeadLetter> = chosen.collect();
+        self.write_outbox("settling dead letters", |tx| {
+            let state = if replay { "queued" } else { "dropped" };
+            for letter in &chosen {
+                tx.execute(
+                    "UPDATE delivery SET (state, attempts, next_at, at) = (?3, 0, ?4, ?4)
+                     WHERE id = ?1 AND sink = (SELECT n FROM sink WHERE name = ?2)",
+                    params![letter.id.as_bytes(), letter.sink, state, at.0],
+                )?;
+            }
+            if replay {
+                tx.execute("UPDATE sink SET clean_to = 0", [])?;
+            }
+            Ok(())
+        })?;
+        Ok(chosen.len() as u64)
+    }
+
+    /// How a sink stands. Reads all its rows.
+    pub fn standing_of(&self, sink: i64) -> Result<SinkStanding> {
+        let read = || -> rusqlite::Result<SinkStanding> {
+            let mut standing = SinkStanding::default();
+            let mut select = self.db.prepare_cached(
+                "SELECT state, count(*), max(at) FROM delivery WHERE sink = ?1 GROUP BY state",
+            )?;
+            let mut rows = select.query([sink])?;
+            while let Some(row) = rows.next()? {
+                let state: String = row.get(0)?;
+                if state == State::Seen.as_str() {
+                    standing.last_seen = row.get::<_, Option<i64>>(2)?.map(Time);
+                }
+                standing.states.insert(state, row.get(1)?);
+            }
+            Ok(standing)
+        };
+        read().map_err(failed("reading deliveries"))
+    }
+
+    /// All groups that episodes are in.
+    pub fn groups(&self) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare(
+                    "SELECT text FROM name WHERE n IN (SELECT DISTINCT graph FROM episode)
+                     ORDER BY text",
+                )?
+                .query_map([], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading groups"))
+    }
+
+    fn write_outbox(
+        &mut self,
+        doing: &str,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<()> {
+        self.writable()?;
+        let before = self.db.total_changes();
+        let outcome = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|tx| write(&tx).and_then(|()| tx.commit()));
+        self.dirty |= self.db.total_changes() != before;
+        outcome.map_err(failed(doing))
+    }
+}
+
+/// Queued deliveries have to be looked at again.
+const LOWER: &str = "UPDATE sink SET clean_to = min(clean_to, coalesce(
+    (SELECT min(e.n) - 1 FROM delivery d JOIN episode e ON e.id = d.id
+     WHERE d.sink = ?1 AND d.state IN ('queued', 'sent')), clean_to)) WHERE n = ?1";
+
+fn attempts(db: &Connection, sink: i64, found: &Found) -> rusqlite::Result<u32> {
+    let values: [&dyn ToSql; 3] = [
+        &found.episode.id.as_bytes(),
+        &sink,
+        &(found.revision as i64),
+    ];
+    db.prepare_cached(
+        "SELECT attempts FROM delivery WHERE id = ?1 AND sink = ?2 AND revision = ?3",
+    )?
+    .query_row(&values[..], |row| row.get(0))
+    .optional()
+    .map(Option::unwrap_or_default)
+}
+
+fn receipt(row: &Row<'_>) -> rusqlite::Result<Receipt> {
+    Ok(Receipt {
+        id: Uuid::from_bytes(row.get(0)?),
+        revision: hash(row, 1)?,
+        place: row.get(2)?,
+    })
+}
