@@ -8,6 +8,7 @@ use super::out::Style;
 use super::redact;
 use super::schedule;
 use super::setup::{self, Orders};
+use super::tables;
 use crate::config::{self, Loaded};
 use crate::host::files::{unreadable, walk};
 use crate::model::error::Error;
@@ -108,7 +109,8 @@ fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
         admission.left_out(project, cwd, path)
     };
     let redactor = redact::redactor(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
+    let classifier = tables::counter(&ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &left_out);
     let setup = Some(setup).filter(|_| loaded.config.enabled);
     let _lock = Lock::take(&ctx.home.lock())?;
     let bar = Bar::default();

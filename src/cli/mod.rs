@@ -1,6 +1,7 @@
 //! Floor 5: the face for people. One command tree, one file per command, one place for exit codes.
 //! The world comes in through [`World`]; nothing below this floor looks at it.
 
+mod activity;
 mod bar;
 mod check;
 mod config;
@@ -27,6 +28,7 @@ mod show;
 mod stats;
 mod status;
 mod store;
+mod tables;
 mod when;
 mod world;
 

@@ -7,6 +7,7 @@ use super::human::{bytes, count, duration_ms, plural, share};
 use super::redact;
 use super::run::Options;
 use super::setup::{self, Orders};
+use super::tables;
 use crate::config::gate;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::progress::{Progress, Silent};
@@ -51,7 +52,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         admission.left_out(project, cwd, path)
     };
     let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
+    let classifier = tables::counter(&ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &left_out);
     let store: Option<Store> = match ctx.home.store().exists() {
         true => Some(ctx.reader()?),
         false => None,

@@ -8,6 +8,7 @@ use super::human::{bytes, count, duration_ms, plural};
 use super::redact;
 use super::runlog;
 use super::setup::{self, Orders};
+use super::tables;
 use super::when::When;
 use crate::config::{Loaded, gate};
 use crate::model::error::Error;
@@ -117,13 +118,14 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     let admission = Admission::new(&loaded, &env);
     let lock = Lock::take(&ctx.home.lock())?;
     let redactor = redact::redactor(&loaded.config, &ctx.home)?;
+    let classifier = tables::counter(&ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
     let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
         admission.left_out(project, cwd, path)
     };
-    let setup = setup::setup(&loaded.config, &orders, redactor, &left_out);
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &left_out);
     let bar = Bar::default();
     let progress: &dyn Progress = if ctx.out.shows_progress() {
         &bar

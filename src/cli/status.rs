@@ -6,6 +6,7 @@ use super::exit::Exit;
 use super::human::{self, ago, bytes, count, plural, table};
 use super::ledger;
 use super::setup::{self, Orders};
+use super::tables;
 use crate::config::{Config, gate};
 use crate::host::files;
 use crate::model::ledger::{Fate, Ledger};
@@ -54,7 +55,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let status = store
         .as_ref()
         .map_or_else(|| Ok(Status::default()), Store::status)?;
-    let current = made_by(&setup::rules(config, &ctx.host, Redactor::default()));
+    let current = made_by(&setup::rules(
+        config,
+        &ctx.host,
+        Redactor::default(),
+        tables::counter(&ctx.home)?,
+    ));
     let state = State {
         gate: (gate.enabled, gate.reason),
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),

@@ -1,11 +1,12 @@
 //! Settings as they are meant: defaults applied, paths absolute, names resolved, ranges checked.
 //! Nothing after this file sees an `Option` that has a default. Pure: refuses to look at the disk.
 
-use super::env::Env;
+use super::env::{Env, Home};
 use super::exclude::{Excluded, glob};
 use super::layers::{Layers, Origin};
 use super::wire::{AgentName, Kept, Personal, SourceName, TypeDetection, Wire};
 use super::wire_tracking::Mapping;
+use crate::model::activity::ActivityVector;
 use crate::model::error::Error;
 use crate::model::namespace::{global_group, namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep};
@@ -49,6 +50,8 @@ pub struct Config {
     pub store_in_graph: bool,
     /// Summarise settled sessions with a language model.
     pub auto_summarize: bool,
+    /// What kind of work it was.
+    pub scoring: Scoring,
     /// Time between runs of the timer.
     pub schedule_interval_s: u64,
     /// Projects that a person or the documents' program named (`project_mappings`).
@@ -79,6 +82,17 @@ impl Config {
                 .any(|t| namespace.starts_with(t.as_str()) || t.starts_with(namespace))
         })
     }
+}
+
+/// How the kind of work is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scoring {
+    /// Weaker signals have no primary dimension.
+    pub min_strength: f64,
+    /// Every session's, where `type_detection` is manual (D46).
+    pub manual: Option<ActivityVector>,
+    /// The cache of classified tools.
+    pub tool_cache: PathBuf,
 }
 
 /// A folder with logs.
@@ -133,6 +147,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         include_project_path: tracking.include_project_path,
         store_in_graph: tracking.store_in_graph,
         auto_summarize: tracking.auto_summarize,
+        scoring: scoring(layers, &wire, env)?,
         schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,
         projects: projects(mappings, env),
     })
@@ -149,6 +164,24 @@ fn refused(layers: &Layers, wire: &Wire) -> Result<(), Error> {
     }
     interval(layers, "upload.settle_after", &wire.upload.settle_after)?;
     Ok(())
+}
+
+fn scoring(layers: &Layers, wire: &Wire, env: &Env) -> Result<Scoring, Error> {
+    let summarization = &wire.session_tracking.summarization;
+    let key = "session_tracking.summarization.tool_classification_cache";
+    let moved = summarization.tool_classification_cache.as_deref();
+    let moved = moved
+        .map(|written| absolute(written, env).map_err(|what| layers.error(key, None, &what)))
+        .transpose()?;
+    let is_manual = summarization.type_detection == TypeDetection::Manual;
+    let weights = summarization.activity_vector.as_ref();
+    Ok(Scoring {
+        min_strength: wire.score.min_strength,
+        manual: weights
+            .filter(|_| is_manual)
+            .and_then(|weights| ActivityVector::from_values(|d| weights.get(d))),
+        tool_cache: moved.unwrap_or_else(|| Home::of(env).tool_cache()),
+    })
 }
 
 fn roots(

@@ -23,7 +23,7 @@ pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
 pub use gate::{CONSENT_TEXT, Gate, gate};
 pub use layers::{Origin, Setting};
-pub use meant::{Config, KnownProject, Root, seconds};
+pub use meant::{Config, KnownProject, Root, Scoring, seconds};
 pub use retention::claude_keeps_days;
 
 use crate::model::error::Error;

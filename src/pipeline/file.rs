@@ -17,6 +17,7 @@ use crate::model::session::Session;
 use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
+use crate::rules::classify::Classifier;
 use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
 use crate::stages::filter::{FilterState, filter, redact};
@@ -44,6 +45,8 @@ pub struct Rules {
     pub subagents: bool,
     /// Masks secrets.
     pub redactor: Redactor,
+    /// Tells the kind of work.
+    pub classifier: Classifier,
 }
 
 /// One file to read.
@@ -131,7 +134,7 @@ pub fn fold(
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
         let batch = filter(batch, &rules.policy, &rules.redactor, &mut fold.filter);
-        let batch = score(batch);
+        let batch = score(batch, &rules.classifier);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
         let room = REJECTS_MAX.saturating_sub(fold.rejects.len());
         fold.rejects.extend(batch.rejects.into_iter().take(room));

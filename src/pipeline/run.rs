@@ -168,6 +168,7 @@ pub fn made_by(rules: &Rules) -> String {
     let mut hash = Sha256::new();
     let settings = (&rules.policy, rules.chunk, rules.subagents);
     hash.update(serde_json::to_vec(&settings).unwrap_or_default());
+    hash.update(rules.classifier.counting());
     let version = env!("CARGO_PKG_VERSION");
     let hex: String = hash
         .finalize()

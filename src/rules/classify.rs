@@ -1,15 +1,19 @@
-//! What a call was for, level by level: known tools, what was learned before, the words of a name,
-//! else nothing is known (003 § 3.4, D02, D43, D44).
+//! What a call was for, level by level: a user's own tables, known tools, what was learned before,
+//! the words of a name, else nothing is known (003 § 3.4, D02, D43, D44).
 //!
 //! Guesses are never remembered. What stays [`Classification::unknown`] is what an LLM can be asked
 //! once per run; its answers go into the [`ToolCache`].
 
 use super::commands;
+use super::keywords;
 use super::names;
+use super::paths;
 use super::tool_cache::ToolCache;
+use super::user::UserTables;
 use crate::model::activity::{Dimension, Signals};
 use crate::model::classification::Classification;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What stands before a command's class among the names of tools that were counted.
 pub const COMMAND: &str = "$ ";
@@ -17,31 +21,57 @@ pub const COMMAND: &str = "$ ";
 /// What stands between the category of a changed file and the tool that changed it.
 pub const CHANGES: &str = " with ";
 
-/// Judges calls. Cheap to make; the tables are shared.
+/// Judges calls, words and paths. Cheap to clone; the tables are shared.
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
-    cache: ToolCache,
+    cache: Arc<ToolCache>,
+    user: Arc<UserTables>,
 }
 
 impl Classifier {
-    /// With what was learned before.
-    pub fn new(cache: ToolCache) -> Classifier {
-        Classifier { cache }
+    /// With what was learned before, and a user's own tables.
+    pub fn new(cache: ToolCache, user: UserTables) -> Classifier {
+        Classifier {
+            cache: Arc::new(cache),
+            user: Arc::new(user),
+        }
     }
 
     /// One call of a tool. Commands of shells are [`commands::classify`]'s.
     pub fn tool(&self, name: &str, params: &Value) -> Classification {
-        names::known(name)
+        let said = self.user.tool(name).cloned();
+        said.or_else(|| names::known(name))
             .or_else(|| self.cache.get(name, params))
             .or_else(|| names::guessed(name))
             .unwrap_or_else(Classification::unknown)
+    }
+
+    /// What a command line says that was counted under `name` ([`commands::counted_as`]). Of what
+    /// the table knows and what is known of an unknown program, the higher rank counts.
+    fn command(&self, name: &str) -> Classification {
+        let by_table = || commands::of_count(name);
+        let Some((known, unknown)) = name.split_once('?') else {
+            return by_table();
+        };
+        let said = match self.user.command(unknown) {
+            Some(class) => Some((class.rank, commands::by_class(class))),
+            None => self.cache.get(&cached_as(unknown), &Value::Null).map(|c| {
+                let rank = commands::rank_of(c.intent, c.domain);
+                (rank, c)
+            }),
+        };
+        let known = commands::class(known).map_or(0, |class| class.rank);
+        match said {
+            Some((rank, classification)) if rank > known => classification,
+            _ => by_table(),
+        }
     }
 
     /// What is said by a name under which was counted: a tool's, [`COMMAND`] and a class of
     /// commands, or a category of files, [`CHANGES`] and a tool; then the category is what it says.
     pub fn counted(&self, name: &str) -> Signals {
         if let Some(class) = name.strip_prefix(COMMAND) {
-            return commands::of_count(class).signals;
+            return self.command(class).signals;
         }
         let changed = name.split_once(CHANGES).map(|(category, _)| category);
         match changed.and_then(Dimension::parse) {
@@ -53,4 +83,61 @@ impl Classifier {
             None => self.tool(name, &Value::Null).signals,
         }
     }
+
+    /// The tool, or the program with its subcommands, of which nothing is known though it was
+    /// counted under `name`; as [`ToolCache`] has it.
+    pub fn unknown(&self, name: &str) -> Option<String> {
+        match name.strip_prefix(COMMAND) {
+            Some(command) => {
+                let (_, program) = command.split_once('?')?;
+                let known = self.user.command(program).is_some()
+                    || self.cache.get(&cached_as(program), &Value::Null).is_some()
+                    || !commands::of_count(&format!("?{program}")).is_unknown();
+                (!known).then(|| cached_as(program))
+            }
+            None if name.contains(CHANGES) => None,
+            None => self
+                .tool(name, &Value::Null)
+                .is_unknown()
+                .then(|| name.to_owned()),
+        }
+    }
+
+    /// The keywords in a person's words.
+    pub fn keywords(&self, text: &str) -> impl Iterator<Item = &str> {
+        let own = match self.user.keywords.is_empty() {
+            true => Default::default(),
+            false => self.user.keywords.found(text),
+        };
+        let mut found = keywords::embedded().found(text);
+        found.extend(own);
+        found.into_iter()
+    }
+
+    /// The dimension that a keyword speaks for.
+    pub fn dimension(&self, keyword: &str) -> Option<Dimension> {
+        let own = self.user.keywords.dimension(keyword);
+        own.or_else(|| keywords::embedded().dimension(keyword))
+    }
+
+    /// The categories of a path, each once; a user's first.
+    pub fn categories(&self, path: &str) -> Vec<Dimension> {
+        let mut categories = self.user.paths.categories(path);
+        for category in paths::embedded().categories(path) {
+            if !categories.contains(&category) {
+                categories.push(category);
+            }
+        }
+        categories
+    }
+
+    /// What a user's tables change in what is counted, as written; empty where nothing is.
+    pub fn counting(&self) -> &str {
+        self.user.counting()
+    }
+}
+
+/// A program's name in the cache, which knows tools only: `Bash(acme ship)`.
+fn cached_as(program: &str) -> String {
+    format!("Bash({program})")
 }

@@ -4,7 +4,7 @@ use super::fault::failed;
 use super::pack::{Json, Packed};
 use super::{Result, Store};
 use crate::model::activity::ActivityTally;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 impl Store {
     /// What the work of the session with exactly this id is told by, sub-agents' included; empty
@@ -25,6 +25,21 @@ impl Store {
         };
         read().map_err(failed("reading activity"))
     }
+}
+
+impl Store {
+    /// What the work of the episode with this row number is told by.
+    pub(super) fn counted(&self, n: i64) -> rusqlite::Result<ActivityTally> {
+        self.db
+            .prepare_cached("SELECT (SELECT tally FROM activity WHERE episode = ?1)")?
+            .query_row([n], |row| told(row, 0))
+    }
+}
+
+/// A column that holds a tally; empty where there is none.
+pub(super) fn told(row: &Row<'_>, column: usize) -> rusqlite::Result<ActivityTally> {
+    let tally: Option<Json<ActivityTally>> = row.get(column)?;
+    Ok(tally.map(|Json(tally)| tally).unwrap_or_default())
 }
 
 /// Replaces an episode's; says nothing where it is the same.

@@ -44,7 +44,7 @@ pub use health::Health;
 pub use open::{APPLICATION_ID, Access, SCHEMA_VERSION};
 pub use prepare::Prepared;
 pub use salvage::{Salvage, Salvaged};
-pub use search::{Hit, Query, Term};
+pub use search::{Hit, Keeps, Query, Term};
 pub use sessions::{SessionFilter, SessionRow};
 pub use snippet::Snippet;
 pub use standing::Standing;

@@ -1,5 +1,6 @@
 //! Whole-program tests.
 
+mod activity;
 mod cases;
 mod cli;
 mod corpus;

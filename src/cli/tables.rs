@@ -1,0 +1,70 @@
+//! What work is judged by in this home besides the embedded tables: the user's own, and the cache
+//! of classified tools. Knows files; refuses to know what a tool is for.
+
+use super::ctx::Ctx;
+use crate::config::Home;
+use crate::model::error::Error;
+use crate::rules::classify::Classifier;
+use crate::rules::tool_cache::ToolCache;
+use crate::rules::user::{Kind, UserTables};
+use anyhow::{Context, Result};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Counts by the user's own tables; what was learned of tools doesn't change what is counted.
+///
+/// # Errors
+/// When a table is wrong (file and line).
+pub fn counter(home: &Home) -> Result<Classifier> {
+    Ok(Classifier::new(ToolCache::default(), own(home)?))
+}
+
+fn own(home: &Home) -> Result<UserTables> {
+    let mut tables = UserTables::default();
+    for (kind, name) in Kind::ALL {
+        let file = home.tables().join(name);
+        match fs::read_to_string(&file) {
+            Ok(text) => tables.add(kind, &file, &text)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::usage(format!("{}: {error}", file.display())).into()),
+        }
+    }
+    Ok(tables)
+}
+
+/// Judges by the user's own tables and by what was learned before. A file that is no cache is told and left as it is.
+pub fn classifier(cache: &Path, ctx: &mut Ctx) -> Result<Classifier> {
+    let cache = match read(cache)? {
+        Read::Cache(cache) => cache,
+        Read::Malformed => {
+            ctx.out.warn(malformed(cache))?;
+            ToolCache::default()
+        }
+    };
+    Ok(Classifier::new(cache, own(&ctx.home)?))
+}
+
+/// A cache file's content.
+enum Read {
+    Cache(ToolCache),
+    Malformed,
+}
+
+/// What a person is told of a file that is no cache.
+fn malformed(file: &Path) -> String {
+    format!(
+        "{}: is no cache of tools; it is not used and not changed: move it away",
+        file.display()
+    )
+}
+
+/// Absent: nothing is known yet.
+fn read(file: &Path) -> Result<Read> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(ToolCache::parse(&text).map_or(Read::Malformed, Read::Cache)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Read::Cache(ToolCache::default())),
+        Err(error) if error.kind() == ErrorKind::InvalidData => Ok(Read::Malformed),
+        Err(error) => Err(error).with_context(|| file.display().to_string()),
+    }
+}
