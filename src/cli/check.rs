@@ -94,7 +94,7 @@ fn run_example(test: &Example, pipeline: &Pipeline, ctx: &Ctx) -> Result<Vec<Str
     let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
     let classifier = tables::counter(&loaded.home)?;
     let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &|_, _, _| {
-        None
+        Ok(None)
     });
     example(&test.wants, &setup, dir.path())
 }
@@ -150,7 +150,7 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
         let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
         let classifier = tables::counter(&loaded.home)?;
         let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &|_, _, _| {
-            None
+            Ok(None)
         });
         return whole(&setup, dir.path(), &home, progress);
     }
@@ -161,13 +161,12 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
         return Err(Error::usage(message).hinted("sessionmill enable").into());
     }
     let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env);
-    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
-        admission.left_out(project, cwd, path)
-    };
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &left_out);
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
     whole(&setup, dir.path(), &ctx.env.home, progress)
 }
 

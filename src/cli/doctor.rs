@@ -17,6 +17,7 @@ use crate::pipeline::doctor::repair::{Rebuilt, Repaired, repair};
 use crate::pipeline::doctor::{Finding, Inside, Observed, Schedule, Severity, deep, examine};
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
+use crate::pipeline::spec::Window;
 use crate::store::{Access, Standing, Store};
 use anyhow::Result;
 use serde_json::json;
@@ -70,9 +71,12 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
     let roots = loaded.map(|loaded| setup::roots(&loaded.config));
     let found = walk(&roots.unwrap_or_default());
     let interval_s = schedule::interval_s(ctx);
-    let admission = loaded.ok().map(|loaded| Admission::new(loaded, &ctx.env));
-    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
-        admission.as_ref()?.left_out(project, cwd, path)
+    let admission = loaded
+        .ok()
+        .map(|loaded| Admission::new(loaded, &ctx.env, Window::Configured, ctx.now));
+    let admit = |project: Option<&str>, cwd: Option<&str>, path: &str| match &admission {
+        Some(admission) => admission.admit(project, cwd, path),
+        None => Ok(None),
     };
     let observed = Observed {
         now: ctx.now,
@@ -88,7 +92,7 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
         last_run: lock::last_run(&ctx.home.lock()),
         unreadable: unreadable(&found.files),
         found,
-        left_out: &left_out,
+        admit: &admit,
         claude_keeps_days: config::claude_keeps_days(&ctx.env),
     };
     let mut findings = examine(&observed);
@@ -104,13 +108,12 @@ fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
     let loaded = loaded.map_err(Clone::clone)?;
     let mut orders = Orders::new(&ctx.pipeline("nightly")?, ctx);
     orders.rebuild = true;
-    let admission = Admission::new(loaded, &ctx.env);
-    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
-        admission.left_out(project, cwd, path)
-    };
+    let admission = Admission::new(loaded, &ctx.env, orders.window, orders.now);
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let redactor = redact::redactor(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &left_out);
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
     let setup = Some(setup).filter(|_| loaded.config.enabled);
     let _lock = Lock::take(&ctx.home.lock())?;
     let bar = Bar::default();

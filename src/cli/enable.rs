@@ -5,10 +5,11 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::config::{CONSENT_TEXT, edit};
 use crate::host::git;
+use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use crate::pipeline::lock::Lock;
-use crate::store::{Access, Consent, Store};
+use crate::store::{Access, Store};
 use anyhow::Result;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,8 @@ pub fn enable(args: &EnableArgs, ctx: &mut Ctx) -> Result<Exit> {
     let _lock = Lock::take(&ctx.home.lock())?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     store.record_consent(&Consent {
-        scope: "tracking".into(),
+        scope: TRACKING.into(),
+        given: true,
         text: words,
         version: env!("CARGO_PKG_VERSION").into(),
         at: ctx.now,

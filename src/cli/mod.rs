@@ -5,10 +5,12 @@ mod activity;
 mod bar;
 mod check;
 mod config;
+mod consent;
 mod ctx;
 mod doctor;
 mod drift;
 mod enable;
+mod enrich;
 mod eval;
 mod exit;
 mod forget;
@@ -111,6 +113,7 @@ enum Command {
     Eval(eval::Args),
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
+    Consent(consent::Args),
     Forget(forget::Args),
     Config(config::Args),
     Schedule(schedule::Args),
@@ -132,6 +135,7 @@ impl Command {
             Command::Eval(args) => eval::run(args, ctx),
             Command::Enable(args) => enable::enable(args, ctx),
             Command::Disable(args) => enable::disable(args, ctx),
+            Command::Consent(args) => consent::run(args, ctx),
             Command::Forget(args) => forget::run(args, ctx),
             Command::Config(args) => config::run(args, ctx),
             Command::Schedule(args) => schedule::run(args, ctx),

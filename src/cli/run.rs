@@ -3,6 +3,7 @@
 use super::bar::Bar;
 use super::check;
 use super::ctx::Ctx;
+use super::enrich::{self, Enriched};
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural};
 use super::redact;
@@ -11,15 +12,16 @@ use super::setup::{self, Orders};
 use super::tables;
 use super::when::When;
 use crate::config::{Loaded, gate};
+use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
-use crate::pipeline::run;
+use crate::pipeline::run::{self, Setup};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
-use crate::store::{Access, Consent, Store};
+use crate::store::{Access, Store};
 use anyhow::Result;
 
 /// Run a pipeline: read what is new in the logs and make it searchable
@@ -52,7 +54,7 @@ pub struct BackfillArgs {
 /// What both understand.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Only these steps: ingest, report
+    /// Only these steps: ingest, enrich, report
     #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = Step::parse)]
     steps: Vec<Step>,
     /// Derive everything again from the logs that still exist
@@ -115,53 +117,73 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     }
     let orders = Orders::new(pipeline, ctx);
     let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env);
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     let lock = Lock::take(&ctx.home.lock())?;
     let redactor = redact::redactor(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
-    let left_out = |project: Option<&str>, cwd: Option<&str>, path: &str| {
-        admission.left_out(project, cwd, path)
-    };
-    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &left_out);
-    let bar = Bar::default();
-    let progress: &dyn Progress = if ctx.out.shows_progress() {
-        &bar
-    } else {
-        &Silent
-    };
-    let ran = run::run(&mut store, &setup, progress);
-    progress.finish();
-    let log = |text: &str| runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, text);
-    let report = match ran {
+    let enriches = pipeline.steps.contains(&Step::Enrich);
+    if enriches {
+        enrich::check(&loaded.config, &store, ctx)?;
+    }
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
+    let report = match ingest(&mut store, &setup, ctx) {
         Ok(report) => report,
         Err(error) => {
             // The error is told anyway; a log that can't be written must not hide it.
-            let _ = log(&format!("run {}: failed: {error:#}", pipeline.name));
+            let text = format!("run {}: failed: {error:#}", pipeline.name);
+            let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text);
             return Err(error);
         }
     };
+    let enriched = match enriches {
+        true => enrich::enrich(&loaded.config, &store, ctx)?,
+        false => Enriched::default(),
+    };
     lock.stamp(ctx.now)?;
-    if has_news(&report) {
-        let took = duration_ms(ctx.elapsed_ms());
-        if let Err(error) = log(&format!(
-            "run {}: {}, took {took}",
-            pipeline.name,
-            summary(&report)
-        )) {
-            ctx.out
-                .warn(format!("the run is not in the log: {error}"))?;
-        }
-    }
+    log(pipeline, &report, &enriched, ctx)?;
     if pipeline.steps.contains(&Step::Report) {
-        tell(&report, first, &loaded, ctx)?;
+        tell(&report, &enriched, first, &loaded, ctx)?;
     }
     Ok(match report.problems.is_empty() {
         true => Exit::Done,
         false => Exit::Partial,
     })
+}
+
+/// The step `ingest`, with a bar where somebody looks.
+fn ingest(store: &mut Store, setup: &Setup<'_>, ctx: &Ctx) -> Result<Report> {
+    let bar = Bar::default();
+    let progress: &dyn Progress = match ctx.out.shows_progress() {
+        true => &bar,
+        false => &Silent,
+    };
+    let ran = run::run(store, setup, progress);
+    progress.finish();
+    ran
+}
+
+/// A line in the log of runs, where there is news.
+fn log(pipeline: &Pipeline, report: &Report, enriched: &Enriched, ctx: &mut Ctx) -> Result<()> {
+    if !has_news(report) && enriched.asked == 0 {
+        return Ok(());
+    }
+    let took = duration_ms(ctx.elapsed_ms());
+    let asked = enriched.line().map(|line| format!(", {line}"));
+    let text = format!(
+        "run {}: {}{}, took {took}",
+        pipeline.name,
+        summary(report),
+        asked.unwrap_or_default()
+    );
+    match runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text) {
+        Ok(()) => Ok(()),
+        Err(error) => ctx.out.warn(format!("the run is not in the log: {error}")),
+    }
 }
 
 /// Tracking is off: nothing is read, and that is no failure, or a timer would fail for ever.
@@ -183,12 +205,13 @@ fn agree_by_configuration(reason: &str, store: &mut Store, ctx: &Ctx) -> Result<
     if store
         .consents()?
         .iter()
-        .any(|consent| consent.scope == "tracking")
+        .any(|consent| consent.scope == TRACKING)
     {
         return Ok(());
     }
     store.record_consent(&Consent {
-        scope: "tracking".into(),
+        scope: TRACKING.into(),
+        given: true,
         text: format!("by configuration: {reason}"),
         version: env!("CARGO_PKG_VERSION").into(),
         at: ctx.now,
@@ -216,9 +239,18 @@ fn summary(report: &Report) -> String {
 }
 
 /// The step `report`.
-fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
+fn tell(
+    report: &Report,
+    enriched: &Enriched,
+    first: bool,
+    loaded: &Loaded,
+    ctx: &mut Ctx,
+) -> Result<()> {
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
+        body["tools_asked"] = enriched.asked.into();
+        body["tools_learned"] = enriched.learned.into();
+        body["llm_tokens"] = enriched.tokens.into();
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("run", body);
     }
@@ -229,6 +261,9 @@ fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
     if ctx.out.quiet {
         return Ok(());
     }
+    if let Some(line) = enriched.line() {
+        ctx.out.line(line)?;
+    }
     if report.files_found == 0 {
         ctx.out.line("there are no logs in the configured places")?;
         ctx.out.note("hint: sessionmill status lists them")?;
@@ -237,6 +272,13 @@ fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
         ctx.out.line(format!("nothing new in {files}"))?;
     } else {
         news(report, ctx)?;
+    }
+    if let Some(group) = &report.group_kept {
+        ctx.out.warn(format!(
+            "this machine has another name now; new episodes go on to the group {group}"
+        ))?;
+        ctx.out
+            .note("hint: set `session_tracking.group_id` to settle which group they go to")?;
     }
     if report.drift() > 0 {
         ctx.out.line(format!(

@@ -6,13 +6,11 @@ use crate::config::Config;
 use crate::host::files::Root;
 use crate::model::time::Time;
 use crate::pipeline::file::Rules;
-use crate::pipeline::run::{LeftOut, Setup};
+use crate::pipeline::run::{Admit, Setup};
 use crate::pipeline::spec::{Pipeline, Window};
 use crate::rules::classify::Classifier;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
-
-const DAY_MS: i64 = 86_400_000;
 
 /// What a run is told besides the settings.
 #[derive(Clone, Debug)]
@@ -42,13 +40,13 @@ impl Orders {
     }
 }
 
-/// Everything that a run is told; `left_out` asks an [`Admission`](crate::pipeline::admission::Admission).
+/// Everything that a run is told; `admit` asks an [`Admission`](crate::pipeline::admission::Admission).
 pub fn setup<'a>(
     config: &Config,
     orders: &Orders,
     redactor: Redactor,
     classifier: Classifier,
-    left_out: &'a LeftOut<'a>,
+    admit: &'a Admit<'a>,
 ) -> Setup<'a> {
     Setup {
         roots: roots(config),
@@ -59,8 +57,8 @@ pub fn setup<'a>(
         },
         jobs: orders.jobs,
         now: orders.now,
-        group: config.group(&orders.host),
-        left_out,
+        group: config.group_id.clone(),
+        admit,
     }
 }
 
@@ -89,11 +87,5 @@ pub fn rules(config: &Config, host: &str, redactor: Redactor, classifier: Classi
 
 /// The first moment of the window; `None`: it has none.
 pub fn since(config: &Config, orders: &Orders) -> Option<Time> {
-    let days = |days: u32| Time(orders.now.0.saturating_sub(i64::from(days) * DAY_MS));
-    match orders.window {
-        Window::All => None,
-        Window::Since(time) => Some(time),
-        Window::Days(n) => Some(days(n)),
-        Window::Configured => config.keep_length_days.map(days),
-    }
+    orders.window.first(config.keep_length_days, orders.now)
 }

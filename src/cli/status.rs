@@ -7,17 +7,19 @@ use super::human::{self, ago, bytes, count, plural, table};
 use super::ledger;
 use super::setup::{self, Orders};
 use super::tables;
-use crate::config::{Config, gate};
+use crate::config::{Config, Loaded, gate};
 use crate::host::files;
 use crate::model::ledger::{Fate, Ledger};
 use crate::model::source::SourceFile;
+use crate::pipeline::admission::Admission;
 use crate::pipeline::lock;
-use crate::pipeline::run::made_by;
+use crate::pipeline::spec::Window;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::{Checkpoints, DiscoverOptions, Discovered, discover};
 use crate::store::{Access, Status, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// What is in the store, what waits for the next run, what could not be understood
 #[derive(clap::Args, Debug)]
@@ -55,21 +57,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let status = store
         .as_ref()
         .map_or_else(|| Ok(Status::default()), Store::status)?;
-    let current = made_by(&setup::rules(
-        config,
-        &ctx.host,
-        Redactor::default(),
-        tables::counter(&ctx.home)?,
-    ));
     let state = State {
         gate: (gate.enabled, gate.reason),
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),
-        older: status
-            .made_by
-            .iter()
-            .filter(|(by, _)| **by != current)
-            .map(|(_, n)| n)
-            .sum(),
+        older: older(&status, &loaded, store.as_ref(), ctx)?,
         waiting,
         links: found.links,
         status,
@@ -90,6 +81,35 @@ struct State {
     /// Symbolic links below the sources.
     links: u64,
     status: Status,
+}
+
+/// Episodes that were made by other rules or settings than those that hold now, for everybody or
+/// in one project. Looks at projects' own settings only where it has to.
+fn older(status: &Status, loaded: &Loaded, store: Option<&Store>, ctx: &Ctx) -> Result<u64> {
+    let rules = setup::rules(
+        &loaded.config,
+        &ctx.host,
+        Redactor::default(),
+        tables::counter(&ctx.home)?,
+    );
+    let mut current = BTreeSet::from([rules.made_by()]);
+    let count = |current: &BTreeSet<String>| -> u64 {
+        let others = status
+            .made_by
+            .iter()
+            .filter(|(by, _)| !current.contains(*by));
+        others.map(|(_, n)| n).sum()
+    };
+    let (Some(store), true) = (store, count(&current) > 0) else {
+        return Ok(count(&current));
+    };
+    let admission = Admission::new(loaded, &ctx.env, Window::Configured, ctx.now);
+    for (_, project) in store.projects("")? {
+        if let Ok(Some(own)) = admission.admit(Some(&project), None, "") {
+            current.insert(rules.narrowed(&own).made_by());
+        }
+    }
+    Ok(count(&current))
 }
 
 /// What the next run would look at, by names and times alone.

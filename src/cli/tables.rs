@@ -2,8 +2,10 @@
 //! of classified tools. Knows files; refuses to know what a tool is for.
 
 use super::ctx::Ctx;
-use crate::config::Home;
+use crate::config::{Home, edit};
 use crate::model::error::Error;
+use crate::model::time::Time;
+use crate::pipeline::enrich::Learned;
 use crate::rules::classify::Classifier;
 use crate::rules::tool_cache::ToolCache;
 use crate::rules::user::{Kind, UserTables};
@@ -43,6 +45,17 @@ pub fn classifier(cache: &Path, ctx: &mut Ctx) -> Result<Classifier> {
         }
     };
     Ok(Classifier::new(cache, own(&ctx.home)?))
+}
+
+/// Adds what was learned to the cache file as it is now, whoever wrote it meanwhile. A file that is
+/// no cache stays as it is, and what was learned is lost.
+pub fn keep(file: &Path, now: Time, learned: &Learned, ctx: &mut Ctx) -> Result<()> {
+    let Read::Cache(mut cache) = read(file)? else {
+        return ctx.out.warn(malformed(file));
+    };
+    learned.remember(&mut cache, now);
+    edit::write(file, &cache.print())?;
+    Ok(())
 }
 
 /// A cache file's content.

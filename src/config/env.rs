@@ -138,6 +138,11 @@ impl Home {
         self.dir.join("rules")
     }
 
+    /// Keys of services, as `NAME=value` lines.
+    pub fn secrets(&self) -> PathBuf {
+        self.dir.join("env")
+    }
+
     /// The key of the hashes in placeholders; it never leaves the machine.
     pub fn redact_key(&self) -> PathBuf {
         self.dir.join("redact.key")

@@ -4,11 +4,12 @@
 use super::env::{Env, Home};
 use super::exclude::{Excluded, glob};
 use super::layers::{Layers, Origin};
-use super::wire::{AgentName, Kept, Personal, SourceName, TypeDetection, Wire};
+use super::wire::{AgentName, Kept, LlmShape, Personal, SourceName, TypeDetection, Wire};
 use super::wire_tracking::Mapping;
 use crate::model::activity::ActivityVector;
+use crate::model::consent::Endpoint;
 use crate::model::error::Error;
-use crate::model::namespace::{global_group, namespace, project_root};
+use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep};
 use crate::model::source::Agent;
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ pub struct Config {
     pub masks_personal: bool,
     /// Where episodes are cut.
     pub chunk: ChunkOptions,
-    /// `None`: the machine's own; ask [`Config::group`].
+    /// The group that episodes are delivered to (000-024); `None`: the machine's own.
     pub group_id: Option<String>,
     /// Search finds all projects.
     pub cross_project_search: bool,
@@ -52,6 +53,8 @@ pub struct Config {
     pub auto_summarize: bool,
     /// What kind of work it was.
     pub scoring: Scoring,
+    /// The language model that is asked about unknown tools; `None`: none.
+    pub llm: Option<Llm>,
     /// Time between runs of the timer.
     pub schedule_interval_s: u64,
     /// Projects that a person or the documents' program named (`project_mappings`).
@@ -59,21 +62,6 @@ pub struct Config {
 }
 
 impl Config {
-    /// The group that episodes are delivered to (000-024).
-    pub fn group(&self, hostname: &str) -> String {
-        let own = || global_group(hostname);
-        self.group_id.clone().unwrap_or_else(own)
-    }
-
-    /// Eight hex digits for the settings that shape episodes (what is kept, where it is cut, whether
-    /// the path is written). Episodes record it, so that `status` can count those made otherwise.
-    pub fn mark(&self) -> String {
-        let shaping = (&self.policy, self.chunk, self.include_project_path);
-        let text = serde_json::to_string(&shaping).unwrap_or_default();
-        let hash = xxhash_rust::xxh3::xxh3_64(text.as_bytes());
-        format!("{:08x}", hash >> 32)
-    }
-
     /// Whether search may show a namespace, as far as `trusted_namespaces` says.
     pub fn trusts(&self, namespace: &str) -> bool {
         self.trusted_namespaces.as_ref().is_none_or(|list| {
@@ -93,6 +81,23 @@ pub struct Scoring {
     pub manual: Option<ActivityVector>,
     /// The cache of classified tools.
     pub tool_cache: PathBuf,
+}
+
+/// A language model. Whether something may be sent there is for consents to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Llm {
+    /// Where it is.
+    pub endpoint: Endpoint,
+    /// How it is spoken to.
+    pub shape: LlmShape,
+    /// Its name there.
+    pub model: String,
+    /// The environment variable with the key; `None`: no key.
+    pub key_env: Option<String>,
+    /// For a whole answer.
+    pub timeout_s: u32,
+    /// Tokens that one run may use.
+    pub tokens_max: Option<u64>,
 }
 
 /// A folder with logs.
@@ -148,6 +153,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         store_in_graph: tracking.store_in_graph,
         auto_summarize: tracking.auto_summarize,
         scoring: scoring(layers, &wire, env)?,
+        llm: llm(layers, &wire)?,
         schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,
         projects: projects(mappings, env),
     })
@@ -182,6 +188,27 @@ fn scoring(layers: &Layers, wire: &Wire, env: &Env) -> Result<Scoring, Error> {
             .and_then(|weights| ActivityVector::from_values(|d| weights.get(d))),
         tool_cache: moved.unwrap_or_else(|| Home::of(env).tool_cache()),
     })
+}
+
+fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
+    let written = &wire.llm;
+    let Some(endpoint) = &written.endpoint else {
+        return Ok(None);
+    };
+    let wrong = |what: &str| layers.error("llm.endpoint", None, what);
+    let endpoint: Endpoint = endpoint.parse().map_err(|e: Error| wrong(&e.message))?;
+    if !matches!(endpoint.scheme(), "http" | "https") {
+        return Err(wrong("expected http:// or https://"));
+    }
+    let model = written.model.clone();
+    Ok(Some(Llm {
+        endpoint,
+        shape: written.shape,
+        model: model.ok_or_else(|| wrong("needs `llm.model`, the model's name there"))?,
+        key_env: written.key_env.clone(),
+        timeout_s: written.timeout_s,
+        tokens_max: written.max_tokens_per_run,
+    }))
 }
 
 fn roots(

@@ -17,14 +17,16 @@ mod retention;
 mod tests;
 pub mod trust;
 pub mod wire;
+mod wire_llm;
 pub mod wire_tracking;
 
 pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
 pub use gate::{CONSENT_TEXT, Gate, gate};
 pub use layers::{Origin, Setting};
-pub use meant::{Config, KnownProject, Root, Scoring, seconds};
+pub use meant::{Config, KnownProject, Llm, Root, Scoring, seconds};
 pub use retention::claude_keeps_days;
+pub use wire::LlmShape;
 
 use crate::model::error::Error;
 use document::Document;

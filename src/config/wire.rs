@@ -5,6 +5,7 @@
 //! Schema extensions: `x-effect` says that a key is accepted without effect, and why; `x-error` is
 //! the text for a number out of range; `x-expected` is how errors name what belongs there.
 
+pub use super::wire_llm::{Llm, LlmShape};
 use crate::model::activity::Dimension;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,8 +39,7 @@ pub struct Wire {
     /// What delivery may cost.
     #[schemars(extend("x-effect" = NOT_YET))]
     pub upload: Upload,
-    /// What a language model may cost.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Which language model is asked about unknown tools, and what it may cost.
     pub llm: Llm,
     /// How sessions are scored.
     pub score: Score,
@@ -84,7 +84,8 @@ pub struct SessionTracking {
     /// Read only sessions whose log changed in the last N days. null: all.
     #[schemars(range(min = 1), extend("x-error" = "keep_length_days must be > 0 or null"))]
     pub keep_length_days: Option<u32>,
-    /// Group that episodes are delivered to. null: `{hostname}__global`.
+    /// Group that episodes are delivered to. null: `{hostname}__global`, and once there are episodes
+    /// the group of the last one, so that a machine with another name goes on with its group.
     pub group_id: Option<String>,
     /// Search finds all projects. false: only the current one.
     pub cross_project_search: bool,
@@ -528,16 +529,6 @@ impl Default for Upload {
             rate_per_minute: None,
         }
     }
-}
-
-/// `llm`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Llm {
-    /// Tokens that one run may use. null: no bound.
-    pub max_tokens_per_run: Option<u64>,
-    /// US dollars that one run may cost. null: no bound.
-    pub max_usd_per_run: Option<f64>,
 }
 
 /// `score` (D01).

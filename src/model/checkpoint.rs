@@ -97,6 +97,8 @@ pub struct Commit {
     pub checkpoint: Checkpoint,
     /// The folds' state at `checkpoint.offset`.
     pub carry: Carry,
+    /// The version of the rules and settings that made its episodes.
+    pub made_by: String,
     /// The session, as far as this file knows it; merged into what is stored. A stored session
     /// without a `cwd` takes namespace, path and `cwd` from the first one that has it.
     pub session: Session,

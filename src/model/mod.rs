@@ -10,6 +10,7 @@ pub mod batch;
 pub mod carry;
 pub mod checkpoint;
 pub mod classification;
+pub mod consent;
 pub mod entry;
 pub mod episode;
 pub mod error;

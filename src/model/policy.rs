@@ -1,5 +1,6 @@
 //! What the user wants kept and how it is cut: settings as the stages take them.
 
+use super::time::Time;
 use serde::{Deserialize, Serialize};
 
 /// What happens to one kind of content (D61).
@@ -37,6 +38,17 @@ impl Default for FilterPolicy {
             agent_messages: Keep::Full,
         }
     }
+}
+
+/// What a project's own file leaves of the user's settings (D08).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Narrowed {
+    /// What is kept.
+    pub policy: FilterPolicy,
+    /// Keep sub-agents' words.
+    pub subagents: bool,
+    /// New logs that were not written to since are left out; `None`: none are.
+    pub since: Option<Time>,
 }
 
 /// Where chunks end (D12, D24).

@@ -1,36 +1,52 @@
 //! Which logs are left out on purpose, and why: excluded by a person, switched off by the project,
-//! not trusted (D08, D63). Fails closed: where trust or a project's own settings can't be read,
+//! not trusted (D08, D63); and of which a project wants less kept. Fails closed: where trust or a project's own settings can't be read,
 //! nothing of the project is. Looks at nothing before it is asked, so that a run without news pays
 //! nothing.
 
+use super::spec::Window;
 use crate::config::trust::{Trust, Trusts};
-use crate::config::{Env, Loaded};
+use crate::config::{Config, Env, Loaded};
+use crate::model::policy::Narrowed;
+use crate::model::time::Time;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// As [`Admit`](super::run::Admit) gives it.
+type Verdict = Result<Option<Arc<Narrowed>>, String>;
 
 /// Asked for every log with news; remembers its answers per project.
 pub struct Admission<'a> {
     loaded: &'a Loaded,
     env: &'a Env,
     trusts: OnceLock<Result<Trusts, String>>,
-    projects: Mutex<BTreeMap<String, Option<String>>>,
+    window: Window,
+    now: Time,
+    projects: Mutex<BTreeMap<String, Verdict>>,
 }
 
 impl<'a> Admission<'a> {
-    /// From the settings, and from what the agents were told, which lies where `env` says.
-    pub fn new(loaded: &'a Loaded, env: &'a Env) -> Admission<'a> {
+    /// From the settings, and from what the agents were told, which lies where `env` says. `window`
+    /// and `now` are the run's.
+    pub fn new(loaded: &'a Loaded, env: &'a Env, window: Window, now: Time) -> Admission<'a> {
         Admission {
             loaded,
             env,
             trusts: OnceLock::new(),
+            window,
+            now,
             projects: Mutex::default(),
         }
     }
 
-    /// Why the log at `path` is not read; `None`: it is. `project` is its root, `cwd` the
-    /// directory that its first record names, where they are known.
-    pub fn left_out(&self, project: Option<&str>, cwd: Option<&str>, path: &str) -> Option<String> {
+    /// Why the log at `path` is not read, or what its project leaves of the settings (`None`: all).
+    /// `project` is its root, `cwd` the directory that its first record names, where they are known.
+    pub fn admit(
+        &self,
+        project: Option<&str>,
+        cwd: Option<&str>,
+        path: &str,
+    ) -> Result<Option<Arc<Narrowed>>, String> {
         let excluded = &self.loaded.config.excluded;
         let places = [project, cwd, Some(path)];
         if places
@@ -38,9 +54,11 @@ impl<'a> Admission<'a> {
             .flatten()
             .any(|place| excluded.covers(place))
         {
-            return Some("excluded".into());
+            return Err("excluded".into());
         }
-        let project = project?;
+        let Some(project) = project else {
+            return Ok(None);
+        };
         let mut projects = match self.projects.lock() {
             Ok(projects) => projects,
             // A worker that panicked left whole answers behind.
@@ -54,23 +72,33 @@ impl<'a> Admission<'a> {
     }
 
     /// Reads at most one small file per project, and once what the agents were told.
-    fn judge(&self, project: &str) -> Option<String> {
+    fn judge(&self, project: &str) -> Verdict {
         let load = || Trusts::load(self.env).map_err(|error| error.message);
         match self.trusts.get_or_init(load) {
-            Err(what) => return Some(format!("trust unknown: {what}")),
+            Err(what) => return Err(format!("trust unknown: {what}")),
             Ok(trusts) if trusts.of(project) == Trust::Untrusted => {
-                return Some("untrusted".into());
+                return Err("untrusted".into());
             }
             Ok(_) => {}
         }
         match self.loaded.for_project(Path::new(project)) {
-            Err(error) => Some(format!("settings unclear: {}", error.message)),
-            Ok((config, _)) if !config.enabled => Some("switched off by the project".into()),
+            Err(error) => Err(format!("settings unclear: {}", error.message)),
+            Ok((config, _)) if !config.enabled => Err("switched off by the project".into()),
             Ok((config, _)) if config.excluded.covers(project) => {
-                Some("excluded by the project".into())
+                Err("excluded by the project".into())
             }
-            Ok(_) => None,
+            Ok((config, _)) => Ok(self.narrowed(&config)),
         }
+    }
+
+    fn narrowed(&self, own: &Config) -> Option<Arc<Narrowed>> {
+        let of = |config: &Config| Narrowed {
+            policy: config.policy.clone(),
+            subagents: config.subagents,
+            since: self.window.first(config.keep_length_days, self.now),
+        };
+        let (own, user) = (of(own), of(&self.loaded.config));
+        (own != user).then(|| Arc::new(own))
     }
 }
 
@@ -78,10 +106,11 @@ impl<'a> Admission<'a> {
 mod tests {
     use super::*;
     use crate::config;
+    use crate::model::policy::Keep;
     use std::fs;
 
     /// A home with a user's settings, and a project in it with its own.
-    fn ask(settings: &str, own: &str, codex: &str) -> Option<String> {
+    fn ask(settings: &str, own: &str, codex: &str) -> Verdict {
         let dir = tempfile::tempdir().unwrap();
         let env = Env {
             home: dir.path().into(),
@@ -99,9 +128,9 @@ mod tests {
             fs::write(path, text.replace("PROJECT", &project)).unwrap();
         }
         let loaded = config::load(&env).unwrap();
-        let admission = Admission::new(&loaded, &env);
+        let admission = Admission::new(&loaded, &env, Window::Configured, Time(0));
         let project = project.to_string_lossy();
-        let asked = || admission.left_out(Some(&project), Some(&project), "/logs/x.jsonl");
+        let asked = || admission.admit(Some(&project), Some(&project), "/logs/x.jsonl");
         let first = asked();
         assert_eq!(first, asked(), "an answer stays");
         first
@@ -111,21 +140,34 @@ mod tests {
 
     #[test]
     fn a_project_is_read_unless_somebody_objects() {
-        assert_eq!(ask(ON, ON, ""), None);
+        assert_eq!(ask(ON, ON, ""), Ok(None));
         let excluded = r#"{"session_tracking": {"enabled": true, "excluded_paths": ["PROJECT"]}}"#;
-        assert_eq!(ask(excluded, ON, "").as_deref(), Some("excluded"));
+        assert_eq!(ask(excluded, ON, ""), Err("excluded".into()));
         let off = r#"{"session_tracking": {"enabled": false}}"#;
-        assert_eq!(
-            ask(ON, off, "").as_deref(),
-            Some("switched off by the project")
-        );
+        assert_eq!(ask(ON, off, ""), Err("switched off by the project".into()));
         let untrusted = "[projects.\"PROJECT\"]\ntrust_level = \"untrusted\"\n";
-        assert_eq!(ask(ON, ON, untrusted).as_deref(), Some("untrusted"));
+        assert_eq!(ask(ON, ON, untrusted), Err("untrusted".into()));
     }
 
     #[test]
     fn what_cannot_be_read_is_a_no() {
-        assert!(ask(ON, "{", "").unwrap().starts_with("settings unclear: "));
-        assert!(ask(ON, ON, "[[[").unwrap().starts_with("trust unknown: "));
+        let begins = |verdict: Verdict, what| verdict.unwrap_err().starts_with(what);
+        assert!(begins(ask(ON, "{", ""), "settings unclear: "));
+        assert!(begins(ask(ON, ON, "[[["), "trust unknown: "));
+    }
+
+    #[test]
+    fn a_project_may_want_less_and_not_more() {
+        let less = r#"{"session_tracking": {"subagents": false, "keep_length_days": 3,
+            "filter": {"tool_calls": false}}}"#;
+        let narrowed = ask(ON, less, "").unwrap().unwrap();
+        assert!(!narrowed.subagents);
+        assert_eq!(narrowed.policy.tool_calls, Keep::Out);
+        assert_eq!(narrowed.since, Some(Time(-3 * 86_400_000)));
+        let user = r#"{"session_tracking": {"enabled": true, "subagents": false,
+            "filter": {"tool_calls": false}}}"#;
+        let more = r#"{"session_tracking": {"subagents": true, "keep_length_days": null,
+            "filter": {"tool_calls": true}}}"#;
+        assert_eq!(ask(user, more, ""), Ok(None));
     }
 }

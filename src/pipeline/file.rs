@@ -12,7 +12,7 @@ use crate::model::entry::{Context, What};
 use crate::model::episode::Episode;
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::namespace::{namespace, project_root};
-use crate::model::policy::{ChunkOptions, FilterPolicy};
+use crate::model::policy::{ChunkOptions, FilterPolicy, Narrowed};
 use crate::model::session::Session;
 use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
@@ -24,6 +24,7 @@ use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::score;
 use anyhow::Result;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
@@ -49,6 +50,27 @@ pub struct Rules {
     pub classifier: Classifier,
 }
 
+impl Rules {
+    /// The same for the logs of a project that wants less kept.
+    pub fn narrowed(&self, project: &Narrowed) -> Rules {
+        Rules {
+            policy: project.policy.clone(),
+            subagents: project.subagents,
+            ..self.clone()
+        }
+    }
+
+    /// The version of the rules and settings that make an episode: `0.1.0+1a2b3c4d`.
+    pub fn made_by(&self) -> String {
+        let settings = (&self.policy, self.chunk, self.subagents);
+        let mut made = serde_json::to_vec(&settings).unwrap_or_default();
+        made.extend_from_slice(self.classifier.counting().as_bytes());
+        let hash = Sha256::digest(made);
+        let hex: String = hash.iter().take(4).map(|b| format!("{b:02x}")).collect();
+        format!("{}+{hex}", env!("CARGO_PKG_VERSION"))
+    }
+}
+
 /// One file to read.
 #[derive(Debug)]
 pub struct Work {
@@ -69,6 +91,8 @@ pub struct Work {
     pub first_own: Option<Time>,
     /// The session that it was forked from, as far as its records tell.
     pub forked_from: Option<String>,
+    /// How it is treated; `None`: as every file of the run.
+    pub rules: Option<Arc<Rules>>,
     /// What the store has of it.
     pub before: Option<Before>,
 }
@@ -114,6 +138,8 @@ pub fn fold(
     emit: &mut dyn FnMut(Commit) -> bool,
 ) -> Result<FileTally> {
     let Scratch { buffer, skimmer } = scratch;
+    let own = work.rules.clone();
+    let rules = own.as_deref().unwrap_or(rules);
     let mut fold = Fold::open(work, rules, ids, std::mem::take(buffer))?;
     while let Some(block) = fold.reader.next_block(skimmer)? {
         let block = fold.reader.block(block, skimmer);
@@ -258,6 +284,7 @@ impl Fold {
         let mut commit = Commit {
             checkpoint,
             carry: tail.carry,
+            made_by: rules.made_by(),
             session: self.session.clone(),
             facts: settled.facts,
             tail_facts: open.facts,

@@ -3,7 +3,7 @@
 //! Reads heads of new files only; writes nothing.
 
 use super::family::{Family, families};
-use super::file::{Before, Work};
+use super::file::{Before, Rules, Work};
 use super::ingest::each;
 use super::peek::{Peek, peek};
 use super::report::Report;
@@ -23,6 +23,7 @@ use anyhow::{Result, anyhow};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 /// What has to be read, and what was found on the way.
 #[derive(Debug, Default)]
@@ -221,10 +222,14 @@ fn admit(
             head.ties.push(tie);
         }
     }
-    if let Some(reason) = left_out(head.cwd.as_deref(), None, &slice, setup) {
-        *report.left_out.entry(reason).or_default() += 1;
-        return Ok(None);
-    }
+    let root = root_on_disk(head.cwd.as_deref());
+    let rules = match admitted(&head, root.as_deref(), &slice, setup) {
+        Ok(rules) => rules,
+        Err(reason) => {
+            *report.left_out.entry(reason).or_default() += 1;
+            return Ok(None);
+        }
+    };
     if slice.seen == Seen::Again && checkpoint.generation > 1 {
         // the log was replaced since: what its first generation gave can't be derived again
         *report.left_out.entry("replaced log".into()).or_default() += 1;
@@ -245,10 +250,11 @@ fn admit(
         ties: head.ties,
         session: head.session,
         stream: head.stream,
-        root: root_on_disk(head.cwd.as_deref()),
+        root,
         cwd: head.cwd,
         first_own: None,
         forked_from: None,
+        rules,
         before: Some(Before {
             checkpoint,
             carry,
@@ -307,14 +313,13 @@ fn head(
 
 fn new_work(slice: Slice, peek: Peek, setup: &Setup<'_>, report: &mut Report) -> Option<Work> {
     let root = root_on_disk(peek.cwd.as_deref());
-    if peek.stream.is_some() && !setup.rules.subagents {
-        *report.left_out.entry("sub-agent".into()).or_default() += 1;
-        return None;
-    }
-    if let Some(reason) = left_out(peek.cwd.as_deref(), root.as_deref(), &slice, setup) {
-        *report.left_out.entry(reason).or_default() += 1;
-        return None;
-    }
+    let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
+        Ok(rules) => rules,
+        Err(reason) => {
+            *report.left_out.entry(reason).or_default() += 1;
+            return None;
+        }
+    };
     Some(Work {
         slice,
         ties: peek.ties,
@@ -324,6 +329,7 @@ fn new_work(slice: Slice, peek: Peek, setup: &Setup<'_>, report: &mut Report) ->
         root,
         first_own: peek.first,
         forked_from: peek.forked_from,
+        rules,
         before: None,
     })
 }
@@ -334,14 +340,27 @@ fn root_on_disk(cwd: Option<&str>) -> Option<String> {
     Some(root.to_string_lossy().into_owned())
 }
 
-fn left_out(
-    cwd: Option<&str>,
+/// How a log is treated where its project wants less than the user, or why it is not read.
+fn admitted(
+    peek: &Peek,
     root: Option<&str>,
     slice: &Slice,
     setup: &Setup<'_>,
-) -> Option<String> {
+) -> Result<Option<Arc<Rules>>, String> {
+    let cwd = peek.cwd.as_deref();
     let project = root.or(cwd).map(project_root);
-    (setup.left_out)(project.as_deref(), cwd, &slice.file.key)
+    let narrowed = (setup.admit)(project.as_deref(), cwd, &slice.file.key)?;
+    let old = |since: Time| slice.file.stat.mtime_ns / 1_000_000 < since.0;
+    let is_new = slice.seen == Seen::New;
+    if is_new && narrowed.as_ref().and_then(|n| n.since).is_some_and(old) {
+        return Err("older than its project keeps".into());
+    }
+    let rules = narrowed.map(|project| Arc::new(setup.rules.narrowed(&project)));
+    let keeps_subagents = rules.as_deref().unwrap_or(&setup.rules).subagents;
+    if peek.stream.is_some() && !keeps_subagents {
+        return Err("sub-agent".into());
+    }
+    Ok(rules)
 }
 
 /// New logs that begin with the same record are forks of one another: their first own records say

@@ -8,6 +8,7 @@ pub mod account;
 pub mod admission;
 pub mod check;
 pub mod doctor;
+pub mod enrich;
 pub mod eval;
 pub mod explain;
 pub mod family;

@@ -57,6 +57,8 @@ pub struct Report {
     pub episodes_changed: u64,
     /// Stored episodes that new rules masked something in.
     pub episodes_redacted: u64,
+    /// New episodes go on to this group, although the machine is called otherwise now.
+    pub group_kept: Option<String>,
     /// The last file that was counted as drifting.
     #[serde(skip)]
     drifting: String,

@@ -6,12 +6,14 @@ use super::ingest::{Message, ingest};
 use super::progress::Progress;
 use super::report::{CommitTally, Report};
 use crate::host::files::Root;
+use crate::model::namespace::global_group;
+use crate::model::policy::Narrowed;
 use crate::model::time::Time;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Prepared, Store};
 use anyhow::Result;
-use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// Everything that a run is told. The library asks the world nothing.
 pub struct Setup<'a> {
@@ -25,14 +27,17 @@ pub struct Setup<'a> {
     pub jobs: usize,
     /// The run's one point in time.
     pub now: Time,
-    /// The group that new episodes go to.
-    pub group: String,
-    /// Why a log is not read: asked with its project's root, its directory and its path.
-    pub left_out: &'a LeftOut<'a>,
+    /// The group that new episodes go to; `None`: the one of the episodes before them, in an empty
+    /// store the machine's own. So a machine that gets another name goes on with its group (D62).
+    pub group: Option<String>,
+    /// Which logs are read.
+    pub admit: &'a Admit<'a>,
 }
 
-/// Why a log is not read; `None`: it is.
-pub type LeftOut<'a> = dyn Fn(Option<&str>, Option<&str>, &str) -> Option<String> + Sync + 'a;
+/// What a project's own file leaves of the settings, `None` where it says nothing; or why the log
+/// is not read. Asked with the log's project's root, its directory and its path.
+pub type Admit<'a> =
+    dyn Fn(Option<&str>, Option<&str>, &str) -> Result<Option<Arc<Narrowed>>, String> + Sync + 'a;
 
 /// Text that one transaction takes. Larger: fewer segments of the index to merge; smaller: less
 /// memory, less to do again after a crash.
@@ -53,11 +58,13 @@ pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Res
     }
     if gathered.files > 0 {
         progress.total(gathered.bytes, gathered.files);
-        let made_by = made_by(&setup.rules);
+        let group = group(store, setup)?;
+        let own = global_group(&setup.rules.host);
+        report.group_kept = (setup.group.is_none() && group != own).then(|| group.clone());
         let mut writer = Writer {
             store,
             setup,
-            made_by,
+            group,
             waiting: Vec::new(),
             bytes: 0,
         };
@@ -90,6 +97,14 @@ pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Res
     }
     store.finish()?;
     Ok(report)
+}
+
+fn group(store: &Store, setup: &Setup<'_>) -> Result<String> {
+    if let Some(wanted) = &setup.group {
+        return Ok(wanted.clone());
+    }
+    let own = || global_group(&setup.rules.host);
+    Ok(store.last_group()?.unwrap_or_else(own))
 }
 
 /// Masks what is stored by rules that came since it was; gives how many episodes changed. Reads
@@ -134,7 +149,7 @@ pub fn plan(store: Option<&Store>, setup: &Setup<'_>, progress: &dyn Progress) -
 struct Writer<'a> {
     store: &'a mut Store,
     setup: &'a Setup<'a>,
-    made_by: String,
+    group: String,
     waiting: Vec<Prepared>,
     bytes: usize,
 }
@@ -151,30 +166,12 @@ impl Writer<'_> {
 
     fn flush(&mut self, report: &mut Report) -> Result<()> {
         if !self.waiting.is_empty() {
-            let setup = self.setup;
-            let stored =
-                self.store
-                    .commit(&self.waiting, setup.now, &self.made_by, &setup.group)?;
+            let now = self.setup.now;
+            let stored = self.store.commit(&self.waiting, now, &self.group)?;
             report.add_stored(stored);
             self.waiting.clear();
             self.bytes = 0;
         }
         Ok(())
     }
-}
-
-/// The version of the rules and settings that make an episode: `0.1.0+1a2b3c4d`.
-pub fn made_by(rules: &Rules) -> String {
-    let mut hash = Sha256::new();
-    let settings = (&rules.policy, rules.chunk, rules.subagents);
-    hash.update(serde_json::to_vec(&settings).unwrap_or_default());
-    hash.update(rules.classifier.counting());
-    let version = env!("CARGO_PKG_VERSION");
-    let hex: String = hash
-        .finalize()
-        .iter()
-        .take(4)
-        .map(|b| format!("{b:02x}"))
-        .collect();
-    format!("{version}+{hex}")
 }

@@ -41,9 +41,13 @@ pub struct Pipeline {
 pub enum Step {
     /// Discover, parse, filter, chunk, store.
     Ingest,
+    /// Ask a language model, where one is configured, about unknown tools.
+    Enrich,
     /// Say what happened.
     Report,
 }
+
+const DAY_MS: i64 = 86_400_000;
 
 /// Which logs a run looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +60,20 @@ pub enum Window {
     Since(Time),
     /// All of them.
     All,
+}
+
+impl Window {
+    /// The first moment of it, where the settings keep logs for `keep_length_days` (`None`: for
+    /// ever); `None`: it has none.
+    pub fn first(self, keep_length_days: Option<u32>, now: Time) -> Option<Time> {
+        let days = |days: u32| Time(now.0.saturating_sub(i64::from(days) * DAY_MS));
+        match self {
+            Window::All => None,
+            Window::Since(time) => Some(time),
+            Window::Days(n) => Some(days(n)),
+            Window::Configured => keep_length_days.map(days),
+        }
+    }
 }
 
 /// What `run --check` indexes into a throw-away store, and what the result is compared with.
@@ -126,7 +144,7 @@ pub const EMBEDDED: [(&str, &str); 3] = [
 ];
 
 /// Steps that later versions bring.
-const LATER: [&str; 2] = ["enrich", "upload"];
+const LATER: [&str; 1] = ["upload"];
 
 /// Finds a pipeline by name: the user's `<dir>/<name>.yaml`, else the embedded one.
 ///
@@ -170,13 +188,14 @@ impl Step {
     pub fn parse(word: &str) -> Result<Step, String> {
         match word {
             "ingest" => Ok(Step::Ingest),
+            "enrich" => Ok(Step::Enrich),
             "report" => Ok(Step::Report),
             later if LATER.contains(&later) => {
                 Err(format!("the step `{later}` comes with a later version"))
             }
-            other => Err(match nearest(other, ["ingest", "report"]) {
+            other => Err(match nearest(other, ["ingest", "enrich", "report"]) {
                 Some(near) => format!("unknown step `{other}`; did you mean `{near}`?"),
-                None => format!("unknown step `{other}`; write ingest or report"),
+                None => format!("unknown step `{other}`; write ingest, enrich or report"),
             }),
         }
     }
@@ -203,7 +222,7 @@ mod tests {
         let none = Path::new("/nonexistent");
         let nightly = load("nightly", none).unwrap();
         assert_eq!(nightly.window, Window::Configured);
-        assert_eq!(nightly.steps, [Step::Ingest, Step::Report]);
+        assert_eq!(nightly.steps, [Step::Ingest, Step::Enrich, Step::Report]);
         assert_eq!(load("backfill", none).unwrap().window, Window::All);
         let ci = load("ci", none).unwrap();
         assert!(ci.check.now.is_some() && ci.check.host.is_some() && ci.check.home.is_some());

@@ -12,6 +12,7 @@ use super::tool_cache::ToolCache;
 use super::user::UserTables;
 use crate::model::activity::{Dimension, Signals};
 use crate::model::classification::Classification;
+use crate::model::time::Time;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -35,6 +36,11 @@ impl Classifier {
             cache: Arc::new(cache),
             user: Arc::new(user),
         }
+    }
+
+    /// Whether asking about a tool failed after `since` ([`ToolCache::failed`]).
+    pub fn failed(&self, name: &str, since: Time) -> bool {
+        self.cache.failed(name, since)
     }
 
     /// One call of a tool. Commands of shells are [`commands::classify`]'s.

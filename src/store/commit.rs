@@ -50,15 +50,10 @@ impl Store {
         &mut self,
         commits: &[Prepared],
         indexed_at: Time,
-        made_by: &str,
         group: &str,
     ) -> Result<Stored> {
         self.writable()?;
-        let stamp = Stamp {
-            indexed_at,
-            made_by,
-            group,
-        };
+        let stamp = Stamp { indexed_at, group };
         let before = self.db.total_changes();
         let tx = self
             .db
@@ -108,7 +103,6 @@ impl Store {
 /// What is the same for all episodes of a run.
 pub(super) struct Stamp<'a> {
     pub(super) indexed_at: Time,
-    pub(super) made_by: &'a str,
     pub(super) group: &'a str,
 }
 
@@ -157,7 +151,7 @@ fn write_one(
         records::write(db, file, commit, moved)?;
         known.write_account(db, file, commit, moved, forgotten)?;
         if !forgotten {
-            writer.write(session, file, &commit.rows)?;
+            writer.write(session, file, commit)?;
         }
         if commit.reaches_the_end() {
             writer.remove_stale(file)?;

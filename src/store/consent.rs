@@ -3,21 +3,9 @@
 
 use super::fault::failed;
 use super::{Result, Store};
+use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::time::Time;
 use rusqlite::params;
-
-/// A consent as it was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Consent {
-    /// What it is for: `tracking`, later an endpoint.
-    pub scope: String,
-    /// The words that were agreed to.
-    pub text: String,
-    /// The program's version that asked.
-    pub version: String,
-    /// When.
-    pub at: Time,
-}
 
 /// Tracking switched on or off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,14 +19,21 @@ pub struct Switch {
 }
 
 impl Store {
-    /// Adds a consent. Earlier ones stay: they are a record.
+    /// Adds a consent, or that it is taken back. Earlier ones stay: they are a record. One row in a
+    /// transaction of its own, so that it may be written while a run is going.
     pub fn record_consent(&mut self, consent: &Consent) -> Result<()> {
         self.writable()?;
         self.dirty = true;
         self.db
             .execute(
-                "INSERT INTO consent (scope, text, version, at) VALUES (?1, ?2, ?3, ?4)",
-                params![consent.scope, consent.text, consent.version, consent.at.0],
+                "INSERT INTO consent (scope, given, text, version, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    consent.scope,
+                    consent.given,
+                    consent.text,
+                    consent.version,
+                    consent.at.0
+                ],
             )
             .map(|_| ())
             .map_err(failed("storing a consent"))
@@ -48,18 +43,27 @@ impl Store {
     pub fn consents(&self) -> Result<Vec<Consent>> {
         let read = || -> rusqlite::Result<Vec<Consent>> {
             self.db
-                .prepare("SELECT scope, text, version, at FROM consent ORDER BY n")?
+                .prepare("SELECT scope, given, text, version, at FROM consent ORDER BY n")?
                 .query_map([], |row| {
                     Ok(Consent {
                         scope: row.get(0)?,
-                        text: row.get(1)?,
-                        version: row.get(2)?,
-                        at: Time(row.get(3)?),
+                        given: row.get(1)?,
+                        text: row.get(2)?,
+                        version: row.get(3)?,
+                        at: Time(row.get(4)?),
                     })
                 })?
                 .collect()
         };
         read().map_err(failed("reading consents"))
+    }
+
+    /// The permit to connect to `endpoint`, as the consents are now.
+    ///
+    /// # Errors
+    /// `Usage` with the command to type, where there is no consent to this very endpoint.
+    pub fn permit(&self, endpoint: &Endpoint) -> Result<Permit> {
+        Permit::of(endpoint, &self.consents()?)
     }
 
     /// Switches tracking; the last word for a project, or for everywhere, counts.

@@ -236,7 +236,7 @@ static TABLES: [Shown; 18] = [
     },
     Shown {
         table: "consent",
-        columns: &["scope", "text", "version", "-n", "-at"],
+        columns: &["scope", "given", "text", "version", "-n", "-at"],
         rows: None,
         order: "n",
     },

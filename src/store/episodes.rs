@@ -12,7 +12,7 @@ use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::source::Agent;
 use crate::model::tally::{Tally, ToolTally, Usage};
 use crate::model::time::Time;
-use rusqlite::{Row, ToSql};
+use rusqlite::{OptionalExtension, Row, ToSql};
 use uuid::Uuid;
 
 /// A stored episode.
@@ -43,6 +43,19 @@ pub struct Found {
 }
 
 impl Store {
+    /// The group of the episode that was stored last; `None` in an empty store.
+    pub fn last_group(&self) -> Result<Option<String>> {
+        self.db
+            .query_row(
+                "SELECT text FROM name
+                 WHERE n = (SELECT graph FROM episode ORDER BY n DESC LIMIT 1)",
+                [],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(failed("reading the group"))
+    }
+
     /// The episodes of the session with exactly this id: main log first, then sub-agents', parts
     /// in order. Empty when there is none.
     pub fn episodes(&self, session: &str) -> Result<Vec<Found>> {

@@ -37,7 +37,7 @@ mod write;
 
 pub use account::FileAccount;
 pub use commit::Stored;
-pub use consent::{Consent, Switch};
+pub use consent::Switch;
 pub use episodes::Found;
 pub use forget::{Compacted, Forgotten};
 pub use health::Health;

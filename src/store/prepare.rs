@@ -34,6 +34,7 @@ pub struct Prepared {
     pub(super) rejects: Vec<Reject>,
     pub(super) unknown: Vec<Unknown>,
     pub(super) rebuild: bool,
+    pub(super) made_by: String,
     /// Titles for the owners of records, by short id.
     pub(super) summaries: Vec<(i64, String)>,
 }
@@ -85,6 +86,7 @@ impl Prepared {
             rejects: commit.rejects,
             unknown: commit.unknown,
             rebuild: commit.rebuild,
+            made_by: commit.made_by,
         }
     }
 

@@ -11,6 +11,7 @@ use super::open::{NEW, beside, clear};
 use super::pack::{Packed, Unpacked, pack_json};
 use super::{Access, Result, Standing, Store};
 use crate::model::carry::Carry;
+use crate::model::consent::TRACKING;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::Ledger;
 use crate::model::session::SessionFacts;
@@ -123,7 +124,8 @@ fn copy(damaged: &Connection, fresh: &mut Connection) -> rusqlite::Result<Salvag
     let tables = tables(fresh)?;
     let tx = fresh.transaction()?;
     let mut salvaged = Salvaged::default();
-    for table in &tables {
+    for table in tables {
+        let table = table.as_in(damaged);
         let mut insert = tx.prepare(&table.insert())?;
         let mut rows = 0;
         let holes = table.read(damaged, &mut |values| {
@@ -138,6 +140,10 @@ fn copy(damaged: &Connection, fresh: &mut Connection) -> rusqlite::Result<Salvag
     salvaged.without_text = forget_texts(&tx)?;
     salvaged.without_row = drop_parts(&tx)?;
     stand_in(&tx)?;
+    if salvaged.holes.contains_key("consent") {
+        // One that can't be read may have taken another one back: they are asked for again.
+        tx.execute("DELETE FROM consent WHERE scope <> ?1", [TRACKING])?;
+    }
     tx.commit()?;
     Ok(salvaged)
 }
@@ -173,6 +179,22 @@ fn tables(fresh: &Connection) -> rusqlite::Result<Vec<Table>> {
 }
 
 impl Table {
+    /// Without the columns that an older file doesn't have: their defaults hold.
+    fn as_in(mut self, damaged: &Connection) -> Table {
+        let has = || -> rusqlite::Result<Vec<String>> {
+            damaged
+                .prepare("SELECT name FROM pragma_table_info(?1)")?
+                .query_map([&self.name], |row| row.get(0))?
+                .collect()
+        };
+        // Where even this can't be read, no row can.
+        let has = has().unwrap_or_default();
+        if !has.is_empty() {
+            self.columns.retain(|column| has.contains(column));
+        }
+        self
+    }
+
     fn insert(&self) -> String {
         let holes = vec!["?"; self.columns.len()].join(", ");
         let (table, columns) = (&self.name, self.columns.join(", "));

@@ -4,7 +4,7 @@
 use super::activity;
 use super::commit::{Stamp, Stored};
 use super::files::int;
-use super::prepare::Row;
+use super::prepare::{Prepared, Row};
 use super::words::IndexText;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,8 +18,6 @@ pub(super) struct EpisodeWriter<'a> {
     db: &'a Connection,
     names: &'a mut FxHashMap<String, i64>,
     stamp: &'a Stamp<'a>,
-    /// `name.n` of version and group, once an episode needs them.
-    stamp_names: Option<(i64, i64)>,
     /// What was changed so far.
     pub(super) stored: Stored,
 }
@@ -34,24 +32,21 @@ impl<'a> EpisodeWriter<'a> {
             db,
             names,
             stamp,
-            stamp_names: None,
             stored: Stored::default(),
         }
     }
 
-    fn stamp_names(&mut self) -> rusqlite::Result<(i64, i64)> {
-        if let Some(known) = self.stamp_names {
-            return Ok(known);
-        }
-        let made_by = name(self.db, self.names, self.stamp.made_by)?;
-        let group = name(self.db, self.names, self.stamp.group)?;
-        Ok(*self.stamp_names.insert((made_by, group)))
-    }
-
-    /// Inserts or replaces the rows, then removes the file's open episodes that aren't among them.
-    pub(super) fn write(&mut self, session: i64, file: i64, rows: &[Row]) -> rusqlite::Result<()> {
+    /// Inserts or replaces the commit's episodes, then removes the file's open ones that aren't
+    /// among them.
+    pub(super) fn write(
+        &mut self,
+        session: i64,
+        file: i64,
+        commit: &Prepared,
+    ) -> rusqlite::Result<()> {
+        let rows = &commit.rows;
         for row in rows {
-            self.upsert(session, file, row)?;
+            self.upsert(session, file, row, &commit.made_by)?;
         }
         let open: Vec<(i64, [u8; 16])> = self
             .db
@@ -93,11 +88,18 @@ impl<'a> EpisodeWriter<'a> {
         Ok(())
     }
 
-    fn upsert(&mut self, session: i64, file: i64, row: &Row) -> rusqlite::Result<()> {
+    fn upsert(
+        &mut self,
+        session: i64,
+        file: i64,
+        row: &Row,
+        made_by: &str,
+    ) -> rusqlite::Result<()> {
         let e = &row.episode;
         let t = &e.tally;
         let id: &[u8] = e.id.as_bytes();
-        let (made_by, group) = self.stamp_names()?;
+        let made_by = name(self.db, self.names, made_by)?;
+        let group = name(self.db, self.names, self.stamp.group)?;
         // In the order of COLUMNS.
         let values: [&dyn ToSql; COLUMNS.len()] = [
             &id,

@@ -109,8 +109,8 @@ impl Home {
             discover: DiscoverOptions::default(),
             jobs: 2,
             now: self.now.get(),
-            group: "test__global".into(),
-            left_out: &|_, _, _| None,
+            group: None,
+            admit: &|_, _, _| Ok(None),
         };
         let mut store = self.store(Access::ReadWrite)?;
         let report = run::run(&mut store, &setup, &Silent)?;

@@ -10,10 +10,10 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Means of the sessions that began in one week (ISO, in the reader's zone; `–`: at no known time),
-/// and of those of one project.
+/// Means of the sessions that began in one week (ISO, in the reader's zone; `None`: at no known
+/// time), and of those of one project.
 struct Means {
-    weeks: BTreeMap<String, Mean>,
+    weeks: BTreeMap<Option<String>, Mean>,
     projects: BTreeMap<(String, String), Mean>,
 }
 
@@ -28,7 +28,8 @@ pub fn run(filter: &SessionFilter, limit: usize, ctx: &mut Ctx) -> Result<()> {
         return ctx.out.document("stats", body);
     }
     let weeks = means.weeks.iter().rev();
-    let weeks = weeks.map(|(name, mean)| (name.as_str(), mean)).collect();
+    let weeks = weeks.map(|(name, mean)| (name.as_deref().unwrap_or("–"), mean));
+    let weeks = weeks.collect();
     ctx.out.text(rows("week", weeks, limit))?;
     ctx.out.line("")?;
     let mut projects: Vec<(&str, &Mean)> = means
@@ -52,7 +53,6 @@ fn means(filter: &SessionFilter, ctx: &mut Ctx) -> Result<Means> {
         let activity = judge.activity(&store.activity(&session.id)?);
         let began = session.facts.started.or(session.facts.ended);
         let week = began.map(|time| ctx.zone.show(time).format("%G-W%V").to_string());
-        let week = week.unwrap_or_else(|| "–".to_owned());
         means.weeks.entry(week).or_default().add(&activity, began);
         let project = (session.namespace.clone(), session.project_path.clone());
         means
@@ -79,9 +79,9 @@ fn rows(what: &str, means: Vec<(&str, &Mean)>, limit: usize) -> String {
     super::more(table(&cells, &right), means.len(), limit)
 }
 
-fn week((name, mean): (&String, &Mean)) -> Value {
+fn week((name, mean): (&Option<String>, &Mean)) -> Value {
     let mut row = document(mean);
-    row["week"] = name.as_str().into();
+    row["week"] = name.as_deref().into();
     row
 }
 

@@ -21,7 +21,7 @@ fn without_files_everything_is_the_documents_default() {
     assert_eq!(config.chunk, ChunkOptions::default());
     assert_eq!(config.schedule_interval_s, 900);
     assert_eq!(config.trusted_namespaces, None);
-    assert_eq!(config.group("MYHOST"), "MYHOST__global");
+    assert_eq!(config.group_id, None);
     assert!(loaded.files.is_empty() && loaded.warnings.is_empty() && loaded.notes.is_empty());
     assert!(loaded.settings.iter().all(|s| s.origin == Origin::Default));
 }
@@ -309,34 +309,4 @@ fn a_named_folder_that_is_missing_is_a_warning() {
     );
     let warnings = world.load().warnings;
     assert_eq!(world.plain(&warnings.concat()), "no such folder: ~/gone");
-}
-
-#[test]
-fn the_mark_changes_with_what_shapes_episodes_and_only_then() {
-    let mark = |text: &str| {
-        let world = World::new();
-        world.put("graphiti.config.json", text).load().config.mark()
-    };
-    let plain = mark("{}");
-    for (text, same) in [
-        (
-            r#"{"session_tracking": {"enabled": true, "keep_length_days": null}}"#,
-            true,
-        ),
-        (
-            r#"{"session_tracking": {"filter": {"tool_content": true}}}"#,
-            false,
-        ),
-        (
-            r#"{"session_tracking": {"inactivity_timeout": 600}}"#,
-            false,
-        ),
-        (
-            r#"{"session_tracking": {"include_project_path": false}}"#,
-            false,
-        ),
-        (r#"{"chunk": {"max_tokens": 2000}}"#, false),
-    ] {
-        assert_eq!(mark(text) == plain, same, "{text}");
-    }
 }

@@ -94,7 +94,7 @@ fn at_risk<'o>(observed: &'o Observed<'_>) -> Vec<(Time, &'o SourceFile)> {
 fn is_left_out(file: &SourceFile, observed: &Observed<'_>) -> bool {
     let cwd = peek(file).ok().and_then(|peek| peek.cwd);
     let project = cwd.as_deref().map(project_root);
-    (observed.left_out)(project.as_deref(), cwd.as_deref(), &file.key).is_some()
+    (observed.admit)(project.as_deref(), cwd.as_deref(), &file.key).is_err()
 }
 
 /// A log that the store doesn't know and that is too old for the next run to look at.

@@ -17,7 +17,7 @@ use crate::host::files::Found;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::time::Time;
-use crate::pipeline::run::LeftOut;
+use crate::pipeline::run::Admit;
 use crate::store::{Health, Standing, Status, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -136,7 +136,7 @@ pub struct Observed<'a> {
     /// Logs that can't be opened, and why.
     pub unreadable: Vec<(PathBuf, String)>,
     /// Why a log is not read, as runs ask: what is left out on purpose isn't missed.
-    pub left_out: &'a LeftOut<'a>,
+    pub admit: &'a Admit<'a>,
     /// Days that Claude Code keeps a log after its last change.
     pub claude_keeps_days: u32,
 }

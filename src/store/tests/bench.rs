@@ -86,9 +86,7 @@ fn write(store: &mut Store, prepared: &[Prepared]) {
             bytes += prepared[to].bytes();
             to += 1;
         }
-        store
-            .commit(&prepared[from..to], Time(1), "m", "g")
-            .unwrap();
+        store.commit(&prepared[from..to], Time(1), "g").unwrap();
         from = to;
     }
 }

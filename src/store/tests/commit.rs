@@ -53,7 +53,6 @@ fn what_was_not_committed_is_not_there() {
     let next = Prepared::new(open_log("a", &["one", "two and more"], "three"));
     let stamp = Stamp {
         indexed_at: Time(5),
-        made_by: "rules-2",
         group: "g",
     };
     let tx = world
@@ -76,7 +75,7 @@ fn an_error_in_a_slice_takes_the_whole_slice_back() {
         log("a", "/home/u/app", &["one"]),
     ];
     let slice = slice.map(Prepared::new);
-    let error = world.store.commit(&slice, Time(1), "m", "g").unwrap_err();
+    let error = world.store.commit(&slice, Time(1), "g").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Failed);
     assert_eq!(world.dump(), before);
     // And the names that were taken back are stored anew.
@@ -159,11 +158,10 @@ fn an_episode_that_grows_keeps_its_id_and_first_day_and_gets_a_new_revision() {
     let mut world = World::new();
     world.commit(&[open_log("a", &[], "begin")]);
     let first = world.store.episodes("a").unwrap().remove(0);
-    let grown = Prepared::new(open_log("a", &[], "begin and more"));
-    world
-        .store
-        .commit(&[grown], Time(9_999), "rules-2", "other")
-        .unwrap();
+    let mut grown = open_log("a", &[], "begin and more");
+    grown.made_by = "rules-2".into();
+    let grown = Prepared::new(grown);
+    world.store.commit(&[grown], Time(9_999), "other").unwrap();
     let then = world.store.episodes("a").unwrap().remove(0);
     assert_eq!(then.episode.id, first.episode.id);
     assert_eq!(then.indexed_at, Time(1_000));

@@ -1,8 +1,9 @@
 //! Damage to the file: every fault is named, none is made worse, and what can be read is kept.
 
 use super::*;
+use crate::model::consent::Consent;
 use crate::model::error::ErrorKind;
-use crate::store::{Consent, Health, Salvage, Standing, Switch};
+use crate::store::{Health, Salvage, Standing, Switch};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,6 +26,7 @@ fn full() -> (TempDir, PathBuf) {
     let at = Time(5);
     let (scope, text, version) = ("tracking".into(), "yes".into(), "0.1.0".into());
     let consent = Consent {
+        given: true,
         scope,
         text,
         version,
@@ -93,7 +95,7 @@ fn a_store_whose_log_was_not_folded_in_is_not_cut_short() {
     let texts = vec!["more and more words ".repeat(2_000); 20];
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let commit = Prepared::new(log("late", "/home/u/late", &texts));
-    store.commit(&[commit], Time(1), "m", "g").unwrap();
+    store.commit(&[commit], Time(1), "g").unwrap();
     // As a killed run leaves it: file, log and marks.
     let copy = folder.path().join("copy.db");
     for suffix in ["", "-wal"] {

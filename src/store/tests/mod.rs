@@ -37,7 +37,7 @@ impl World {
     fn commit(&mut self, commits: &[Commit]) -> Stored {
         let prepared: Vec<Prepared> = commits.iter().cloned().map(Prepared::new).collect();
         self.store
-            .commit(&prepared, Time(1_000), "rules-1", "host__global")
+            .commit(&prepared, Time(1_000), "host__global")
             .unwrap()
     }
 
@@ -77,6 +77,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
             ties: vec![format!("session:{name}")],
         },
         carry: Carry::default(),
+        made_by: "rules-1".into(),
         session: Session {
             id: name.into(),
             agent: Agent::Claude,

@@ -92,7 +92,7 @@ fn readers_see_the_last_commit_while_a_run_writes() {
 fn a_reader_cannot_write() {
     let world = World::new();
     let mut reader = Store::open(world.store.path(), Access::ReadOnly).unwrap();
-    assert!(reader.commit(&[], Time(0), "m", "g").is_err());
+    assert!(reader.commit(&[], Time(0), "g").is_err());
     assert!(reader.forget("a", Time(0)).is_err());
     assert!(reader.compact().is_err());
     drop(world.folder);
@@ -101,8 +101,9 @@ fn a_reader_cannot_write() {
 #[test]
 fn consents_and_switches_are_kept_as_given() {
     let mut world = World::new();
-    let consent = crate::store::Consent {
+    let consent = crate::model::consent::Consent {
         scope: "tracking".into(),
+        given: true,
         text: "I understand this tracks conversation logs".into(),
         version: "0.1.0".into(),
         at: Time(5),

@@ -97,6 +97,7 @@ impl Shelf {
             root: None,
             first_own: None,
             forked_from: None,
+            rules: None,
             before,
         };
         let (mut ids, mut scratch) = (Ids::default(), Scratch::default());

@@ -128,8 +128,8 @@ fn small_store() -> (TempDir, Store) {
         discover: DiscoverOptions::default(),
         jobs: 1,
         now: Time(1_772_500_000_000),
-        group: "test__global".into(),
-        left_out: &|_, _, _| None,
+        group: None,
+        admit: &|_, _, _| Ok(None),
     };
     let path = folder.path().join("sessionmill.db");
     let mut store = Store::open(&path, Access::ReadWrite).expect("a store");
