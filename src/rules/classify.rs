@@ -52,41 +52,50 @@ impl Classifier {
             .unwrap_or_else(Classification::unknown)
     }
 
-    /// What a command line says that was counted under `name` ([`commands::counted_as`]). Of what
-    /// the table knows and what is known of an unknown program, the higher rank counts.
-    fn command(&self, name: &str) -> Classification {
-        let by_table = || commands::of_count(name);
-        let Some((known, unknown)) = name.split_once('?') else {
-            return by_table();
+    /// The part of a counted name that says what these calls are: calls with the same part are of one
+    /// kind. Of what the table knows in a command line and what is known of an unknown program in it
+    /// ([`commands::counted_as`]), the higher rank counts.
+    pub fn kind<'n>(&self, name: &'n str) -> &'n str {
+        let Some(at) = name.find('?').filter(|_| name.starts_with(COMMAND)) else {
+            return name;
         };
-        let said = match self.user.command(unknown) {
-            Some(class) => Some((class.rank, commands::by_class(class))),
-            None => self.cache.get(&cached_as(unknown), &Value::Null).map(|c| {
-                let rank = commands::rank_of(c.intent, c.domain);
-                (rank, c)
-            }),
-        };
-        let known = commands::class(known).map_or(0, |class| class.rank);
-        match said {
-            Some((rank, classification)) if rank > known => classification,
-            _ => by_table(),
+        let (known, unknown) = (&name[COMMAND.len()..at], &name[at + 1..]);
+        let known = commands::class(known).map(|class| class.rank);
+        let said = self.said_of(unknown).map(|(rank, _)| rank);
+        match known.is_none() || said > known {
+            true => &name[at..],
+            false => &name[..at],
         }
     }
 
-    /// What is said by a name under which was counted: a tool's, [`COMMAND`] and a class of
-    /// commands, or a category of files, [`CHANGES`] and a tool; then the category is what it says.
-    pub fn counted(&self, name: &str) -> Signals {
-        if let Some(class) = name.strip_prefix(COMMAND) {
-            return self.command(class).signals;
+    /// What a person or the cache says of a program that the table doesn't know, and its rank.
+    fn said_of(&self, program: &str) -> Option<(u8, Classification)> {
+        if let Some(class) = self.user.command(program) {
+            return Some((class.rank, commands::by_class(class)));
         }
-        let changed = name.split_once(CHANGES).map(|(category, _)| category);
+        let known = self.cache.get(&cached_as(program), &Value::Null)?;
+        Some((commands::rank_of(known.intent, known.domain), known))
+    }
+
+    /// What is said by a [kind](Self::kind) of calls: a tool's name, [`COMMAND`] and a class of
+    /// commands, `?` and an unknown program, or a category of files, [`CHANGES`] and a tool; then the
+    /// category is what it says.
+    pub fn counted(&self, kind: &str) -> Signals {
+        if let Some(program) = kind.strip_prefix('?') {
+            let said = self.said_of(program).map(|(_, said)| said);
+            return said.unwrap_or_else(|| commands::of_count(kind)).signals;
+        }
+        if let Some(class) = kind.strip_prefix(COMMAND) {
+            return commands::of_count(class).signals;
+        }
+        let changed = kind.split_once(CHANGES).map(|(category, _)| category);
         match changed.and_then(Dimension::parse) {
             Some(category) => {
                 let mut signals = Signals::default();
                 signals.add(category, 1.0);
                 signals
             }
-            None => self.tool(name, &Value::Null).signals,
+            None => self.tool(kind, &Value::Null).signals,
         }
     }
 
@@ -96,8 +105,7 @@ impl Classifier {
         match name.strip_prefix(COMMAND) {
             Some(command) => {
                 let (_, program) = command.split_once('?')?;
-                let known = self.user.command(program).is_some()
-                    || self.cache.get(&cached_as(program), &Value::Null).is_some()
+                let known = self.said_of(program).is_some()
                     || !commands::of_count(&format!("?{program}")).is_unknown();
                 (!known).then(|| cached_as(program))
             }
@@ -146,4 +154,38 @@ impl Classifier {
 /// A program's name in the cache, which knows tools only: `Bash(acme ship)`.
 fn cached_as(program: &str) -> String {
     format!("Bash({program})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::user::Kind;
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn an_unknown_program_stands_for_its_lines_once_it_is_known() {
+        let mut user = UserTables::default();
+        let text = "test: [acme try]\nwait: [acme wait]";
+        user.add(Kind::Commands, Path::new("x"), text)
+            .expect("a table");
+        let (plain, taught) = (
+            Classifier::default(),
+            Classifier::new(ToolCache::default(), user),
+        );
+        let line = commands::counted_as("cat f; acme try x");
+        assert_eq!(line, "read?acme try x");
+        let counted = format!("{COMMAND}{line}");
+        assert_eq!(plain.kind(&counted), "$ read");
+        assert_eq!(taught.kind(&counted), "?acme try x");
+        let testing = taught.counted("?acme try x").get(Dimension::Testing);
+        assert_eq!(testing, 0.8);
+        assert_eq!(
+            taught.kind("$ filter?acme wait"),
+            "$ filter",
+            "a lower rank"
+        );
+        assert_eq!(plain.kind("$ ?acme"), "?acme");
+        assert_eq!(plain.unknown(&counted).as_deref(), Some("Bash(acme try x)"));
+        assert_eq!(taught.unknown(&counted), None);
+    }
 }

@@ -10,6 +10,7 @@ use crate::model::batch::Batch;
 use crate::model::entry::Status;
 use crate::model::exchange::{Exchange, Item, ItemKind, ToolUse};
 use crate::rules::classify::{CHANGES, COMMAND, Classifier};
+use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A distinct keyword (003-036).
@@ -112,12 +113,16 @@ fn saying(tally: &ActivityTally, classifier: &Classifier) -> Signals {
     signals
 }
 
-/// Calls of one class count by their root: the hundredth says less than the first.
+/// Calls of one kind count by their root: the hundredth says less than the first.
 fn doing(tally: &ActivityTally, classifier: &Classifier) -> Signals {
-    let mut done = Signals::default();
+    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     for (name, calls) in &tally.tools {
-        let said = classifier.counted(name);
-        done.add_all(&said, TOOL_WEIGHT * (*calls as f64).sqrt());
+        *kinds.entry(classifier.kind(name)).or_default() += calls;
+    }
+    let mut done = Signals::default();
+    for (kind, calls) in kinds {
+        let said = classifier.counted(kind);
+        done.add_all(&said, TOOL_WEIGHT * (calls as f64).sqrt());
     }
     if tally.errors > ERRORS_FEW {
         done.add(Dimension::Fixing, ERRORS_WEIGHT);

@@ -1,4 +1,4 @@
-//! Asking for kinds of work: filters, orders, means, and what is learned of tools.
+//! Asking for kinds of work: filters, orders, means, and a user's own tables.
 
 use super::world::Desk;
 use crate::cli::Exit;
@@ -116,5 +116,43 @@ fn the_settings_decide_what_is_too_weak_and_what_is_said_by_hand() {
     for row in sessions(&desk, "") {
         assert_eq!(row["activity"]["vector"]["reviewing"], 0.7);
         assert_eq!(row["activity"]["profile"], "reviewing (0.7)");
+    }
+}
+
+#[test]
+fn a_users_tables_say_what_the_embedded_ones_do_not() {
+    let desk = Desk::enabled();
+    desk.write(".graphiti/rules/keywords.yaml", "documenting: [users]\n");
+    let ran = desk.run("sessionmill backfill --json").json();
+    assert_ne!(ran["bytes_read"], 0);
+    let documenting = |desk: &Desk| {
+        let rows = sessions(desk, "--sort documenting");
+        amount(&rows[0], "documenting")
+    };
+    assert!(documenting(&desk) > 0.0);
+    // keywords decide what is counted: those made otherwise are told, and made again on demand
+    desk.write(".graphiti/rules/keywords.yaml", "# none\n");
+    let status = desk.run("sessionmill status").stdout;
+    assert!(status.contains("--rebuild"), "{status}");
+    desk.run("sessionmill backfill --rebuild");
+    assert_eq!(documenting(&desk), 0.0);
+    // tools decide what the counts say: at once
+    let tools = "- {names: [Read], intent: read, domain: documentation, signals: {documenting: 1}}";
+    desk.write(".graphiti/rules/tools.yaml", tools);
+    assert!(documenting(&desk) > 0.0);
+}
+
+#[test]
+fn a_mistake_in_a_users_table_is_named_with_its_line() {
+    let desk = Desk::enabled();
+    desk.write(
+        ".graphiti/rules/commands.yaml",
+        "test: [acme try]\ndeply: [acme ship]\n",
+    );
+    for command in ["run", "sessions", "plan"] {
+        let ran = desk.run(&format!("sessionmill {command}"));
+        assert_eq!(ran.exit, Exit::Usage, "{}", ran.shown());
+        let wants = "rules/commands.yaml:2: there is no class `deply`";
+        assert!(ran.stderr.contains(wants), "{}", ran.shown());
     }
 }

@@ -60,12 +60,23 @@ fn desk(server: &str, shape: &str) -> Desk {
         json!({"type": "user", "message": {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": id, "content": "secret output"}]}})
     };
-    let prompt = json!({"type": "user", "message": {"role": "user", "content": "go on, private words"}});
+    let prompt =
+        json!({"type": "user", "message": {"role": "user", "content": "go on, private words"}});
     let log = [
         record(1, prompt),
-        record(2, call("mcp__zorp__frobnicate", json!({"q": "private value"}), "t1")),
+        record(
+            2,
+            call("mcp__zorp__frobnicate", json!({"q": "private value"}), "t1"),
+        ),
         record(3, result("t1")),
-        record(4, call("Bash", json!({"command": "acme frobnicate --private | tail"}), "t2")),
+        record(
+            4,
+            call(
+                "Bash",
+                json!({"command": "acme frobnicate --private | tail"}),
+                "t2",
+            ),
+        ),
         record(5, result("t2")),
     ];
     desk.write(LOG, &log.concat());
@@ -86,7 +97,9 @@ fn mode(desk: &Desk, mode: u32) {
 fn agree(desk: &Desk, server: &str) {
     let endpoint: Endpoint = server.parse().unwrap();
     let words = endpoint_text(&endpoint);
-    let ran = desk.run(&format!("sessionmill consent give {server} --confirm \"{words}\""));
+    let ran = desk.run(&format!(
+        "sessionmill consent give {server} --confirm \"{words}\""
+    ));
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
 }
 
@@ -98,8 +111,18 @@ fn activity(desk: &Desk) -> Value {
 #[test]
 fn one_call_teaches_all_unknown_tools_and_the_second_run_asks_nothing() {
     for (shape, path, key, says) in [
-        ("openai", "/chat/completions", "authorization: bearer from-the-file", openai(&said())),
-        ("anthropic", "/v1/messages", "x-api-key: from-the-file", anthropic(&said())),
+        (
+            "openai",
+            "/chat/completions",
+            "authorization: bearer from-the-file",
+            openai(&said()),
+        ),
+        (
+            "anthropic",
+            "/v1/messages",
+            "x-api-key: from-the-file",
+            anthropic(&said()),
+        ),
     ] {
         let server = Server::new(vec![Reply::Says(200, "", says)]);
         let desk = desk(&server.endpoint, shape);
@@ -111,14 +134,21 @@ fn one_call_teaches_all_unknown_tools_and_the_second_run_asks_nothing() {
         assert_eq!(server.asked().len(), 0);
 
         let ran = desk.run("sessionmill run --json").json();
-        assert_eq!((&ran["tools_asked"], &ran["tools_learned"]), (&json!(2), &json!(2)));
+        assert_eq!(
+            (&ran["tools_asked"], &ran["tools_learned"]),
+            (&json!(2), &json!(2))
+        );
         assert_eq!(ran["llm_tokens"], 12);
         assert_eq!(ran["bytes_read"], 0, "no log is read again");
         assert_eq!(ran["episodes_changed"], 0, "nothing is delivered again");
         let asked = server.asked();
         assert_eq!(asked.len(), 1);
         assert_eq!(asked[0].line, format!("POST {path}"));
-        assert!(asked[0].headers.iter().any(|h| h == key), "{:?}", asked[0].headers);
+        assert!(
+            asked[0].headers.iter().any(|h| h == key),
+            "{:?}",
+            asked[0].headers
+        );
         assert!(!asked[0].text.contains("private"), "{}", asked[0].text);
         assert_eq!(asked[0].body["model"], "m");
         assert_eq!(activity(&desk)["primary"], "documenting");
@@ -150,10 +180,30 @@ fn without_consent_no_connection_is_made_and_the_command_is_named() {
 fn a_model_that_fails_holds_nothing_up() {
     for (replies, says, asks_again) in [
         (vec![Reply::Says(400, "", "x".into())], "answers 400", true),
-        (vec![Reply::Says(200, "", "{\"cho".into())], "the answer is no JSON", true),
-        (vec![Reply::Says(200, "", "{\"other\": 1}".into())], "the answer has no text", true),
-        (vec![Reply::Says(200, "", openai("I can't."))], "could not be classified", false),
-        (vec![Reply::Says(307, "location: http://127.0.0.1:1/\r\n", "".into())], "answers 307", true),
+        (
+            vec![Reply::Says(200, "", "{\"cho".into())],
+            "the answer is no JSON",
+            true,
+        ),
+        (
+            vec![Reply::Says(200, "", "{\"other\": 1}".into())],
+            "the answer has no text",
+            true,
+        ),
+        (
+            vec![Reply::Says(200, "", openai("I can't."))],
+            "could not be classified",
+            false,
+        ),
+        (
+            vec![Reply::Says(
+                307,
+                "location: http://127.0.0.1:1/\r\n",
+                "".into(),
+            )],
+            "answers 307",
+            true,
+        ),
     ] {
         let server = Server::new(replies);
         let desk = desk(&server.endpoint, "openai");
@@ -176,7 +226,11 @@ fn a_cache_that_is_none_is_told_and_stays_as_it_is() {
     desk.write(CACHE, "{broken");
     let ran = desk.run("sessionmill run");
     assert_eq!(ran.exit, Exit::Done);
-    assert!(ran.stderr.contains("is no cache of tools"), "{}", ran.shown());
+    assert!(
+        ran.stderr.contains("is no cache of tools"),
+        "{}",
+        ran.shown()
+    );
     assert_eq!(fs::read_to_string(desk.path(CACHE)).unwrap(), "{broken");
 }
 
@@ -195,7 +249,10 @@ fn what_other_tools_learned_is_used_and_kept() {
     let kept: Value = serde_json::from_str(&fs::read_to_string(desk.path(CACHE)).unwrap()).unwrap();
     assert_eq!(kept["version"], 3);
     assert_eq!(kept["pattern"]["mcp__zorp__frobnicate"], row);
-    assert_eq!(kept["pattern"]["Bash(acme frobnicate)"]["intent"], "configure");
+    assert_eq!(
+        kept["pattern"]["Bash(acme frobnicate)"]["intent"],
+        "configure"
+    );
     assert_eq!(activity(&desk)["primary"], "reviewing");
 }
 
@@ -249,11 +306,23 @@ fn a_busy_server_is_asked_again_when_it_says() {
     let busy = |headers| Reply::Says(429, headers, String::new());
     let broken = || Reply::Says(503, "", String::new());
     for (replies, wants, waits) in [
-        (vec![busy("retry-after: 7\r\n"), fine()], Ok("fine"), vec![7_000]),
-        (vec![broken(), broken(), fine()], Ok("fine"), vec![500, 1_000]),
+        (
+            vec![busy("retry-after: 7\r\n"), fine()],
+            Ok("fine"),
+            vec![7_000],
+        ),
+        (
+            vec![broken(), broken(), fine()],
+            Ok("fine"),
+            vec![500, 1_000],
+        ),
         (vec![Reply::Cut("{".into()), fine()], Ok("fine"), vec![500]),
         (vec![broken()], Err("answers 503"), vec![500, 1_000, 2_000]),
-        (vec![busy("retry-after: 3600\r\n")], Err("answers 429"), vec![]),
+        (
+            vec![busy("retry-after: 3600\r\n")],
+            Err("answers 429"),
+            vec![],
+        ),
     ] {
         let server = Server::new(replies);
         let (answer, waited) = ask(&server.endpoint, 5_000);

@@ -58,7 +58,11 @@ impl Server {
 
 fn serve(listener: &TcpListener, replies: &[Reply], asked: &Sender<Asked>) {
     for (nth, stream) in listener.incoming().enumerate() {
-        let reply = replies.get(nth).or(replies.last()).expect("a reply").clone();
+        let reply = replies
+            .get(nth)
+            .or(replies.last())
+            .expect("a reply")
+            .clone();
         let Ok(stream) = stream else { continue };
         // counted before anything is answered, so that whoever has an answer sees it counted
         let request = read(&stream).unwrap_or_default();
@@ -107,7 +111,10 @@ fn answer(mut stream: TcpStream, reply: Reply) {
         }
         Reply::Cut(body) => {
             let length = body.len() + 100;
-            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{body}")
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{body}"
+            )
         }
         Reply::Hangs => stream.read(&mut [0; 1]).map(|_| ()),
     };
