@@ -1,57 +1,281 @@
-//! `forget`: takes everything that a session said out of the store.
+//! `forget`: takes what was said out of the store, and takes that back while the logs are there.
+//! Knows how people say what they mean; refuses to know the tables.
 
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
+use super::when::When;
+use crate::host::git;
+use crate::memory::{query, scope};
 use crate::model::error::{Error, ErrorKind};
+use crate::model::namespace::{namespace, project_root};
+use crate::model::tombstone::Selection;
 use crate::pipeline::lock::Lock;
-use crate::store::{Access, Store};
+use crate::store::{Access, Forgotten, Query, SessionFilter, Store};
 use anyhow::Result;
 use serde_json::json;
+use std::path::{Path, PathBuf};
 
-/// Remove what a session said, for good
+/// Remove what was said, for good
 ///
-/// Its episodes, words and titles are removed, and later runs don't bring them back. The agent's
-/// own log is not touched. `store compact` then gives the disk space back.
+/// Episodes, their words and titles are removed, the file is compacted, and later runs don't bring
+/// them back. The agents' own logs are not touched. Several sessions at once are asked about on a
+/// terminal and need --yes elsewhere.
 #[derive(clap::Args, Debug)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub struct Args {
-    /// The session's id, or its beginning
-    #[arg(value_name = "SESSION")]
-    session: String,
+    /// A session's id, or its beginning
+    #[arg(value_name = "SESSION", group = "what", conflicts_with_all = ["project", "namespace", "group", "before", "matching"])]
+    id: Option<String>,
+    /// The same
+    #[arg(long, value_name = "SESSION", group = "what", conflicts_with_all = ["id", "project", "namespace", "group", "before", "matching"])]
+    session: Option<String>,
+    /// All sessions of a project; with --before or --match: only of it
+    #[arg(
+        long,
+        value_name = "PATH",
+        group = "what",
+        conflicts_with = "namespace"
+    )]
+    project: Option<PathBuf>,
+    /// The same by its namespace, or the beginning of it
+    #[arg(long, value_name = "HEX", group = "what")]
+    namespace: Option<String>,
+    /// All sessions with an episode in this group
+    #[arg(long, value_name = "NAME", group = "what", conflicts_with_all = ["project", "namespace", "before", "matching"])]
+    group: Option<String>,
+    /// Episodes that began before: 90d, 2026-04-01. Sessions that go on keep what was said since
+    #[arg(long, value_name = "WHEN", group = "what", conflicts_with = "matching")]
+    before: Option<When>,
+    /// All sessions in which `search` finds this, whole
+    #[arg(long = "match", value_name = "WORDS", group = "what")]
+    matching: Option<String>,
+    /// Let what was forgotten come back with the next run, where its logs still exist: one session,
+    /// or, without one, everything
+    #[arg(long, group = "what", conflicts_with_all = ["project", "namespace", "group", "before", "matching", "dry_run"])]
+    undo: bool,
+    /// Say what would go, remove nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Don't ask
+    #[arg(long, short)]
+    yes: bool,
 }
 
-/// Forgets one session.
+/// Forgets, or takes it back.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     ctx.reader()?;
     let _lock = Lock::take(&ctx.home.lock())?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
-    let row = store.session(&args.session)?;
-    let id = row
-        .as_ref()
-        .map_or(args.session.as_str(), |row| &row.session.id);
-    let gone = store.forget(id, ctx.now)?;
+    if args.undo {
+        return undo(args, &mut store, ctx);
+    }
+    let selection = chosen(args, &store, ctx)?;
+    let single = args.one().map(|_| selection.sessions[0].clone());
+    let would = store.forget(&selection, ctx.now, true)?;
+    if args.dry_run {
+        report(&would, single.as_deref(), true, ctx)?;
+        return Ok(Exit::Done);
+    }
+    confirm(args, &would, ctx)?;
+    let gone = store.forget(&selection, ctx.now, false)?;
     store.finish()?;
-    let Some(gone) = gone else {
-        let message = format!("there is no session {}", args.session);
-        return Err(Error::new(ErrorKind::Failed, message)
-            .hinted("sessionmill sessions")
-            .into());
+    report(&gone, single.as_deref(), false, ctx)?;
+    if store.is_compaction_due()? {
+        ctx.out
+            .warn("somebody reads the store: its file keeps traces until the next run")?;
+    }
+    for kin in &gone.kin {
+        ctx.out.note(format!(
+            "session {kin} has words that this one began with: sessionmill forget {kin}"
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+impl Args {
+    /// The one session that is meant.
+    fn one(&self) -> Option<&str> {
+        self.id.as_deref().or(self.session.as_deref())
+    }
+}
+
+fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
+    if let Some(typed) = args.one() {
+        let Some(row) = store.session(typed)? else {
+            return Err(no_session(typed).into());
+        };
+        return Ok(Selection {
+            sessions: vec![row.session.id],
+            before: None,
+        });
+    }
+    if let Some(group) = &args.group {
+        return Ok(Selection {
+            sessions: store.sessions_of_group(group)?,
+            before: None,
+        });
+    }
+    let project = namespace_of(args, ctx)?;
+    if let Some(when) = args.before {
+        let before = when.start(ctx.now, ctx.zone);
+        if before > ctx.now {
+            return Err(Error::usage("what was not said yet can't be forgotten").into());
+        }
+        return Ok(Selection {
+            sessions: Vec::new(),
+            before: Some((project.unwrap_or_default(), before)),
+        });
+    }
+    let namespaces = project.clone().map(|project| vec![project]);
+    if let Some(words) = &args.matching {
+        return Ok(Selection {
+            sessions: found(words, namespaces, store)?,
+            before: None,
+        });
+    }
+    let filter = SessionFilter {
+        namespaces,
+        ..SessionFilter::default()
     };
+    let rows = store.sessions(&filter)?.into_iter();
+    Ok(Selection {
+        sessions: rows.map(|row| row.session.id).collect(),
+        // Logs of the project that no run has read yet stay out too.
+        before: project.map(|project| (project, ctx.now)),
+    })
+}
+
+fn namespace_of(args: &Args, ctx: &Ctx) -> Result<Option<String>, Error> {
+    match (&args.project, &args.namespace) {
+        (Some(path), _) => {
+            let asked = ctx.env.cwd.join(path);
+            let root = git::repository(&asked).unwrap_or(asked);
+            Ok(Some(namespace(&project_root(&root.to_string_lossy()))))
+        }
+        (None, Some(typed)) => scope::prefix(typed).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Sessions with an episode that has all the words.
+fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<Vec<String>> {
+    let query = Query {
+        namespaces,
+        ..query::parse(words, u32::MAX)
+    };
+    if query.terms.is_empty() {
+        return Err(Error::usage("--match needs a word that is to be found").into());
+    }
+    let mut sessions: Vec<String> = store
+        .search(&query)?
+        .into_iter()
+        .map(|hit| hit.session)
+        .collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    Ok(sessions)
+}
+
+fn no_session(typed: &str) -> Error {
+    let message = format!("there is no session {typed}");
+    Error::new(ErrorKind::Failed, message).hinted("sessionmill sessions")
+}
+
+/// One session is what was typed; more than one is asked about.
+fn confirm(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<()> {
+    if args.yes || args.one().is_some() {
+        return Ok(());
+    }
+    let question = format!("Type yes to forget {}:", counts(would));
+    match ctx.ask(&question)? {
+        Some(answer) if answer.eq_ignore_ascii_case("yes") => Ok(()),
+        _ => {
+            let message = format!("nothing was forgotten: {} would go", counts(would));
+            Err(Error::usage(message)
+                .hinted("the same with --dry-run or --yes")
+                .into())
+        }
+    }
+}
+
+fn counts(gone: &Forgotten) -> String {
+    format!(
+        "{}, {}, {}",
+        human::plural(gone.sessions, "session"),
+        human::plural(gone.episodes, "episode"),
+        human::bytes(gone.body_bytes)
+    )
+}
+
+fn report(gone: &Forgotten, single: Option<&str>, dry: bool, ctx: &mut Ctx) -> Result<()> {
     if ctx.out.json {
         let body = json!({
-            "session": id,
+            "session": single,
+            "dry_run": dry,
+            "sessions": gone.sessions,
             "episodes": gone.episodes,
             "body_bytes": gone.body_bytes,
             "files": gone.files,
+            "kin": gone.kin,
         });
-        ctx.out.document("forget", body)?;
+        return ctx.out.document("forget", body);
+    }
+    let verb = if dry { "would forget" } else { "forgot" };
+    ctx.out.line(match single {
+        Some(id) => format!(
+            "{verb} session {id}: {}, {}",
+            human::plural(gone.episodes, "episode"),
+            human::bytes(gone.body_bytes)
+        ),
+        None => format!("{verb} {}", counts(gone)),
+    })
+}
+
+/// Takes back what a log can tell again; the rest keeps its tombstone, so that no copy tells it.
+fn undo(args: &Args, store: &mut Store, ctx: &mut Ctx) -> Result<Exit> {
+    let tombstones = store.tombstones()?;
+    let mut wanted: Vec<String> = tombstones.sessions.iter().cloned().collect();
+    if let Some(typed) = args.one() {
+        wanted.retain(|id| id.starts_with(typed));
+        if wanted.len() != 1 {
+            let error = Error::usage(format!(
+                "{} forgotten sessions begin with {typed}",
+                wanted.len()
+            ));
+            return Err(error.hinted("sessionmill store dump").into());
+        }
+    }
+    let times = args.one().is_none() && !tombstones.before.is_empty();
+    let (back, lost): (Vec<String>, Vec<String>) = {
+        let mut parted = (Vec::new(), Vec::new());
+        for id in wanted {
+            let logs = store.logs_of(&id)?;
+            match logs.iter().any(|log| Path::new(log).exists()) {
+                true => parted.0.push(id),
+                false => parted.1.push(id),
+            }
+        }
+        parted
+    };
+    store.remember(&back, times)?;
+    store.finish()?;
+    if ctx.out.json {
+        let body = json!({"undone": back, "lost": lost, "times": times});
+        ctx.out.document("forget --undo", body)?;
         return Ok(Exit::Done);
     }
-    ctx.out.line(format!(
-        "forgot session {id}: {}, {}",
-        human::plural(gone.episodes, "episode"),
-        human::bytes(gone.body_bytes)
-    ))?;
-    ctx.out.note("hint: sessionmill store compact")?;
+    let count = |ids: &[String]| human::plural(ids.len() as u64, "session");
+    ctx.out.line(format!("{} may come back", count(&back)))?;
+    if !lost.is_empty() {
+        ctx.out
+            .line(format!("{} can't: the logs are gone", count(&lost)))?;
+    }
+    let command = if times {
+        "run --all --rebuild"
+    } else {
+        "backfill"
+    };
+    ctx.out.note(format!("hint: sessionmill {command}"))?;
     Ok(Exit::Done)
 }

@@ -13,6 +13,7 @@ use crate::model::source::Agent;
 use crate::store::{Found, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Print an episode or a session, with its origin and the command that resumes it
 #[derive(clap::Args, Debug)]
@@ -26,7 +27,7 @@ pub struct Args {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let judge = activity::judge(ctx)?;
-    let gone = store.forgotten()?;
+    let gone = store.tombstones()?.sessions;
     let row = store.session(&args.id)?;
     if let Some(row) = row.filter(|row| !gone.contains(&row.session.id)) {
         let episodes = store.episodes(&row.session.id)?;
@@ -41,7 +42,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Err(absent(&args.id, &gone).into())
 }
 
-fn absent(id: &str, gone: &[String]) -> Error {
+fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
     let forgotten = gone.iter().any(|gone| gone.starts_with(id));
     let message = match forgotten {
         true => format!("session {id} was forgotten"),

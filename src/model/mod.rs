@@ -24,3 +24,4 @@ pub mod session;
 pub mod source;
 pub mod tally;
 pub mod time;
+pub mod tombstone;

@@ -11,6 +11,7 @@ use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject, Unknown};
 use crate::model::session::SessionFacts;
 use crate::model::source::Place;
 use crate::model::time::Time;
+use crate::model::tombstone::FORGOTTEN;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -152,6 +153,10 @@ pub struct Account {
     pending: u64,
     /// What a line that is no record says of its session.
     nothing: Arc<Context>,
+    /// Records that are older stay out.
+    forgotten_before: Option<Time>,
+    /// The last time that was stated, for records without one.
+    time: Option<Time>,
     /// Names that nobody knew, first place of each; at most [`REASONS_MAX`].
     pub unknown: Vec<Unknown>,
     /// Each meeting of one that is not settled yet, with its line's offset.
@@ -189,7 +194,30 @@ pub struct Settled {
 }
 
 impl Account {
-    /// Takes copies and known noise out of a batch and writes each of its lines down. Afterwards
+    /// One that keeps out what was said before a time; `time` is the last one before its records.
+    pub fn forgetting(before: Option<Time>, time: Option<Time>) -> Account {
+        Account {
+            forgotten_before: before,
+            time,
+            ..Account::default()
+        }
+    }
+
+    /// Why the fold doesn't get an entry that it could understand.
+    fn withheld(&mut self, entry: &Entry, copied: bool) -> Option<(Fate, &'static str)> {
+        self.time = entry.time.or(self.time);
+        let is_old = || {
+            self.time
+                .zip(self.forgotten_before)
+                .is_some_and(|(at, end)| at < end)
+        };
+        match copied {
+            true => Some((Fate::Copied, "copy")),
+            false => is_old().then_some((Fate::Filtered, FORGOTTEN)),
+        }
+    }
+
+    /// Takes copies, what is forgotten and known noise out of a batch and writes each of its lines down. Afterwards
     /// ids are [`Identity::Own`] or [`Identity::None`].
     pub fn admit(&mut self, batch: Batch<Entry>, ids: &mut Ids) -> Batch<Entry> {
         let mut rejects = batch.rejects.iter().peekable();
@@ -208,8 +236,9 @@ impl Account {
                 );
             }
             entry.id = told.id.map_or(Identity::None, Identity::Own);
-            self.entry(&entry, told.copied);
-            if !told.copied && is_for_the_fold(&entry) {
+            let withheld = self.withheld(&entry, told.copied);
+            self.entry(&entry, withheld);
+            if withheld.is_none() && is_for_the_fold(&entry) {
                 kept.push(entry);
             }
         }
@@ -339,10 +368,10 @@ impl Account {
         }
     }
 
-    fn entry(&mut self, entry: &Entry, copied: bool) {
-        let (fate, reason) = match copied {
-            true => (Fate::Copied, "copy".into()),
-            false => fate(&entry.what),
+    fn entry(&mut self, entry: &Entry, withheld: Option<(Fate, &'static str)>) {
+        let (fate, reason) = match withheld {
+            Some((fate, reason)) => (fate, reason.into()),
+            None => fate(&entry.what),
         };
         if let (Fate::Unknown, What::Unknown(name)) = (fate, &entry.what) {
             self.drifted(&short(name), entry);
@@ -351,7 +380,7 @@ impl Account {
             return;
         };
         row.strengthen(fate, reason);
-        if copied {
+        if withheld.is_some() {
             return;
         }
         row.opens |= may_begin_a_tail(entry);
@@ -420,7 +449,7 @@ impl Settled {
             self.ledger.add(*fate, reason.clone(), *lines);
         }
         self.ledger.glued += row.glued;
-        if row.fate == Fate::Copied {
+        if row.fate == Fate::Copied || row.reason == FORGOTTEN {
             return;
         }
         let facts = &mut self.facts;

@@ -66,13 +66,16 @@ pub fn families(works: Vec<Work>, also: &[(String, Vec<String>)]) -> Vec<(Family
     all
 }
 
-/// Files that the store knows first (what they hold is theirs), main logs before sub-agents' (they
+/// Forgotten sessions first, so that no fork owns what they say; then files that the store knows
+/// (what they hold is theirs), main logs before sub-agents' (they
 /// share no records), stated forks after their origins, then by the time of the first own record
 /// (a log without one is a prefix of another and goes first), then by name.
-fn reading_order(work: &Work) -> (bool, bool, bool, Option<i64>, &str) {
+fn reading_order(work: &Work) -> (bool, bool, bool, bool, Option<i64>, &str) {
     let (new, fork) = (work.before.is_none(), work.forked_from.is_some());
     let first = work.first_own.map(|t| t.0);
+    let stays = !work.tombstones.holds(&work.session);
     (
+        stays,
         new,
         work.stream.is_some(),
         fork,

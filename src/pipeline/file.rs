@@ -17,6 +17,7 @@ use crate::model::session::Session;
 use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
+use crate::model::tombstone::Tombstones;
 use crate::rules::classify::Classifier;
 use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
@@ -93,6 +94,8 @@ pub struct Work {
     pub forked_from: Option<String>,
     /// How it is treated; `None`: as every file of the run.
     pub rules: Option<Arc<Rules>>,
+    /// What stays out of the store.
+    pub tombstones: Arc<Tombstones>,
     /// What the store has of it.
     pub before: Option<Before>,
 }
@@ -233,7 +236,10 @@ impl Fold {
             filter: FilterState::resume(&carry),
             at_newline: None,
             chunk: ChunkState::resume(&carry),
-            account: Account::default(),
+            account: Account::forgetting(
+                work.tombstones.before(&session.namespace),
+                last_time(&carry),
+            ),
             committed_to: slice.from,
             stream: work.stream,
             ties: work.ties,
@@ -413,6 +419,12 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
             (checkpoint.generation, Content::default(), Carry::default())
         }
     }
+}
+
+/// The last time before the records that the fold goes on with.
+fn last_time(carry: &Carry) -> Option<Time> {
+    let times = carry.streams.iter().map(|stream| stream.filter.last);
+    times.max().flatten()
 }
 
 /// How a file stands to its checkpoint.

@@ -16,6 +16,7 @@ use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
 use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::time::Time;
+use crate::model::tombstone::{FORGOTTEN, Tombstones};
 use crate::stages::discover::{Checkpoints, discover};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::store::Store;
@@ -36,6 +37,8 @@ pub struct Gathered {
     pub bytes: u64,
     /// Files to read.
     pub files: u64,
+    /// What stays out.
+    pub tombstones: Arc<Tombstones>,
 }
 
 /// Looks at the configured places. Costs a `stat` per file, and for new files a look at the head.
@@ -71,6 +74,8 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
         catch_unwind(AssertUnwindSafe(|| look(slice, &known)))
             .unwrap_or_else(|_| Err((name, anyhow!("internal error while reading it"))))
     })?;
+    let tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
+    gathered.tombstones = Arc::new(tombstones);
     let mut works = Vec::new();
     for outcome in outcomes {
         match outcome {
@@ -213,7 +218,7 @@ fn admit(
         (Some(checkpoint), Some(store)) if slice.seen != Seen::New => (checkpoint, store),
         _ => {
             let peek = looked.peek.unwrap_or_default();
-            return Ok(new_work(slice, peek, setup, report));
+            return Ok(new_work(slice, peek, setup, &gathered.tombstones, report));
         }
     };
     let mut head = head(&slice, checkpoint, store, report)?;
@@ -230,6 +235,11 @@ fn admit(
             return Ok(None);
         }
     };
+    if slice.seen == Seen::Again && gathered.tombstones.holds(&head.session) {
+        // told again its records would have no owner, and a fork could tell them
+        *report.left_out.entry(FORGOTTEN.into()).or_default() += 1;
+        return Ok(None);
+    }
     if slice.seen == Seen::Again && checkpoint.generation > 1 {
         // the log was replaced since: what its first generation gave can't be derived again
         *report.left_out.entry("replaced log".into()).or_default() += 1;
@@ -255,6 +265,7 @@ fn admit(
         first_own: None,
         forked_from: None,
         rules,
+        tombstones: gathered.tombstones.clone(),
         before: Some(Before {
             checkpoint,
             carry,
@@ -311,7 +322,13 @@ fn head(
     })
 }
 
-fn new_work(slice: Slice, peek: Peek, setup: &Setup<'_>, report: &mut Report) -> Option<Work> {
+fn new_work(
+    slice: Slice,
+    peek: Peek,
+    setup: &Setup<'_>,
+    tombstones: &Arc<Tombstones>,
+    report: &mut Report,
+) -> Option<Work> {
     let root = root_on_disk(peek.cwd.as_deref());
     let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
         Ok(rules) => rules,
@@ -330,6 +347,7 @@ fn new_work(slice: Slice, peek: Peek, setup: &Setup<'_>, report: &mut Report) ->
         first_own: peek.first,
         forked_from: peek.forked_from,
         rules,
+        tombstones: tombstones.clone(),
         before: None,
     })
 }

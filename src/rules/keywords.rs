@@ -142,8 +142,7 @@ struct Written {
 }
 
 fn written() -> Written {
-    serde_yaml::from_str(&table::rows(include_str!("keywords.yaml")))
-        .expect("the embedded table of keywords")
+    table::rows(table::embedded!("keywords"))
 }
 
 #[cfg(test)]

@@ -61,8 +61,7 @@ struct Written {
 }
 
 fn written() -> Written {
-    serde_yaml::from_str(&table::rows(include_str!("paths.yaml")))
-        .expect("the embedded table of paths")
+    table::rows(table::embedded!("paths"))
 }
 
 #[cfg(test)]

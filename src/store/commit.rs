@@ -70,21 +70,27 @@ impl Store {
     }
 
     /// Closes a run: gives late titles to their sessions, folds the write-ahead log into the
-    /// file. Cheap, and without a write, when nothing was written since opening.
+    /// file, and compacts it where something was removed for good, by this run or one that died.
+    /// Cheap, and without a write, when nothing was written since opening.
     pub fn finish(&mut self) -> Result<()> {
-        if !self.dirty {
-            return Ok(());
+        if self.dirty {
+            sessions::attribute_summaries(&mut self.db).map_err(failed("giving titles"))?;
         }
-        sessions::attribute_summaries(&mut self.db).map_err(failed("giving titles"))?;
-        self.truncate_log()?;
+        if self.is_compaction_due()? {
+            self.compact()?;
+        } else if self.dirty {
+            self.truncate_log()?;
+        }
         self.dirty = false;
         Ok(())
     }
 
-    /// Folds the write-ahead log into the file and cuts it to nothing.
-    pub(super) fn truncate_log(&self) -> Result<()> {
+    /// Folds the write-ahead log into the file and cuts it to nothing; `false` where a reader is
+    /// at work that still needs it.
+    pub(super) fn truncate_log(&self) -> Result<bool> {
         self.db
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map(|busy: i64| busy == 0)
             .map_err(failed("folding the log"))
     }
 

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 18] = [
+static TABLES: [Shown; 22] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -230,9 +230,33 @@ static TABLES: [Shown; 18] = [
     },
     Shown {
         table: "forgotten",
-        columns: &["session", "-at"],
+        columns: &["session", "reason", "-at"],
         rows: None,
         order: "session",
+    },
+    Shown {
+        table: "forgotten_before",
+        columns: &["namespace", "before", "-at"],
+        rows: None,
+        order: "namespace",
+    },
+    Shown {
+        table: "forgotten_episode",
+        columns: &["id=hex(id)", "-at"],
+        rows: None,
+        order: "id",
+    },
+    Shown {
+        table: "forgotten_by",
+        columns: &["sink", "id=hex(id)"],
+        rows: None,
+        order: "sink, id",
+    },
+    Shown {
+        table: "due",
+        columns: &["task"],
+        rows: None,
+        order: "task",
     },
     Shown {
         table: "consent",

@@ -12,7 +12,7 @@ use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::source::Agent;
 use crate::model::tally::{Tally, ToolTally, Usage};
 use crate::model::time::Time;
-use rusqlite::{OptionalExtension, Row, ToSql};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 use uuid::Uuid;
 
 /// A stored episode.
@@ -94,40 +94,47 @@ impl Store {
         condition: &str,
         values: &[&dyn ToSql],
     ) -> rusqlite::Result<Vec<Found>> {
-        let sql = format!("{SELECT} WHERE {condition}");
-        let mut select = self.db.prepare_cached(&sql)?;
-        let rows: Vec<(i64, Found)> = select
-            .query_map(values, |row| Ok((row.get(0)?, found(row)?)))?
-            .collect::<rusqlite::Result<_>>()?;
-        rows.into_iter()
-            .map(|(n, mut found)| {
-                self.add_names(n, &mut found.episode)?;
-                Ok(found)
-            })
-            .collect()
+        found_in(&self.db, condition, values)
     }
+}
 
-    fn add_names(&self, n: i64, episode: &mut Episode) -> rusqlite::Result<()> {
-        episode.files = self
-            .db
-            .prepare_cached(
-                "SELECT text FROM episode_path JOIN name ON name.n = path WHERE episode = ?1",
-            )?
-            .query_map([n], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        episode.tally.tools = self
-            .db
-            .prepare_cached(
-                "SELECT text, calls, failed FROM episode_tool JOIN name ON name.n = tool
-                 WHERE episode = ?1",
-            )?
-            .query_map([n], |row| {
-                let (calls, failed) = (row.get(1)?, row.get(2)?);
-                Ok((row.get(0)?, ToolTally { calls, failed }))
-            })?
-            .collect::<rusqlite::Result<_>>()?;
-        Ok(())
-    }
+/// Whole episodes, by a condition on `e`, `s` and `f` with these values.
+pub(super) fn found_in(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> rusqlite::Result<Vec<Found>> {
+    let sql = format!("{SELECT} WHERE {condition}");
+    let mut select = db.prepare_cached(&sql)?;
+    let rows: Vec<(i64, Found)> = select
+        .query_map(values, |row| Ok((row.get(0)?, found(row)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    rows.into_iter()
+        .map(|(n, mut found)| {
+            add_names(db, n, &mut found.episode)?;
+            Ok(found)
+        })
+        .collect()
+}
+
+fn add_names(db: &Connection, n: i64, episode: &mut Episode) -> rusqlite::Result<()> {
+    episode.files = db
+        .prepare_cached(
+            "SELECT text FROM episode_path JOIN name ON name.n = path WHERE episode = ?1",
+        )?
+        .query_map([n], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    episode.tally.tools = db
+        .prepare_cached(
+            "SELECT text, calls, failed FROM episode_tool JOIN name ON name.n = tool
+             WHERE episode = ?1",
+        )?
+        .query_map([n], |row| {
+            let (calls, failed) = (row.get(1)?, row.get(2)?);
+            Ok((row.get(0)?, ToolTally { calls, failed }))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(())
 }
 
 /// First and last id that begin with these hex digits; `None` when they aren't.

@@ -1,73 +1,201 @@
-//! The way out: sessions that a person wants gone, and giving the room back.
-//! Knows every table that holds what a session said; refuses to keep a trace of it but its id.
+//! The way out: what a person wants gone. Knows every table that holds what a session said; refuses
+//! to keep a trace of it but ids and times.
+//!
+//! One place removes: [`gone`]. What sinks got is asked back through `forgotten_episode`.
 
+use super::compact;
+use super::episodes::found_in;
 use super::fault::failed;
-use super::pack::pack_json;
+use super::pack::{Json, pack_json};
+use super::prepare::Row;
+use super::records;
+use super::redact::rewrite;
+use super::sessions::{refresh, scrub_summaries};
 use super::write::remove;
 use super::{Result, Store};
-use crate::model::carry::Carry;
+use crate::model::carry::{Carry, ChunkCarry, FilterCarry};
+use crate::model::checkpoint::COPY;
 use crate::model::ledger::Ledger;
 use crate::model::session::SessionFacts;
 use crate::model::time::Time;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use crate::model::tombstone::{Selection, Tombstones};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+use uuid::Uuid;
 
 /// What was forgotten.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
+    /// Sessions that stay out from now on.
+    pub sessions: u64,
     /// Episodes removed.
     pub episodes: u64,
     /// UTF-8 bytes of their texts.
     pub body_bytes: u64,
     /// Log files that are passed over from now on.
     pub files: u64,
+    /// Sessions that hold records which the forgotten ones have copies of, and that stay.
+    pub kin: BTreeSet<String>,
 }
 
-/// What compacting gained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compacted {
-    /// Bytes on disk before.
-    pub before: u64,
-    /// Bytes on disk after.
-    pub after: u64,
-}
+/// Who wanted a session gone.
+#[allow(dead_code)]
+pub(super) const BY_MARKER: &str = "marker";
+const ASKED: &str = "asked";
+
+/// Sessions, as a condition on `s`, that no tombstone keeps out.
+pub(super) const NOT_FORGOTTEN: &str = "s.id NOT IN (SELECT session FROM forgotten)
+    AND NOT EXISTS (SELECT 1 FROM forgotten_before b
+        WHERE substr(s.namespace, 1, length(b.namespace)) = b.namespace AND s.ended < b.before)";
 
 impl Store {
-    /// Removes everything that the session with exactly this id said: episodes, their words,
-    /// titles, and what the checkpoints carry. `None` when the store doesn't know it.
+    /// Removes everything that is selected: episodes, their words, titles, and what the checkpoints
+    /// carry; with `dry`, only says what that would be. Unknown sessions are passed over.
     ///
-    /// What stays: a tombstone, so that later runs don't bring it back; checkpoints and ledgers,
-    /// so that its logs aren't read again; hashes of record ids, so that copies of its records in
-    /// other logs stay out too. The free pages still hold the text until [`Store::compact`].
-    pub fn forget(&mut self, session: &str, at: Time) -> Result<Option<Forgotten>> {
+    /// What stays: tombstones, so that later runs don't bring it back; checkpoints and ledgers, so
+    /// that logs aren't read again; hashes of record ids, so that copies of records in other logs
+    /// stay out too. The free pages hold the text until [`Store::finish`], of this or any later
+    /// run, has compacted the file.
+    ///
+    /// Of sessions that a time cuts in two, titles, links and branches go too: nobody knows from
+    /// which side they are.
+    pub fn forget(&mut self, selection: &Selection, at: Time, dry: bool) -> Result<Forgotten> {
         self.writable()?;
-        self.dirty = true;
-        let forgotten = forget_one(&mut self.db, session, at).map_err(failed("forgetting"));
+        self.dirty |= !dry;
+        let forgotten = self
+            .forget_all(selection, at, dry)
+            .map_err(failed("forgetting"));
         self.names.clear();
         forgotten
     }
 
-    /// Ids of the forgotten sessions, in order.
-    pub fn forgotten(&self) -> Result<Vec<String>> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            self.db
-                .prepare("SELECT session FROM forgotten ORDER BY session")?
-                .query_map([], |row| row.get(0))?
-                .collect()
+    fn forget_all(
+        &mut self,
+        selection: &Selection,
+        at: Time,
+        dry: bool,
+    ) -> rusqlite::Result<Forgotten> {
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut forgotten = Forgotten::default();
+        for session in &selection.sessions {
+            keep_out(&tx, session, ASKED, at, &mut forgotten)?;
+        }
+        if let Some((namespace, before)) = &selection.before {
+            forget_before(&tx, namespace, *before, at, &mut forgotten)?;
+        }
+        sweep(&tx)?;
+        for session in &selection.sessions {
+            forgotten.kin.extend(kin(&tx, session)?);
+        }
+        match dry {
+            true => tx.rollback()?,
+            false => tx.commit()?,
+        }
+        Ok(forgotten)
+    }
+
+    /// Everything that is to stay out.
+    pub fn tombstones(&self) -> Result<Tombstones> {
+        let read = || -> rusqlite::Result<Tombstones> {
+            Ok(Tombstones {
+                sessions: self
+                    .db
+                    .prepare("SELECT session FROM forgotten")?
+                    .query_map([], |row| row.get(0))?
+                    .collect::<rusqlite::Result<_>>()?,
+                before: self
+                    .db
+                    .prepare("SELECT namespace, before FROM forgotten_before ORDER BY namespace")?
+                    .query_map([], |row| Ok((row.get(0)?, Time(row.get(1)?))))?
+                    .collect::<rusqlite::Result<_>>()?,
+            })
         };
         read().map_err(failed("reading tombstones"))
     }
 
-    /// Merges the index into one segment, rewrites the file without free pages, cuts the
-    /// write-ahead log. Needs as much free disk as the store has; seconds per GB.
-    pub fn compact(&mut self) -> Result<Compacted> {
+    /// Where the logs of a session were when they were last seen.
+    pub fn logs_of(&self, session: &str) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare(
+                    "SELECT coalesce(file.path, file.key) FROM file
+                     JOIN session ON session.n = file.session WHERE session.id = ?1",
+                )?
+                .query_map([session], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading a session's logs"))
+    }
+
+    /// Ids of the sessions with an episode in this group.
+    pub fn sessions_of_group(&self, group: &str) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare(
+                    "SELECT DISTINCT s.id FROM episode e JOIN session s ON s.n = e.session
+                     JOIN name g ON g.n = e.graph WHERE g.text = ?1 ORDER BY s.id",
+                )?
+                .query_map([group], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading a group"))
+    }
+
+    /// Takes tombstones back: those of these sessions, and with `times` all that name a time. The
+    /// sessions' logs are unknown afterwards, so that the next run reads them as new ones.
+    pub fn remember(&mut self, sessions: &[String], times: bool) -> Result<()> {
         self.writable()?;
-        let before = self.bytes_on_disk();
-        self.db
-            .execute_batch("INSERT INTO words (words) VALUES ('optimize'); VACUUM;")
-            .map_err(failed("compacting"))?;
-        self.truncate_log()?;
-        let after = self.bytes_on_disk();
-        Ok(Compacted { before, after })
+        self.dirty = true;
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed("beginning a transaction"))?;
+        let write = || -> rusqlite::Result<()> {
+            for session in sessions {
+                unknow(&tx, session)?;
+            }
+            if times {
+                tx.execute("DELETE FROM forgotten_before", [])?;
+            }
+            Ok(())
+        };
+        write()
+            .and_then(|()| tx.commit())
+            .map_err(failed("taking a tombstone back"))
+    }
+
+    /// Episodes that a sink of this name was not asked to forget yet, or has not confirmed.
+    pub fn to_forget(&self, sink: &str) -> Result<Vec<Uuid>> {
+        let read = || -> rusqlite::Result<Vec<Uuid>> {
+            self.db
+                .prepare(
+                    "SELECT id FROM forgotten_episode
+                     WHERE id NOT IN (SELECT id FROM forgotten_by WHERE sink = ?1) ORDER BY id",
+                )?
+                .query_map([sink], |row| row.get(0).map(Uuid::from_bytes))?
+                .collect()
+        };
+        read().map_err(failed("reading what sinks are to forget"))
+    }
+
+    /// A sink confirms that it has these no more.
+    pub fn forgotten_by(&mut self, sink: &str, episodes: &[Uuid]) -> Result<()> {
+        self.writable()?;
+        self.dirty = true;
+        let mut write = || -> rusqlite::Result<()> {
+            let tx = self.db.transaction()?;
+            for id in episodes {
+                tx.execute(
+                    "INSERT OR IGNORE INTO forgotten_by (sink, id) VALUES (?1, ?2)",
+                    params![sink, id.as_bytes()],
+                )?;
+            }
+            tx.commit()
+        };
+        write().map_err(failed("storing what a sink forgot"))
     }
 }
 
@@ -77,69 +205,235 @@ pub(super) fn is_forgotten(db: &Connection, session: &str) -> rusqlite::Result<b
         .exists([session])
 }
 
-fn forget_one(db: &mut Connection, session: &str, at: Time) -> rusqlite::Result<Option<Forgotten>> {
-    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let known: Vec<i64> = tx
-        .prepare("SELECT n FROM session WHERE id = ?1")?
-        .query_map([session], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    let Some(n) = known.first().copied() else {
-        return Ok(None);
+/// Makes the tombstone of a session and removes what it said.
+pub(super) fn keep_out(
+    tx: &Connection,
+    session: &str,
+    reason: &str,
+    at: Time,
+    forgotten: &mut Forgotten,
+) -> rusqlite::Result<()> {
+    let Some(n) = number(tx, session)? else {
+        return Ok(());
     };
-    tx.execute(
-        "INSERT OR IGNORE INTO forgotten (session, at) VALUES (?1, ?2)",
-        params![session, at.0],
-    )?;
-    let forgotten = remove_episodes(&tx, n)?;
-    clear_files(&tx, n)?;
+    forgotten.sessions += tx.execute(
+        "INSERT OR IGNORE INTO forgotten (session, reason, at) VALUES (?1, ?2, ?3)",
+        params![session, reason, at.0],
+    )? as u64;
+    let episodes = tx
+        .prepare("SELECT n, id, body_bytes FROM episode WHERE session = ?1")?
+        .query_map([n], doomed)?
+        .collect::<rusqlite::Result<Vec<Doomed>>>()?;
+    gone(tx, &episodes, at, forgotten)?;
+    let files = "SELECT count(*) FROM file WHERE session = ?1";
+    forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
+    clear_files(tx, n, &|_| Carry::default())?;
     tx.execute(
         "UPDATE session SET summary = NULL, title = NULL, branch = NULL, facts = ?2 WHERE n = ?1",
         params![n, pack_json(&SessionFacts::default())],
     )?;
+    compact::due(tx)
+}
+
+/// An episode that goes: `n`, id, bytes of text.
+type Doomed = (i64, [u8; 16], u64);
+
+fn doomed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Doomed> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+}
+
+/// The one place where episodes go because somebody wants them gone: whatever else comes to hold
+/// what an episode says is emptied here too.
+fn gone(
+    tx: &Connection,
+    episodes: &[Doomed],
+    at: Time,
+    forgotten: &mut Forgotten,
+) -> rusqlite::Result<()> {
+    for (n, id, bytes) in episodes {
+        remove(tx, *n)?;
+        tx.execute(
+            "INSERT OR IGNORE INTO forgotten_episode (id, at) VALUES (?1, ?2)",
+            params![id, at.0],
+        )?;
+        forgotten.episodes += 1;
+        forgotten.body_bytes += bytes;
+    }
+    Ok(())
+}
+
+/// Names and titles that hung on nothing else.
+pub(super) fn sweep(tx: &Connection) -> rusqlite::Result<()> {
+    scrub_summaries(tx)?;
     tx.execute(
         "DELETE FROM name WHERE n NOT IN (SELECT path FROM episode_path
              UNION SELECT tool FROM episode_tool UNION SELECT made_by FROM episode
              UNION SELECT graph FROM episode)",
         [],
     )?;
-    tx.commit()?;
-    Ok(Some(forgotten))
+    Ok(())
 }
 
-fn remove_episodes(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<Forgotten> {
-    let episodes: Vec<(i64, u64)> = tx
-        .prepare("SELECT n, body_bytes FROM episode WHERE session = ?1")?
-        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?
+/// Removes the episodes that began before a time, and what sessions and checkpoints tell of it.
+fn forget_before(
+    tx: &Transaction<'_>,
+    namespace: &str,
+    before: Time,
+    at: Time,
+    forgotten: &mut Forgotten,
+) -> rusqlite::Result<()> {
+    tx.execute(
+        "INSERT INTO forgotten_before (namespace, before, at) VALUES (?1, ?2, ?3)
+         ON CONFLICT DO UPDATE SET before = max(before, excluded.before), at = excluded.at",
+        params![namespace, before.0, at.0],
+    )?;
+    let sessions: Vec<i64> = tx
+        .prepare(
+            "SELECT n FROM session WHERE substr(namespace, 1, length(?1)) = ?1
+             AND (started < ?2 OR EXISTS (SELECT 1 FROM episode e
+                 WHERE e.session = session.n AND e.valid_at < ?2))",
+        )?
+        .query_map(params![namespace, before.0], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    for (n, _) in &episodes {
-        remove(tx, *n)?;
+    for n in sessions {
+        let old = tx
+            .prepare_cached(
+                "SELECT n, id, body_bytes FROM episode WHERE session = ?1 AND valid_at < ?2",
+            )?
+            .query_map(params![n, before.0], doomed)?
+            .collect::<rusqlite::Result<Vec<Doomed>>>()?;
+        gone(tx, &old, at, forgotten)?;
+        untitle(tx, n)?;
+        clear_files(tx, n, &|carry| without_words(carry, before))?;
+        tx.execute("UPDATE session SET summary = NULL WHERE n = ?1", [n])?;
+        let ended: Option<i64> =
+            tx.query_row("SELECT ended FROM session WHERE n = ?1", [n], |r| r.get(0))?;
+        refresh(tx, n)?;
+        tx.execute(
+            "UPDATE session SET ended = ?2 WHERE n = ?1",
+            params![n, ended],
+        )?;
     }
-    let files = "SELECT count(*) FROM file WHERE session = ?1";
-    Ok(Forgotten {
-        episodes: episodes.len() as u64,
-        body_bytes: episodes.iter().map(|(_, bytes)| bytes).sum(),
-        files: tx.query_row(files, [session], |row| row.get(0))?,
-    })
+    compact::due(tx)
+}
+
+/// A session's first prompt is the title of all its episodes: those that are left lose it.
+fn untitle(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
+    let left: Vec<i64> = tx
+        .prepare_cached("SELECT n FROM episode WHERE session = ?1 AND title <> ''")?
+        .query_map([session], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for n in left {
+        for found in found_in(tx, "e.n = ?1", &[&n])? {
+            let mut episode = found.episode;
+            episode.title.clear();
+            let sealed = episode.sealed;
+            rewrite(tx, n, &Row::new(episode, sealed))?;
+        }
+    }
+    Ok(())
+}
+
+/// The folds' state without words from before a time.
+fn without_words(mut carry: Carry, before: Time) -> Carry {
+    let filter = |state: &mut FilterCarry| {
+        state.queued.clear();
+        state.calls.retain(|call| call.time >= Some(before));
+    };
+    let chunk = |state: &mut ChunkCarry| state.title = None;
+    for stream in &mut carry.streams {
+        filter(&mut stream.filter);
+        chunk(&mut stream.chunk);
+        if let Some(end) = &mut stream.end {
+            filter(&mut end.filter);
+            chunk(&mut end.chunk);
+        }
+    }
+    carry
 }
 
 /// Carry and facts hold words; ledgers don't.
-fn clear_files(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
-    type State = super::pack::Json<(Ledger, SessionFacts)>;
-    let folds: Vec<(i64, State, State)> = tx
+fn clear_files(
+    tx: &Connection,
+    session: i64,
+    keep: &dyn Fn(Carry) -> Carry,
+) -> rusqlite::Result<()> {
+    type State = Json<(Ledger, SessionFacts)>;
+    type Fold = (i64, Json<Carry>, State, State);
+    let folds: Vec<Fold> = tx
         .prepare(
-            "SELECT fold.file, sealed, tail FROM fold JOIN file ON file.n = fold.file
+            "SELECT fold.file, carry, sealed, tail FROM fold JOIN file ON file.n = fold.file
              WHERE file.session = ?1",
         )?
-        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .query_map([session], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?
         .collect::<rusqlite::Result<_>>()?;
-    for (file, sealed, tail) in folds {
+    for (file, carry, sealed, tail) in folds {
         let without_facts = |state: State| pack_json(&(state.0.0, SessionFacts::default()));
-        let carry = pack_json(&Carry::default());
+        let carry = pack_json(&keep(carry.0));
         tx.execute(
             "UPDATE fold SET (carry, sealed, tail) = (?2, ?3, ?4) WHERE file = ?1",
             params![file, carry, without_facts(sealed), without_facts(tail)],
         )?;
         tx.execute("DELETE FROM summary WHERE file = ?1", [file])?;
     }
+    Ok(())
+}
+
+fn number(db: &Connection, session: &str) -> rusqlite::Result<Option<i64>> {
+    db.prepare_cached("SELECT n FROM session WHERE id = ?1")?
+        .query_row([session], |row| row.get(0))
+        .optional()
+}
+
+/// Sessions that own records of which a session's logs have copies: what was said before the fork
+/// is told there.
+fn kin(tx: &Connection, session: &str) -> rusqlite::Result<Vec<String>> {
+    let Some(n) = number(tx, session)? else {
+        return Ok(Vec::new());
+    };
+    let mine = records::of_session(tx, n)?.into_iter();
+    let copies: FxHashSet<u64> = mine
+        .filter(|id| id & COPY != 0)
+        .map(|id| id & !COPY)
+        .collect();
+    if copies.is_empty() {
+        return Ok(Vec::new());
+    }
+    let others: Vec<(i64, String)> = tx
+        .prepare(
+            "SELECT DISTINCT s.n, s.id FROM tie mine JOIN file f ON f.n = mine.file
+             JOIN tie theirs ON theirs.name = mine.name JOIN file o ON o.n = theirs.file
+             JOIN session s ON s.n = o.session
+             WHERE f.session = ?1 AND s.n <> ?1 AND s.id NOT IN (SELECT session FROM forgotten)",
+        )?
+        .query_map([n], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut kin = Vec::new();
+    for (other, id) in others {
+        if records::of_session(tx, other)?
+            .iter()
+            .any(|id| copies.contains(id))
+        {
+            kin.push(id);
+        }
+    }
+    Ok(kin)
+}
+
+/// Takes a session's tombstone and everything that is known of its logs.
+fn unknow(tx: &Connection, session: &str) -> rusqlite::Result<()> {
+    tx.execute("DELETE FROM forgotten WHERE session = ?1", [session])?;
+    let Some(n) = number(tx, session)? else {
+        return Ok(());
+    };
+    for table in ["fold", "record", "tie", "reject", "unknown_kind", "summary"] {
+        let sql =
+            format!("DELETE FROM {table} WHERE file IN (SELECT n FROM file WHERE session = ?1)");
+        tx.execute(&sql, [n])?;
+    }
+    tx.execute("DELETE FROM file WHERE session = ?1", [n])?;
+    tx.execute("DELETE FROM session WHERE n = ?1", [n])?;
     Ok(())
 }

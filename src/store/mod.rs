@@ -9,6 +9,7 @@
 mod account;
 mod activity;
 mod commit;
+mod compact;
 mod consent;
 mod dump;
 mod episodes;
@@ -37,9 +38,10 @@ mod write;
 
 pub use account::FileAccount;
 pub use commit::Stored;
+pub use compact::Compacted;
 pub use consent::Switch;
 pub use episodes::Found;
-pub use forget::{Compacted, Forgotten};
+pub use forget::Forgotten;
 pub use health::Health;
 pub use open::{APPLICATION_ID, Access, SCHEMA_VERSION};
 pub use prepare::Prepared;

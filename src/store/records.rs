@@ -46,6 +46,19 @@ impl Store {
     }
 }
 
+/// Of all files of a session, marked as [`RecordIds`] are.
+pub(super) fn of_session(db: &Connection, session: i64) -> rusqlite::Result<Vec<u64>> {
+    let mut select = db.prepare_cached(
+        "SELECT ids FROM record JOIN file ON file.n = record.file WHERE file.session = ?1",
+    )?;
+    let mut rows = select.query([session])?;
+    let mut ids = Vec::new();
+    while let Some(row) = rows.next()? {
+        ids.extend(unpack(row.get_ref(0)?.as_blob()?));
+    }
+    Ok(ids)
+}
+
 fn of(db: &Connection, file: i64) -> rusqlite::Result<RecordIds> {
     let mut select =
         db.prepare_cached("SELECT block, ids FROM record WHERE file = ?1 ORDER BY block")?;

@@ -1,6 +1,7 @@
 //! Stored texts, masked again by rules that came later. Knows every column that holds words; refuses
 //! to know what a secret is.
 
+use super::compact;
 use super::fault::failed;
 use super::pack::{Packed, Unpacked, pack_json};
 use super::prepare::Row;
@@ -48,19 +49,19 @@ impl Store {
     /// 100 MB/s.
     pub fn redact(&mut self, version: &str, mask: &Mask<'_>) -> Result<u64> {
         self.writable()?;
-        let (episodes, others) = self
+        let episodes = self
             .redact_all(version, mask)
             .map_err(failed("masking stored texts"))?;
         self.dirty = true;
-        if episodes + others > 0 {
-            self.names.clear();
+        self.names.clear();
+        if self.is_compaction_due()? {
             self.compact()?;
         }
         Ok(episodes)
     }
 
-    /// Episodes and other rows that changed.
-    fn redact_all(&mut self, version: &str, mask: &Mask<'_>) -> rusqlite::Result<(u64, u64)> {
+    /// How many episodes changed.
+    fn redact_all(&mut self, version: &str, mask: &Mask<'_>) -> rusqlite::Result<u64> {
         let rows = self.rows_to_mask(mask)?;
         let tx = self
             .db
@@ -75,10 +76,13 @@ impl Store {
         for (table, column) in VALUES {
             others += values(&tx, table, column, mask)?;
         }
+        if rows.len() as u64 + others > 0 {
+            compact::due(&tx)?;
+        }
         tx.execute("DELETE FROM redaction", [])?;
         tx.execute("INSERT INTO redaction (version) VALUES (?1)", [version])?;
         tx.commit()?;
-        Ok((rows.len() as u64, others))
+        Ok(rows.len() as u64)
     }
 
     /// The episodes in which something is to be masked, masked.
@@ -112,7 +116,7 @@ fn is_masked(mask: &Mask<'_>, text: &str) -> bool {
     matches!(mask(text), Cow::Owned(_))
 }
 
-fn rewrite(db: &Connection, n: i64, row: &Row) -> rusqlite::Result<()> {
+pub(super) fn rewrite(db: &Connection, n: i64, row: &Row) -> rusqlite::Result<()> {
     db.prepare_cached(
         "UPDATE episode SET (title, revision, body_bytes) = (?2, ?3, ?4) WHERE n = ?1",
     )?

@@ -1,18 +1,24 @@
 //! Sessions: merged from what their files say, listed, found by id.
 //! Knows whose word counts; refuses to know episodes.
 
+use super::compact;
 use super::fault::failed;
 use super::files::agent;
+use super::forget::NOT_FORGOTTEN;
 use super::pack::{Json, pack_json};
-use super::records::unpack;
+use super::records::{self, unpack};
 use super::{Result, Store};
+use crate::model::checkpoint::{COPY, short_id};
 use crate::model::error::Error;
 use crate::model::ledger::Ledger;
 use crate::model::session::{Session, SessionFacts};
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
 
 /// Which sessions to list. The default is all of them but the forgotten ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,7 +122,7 @@ impl SessionFilter {
     /// Conditions on `s`, and the values for their holes from `?1` on.
     pub(super) fn conditions(&self) -> (String, Vec<Box<dyn ToSql>>) {
         let mut all = Conditions::default();
-        all.add_plain("s.id NOT IN (SELECT session FROM forgotten)".into());
+        all.add_plain(NOT_FORGOTTEN.into());
         all.projects(self.namespaces.as_deref(), self.project.as_deref());
         if let Some(agent) = self.agent {
             all.add("s.agent = {}", agent.as_str());
@@ -336,6 +342,9 @@ fn merged_facts(db: &Connection, session: i64) -> rusqlite::Result<SessionFacts>
 /// all record ids (8 bytes each), but only where a log tells such titles.
 pub(super) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<()> {
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if scrub_summaries(&tx)? {
+        compact::due(&tx)?;
+    }
     let told: FxHashMap<u64, String> = tx
         .prepare_cached("SELECT leaf, text FROM summary ORDER BY leaf, text")?
         .query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?)))?
@@ -343,21 +352,30 @@ pub(super) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<()> {
     if told.is_empty() {
         return tx.commit();
     }
-    let mut titles: Vec<(i64, String)> = Vec::new();
+    let mut titles = BTreeMap::new();
     {
         let mut select = tx.prepare_cached(
-            "SELECT file.session, record.ids FROM record JOIN file ON file.n = record.file
-             ORDER BY file.stream IS NULL, file.key DESC, block = 0, block",
+            "SELECT file.session, file.stream IS NULL, file.key, block, ids
+             FROM record JOIN file ON file.n = record.file",
         )?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
-            let session = row.get(0)?;
-            let hits = unpack(row.get_ref(1)?.as_blob()?).filter_map(|id| told.get(&id));
-            titles.extend(hits.map(|text| (session, text.clone())));
+            let ids = row.get_ref(4)?.as_blob()?;
+            for (nth, id) in unpack(ids).enumerate() {
+                let Some(text) = told.get(&id) else { continue };
+                let (session, main): (i64, bool) = (row.get(0)?, row.get(1)?);
+                let (key, block): (String, i64) = (row.get(2)?, row.get(3)?);
+                // sub-agents' count least
+                let place = (session, main, Reverse(key), block == 0, block, nth);
+                titles.insert(place, text);
+            }
         }
     }
-    // The last title of a session's own last record stands; sub-agents' count least.
-    for (session, text) in FxHashMap::from_iter(titles) {
+    // The last title of a session's own last record stands.
+    let last = titles
+        .into_iter()
+        .map(|((session, ..), text)| (session, text));
+    for (session, text) in BTreeMap::from_iter(last) {
         let changed = tx
             .prepare_cached("UPDATE session SET summary = ?2 WHERE n = ?1 AND summary IS NOT ?2")?
             .execute(params![session, text])?;
@@ -366,4 +384,58 @@ pub(super) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<()> {
         }
     }
     tx.commit()
+}
+
+/// Takes out the titles that other sessions' logs give to records of forgotten ones; whether there
+/// were any. Reads record ids of forgotten sessions only, and only where logs tell such titles.
+pub(super) fn scrub_summaries(tx: &Connection) -> rusqlite::Result<bool> {
+    let told: Vec<(i64, i64)> = tx
+        .prepare_cached("SELECT leaf, file FROM summary")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    if told.is_empty() {
+        return Ok(false);
+    }
+    let forgotten: Vec<i64> = tx
+        .prepare_cached("SELECT n FROM session WHERE id IN (SELECT session FROM forgotten)")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut theirs = FxHashSet::default();
+    for session in forgotten {
+        let ids = records::of_session(tx, session)?;
+        theirs.extend(ids.into_iter().filter(|id| id & COPY == 0));
+    }
+    let files: BTreeSet<i64> = told
+        .iter()
+        .filter(|(leaf, _)| theirs.contains(&(*leaf as u64)))
+        .map(|(_, file)| *file)
+        .collect();
+    for file in &files {
+        scrub_file(tx, *file, &theirs)?;
+    }
+    Ok(!files.is_empty())
+}
+
+/// The same for what one file tells.
+fn scrub_file(tx: &Connection, file: i64, theirs: &FxHashSet<u64>) -> rusqlite::Result<()> {
+    type State = Json<(Ledger, SessionFacts)>;
+    let (session, Json(mut sealed), Json(mut tail)): (i64, State, State) = tx.query_row(
+        "SELECT file.session, sealed, tail FROM fold JOIN file ON file.n = fold.file
+         WHERE fold.file = ?1",
+        [file],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    for (_, facts) in [&mut sealed, &mut tail] {
+        let stays = |leaf: &Uuid| !theirs.contains(&short_id(*leaf));
+        facts.summaries.retain(|(leaf, _)| stays(leaf));
+    }
+    tx.execute(
+        "UPDATE fold SET (sealed, tail) = (?2, ?3) WHERE file = ?1",
+        params![file, pack_json(&sealed), pack_json(&tail)],
+    )?;
+    let mut delete = tx.prepare_cached("DELETE FROM summary WHERE file = ?1 AND leaf = ?2")?;
+    for leaf in theirs {
+        delete.execute(params![file, *leaf as i64])?;
+    }
+    refresh(tx, session)
 }

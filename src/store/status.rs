@@ -4,6 +4,7 @@
 use super::account::place;
 use super::fault::failed;
 use super::files::agent;
+use super::forget::NOT_FORGOTTEN;
 use super::open::beside;
 use super::pack::Json;
 use super::{Result, Store};
@@ -48,6 +49,8 @@ pub struct Status {
     pub store_bytes: u64,
     /// Sessions that were forgotten.
     pub forgotten: u64,
+    /// Of these, the ones that a marker in one of their prompts kept out.
+    pub kept_out: u64,
 }
 
 /// A version of an agent.
@@ -176,10 +179,9 @@ impl Store {
             .collect::<rusqlite::Result<_>>()?;
         Ok(Status {
             files: groups("SELECT agent, count(*) FROM file GROUP BY agent")?,
-            sessions: groups(
-                "SELECT agent, count(*) FROM session
-                 WHERE id NOT IN (SELECT session FROM forgotten) GROUP BY agent",
-            )?,
+            sessions: groups(&format!(
+                "SELECT agent, count(*) FROM session s WHERE {NOT_FORGOTTEN} GROUP BY agent"
+            ))?,
             sealed: number("SELECT count(*) FROM episode WHERE sealed = 1")?,
             open: number("SELECT count(*) FROM episode WHERE sealed = 0")?,
             sources: groups("SELECT source, count(*) FROM episode GROUP BY source")?,
@@ -196,6 +198,7 @@ impl Store {
             body_bytes: number("SELECT coalesce(sum(body_bytes), 0) FROM episode")?,
             store_bytes: 0,
             forgotten: number("SELECT count(*) FROM forgotten")?,
+            kept_out: number("SELECT count(*) FROM forgotten WHERE reason = 'marker'")?,
         })
     }
 }

@@ -9,6 +9,7 @@ mod doctor;
 mod drift;
 mod enrich;
 mod fold;
+mod forget;
 mod growth;
 mod home;
 mod hostile;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::consent::Consent;
 use crate::model::error::ErrorKind;
+use crate::model::tombstone::Selection;
 use crate::store::{Health, Salvage, Standing, Switch};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,17 @@ fn full() -> (TempDir, PathBuf) {
             at,
         })
         .unwrap();
-    world.store.forget("s00", at).unwrap();
+    world
+        .store
+        .forget(
+            &Selection {
+                sessions: vec!["s00".into()],
+                before: None,
+            },
+            at,
+            false,
+        )
+        .unwrap();
     world.store.finish().unwrap();
     let path = world.store.path().to_path_buf();
     drop(world.store);

@@ -5,7 +5,17 @@ use std::sync::Arc;
 use super::*;
 use crate::memory::query::parse;
 use crate::model::carry::{FilterCarry, QueuedPrompt, StreamCarry};
+use crate::model::tombstone::Selection;
+use crate::store::Forgotten;
 use std::fs;
+
+fn forget(world: &mut World, session: &str) -> Forgotten {
+    let selection = Selection {
+        sessions: vec![session.into()],
+        before: None,
+    };
+    world.store.forget(&selection, Time(7), false).unwrap()
+}
 
 fn telling(name: &str, word: &str) -> Commit {
     let text = format!("{word} was said here");
@@ -29,7 +39,7 @@ fn telling(name: &str, word: &str) -> Commit {
 fn what_is_forgotten_leaves_no_trace_in_the_file() {
     let mut world = World::new();
     world.commit(&[telling("a", "zebrafish"), telling("b", "platypus")]);
-    let gone = world.store.forget("a", Time(7)).unwrap().unwrap();
+    let gone = forget(&mut world, "a");
     assert_eq!((gone.episodes, gone.files), (1, 1));
     assert!(gone.body_bytes > 0);
     world.store.compact().unwrap();
@@ -38,15 +48,15 @@ fn what_is_forgotten_leaves_no_trace_in_the_file() {
     assert!(holds("platypus") && !holds("zebrafish"));
     assert_eq!(world.store.search(&parse("zebrafish", 9)), Ok(vec![]));
     assert_eq!(world.store.search(&parse("platypus", 9)).unwrap().len(), 1);
-    assert_eq!(world.store.forgotten(), Ok(vec!["a".to_string()]));
-    assert_eq!(world.store.forget("nobody", Time(7)), Ok(None));
+    assert!(world.store.tombstones().unwrap().holds("a"));
+    assert_eq!(forget(&mut world, "nobody"), Forgotten::default());
 }
 
 #[test]
 fn later_runs_do_not_bring_it_back() {
     let mut world = World::new();
     world.commit(&[telling("a", "zebrafish")]);
-    world.store.forget("a", Time(7)).unwrap();
+    forget(&mut world, "a");
     let mut more = telling("a", "zebrafish");
     more.checkpoint.offset = 500;
     more.ids = vec![77];
@@ -65,7 +75,7 @@ fn compacting_gives_room_back() {
     let mut world = World::new();
     let long: String = (0..20_000).map(|i| format!("word{} ", i * 7919)).collect();
     world.commit(&[log("a", "/home/u/app", &[&long])]);
-    world.store.forget("a", Time(7)).unwrap();
+    forget(&mut world, "a");
     let compacted = world.store.compact().unwrap();
     assert!(compacted.after < compacted.before / 2, "{compacted:?}");
 }
@@ -74,7 +84,7 @@ fn compacting_gives_room_back() {
 fn a_forgotten_session_is_not_counted() {
     let mut world = World::new();
     world.commit(&[telling("a", "zebrafish"), telling("b", "platypus")]);
-    world.store.forget("a", Time(7)).unwrap();
+    forget(&mut world, "a");
     let status = world.store.status().unwrap();
     assert_eq!((status.sessions["claude"], status.forgotten), (1, 1));
     let stats = world.store.stats(&Default::default()).unwrap();

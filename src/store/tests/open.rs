@@ -93,7 +93,7 @@ fn a_reader_cannot_write() {
     let world = World::new();
     let mut reader = Store::open(world.store.path(), Access::ReadOnly).unwrap();
     assert!(reader.commit(&[], Time(0), "g").is_err());
-    assert!(reader.forget("a", Time(0)).is_err());
+    assert!(reader.forget(&Default::default(), Time(0), false).is_err());
     assert!(reader.compact().is_err());
     drop(world.folder);
 }

@@ -97,6 +97,7 @@ impl Shelf {
             root: None,
             first_own: None,
             forked_from: None,
+            tombstones: Default::default(),
             rules: None,
             before,
         };

@@ -1,0 +1,59 @@
+//! Giving room back, so that no page of the file keeps what was removed. Knows what is still due
+//! after a crash; refuses to know why something was removed.
+
+use super::fault::failed;
+use super::{Result, Store};
+use rusqlite::Connection;
+
+/// `due.task`: the file has to be rewritten.
+const COMPACT: &str = "compact";
+
+/// What compacting gained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// Bytes on disk before.
+    pub before: u64,
+    /// Bytes on disk after.
+    pub after: u64,
+    /// A reader was at work, so that the file still has its old pages. The next run goes on.
+    pub unfinished: bool,
+}
+
+/// The file has to be compacted: said in the transaction that removes something for good.
+pub(super) fn due(db: &Connection) -> rusqlite::Result<()> {
+    db.execute("INSERT OR IGNORE INTO due (task) VALUES (?1)", [COMPACT])?;
+    Ok(())
+}
+
+impl Store {
+    /// Merges the index into one segment, rewrites the file without free pages, cuts the
+    /// write-ahead log. Needs as much free disk as the store has; seconds per GB.
+    pub fn compact(&mut self) -> Result<Compacted> {
+        self.writable()?;
+        let before = self.bytes_on_disk();
+        self.db
+            .execute_batch("INSERT INTO words (words) VALUES ('optimize'); VACUUM;")
+            .map_err(failed("compacting"))?;
+        let unfinished = !self.truncate_log()?;
+        if !unfinished {
+            self.db
+                .execute("DELETE FROM due WHERE task = ?1", [COMPACT])
+                .map_err(failed("compacting"))?;
+            self.truncate_log()?;
+        }
+        let after = self.bytes_on_disk();
+        Ok(Compacted {
+            before,
+            after,
+            unfinished,
+        })
+    }
+
+    /// Something was removed for good and the file was not compacted since.
+    pub fn is_compaction_due(&self) -> Result<bool> {
+        self.db
+            .prepare_cached("SELECT 1 FROM due WHERE task = ?1")
+            .and_then(|mut select| select.exists([COMPACT]))
+            .map_err(failed("reading what is due"))
+    }
+}
