@@ -37,12 +37,15 @@ pub fn check(config: &Config, store: &Store, ctx: &Ctx) -> Result<()> {
     Ok(())
 }
 
-/// What a run would ask now; `None` where no model is configured or nothing is unknown.
+/// What a run would ask now; `None` where no model is configured, nothing is unknown, or the answer
+/// could not be kept.
 pub fn planned(config: &Config, store: &Store, ctx: &mut Ctx) -> Result<Option<Question>> {
     let Some(settings) = &config.llm else {
         return Ok(None);
     };
-    let classifier = tables::classifier(&config.scoring.tool_cache, ctx)?;
+    let Some(classifier) = tables::learned(&config.scoring.tool_cache, ctx)? else {
+        return Ok(None);
+    };
     Ok(question(store, &classifier, ctx.now, settings.tokens_max)?)
 }
 

@@ -47,7 +47,7 @@ use std::num::NonZeroU16;
 /// Turns the session logs of coding agents into searchable memory
 ///
 /// Reads what Claude Code and Codex wrote to disk, keeps what people and agents said and one line
-/// per tool call, and makes it searchable. Nothing leaves this machine.
+/// per tool call, and makes it searchable. Nothing leaves this machine without your consent.
 #[derive(Parser, Debug)]
 #[command(name = "sessionmill", version, after_help = AFTER, max_term_width = 100)]
 struct Line {

@@ -35,16 +35,24 @@ fn own(home: &Home) -> Result<UserTables> {
     Ok(tables)
 }
 
-/// Judges by the user's own tables and by what was learned before. A file that is no cache is told and left as it is.
+/// Judges by the user's own tables and by what was learned before. A file that is no cache is told
+/// and left as it is.
 pub fn classifier(cache: &Path, ctx: &mut Ctx) -> Result<Classifier> {
-    let cache = match read(cache)? {
-        Read::Cache(cache) => cache,
+    match learned(cache, ctx)? {
+        Some(classifier) => Ok(classifier),
+        None => counter(&ctx.home),
+    }
+}
+
+/// The same; `None` where the file is no cache, so that nothing could be kept in it.
+pub fn learned(cache: &Path, ctx: &mut Ctx) -> Result<Option<Classifier>> {
+    match read(cache)? {
+        Read::Cache(cache) => Ok(Some(Classifier::new(cache, own(&ctx.home)?))),
         Read::Malformed => {
             ctx.out.warn(malformed(cache))?;
-            ToolCache::default()
+            Ok(None)
         }
-    };
-    Ok(Classifier::new(cache, own(&ctx.home)?))
+    }
 }
 
 /// Adds what was learned to the cache file as it is now, whoever wrote it meanwhile. A file that is

@@ -60,6 +60,10 @@ impl Http {
     ///
     /// # Errors
     /// When a proxy's address is none, or the system's certificates can't be read.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a busy server says how long to wait"
+    )]
     pub fn new(options: &Options) -> Result<Http, Error> {
         Http::with_sleep(
             options,

@@ -232,6 +232,7 @@ fn a_cache_that_is_none_is_told_and_stays_as_it_is() {
         ran.shown()
     );
     assert_eq!(fs::read_to_string(desk.path(CACHE)).unwrap(), "{broken");
+    assert!(server.asked().is_empty(), "the answer could not be kept");
 }
 
 #[test]
