@@ -36,7 +36,7 @@ bench: ## measure speed and size; prints the table of docs/performance.md
 # first build takes some minutes, then each target takes FUZZ_SECONDS. What is found lands in
 # fuzz/artifacts; a small case of it belongs into fuzz/seeds.
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS ?= lines claude codex increments frontmatter configuration queries
+FUZZ_TARGETS ?= lines claude codex increments frontmatter configuration queries shell
 
 fuzz: ## throw hostile bytes at the parsers, ten minutes for each target; needs cargo-fuzz
 	@for target in $(FUZZ_TARGETS); do \

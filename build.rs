@@ -5,6 +5,10 @@ use serde_yaml::Value;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cargo tells a build script where to write by the environment"
+)]
 fn main() {
     println!("cargo::rerun-if-changed=src/rules");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names a folder"));

@@ -5,8 +5,8 @@
 //! | floor | modules | what it knows |
 //! | --- | --- | --- |
 //! | 0 | [`model`] | what flows: plain values |
-//! | 1 | [`rules`], [`config`], [`host`], [`store`] | judgement as tables; settings; the machine, read-only; the only SQL |
-//! | 2 | [`stages`] | the verbs, pure: discover, parse, filter, chunk |
+//! | 1 | [`rules`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; settings; the machine, read-only; the only network; the only SQL |
+//! | 2 | [`stages`], [`insight`] | the verbs, pure: discover, parse, filter, score, chunk; what a language model is asked |
 //! | 3 | [`memory`] | reading back |
 //! | 4 | [`pipeline`] | the only place where it all meets |
 //! | 5 | [`cli`] | the face for people |
@@ -17,8 +17,10 @@
 pub mod cli;
 pub mod config;
 pub mod host;
+pub mod insight;
 pub mod memory;
 pub mod model;
+pub mod net;
 pub mod pipeline;
 pub mod rules;
 pub mod sinks;

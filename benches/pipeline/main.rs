@@ -7,6 +7,7 @@
 
 mod child;
 mod homes;
+mod kinds;
 mod limit;
 mod measure;
 mod renumber;

@@ -4,7 +4,7 @@
 use crate::child::{self, Run};
 use crate::homes::{self, Home, logs_below};
 use crate::table::{Figure, judged, told};
-use crate::{MB, Scale, limit};
+use crate::{MB, Scale, kinds, limit};
 use sessionmill::store::{Access, Store};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -92,7 +92,26 @@ fn cold(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<u64
         "≤ 8 %",
         share <= 0.08,
     ));
+    let cpu_per_byte = best.cpu.as_secs_f64() / home.bytes as f64;
+    kinds_of_work(cpu_per_byte, figures)?;
     Ok(peak)
+}
+
+/// What telling the kind of work takes of a cold run's CPU time.
+fn kinds_of_work(cpu_per_byte: f64, figures: &mut Vec<Figure>) -> io::Result<()> {
+    let kinds = kinds::measure(&homes::corpus())?;
+    let share = kinds.per_byte() / cpu_per_byte;
+    figures.push(judged(
+        "kinds of work: share of a cold run",
+        format!("{:.1} %", share * 100.0),
+        "≤ 8 %",
+        share <= 0.08,
+    ));
+    figures.push(told(
+        "one shell command judged",
+        format!("{:.2} µs", kinds.per_command().as_secs_f64() * 1e6),
+    ));
+    Ok(())
 }
 
 /// Peak memory of one run over one extreme file; it must be that of the cold run, or less.

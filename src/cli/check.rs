@@ -6,6 +6,7 @@ use super::exit::Exit;
 use super::human::plural;
 use super::redact;
 use super::setup::{self, Orders};
+use super::tables;
 use crate::config::{self, Env, Loaded, gate};
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
@@ -91,7 +92,10 @@ fn run_example(test: &Example, pipeline: &Pipeline, ctx: &Ctx) -> Result<Vec<Str
         ..orders(pipeline, ctx)
     };
     let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| Ok(None));
+    let classifier = tables::counter(&loaded.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &|_, _, _| {
+        Ok(None)
+    });
     example(&test.wants, &setup, dir.path())
 }
 
@@ -144,7 +148,10 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
         }
         let loaded = defaults_at(&home)?;
         let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
-        let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| Ok(None));
+        let classifier = tables::counter(&loaded.home)?;
+        let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &|_, _, _| {
+            Ok(None)
+        });
         return whole(&setup, dir.path(), &home, progress);
     }
     let loaded = ctx.settings()?;
@@ -158,7 +165,8 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
+    let classifier = tables::counter(&ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
     whole(&setup, dir.path(), &ctx.env.home, progress)
 }
 

@@ -8,6 +8,7 @@ use super::out::Style;
 use super::redact;
 use super::schedule;
 use super::setup::{self, Orders};
+use super::tables;
 use crate::config::{self, Loaded};
 use crate::host::files::{unreadable, walk};
 use crate::model::error::Error;
@@ -111,7 +112,8 @@ fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let redactor = redact::redactor(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
+    let classifier = tables::counter(&ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
     let setup = Some(setup).filter(|_| loaded.config.enabled);
     let _lock = Lock::take(&ctx.home.lock())?;
     let bar = Bar::default();

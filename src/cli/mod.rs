@@ -1,6 +1,7 @@
 //! Floor 5: the face for people. One command tree, one file per command, one place for exit codes.
 //! The world comes in through [`World`]; nothing below this floor looks at it.
 
+mod activity;
 mod bar;
 mod check;
 mod config;
@@ -9,6 +10,7 @@ mod ctx;
 mod doctor;
 mod drift;
 mod enable;
+mod enrich;
 mod eval;
 mod exit;
 mod forget;
@@ -28,6 +30,7 @@ mod show;
 mod stats;
 mod status;
 mod store;
+mod tables;
 mod when;
 mod world;
 
@@ -44,7 +47,7 @@ use std::num::NonZeroU16;
 /// Turns the session logs of coding agents into searchable memory
 ///
 /// Reads what Claude Code and Codex wrote to disk, keeps what people and agents said and one line
-/// per tool call, and makes it searchable. Nothing leaves this machine.
+/// per tool call, and makes it searchable. Nothing leaves this machine without your consent.
 #[derive(Parser, Debug)]
 #[command(name = "sessionmill", version, after_help = AFTER, max_term_width = 100)]
 struct Line {

@@ -2,16 +2,20 @@
 
 use super::bar::Bar;
 use super::ctx::Ctx;
+use super::enrich;
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural, share};
 use super::redact;
 use super::run::Options;
 use super::setup::{self, Orders};
-use crate::config::gate;
+use super::tables;
+use crate::config::{Config, gate};
 use crate::pipeline::admission::Admission;
+use crate::pipeline::enrich::Question;
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run;
+use crate::pipeline::spec::Step;
 use crate::store::Store;
 use anyhow::Result;
 
@@ -50,7 +54,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
+    let classifier = tables::counter(&ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
     let store: Option<Store> = match ctx.home.store().exists() {
         true => Some(ctx.reader()?),
         false => None,
@@ -64,17 +69,22 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let planned = run::plan(store.as_ref(), &setup, progress);
     progress.finish();
     let report = planned?;
-    tell(&report, ctx)?;
+    let asks = match (&store, pipeline.steps.contains(&Step::Enrich)) {
+        (Some(store), true) => enrich::planned(&loaded.config, store, ctx)?,
+        _ => None,
+    };
+    tell(&report, asks.as_ref(), &loaded.config, ctx)?;
     Ok(match report.problems.is_empty() {
         true => Exit::Done,
         false => Exit::Partial,
     })
 }
 
-fn tell(report: &Report, ctx: &mut Ctx) -> Result<()> {
+fn tell(report: &Report, asks: Option<&Question>, config: &Config, ctx: &mut Ctx) -> Result<()> {
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
         body["text_tokens"] = report.text_tokens().into();
+        body["asks"] = serde_json::json!(asks.map(|question| &question.names));
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("plan", body);
     }
@@ -98,8 +108,19 @@ fn tell(report: &Report, ctx: &mut Ctx) -> Result<()> {
         share(report.text_bytes, tally.read_bytes),
         count(report.text_tokens()),
     ))?;
-    ctx.out
-        .line("in money: nothing; no language model and no server is asked")?;
+    match (asks, &config.llm) {
+        (Some(question), Some(llm)) => {
+            let tools = plural(question.names.len() as u64, "unknown tool");
+            let names = question.names.join(", ");
+            ctx.out.line(format!(
+                "and ask {} at {} about {tools} that the store knows: {names}",
+                llm.model, llm.endpoint
+            ))?;
+        }
+        _ => ctx
+            .out
+            .line("in money: nothing; no language model and no server is asked")?,
+    }
     for (reason, files) in &report.left_out {
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;

@@ -3,11 +3,13 @@
 use super::bar::Bar;
 use super::check;
 use super::ctx::Ctx;
+use super::enrich::{self, Enriched};
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural};
 use super::redact;
 use super::runlog;
 use super::setup::{self, Orders};
+use super::tables;
 use super::when::When;
 use crate::config::{Loaded, gate};
 use crate::model::consent::{Consent, TRACKING};
@@ -17,7 +19,7 @@ use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
-use crate::pipeline::run;
+use crate::pipeline::run::{self, Setup};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
 use crate::store::{Access, Store};
 use anyhow::Result;
@@ -52,7 +54,7 @@ pub struct BackfillArgs {
 /// What both understand.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Only these steps: ingest, report
+    /// Only these steps: ingest, enrich, report
     #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = Step::parse)]
     steps: Vec<Step>,
     /// Derive everything again from the logs that still exist
@@ -118,48 +120,70 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     let lock = Lock::take(&ctx.home.lock())?;
     let redactor = redact::redactor(&loaded.config, &ctx.home)?;
+    let classifier = tables::counter(&ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
+    let enriches = pipeline.steps.contains(&Step::Enrich);
+    if enriches {
+        enrich::check(&loaded.config, &store, ctx)?;
+    }
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
-    let bar = Bar::default();
-    let progress: &dyn Progress = if ctx.out.shows_progress() {
-        &bar
-    } else {
-        &Silent
-    };
-    let ran = run::run(&mut store, &setup, progress);
-    progress.finish();
-    let log = |text: &str| runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, text);
-    let report = match ran {
+    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
+    let report = match ingest(&mut store, &setup, ctx) {
         Ok(report) => report,
         Err(error) => {
             // The error is told anyway; a log that can't be written must not hide it.
-            let _ = log(&format!("run {}: failed: {error:#}", pipeline.name));
+            let text = format!("run {}: failed: {error:#}", pipeline.name);
+            let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text);
             return Err(error);
         }
     };
+    let enriched = match enriches {
+        true => enrich::enrich(&loaded.config, &store, ctx)?,
+        false => Enriched::default(),
+    };
     lock.stamp(ctx.now)?;
-    if has_news(&report) {
-        let took = duration_ms(ctx.elapsed_ms());
-        if let Err(error) = log(&format!(
-            "run {}: {}, took {took}",
-            pipeline.name,
-            summary(&report)
-        )) {
-            ctx.out
-                .warn(format!("the run is not in the log: {error}"))?;
-        }
-    }
+    log(pipeline, &report, &enriched, ctx)?;
     if pipeline.steps.contains(&Step::Report) {
-        tell(&report, first, &loaded, ctx)?;
+        tell(&report, &enriched, first, &loaded, ctx)?;
     }
     Ok(match report.problems.is_empty() {
         true => Exit::Done,
         false => Exit::Partial,
     })
+}
+
+/// The step `ingest`, with a bar where somebody looks.
+fn ingest(store: &mut Store, setup: &Setup<'_>, ctx: &Ctx) -> Result<Report> {
+    let bar = Bar::default();
+    let progress: &dyn Progress = match ctx.out.shows_progress() {
+        true => &bar,
+        false => &Silent,
+    };
+    let ran = run::run(store, setup, progress);
+    progress.finish();
+    ran
+}
+
+/// A line in the log of runs, where there is news.
+fn log(pipeline: &Pipeline, report: &Report, enriched: &Enriched, ctx: &mut Ctx) -> Result<()> {
+    if !has_news(report) && enriched.asked == 0 {
+        return Ok(());
+    }
+    let took = duration_ms(ctx.elapsed_ms());
+    let asked = enriched.line().map(|line| format!(", {line}"));
+    let text = format!(
+        "run {}: {}{}, took {took}",
+        pipeline.name,
+        summary(report),
+        asked.unwrap_or_default()
+    );
+    match runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text) {
+        Ok(()) => Ok(()),
+        Err(error) => ctx.out.warn(format!("the run is not in the log: {error}")),
+    }
 }
 
 /// Tracking is off: nothing is read, and that is no failure, or a timer would fail for ever.
@@ -215,9 +239,18 @@ fn summary(report: &Report) -> String {
 }
 
 /// The step `report`.
-fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
+fn tell(
+    report: &Report,
+    enriched: &Enriched,
+    first: bool,
+    loaded: &Loaded,
+    ctx: &mut Ctx,
+) -> Result<()> {
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
+        body["tools_asked"] = enriched.asked.into();
+        body["tools_learned"] = enriched.learned.into();
+        body["llm_tokens"] = enriched.tokens.into();
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("run", body);
     }
@@ -227,6 +260,9 @@ fn tell(report: &Report, first: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<
     }
     if ctx.out.quiet {
         return Ok(());
+    }
+    if let Some(line) = enriched.line() {
+        ctx.out.line(line)?;
     }
     if report.files_found == 0 {
         ctx.out.line("there are no logs in the configured places")?;

@@ -1,14 +1,17 @@
 //! `search`: words in, ranked episodes with their provenance out.
 
+use super::activity::{self, Asked};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::{Out, Style};
 use super::places::{self, Filters, Reach};
+use crate::memory::activity::Judge;
 use crate::memory::query;
 use crate::memory::recall::{Answer, recall};
+use crate::model::activity::ActivityTally;
 use crate::model::episode::EpisodeSource;
-use crate::store::{Hit, Query, Snippet};
+use crate::store::{Hit, Keeps, Query, Snippet};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -24,6 +27,8 @@ pub struct Args {
     words: Vec<String>,
     #[command(flatten)]
     filters: Filters,
+    #[command(flatten)]
+    asked: Asked,
     /// Only this kind of episode
     #[arg(long, value_name = "KIND", value_parser = source)]
     source: Vec<EpisodeSource>,
@@ -53,9 +58,14 @@ fn source(word: &str) -> Result<EpisodeSource, String> {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = places::scope(&args.filters, ctx)?;
     let query = meant(args, &reach, ctx);
-    let answer = recall(&ctx.reader()?, &query, &reach.scope)?;
+    let judge = activity::judge(ctx)?;
+    let wanted = args.asked.activity.as_ref();
+    let fits = wanted.map(|wanted| |tally: &ActivityTally| wanted.fits(&judge.activity(tally)));
+    let keeps = fits.as_ref().map(|fits| fits as &Keeps<'_>);
+    let answer = recall(&ctx.reader()?, &query, &reach.scope, keeps)?;
     if ctx.out.json {
-        let list: Vec<Value> = answer.hits.iter().map(document).collect();
+        let list = answer.hits.iter().map(|hit| document(hit, &judge));
+        let list: Vec<Value> = list.collect();
         let body = json!({"loosened": answer.loosened, "reason": answer.reason, "hits": list});
         ctx.out.document("search", body)?;
     } else {
@@ -157,7 +167,7 @@ fn marked(snippet: &Snippet, out: &Out) -> String {
     format!("{before}{}{after}", text.trim())
 }
 
-fn document(hit: &Hit) -> Value {
+fn document(hit: &Hit, judge: &Judge) -> Value {
     json!({
         "episode": hit.episode.to_string(),
         "session": hit.session,
@@ -176,5 +186,6 @@ fn document(hit: &Hit) -> Value {
         "lines": [hit.lines.0, hit.lines.1],
         "score": hit.score,
         "snippet": hit.snippet,
+        "activity": activity::document(&judge.activity(&hit.activity)),
     })
 }

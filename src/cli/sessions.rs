@@ -1,13 +1,13 @@
 //! `sessions`: lists what is in the store, one session a line.
 
+use super::activity::{self, Asked};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::places::{self, Filters, Reach};
-use crate::model::activity::{Activity, Dimension, MIN_STRENGTH, MIXED};
-use crate::rules::classify::Classifier;
-use crate::stages::score::signals;
+use crate::memory::activity::{Judge, Order};
+use crate::model::activity::Activity;
 use crate::store::{SessionFilter, SessionRow, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -17,6 +17,15 @@ use serde_json::{Value, json};
 pub struct Args {
     #[command(flatten)]
     filters: Filters,
+    #[command(flatten)]
+    asked: Asked,
+    /// What comes first: newest, oldest, longest (most text), project, strength (most to tell the
+    /// kind of work by), or the most of one kind of work: building, fixing, …
+    #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = Order::parse)]
+    sort: Order,
+    /// The other way round
+    #[arg(long)]
+    reverse: bool,
     /// At most so many; 0: all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: u32,
@@ -25,23 +34,18 @@ pub struct Args {
 /// Lists sessions.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = places::scope(&args.filters, ctx)?;
-    let filter = SessionFilter {
-        limit: (args.limit > 0).then_some(args.limit),
-        ..reach.sessions(&args.filters, ctx)?
-    };
-    let store = ctx.reader()?;
-    let rows = store.sessions(&filter)?;
+    let filter = reach.sessions(&args.filters, ctx)?;
+    let judge = activity::judge(ctx)?;
+    let rows = listed(args, filter, &ctx.reader()?, &judge)?;
     if ctx.out.json {
-        let list = rows
-            .iter()
-            .map(|row| Ok(with_activity(document(row), &activity(&store, row)?)));
-        let list: Vec<Value> = list.collect::<Result<_>>()?;
+        let list = rows.iter().map(|(row, activity)| document(row, activity));
+        let list: Vec<Value> = list.collect();
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
-    let length = places::telling_length(rows.iter().map(|row| row.session.id.as_str()));
-    for row in &rows {
-        print(row, &activity(&store, row)?, length, &reach, ctx)?;
+    let length = places::telling_length(rows.iter().map(|(row, _)| row.session.id.as_str()));
+    for (row, activity) in &rows {
+        print(row, activity, length, &reach, ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -49,22 +53,34 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What kind of work a session was, by today's tables.
-fn activity(store: &Store, row: &SessionRow) -> Result<Activity> {
-    let tally = store.activity(&row.session.id)?;
-    let signals = signals(&tally, &Classifier::default());
-    Ok(Activity::of(signals, MIN_STRENGTH))
-}
-
-fn with_activity(mut document: Value, activity: &Activity) -> Value {
-    document["activity"] = json!({
-        "vector": activity.vector,
-        "signals": activity.signals,
-        "strength": activity.strength,
-        "primary": activity.primary.map_or(MIXED, Dimension::as_str),
-        "profile": activity.profile(),
-    });
-    document
+/// The wanted sessions in the wanted order. Where the store's own order will do, only these are
+/// judged.
+fn listed(
+    args: &Args,
+    filter: SessionFilter,
+    store: &Store,
+    judge: &Judge,
+) -> Result<Vec<(SessionRow, Activity)>> {
+    let limit = (args.limit > 0).then_some(args.limit);
+    let is_plain = args.sort == Order::Newest && !args.reverse && args.asked.activity.is_none();
+    let filter = SessionFilter {
+        limit: limit.filter(|_| is_plain),
+        ..filter
+    };
+    let mut rows = Vec::new();
+    for row in store.sessions(&filter)? {
+        let activity = judge.activity(&store.activity(&row.session.id)?);
+        let wanted = args.asked.activity.as_ref();
+        if wanted.is_none_or(|wanted| wanted.fits(&activity)) {
+            rows.push((row, activity));
+        }
+    }
+    args.sort.sort(&mut rows);
+    if args.reverse {
+        rows.reverse();
+    }
+    rows.truncate(limit.map_or(usize::MAX, |n| n as usize));
+    Ok(rows)
 }
 
 fn print(
@@ -86,9 +102,10 @@ fn print(
     ))?;
     let place = reach.origin(&session.namespace, &session.project_path);
     let size = format!(
-        "{}, {}, {}",
+        "{}, {}{}, {}",
         human::plural(row.episodes, "episode"),
         human::bytes(row.body_bytes),
+        length_of(row).unwrap_or_default(),
         activity.profile(),
     );
     let line = ctx
@@ -97,8 +114,16 @@ fn print(
     ctx.out.line(line)
 }
 
+/// ` in 12 s`: from the first record to the last.
+fn length_of(row: &SessionRow) -> Option<String> {
+    let facts = &row.session.facts;
+    let millis = facts.ended?.0.checked_sub(facts.started?.0)?;
+    let millis = u64::try_from(millis).ok()?;
+    Some(format!(" in {}", human::duration_ms(millis)))
+}
+
 /// A session as `--json` shows it; `show` uses it too.
-pub fn document(row: &SessionRow) -> Value {
+pub fn document(row: &SessionRow, activity: &Activity) -> Value {
     let session = &row.session;
     let facts = &session.facts;
     json!({
@@ -122,5 +147,6 @@ pub fn document(row: &SessionRow) -> Value {
         "sealed": row.sealed,
         "body_bytes": row.body_bytes,
         "files": row.files,
+        "activity": activity::document(activity),
     })
 }

@@ -8,6 +8,7 @@ use crate::model::time::Time;
 use crate::pipeline::file::Rules;
 use crate::pipeline::run::{Admit, Setup};
 use crate::pipeline::spec::{Pipeline, Window};
+use crate::rules::classify::Classifier;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 
@@ -44,11 +45,12 @@ pub fn setup<'a>(
     config: &Config,
     orders: &Orders,
     redactor: Redactor,
+    classifier: Classifier,
     admit: &'a Admit<'a>,
 ) -> Setup<'a> {
     Setup {
         roots: roots(config),
-        rules: rules(config, &orders.host, redactor),
+        rules: rules(config, &orders.host, redactor, classifier),
         discover: DiscoverOptions {
             since: since(config, orders),
             again: orders.rebuild,
@@ -72,13 +74,14 @@ pub fn roots(config: &Config) -> Vec<Root> {
 }
 
 /// How every log is treated.
-pub fn rules(config: &Config, host: &str, redactor: Redactor) -> Rules {
+pub fn rules(config: &Config, host: &str, redactor: Redactor, classifier: Classifier) -> Rules {
     Rules {
         policy: config.policy.clone(),
         chunk: config.chunk,
         host: host.to_owned(),
         subagents: config.subagents,
         redactor,
+        classifier,
     }
 }
 

@@ -4,7 +4,9 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::Style;
-use super::{places, sessions};
+use super::{activity, places, sessions};
+use crate::memory::activity::Judge;
+use crate::model::activity::Activity;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::session::Session;
 use crate::model::source::Agent;
@@ -24,15 +26,18 @@ pub struct Args {
 /// Prints what has this id: a session before an episode.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
+    let judge = activity::judge(ctx)?;
     let gone = store.tombstones()?.sessions;
     let row = store.session(&args.id)?;
     if let Some(row) = row.filter(|row| !gone.contains(&row.session.id)) {
         let episodes = store.episodes(&row.session.id)?;
-        return show_session(&row, &episodes, ctx);
+        let work = judge.activity(&store.activity(&row.session.id)?);
+        return show_session(&row, &work, &episodes, &judge, ctx);
     }
     if let Some(found) = store.episode(&args.id)? {
         let row = store.session(&found.session)?;
-        return show_episode(&found, row.as_ref(), ctx);
+        let work = judge.activity(&store.activity(&found.session)?);
+        return show_episode(&found, row.as_ref(), &work, &judge, ctx);
     }
     Err(absent(&args.id, &gone).into())
 }
@@ -50,33 +55,48 @@ fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
     }
 }
 
-fn show_session(row: &SessionRow, episodes: &[Found], ctx: &mut Ctx) -> Result<Exit> {
+fn show_session(
+    row: &SessionRow,
+    work: &Activity,
+    episodes: &[Found],
+    judge: &Judge,
+    ctx: &mut Ctx,
+) -> Result<Exit> {
     if ctx.out.json {
-        let mut body = json!({"session": sessions::document(row), "resume": resume(&row.session)});
-        body["episodes"] = episodes.iter().map(document).collect();
+        let session = sessions::document(row, work);
+        let mut body = json!({"session": session, "resume": resume(&row.session)});
+        body["episodes"] = episodes
+            .iter()
+            .map(|found| document(found, judge))
+            .collect();
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);
     }
     let title = row.title.as_deref().unwrap_or("(no title)");
     let title = ctx.out.paint(Style::Bold, title);
     ctx.out.line(title)?;
-    head(&row.session, ctx)?;
+    head(&row.session, work, ctx)?;
     for found in episodes {
         ctx.out.line("")?;
-        let rule = ctx
-            .out
-            .paint(Style::Dim, &format!("--- {}", origin(found, ctx)));
+        let rule = format!("--- {}", origin(found, judge, ctx));
+        let rule = ctx.out.paint(Style::Dim, &rule);
         ctx.out.line(rule)?;
         ctx.out.line(&found.episode.text)?;
     }
     Ok(Exit::Done)
 }
 
-fn show_episode(found: &Found, row: Option<&SessionRow>, ctx: &mut Ctx) -> Result<Exit> {
+fn show_episode(
+    found: &Found,
+    row: Option<&SessionRow>,
+    work: &Activity,
+    judge: &Judge,
+    ctx: &mut Ctx,
+) -> Result<Exit> {
     if ctx.out.json {
         let body = json!({
-            "episode": document(found),
-            "session": row.map(sessions::document),
+            "episode": document(found, judge),
+            "session": row.map(|row| sessions::document(row, work)),
             "resume": row.and_then(|row| resume(&row.session)),
         });
         ctx.out.document("show", body)?;
@@ -85,16 +105,16 @@ fn show_episode(found: &Found, row: Option<&SessionRow>, ctx: &mut Ctx) -> Resul
     let title = ctx.out.paint(Style::Bold, &found.episode.title);
     ctx.out.line(title)?;
     if let Some(row) = row {
-        head(&row.session, ctx)?;
+        head(&row.session, work, ctx)?;
     }
-    let origin = ctx.out.paint(Style::Dim, &origin(found, ctx));
+    let origin = ctx.out.paint(Style::Dim, &origin(found, judge, ctx));
     ctx.out.line(origin)?;
     ctx.out.line("")?;
     ctx.out.line(&found.episode.text)?;
     Ok(Exit::Done)
 }
 
-fn head(session: &Session, ctx: &mut Ctx) -> Result<()> {
+fn head(session: &Session, work: &Activity, ctx: &mut Ctx) -> Result<()> {
     let place = places::origin(session, ctx)?;
     ctx.out.line(place)?;
     let facts = &session.facts;
@@ -107,6 +127,7 @@ fn head(session: &Session, ctx: &mut Ctx) -> Result<()> {
         "{agent} session {} on {}, {from} to {to}",
         session.id, session.host
     ))?;
+    ctx.out.line(work.profile())?;
     for link in &facts.pull_requests {
         ctx.out.line(format!("pull request: {link}"))?;
     }
@@ -116,8 +137,8 @@ fn head(session: &Session, ctx: &mut Ctx) -> Result<()> {
     Ok(())
 }
 
-/// `part 2, 2026-05-31 21:14, open, /…/x.jsonl:12-80`.
-fn origin(found: &Found, ctx: &Ctx) -> String {
+/// `part 2, 2026-05-31 21:14, open, /…/x.jsonl:12-80, fixing (1.0)`.
+fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     let episode = &found.episode;
     let stream = episode
         .stream
@@ -130,12 +151,13 @@ fn origin(found: &Found, ctx: &Ctx) -> String {
         ", may still grow"
     };
     format!(
-        "{stream}part {}{open}, {}, {}:{}-{}",
+        "{stream}part {}{open}, {}, {}:{}-{}, {}",
         episode.part,
         human::time(episode.valid_at, ctx.zone),
         found.path,
         episode.lines.0,
-        episode.lines.1
+        episode.lines.1,
+        judge.activity(&episode.activity).profile()
     )
 }
 
@@ -165,7 +187,7 @@ fn quoted(path: &str) -> String {
     }
 }
 
-fn document(found: &Found) -> Value {
+fn document(found: &Found, judge: &Judge) -> Value {
     let episode = &found.episode;
     json!({
         "id": episode.id.to_string(),
@@ -192,6 +214,7 @@ fn document(found: &Found) -> Value {
         "files": episode.files,
         "made_by": found.made_by,
         "group": found.group,
+        "activity": activity::document(&judge.activity(&episode.activity)),
         "text": episode.text,
     })
 }

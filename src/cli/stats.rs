@@ -1,5 +1,7 @@
 //! `stats`: bytes and tokens in and out, measured, stage by stage (D23).
 
+mod activity;
+
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{bytes, count, plural, share, table};
@@ -14,7 +16,10 @@ use serde_json::{Value, json};
 pub struct Args {
     #[command(flatten)]
     filters: Filters,
-    /// Print this many projects and tools; 0: all
+    /// The kinds of work instead, by week and by project: means of the sessions' vectors
+    #[arg(long)]
+    activity: bool,
+    /// Print this many projects, tools and weeks; 0: all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     limit: usize,
 }
@@ -23,17 +28,20 @@ pub struct Args {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = places::scope(&args.filters, ctx)?;
     let filter = reach.sessions(&args.filters, ctx)?;
+    let limit = match args.limit {
+        0 => usize::MAX,
+        limit => limit,
+    };
+    if args.activity {
+        activity::run(&filter, limit, ctx)?;
+        return Ok(Exit::Done);
+    }
     let stats = ctx.reader()?.stats(&filter)?;
     let sum = Sum::of(&stats.rows);
     if ctx.out.json {
         ctx.out.document("stats", document(&stats, &sum))?;
         return Ok(Exit::Done);
     }
-    let limit = if args.limit == 0 {
-        usize::MAX
-    } else {
-        args.limit
-    };
     ctx.out.text(stages(&sum))?;
     ctx.out.line("")?;
     ctx.out.text(projects(&stats.rows, limit))?;

@@ -6,6 +6,7 @@ use super::exit::Exit;
 use super::human::{self, ago, bytes, count, plural, table};
 use super::ledger;
 use super::setup::{self, Orders};
+use super::tables;
 use crate::config::{Config, Loaded, gate};
 use crate::host::files;
 use crate::model::ledger::{Fate, Ledger};
@@ -85,7 +86,12 @@ struct State {
 /// Episodes that were made by other rules or settings than those that hold now, for everybody or
 /// in one project. Looks at projects' own settings only where it has to.
 fn older(status: &Status, loaded: &Loaded, store: Option<&Store>, ctx: &Ctx) -> Result<u64> {
-    let rules = setup::rules(&loaded.config, &ctx.host, Redactor::default());
+    let rules = setup::rules(
+        &loaded.config,
+        &ctx.host,
+        Redactor::default(),
+        tables::counter(&ctx.home)?,
+    );
     let mut current = BTreeSet::from([rules.made_by()]);
     let count = |current: &BTreeSet<String>| -> u64 {
         let others = status

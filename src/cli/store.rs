@@ -1,12 +1,16 @@
 //! `store`: the file itself.
 
+use super::activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
+use crate::memory::activity::Judge;
+use crate::model::activity::Dimension;
 use crate::pipeline::lock::Lock;
-use crate::store::{Access, Store};
+use crate::store::{Access, SessionFilter, Store};
 use anyhow::Result;
 use serde_json::json;
+use std::fmt::Write;
 
 /// The store's file: where it is, everything in it as text, less space
 #[derive(clap::Args, Debug)]
@@ -36,7 +40,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             }
         }
         Verb::Dump => {
-            let dump = ctx.reader()?.dump()?;
+            let judge = activity::judge(ctx)?;
+            let store = ctx.reader()?;
+            let dump = store.dump()? + &vectors(&store, &judge)?;
             match ctx.out.json {
                 true => ctx.out.document("store dump", json!({"dump": dump}))?,
                 false => ctx.out.text(dump)?,
@@ -45,6 +51,24 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         Verb::Compact => compact(ctx)?,
     }
     Ok(Exit::Done)
+}
+
+/// What the counts under `activity` come to, session by session: derived, not stored.
+fn vectors(store: &Store, judge: &Judge) -> Result<String> {
+    let mut text = "# activity by today's tables\n".to_owned();
+    let mut rows = store.sessions(&SessionFilter::default())?;
+    rows.sort_by(|a, b| a.session.id.cmp(&b.session.id));
+    for row in rows {
+        let activity = judge.activity(&store.activity(&row.session.id)?);
+        let _ = write!(text, "session={}", row.session.id);
+        for dimension in Dimension::ALL {
+            let amount = activity.vector.get(dimension);
+            let _ = write!(text, " {}={amount:.3}", dimension.as_str());
+        }
+        let primary = activity::word(activity.primary);
+        let _ = writeln!(text, " strength={:.3} primary={primary}", activity.strength);
+    }
+    Ok(text)
 }
 
 fn compact(ctx: &mut Ctx) -> Result<()> {

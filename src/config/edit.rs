@@ -263,8 +263,9 @@ fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// Through a temporary file in the same folder. A link to a file elsewhere stays a link.
-fn write(file: &Path, text: &str) -> Result<(), Error> {
+/// Writes a file whole or not at all: through a temporary one in the same folder, for its owner
+/// only where it is new. A link to a file elsewhere stays a link.
+pub fn write(file: &Path, text: &str) -> Result<(), Error> {
     let target = fs::canonicalize(file).unwrap_or(file.to_path_buf());
     let dir = target.parent().unwrap_or(Path::new("."));
     let named = |e: std::io::Error| Error::usage(format!("{}: {e}", target.display()));

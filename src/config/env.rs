@@ -133,6 +133,16 @@ impl Home {
         self.dir.join("rules/secrets.yaml")
     }
 
+    /// The folder of the user's own tables.
+    pub fn tables(&self) -> PathBuf {
+        self.dir.join("rules")
+    }
+
+    /// Keys of services, as `NAME=value` lines.
+    pub fn secrets(&self) -> PathBuf {
+        self.dir.join("env")
+    }
+
     /// The key of the hashes in placeholders; it never leaves the machine.
     pub fn redact_key(&self) -> PathBuf {
         self.dir.join("redact.key")

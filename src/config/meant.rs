@@ -1,12 +1,14 @@
 //! Settings as they are meant: defaults applied, paths absolute, names resolved, ranges checked.
 //! Nothing after this file sees an `Option` that has a default. Pure: refuses to look at the disk.
 
-use super::env::Env;
+use super::env::{Env, Home};
 use super::exclude::{Excluded, glob};
 use super::layers::{Layers, Origin};
 use super::sinks::{DeliveryLimits, Sink, delivery, sinks};
-use super::wire::{AgentName, Kept, Personal, SourceName, TypeDetection, Wire};
+use super::wire::{AgentName, Kept, LlmShape, Personal, SourceName, TypeDetection, Wire};
 use super::wire_tracking::Mapping;
+use crate::model::activity::ActivityVector;
+use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep};
@@ -54,6 +56,10 @@ pub struct Config {
     pub sinks: Vec<Sink>,
     /// How much is delivered, and when it is tried again.
     pub delivery: DeliveryLimits,
+    /// What kind of work it was.
+    pub scoring: Scoring,
+    /// The language model that is asked about unknown tools; `None`: none.
+    pub llm: Option<Llm>,
     /// Time between runs of the timer.
     pub schedule_interval_s: u64,
     /// Projects that a person or the documents' program named (`project_mappings`).
@@ -69,6 +75,34 @@ impl Config {
                 .any(|t| namespace.starts_with(t.as_str()) || t.starts_with(namespace))
         })
     }
+}
+
+/// How the kind of work is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scoring {
+    /// Weaker signals have no primary dimension.
+    pub min_strength: f64,
+    /// Every session's, where `type_detection` is manual (D46).
+    pub manual: Option<ActivityVector>,
+    /// The cache of classified tools.
+    pub tool_cache: PathBuf,
+}
+
+/// A language model. Whether something may be sent there is for consents to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Llm {
+    /// Where it is.
+    pub endpoint: Endpoint,
+    /// How it is spoken to.
+    pub shape: LlmShape,
+    /// Its name there.
+    pub model: String,
+    /// The environment variable with the key; `None`: no key.
+    pub key_env: Option<String>,
+    /// For a whole answer.
+    pub timeout_s: u32,
+    /// Tokens that one run may use.
+    pub tokens_max: Option<u64>,
 }
 
 /// A folder with logs.
@@ -125,6 +159,8 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         auto_summarize: tracking.auto_summarize,
         sinks: sinks(layers, &wire, env)?,
         delivery: delivery(layers, &wire)?,
+        scoring: scoring(layers, &wire, env)?,
+        llm: llm(layers, &wire)?,
         schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,
         projects: projects(mappings, env),
     })
@@ -140,6 +176,45 @@ fn refused(layers: &Layers, wire: &Wire) -> Result<(), Error> {
         return Err(layers.error(key, None, what));
     }
     Ok(())
+}
+
+fn scoring(layers: &Layers, wire: &Wire, env: &Env) -> Result<Scoring, Error> {
+    let summarization = &wire.session_tracking.summarization;
+    let key = "session_tracking.summarization.tool_classification_cache";
+    let moved = summarization.tool_classification_cache.as_deref();
+    let moved = moved
+        .map(|written| absolute(written, env).map_err(|what| layers.error(key, None, &what)))
+        .transpose()?;
+    let is_manual = summarization.type_detection == TypeDetection::Manual;
+    let weights = summarization.activity_vector.as_ref();
+    Ok(Scoring {
+        min_strength: wire.score.min_strength,
+        manual: weights
+            .filter(|_| is_manual)
+            .and_then(|weights| ActivityVector::from_values(|d| weights.get(d))),
+        tool_cache: moved.unwrap_or_else(|| Home::of(env).tool_cache()),
+    })
+}
+
+fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
+    let written = &wire.llm;
+    let Some(endpoint) = &written.endpoint else {
+        return Ok(None);
+    };
+    let wrong = |what: &str| layers.error("llm.endpoint", None, what);
+    let endpoint: Endpoint = endpoint.parse().map_err(|e: Error| wrong(&e.message))?;
+    if !matches!(endpoint.scheme(), "http" | "https") {
+        return Err(wrong("expected http:// or https://"));
+    }
+    let model = written.model.clone();
+    Ok(Some(Llm {
+        endpoint,
+        shape: written.shape,
+        model: model.ok_or_else(|| wrong("needs `llm.model`, the model's name there"))?,
+        key_env: written.key_env.clone(),
+        timeout_s: written.timeout_s,
+        tokens_max: written.max_tokens_per_run,
+    }))
 }
 
 fn roots(

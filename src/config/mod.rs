@@ -18,16 +18,18 @@ mod sinks;
 mod tests;
 pub mod trust;
 pub mod wire;
+mod wire_llm;
 mod wire_sinks;
-mod wire_tracking;
+pub mod wire_tracking;
 
 pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
 pub use gate::{CONSENT_TEXT, Gate, gate};
 pub use layers::{Origin, Setting};
-pub use meant::{Config, KnownProject, Root, seconds};
+pub use meant::{Config, KnownProject, Llm, Root, Scoring, seconds};
 pub use retention::claude_keeps_days;
 pub use sinks::{DeliveryLimits, Sink, SinkTo};
+pub use wire::LlmShape;
 
 use crate::model::error::Error;
 use document::Document;

@@ -6,6 +6,8 @@
 //! the text for a number out of range; `x-expected` is how errors name what belongs there.
 
 pub use super::wire_sinks::{Sink, SinkKind};
+pub use super::wire_llm::{Llm, LlmShape};
+use crate::model::activity::Dimension;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -38,11 +40,9 @@ pub struct Wire {
     pub graphiti: Graphiti,
     /// What delivery may cost.
     pub upload: Upload,
-    /// What a language model may cost.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Which language model is asked about unknown tools, and what it may cost.
     pub llm: Llm,
     /// How sessions are scored.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub score: Score,
     /// What is masked besides secrets, which always are.
     pub redact: Redact,
@@ -99,7 +99,6 @@ pub struct SessionTracking {
     /// What happens when a language model or a sink can't be reached.
     pub resilience: Resilience,
     /// How sessions are summarised.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub summarization: Summarization,
 }
 
@@ -291,17 +290,20 @@ pub struct Summarization {
     #[schemars(extend("x-effect" = "accepted, without effect: session_tracking.auto_summarize decides"))]
     pub auto_summarize: Option<bool>,
     /// Path of a prompt template. null: built from the session's activity.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub template: Option<String>,
     /// auto: from messages and tools; manual: `activity_vector` says it.
     pub type_detection: TypeDetection,
     /// Weights of the eight activities, for `type_detection: manual`.
     pub activity_vector: Option<ActivityWeights>,
     /// Priority below which a field isn't asked for.
-    #[schemars(range(min = 0.0, max = 1.0), extend("x-error" = "extraction_threshold must be between 0 and 1"))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-error" = "extraction_threshold must be between 0 and 1", "x-effect" = NOT_YET))]
     pub extraction_threshold: f64,
     /// Ask for decisions.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub include_decisions: bool,
     /// Ask for errors and how they were resolved.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub include_errors_resolved: bool,
     /// Path of the cache of classified tools. null: `tool_classification_cache.json` in the
     /// settings' folder.
@@ -351,6 +353,22 @@ pub struct ActivityWeights {
     /// Writing for readers.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub documenting: f64,
+}
+
+impl ActivityWeights {
+    /// One of them.
+    pub fn get(&self, dimension: Dimension) -> f64 {
+        match dimension {
+            Dimension::Building => self.building,
+            Dimension::Fixing => self.fixing,
+            Dimension::Configuring => self.configuring,
+            Dimension::Exploring => self.exploring,
+            Dimension::Refactoring => self.refactoring,
+            Dimension::Reviewing => self.reviewing,
+            Dimension::Testing => self.testing,
+            Dimension::Documenting => self.documenting,
+        }
+    }
 }
 
 /// Where a session's activity comes from.
@@ -517,21 +535,12 @@ impl Default for Upload {
     }
 }
 
-/// `llm`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Llm {
-    /// Tokens that one run may use. null: no bound.
-    pub max_tokens_per_run: Option<u64>,
-    /// US dollars that one run may cost. null: no bound.
-    pub max_usd_per_run: Option<f64>,
-}
-
 /// `score` (D01).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Score {
     /// Sessions whose strongest signal is weaker have mixed activity.
+    #[schemars(range(min = 0.0, max = 10.0), extend("x-error" = "min_strength must be between 0 and 10"))]
     pub min_strength: f64,
 }
 

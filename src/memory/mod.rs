@@ -3,6 +3,7 @@
 //! Knows words, projects and who may see what; refuses to know SQL (`store` has it), settings
 //! files, and how an answer is printed.
 
+pub mod activity;
 pub mod provenance;
 pub mod query;
 pub mod recall;

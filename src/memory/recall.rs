@@ -2,7 +2,7 @@
 //! Knows when to loosen; refuses to rank.
 
 use super::scope::Scope;
-use crate::store::{Hit, Query, Result, Store};
+use crate::store::{Hit, Keeps, Query, Result, Store};
 
 /// What was found, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,8 +15,14 @@ pub struct Answer {
     pub reason: Option<&'static str>,
 }
 
-/// Searches within `scope`: for episodes with all terms, and when there is none, with any.
-pub fn recall(store: &Store, query: &Query, scope: &Scope) -> Result<Answer> {
+/// Searches within `scope`, among what `keeps` lets through: for episodes with all terms, and when
+/// there is none, with any.
+pub fn recall(
+    store: &Store,
+    query: &Query,
+    scope: &Scope,
+    keeps: Option<&Keeps<'_>>,
+) -> Result<Answer> {
     if let Scope::Nothing(reason) = scope {
         return Ok(Answer {
             reason: Some(reason),
@@ -27,7 +33,7 @@ pub fn recall(store: &Store, query: &Query, scope: &Scope) -> Result<Answer> {
         namespaces: scope.namespaces(),
         ..query.clone()
     };
-    let hits = store.search(&query)?;
+    let hits = store.search_kept(&query, keeps)?;
     if !hits.is_empty() || query.any || query.terms.len() < 2 {
         return Ok(Answer {
             hits,
@@ -35,7 +41,7 @@ pub fn recall(store: &Store, query: &Query, scope: &Scope) -> Result<Answer> {
         });
     }
     query.any = true;
-    let hits = store.search(&query)?;
+    let hits = store.search_kept(&query, keeps)?;
     Ok(Answer {
         loosened: !hits.is_empty(),
         hits,

@@ -255,6 +255,28 @@ impl Activity {
         }
     }
 
+    /// As somebody says it is: told as it stands.
+    pub fn given(vector: ActivityVector) -> Activity {
+        let mut signals = Signals::default();
+        for dimension in Dimension::ALL {
+            signals.add(dimension, vector.get(dimension));
+        }
+        Activity {
+            vector,
+            signals,
+            strength: signals.strength(),
+            primary: vector.primary(),
+        }
+    }
+
+    /// The vector's, 0.0 where the signals are too weak to say anything.
+    pub fn intensity(&self, dimension: Dimension) -> f64 {
+        match self.primary {
+            Some(_) => self.vector.get(dimension),
+            None => 0.0,
+        }
+    }
+
     /// The vector's, unless it is too weak to say anything.
     pub fn profile(&self) -> String {
         match self.primary {

@@ -227,7 +227,7 @@ fn sessions(
     let mut strong = Figure::new(&format!("{what}: strong ones dominant"), None);
     let mut absent = Figure::new(&format!("{what}: absent ones not dominant"), None);
     for row in rows {
-        let counted = tally(&corpus.join(&row.path), row.tool)?;
+        let counted = tally(&corpus.join(&row.path), row.tool, classifier)?;
         let activity = Activity::of(signals(&counted, classifier), MIN_STRENGTH);
         let vector = activity.vector;
         let dominant: Vec<&str> = match activity.primary {
@@ -269,7 +269,7 @@ fn sessions(
 ///
 /// # Errors
 /// When it can't be read.
-pub fn tally(path: &Path, agent: Agent) -> Result<ActivityTally> {
+pub fn tally(path: &Path, agent: Agent, classifier: &Classifier) -> Result<ActivityTally> {
     let named = || path.display().to_string();
     let file = source_file(path, agent).with_context(named)?;
     let mut skimmer = Skimmer::default();
@@ -281,7 +281,7 @@ pub fn tally(path: &Path, agent: Agent) -> Result<ActivityTally> {
     while let Some(block) = reader.next_block(&mut skimmer)? {
         let block = reader.block(block, &mut skimmer);
         let batch = parse(agent, &mut parser, block);
-        let batch = score(filter(batch, &policy, &redactor, &mut state));
+        let batch = score(filter(batch, &policy, &redactor, &mut state), classifier);
         let items = batch.items.iter().flat_map(|exchange| &exchange.items);
         items.for_each(|item| sum.merge(&item.activity));
     }

@@ -18,6 +18,7 @@ use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
+use crate::rules::classify::Classifier;
 use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
 use crate::stages::filter::{FilterState, filter, redact};
@@ -46,6 +47,8 @@ pub struct Rules {
     pub subagents: bool,
     /// Masks secrets.
     pub redactor: Redactor,
+    /// Tells the kind of work.
+    pub classifier: Classifier,
 }
 
 impl Rules {
@@ -61,7 +64,9 @@ impl Rules {
     /// The version of the rules and settings that make an episode: `0.1.0+1a2b3c4d`.
     pub fn made_by(&self) -> String {
         let settings = (&self.policy, self.chunk, self.subagents);
-        let hash = Sha256::digest(serde_json::to_vec(&settings).unwrap_or_default());
+        let mut made = serde_json::to_vec(&settings).unwrap_or_default();
+        made.extend_from_slice(self.classifier.counting().as_bytes());
+        let hash = Sha256::digest(made);
         let hex: String = hash.iter().take(4).map(|b| format!("{b:02x}")).collect();
         format!("{}+{hex}", env!("CARGO_PKG_VERSION"))
     }
@@ -158,7 +163,7 @@ pub fn fold(
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
         let batch = filter(batch, &rules.policy, &rules.redactor, &mut fold.filter);
-        let batch = score(batch);
+        let batch = score(batch, &rules.classifier);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
         let room = REJECTS_MAX.saturating_sub(fold.rejects.len());
         fold.rejects.extend(batch.rejects.into_iter().take(room));

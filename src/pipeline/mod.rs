@@ -9,6 +9,7 @@ pub mod admission;
 pub mod check;
 pub mod deliver;
 pub mod doctor;
+pub mod enrich;
 pub mod eval;
 pub mod explain;
 pub mod family;

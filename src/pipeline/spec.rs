@@ -41,6 +41,8 @@ pub struct Pipeline {
 pub enum Step {
     /// Discover, parse, filter, chunk, store.
     Ingest,
+    /// Ask a language model, where one is configured, about unknown tools.
+    Enrich,
     /// Say what happened.
     Report,
 }
@@ -142,7 +144,7 @@ pub const EMBEDDED: [(&str, &str); 3] = [
 ];
 
 /// Steps that later versions bring.
-const LATER: [&str; 2] = ["enrich", "upload"];
+const LATER: [&str; 1] = ["upload"];
 
 /// Finds a pipeline by name: the user's `<dir>/<name>.yaml`, else the embedded one.
 ///
@@ -186,13 +188,14 @@ impl Step {
     pub fn parse(word: &str) -> Result<Step, String> {
         match word {
             "ingest" => Ok(Step::Ingest),
+            "enrich" => Ok(Step::Enrich),
             "report" => Ok(Step::Report),
             later if LATER.contains(&later) => {
                 Err(format!("the step `{later}` comes with a later version"))
             }
-            other => Err(match nearest(other, ["ingest", "report"]) {
+            other => Err(match nearest(other, ["ingest", "enrich", "report"]) {
                 Some(near) => format!("unknown step `{other}`; did you mean `{near}`?"),
-                None => format!("unknown step `{other}`; write ingest or report"),
+                None => format!("unknown step `{other}`; write ingest, enrich or report"),
             }),
         }
     }
@@ -219,7 +222,7 @@ mod tests {
         let none = Path::new("/nonexistent");
         let nightly = load("nightly", none).unwrap();
         assert_eq!(nightly.window, Window::Configured);
-        assert_eq!(nightly.steps, [Step::Ingest, Step::Report]);
+        assert_eq!(nightly.steps, [Step::Ingest, Step::Enrich, Step::Report]);
         assert_eq!(load("backfill", none).unwrap().window, Window::All);
         let ci = load("ci", none).unwrap();
         assert!(ci.check.now.is_some() && ci.check.host.is_some() && ci.check.home.is_some());

@@ -18,4 +18,5 @@ pub mod terminal;
 pub mod test_runners;
 pub mod tool_cache;
 pub mod tools;
+pub mod user;
 pub mod versions;

@@ -6,25 +6,37 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The categories of a path; most have none. About 200 ns.
-pub fn categories(path: &str) -> impl Iterator<Item = Dimension> {
-    let lower = path.to_lowercase();
-    let categories = TABLE.iter();
-    categories.filter_map(move |(category, row)| row.fits(&lower).then_some(*category))
+/// The embedded table.
+pub fn embedded() -> &'static Paths {
+    static TABLE: LazyLock<Paths> = LazyLock::new(|| written().files);
+    &TABLE
 }
 
-#[derive(Deserialize)]
+/// What names of files and folders say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Paths(BTreeMap<Dimension, Row>);
+
+impl Paths {
+    /// The categories of a path; most have none. About 200 ns.
+    pub fn categories(&self, path: &str) -> Vec<Dimension> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let lower = path.to_lowercase();
+        let fits = self.0.iter().filter(|(_, row)| row.fits(&lower));
+        fits.map(|(category, _)| *category).collect()
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[derive(Default)]
 struct Row {
     name: Vec<String>,
     begins: Vec<String>,
     ends: Vec<String>,
     folder: Vec<String>,
 }
-
-static TABLE: LazyLock<BTreeMap<Dimension, Row>> =
-    LazyLock::new(|| table::rows(table::embedded!("paths")));
 
 impl Row {
     fn fits(&self, path: &str) -> bool {
@@ -40,16 +52,26 @@ impl Row {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    files: Paths,
+    #[cfg(test)]
+    samples: BTreeMap<String, Vec<Dimension>>,
+}
+
+fn written() -> Written {
+    table::rows(table::embedded!("paths"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn paths_say_what_they_are_for() {
-        let told = |path: &str| categories(path).map(Dimension::as_str).collect::<Vec<_>>();
-        assert_eq!(told("/p/.env.local"), ["configuring"]);
-        assert_eq!(told("src/auth_test.go"), ["testing"]);
-        assert_eq!(told("docs/a.md"), ["documenting"]);
-        assert_eq!(told("src/latest.rs"), Vec::<&str>::new());
+    fn samples_are_what_the_table_says() {
+        for (path, wants) in written().samples {
+            assert_eq!(embedded().categories(&path), wants, "{path}");
+        }
     }
 }

@@ -4,11 +4,15 @@
 //! where it lies (`host::tool_cache`).
 
 use crate::model::classification::Classification;
+use crate::model::time::Time;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// The field of the file that is ours alone.
+const OURS: &str = "sessionmill";
 
 /// The documents' file. Fields and rows that we don't know stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,6 +54,28 @@ impl ToolCache {
         let row: Row = serde_json::from_value(row.clone()).ok()?;
         let sure = (0.0..=1.0).contains(&row.classification.confidence);
         sure.then_some(row.classification)
+    }
+
+    /// Whether nothing could be learned of a tool after `since`, so that asking again can wait
+    /// (D44).
+    pub fn failed(&self, tool: &str, since: Time) -> bool {
+        let at = self
+            .more
+            .get(OURS)
+            .and_then(|ours| ours["failed"][tool].as_str());
+        at.and_then(Time::parse).is_some_and(|at| at > since)
+    }
+
+    /// Remembers that nothing could be learned of a tool.
+    pub fn fail(&mut self, tool: &str, at: Time) {
+        let ours = self.more.entry(OURS).or_insert_with(|| json!({}));
+        if !ours.is_object() {
+            *ours = json!({});
+        }
+        if !ours["failed"].is_object() {
+            ours["failed"] = json!({});
+        }
+        ours["failed"][tool] = at.rfc3339_millis().into();
     }
 
     /// Remembers an answer, of this call and of its tool.
@@ -141,7 +167,6 @@ fn print_string(string: &str, text: &mut String) {
 mod tests {
     use super::*;
     use crate::model::classification::{Domain, Intent};
-    use serde_json::json;
 
     #[test]
     fn what_is_learned_is_known_again() {
@@ -157,6 +182,18 @@ mod tests {
         let cache = ToolCache::parse(&cache.print()).expect("its own text");
         assert_eq!(cache.get("mcp__a__b", &json!({"q": 2})), Some(learned));
         assert_eq!(cache.get("mcp__a__c", &Value::Null), None);
+    }
+
+    #[test]
+    fn what_other_tools_wrote_stays() {
+        let theirs = r#"{"exact": {"a::1": {"mine": 1}}, "pattern": {}, "version": 7}"#;
+        let mut cache = ToolCache::parse(theirs).expect("their text");
+        cache.fail("x", Time(1_000));
+        assert!(cache.failed("x", Time(999)) && !cache.failed("x", Time(1_000)));
+        let printed: Value = serde_json::from_str(&cache.print()).expect("JSON");
+        assert_eq!(printed["exact"]["a::1"], json!({"mine": 1}));
+        assert_eq!(printed["version"], 7);
+        assert!(ToolCache::parse("[]").is_none() && ToolCache::parse("{\"exact\": 1}").is_none());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::model::batch::Batch;
 use crate::model::entry::Status;
 use crate::model::exchange::{Exchange, Item, ItemKind, ToolUse};
 use crate::rules::classify::{CHANGES, COMMAND, Classifier};
-use crate::rules::{keywords, paths};
+use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A distinct keyword (003-036).
@@ -40,32 +40,33 @@ const DOING_MAX: f64 = 1.0;
 const TELLING: [f64; 8] = [0.8, 1.4, 2.0, 0.5, 1.4, 0.9, 0.4, 2.0];
 
 /// Adds to each item what it says about the kind of work.
-pub fn score(batch: Batch<Exchange>) -> Batch<Exchange> {
+pub fn score(batch: Batch<Exchange>, classifier: &Classifier) -> Batch<Exchange> {
     batch.map(|mut exchanges| {
-        for exchange in &mut exchanges {
-            exchange.items.iter_mut().for_each(count);
-        }
+        let items = exchanges
+            .iter_mut()
+            .flat_map(|exchange| &mut exchange.items);
+        items.for_each(|item| count(item, classifier));
         exchanges
     })
 }
 
-fn count(item: &mut Item) {
+fn count(item: &mut Item, classifier: &Classifier) {
     match (&item.tool, item.kind) {
-        (Some(tool), _) => item.activity = of_call(tool),
+        (Some(tool), _) => item.activity = of_call(tool, classifier),
         (None, ItemKind::Prompt | ItemKind::Aside) if item.label().starts_with("User") => {
-            let found = keywords::found(item.words()).into_iter();
+            let found = classifier.keywords(item.words());
             item.activity.keywords = found.map(|keyword| (keyword.to_owned(), 1)).collect();
         }
         _ => {}
     }
 }
 
-fn of_call(tool: &ToolUse) -> ActivityTally {
+fn of_call(tool: &ToolUse, classifier: &Classifier) -> ActivityTally {
     let mut tally = ActivityTally::default();
     let changed = tool
         .modified
         .first()
-        .and_then(|file| paths::categories(file).next());
+        .and_then(|file| classifier.categories(file).into_iter().next());
     let class = match (tool.command.as_str(), changed) {
         ("", None) => tool.name.clone(),
         ("", Some(category)) => format!("{}{CHANGES}{}", category.as_str(), tool.name),
@@ -75,7 +76,7 @@ fn of_call(tool: &ToolUse) -> ActivityTally {
     tally.errors = u64::from(tool.status == Status::Failed);
     for file in &tool.files {
         let hash = xxh3_64(file.as_bytes());
-        for category in paths::categories(file) {
+        for category in classifier.categories(file) {
             tally.files.entry(category).or_default().insert(hash);
         }
     }
@@ -89,7 +90,7 @@ fn of_call(tool: &ToolUse) -> ActivityTally {
 /// strongest one, so that the strength stays and the background fades.
 pub fn signals(tally: &ActivityTally, classifier: &Classifier) -> Signals {
     let mut sum = doing(tally, classifier);
-    sum.add_all(&saying(tally), SCALE);
+    sum.add_all(&saying(tally, classifier), SCALE);
     let strength = sum.strength();
     let mut signals = Signals::default();
     for dimension in Dimension::ALL {
@@ -99,10 +100,10 @@ pub fn signals(tally: &ActivityTally, classifier: &Classifier) -> Signals {
     signals
 }
 
-fn saying(tally: &ActivityTally) -> Signals {
+fn saying(tally: &ActivityTally, classifier: &Classifier) -> Signals {
     let mut signals = Signals::default();
     for dimension in Dimension::ALL {
-        let of = |keyword: &&String| keywords::dimension(keyword) == Some(dimension);
+        let of = |keyword: &&String| classifier.dimension(keyword) == Some(dimension);
         let distinct = tally.keywords.keys().filter(of).count();
         signals.add(
             dimension,
@@ -112,12 +113,16 @@ fn saying(tally: &ActivityTally) -> Signals {
     signals
 }
 
-/// Calls of one class count by their root: the hundredth says less than the first.
+/// Calls of one kind count by their root: the hundredth says less than the first.
 fn doing(tally: &ActivityTally, classifier: &Classifier) -> Signals {
-    let mut done = Signals::default();
+    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     for (name, calls) in &tally.tools {
-        let said = classifier.counted(name);
-        done.add_all(&said, TOOL_WEIGHT * (*calls as f64).sqrt());
+        *kinds.entry(classifier.kind(name)).or_default() += calls;
+    }
+    let mut done = Signals::default();
+    for (kind, calls) in kinds {
+        let said = classifier.counted(kind);
+        done.add_all(&said, TOOL_WEIGHT * (calls as f64).sqrt());
     }
     if tally.errors > ERRORS_FEW {
         done.add(Dimension::Fixing, ERRORS_WEIGHT);

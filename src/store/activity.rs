@@ -4,7 +4,8 @@ use super::fault::failed;
 use super::pack::{Json, Packed};
 use super::{Result, Store};
 use crate::model::activity::ActivityTally;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
+use std::collections::BTreeMap;
 
 impl Store {
     /// What the work of the session with exactly this id is told by, sub-agents' included; empty
@@ -25,6 +26,36 @@ impl Store {
         };
         read().map_err(failed("reading activity"))
     }
+}
+
+impl Store {
+    /// Calls by the names under which they were counted, of all episodes. Reads every tally.
+    pub fn counted_tools(&self) -> Result<BTreeMap<String, u64>> {
+        let read = || -> rusqlite::Result<BTreeMap<String, u64>> {
+            let mut sum: BTreeMap<String, u64> = BTreeMap::new();
+            let mut select = self.db.prepare("SELECT tally FROM activity")?;
+            for tally in select.query_map([], |row| told(row, 0))? {
+                for (name, calls) in tally?.tools {
+                    *sum.entry(name).or_default() += calls;
+                }
+            }
+            Ok(sum)
+        };
+        read().map_err(failed("reading activity"))
+    }
+
+    /// What the work of the episode with this row number is told by.
+    pub(super) fn counted(&self, n: i64) -> rusqlite::Result<ActivityTally> {
+        self.db
+            .prepare_cached("SELECT (SELECT tally FROM activity WHERE episode = ?1)")?
+            .query_row([n], |row| told(row, 0))
+    }
+}
+
+/// A column that holds a tally; empty where there is none.
+pub(super) fn told(row: &Row<'_>, column: usize) -> rusqlite::Result<ActivityTally> {
+    let tally: Option<Json<ActivityTally>> = row.get(column)?;
+    Ok(tally.map(|Json(tally)| tally).unwrap_or_default())
 }
 
 /// Replaces an episode's; says nothing where it is the same.

@@ -86,7 +86,7 @@ fn expression(column: &str) -> String {
 fn show(row: &Row<'_>, column: usize, name: &str, line: &mut String) -> rusqlite::Result<()> {
     let _ = match (name, row.get_ref(column)?) {
         (_, ValueRef::Null) => Ok(()),
-        ("carry" | "sealed_state" | "tail_state" | "facts", _) => {
+        ("carry" | "sealed_state" | "tail_state" | "facts" | "tally", _) => {
             let Json(value) = row.get::<_, Json<Value>>(column)?;
             write!(line, "{name}={} ", without_nothing(value))
         }

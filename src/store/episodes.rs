@@ -1,6 +1,7 @@
 //! Episodes on their way out, whole, with where they came from.
 //! Knows rows; refuses to rank or to filter by words.
 
+use super::activity;
 use super::fault::failed;
 use super::files::{agent, hash};
 use super::pack::Unpacked;
@@ -155,7 +156,7 @@ const SELECT: &str = "SELECT e.n, e.id, e.source, e.stream, e.part, e.sealed, e.
     e.revision, m.text, g.text, e.indexed_at,
     e.read_bytes, e.records, e.prompts, e.messages, e.calls, e.failures, e.refusals, e.user_bytes,
     e.agent_bytes, e.digest_bytes, e.output_bytes, e.input_tokens, e.output_tokens, e.cache_read,
-    e.cache_write
+    e.cache_write, (SELECT tally FROM activity a WHERE a.episode = e.n)
     FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
     JOIN body b ON b.episode = e.n JOIN name m ON m.n = e.made_by JOIN name g ON g.n = e.graph";
 
@@ -183,7 +184,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
             files_modified: row.get(18)?,
             files: Default::default(),
             tally: tally(row, 29)?,
-            activity: Default::default(),
+            activity: activity::told(row, 44)?,
         },
         session: row.get(19)?,
         agent: agent(row, 20)?,

@@ -48,7 +48,7 @@ pub use open::{APPLICATION_ID, Access, SCHEMA_VERSION};
 pub use outbox::{DeadLetter, Due, SinkRow, SinkStanding};
 pub use prepare::Prepared;
 pub use salvage::{Salvage, Salvaged};
-pub use search::{Hit, Query, Term};
+pub use search::{Hit, Keeps, Query, Term};
 pub use sessions::{SessionFilter, SessionRow};
 pub use snippet::Snippet;
 pub use standing::Standing;

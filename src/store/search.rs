@@ -1,6 +1,7 @@
 //! Finding episodes by words and filters. Knows how a query becomes one SQL statement, with the
 //! filters before the limit; refuses to know where the filters come from.
 
+use super::activity;
 use super::episodes::{source, time};
 use super::fault::failed;
 use super::files::agent;
@@ -8,11 +9,13 @@ use super::pack::Unpacked;
 use super::sessions::Conditions;
 use super::snippet::{Pattern, Snippet, snippet};
 use super::{Result, Store};
+use crate::model::activity::ActivityTally;
 use crate::model::batch::Delta;
 use crate::model::episode::EpisodeSource;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use rusqlite::{Row, ToSql};
+use std::fmt::Write;
 use uuid::Uuid;
 
 /// One thing to look for: a word, a name, or words that stand together.
@@ -96,7 +99,12 @@ pub struct Hit {
     pub score: f64,
     /// Where the words are.
     pub snippet: Snippet,
+    /// What its work is told by.
+    pub activity: ActivityTally,
 }
+
+/// Says of an episode's counts whether it is wanted.
+pub type Keeps<'a> = dyn Fn(&ActivityTally) -> bool + 'a;
 
 /// Weights of `words`' columns: the title, which all parts of a stream share, helps to combine
 /// words (`auth` in the title, `redis` in part 7) and must not outweigh the text; a name typed
@@ -108,17 +116,37 @@ impl Store {
     /// before the limit. Terms without a letter or digit are ignored; when no other is left,
     /// nothing is found. A few ms over ten thousand episodes.
     pub fn search(&self, query: &Query) -> Result<Vec<Hit>> {
+        self.search_kept(query, None)
+    }
+
+    /// The same among the episodes that `keeps` lets through, which is asked before the limit, the
+    /// best episode first.
+    pub fn search_kept(&self, query: &Query, keeps: Option<&Keeps<'_>>) -> Result<Vec<Hit>> {
         let patterns = patterns(&query.terms);
         if query.limit == 0 || patterns.is_empty() && !query.terms.is_empty() {
             return Ok(Vec::new());
         }
-        let (sql, values) = statement(query, &patterns);
+        let (mut sql, values) = statement(query, &patterns);
+        if keeps.is_none() {
+            let _ = write!(sql, " LIMIT {}", query.limit);
+        }
         let read = || -> rusqlite::Result<Vec<Hit>> {
             let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
             let mut select = self.db.prepare_cached(&sql)?;
-            let best: Vec<(i64, f64)> = select
-                .query_map(values.as_slice(), |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<rusqlite::Result<_>>()?;
+            let mut rows = select.query(values.as_slice())?;
+            let mut best: Vec<(i64, f64)> = Vec::new();
+            while let Some(row) = rows.next()?
+                && best.len() < query.limit as usize
+            {
+                let (n, score) = (row.get(0)?, row.get(1)?);
+                let kept = match keeps {
+                    Some(keeps) => keeps(&self.counted(n)?),
+                    None => true,
+                };
+                if kept {
+                    best.push((n, score));
+                }
+            }
             let mut select = self.db.prepare_cached(HIT)?;
             best.into_iter()
                 .map(|(n, score)| select.query_row([n], |row| hit(row, score, &patterns)))
@@ -156,9 +184,8 @@ fn statement(query: &Query, patterns: &[Pattern]) -> (String, Vec<Box<dyn ToSql>
     filters(query, &mut all);
     let sql = format!(
         "SELECT e.n, {rank} AS score FROM {from} CROSS JOIN session s ON s.n = e.session
-         WHERE {} ORDER BY score, e.valid_at DESC, e.id LIMIT {}",
-        all.sql(),
-        query.limit
+         WHERE {} ORDER BY score, e.valid_at DESC, e.id",
+        all.sql()
     );
     (sql, all.values)
 }
@@ -215,9 +242,9 @@ fn filters(query: &Query, all: &mut Conditions) {
 
 const HIT: &str = "SELECT e.id, s.id, e.title, s.title, s.namespace, s.project_path, s.agent,
     e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key), e.byte_from,
-    e.byte_to, e.line_from, e.line_to, b.text
+    e.byte_to, e.line_from, e.line_to, b.text, a.tally
     FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
-    JOIN body b ON b.episode = e.n WHERE e.n = ?1";
+    JOIN body b ON b.episode = e.n LEFT JOIN activity a ON a.episode = e.n WHERE e.n = ?1";
 
 fn hit(row: &Row<'_>, score: f64, patterns: &[Pattern]) -> rusqlite::Result<Hit> {
     let Unpacked(body) = row.get(17)?;
@@ -243,5 +270,6 @@ fn hit(row: &Row<'_>, score: f64, patterns: &[Pattern]) -> rusqlite::Result<Hit>
         // FTS5 ranks the best lowest.
         score: 0.0 - score,
         snippet: snippet(&body, patterns),
+        activity: activity::told(row, 18)?,
     })
 }

@@ -104,6 +104,7 @@ impl Home {
                 host: "test".into(),
                 subagents: true,
                 redactor,
+                classifier: Default::default(),
             },
             discover: DiscoverOptions::default(),
             jobs: 2,

@@ -1,11 +1,13 @@
 //! Whole-program tests.
 
+mod activity;
 mod cases;
 mod cli;
 mod consent;
 mod corpus;
 mod doctor;
 mod drift;
+mod enrich;
 mod fold;
 mod forget;
 mod growth;
@@ -17,6 +19,7 @@ mod reading;
 mod readme;
 mod schedule;
 mod secrets;
+mod server;
 mod state;
 mod tidy;
 mod world;

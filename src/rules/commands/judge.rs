@@ -21,6 +21,8 @@ pub(super) struct Judged {
     pub base: String,
     pub subcommand: Option<String>,
     pub arguments: Vec<String>,
+    /// The first program of the line that the table doesn't know, with its subcommands.
+    pub unknown: Option<String>,
 }
 
 /// What is known of a command.
@@ -40,10 +42,12 @@ fn strongest_at(line: &str, depth: u8) -> Option<Judged> {
     let commands = shell::read(line);
     let mut best: Option<(u8, Judged)> = None;
     let mut reads_back = false;
+    let mut unknown = None;
     for simple in commands.iter().take(COMMANDS_MAX) {
-        let Some(judged) = judge(simple, depth) else {
+        let Some(mut judged) = judge(simple, depth) else {
             continue;
         };
+        unknown = unknown.or(judged.unknown.take());
         reads_back |= judged.base.eq_ignore_ascii_case("get-content");
         let rank = judged.verdict.rank();
         if best.as_ref().is_none_or(|(known, _)| rank > *known) {
@@ -51,6 +55,7 @@ fn strongest_at(line: &str, depth: u8) -> Option<Judged> {
         }
     }
     let (_, mut judged) = best?;
+    judged.unknown = unknown;
     if reads_back && judged.base.eq_ignore_ascii_case("set-content") {
         let edit = class_of(if is_about_docs(&judged.verdict) {
             "doc_edit"
@@ -204,8 +209,13 @@ fn looked_up(words: &[Cow<'_, str>], simple: &Simple<'_>, piped: bool) -> Judged
             .first()
             .map(|sub| (*sub).to_owned()),
     };
+    let unknown = match &verdict {
+        Verdict::Name(name) => Some(name.clone()),
+        Verdict::Class(_) => None,
+    };
     Judged {
         verdict,
+        unknown,
         base: base.into_owned(),
         subcommand,
         arguments: args.iter().map(|arg| arg.clone().into_owned()).collect(),

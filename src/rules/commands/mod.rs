@@ -48,6 +48,7 @@ pub fn classify(line: &str) -> Command {
         base,
         subcommand,
         arguments,
+        ..
     } = judged;
     let (flags, mut targets): (Vec<String>, Vec<String>) =
         arguments.into_iter().partition(|word| table::is_flag(word));
@@ -64,27 +65,30 @@ pub fn classify(line: &str) -> Command {
     }
 }
 
-/// The name under which a command line is counted: its class, or `?` and the unknown program with
-/// its subcommand. Never an argument.
+/// The name under which a command line is counted: the class that stands for it, and after `?` the
+/// first unknown program in it with its subcommands, which may be known tomorrow. Never an argument.
 pub fn counted_as(line: &str) -> String {
     match judge::strongest(line) {
         None => "nothing".to_owned(),
-        Some(judged) => match judged.verdict {
-            Verdict::Class(class) => class.name.clone(),
-            Verdict::Name(name) => format!("?{name}"),
+        Some(judged) => match (judged.verdict, judged.unknown) {
+            (Verdict::Class(class), None) => class.name.clone(),
+            (Verdict::Class(class), Some(name)) => format!("{}?{name}", class.name),
+            (Verdict::Name(name), _) => format!("?{name}"),
         },
     }
 }
 
-/// What a name given by [`counted_as`] stands for today.
+/// What a name given by [`counted_as`] stands for by the table.
 pub fn of_count(name: &str) -> Classification {
-    match name.strip_prefix('?') {
-        Some(name) => judge::by_name(name),
+    match name.split_once('?') {
+        Some(("", unknown)) => judge::by_name(unknown),
+        Some((known, _)) => of_count(known),
         None => class(name).map_or_else(Classification::unknown, by_class),
     }
 }
 
-fn by_class(class: &Class) -> Classification {
+/// What a class of the table stands for.
+pub fn by_class(class: &Class) -> Classification {
     Classification {
         intent: class.intent,
         domain: class.domain,
@@ -114,7 +118,7 @@ impl Verdict {
 }
 
 /// Where a guess stands among what the table knows.
-fn rank_of(intent: Intent, domain: Domain) -> u8 {
+pub fn rank_of(intent: Intent, domain: Domain) -> u8 {
     match (intent, domain) {
         (Intent::Read, _) => 14,
         (Intent::Search, _) => 20,

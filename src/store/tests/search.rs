@@ -227,11 +227,17 @@ fn a_hit_says_where_it_is_from() {
 #[test]
 fn a_question_that_nothing_answers_whole_is_loosened() {
     let world = world(&["alpha beta", "gamma"]);
-    let all = recall(&world.store, &parse("alpha beta", 9), &Scope::All).unwrap();
+    let all = recall(&world.store, &parse("alpha beta", 9), &Scope::All, None).unwrap();
     assert_eq!((all.hits.len(), all.loosened), (1, false));
-    let some = recall(&world.store, &parse("alpha gamma", 9), &Scope::All).unwrap();
+    let some = recall(&world.store, &parse("alpha gamma", 9), &Scope::All, None).unwrap();
     assert_eq!((some.hits.len(), some.loosened), (2, true));
-    let none = recall(&world.store, &parse("alpha", 9), &Scope::Nothing("why")).unwrap();
+    let none = recall(
+        &world.store,
+        &parse("alpha", 9),
+        &Scope::Nothing("why"),
+        None,
+    )
+    .unwrap();
     assert_eq!((none.hits.len(), none.reason), (0, Some("why")));
 }
 

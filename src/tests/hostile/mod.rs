@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod attacks;
+mod commands;
 mod increments;
 mod lines;
 #[cfg(test)]
@@ -16,7 +17,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target by the name of its seeds' folder.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("lines", lines::lines),
     ("claude", lines::claude),
     ("codex", lines::codex),
@@ -24,6 +25,7 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("frontmatter", words::frontmatter),
     ("configuration", words::configuration),
     ("queries", words::queries),
+    ("shell", commands::shell),
 ];
 
 /// Runs the target of this name.

@@ -1,0 +1,169 @@
+//! The step `enrich` of a run: with whom, with whose consent, and where what is learned is kept.
+
+use super::ctx::Ctx;
+use super::human::{count, plural};
+use super::tables;
+use crate::config::{Config, Llm as Settings, LlmShape};
+use crate::model::consent::Permit;
+use crate::model::error::Error;
+use crate::net::http::{Http, Options, Proxies};
+use crate::net::llm::{Llm, Shape};
+use crate::pipeline::enrich::{Learned, Question, question};
+use crate::store::Store;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+
+/// What the step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Enriched {
+    /// Names that were asked about.
+    pub asked: u64,
+    /// Of these, the ones that are known now.
+    pub learned: u64,
+    /// Tokens, as the server counts them.
+    pub tokens: u64,
+}
+
+/// Fails where a language model is configured to which nobody agreed, or whose key is missing:
+/// before a run does anything.
+pub fn check(config: &Config, store: &Store, ctx: &Ctx) -> Result<()> {
+    if let Some(settings) = &config.llm {
+        store.permit(&settings.endpoint)?;
+        key(settings, ctx)?;
+    }
+    Ok(())
+}
+
+/// What a run would ask now; `None` where no model is configured, nothing is unknown, or the answer
+/// could not be kept.
+pub fn planned(config: &Config, store: &Store, ctx: &mut Ctx) -> Result<Option<Question>> {
+    let Some(settings) = &config.llm else {
+        return Ok(None);
+    };
+    let Some(classifier) = tables::learned(&config.scoring.tool_cache, ctx)? else {
+        return Ok(None);
+    };
+    Ok(question(store, &classifier, ctx.now, settings.tokens_max)?)
+}
+
+/// Asks about unknown tools in one call and keeps the answer. A model that can't be reached is a
+/// warning; the next run asks again.
+pub fn enrich(config: &Config, store: &Store, ctx: &mut Ctx) -> Result<Enriched> {
+    let Some(settings) = &config.llm else {
+        return Ok(Enriched::default());
+    };
+    let Some(question) = planned(config, store, ctx)? else {
+        return Ok(Enriched::default());
+    };
+    let permit = store.permit(&settings.endpoint)?;
+    let llm = llm(settings, ctx)?;
+    match ask(&llm, &permit, &question) {
+        Ok((learned, tokens)) => {
+            let cache = &config.scoring.tool_cache;
+            tables::keep(cache, ctx.now, &learned, ctx)?;
+            if learned.missing() > 0 {
+                let missing = plural(learned.missing(), "tool");
+                ctx.out.note(format!(
+                    "{missing} could not be classified; asked again in a day"
+                ))?;
+            }
+            Ok(Enriched {
+                asked: question.names.len() as u64,
+                learned: learned.tools(),
+                tokens,
+            })
+        }
+        Err(error) => {
+            let waiting = plural(question.names.len() as u64, "unknown tool");
+            ctx.out
+                .warn(format!("{error}; {waiting} wait for the next run"))?;
+            Ok(Enriched::default())
+        }
+    }
+}
+
+impl Enriched {
+    /// For people; `None` where nothing was asked.
+    pub fn line(&self) -> Option<String> {
+        let (asked, tokens) = (plural(self.asked, "unknown tool"), count(self.tokens));
+        let learned = count(self.learned);
+        (self.asked > 0)
+            .then(|| format!("asked about {asked}: {learned} known now, {tokens} tokens"))
+    }
+}
+
+fn ask(llm: &Llm, permit: &Permit, question: &Question) -> Result<(Learned, u64), Error> {
+    let answer = llm.ask(permit, &question.prompt, question.tokens_max)?;
+    Ok((Learned::of(question, &answer.text), answer.tokens))
+}
+
+fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
+    let var = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        let found = ctx.env.var(name).or_else(|| ctx.env.var(&lower));
+        found.map(str::to_owned)
+    };
+    let options = Options {
+        timeout_ms: u64::from(settings.timeout_s) * 1_000,
+        proxies: Proxies {
+            http: var("HTTP_PROXY").or_else(|| var("ALL_PROXY")),
+            https: var("HTTPS_PROXY").or_else(|| var("ALL_PROXY")),
+            none: var("NO_PROXY"),
+        },
+    };
+    Ok(Llm {
+        http: Http::new(&options)?,
+        shape: match settings.shape {
+            LlmShape::OpenAi => Shape::OpenAi,
+            LlmShape::Anthropic => Shape::Anthropic,
+        },
+        model: settings.model.clone(),
+        key: key(settings, ctx)?,
+    })
+}
+
+/// The key that `llm.key_env` names: from the environment, else from the file `env` in our folder,
+/// since a timer has no shell.
+fn key(settings: &Settings, ctx: &Ctx) -> Result<Option<String>> {
+    let Some(name) = &settings.key_env else {
+        return Ok(None);
+    };
+    if let Some(key) = ctx.env.var(name) {
+        return Ok(Some(key.to_owned()));
+    }
+    let file = ctx.home.secrets();
+    let key = kept(ctx)?.remove(name);
+    let missing = || {
+        Error::usage(format!("llm.key_env: the variable {name} is not set"))
+            .hinted(format!("put {name}=… into {} (chmod 600)", file.display()))
+    };
+    Ok(Some(key.ok_or_else(missing)?))
+}
+
+/// `NAME=value` lines of the file; none where there is no file. One that others may read is refused.
+fn kept(ctx: &Ctx) -> Result<BTreeMap<String, String>> {
+    let file = ctx.home.secrets();
+    let named = || file.display().to_string();
+    let mode = match fs::metadata(&file) {
+        Ok(meta) => meta.permissions().mode(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) => return Err(error).with_context(named),
+    };
+    if mode & 0o077 != 0 {
+        let error = Error::usage(format!("{} can be read by others", named()));
+        return Err(error.hinted(format!("chmod 600 {}", named())).into());
+    }
+    let text = fs::read_to_string(&file).with_context(named)?;
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with('#'));
+    let pairs = lines.filter_map(|line| line.trim_start_matches("export ").split_once('='));
+    let unquoted = |value: &str| value.trim().trim_matches(['"', '\'']).to_owned();
+    Ok(pairs
+        .map(|(name, value)| (name.trim().to_owned(), unquoted(value)))
+        .collect())
+}

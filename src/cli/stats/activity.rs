@@ -1,0 +1,104 @@
+//! `stats --activity`: the kinds of work by week and by project.
+
+use crate::cli::activity::{judge, word};
+use crate::cli::ctx::Ctx;
+use crate::cli::human::{count, table};
+use crate::memory::activity::Mean;
+use crate::model::activity::Dimension;
+use crate::store::SessionFilter;
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Means of the sessions that began in one week (ISO, in the reader's zone; `None`: at no known
+/// time), and of those of one project.
+struct Means {
+    weeks: BTreeMap<Option<String>, Mean>,
+    projects: BTreeMap<(String, String), Mean>,
+}
+
+/// Prints both; at most `limit` rows of each.
+pub fn run(filter: &SessionFilter, limit: usize, ctx: &mut Ctx) -> Result<()> {
+    let means = means(filter, ctx)?;
+    if ctx.out.json {
+        let body = json!({
+            "weeks": means.weeks.iter().map(week).collect::<Vec<Value>>(),
+            "projects": means.projects.iter().map(project).collect::<Vec<Value>>(),
+        });
+        return ctx.out.document("stats", body);
+    }
+    let weeks = means.weeks.iter().rev();
+    let weeks = weeks.map(|(name, mean)| (name.as_deref().unwrap_or("–"), mean));
+    let weeks = weeks.collect();
+    ctx.out.text(rows("week", weeks, limit))?;
+    ctx.out.line("")?;
+    let mut projects: Vec<(&str, &Mean)> = means
+        .projects
+        .iter()
+        .map(|((_, path), mean)| (path.as_str(), mean))
+        .collect();
+    projects.sort_by_key(|(_, mean)| std::cmp::Reverse(mean.sessions));
+    ctx.out.text(rows("project", projects, limit))
+}
+
+fn means(filter: &SessionFilter, ctx: &mut Ctx) -> Result<Means> {
+    let judge = judge(ctx)?;
+    let store = ctx.reader()?;
+    let mut means = Means {
+        weeks: BTreeMap::new(),
+        projects: BTreeMap::new(),
+    };
+    for row in store.sessions(filter)? {
+        let session = &row.session;
+        let activity = judge.activity(&store.activity(&session.id)?);
+        let began = session.facts.started.or(session.facts.ended);
+        let week = began.map(|time| ctx.zone.show(time).format("%G-W%V").to_string());
+        means.weeks.entry(week).or_default().add(&activity, began);
+        let project = (session.namespace.clone(), session.project_path.clone());
+        means
+            .projects
+            .entry(project)
+            .or_default()
+            .add(&activity, began);
+    }
+    Ok(means)
+}
+
+fn rows(what: &str, means: Vec<(&str, &Mean)>, limit: usize) -> String {
+    let names = Dimension::ALL.map(Dimension::as_str);
+    let head = [what, "sessions"].into_iter().chain(names);
+    let mut cells = vec![head.map(String::from).collect::<Vec<_>>()];
+    cells.extend(means.iter().take(limit).map(|(name, mean)| {
+        let vector = mean.vector();
+        let amounts = Dimension::ALL.map(|d| format!("{:.2}", vector.get(d)));
+        let mut row = vec![(*name).to_owned(), count(mean.sessions)];
+        row.extend(amounts);
+        row
+    }));
+    let right: Vec<usize> = (1..names.len() + 2).collect();
+    super::more(table(&cells, &right), means.len(), limit)
+}
+
+fn week((name, mean): (&Option<String>, &Mean)) -> Value {
+    let mut row = document(mean);
+    row["week"] = name.as_deref().into();
+    row
+}
+
+fn project(((namespace, path), mean): (&(String, String), &Mean)) -> Value {
+    let mut row = document(mean);
+    row["namespace"] = namespace.as_str().into();
+    row["project_path"] = path.as_str().into();
+    row
+}
+
+fn document(mean: &Mean) -> Value {
+    let primaries = mean.primaries.iter();
+    let primaries = primaries.map(|(primary, n)| (word(*primary).to_owned(), json!(n)));
+    json!({
+        "sessions": mean.sessions,
+        "since": mean.since.map(|t| t.rfc3339_millis()),
+        "vector": mean.vector(),
+        "primaries": primaries.collect::<Map<String, Value>>(),
+    })
+}

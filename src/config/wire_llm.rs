@@ -1,0 +1,53 @@
+//! The keys below `llm`, as they are written: which language model, and what it may cost.
+
+use super::wire::NOT_YET;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `llm`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Llm {
+    /// Where it is: https://host[:port][/path]. null: no language model, nothing is sent.
+    pub endpoint: Option<String>,
+    /// How it is spoken to: below the endpoint, openai posts to `/chat/completions`, anthropic to
+    /// `/v1/messages`.
+    pub shape: LlmShape,
+    /// The model's name there.
+    pub model: Option<String>,
+    /// The environment variable with the key, also looked for in the file `env` in the settings'
+    /// folder. null: no key is sent.
+    pub key_env: Option<String>,
+    /// Seconds for a whole answer.
+    #[schemars(range(min = 1, max = 3600), extend("x-error" = "timeout_s must be between 1 and 3600"))]
+    pub timeout_s: u32,
+    /// Tokens that one run may use. null: no bound.
+    pub max_tokens_per_run: Option<u64>,
+    /// US dollars that one run may cost. null: no bound.
+    #[schemars(extend("x-effect" = NOT_YET))]
+    pub max_usd_per_run: Option<f64>,
+}
+
+impl Default for Llm {
+    fn default() -> Self {
+        Llm {
+            endpoint: None,
+            shape: LlmShape::OpenAi,
+            model: None,
+            key_env: None,
+            timeout_s: 60,
+            max_tokens_per_run: None,
+            max_usd_per_run: None,
+        }
+    }
+}
+
+/// How a server of language models is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LlmShape {
+    /// As OpenAI's.
+    OpenAi,
+    /// As Anthropic's.
+    Anthropic,
+}

@@ -1,0 +1,4 @@
+//! Floor 1: the only network. Whatever connects takes a `Permit`, the proof of a person's consent.
+
+pub mod http;
+pub mod llm;
