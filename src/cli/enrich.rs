@@ -2,6 +2,7 @@
 
 use super::ctx::Ctx;
 use super::human::{count, plural};
+use super::keys;
 use super::tables;
 use crate::config::{Config, Llm as Settings, LlmShape};
 use crate::model::consent::Permit;
@@ -10,11 +11,7 @@ use crate::net::http::{Http, Options, Proxies};
 use crate::net::llm::{Llm, Shape};
 use crate::pipeline::enrich::{Learned, Question, question};
 use crate::store::Store;
-use anyhow::{Context, Result};
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
+use anyhow::Result;
 
 /// What the step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,45 +122,8 @@ fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
     })
 }
 
-/// The key that `llm.key_env` names: from the environment, else from the file `env` in our folder,
-/// since a timer has no shell.
 fn key(settings: &Settings, ctx: &Ctx) -> Result<Option<String>> {
-    let Some(name) = &settings.key_env else {
-        return Ok(None);
-    };
-    if let Some(key) = ctx.env.var(name) {
-        return Ok(Some(key.to_owned()));
-    }
-    let file = ctx.home.secrets();
-    let key = kept(ctx)?.remove(name);
-    let missing = || {
-        Error::usage(format!("llm.key_env: the variable {name} is not set"))
-            .hinted(format!("put {name}=… into {} (chmod 600)", file.display()))
-    };
-    Ok(Some(key.ok_or_else(missing)?))
-}
-
-/// `NAME=value` lines of the file; none where there is no file. One that others may read is refused.
-fn kept(ctx: &Ctx) -> Result<BTreeMap<String, String>> {
-    let file = ctx.home.secrets();
-    let named = || file.display().to_string();
-    let mode = match fs::metadata(&file) {
-        Ok(meta) => meta.permissions().mode(),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(error).with_context(named),
-    };
-    if mode & 0o077 != 0 {
-        let error = Error::usage(format!("{} can be read by others", named()));
-        return Err(error.hinted(format!("chmod 600 {}", named())).into());
-    }
-    let text = fs::read_to_string(&file).with_context(named)?;
-    let lines = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.starts_with('#'));
-    let pairs = lines.filter_map(|line| line.trim_start_matches("export ").split_once('='));
-    let unquoted = |value: &str| value.trim().trim_matches(['"', '\'']).to_owned();
-    Ok(pairs
-        .map(|(name, value)| (name.trim().to_owned(), unquoted(value)))
-        .collect())
+    let name = settings.key_env.as_ref();
+    name.map(|name| keys::key("llm.key_env", name, ctx))
+        .transpose()
 }

@@ -7,6 +7,7 @@ mod check;
 mod config;
 mod consent;
 mod ctx;
+mod deliver;
 mod doctor;
 mod drift;
 mod enable;
@@ -15,6 +16,7 @@ mod eval;
 mod exit;
 mod forget;
 mod human;
+mod keys;
 mod ledger;
 mod out;
 mod places;
@@ -109,6 +111,7 @@ enum Command {
     Sessions(sessions::Args),
     Status(status::Args),
     Stats(stats::Args),
+    Deliver(deliver::Args),
     Doctor(doctor::Args),
     Eval(eval::Args),
     Enable(enable::EnableArgs),
@@ -131,6 +134,7 @@ impl Command {
             Command::Sessions(args) => sessions::run(args, ctx),
             Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
+            Command::Deliver(args) => deliver::run(args, ctx),
             Command::Doctor(args) => doctor::run(args, ctx),
             Command::Eval(args) => eval::run(args, ctx),
             Command::Enable(args) => enable::enable(args, ctx),

@@ -3,6 +3,7 @@
 use super::bar::Bar;
 use super::check;
 use super::ctx::Ctx;
+use super::deliver;
 use super::enrich::{self, Enriched};
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural};
@@ -16,6 +17,7 @@ use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::pipeline::admission::Admission;
+use crate::pipeline::deliver::Delivered;
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
@@ -128,6 +130,10 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     if enriches {
         enrich::check(&loaded.config, &store, ctx)?;
     }
+    let uploads = pipeline.steps.contains(&Step::Upload);
+    if uploads {
+        deliver::prepare(&loaded, &mut store, ctx)?;
+    }
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
@@ -144,13 +150,24 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
         true => enrich::enrich(&loaded.config, &store, ctx)?,
         false => Enriched::default(),
     };
+    let delivered = match uploads {
+        true => deliver::upload(&loaded, &mut store, ctx)?,
+        false => Vec::new(),
+    };
+    store.finish()?;
     lock.stamp(ctx.now)?;
-    log(pipeline, &report, &enriched, ctx)?;
+    let done = Done {
+        report,
+        enriched,
+        delivered,
+        first,
+    };
+    log(pipeline, &done, ctx)?;
     if pipeline.steps.contains(&Step::Report) {
-        tell(&report, &enriched, first, &loaded, ctx)?;
+        tell(&done, &loaded, ctx)?;
     }
-    Ok(match report.problems.is_empty() {
-        true => Exit::Done,
+    Ok(match done.report.problems.is_empty() {
+        true => deliver::exit(&done.delivered),
         false => Exit::Partial,
     })
 }
@@ -167,19 +184,30 @@ fn ingest(store: &mut Store, setup: &Setup<'_>, ctx: &Ctx) -> Result<Report> {
     ran
 }
 
+/// What the steps of a run did.
+struct Done {
+    report: Report,
+    enriched: Enriched,
+    delivered: Vec<Delivered>,
+    /// It was the first one.
+    first: bool,
+}
+
 /// A line in the log of runs, where there is news.
-fn log(pipeline: &Pipeline, report: &Report, enriched: &Enriched, ctx: &mut Ctx) -> Result<()> {
-    if !has_news(report) && enriched.asked == 0 {
+fn log(pipeline: &Pipeline, done: &Done, ctx: &mut Ctx) -> Result<()> {
+    let also: Vec<String> = done
+        .enriched
+        .line()
+        .into_iter()
+        .chain(deliver::lines(&done.delivered, ctx))
+        .collect();
+    if !has_news(&done.report) && also.is_empty() {
         return Ok(());
     }
     let took = duration_ms(ctx.elapsed_ms());
-    let asked = enriched.line().map(|line| format!(", {line}"));
-    let text = format!(
-        "run {}: {}{}, took {took}",
-        pipeline.name,
-        summary(report),
-        asked.unwrap_or_default()
-    );
+    let also: String = also.iter().map(|line| format!(", {line}")).collect();
+    let summary = summary(&done.report);
+    let text = format!("run {}: {summary}{also}, took {took}", pipeline.name);
     match runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text) {
         Ok(()) => Ok(()),
         Err(error) => ctx.out.warn(format!("the run is not in the log: {error}")),
@@ -239,18 +267,16 @@ fn summary(report: &Report) -> String {
 }
 
 /// The step `report`.
-fn tell(
-    report: &Report,
-    enriched: &Enriched,
-    first: bool,
-    loaded: &Loaded,
-    ctx: &mut Ctx,
-) -> Result<()> {
+fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
+    let Done {
+        report, enriched, ..
+    } = done;
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
         body["tools_asked"] = enriched.asked.into();
         body["tools_learned"] = enriched.learned.into();
         body["llm_tokens"] = enriched.tokens.into();
+        body["sinks"] = serde_json::to_value(&done.delivered)?;
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("run", body);
     }
@@ -273,6 +299,9 @@ fn tell(
     } else {
         news(report, ctx)?;
     }
+    for line in deliver::lines(&done.delivered, ctx) {
+        ctx.out.line(line)?;
+    }
     if let Some(group) = &report.group_kept {
         ctx.out.warn(format!(
             "this machine has another name now; new episodes go on to the group {group}"
@@ -291,7 +320,7 @@ fn tell(
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
     }
-    if first && report.files_outside > 0 {
+    if done.first && report.files_outside > 0 {
         let days = loaded.config.keep_length_days.unwrap_or_default();
         ctx.out.line(format!(
             "{} ({}) older than {} were left out",

@@ -5,8 +5,8 @@
 //! Schema extensions: `x-effect` says that a key is accepted without effect, and why; `x-error` is
 //! the text for a number out of range; `x-expected` is how errors name what belongs there.
 
-pub use super::wire_sinks::{Sink, SinkKind};
 pub use super::wire_llm::{Llm, LlmShape};
+pub use super::wire_sinks::{Sink, SinkKind};
 use crate::model::activity::Dimension;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -47,6 +47,8 @@ pub struct Narrowed {
     pub policy: FilterPolicy,
     /// Keep sub-agents' words.
     pub subagents: bool,
+    /// Deliver to sinks.
+    pub store_in_graph: bool,
     /// New logs that were not written to since are left out; `None`: none are.
     pub since: Option<Time>,
 }

@@ -95,6 +95,7 @@ impl<'a> Admission<'a> {
         let of = |config: &Config| Narrowed {
             policy: config.policy.clone(),
             subagents: config.subagents,
+            store_in_graph: config.store_in_graph,
             since: self.window.first(config.keep_length_days, self.now),
         };
         let (own, user) = (of(own), of(&self.loaded.config));

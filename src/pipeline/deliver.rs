@@ -4,7 +4,7 @@
 //! run asks the sink what arrived before it sends anything. Knows the order of these steps; refuses
 //! to know what a sink is.
 
-use crate::model::delivery::{Delivery, Fault, Landed, Parcel, Receipt, State};
+use crate::model::delivery::{Delivery, Fault, Landed, Outcome, Parcel, Receipt, State};
 use crate::model::error::Error;
 use crate::model::frontmatter::{Header, VERSION, heading, render, source_description};
 use crate::model::time::Time;
@@ -14,6 +14,7 @@ use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// Episodes of one batch. More: fewer requests; fewer: less to ask about after a crash.
 const BATCH: usize = 250;
@@ -336,6 +337,47 @@ pub fn verify(
             verified.requeued += missing.len() as u64;
             store.unsent(row.n, &missing, now)?;
         }
+    }
+}
+
+/// Writes an episode that says nothing, reads it back and removes it. It stands in a group of its
+/// own, so that a graph of that name may stay behind, empty.
+///
+/// # Errors
+/// At which of these the sink failed.
+pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<(), Fault> {
+    let parcel = Parcel {
+        id: Uuid::new_v5(&Uuid::NAMESPACE_URL, b"sessionmill:smoke"),
+        revision: 1,
+        group: "sessionmill_smoke".into(),
+        name: "Smoke test".into(),
+        content: "This episode was written to see whether it can be.".into(),
+        source_description: format!("smoke test, revision {:016x}", 1),
+        session: "smoke-test".into(),
+        namespace: "0000000000000000".into(),
+        project: "sessionmill".into(),
+        valid_at: now,
+        created_at: now,
+        attempts: 0,
+    };
+    let receipt = [Receipt {
+        id: parcel.id,
+        revision: parcel.revision,
+        place: sink.place(&parcel),
+    }];
+    match sink.deliver(&[parcel])?.pop() {
+        Some(Outcome::Seen) => {}
+        Some(Outcome::Refused(reason) | Outcome::Failed(reason)) => {
+            return Err(Fault::Batch(reason));
+        }
+        None => return Err(Fault::Batch("it said nothing about an episode".into())),
+    }
+    let landed = sink.verify(&receipt)?;
+    sink.forget(&receipt)?;
+    match (landed.as_slice(), sink.verify(&receipt)?.as_slice()) {
+        ([Landed::Once], [Landed::Missing]) => Ok(()),
+        ([Landed::Once], _) => Err(Fault::Batch("what was removed is still there".into())),
+        _ => Err(Fault::Batch("what was written was not read back".into())),
     }
 }
 

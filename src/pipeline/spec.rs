@@ -43,6 +43,8 @@ pub enum Step {
     Ingest,
     /// Ask a language model, where one is configured, about unknown tools.
     Enrich,
+    /// Deliver what waits to the sinks.
+    Upload,
     /// Say what happened.
     Report,
 }
@@ -143,9 +145,6 @@ pub const EMBEDDED: [(&str, &str); 3] = [
     ("ci", include_str!("../../pipelines/ci.yaml")),
 ];
 
-/// Steps that later versions bring.
-const LATER: [&str; 1] = ["upload"];
-
 /// Finds a pipeline by name: the user's `<dir>/<name>.yaml`, else the embedded one.
 ///
 /// Absent, unreadable and malformed ones are usage errors that name the file and what to write.
@@ -184,19 +183,21 @@ pub fn steps(named: impl Iterator<Item = Step>) -> Vec<Step> {
 }
 
 impl Step {
-    /// Reads a step's name; the error says what to write, or that it comes later.
+    /// Reads a step's name; the error says what to write.
     pub fn parse(word: &str) -> Result<Step, String> {
         match word {
             "ingest" => Ok(Step::Ingest),
             "enrich" => Ok(Step::Enrich),
+            "upload" => Ok(Step::Upload),
             "report" => Ok(Step::Report),
-            later if LATER.contains(&later) => {
-                Err(format!("the step `{later}` comes with a later version"))
-            }
-            other => Err(match nearest(other, ["ingest", "enrich", "report"]) {
-                Some(near) => format!("unknown step `{other}`; did you mean `{near}`?"),
-                None => format!("unknown step `{other}`; write ingest, enrich or report"),
-            }),
+            other => Err(
+                match nearest(other, ["ingest", "enrich", "upload", "report"]) {
+                    Some(near) => format!("unknown step `{other}`; did you mean `{near}`?"),
+                    None => {
+                        format!("unknown step `{other}`; write ingest, enrich, upload or report")
+                    }
+                },
+            ),
         }
     }
 }
@@ -222,7 +223,8 @@ mod tests {
         let none = Path::new("/nonexistent");
         let nightly = load("nightly", none).unwrap();
         assert_eq!(nightly.window, Window::Configured);
-        assert_eq!(nightly.steps, [Step::Ingest, Step::Enrich, Step::Report]);
+        let all = [Step::Ingest, Step::Enrich, Step::Upload, Step::Report];
+        assert_eq!(nightly.steps, all);
         assert_eq!(load("backfill", none).unwrap().window, Window::All);
         let ci = load("ci", none).unwrap();
         assert!(ci.check.now.is_some() && ci.check.host.is_some() && ci.check.home.is_some());

@@ -21,6 +21,13 @@ use crate::model::time::Time;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+impl Store {
+    /// Changes rows as no run would: what a crash or a stranger left.
+    pub(crate) fn tamper(&self, sql: &str) {
+        self.db.execute_batch(sql).unwrap();
+    }
+}
+
 /// A folder with a store in it.
 struct World {
     folder: TempDir,

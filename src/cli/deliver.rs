@@ -1,0 +1,522 @@
+//! `deliver`: what goes to which sink, what arrived, what was given up. And the step `upload` of a
+//! run, which is `deliver run` for all sinks.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::{ago, count, plural, table, time};
+use super::{keys, runlog};
+use crate::config::{Loaded, Sink as Settings, SinkTo};
+use crate::model::delivery::{Fault, State};
+use crate::model::error::{Error, ErrorKind};
+use crate::pipeline::admission::Admission;
+use crate::pipeline::deliver::{self, Delivered, Orders, Verified};
+use crate::pipeline::lock::Lock;
+use crate::pipeline::spec::Window;
+use crate::sinks::falkordb::{FalkorDb, Login};
+use crate::sinks::jsonl::Jsonl;
+use crate::sinks::markdown::Markdown;
+use crate::stages::upload::{RetryOptions, Sink};
+use crate::store::{Access, DeadLetter, Store};
+use anyhow::Result;
+use serde_json::json;
+use uuid::Uuid;
+
+/// Sinks: deliver to them, see what arrived and what was given up
+///
+/// Sinks are named under `sinks` in the settings. Every run delivers what is due; these commands do
+/// parts of it, or look.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Verb {
+    /// How each sink stands: what waits, what is there, what was given up
+    Status,
+    /// Deliver what is due, also to a sink that is paused
+    Run {
+        /// Only this sink
+        #[arg(value_name = "SINK")]
+        sink: Option<String>,
+        /// Also what was stored before the sink was known, oldest first
+        #[arg(long)]
+        history: bool,
+        /// Not more than so many episodes per sink
+        #[arg(long, value_name = "N")]
+        max: Option<usize>,
+    },
+    /// Ask sinks for everything that they are said to have; exit 3 unless all of it is there, once
+    Verify {
+        /// Only this sink
+        #[arg(value_name = "SINK")]
+        sink: Option<String>,
+        /// What is missing waits again
+        #[arg(long)]
+        requeue: bool,
+    },
+    /// See whether sinks answer and let us in
+    Check {
+        /// Only this sink
+        #[arg(value_name = "SINK")]
+        sink: Option<String>,
+        /// Write an episode, read it back, remove it
+        #[arg(long)]
+        smoke: bool,
+    },
+    /// What was given up
+    Dead {
+        #[command(subcommand)]
+        verb: Dead,
+    },
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Dead {
+    /// List it with the reasons
+    List,
+    /// Try again from the start
+    Replay(Letters),
+    /// Give up for good
+    Drop(Letters),
+}
+
+/// Which dead letters.
+#[derive(clap::Args, Debug)]
+struct Letters {
+    /// Ids of episodes
+    #[arg(value_name = "EPISODE", required_unless_present = "all")]
+    episodes: Vec<Uuid>,
+    /// Only this sink's
+    #[arg(long, value_name = "SINK")]
+    sink: Option<String>,
+    /// All of them
+    #[arg(long, conflicts_with = "episodes")]
+    all: bool,
+}
+
+/// Delivers or looks.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    match &args.verb {
+        Verb::Status => status(&loaded, ctx),
+        Verb::Run { sink, history, max } => {
+            let sinks = chosen(&loaded, sink.as_deref())?;
+            let wish = Wish {
+                history: *history,
+                max: *max,
+                insist: true,
+            };
+            let (_lock, mut store) = writer(ctx)?;
+            let done = deliver_to(&sinks, &wish, &loaded, &mut store, ctx)?;
+            store.finish()?;
+            tell_run(&done, ctx)
+        }
+        Verb::Verify { sink, requeue } => {
+            let sinks = chosen(&loaded, sink.as_deref())?;
+            verify(&sinks, *requeue, ctx)
+        }
+        Verb::Check { sink, smoke } => {
+            let sinks = chosen(&loaded, sink.as_deref())?;
+            check(&sinks, *smoke, ctx)
+        }
+        Verb::Dead { verb } => dead(verb, ctx),
+    }
+}
+
+/// The step `upload`: every sink, unless `store_in_graph` is off.
+pub fn upload(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<Vec<Delivered>> {
+    let wish = Wish::default();
+    let sinks: Vec<&Settings> = loaded.config.sinks.iter().collect();
+    match loaded.config.store_in_graph {
+        true => deliver_to(&sinks, &wish, loaded, store, ctx),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Fails where nobody agreed to an endpoint, or a password is missing: before a run does anything.
+/// Sinks that are new are noted, so that they get what this run stores.
+pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &Ctx) -> Result<()> {
+    for sink in &loaded.config.sinks {
+        open(sink, store, ctx)?;
+        store.sink(&sink.name, ctx.now)?;
+    }
+    Ok(())
+}
+
+/// What is asked for besides the settings.
+#[derive(Default)]
+struct Wish {
+    history: bool,
+    max: Option<usize>,
+    insist: bool,
+}
+
+fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
+    ctx.reader()?;
+    let lock = Lock::take(&ctx.home.lock())?;
+    Ok((lock, Store::open(&ctx.home.store(), Access::ReadWrite)?))
+}
+
+fn chosen<'a>(loaded: &'a Loaded, name: Option<&str>) -> Result<Vec<&'a Settings>> {
+    let all = &loaded.config.sinks;
+    let sinks: Vec<&Settings> = all
+        .iter()
+        .filter(|sink| name.is_none_or(|name| sink.name == name))
+        .collect();
+    match (sinks.is_empty(), name) {
+        (false, _) => Ok(sinks),
+        (true, None) => Err(Error::usage("no sink is configured")
+            .hinted("sessionmill config path; docs/delivery.md shows how")
+            .into()),
+        (true, Some(name)) => {
+            let known: Vec<&str> = all.iter().map(|sink| sink.name.as_str()).collect();
+            let error = Error::usage(format!("there is no sink {name}"));
+            Err(error.hinted(known.join(", ")).into())
+        }
+    }
+}
+
+/// A sink, ready to be asked. Opens no connection yet.
+fn open(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Box<dyn Sink>> {
+    Ok(match &settings.to {
+        SinkTo::Markdown(folder) => Box::new(Markdown::new(folder.clone())),
+        SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
+        SinkTo::FalkorDb {
+            endpoint,
+            user,
+            password_env,
+        } => {
+            let permit = store.permit(endpoint)?;
+            let setting = format!("sinks.{}.password_env", settings.name);
+            let password = password_env.as_ref();
+            let login = Login {
+                user: user.clone(),
+                password: password
+                    .map(|name| keys::key(&setting, name, ctx))
+                    .transpose()?,
+            };
+            Box::new(FalkorDb::new(&permit, &login).map_err(failed)?)
+        }
+    })
+}
+
+fn failed(fault: Fault) -> Error {
+    let kind = match fault {
+        Fault::Setup(_) => ErrorKind::Usage,
+        Fault::Away(..) | Fault::Batch(_) => ErrorKind::Failed,
+    };
+    Error::new(kind, fault.reason().to_owned())
+}
+
+fn deliver_to(
+    sinks: &[&Settings],
+    wish: &Wish,
+    loaded: &Loaded,
+    store: &mut Store,
+    ctx: &mut Ctx,
+) -> Result<Vec<Delivered>> {
+    let config = &loaded.config;
+    let limits = &config.delivery;
+    let kept_here = match sinks.is_empty() {
+        true => Vec::new(),
+        false => kept_here(loaded, store, ctx)?,
+    };
+    let ms = |seconds: u64| i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
+    let mut all = Vec::new();
+    for settings in sinks {
+        let mut sink = open(settings, store, ctx)?;
+        let permitted = |store: &Store| match settings.to.endpoint() {
+            Some(endpoint) => store.permit(endpoint).map(|_| ()),
+            None => Ok(()),
+        };
+        let orders = Orders {
+            now: ctx.now,
+            settled_ms: ms(u64::from(config.inactivity_timeout_s)),
+            settle_after_ms: ms(limits.settle_after_s),
+            retry: RetryOptions {
+                max_retries: limits.max_retries,
+                delays_ms: limits
+                    .retry_delays_s
+                    .iter()
+                    .map(|s| ms(u64::from(*s)))
+                    .collect(),
+            },
+            on_their_way_max: limits.max_queue_size as usize,
+            episodes_max: wish.max.or(limits.max_episodes_per_run.map(|n| n as usize)),
+            rate_per_minute: limits.rate_per_minute,
+            history: wish.history,
+            insist: wish.insist,
+            kept_here: &kept_here,
+            tells_path: &|_| config.include_project_path,
+            permitted: &permitted,
+        };
+        let done = deliver::deliver(store, &settings.name, sink.as_mut(), &orders)?;
+        if done.dead > 0 && limits.tells_dead {
+            let given_up = plural(done.dead, "episode");
+            let text = format!("sink {}: {given_up} given up", settings.name);
+            // the report says it too
+            let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text);
+        }
+        all.push(done);
+    }
+    Ok(all)
+}
+
+/// Projects that are not to be delivered: not trusted, switched off, or `store_in_graph` is off there.
+fn kept_here(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<String>> {
+    let admission = Admission::new(loaded, &ctx.env, Window::Configured, ctx.now);
+    let projects = store.projects("")?.into_iter().map(|(_, path)| path);
+    Ok(projects
+        .filter(|project| match admission.admit(Some(project), None, "") {
+            Err(_) => true,
+            Ok(narrowed) => narrowed.is_some_and(|own| !own.store_in_graph),
+        })
+        .collect())
+}
+
+/// One line per sink that has something to say.
+pub fn lines(done: &[Delivered], ctx: &Ctx) -> Vec<String> {
+    let mut lines = Vec::new();
+    for sink in done {
+        let mut parts = Vec::new();
+        let mut add = |n: u64, what: &str| {
+            if n > 0 {
+                parts.push(format!("{} {what}", count(n)));
+            }
+        };
+        add(sink.delivered + sink.found, "delivered");
+        add(sink.failed, "to be tried again");
+        add(sink.dead, "given up (sessionmill deliver dead list)");
+        add(sink.forgotten, "removed there");
+        add(sink.waiting, "waiting");
+        if let Some(fault) = &sink.fault {
+            let until = time(sink.paused_until, ctx.zone);
+            parts.push(format!("paused until {until}: {fault}"));
+        }
+        if !parts.is_empty() {
+            lines.push(format!("sink {}: {}", sink.sink, parts.join(", ")));
+        }
+    }
+    lines
+}
+
+fn tell_run(done: &[Delivered], ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        ctx.out.document("deliver run", json!({"sinks": done}))?;
+    } else {
+        let lines = lines(done, ctx);
+        for line in &lines {
+            ctx.out.line(line)?;
+        }
+        if lines.is_empty() {
+            ctx.out.line("nothing waits")?;
+        }
+    }
+    Ok(exit(done))
+}
+
+/// New dead letters are worth a look; a sink that is away is not (DESIGN § 5).
+pub fn exit(done: &[Delivered]) -> Exit {
+    match done.iter().any(|sink| sink.dead > 0) {
+        true => Exit::Partial,
+        false => Exit::Done,
+    }
+}
+
+fn status(loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
+    let store = ctx.reader()?;
+    let mut documents = Vec::new();
+    let mut rows = vec![
+        ["sink", "where", "there", "sent", "retried", "dead", "state"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    for settings in chosen(loaded, None)? {
+        let row = store.known_sink(&settings.name)?;
+        let standing = match &row {
+            Some(row) => store.standing_of(row.n)?,
+            None => Default::default(),
+        };
+        let of = |state: State| standing.states.get(state.as_str()).copied().unwrap_or(0);
+        let to = match &settings.to {
+            SinkTo::FalkorDb { endpoint, .. } => endpoint.to_string(),
+            SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
+        };
+        let paused = row.as_ref().and_then(|row| row.paused_until);
+        let paused = paused.filter(|until| *until > ctx.now);
+        let agreed = settings
+            .to
+            .endpoint()
+            .is_none_or(|e| store.permit(e).is_ok());
+        let error = row.as_ref().and_then(|row| row.error.clone());
+        let state = match (agreed, paused, standing.last_seen) {
+            (false, ..) => format!("no consent (sessionmill consent give {to})"),
+            (_, Some(until), _) => format!(
+                "paused until {}: {}",
+                time(Some(until), ctx.zone),
+                error.clone().unwrap_or_default()
+            ),
+            (_, None, Some(last)) => format!("delivered {}", ago(last, ctx.now)),
+            (_, None, None) => "nothing delivered yet".to_owned(),
+        };
+        documents.push(json!({
+            "sink": settings.name,
+            "to": to,
+            "consent": agreed,
+            "states": standing.states,
+            "last_seen": standing.last_seen.map(|t| t.rfc3339()),
+            "paused_until": paused.map(|t| t.rfc3339()),
+            "error": error,
+        }));
+        let cell = |state: State| count(of(state));
+        rows.push(vec![
+            settings.name.clone(),
+            to,
+            cell(State::Seen),
+            cell(State::Sent),
+            cell(State::Queued),
+            cell(State::Dead),
+            state,
+        ]);
+    }
+    match ctx.out.json {
+        true => ctx
+            .out
+            .document("deliver status", json!({"sinks": documents}))?,
+        false => ctx.out.text(table(&rows, &[2, 3, 4, 5]))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
+    let (_lock, mut store) = writer(ctx)?;
+    let mut all = Vec::new();
+    for settings in sinks {
+        let mut sink = open(settings, &store, ctx)?;
+        let verified =
+            deliver::verify(&mut store, &settings.name, sink.as_mut(), requeue, ctx.now)?;
+        all.push(verified.map_err(failed)?);
+    }
+    store.finish()?;
+    let whole = |v: &Verified| v.missing + v.twice == 0;
+    if ctx.out.json {
+        ctx.out.document("deliver verify", json!({"sinks": all}))?;
+    } else {
+        for v in &all {
+            let landed = plural(v.landed, "episode");
+            let (missing, twice) = (count(v.missing), count(v.twice));
+            let sink = &v.sink;
+            ctx.out.line(format!(
+                "sink {sink}: {landed} there, {missing} missing, {twice} twice"
+            ))?;
+            if v.missing > v.requeued {
+                let hint = format!("hint: sessionmill deliver verify {sink} --requeue");
+                ctx.out.note(hint)?;
+            }
+        }
+    }
+    Ok(match all.iter().all(whole) {
+        true => Exit::Done,
+        false => Exit::Partial,
+    })
+}
+
+fn check(sinks: &[&Settings], smoke: bool, ctx: &mut Ctx) -> Result<Exit> {
+    let store = match ctx.home.store().exists() {
+        true => ctx.reader()?,
+        false => Store::open(&ctx.home.store(), Access::ReadWrite)?,
+    };
+    let mut documents = Vec::new();
+    let mut exit = Exit::Done;
+    for settings in sinks {
+        let mut sink = open(settings, &store, ctx)?;
+        let checked = sink.check().and_then(|said| match smoke {
+            true => deliver::smoke(sink.as_mut(), ctx.now).map(|()| said),
+            false => Ok(said),
+        });
+        let (ok, said) = match checked {
+            Ok(said) => (true, said),
+            Err(fault) => (false, fault.reason().to_owned()),
+        };
+        if !ok {
+            exit = Exit::Failed;
+        }
+        documents.push(json!({"sink": settings.name, "ok": ok, "says": said, "smoke": smoke}));
+        if !ctx.out.json {
+            let word = if ok { "ok" } else { "FAILED" };
+            ctx.out.line(format!("{}: {word}: {said}", settings.name))?;
+        }
+    }
+    if ctx.out.json {
+        ctx.out
+            .document("deliver check", json!({"sinks": documents}))?;
+    }
+    Ok(exit)
+}
+
+fn dead(verb: &Dead, ctx: &mut Ctx) -> Result<Exit> {
+    let (letters, replay) = match verb {
+        Dead::List => {
+            let dead = ctx.reader()?.dead_letters(None)?;
+            return list_dead(&dead, ctx);
+        }
+        Dead::Replay(letters) => (letters, true),
+        Dead::Drop(letters) => (letters, false),
+    };
+    let (_lock, mut store) = writer(ctx)?;
+    let settled = store.settle_dead(letters.sink.as_deref(), &letters.episodes, replay, ctx.now)?;
+    store.finish()?;
+    let (command, word) = match replay {
+        true => ("deliver dead replay", "waits again"),
+        false => ("deliver dead drop", "given up for good"),
+    };
+    match ctx.out.json {
+        true => ctx.out.document(command, json!({"episodes": settled}))?,
+        false => ctx
+            .out
+            .line(format!("{}: {word}", plural(settled, "episode")))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn list_dead(dead: &[DeadLetter], ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        let letters: Vec<_> = dead
+            .iter()
+            .map(|letter| {
+                json!({
+                    "sink": letter.sink, "episode": letter.id, "attempts": letter.attempts,
+                    "at": letter.at.rfc3339(), "error": letter.error,
+                })
+            })
+            .collect();
+        ctx.out
+            .document("deliver dead list", json!({"dead": letters}))?;
+        return Ok(Exit::Done);
+    }
+    if dead.is_empty() {
+        ctx.out.line("nothing was given up")?;
+    }
+    let rows: Vec<Vec<String>> = dead
+        .iter()
+        .map(|letter| {
+            vec![
+                letter.id.to_string(),
+                letter.sink.clone(),
+                ago(letter.at, ctx.now),
+                letter.error.clone(),
+            ]
+        })
+        .collect();
+    ctx.out.text(table(&rows, &[]))?;
+    if let [one, ..] = dead {
+        let hint = format!(
+            "hint: sessionmill show {}; deliver dead replay --all",
+            one.id
+        );
+        ctx.out.note(hint)?;
+    }
+    Ok(Exit::Done)
+}

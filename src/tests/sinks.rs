@@ -1,0 +1,204 @@
+//! What every sink owes (`stages::upload::Sink`), asked of each of them: the files here, FalkorDB in
+//! `make test-graph`, since it has to be installed.
+
+use super::falkor::Falkor;
+use crate::model::consent::{Consent, Permit};
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::time::Time;
+use crate::sinks::falkordb::{FalkorDb, Login};
+use crate::sinks::jsonl::Jsonl;
+use crate::sinks::markdown::Markdown;
+use crate::stages::upload::Sink;
+use uuid::Uuid;
+
+fn parcel(n: u128, content: &str) -> Parcel {
+    let revision = xxhash_rust::xxh3::xxh3_64(content.as_bytes());
+    Parcel {
+        id: Uuid::from_u128(0x1000 + n),
+        revision,
+        group: if n % 3 == 0 {
+            "desk-two__global"
+        } else {
+            "desk__global"
+        }
+        .into(),
+        name: format!("Session {n}, part 1"),
+        content: format!(
+            "---\ngraphiti_session_metadata:\n  version: \"2.0\"\n---\n\n# Session {n}\n\n{content}\n"
+        ),
+        source_description: format!("[a1b2c3d4] Session, part 1, revision {revision:016x}"),
+        session: format!("session-{}", n / 2),
+        namespace: "a1b2c3d4e5f60718".into(),
+        project: "my shop/..".into(),
+        valid_at: Time(1_780_000_000_000 + n as i64 * 61_003),
+        created_at: Time(1_780_000_000_000),
+        attempts: 0,
+    }
+}
+
+fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
+    let receipt = |parcel: &Parcel| Receipt {
+        id: parcel.id,
+        revision: parcel.revision,
+        place: sink.place(parcel),
+    };
+    parcels.iter().map(receipt).collect()
+}
+
+/// Texts that formats stumble over.
+const ODD: [&str; 8] = [
+    "plain words",
+    "quotes \" ' ` and \\ backslashes \\n",
+    "---\nnot: a header\n---\n",
+    "<!-- /episode --> <!-- episode x 1 2 -->\n<!-- /episode -->",
+    "NUL \0 bell \u{7} line \u{2028} bom \u{feff} emoji 😀 漢字",
+    "{\"json\": [1, 2]}\r\n\ttabs",
+    "$rows }} ]] UNWIND",
+    "",
+];
+
+/// Every promise of the trait, one after the other.
+fn keeps_its_promises(sink: &mut dyn Sink) {
+    sink.check().unwrap();
+    let parcels: Vec<Parcel> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
+    let asked = receipts(sink, &parcels);
+    assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 8], "before");
+    for _ in 0..2 {
+        // again is nothing
+        assert_eq!(sink.deliver(&parcels).unwrap(), vec![Outcome::Seen; 8]);
+    }
+    let landed = sink.verify(&asked).unwrap();
+    let once = landed.iter().filter(|l| **l == Landed::Once).count();
+    assert_eq!(once, 8, "{landed:?}");
+    // another revision takes the place of the one before
+    let changed = parcel(2, "now it says something else");
+    sink.deliver(std::slice::from_ref(&changed)).unwrap();
+    assert_eq!(sink.verify(&asked[2..3]).unwrap(), [Landed::Missing]);
+    let now = receipts(sink, &[changed]);
+    assert_eq!(sink.verify(&now).unwrap(), [Landed::Once]);
+    assert_eq!(sink.verify(&asked[..2]).unwrap(), [Landed::Once; 2]);
+    // what is forgotten is gone, the others stay, and forgetting again is nothing
+    let gone = [asked[0].clone(), now[0].clone()];
+    for _ in 0..2 {
+        sink.forget(&gone).unwrap();
+    }
+    assert_eq!(sink.verify(&gone).unwrap(), [Landed::Missing; 2]);
+    let rest = [&asked[1..2], &asked[3..]].concat();
+    assert_eq!(sink.verify(&rest).unwrap(), [Landed::Once; 6]);
+    sink.forget(&rest).unwrap();
+    assert_eq!(sink.verify(&rest).unwrap(), [Landed::Missing; 6]);
+}
+
+#[test]
+fn notes_keep_their_promises_and_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let vault = folder.path().join("vault");
+    keeps_its_promises(&mut Markdown::new(vault.clone()));
+    let files = walkdir::WalkDir::new(&vault).into_iter().flatten();
+    let files: Vec<_> = files.filter(|e| e.file_type().is_file()).collect();
+    assert!(files.is_empty(), "{files:?}");
+}
+
+#[test]
+fn a_note_holds_a_session_in_order_under_one_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = Markdown::new(folder.path().to_owned());
+    let (first, second) = (parcel(2, "came first"), parcel(3, "came second"));
+    sink.deliver(&[second.clone()]).unwrap();
+    sink.deliver(&[first.clone()]).unwrap();
+    let place = sink.place(&first);
+    assert_eq!(place, "my-shop-..-a1b2c3d4/session-1.md");
+    let note = std::fs::read_to_string(folder.path().join(&place)).unwrap();
+    assert!(
+        note.starts_with("---\ngraphiti_session_metadata:"),
+        "{note}"
+    );
+    assert_eq!(
+        note.matches("graphiti_session_metadata").count(),
+        1,
+        "{note}"
+    );
+    let at = |text: &str| note.find(text).unwrap();
+    assert!(at("came first") < at("came second"));
+    sink.deliver(&[first, second]).unwrap();
+    let again = std::fs::read_to_string(folder.path().join(&place)).unwrap();
+    assert_eq!(note, again);
+}
+
+#[test]
+fn lines_keep_their_promises() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = Jsonl::new(folder.path().join("out"));
+    let parcels: Vec<Parcel> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
+    let asked = receipts(&sink, &parcels);
+    assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 8]);
+    sink.deliver(&parcels).unwrap();
+    assert_eq!(sink.verify(&asked).unwrap(), [Landed::Once; 8]);
+    // lines are only ever added: what is delivered twice is told twice, and seen to be
+    sink.deliver(&parcels[..1]).unwrap();
+    assert_eq!(sink.verify(&asked[..1]).unwrap(), [Landed::Twice]);
+    let changed = parcel(2, "now it says something else");
+    let now = receipts(&sink, std::slice::from_ref(&changed));
+    sink.deliver(&[changed]).unwrap();
+    assert_eq!(sink.verify(&asked[2..3]).unwrap(), [Landed::Missing]);
+    assert_eq!(sink.verify(&now).unwrap(), [Landed::Once]);
+    sink.forget(&asked).unwrap();
+    assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 8]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_a_fault_of_the_sink() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for sink in [
+        &mut Markdown::new(file.join("vault")) as &mut dyn Sink,
+        &mut Jsonl::new(file.join("out")),
+    ] {
+        assert!(sink.check().is_err());
+        assert!(sink.deliver(&[parcel(1, "x")]).is_err());
+    }
+}
+
+fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
+    let endpoint = server.endpoint();
+    let agreed = Consent {
+        scope: endpoint.to_string(),
+        given: true,
+        text: String::new(),
+        version: String::new(),
+        at: Time(0),
+    };
+    let permit = Permit::of(&endpoint, &[agreed]).unwrap();
+    FalkorDb::new(&permit, login).unwrap()
+}
+
+#[test]
+#[ignore = "needs FalkorDB: make test-graph"]
+fn falkordb_keeps_its_promises() {
+    let server = Falkor::start();
+    keeps_its_promises(&mut falkordb(&server, &Login::default()));
+}
+
+#[test]
+#[ignore = "needs FalkorDB: make test-graph"]
+fn falkordb_says_whose_fault_it_is() {
+    let server = Falkor::start();
+    let mut sink = falkordb(&server, &Login::default());
+    sink.deliver(&[parcel(1, "x")]).unwrap();
+    let names = ["a-b".to_owned(), "a_b".to_owned()];
+    assert!(matches!(sink.tells_apart(&names), Err(Fault::Setup(_))));
+    server.redis(&["CONFIG", "SET", "requirepass", "swordfish"]);
+    let mut stranger = falkordb(&server, &Login::default());
+    let refused = stranger.deliver(&[parcel(1, "x")]);
+    assert!(matches!(refused, Err(Fault::Setup(_))), "{refused:?}");
+    let login = Login {
+        user: None,
+        password: Some("swordfish".into()),
+    };
+    let mut sink = falkordb(&server, &login);
+    assert_eq!(sink.deliver(&[parcel(1, "x")]), Ok(vec![Outcome::Seen]));
+    drop(server);
+    let away = sink.deliver(&[parcel(1, "x")]);
+    assert!(matches!(away, Err(Fault::Away(..))), "{away:?}");
+}
