@@ -90,8 +90,8 @@ fn run_example(test: &Example, pipeline: &Pipeline, ctx: &Ctx) -> Result<Vec<Str
         window: Window::All,
         ..orders(pipeline, ctx)
     };
-    let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| Ok(None));
+    let screen = redact::reproducible(&loaded.config, &loaded.home)?;
+    let setup = setup::setup(&loaded.config, &orders, screen, &|_, _, _| Ok(None));
     example(&test.wants, &setup, dir.path())
 }
 
@@ -143,8 +143,8 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
             return Err(Error::usage(message).hinted(hint).into());
         }
         let loaded = defaults_at(&home)?;
-        let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
-        let setup = setup::setup(&loaded.config, &orders, redactor, &|_, _, _| Ok(None));
+        let screen = redact::reproducible(&loaded.config, &loaded.home)?;
+        let setup = setup::setup(&loaded.config, &orders, screen, &|_, _, _| Ok(None));
         return whole(&setup, dir.path(), &home, progress);
     }
     let loaded = ctx.settings()?;
@@ -157,8 +157,8 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
     let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
+    let screen = redact::reproducible(&loaded.config, &ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, screen, &admit);
     whole(&setup, dir.path(), &ctx.env.home, progress)
 }
 

@@ -110,8 +110,8 @@ fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
     let admission = Admission::new(loaded, &ctx.env, orders.window, orders.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let redactor = redact::redactor(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
+    let screen = redact::screen(&loaded.config, &ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, screen, &admit);
     let setup = Some(setup).filter(|_| loaded.config.enabled);
     let _lock = Lock::take(&ctx.home.lock())?;
     let bar = Bar::default();

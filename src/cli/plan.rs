@@ -49,8 +49,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
+    let screen = redact::reproducible(&loaded.config, &ctx.home)?;
+    let setup = setup::setup(&loaded.config, &orders, screen, &admit);
     let store: Option<Store> = match ctx.home.store().exists() {
         true => Some(ctx.reader()?),
         false => None,

@@ -117,13 +117,13 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     let env = ctx.env.clone();
     let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     let lock = Lock::take(&ctx.home.lock())?;
-    let redactor = redact::redactor(&loaded.config, &ctx.home)?;
+    let screen = redact::screen(&loaded.config, &ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let setup = setup::setup(&loaded.config, &orders, redactor, &admit);
+    let setup = setup::setup(&loaded.config, &orders, screen, &admit);
     let bar = Bar::default();
     let progress: &dyn Progress = if ctx.out.shows_progress() {
         &bar

@@ -2,14 +2,15 @@
 //! the command line's before the pipeline's before the settings'.
 
 use super::ctx::Ctx;
+use super::redact::Screen;
 use crate::config::Config;
 use crate::host::files::Root;
 use crate::model::time::Time;
 use crate::pipeline::file::Rules;
 use crate::pipeline::run::{Admit, Setup};
 use crate::pipeline::spec::{Pipeline, Window};
-use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
+use std::sync::Arc;
 
 /// What a run is told besides the settings.
 #[derive(Clone, Debug)]
@@ -43,12 +44,12 @@ impl Orders {
 pub fn setup<'a>(
     config: &Config,
     orders: &Orders,
-    redactor: Redactor,
+    screen: Screen,
     admit: &'a Admit<'a>,
 ) -> Setup<'a> {
     Setup {
         roots: roots(config),
-        rules: rules(config, &orders.host, redactor),
+        rules: rules(config, &orders.host, screen),
         discover: DiscoverOptions {
             since: since(config, orders),
             again: orders.rebuild,
@@ -72,13 +73,14 @@ pub fn roots(config: &Config) -> Vec<Root> {
 }
 
 /// How every log is treated.
-pub fn rules(config: &Config, host: &str, redactor: Redactor) -> Rules {
+pub fn rules(config: &Config, host: &str, screen: Screen) -> Rules {
     Rules {
         policy: config.policy.clone(),
         chunk: config.chunk,
         host: host.to_owned(),
         subagents: config.subagents,
-        redactor,
+        redactor: screen.redactor,
+        markers: Arc::new(screen.markers),
     }
 }
 

@@ -8,7 +8,7 @@ use super::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader, Shape};
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
-use crate::model::entry::{Context, What};
+use crate::model::entry::{Context, Entry, What};
 use crate::model::episode::Episode;
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::namespace::{namespace, project_root};
@@ -18,6 +18,7 @@ use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
+use crate::rules::markers::Markers;
 use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
 use crate::stages::filter::{FilterState, filter, redact};
@@ -25,6 +26,7 @@ use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::score;
 use anyhow::Result;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
@@ -46,6 +48,8 @@ pub struct Rules {
     pub subagents: bool,
     /// Masks secrets.
     pub redactor: Redactor,
+    /// What people mark to keep it out.
+    pub markers: Arc<Markers>,
 }
 
 impl Rules {
@@ -154,6 +158,7 @@ pub fn fold(
                     (e.what, e.message) = (What::Noise("sub-agent".into()), None);
                 });
         }
+        fold.keeps_out |= leave_out_marked(&mut batch.items, &rules.markers);
         advance(batch.delta.to - batch.delta.from);
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
@@ -193,6 +198,8 @@ struct Fold {
     generation: u32,
     /// The next commit is the first of a rebuild.
     rebuild: bool,
+    /// A person said that the session stays out.
+    keeps_out: bool,
     reader: LogReader,
     checked_bytes: u64,
     parser: ParseState,
@@ -242,6 +249,7 @@ impl Fold {
             forked_from: work.forked_from,
             generation,
             rebuild: again,
+            keeps_out: false,
             reader,
             checked_bytes,
             sealed: Vec::new(),
@@ -298,6 +306,7 @@ impl Fold {
             rejects: self.rejects.drain(..rejects).collect(),
             unknown: std::mem::take(&mut self.account.unknown),
             rebuild: std::mem::take(&mut self.rebuild),
+            keeps_out: self.keeps_out,
         };
         redact::commit(&mut commit, &rules.redactor);
         Ok(Some(commit))
@@ -414,6 +423,19 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
             (checkpoint.generation, Content::default(), Carry::default())
         }
     }
+}
+
+/// Takes out the passages that people marked; whether one of them keeps the session out. Copied
+/// records count too: who goes on with a chat that is not to be indexed has its history before him.
+fn leave_out_marked(entries: &mut [Entry], markers: &Markers) -> bool {
+    let mut keeps_out = false;
+    for words in entries.iter_mut().filter_map(|e| e.what.persons_words()) {
+        keeps_out |= markers.keeps_out(words);
+        if let Cow::Owned(left) = markers.without_passages(words) {
+            *words = left;
+        }
+    }
+    keeps_out
 }
 
 /// The last time before the records that the fold goes on with.

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 22] = [
+static TABLES: [Shown; 19] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -241,24 +241,6 @@ static TABLES: [Shown; 22] = [
         order: "namespace",
     },
     Shown {
-        table: "forgotten_episode",
-        columns: &["id=hex(id)", "-at"],
-        rows: None,
-        order: "id",
-    },
-    Shown {
-        table: "forgotten_by",
-        columns: &["sink", "id=hex(id)"],
-        rows: None,
-        order: "sink, id",
-    },
-    Shown {
-        table: "due",
-        columns: &["task"],
-        rows: None,
-        order: "task",
-    },
-    Shown {
         table: "consent",
         columns: &["scope", "given", "text", "version", "-n", "-at"],
         rows: None,
@@ -278,8 +260,18 @@ mod tests {
     use crate::store::Access;
     use std::collections::BTreeSet;
 
-    /// Tables that hold nothing of their own: shared strings, and the index's inner pages.
-    const INNER: [&str; 5] = ["name", "words", "words_config", "words_data", "words_idx"];
+    /// Tables that hold nothing of their own: shared strings, and the index's inner pages; and what
+    /// is left to do about what went, which depends on when runs came.
+    const INNER: [&str; 8] = [
+        "name",
+        "words",
+        "words_config",
+        "words_data",
+        "words_idx",
+        "due",
+        "forgotten_by",
+        "forgotten_episode",
+    ];
 
     #[test]
     fn every_column_of_every_table_is_shown_or_left_out() {

@@ -18,7 +18,7 @@ use crate::model::checkpoint::COPY;
 use crate::model::ledger::Ledger;
 use crate::model::session::SessionFacts;
 use crate::model::time::Time;
-use crate::model::tombstone::{Selection, Tombstones};
+use crate::model::tombstone::{FORGOTTEN, MARKED, Selection, Tombstones};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
@@ -40,8 +40,7 @@ pub struct Forgotten {
 }
 
 /// Who wanted a session gone.
-#[allow(dead_code)]
-pub(super) const BY_MARKER: &str = "marker";
+const BY_MARKER: &str = "marker";
 const ASKED: &str = "asked";
 
 /// Sessions, as a condition on `s`, that no tombstone keeps out.
@@ -86,7 +85,7 @@ impl Store {
         if let Some((namespace, before)) = &selection.before {
             forget_before(&tx, namespace, *before, at, &mut forgotten)?;
         }
-        sweep(&tx)?;
+        scrub_summaries(&tx)?;
         for session in &selection.sessions {
             forgotten.kin.extend(kin(&tx, session)?);
         }
@@ -199,14 +198,33 @@ impl Store {
     }
 }
 
-/// A person wanted this session gone.
-pub(super) fn is_forgotten(db: &Connection, session: &str) -> rusqlite::Result<bool> {
-    db.prepare_cached("SELECT 1 FROM forgotten WHERE session = ?1")?
-        .exists([session])
+/// Why a session's lines stay out, as its ledgers say it; `None`: they don't.
+pub(super) fn reason(db: &Connection, session: &str) -> rusqlite::Result<Option<&'static str>> {
+    let reason: Option<String> = db
+        .prepare_cached("SELECT reason FROM forgotten WHERE session = ?1")?
+        .query_row([session], |row| row.get(0))
+        .optional()?;
+    Ok(reason.map(|reason| ledger_reason(&reason)))
+}
+
+fn ledger_reason(reason: &str) -> &'static str {
+    match reason {
+        BY_MARKER => MARKED,
+        _ => FORGOTTEN,
+    }
+}
+
+/// A session's own words keep it out: what is stored of it goes, once.
+pub(super) fn keep_out_marked(tx: &Connection, session: &str, at: Time) -> rusqlite::Result<()> {
+    if reason(tx, session)?.is_some() {
+        return Ok(());
+    }
+    let mut forgotten = Forgotten::default();
+    keep_out(tx, session, BY_MARKER, at, &mut forgotten)
 }
 
 /// Makes the tombstone of a session and removes what it said.
-pub(super) fn keep_out(
+fn keep_out(
     tx: &Connection,
     session: &str,
     reason: &str,
@@ -227,7 +245,7 @@ pub(super) fn keep_out(
     gone(tx, &episodes, at, forgotten)?;
     let files = "SELECT count(*) FROM file WHERE session = ?1";
     forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
-    clear_files(tx, n, &|_| Carry::default())?;
+    clear_files(tx, n, Some(ledger_reason(reason)), &|_| Carry::default())?;
     tx.execute(
         "UPDATE session SET summary = NULL, title = NULL, branch = NULL, facts = ?2 WHERE n = ?1",
         params![n, pack_json(&SessionFacts::default())],
@@ -262,18 +280,6 @@ fn gone(
     Ok(())
 }
 
-/// Names and titles that hung on nothing else.
-pub(super) fn sweep(tx: &Connection) -> rusqlite::Result<()> {
-    scrub_summaries(tx)?;
-    tx.execute(
-        "DELETE FROM name WHERE n NOT IN (SELECT path FROM episode_path
-             UNION SELECT tool FROM episode_tool UNION SELECT made_by FROM episode
-             UNION SELECT graph FROM episode)",
-        [],
-    )?;
-    Ok(())
-}
-
 /// Removes the episodes that began before a time, and what sessions and checkpoints tell of it.
 fn forget_before(
     tx: &Transaction<'_>,
@@ -304,7 +310,7 @@ fn forget_before(
             .collect::<rusqlite::Result<Vec<Doomed>>>()?;
         gone(tx, &old, at, forgotten)?;
         untitle(tx, n)?;
-        clear_files(tx, n, &|carry| without_words(carry, before))?;
+        clear_files(tx, n, None, &|carry| without_words(carry, before))?;
         tx.execute("UPDATE session SET summary = NULL WHERE n = ?1", [n])?;
         let ended: Option<i64> =
             tx.query_row("SELECT ended FROM session WHERE n = ?1", [n], |r| r.get(0))?;
@@ -352,10 +358,11 @@ fn without_words(mut carry: Carry, before: Time) -> Carry {
     carry
 }
 
-/// Carry and facts hold words; ledgers don't.
+/// Carry and facts hold words; ledgers don't, and tell `reason` of what was kept.
 fn clear_files(
     tx: &Connection,
     session: i64,
+    reason: Option<&'static str>,
     keep: &dyn Fn(Carry) -> Carry,
 ) -> rusqlite::Result<()> {
     type State = Json<(Ledger, SessionFacts)>;
@@ -370,7 +377,10 @@ fn clear_files(
         })?
         .collect::<rusqlite::Result<_>>()?;
     for (file, carry, sealed, tail) in folds {
-        let without_facts = |state: State| pack_json(&(state.0.0, SessionFacts::default()));
+        let without_facts = |Json((mut ledger, _)): State| {
+            reason.inspect(|reason| ledger.withhold(reason));
+            pack_json(&(ledger, SessionFacts::default()))
+        };
         let carry = pack_json(&keep(carry.0));
         tx.execute(
             "UPDATE fold SET (carry, sealed, tail) = (?2, ?3, ?4) WHERE file = ?1",

@@ -104,6 +104,7 @@ impl Home {
                 host: "test".into(),
                 subagents: true,
                 redactor,
+                markers: Default::default(),
             },
             discover: DiscoverOptions::default(),
             jobs: 2,

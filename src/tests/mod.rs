@@ -12,6 +12,7 @@ mod growth;
 mod home;
 mod hostile;
 mod looks;
+mod markers;
 mod project;
 mod reading;
 mod readme;

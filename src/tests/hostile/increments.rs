@@ -54,6 +54,7 @@ fn rules(choice: u64) -> Rules {
         host: "test".into(),
         subagents: true,
         redactor: Redactor::default(),
+        markers: Default::default(),
     }
 }
 

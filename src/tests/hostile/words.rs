@@ -123,6 +123,7 @@ fn small_store() -> (TempDir, Store) {
             host: "test".into(),
             subagents: true,
             redactor: Default::default(),
+            markers: Default::default(),
         },
         discover: DiscoverOptions::default(),
         jobs: 1,
