@@ -1,6 +1,7 @@
 //! How outputs that state no exit code say that a call went wrong. Knows the table; refuses to
 //! guess from anything but an output's first words (D28).
 
+use super::table;
 use crate::model::entry::Status;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -27,9 +28,7 @@ struct Row {
     sample: String,
 }
 
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("endings.yaml")).expect("embedded table, checked by a test")
-});
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| table::rows(table::embedded!("endings")));
 
 #[cfg(test)]
 mod tests {

@@ -47,11 +47,8 @@ pub fn refusal_words(text: &str) -> Option<&str> {
     (!words.is_empty()).then_some(words)
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let written: Written = serde_yaml::from_str(&table::rows(include_str!("errors.yaml")))
-        .expect("the embedded table of errors");
-    Table::new(written)
-});
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| Table::new(table::rows(table::embedded!("errors"))));
 
 #[derive(Deserialize)]
 struct Written {

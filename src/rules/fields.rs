@@ -1,6 +1,7 @@
 //! Which types the fields have had on which reading depends. Knows a value's type by its first byte;
 //! refuses to know what a field means.
 
+use super::table;
 use crate::model::source::Agent;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -99,8 +100,7 @@ pub fn all() -> Vec<(Agent, &'static Field)> {
 type ByRecord = FxHashMap<String, Vec<Field>>;
 
 static TABLE: LazyLock<(ByRecord, ByRecord)> = LazyLock::new(|| {
-    let rows: Vec<Field> =
-        serde_yaml::from_str(include_str!("fields.yaml")).expect("the table is tested");
+    let rows: Vec<Field> = table::rows(table::embedded!("fields"));
     let mut table = (ByRecord::default(), ByRecord::default());
     for field in rows {
         let of_agent = match field.agent {

@@ -1,6 +1,7 @@
 //! Who really spoke: what of a text in role user a person typed (FORMATS § 4, § 8.3). Knows the
 //! table of wrappers, reminders and injected blocks, ours among them; refuses to know records.
 
+use super::table;
 use crate::model::source::Agent;
 use memchr::{memchr3, memmem};
 use serde::Deserialize;
@@ -85,9 +86,7 @@ struct Table {
     plain: Vec<&'static Row>,
 }
 
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("injected.yaml")).expect("embedded table, checked by a test")
-});
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| table::rows(table::embedded!("injected")));
 
 static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| {
     [Agent::Claude, Agent::Codex].map(|agent| {

@@ -2,6 +2,7 @@
 //!
 //! Knows words and their inflections; refuses to know whose words they are and what they weigh.
 
+use super::table;
 use crate::model::activity::Dimension;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -84,11 +85,8 @@ struct Table {
 #[serde(transparent)]
 struct Written(BTreeMap<Dimension, Vec<String>>);
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let written: Written = serde_yaml::from_str(include_str!("keywords.yaml"))
-        .expect("the embedded table of keywords");
-    Table::of(written)
-});
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| Table::of(table::rows(table::embedded!("keywords"))));
 
 impl Table {
     fn of(written: Written) -> Table {

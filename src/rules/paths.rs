@@ -1,5 +1,6 @@
 //! Which kind of work a file belongs to, by its path, as a table (`paths.yaml`).
 
+use super::table;
 use crate::model::activity::Dimension;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -22,9 +23,8 @@ struct Row {
     folder: Vec<String>,
 }
 
-static TABLE: LazyLock<BTreeMap<Dimension, Row>> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("paths.yaml")).expect("the embedded table of paths")
-});
+static TABLE: LazyLock<BTreeMap<Dimension, Row>> =
+    LazyLock::new(|| table::rows(table::embedded!("paths")));
 
 impl Row {
     fn fits(&self, path: &str) -> bool {

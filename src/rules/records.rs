@@ -1,12 +1,11 @@
 //! Which kinds of Claude Code records are known to be noise, and under which reason.
 
+use super::table;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("records.yaml")).expect("the embedded table is tested")
-});
+static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("records")));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

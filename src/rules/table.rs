@@ -1,61 +1,38 @@
-//! How embedded tables are read. Knows that rows carry samples; refuses to know what rows mean.
+//! How embedded tables are read. Knows that they are written as YAML with samples that test them,
+//! and built as JSON without (`build.rs`); refuses to know what rows mean.
 
-use std::borrow::Cow;
+use serde::de::DeserializeOwned;
 
-/// A table as it is to be parsed: with its samples in tests only.
-pub fn rows(table: &'static str) -> Cow<'static, str> {
-    match cfg!(test) {
-        true => Cow::Borrowed(table),
-        false => Cow::Owned(without_samples(table)),
-    }
+/// The text of the table `src/rules/$path.yaml`: with samples, as it is written, in tests; as it was
+/// built in the program.
+macro_rules! embedded {
+    ($folder:literal, $name:literal) => {{
+        #[cfg(test)]
+        let text = include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/rules/",
+            $folder,
+            $name,
+            ".yaml"
+        ));
+        #[cfg(not(test))]
+        let text = include_str!(concat!(env!("OUT_DIR"), "/", $name, ".json"));
+        text
+    }};
+    ($name:literal) => {
+        $crate::rules::table::embedded!("", $name)
+    };
 }
+pub(crate) use embedded;
 
-/// A table without the `samples:` of its rows: they are for tests, and parsing them would cost every
-/// run several milliseconds. Cheap: one pass over the lines.
-fn without_samples(table: &str) -> String {
-    let mut kept = String::with_capacity(table.len());
-    let mut samples_at: Option<usize> = None;
-    for line in table.split_inclusive('\n') {
-        let content = line.trim_start();
-        let at = line.len() - content.len();
-        if samples_at.is_some_and(|samples| content.is_empty() || at > samples) {
-            continue;
-        }
-        samples_at = (content.trim_end() == "samples:").then_some(at);
-        if samples_at.is_none() && !content.starts_with('#') {
-            kept.push_str(line);
-        }
-    }
-    kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_yaml::Value;
-
-    #[test]
-    fn rows_stay_as_they_are_but_for_their_samples() {
-        for table in [
-            include_str!("tools.yaml"),
-            include_str!("errors.yaml"),
-            include_str!("test_runners.yaml"),
-        ] {
-            let mut whole: Value = serde_yaml::from_str(table).expect("a table");
-            forget_samples(&mut whole);
-            let kept: Value = serde_yaml::from_str(&without_samples(table)).expect("a table");
-            assert_eq!(kept, whole);
-        }
-    }
-
-    fn forget_samples(value: &mut Value) {
-        match value {
-            Value::Mapping(map) => {
-                map.remove("samples");
-                map.values_mut().for_each(forget_samples);
-            }
-            Value::Sequence(list) => list.iter_mut().for_each(forget_samples),
-            _ => {}
-        }
-    }
+/// The rows of an [`embedded!`] table.
+///
+/// # Panics
+/// When it doesn't fit its rows; every table has a test that reads it.
+pub fn rows<T: DeserializeOwned>(embedded: &str) -> T {
+    let rows = match cfg!(test) {
+        true => serde_yaml::from_str(embedded).map_err(|error| error.to_string()),
+        false => serde_json::from_str(embedded).map_err(|error| error.to_string()),
+    };
+    rows.unwrap_or_else(|error| panic!("an embedded table: {error}"))
 }

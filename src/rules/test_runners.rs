@@ -86,7 +86,7 @@ pub struct TestRun {
 const NAMES_MAX: usize = 50;
 
 static TABLE: LazyLock<Table> =
-    LazyLock::new(|| Table::load(&table::rows(include_str!("test_runners.yaml"))));
+    LazyLock::new(|| Table::load(table::rows(table::embedded!("test_runners"))));
 
 struct Table {
     idle: FxHashSet<String>,
@@ -158,8 +158,7 @@ impl Pattern {
 }
 
 impl Table {
-    fn load(text: &str) -> Table {
-        let written: Written = serde_yaml::from_str(text).expect("the embedded table of runners");
+    fn load(written: Written) -> Table {
         let mut rows_of: FxHashMap<String, u64> = FxHashMap::default();
         for (i, row) in written.runners.iter().enumerate() {
             for literal in &row.find {

@@ -141,8 +141,7 @@ struct Written {
 }
 
 fn written() -> Vec<Written> {
-    serde_yaml::from_str(&table::rows(include_str!("tools.yaml")))
-        .expect("the embedded table of tools")
+    table::rows(table::embedded!("tools"))
 }
 
 impl Table {

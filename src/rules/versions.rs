@@ -1,7 +1,7 @@
 //! Which versions of the agents' logs this program was tested with. Knows how versions are ordered;
 //! refuses to treat a newer one differently.
 
-use super::table::rows;
+use super::table;
 use crate::model::source::Agent;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -38,9 +38,7 @@ struct Samples {
     newer: Vec<String>,
 }
 
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    serde_yaml::from_str(&rows(include_str!("versions.yaml"))).expect("the table is tested")
-});
+static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| table::rows(table::embedded!("versions")));
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,8 @@ use crate::model::source::Agent;
 use crate::model::time::Time;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 /// Which sessions to list. The default is all of them but the forgotten ones.
@@ -351,21 +352,30 @@ pub(super) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<()> {
     if told.is_empty() {
         return tx.commit();
     }
-    let mut titles: Vec<(i64, String)> = Vec::new();
+    let mut titles = BTreeMap::new();
     {
         let mut select = tx.prepare_cached(
-            "SELECT file.session, record.ids FROM record JOIN file ON file.n = record.file
-             ORDER BY file.stream IS NULL, file.key DESC, block = 0, block",
+            "SELECT file.session, file.stream IS NULL, file.key, block, ids
+             FROM record JOIN file ON file.n = record.file",
         )?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
-            let session = row.get(0)?;
-            let hits = unpack(row.get_ref(1)?.as_blob()?).filter_map(|id| told.get(&id));
-            titles.extend(hits.map(|text| (session, text.clone())));
+            let ids = row.get_ref(4)?.as_blob()?;
+            for (nth, id) in unpack(ids).enumerate() {
+                let Some(text) = told.get(&id) else { continue };
+                let (session, main): (i64, bool) = (row.get(0)?, row.get(1)?);
+                let (key, block): (String, i64) = (row.get(2)?, row.get(3)?);
+                // sub-agents' count least
+                let place = (session, main, Reverse(key), block == 0, block, nth);
+                titles.insert(place, text);
+            }
         }
     }
-    // The last title of a session's own last record stands; sub-agents' count least.
-    for (session, text) in FxHashMap::from_iter(titles) {
+    // The last title of a session's own last record stands.
+    let last = titles
+        .into_iter()
+        .map(|((session, ..), text)| (session, text));
+    for (session, text) in BTreeMap::from_iter(last) {
         let changed = tx
             .prepare_cached("UPDATE session SET summary = ?2 WHERE n = ?1 AND summary IS NOT ?2")?
             .execute(params![session, text])?;

@@ -99,8 +99,7 @@ struct WrittenWrapper {
 }
 
 pub(super) fn written() -> Written {
-    serde_yaml::from_str(&table::rows(include_str!("commands.yaml")))
-        .expect("the embedded table of commands")
+    table::rows(table::embedded!("commands/", "commands"))
 }
 
 impl Table {

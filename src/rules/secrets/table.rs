@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 /// The table that comes with the program.
-pub(super) const EMBEDDED: &str = include_str!("../secrets.yaml");
+pub(super) const EMBEDDED: &str = table::embedded!("secrets");
 
 /// Bytes that a match may take where its row says nothing else.
 const REACH: usize = 1024;
@@ -132,7 +132,7 @@ fn members(class: &str) -> Vec<char> {
 
 /// The embedded rows.
 pub(super) fn rows() -> Vec<Row> {
-    serde_yaml::from_str(&table::rows(EMBEDDED)).expect("the embedded table of secrets")
+    table::rows(EMBEDDED)
 }
 
 /// Rules and exceptions of one person.
