@@ -15,6 +15,8 @@ use crate::pipeline::spec::{Example, Pipeline, Window};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Checks a pipeline, or records its result. A difference and a failed example are exit 1.
@@ -191,7 +193,16 @@ fn defaults_at(home: &Path) -> Result<Loaded> {
 
 fn write(recorded: &Path, text: &str) -> Result<()> {
     if let Some(dir) = recorded.parent() {
-        fs::create_dir_all(dir)?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)?;
     }
-    fs::write(recorded, text).with_context(|| recorded.display().to_string())
+    // What was said in a corpus is nobody else's business.
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let written = options
+        .open(recorded)
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    written.with_context(|| recorded.display().to_string())
 }

@@ -1,6 +1,7 @@
 //! `doctor`: what is wrong, and which command mends it. The checks are in `pipeline::doctor`.
 
 use super::bar::Bar;
+use super::canary;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::plural;
@@ -34,12 +35,19 @@ pub struct Args {
     /// Read every log again and compare it with what was read of it
     #[arg(long)]
     deep: bool,
+    /// Plant secrets of every rule in a throw-away home, run over them, and look for them in every
+    /// byte of what that leaves behind
+    #[arg(long, conflicts_with_all = ["repair", "deep"])]
+    canary: bool,
 }
 
 /// Examines, after mending where that was asked for.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let env = ctx.env.clone();
     let loaded = config::load(&env);
+    if args.canary {
+        return canary::run(&loaded?, ctx);
+    }
     let repaired = match args.repair {
         true => Some(mend(loaded.as_ref(), ctx)?),
         false => None,

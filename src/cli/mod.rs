@@ -2,6 +2,7 @@
 //! The world comes in through [`World`]; nothing below this floor looks at it.
 
 mod bar;
+mod canary;
 mod check;
 mod config;
 mod consent;

@@ -46,7 +46,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     let orders = Orders::new(&pipeline, ctx);
     let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now)
+        .allowing_untrusted(args.options.allow_untrusted);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let screen = redact::reproducible(&loaded.config, &ctx.home)?;

@@ -3,7 +3,8 @@
 //! Memory is bounded by a block, the open tail's rows and what a commit gathers. Nothing here
 //! writes; the commits go to whoever asked for them.
 
-use super::account::{Account, Ids, Settled};
+use super::account::{Account, Settled};
+use super::ids::Ids;
 use super::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader, Shape};
 use crate::model::carry::Carry;

@@ -51,8 +51,6 @@ struct Passage {
     samples: Vec<(String, String)>,
 }
 
-const EMBEDDED: &str = include_str!("markers.yaml");
-
 impl Default for Markers {
     /// Those that come with the program.
     fn default() -> Markers {
@@ -61,7 +59,7 @@ impl Default for Markers {
 }
 
 fn embedded() -> Table {
-    serde_yaml::from_str(&table::rows(EMBEDDED)).expect("the embedded table of markers")
+    table::rows(table::embedded!("markers"))
 }
 
 impl Markers {

@@ -13,6 +13,7 @@ mod home;
 mod hostile;
 mod looks;
 mod markers;
+mod modes;
 mod project;
 mod reading;
 mod readme;
