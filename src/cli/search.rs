@@ -55,11 +55,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let query = meant(args, &reach, ctx);
     let answer = recall(&ctx.reader()?, &query, &reach.scope)?;
     if ctx.out.json {
-        let list: Vec<Value> = answer.hits.iter().map(document).collect();
+        let list = answer.hits.iter().map(|hit| document(hit, ctx));
+        let list: Vec<Value> = list.collect::<Result<_>>()?;
         let body = json!({"loosened": answer.loosened, "reason": answer.reason, "hits": list});
         ctx.out.document("search", body)?;
     } else {
-        print_all(&answer, &reach, ctx)?;
+        print_all(&answer, ctx)?;
     }
     Ok(match answer.hits.is_empty() {
         true => Exit::Failed,
@@ -67,12 +68,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     })
 }
 
-fn print_all(answer: &Answer, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
     if answer.loosened {
         ctx.out.note("no episode has all words; these have some")?;
     }
     for hit in &answer.hits {
-        print(hit, reach, ctx)?;
+        print(hit, ctx)?;
     }
     match answer.reason {
         Some(reason) => ctx.out.warn(reason),
@@ -109,7 +110,7 @@ fn line(words: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-fn print(hit: &Hit, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
     let id = hit.episode.to_string();
     let title = match (&hit.session_title, hit.title.is_empty()) {
         (Some(title), true) => title,
@@ -127,10 +128,8 @@ fn print(hit: &Hit, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
     };
     ctx.out
         .line(format!("{}  {time}  {title}", places::short(&id, 8)))?;
-    let origin = format!(
-        "  {} {part}",
-        reach.origin(&hit.namespace, &hit.project_path)
-    );
+    let place = places::origin_of(&hit.namespace, &hit.project_path, ctx)?;
+    let origin = format!("  {place} {part}");
     let origin = ctx.out.paint(Style::Dim, &origin);
     ctx.out.line(origin)?;
     let snippet = marked(&hit.snippet, &ctx.out);
@@ -157,8 +156,8 @@ fn marked(snippet: &Snippet, out: &Out) -> String {
     format!("{before}{}{after}", text.trim())
 }
 
-fn document(hit: &Hit) -> Value {
-    json!({
+fn document(hit: &Hit, ctx: &mut Ctx) -> Result<Value> {
+    let document = json!({
         "episode": hit.episode.to_string(),
         "session": hit.session,
         "title": hit.title,
@@ -176,5 +175,6 @@ fn document(hit: &Hit) -> Value {
         "lines": [hit.lines.0, hit.lines.1],
         "score": hit.score,
         "snippet": hit.snippet,
-    })
+    });
+    places::veiled(document, &hit.project_path, ctx)
 }

@@ -4,7 +4,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::Style;
-use super::places::{self, Filters, Reach};
+use super::places::{self, Filters};
 use crate::model::activity::{Activity, Dimension, MIN_STRENGTH, MIXED};
 use crate::rules::classify::Classifier;
 use crate::stages::score::signals;
@@ -34,14 +34,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
         let list = rows
             .iter()
-            .map(|row| Ok(with_activity(document(row), &activity(&store, row)?)));
+            .map(|row| Ok(with_activity(document(row, ctx)?, &activity(&store, row)?)));
         let list: Vec<Value> = list.collect::<Result<_>>()?;
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
     let length = places::telling_length(rows.iter().map(|row| row.session.id.as_str()));
     for row in &rows {
-        print(row, &activity(&store, row)?, length, &reach, ctx)?;
+        print(row, &activity(&store, row)?, length, ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -67,13 +67,7 @@ fn with_activity(mut document: Value, activity: &Activity) -> Value {
     document
 }
 
-fn print(
-    row: &SessionRow,
-    activity: &Activity,
-    length: usize,
-    reach: &Reach,
-    ctx: &mut Ctx,
-) -> Result<()> {
+fn print(row: &SessionRow, activity: &Activity, length: usize, ctx: &mut Ctx) -> Result<()> {
     let session = &row.session;
     let title = ctx
         .out
@@ -84,7 +78,7 @@ fn print(
         human::time(session.facts.ended.or(session.facts.started), ctx.zone),
         session.agent.as_str(),
     ))?;
-    let place = reach.origin(&session.namespace, &session.project_path);
+    let place = places::origin(session, ctx)?;
     let size = format!(
         "{}, {}, {}",
         human::plural(row.episodes, "episode"),
@@ -98,10 +92,10 @@ fn print(
 }
 
 /// A session as `--json` shows it; `show` uses it too.
-pub fn document(row: &SessionRow) -> Value {
+pub fn document(row: &SessionRow, ctx: &mut Ctx) -> Result<Value> {
     let session = &row.session;
     let facts = &session.facts;
-    json!({
+    let document = json!({
         "id": session.id,
         "agent": session.agent.as_str(),
         "title": row.title,
@@ -122,5 +116,6 @@ pub fn document(row: &SessionRow) -> Value {
         "sealed": row.sealed,
         "body_bytes": row.body_bytes,
         "files": row.files,
-    })
+    });
+    places::veiled(document, &session.project_path, ctx)
 }

@@ -79,6 +79,7 @@ pub fn rules(config: &Config, host: &str, screen: Screen) -> Rules {
         chunk: config.chunk,
         host: host.to_owned(),
         subagents: config.subagents,
+        hides_paths: !config.include_project_path,
         redactor: screen.redactor,
         markers: Arc::new(screen.markers),
     }

@@ -26,15 +26,29 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let gone = store.tombstones()?.sessions;
     let row = store.session(&args.id)?;
-    if let Some(row) = row.filter(|row| !gone.contains(&row.session.id)) {
-        let episodes = store.episodes(&row.session.id)?;
+    if let Some(mut row) = row.filter(|row| !gone.contains(&row.session.id)) {
+        let mut episodes = store.episodes(&row.session.id)?;
+        if ctx.hides_paths_of(&row.session.project_path)? {
+            row.session.cwd = None;
+            episodes.iter_mut().for_each(name_only);
+        }
         return show_session(&row, &episodes, ctx);
     }
-    if let Some(found) = store.episode(&args.id)? {
-        let row = store.session(&found.session)?;
+    if let Some(mut found) = store.episode(&args.id)? {
+        let mut row = store.session(&found.session)?;
+        if ctx.hides_paths_of(&found.project_path)? {
+            name_only(&mut found);
+            row.iter_mut().for_each(|row| row.session.cwd = None);
+        }
         return show_episode(&found, row.as_ref(), ctx);
     }
     Err(absent(&args.id, &gone).into())
+}
+
+/// The log's name without its folders.
+fn name_only(found: &mut Found) {
+    let name = found.path.rsplit('/').next().unwrap_or_default();
+    found.path = name.to_owned();
 }
 
 fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
@@ -52,8 +66,11 @@ fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
 
 fn show_session(row: &SessionRow, episodes: &[Found], ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
-        let mut body = json!({"session": sessions::document(row), "resume": resume(&row.session)});
-        body["episodes"] = episodes.iter().map(document).collect();
+        let session = sessions::document(row, ctx)?;
+        let episodes = episodes.iter().map(|found| document(found, ctx));
+        let episodes: Vec<Value> = episodes.collect::<Result<_>>()?;
+        let body =
+            json!({"session": session, "resume": resume(&row.session), "episodes": episodes});
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);
     }
@@ -75,8 +92,8 @@ fn show_session(row: &SessionRow, episodes: &[Found], ctx: &mut Ctx) -> Result<E
 fn show_episode(found: &Found, row: Option<&SessionRow>, ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
         let body = json!({
-            "episode": document(found),
-            "session": row.map(sessions::document),
+            "episode": document(found, ctx)?,
+            "session": row.map(|row| sessions::document(row, ctx)).transpose()?,
             "resume": row.and_then(|row| resume(&row.session)),
         });
         ctx.out.document("show", body)?;
@@ -165,9 +182,9 @@ fn quoted(path: &str) -> String {
     }
 }
 
-fn document(found: &Found) -> Value {
+fn document(found: &Found, ctx: &mut Ctx) -> Result<Value> {
     let episode = &found.episode;
-    json!({
+    let document = json!({
         "id": episode.id.to_string(),
         "session": found.session,
         "agent": found.agent.as_str(),
@@ -193,5 +210,6 @@ fn document(found: &Found) -> Value {
         "made_by": found.made_by,
         "group": found.group,
         "text": episode.text,
-    })
+    });
+    places::veiled(document, &found.project_path, ctx)
 }

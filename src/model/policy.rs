@@ -47,6 +47,8 @@ pub struct Narrowed {
     pub policy: FilterPolicy,
     /// Keep sub-agents' words.
     pub subagents: bool,
+    /// Paths and user names are taken out of what is stored.
+    pub hides_paths: bool,
     /// New logs that were not written to since are left out; `None`: none are.
     pub since: Option<Time>,
 }

@@ -108,6 +108,7 @@ impl<'a> Admission<'a> {
         let of = |config: &Config| Narrowed {
             policy: config.policy.clone(),
             subagents: config.subagents,
+            hides_paths: !config.include_project_path,
             since: self.window.first(config.keep_length_days, self.now),
         };
         let (own, user) = (of(own), of(&self.loaded.config));

@@ -22,6 +22,7 @@ use crate::model::tombstone::Tombstones;
 use crate::rules::markers::Markers;
 use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
+use crate::stages::filter::paths::Hider;
 use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::score;
@@ -47,6 +48,8 @@ pub struct Rules {
     pub host: String,
     /// Keep sub-agents' words.
     pub subagents: bool,
+    /// Take paths and user names out.
+    pub hides_paths: bool,
     /// Masks secrets.
     pub redactor: Redactor,
     /// What people mark to keep it out.
@@ -59,6 +62,7 @@ impl Rules {
         Rules {
             policy: project.policy.clone(),
             subagents: project.subagents,
+            hides_paths: project.hides_paths,
             ..self.clone()
         }
     }
@@ -66,7 +70,11 @@ impl Rules {
     /// The version of the rules and settings that make an episode: `0.1.0+1a2b3c4d`.
     pub fn made_by(&self) -> String {
         let settings = (&self.policy, self.chunk, self.subagents);
-        let hash = Sha256::digest(serde_json::to_vec(&settings).unwrap_or_default());
+        let mut settings = serde_json::to_vec(&settings).unwrap_or_default();
+        if self.hides_paths {
+            settings.extend(b"hides paths");
+        }
+        let hash = Sha256::digest(settings);
         let hex: String = hash.iter().take(4).map(|b| format!("{b:02x}")).collect();
         format!("{}+{hex}", env!("CARGO_PKG_VERSION"))
     }
@@ -310,6 +318,11 @@ impl Fold {
             keeps_out: self.keeps_out,
         };
         redact::commit(&mut commit, &rules.redactor);
+        if rules.hides_paths {
+            let session = &commit.session;
+            let hider = Hider::new(&session.project_path, session.cwd.as_deref());
+            hider.commit(&mut commit);
+        }
         Ok(Some(commit))
     }
 

@@ -105,6 +105,7 @@ impl Home {
                 subagents: true,
                 redactor,
                 markers: Default::default(),
+                hides_paths: false,
             },
             discover: DiscoverOptions::default(),
             jobs: 2,

@@ -14,6 +14,7 @@ mod hostile;
 mod looks;
 mod markers;
 mod modes;
+mod paths;
 mod project;
 mod reading;
 mod readme;

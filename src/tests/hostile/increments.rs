@@ -55,6 +55,7 @@ fn rules(choice: u64) -> Rules {
         subagents: true,
         redactor: Redactor::default(),
         markers: Default::default(),
+        hides_paths: false,
     }
 }
 

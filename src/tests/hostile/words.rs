@@ -124,6 +124,7 @@ fn small_store() -> (TempDir, Store) {
             subagents: true,
             redactor: Default::default(),
             markers: Default::default(),
+            hides_paths: false,
         },
         discover: DiscoverOptions::default(),
         jobs: 1,
