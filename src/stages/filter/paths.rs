@@ -136,7 +136,7 @@ mod tests {
             ("cd /home/alice/shop && ls", "cd . && ls"),
             ("cd /home/alice/shop/ && ls", "cd ./ && ls"),
             ("in /home/alice/shopping/x", "in ~/shopping/x"),
-            ("/home/alice/shop.", "."),
+            ("in /home/alice/shop, and", "in ., and"),
             (
                 "~/.claude/projects/-home-alice-shop/x",
                 "~/.claude/projects/./x",
