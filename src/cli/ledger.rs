@@ -188,7 +188,9 @@ impl Verdict {
             Verdict::AboutSession => "in no episode: kept with the session".into(),
             Verdict::Fate(fate) => format!("in no episode: {}", fate.as_str()),
             Verdict::Forgotten => "in no episode: its session was forgotten".into(),
-            Verdict::LeftOut => "in no episode: the settings leave it out, or it was forgotten".into(),
+            Verdict::LeftOut => {
+                "in no episode: the settings leave it out, or it was forgotten".into()
+            }
         })
     }
 }
