@@ -235,8 +235,7 @@ fn admit(
             return Ok(None);
         }
     };
-    let again = slice.seen == Seen::Again;
-    if let Some(reason) = not_again(checkpoint, &gathered.tombstones).filter(|_| again) {
+    if let Some(reason) = not_again(&slice, checkpoint, &gathered.tombstones) {
         *report.left_out.entry(reason.into()).or_default() += 1;
         return Ok(None);
     }
@@ -317,8 +316,15 @@ fn head(
     })
 }
 
-/// Why a log can't be told again from its start.
-fn not_again(checkpoint: &Checkpoint, tombstones: &Tombstones) -> Option<&'static str> {
+/// Why a log that is to be told again from its start can't be.
+fn not_again(
+    slice: &Slice,
+    checkpoint: &Checkpoint,
+    tombstones: &Tombstones,
+) -> Option<&'static str> {
+    if slice.seen != Seen::Again {
+        return None;
+    }
     // Its records would have no owner for a while, and a fork could tell them.
     if tombstones.holds(&checkpoint.session) {
         return Some(FORGOTTEN);

@@ -108,7 +108,11 @@ fn without_root(text: &str, root: &str) -> Option<String> {
     for (at, _) in text.match_indices(root) {
         let before = text[..at].chars().next_back();
         let after = &text[at + root.len()..];
-        let inside = root.starts_with('/') && before.is_some_and(|c| joins(c) || "/.~".contains(c));
+        let inside = match root.starts_with('/') {
+            true => before.is_some_and(|c| joins(c) || "/.~".contains(c)),
+            // An encoded root is a folder's name; elsewhere it may be a flag.
+            false => before != Some('/'),
+        };
         if at < from || inside || after.starts_with(joins) {
             continue;
         }
@@ -139,10 +143,11 @@ mod tests {
             ("in /home/alice/shop, and", "in ., and"),
             (
                 "~/.claude/projects/-home-alice-shop/x",
-                "~/.claude/projects/./x",
+                "~/.claude/projects/x",
             ),
             ("/Users/bob/x and C:\\Users\\bob\\y", "~/x and ~\\y"),
             ("/etc/hosts", "/etc/hosts"),
+            ("ls -home-alice-shop", "ls -home-alice-shop"),
             ("nothing here", "nothing here"),
         ] {
             let hidden = hider.hide(text);
