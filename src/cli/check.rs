@@ -16,6 +16,8 @@ use crate::pipeline::spec::{Example, Pipeline, Window};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Checks a pipeline, or records its result. A difference and a failed example are exit 1.
@@ -91,9 +93,9 @@ fn run_example(test: &Example, pipeline: &Pipeline, ctx: &Ctx) -> Result<Vec<Str
         window: Window::All,
         ..orders(pipeline, ctx)
     };
-    let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
+    let screen = redact::reproducible(&loaded.config, &loaded.home)?;
     let classifier = tables::counter(&loaded.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &|_, _, _| {
+    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &|_, _, _| {
         Ok(None)
     });
     example(&test.wants, &setup, dir.path())
@@ -147,9 +149,9 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
             return Err(Error::usage(message).hinted(hint).into());
         }
         let loaded = defaults_at(&home)?;
-        let redactor = redact::reproducible(&loaded.config, &loaded.home)?;
+        let screen = redact::reproducible(&loaded.config, &loaded.home)?;
         let classifier = tables::counter(&loaded.home)?;
-        let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &|_, _, _| {
+        let setup = setup::setup(&loaded.config, &orders, screen, classifier, &|_, _, _| {
             Ok(None)
         });
         return whole(&setup, dir.path(), &home, progress);
@@ -164,9 +166,9 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
     let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
+    let screen = redact::reproducible(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
+    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
     whole(&setup, dir.path(), &ctx.env.home, progress)
 }
 
@@ -199,7 +201,16 @@ fn defaults_at(home: &Path) -> Result<Loaded> {
 
 fn write(recorded: &Path, text: &str) -> Result<()> {
     if let Some(dir) = recorded.parent() {
-        fs::create_dir_all(dir)?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)?;
     }
-    fs::write(recorded, text).with_context(|| recorded.display().to_string())
+    // What was said in a corpus is nobody else's business.
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let written = options
+        .open(recorded)
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    written.with_context(|| recorded.display().to_string())
 }

@@ -12,7 +12,7 @@ use crate::store::{Access, Store};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A command's surroundings.
 pub struct Ctx<'w> {
@@ -42,6 +42,7 @@ pub struct Ctx<'w> {
     pub home: Home,
     elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
     warned: bool,
+    hidden: BTreeMap<String, bool>,
 }
 
 impl<'w> Ctx<'w> {
@@ -75,6 +76,7 @@ impl<'w> Ctx<'w> {
             env,
             elapsed_ms: world.elapsed_ms,
             warned: false,
+            hidden: BTreeMap::new(),
         })
     }
 
@@ -107,6 +109,20 @@ impl<'w> Ctx<'w> {
             }
         }
         Ok(loaded)
+    }
+
+    /// The paths of this project are not to be shown: the settings here say so, or the user's, or the
+    /// project's own. What can't be read hides. Reads the project's file once per command.
+    pub fn hides_paths_of(&mut self, project: &str) -> Result<bool> {
+        if let Some(known) = self.hidden.get(project) {
+            return Ok(*known);
+        }
+        let loaded = self.settings()?;
+        let own = loaded.for_project(Path::new(project));
+        let shown = own.is_ok_and(|(config, _)| config.include_project_path);
+        let hides = !(loaded.here.include_project_path && shown);
+        self.hidden.insert(project.to_owned(), hides);
+        Ok(hides)
     }
 
     /// The store, to read. Works while a run writes; an error with a hint where there is none.

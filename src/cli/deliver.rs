@@ -19,6 +19,7 @@ use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, DeadLetter, Store};
 use anyhow::Result;
 use serde_json::json;
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Sinks: deliver to them, see what arrived and what was given up
@@ -223,6 +224,12 @@ fn deliver_to(
         true => Vec::new(),
         false => kept_here(loaded, store, ctx)?,
     };
+    let mut hidden = BTreeSet::new();
+    for (_, project) in store.projects("")? {
+        if !sinks.is_empty() && ctx.hides_paths_of(&project)? {
+            hidden.insert(project);
+        }
+    }
     let ms = |seconds: u64| i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
     let mut all = Vec::new();
     for settings in sinks {
@@ -249,7 +256,7 @@ fn deliver_to(
             history: wish.history,
             insist: wish.insist,
             kept_here: &kept_here,
-            tells_path: &|_| config.include_project_path,
+            tells_path: &|project| !hidden.contains(project),
             permitted: &permitted,
         };
         let done = deliver::deliver(store, &settings.name, sink.as_mut(), &orders)?;

@@ -1,6 +1,7 @@
 //! `doctor`: what is wrong, and which command mends it. The checks are in `pipeline::doctor`.
 
 use super::bar::Bar;
+use super::canary;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::plural;
@@ -35,12 +36,19 @@ pub struct Args {
     /// Read every log again and compare it with what was read of it
     #[arg(long)]
     deep: bool,
+    /// Plant secrets of every rule in a throw-away home, run over them, and look for them in every
+    /// byte of what that leaves behind
+    #[arg(long, conflicts_with_all = ["repair", "deep"])]
+    canary: bool,
 }
 
 /// Examines, after mending where that was asked for.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let env = ctx.env.clone();
     let loaded = config::load(&env);
+    if args.canary {
+        return canary::run(&loaded?, ctx);
+    }
     let repaired = match args.repair {
         true => Some(mend(loaded.as_ref(), ctx)?),
         false => None,
@@ -111,9 +119,9 @@ fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
     let admission = Admission::new(loaded, &ctx.env, orders.window, orders.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let redactor = redact::redactor(&loaded.config, &ctx.home)?;
+    let screen = redact::screen(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
+    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
     let setup = Some(setup).filter(|_| loaded.config.enabled);
     let _lock = Lock::take(&ctx.home.lock())?;
     let bar = Bar::default();

@@ -114,6 +114,7 @@ fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit
         Some(log) if line.end <= log.read_to => {
             let episodes = episodes(&log, number, store)?;
             let verdict = match episodes.is_empty() {
+                true if store.tombstones()?.holds(&log.session) => Verdict::Forgotten,
                 true => Verdict::of(&line, store.holders(&log, &line.ids)?),
                 false => Verdict::Within,
             };
@@ -160,6 +161,8 @@ enum Verdict {
     AboutSession,
     /// It is no record that could be kept.
     Fate(Fate),
+    /// Its session stays out.
+    Forgotten,
     /// It could be kept.
     LeftOut,
 }
@@ -184,7 +187,10 @@ impl Verdict {
             Verdict::Copied(logs) => format!("in no episode: copied, {} has it", logs.join(", ")),
             Verdict::AboutSession => "in no episode: kept with the session".into(),
             Verdict::Fate(fate) => format!("in no episode: {}", fate.as_str()),
-            Verdict::LeftOut => "in no episode: the settings leave it out".into(),
+            Verdict::Forgotten => "in no episode: its session was forgotten".into(),
+            Verdict::LeftOut => {
+                "in no episode: the settings leave it out, or it was forgotten".into()
+            }
         })
     }
 }

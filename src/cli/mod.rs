@@ -3,6 +3,7 @@
 
 mod activity;
 mod bar;
+mod canary;
 mod check;
 mod config;
 mod consent;

@@ -12,6 +12,7 @@ use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::SessionFilter;
 use anyhow::Result;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Filters that `search`, `sessions` and `stats` share.
@@ -73,16 +74,9 @@ pub struct Reach {
     pub scope: Scope,
     /// This project's path, or one below it.
     pub project: Option<String>,
-    /// `include_project_path`.
-    pub shows_paths: bool,
 }
 
 impl Reach {
-    /// Where something comes from, as the settings let it be shown.
-    pub fn origin(&self, namespace: &str, path: &str) -> String {
-        of_project(namespace, path, self.shows_paths)
-    }
-
     /// The filter for the store. Where nothing may be seen, the reason is printed and nothing
     /// passes.
     pub fn namespaces(&self, ctx: &mut Ctx) -> Result<Option<Vec<String>>> {
@@ -107,12 +101,25 @@ impl Reach {
 
 /// Where a session comes from, as the settings let it be shown.
 pub fn origin(session: &Session, ctx: &mut Ctx) -> Result<String> {
-    let shows_paths = ctx.settings()?.here.include_project_path;
-    Ok(of_project(
-        &session.namespace,
-        &session.project_path,
-        shows_paths,
-    ))
+    origin_of(&session.namespace, &session.project_path, ctx)
+}
+
+/// The same for a project.
+pub fn origin_of(namespace: &str, path: &str, ctx: &mut Ctx) -> Result<String> {
+    let shows_path = !ctx.hides_paths_of(path)?;
+    Ok(of_project(namespace, path, shows_path))
+}
+
+/// A document about a project as the settings let it be shown: without paths, or as it is.
+pub fn veiled(mut document: Value, project: &str, ctx: &mut Ctx) -> Result<Value> {
+    if ctx.hides_paths_of(project)? {
+        for key in ["project_path", "cwd", "path"] {
+            if let Some(path) = document.get_mut(key) {
+                *path = Value::Null;
+            }
+        }
+    }
+    Ok(document)
 }
 
 /// Joins the filters with what the settings allow here.
@@ -129,11 +136,7 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
         trusted: loaded.here.trusted_namespaces.as_deref(),
         current: current.as_deref(),
     })?;
-    Ok(Reach {
-        scope,
-        project,
-        shows_paths: loaded.here.include_project_path,
-    })
+    Ok(Reach { scope, project })
 }
 
 /// The project that a path means: `.` is the repository around it, anything else itself.

@@ -50,12 +50,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     let orders = Orders::new(&pipeline, ctx);
     let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now)
+        .allowing_untrusted(args.options.allow_untrusted);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let redactor = redact::reproducible(&loaded.config, &ctx.home)?;
+    let screen = redact::reproducible(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
+    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
     let store: Option<Store> = match ctx.home.store().exists() {
         true => Some(ctx.reader()?),
         false => None,

@@ -1,8 +1,9 @@
-//! What masks secrets in this home: the user's rules, and the key of the hashes in placeholders.
-//! Knows files; refuses to know what a secret is.
+//! What is kept out of the store in this home: secrets, by the user's rules and the key of the
+//! hashes in placeholders, and what people mark. Knows files; refuses to know what a secret is.
 
 use crate::config::{Config, Home};
 use crate::model::error::Error;
+use crate::rules::markers::Markers;
 use crate::rules::secrets::{Redactor, UserRules};
 use anyhow::{Context, Result};
 use std::fs::{self, File};
@@ -10,33 +11,54 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The redactor of a run. Makes the key where there is none.
+/// What a run keeps out.
+#[derive(Default)]
+pub struct Screen {
+    /// Secrets.
+    pub redactor: Redactor,
+    /// What people mark.
+    pub markers: Markers,
+}
+
+/// The screen of a run. Makes the key where there is none.
 ///
 /// # Errors
 /// When the user's rules are wrong (file and line), or the key can't be read or made.
-pub fn redactor(config: &Config, home: &Home) -> Result<Redactor> {
+pub fn screen(config: &Config, home: &Home) -> Result<Screen> {
     let rules = user_rules(home)?;
     let key = key(&home.redact_key())?;
-    Ok(Redactor::new(key, config.masks_personal, rules))
+    Ok(Screen {
+        redactor: Redactor::new(key, config.masks_personal, rules),
+        markers: markers(home)?,
+    })
 }
 
 /// One for what is not stored: the same hashes everywhere, nothing is written.
 ///
 /// # Errors
 /// When the user's rules are wrong (file and line).
-pub fn reproducible(config: &Config, home: &Home) -> Result<Redactor> {
-    Ok(Redactor::new(
-        [0; 32],
-        config.masks_personal,
-        user_rules(home)?,
-    ))
+pub fn reproducible(config: &Config, home: &Home) -> Result<Screen> {
+    Ok(Screen {
+        redactor: Redactor::new([0; 32], config.masks_personal, user_rules(home)?),
+        markers: markers(home)?,
+    })
 }
 
 fn user_rules(home: &Home) -> Result<UserRules> {
     let file = home.secret_rules();
-    match fs::read_to_string(&file) {
-        Ok(text) => Ok(UserRules::parse(&file, &text)?),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(UserRules::default()),
+    Ok(UserRules::parse(&file, &written(&file)?)?)
+}
+
+fn markers(home: &Home) -> Result<Markers> {
+    let file = home.marker_rules();
+    Ok(Markers::parse(&file, &written(&file)?)?)
+}
+
+/// A file's text; empty where there is none.
+fn written(file: &Path) -> Result<String> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(Error::usage(format!("{}: {error}", file.display())).into()),
     }
 }

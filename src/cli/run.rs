@@ -68,6 +68,9 @@ pub struct Options {
     /// All logs, however old
     #[arg(long)]
     all: bool,
+    /// This time, read the logs of projects too that an agent was told not to trust
+    #[arg(long)]
+    pub allow_untrusted: bool,
 }
 
 impl Options {
@@ -92,7 +95,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     args.options.apply(&mut pipeline, ctx);
     match args.check {
         true => check::check(&pipeline, args.record, ctx),
-        false => execute(&pipeline, ctx),
+        false => execute(&pipeline, args.options.allow_untrusted, ctx),
     }
 }
 
@@ -100,11 +103,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 pub fn backfill(args: &BackfillArgs, ctx: &mut Ctx) -> Result<Exit> {
     let mut pipeline = ctx.pipeline("backfill")?;
     args.options.apply(&mut pipeline, ctx);
-    execute(&pipeline, ctx)
+    execute(&pipeline, args.options.allow_untrusted, ctx)
 }
 
 /// Everything that can fail at once fails before the first log is opened.
-fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
+fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let gate = gate(&loaded.config);
     if !gate.enabled {
@@ -119,9 +122,10 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     }
     let orders = Orders::new(pipeline, ctx);
     let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now)
+        .allowing_untrusted(allow_untrusted);
     let lock = Lock::take(&ctx.home.lock())?;
-    let redactor = redact::redactor(&loaded.config, &ctx.home)?;
+    let screen = redact::screen(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
@@ -136,7 +140,7 @@ fn execute(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<Exit> {
     }
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let setup = setup::setup(&loaded.config, &orders, redactor, classifier, &admit);
+    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
     let report = match ingest(&mut store, &setup, ctx) {
         Ok(report) => report,
         Err(error) => {

@@ -64,12 +64,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let keeps = fits.as_ref().map(|fits| fits as &Keeps<'_>);
     let answer = recall(&ctx.reader()?, &query, &reach.scope, keeps)?;
     if ctx.out.json {
-        let list = answer.hits.iter().map(|hit| document(hit, &judge));
-        let list: Vec<Value> = list.collect();
+        let list = answer.hits.iter().map(|hit| document(hit, &judge, ctx));
+        let list: Vec<Value> = list.collect::<Result<_>>()?;
         let body = json!({"loosened": answer.loosened, "reason": answer.reason, "hits": list});
         ctx.out.document("search", body)?;
     } else {
-        print_all(&answer, &reach, ctx)?;
+        print_all(&answer, ctx)?;
     }
     Ok(match answer.hits.is_empty() {
         true => Exit::Failed,
@@ -77,12 +77,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     })
 }
 
-fn print_all(answer: &Answer, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
     if answer.loosened {
         ctx.out.note("no episode has all words; these have some")?;
     }
     for hit in &answer.hits {
-        print(hit, reach, ctx)?;
+        print(hit, ctx)?;
     }
     match answer.reason {
         Some(reason) => ctx.out.warn(reason),
@@ -119,7 +119,7 @@ fn line(words: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-fn print(hit: &Hit, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
+fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
     let id = hit.episode.to_string();
     let title = match (&hit.session_title, hit.title.is_empty()) {
         (Some(title), true) => title,
@@ -137,10 +137,8 @@ fn print(hit: &Hit, reach: &Reach, ctx: &mut Ctx) -> Result<()> {
     };
     ctx.out
         .line(format!("{}  {time}  {title}", places::short(&id, 8)))?;
-    let origin = format!(
-        "  {} {part}",
-        reach.origin(&hit.namespace, &hit.project_path)
-    );
+    let place = places::origin_of(&hit.namespace, &hit.project_path, ctx)?;
+    let origin = format!("  {place} {part}");
     let origin = ctx.out.paint(Style::Dim, &origin);
     ctx.out.line(origin)?;
     let snippet = marked(&hit.snippet, &ctx.out);
@@ -167,8 +165,8 @@ fn marked(snippet: &Snippet, out: &Out) -> String {
     format!("{before}{}{after}", text.trim())
 }
 
-fn document(hit: &Hit, judge: &Judge) -> Value {
-    json!({
+fn document(hit: &Hit, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
+    let document = json!({
         "episode": hit.episode.to_string(),
         "session": hit.session,
         "title": hit.title,
@@ -187,5 +185,6 @@ fn document(hit: &Hit, judge: &Judge) -> Value {
         "score": hit.score,
         "snippet": hit.snippet,
         "activity": activity::document(&judge.activity(&hit.activity)),
-    })
+    });
+    places::veiled(document, &hit.project_path, ctx)
 }

@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::Style;
-use super::places::{self, Filters, Reach};
+use super::places::{self, Filters};
 use crate::memory::activity::{Judge, Order};
 use crate::model::activity::Activity;
 use crate::store::{SessionFilter, SessionRow, Store};
@@ -38,14 +38,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let judge = activity::judge(ctx)?;
     let rows = listed(args, filter, &ctx.reader()?, &judge)?;
     if ctx.out.json {
-        let list = rows.iter().map(|(row, activity)| document(row, activity));
-        let list: Vec<Value> = list.collect();
+        let list = rows
+            .iter()
+            .map(|(row, activity)| document(row, activity, ctx));
+        let list: Vec<Value> = list.collect::<Result<_>>()?;
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
     let length = places::telling_length(rows.iter().map(|(row, _)| row.session.id.as_str()));
     for (row, activity) in &rows {
-        print(row, activity, length, &reach, ctx)?;
+        print(row, activity, length, ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -83,13 +85,7 @@ fn listed(
     Ok(rows)
 }
 
-fn print(
-    row: &SessionRow,
-    activity: &Activity,
-    length: usize,
-    reach: &Reach,
-    ctx: &mut Ctx,
-) -> Result<()> {
+fn print(row: &SessionRow, activity: &Activity, length: usize, ctx: &mut Ctx) -> Result<()> {
     let session = &row.session;
     let title = ctx
         .out
@@ -100,7 +96,7 @@ fn print(
         human::time(session.facts.ended.or(session.facts.started), ctx.zone),
         session.agent.as_str(),
     ))?;
-    let place = reach.origin(&session.namespace, &session.project_path);
+    let place = places::origin(session, ctx)?;
     let size = format!(
         "{}, {}{}, {}",
         human::plural(row.episodes, "episode"),
@@ -123,10 +119,10 @@ fn length_of(row: &SessionRow) -> Option<String> {
 }
 
 /// A session as `--json` shows it; `show` uses it too.
-pub fn document(row: &SessionRow, activity: &Activity) -> Value {
+pub fn document(row: &SessionRow, activity: &Activity, ctx: &mut Ctx) -> Result<Value> {
     let session = &row.session;
     let facts = &session.facts;
-    json!({
+    let document = json!({
         "id": session.id,
         "agent": session.agent.as_str(),
         "title": row.title,
@@ -148,5 +144,6 @@ pub fn document(row: &SessionRow, activity: &Activity) -> Value {
         "body_bytes": row.body_bytes,
         "files": row.files,
         "activity": activity::document(activity),
-    })
+    });
+    places::veiled(document, &session.project_path, ctx)
 }

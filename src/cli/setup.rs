@@ -2,6 +2,7 @@
 //! the command line's before the pipeline's before the settings'.
 
 use super::ctx::Ctx;
+use super::redact::Screen;
 use crate::config::Config;
 use crate::host::files::Root;
 use crate::model::time::Time;
@@ -9,8 +10,8 @@ use crate::pipeline::file::Rules;
 use crate::pipeline::run::{Admit, Setup};
 use crate::pipeline::spec::{Pipeline, Window};
 use crate::rules::classify::Classifier;
-use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
+use std::sync::Arc;
 
 /// What a run is told besides the settings.
 #[derive(Clone, Debug)]
@@ -44,13 +45,13 @@ impl Orders {
 pub fn setup<'a>(
     config: &Config,
     orders: &Orders,
-    redactor: Redactor,
+    screen: Screen,
     classifier: Classifier,
     admit: &'a Admit<'a>,
 ) -> Setup<'a> {
     Setup {
         roots: roots(config),
-        rules: rules(config, &orders.host, redactor, classifier),
+        rules: rules(config, &orders.host, screen, classifier),
         discover: DiscoverOptions {
             since: since(config, orders),
             again: orders.rebuild,
@@ -74,13 +75,15 @@ pub fn roots(config: &Config) -> Vec<Root> {
 }
 
 /// How every log is treated.
-pub fn rules(config: &Config, host: &str, redactor: Redactor, classifier: Classifier) -> Rules {
+pub fn rules(config: &Config, host: &str, screen: Screen, classifier: Classifier) -> Rules {
     Rules {
         policy: config.policy.clone(),
         chunk: config.chunk,
         host: host.to_owned(),
         subagents: config.subagents,
-        redactor,
+        hides_paths: !config.include_project_path,
+        redactor: screen.redactor,
+        markers: Arc::new(screen.markers),
         classifier,
     }
 }

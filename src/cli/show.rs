@@ -29,17 +29,31 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let judge = activity::judge(ctx)?;
     let gone = store.tombstones()?.sessions;
     let row = store.session(&args.id)?;
-    if let Some(row) = row.filter(|row| !gone.contains(&row.session.id)) {
-        let episodes = store.episodes(&row.session.id)?;
+    if let Some(mut row) = row.filter(|row| !gone.contains(&row.session.id)) {
+        let mut episodes = store.episodes(&row.session.id)?;
         let work = judge.activity(&store.activity(&row.session.id)?);
+        if ctx.hides_paths_of(&row.session.project_path)? {
+            row.session.cwd = None;
+            episodes.iter_mut().for_each(name_only);
+        }
         return show_session(&row, &work, &episodes, &judge, ctx);
     }
-    if let Some(found) = store.episode(&args.id)? {
-        let row = store.session(&found.session)?;
+    if let Some(mut found) = store.episode(&args.id)? {
+        let mut row = store.session(&found.session)?;
         let work = judge.activity(&store.activity(&found.session)?);
+        if ctx.hides_paths_of(&found.project_path)? {
+            name_only(&mut found);
+            row.iter_mut().for_each(|row| row.session.cwd = None);
+        }
         return show_episode(&found, row.as_ref(), &work, &judge, ctx);
     }
     Err(absent(&args.id, &gone).into())
+}
+
+/// The log's name without its folders.
+fn name_only(found: &mut Found) {
+    let name = found.path.rsplit('/').next().unwrap_or_default();
+    found.path = name.to_owned();
 }
 
 fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
@@ -63,12 +77,11 @@ fn show_session(
     ctx: &mut Ctx,
 ) -> Result<Exit> {
     if ctx.out.json {
-        let session = sessions::document(row, work);
-        let mut body = json!({"session": session, "resume": resume(&row.session)});
-        body["episodes"] = episodes
-            .iter()
-            .map(|found| document(found, judge))
-            .collect();
+        let session = sessions::document(row, work, ctx)?;
+        let episodes = episodes.iter().map(|found| document(found, judge, ctx));
+        let episodes: Vec<Value> = episodes.collect::<Result<_>>()?;
+        let body =
+            json!({"session": session, "resume": resume(&row.session), "episodes": episodes});
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);
     }
@@ -95,8 +108,8 @@ fn show_episode(
 ) -> Result<Exit> {
     if ctx.out.json {
         let body = json!({
-            "episode": document(found, judge),
-            "session": row.map(|row| sessions::document(row, work)),
+            "episode": document(found, judge, ctx)?,
+            "session": row.map(|row| sessions::document(row, work, ctx)).transpose()?,
             "resume": row.and_then(|row| resume(&row.session)),
         });
         ctx.out.document("show", body)?;
@@ -187,9 +200,9 @@ fn quoted(path: &str) -> String {
     }
 }
 
-fn document(found: &Found, judge: &Judge) -> Value {
+fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
     let episode = &found.episode;
-    json!({
+    let document = json!({
         "id": episode.id.to_string(),
         "session": found.session,
         "agent": found.agent.as_str(),
@@ -216,5 +229,6 @@ fn document(found: &Found, judge: &Judge) -> Value {
         "group": found.group,
         "activity": activity::document(&judge.activity(&episode.activity)),
         "text": episode.text,
-    })
+    });
+    places::veiled(document, &found.project_path, ctx)
 }

@@ -36,7 +36,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         activity::run(&filter, limit, ctx)?;
         return Ok(Exit::Done);
     }
-    let stats = ctx.reader()?.stats(&filter)?;
+    let mut stats = ctx.reader()?.stats(&filter)?;
+    for row in &mut stats.rows {
+        if ctx.hides_paths_of(&row.project_path)? {
+            row.project_path = places::short(&row.namespace, 8).to_owned();
+        }
+    }
     let sum = Sum::of(&stats.rows);
     if ctx.out.json {
         ctx.out.document("stats", document(&stats, &sum))?;

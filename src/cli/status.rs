@@ -5,6 +5,7 @@ use super::drift;
 use super::exit::Exit;
 use super::human::{self, ago, bytes, count, plural, table};
 use super::ledger;
+use super::redact::Screen;
 use super::setup::{self, Orders};
 use super::tables;
 use crate::config::{Config, Loaded, gate};
@@ -14,7 +15,6 @@ use crate::model::source::SourceFile;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock;
 use crate::pipeline::spec::Window;
-use crate::rules::secrets::Redactor;
 use crate::stages::discover::{Checkpoints, DiscoverOptions, Discovered, discover};
 use crate::store::{Access, Status, Store};
 use anyhow::Result;
@@ -86,12 +86,8 @@ struct State {
 /// Episodes that were made by other rules or settings than those that hold now, for everybody or
 /// in one project. Looks at projects' own settings only where it has to.
 fn older(status: &Status, loaded: &Loaded, store: Option<&Store>, ctx: &Ctx) -> Result<u64> {
-    let rules = setup::rules(
-        &loaded.config,
-        &ctx.host,
-        Redactor::default(),
-        tables::counter(&ctx.home)?,
-    );
+    let counter = tables::counter(&ctx.home)?;
+    let rules = setup::rules(&loaded.config, &ctx.host, Screen::default(), counter);
     let mut current = BTreeSet::from([rules.made_by()]);
     let count = |current: &BTreeSet<String>| -> u64 {
         let others = status
@@ -164,8 +160,12 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         bytes(status.store_bytes),
         bytes(status.body_bytes)
     ))?;
+    let marked = match status.kept_out {
+        0 => String::new(),
+        n => format!(" ({} by a marker)", count(n)),
+    };
     ctx.out.line(format!(
-        "holds: {}, {}, {} ({} may still grow), {} forgotten",
+        "holds: {}, {}, {} ({} may still grow), {} forgotten{marked}",
         plural(status.files.values().sum(), "file"),
         plural(status.sessions.values().sum(), "session"),
         plural(status.sealed + status.open, "episode"),
@@ -293,5 +293,6 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         "rejects": status.rejects,
         "unknown": unknown.collect::<Vec<Value>>(),
         "forgotten": status.forgotten,
+        "kept_out": status.kept_out,
     })
 }

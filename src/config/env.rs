@@ -143,6 +143,11 @@ impl Home {
         self.dir.join("env")
     }
 
+    /// The user's own markers.
+    pub fn marker_rules(&self) -> PathBuf {
+        self.dir.join("rules/markers.yaml")
+    }
+
     /// The key of the hashes in placeholders; it never leaves the machine.
     pub fn redact_key(&self) -> PathBuf {
         self.dir.join("redact.key")

@@ -127,4 +127,6 @@ pub struct Commit {
     /// afresh with it. Episodes that are not told again go with the commit that passes the file's
     /// end, whichever run makes it.
     pub rebuild: bool,
+    /// A person said in it that the session stays out: it is forgotten with this transaction.
+    pub keeps_out: bool,
 }

@@ -165,6 +165,17 @@ pub enum What {
     Unknown(String),
 }
 
+impl What {
+    /// A person's words; `None` for everything else, a task from agent to agent included.
+    pub fn persons_words(&mut self) -> Option<&mut String> {
+        match self {
+            What::Prompt { text, via } if *via != Via::Agent => Some(text),
+            What::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// How a person's words reached the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -78,6 +78,15 @@ impl Ledger {
         *reasons.entry(reason).or_default() += lines;
     }
 
+    /// What was kept stays out for `reason`.
+    pub fn withhold(&mut self, reason: &'static str) {
+        let kept = self.lines.remove(&Fate::Kept).unwrap_or_default();
+        let lines = kept.values().sum();
+        if lines > 0 {
+            self.add(Fate::Filtered, reason, lines);
+        }
+    }
+
     /// Counts meetings of a name that nobody knew.
     pub fn drifted(&mut self, name: &str, times: u64) {
         let told = self.drift.len() < REASONS_MAX || self.drift.contains_key(name);

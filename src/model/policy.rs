@@ -49,6 +49,8 @@ pub struct Narrowed {
     pub subagents: bool,
     /// Deliver to sinks.
     pub store_in_graph: bool,
+    /// Paths and user names are taken out of what is stored.
+    pub hides_paths: bool,
     /// New logs that were not written to since are left out; `None`: none are.
     pub since: Option<Time>,
 }

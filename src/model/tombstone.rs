@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 /// The ledger's reason for lines that a tombstone keeps out.
 pub const FORGOTTEN: &str = "forgotten";
 
+/// The ledger's reason for lines of a session that a marker in one of its prompts keeps out.
+pub const MARKED: &str = "marked private";
+
 /// All tombstones of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tombstones {

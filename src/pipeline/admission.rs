@@ -22,6 +22,7 @@ pub struct Admission<'a> {
     trusts: OnceLock<Result<Trusts, String>>,
     window: Window,
     now: Time,
+    allow_untrusted: bool,
     projects: Mutex<BTreeMap<String, Verdict>>,
 }
 
@@ -35,8 +36,16 @@ impl<'a> Admission<'a> {
             trusts: OnceLock::new(),
             window,
             now,
+            allow_untrusted: false,
             projects: Mutex::default(),
         }
+    }
+
+    /// Reads projects too that an agent was told not to trust, or of which nobody can say (D63).
+    #[must_use]
+    pub fn allowing_untrusted(mut self, allow: bool) -> Admission<'a> {
+        self.allow_untrusted = allow;
+        self
     }
 
     /// Why the log at `path` is not read, or what its project leaves of the settings (`None`: all).
@@ -73,13 +82,8 @@ impl<'a> Admission<'a> {
 
     /// Reads at most one small file per project, and once what the agents were told.
     fn judge(&self, project: &str) -> Verdict {
-        let load = || Trusts::load(self.env).map_err(|error| error.message);
-        match self.trusts.get_or_init(load) {
-            Err(what) => return Err(format!("trust unknown: {what}")),
-            Ok(trusts) if trusts.of(project) == Trust::Untrusted => {
-                return Err("untrusted".into());
-            }
-            Ok(_) => {}
+        if !self.allow_untrusted {
+            self.trusted(project)?;
         }
         match self.loaded.for_project(Path::new(project)) {
             Err(error) => Err(format!("settings unclear: {}", error.message)),
@@ -91,11 +95,21 @@ impl<'a> Admission<'a> {
         }
     }
 
+    fn trusted(&self, project: &str) -> Result<(), String> {
+        let load = || Trusts::load(self.env).map_err(|error| error.message);
+        match self.trusts.get_or_init(load) {
+            Err(what) => Err(format!("trust unknown: {what}")),
+            Ok(trusts) if trusts.of(project) == Trust::Untrusted => Err("untrusted".into()),
+            Ok(_) => Ok(()),
+        }
+    }
+
     fn narrowed(&self, own: &Config) -> Option<Arc<Narrowed>> {
         let of = |config: &Config| Narrowed {
             policy: config.policy.clone(),
             subagents: config.subagents,
             store_in_graph: config.store_in_graph,
+            hides_paths: !config.include_project_path,
             since: self.window.first(config.keep_length_days, self.now),
         };
         let (own, user) = (of(own), of(&self.loaded.config));
@@ -148,6 +162,27 @@ mod tests {
         assert_eq!(ask(ON, off, ""), Err("switched off by the project".into()));
         let untrusted = "[projects.\"PROJECT\"]\ntrust_level = \"untrusted\"\n";
         assert_eq!(ask(ON, ON, untrusted), Err("untrusted".into()));
+    }
+
+    #[test]
+    fn mistrust_can_be_overridden_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env {
+            home: dir.path().into(),
+            cwd: dir.path().into(),
+            ..Env::default()
+        };
+        let codex = "[projects.\"/w/bad\"]\ntrust_level = \"untrusted\"\n";
+        fs::create_dir(dir.path().join(".codex")).unwrap();
+        fs::write(dir.path().join(".codex/config.toml"), codex).unwrap();
+        let loaded = config::load(&env).unwrap();
+        let verdict = |allow| {
+            let admission = Admission::new(&loaded, &env, Window::Configured, Time(0));
+            let admission = admission.allowing_untrusted(allow);
+            admission.admit(Some("/w/bad"), None, "/logs/x.jsonl")
+        };
+        assert_eq!(verdict(false), Err("untrusted".into()));
+        assert_ne!(verdict(true), Err("untrusted".into()));
     }
 
     #[test]

@@ -3,12 +3,13 @@
 //! Memory is bounded by a block, the open tail's rows and what a commit gathers. Nothing here
 //! writes; the commits go to whoever asked for them.
 
-use super::account::{Account, Ids, Settled};
+use super::account::{Account, Settled};
+use super::ids::Ids;
 use super::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader, Shape};
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
-use crate::model::entry::{Context, What};
+use crate::model::entry::{Context, Entry, What};
 use crate::model::episode::Episode;
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::namespace::{namespace, project_root};
@@ -19,13 +20,16 @@ use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
 use crate::rules::classify::Classifier;
+use crate::rules::markers::Markers;
 use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk, is_bare_command};
+use crate::stages::filter::paths::Hider;
 use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::score;
 use anyhow::Result;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
@@ -45,10 +49,14 @@ pub struct Rules {
     pub host: String,
     /// Keep sub-agents' words.
     pub subagents: bool,
+    /// Take paths and user names out.
+    pub hides_paths: bool,
     /// Masks secrets.
     pub redactor: Redactor,
     /// Tells the kind of work.
     pub classifier: Classifier,
+    /// What people mark to keep it out.
+    pub markers: Arc<Markers>,
 }
 
 impl Rules {
@@ -57,6 +65,7 @@ impl Rules {
         Rules {
             policy: project.policy.clone(),
             subagents: project.subagents,
+            hides_paths: project.hides_paths,
             ..self.clone()
         }
     }
@@ -65,6 +74,9 @@ impl Rules {
     pub fn made_by(&self) -> String {
         let settings = (&self.policy, self.chunk, self.subagents);
         let mut made = serde_json::to_vec(&settings).unwrap_or_default();
+        if self.hides_paths {
+            made.extend(b"hides paths");
+        }
         made.extend_from_slice(self.classifier.counting().as_bytes());
         let hash = Sha256::digest(made);
         let hex: String = hash.iter().take(4).map(|b| format!("{b:02x}")).collect();
@@ -159,6 +171,7 @@ pub fn fold(
                     (e.what, e.message) = (What::Noise("sub-agent".into()), None);
                 });
         }
+        fold.keeps_out |= leave_out_marked(&mut batch.items, &rules.markers);
         advance(batch.delta.to - batch.delta.from);
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
@@ -198,6 +211,8 @@ struct Fold {
     generation: u32,
     /// The next commit is the first of a rebuild.
     rebuild: bool,
+    /// A person said that the session stays out.
+    keeps_out: bool,
     reader: LogReader,
     checked_bytes: u64,
     parser: ParseState,
@@ -247,6 +262,7 @@ impl Fold {
             forked_from: work.forked_from,
             generation,
             rebuild: again,
+            keeps_out: false,
             reader,
             checked_bytes,
             sealed: Vec::new(),
@@ -303,8 +319,14 @@ impl Fold {
             rejects: self.rejects.drain(..rejects).collect(),
             unknown: std::mem::take(&mut self.account.unknown),
             rebuild: std::mem::take(&mut self.rebuild),
+            keeps_out: self.keeps_out,
         };
         redact::commit(&mut commit, &rules.redactor);
+        if rules.hides_paths {
+            let session = &commit.session;
+            let hider = Hider::new(&session.project_path, session.cwd.as_deref());
+            hider.commit(&mut commit);
+        }
         Ok(Some(commit))
     }
 
@@ -419,6 +441,19 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
             (checkpoint.generation, Content::default(), Carry::default())
         }
     }
+}
+
+/// Takes out the passages that people marked; whether one of them keeps the session out. Copied
+/// records count too: who goes on with a chat that is not to be indexed has its history before him.
+fn leave_out_marked(entries: &mut [Entry], markers: &Markers) -> bool {
+    let mut keeps_out = false;
+    for words in entries.iter_mut().filter_map(|e| e.what.persons_words()) {
+        keeps_out |= markers.keeps_out(words);
+        if let Cow::Owned(left) = markers.without_passages(words) {
+            *words = left;
+        }
+    }
+    keeps_out
 }
 
 /// The last time before the records that the fold goes on with.

@@ -235,14 +235,8 @@ fn admit(
             return Ok(None);
         }
     };
-    if slice.seen == Seen::Again && gathered.tombstones.holds(&head.session) {
-        // told again its records would have no owner, and a fork could tell them
-        *report.left_out.entry(FORGOTTEN.into()).or_default() += 1;
-        return Ok(None);
-    }
-    if slice.seen == Seen::Again && checkpoint.generation > 1 {
-        // the log was replaced since: what its first generation gave can't be derived again
-        *report.left_out.entry("replaced log".into()).or_default() += 1;
+    if let Some(reason) = not_again(&slice, checkpoint, &gathered.tombstones) {
+        *report.left_out.entry(reason.into()).or_default() += 1;
         return Ok(None);
     }
     if let Some(was) = &slice.was
@@ -320,6 +314,23 @@ fn head(
         ties: checkpoint.ties.clone(),
         ..Peek::default()
     })
+}
+
+/// Why a log that is to be told again from its start can't be.
+fn not_again(
+    slice: &Slice,
+    checkpoint: &Checkpoint,
+    tombstones: &Tombstones,
+) -> Option<&'static str> {
+    if slice.seen != Seen::Again {
+        return None;
+    }
+    // Its records would have no owner for a while, and a fork could tell them.
+    if tombstones.holds(&checkpoint.session) {
+        return Some(FORGOTTEN);
+    }
+    // What its first generation gave is nowhere else.
+    (checkpoint.generation > 1).then_some("replaced log")
 }
 
 fn new_work(

@@ -3,9 +3,9 @@
 //! The only place that knows of rayon. How far workers run ahead: [`Window`]. A family that isn't
 //! at its turn may hold [`QUEUE_COMMITS`] commits (DESIGN § 6, "Committing").
 
-use super::account::Ids;
 use super::family::Family;
 use super::file::{FileTally, Rules, Scratch, fold};
+use super::ids::Ids;
 use super::progress::Progress;
 use super::window::Window;
 use crate::model::checkpoint::Commit;

@@ -15,6 +15,7 @@ pub mod explain;
 pub mod family;
 pub mod file;
 pub mod gather;
+pub mod ids;
 pub mod ingest;
 pub mod lock;
 pub mod peek;

@@ -8,6 +8,7 @@ pub mod errors;
 pub mod fields;
 pub mod injected;
 pub mod keywords;
+pub mod markers;
 pub mod names;
 pub mod paths;
 pub mod records;

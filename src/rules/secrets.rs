@@ -6,6 +6,7 @@
 
 mod finder;
 mod looks;
+pub mod samples;
 mod scan;
 mod table;
 #[cfg(test)]

@@ -122,7 +122,7 @@ pub(super) fn write_all(
     let mut writer = EpisodeWriter::new(db, names, stamp);
     let mut touched = BTreeSet::new();
     for commit in commits {
-        write_one(db, &mut writer, commit, &mut touched)?;
+        write_one(db, &mut writer, commit, stamp.indexed_at, &mut touched)?;
     }
     let stored = writer.stored;
     for session in touched {
@@ -135,6 +135,7 @@ fn write_one(
     db: &Connection,
     writer: &mut EpisodeWriter<'_>,
     commit: &Prepared,
+    at: Time,
     touched: &mut BTreeSet<i64>,
 ) -> Result<()> {
     let known = Known::of(db, &commit.checkpoint.key).map_err(failed("reading checkpoints"))?;
@@ -143,8 +144,11 @@ fn write_one(
         false => known.step(&commit.checkpoint)?,
     };
     let mut write = || -> rusqlite::Result<()> {
-        let forgotten = forget::is_forgotten(db, &commit.session.id)?;
         let session = sessions::upsert(db, &commit.session, commit.standing)?;
+        if commit.keeps_out {
+            forget::keep_out_marked(db, &commit.session.id, at)?;
+        }
+        let forgotten = forget::reason(db, &commit.session.id)?;
         let file = known.write(db, commit, session)?;
         if moved == Move::Renewed {
             // Nobody will tell these again; what a run saw stays.
@@ -156,7 +160,7 @@ fn write_one(
         }
         records::write(db, file, commit, moved)?;
         known.write_account(db, file, commit, moved, forgotten)?;
-        if !forgotten {
+        if forgotten.is_none() {
             writer.write(session, file, commit)?;
         }
         if commit.reaches_the_end() {

@@ -8,6 +8,11 @@ use rusqlite::Connection;
 /// `due.task`: the file has to be rewritten.
 const COMPACT: &str = "compact";
 
+/// Paths, tools and the like that hung on episodes which are no more.
+const UNUSED_NAMES: &str = "DELETE FROM name WHERE n NOT IN (SELECT path FROM episode_path
+    UNION SELECT tool FROM episode_tool UNION SELECT made_by FROM episode
+    UNION SELECT graph FROM episode)";
+
 /// What compacting gained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
@@ -26,11 +31,15 @@ pub(super) fn due(db: &Connection) -> rusqlite::Result<()> {
 }
 
 impl Store {
-    /// Merges the index into one segment, rewrites the file without free pages, cuts the
+    /// Drops names that nothing has, merges the index into one segment, rewrites the file without free pages, cuts the
     /// write-ahead log. Needs as much free disk as the store has; seconds per GB.
     pub fn compact(&mut self) -> Result<Compacted> {
         self.writable()?;
         let before = self.bytes_on_disk();
+        self.names.clear();
+        self.db
+            .execute(UNUSED_NAMES, [])
+            .map_err(failed("compacting"))?;
         self.db
             .execute_batch("INSERT INTO words (words) VALUES ('optimize'); VACUUM;")
             .map_err(failed("compacting"))?;

@@ -266,7 +266,7 @@ impl Known {
         file: i64,
         commit: &Prepared,
         moved: Move,
-        forgotten: bool,
+        forgotten: Option<&'static str>,
     ) -> rusqlite::Result<()> {
         let sealed = match moved {
             Move::First => None,
@@ -274,10 +274,10 @@ impl Known {
             Move::Onward | Move::Renewed => Some(self.merged_state(db, file, commit, moved)?),
         };
         let sealed = sealed.as_ref().unwrap_or(&commit.sealed_state);
-        if forgotten {
+        if let Some(reason) = forgotten {
             let nothing = pack_json(&Carry::default());
-            let sealed = without_facts(sealed)?;
-            let tail = without_facts(&commit.tail_state)?;
+            let sealed = withheld(sealed, reason)?;
+            let tail = withheld(&commit.tail_state, reason)?;
             db.prepare_cached(FOLD)?
                 .execute(params![file, nothing, sealed, tail])?;
         } else {
@@ -342,8 +342,10 @@ fn stored_state(db: &Connection, file: i64) -> rusqlite::Result<Packed> {
         .query_row([file], |row| Ok(Packed::of(row.get_ref(0)?)?))
 }
 
-fn without_facts(state: &Packed) -> rusqlite::Result<Packed> {
-    let (ledger, _): State = state.json()?;
+/// The account of a session that stays out.
+fn withheld(state: &Packed, reason: &'static str) -> rusqlite::Result<Packed> {
+    let (mut ledger, _): State = state.json()?;
+    ledger.withhold(reason);
     Ok(pack_json(&(ledger, SessionFacts::default())))
 }
 

@@ -1,7 +1,7 @@
 //! The way out: what a person wants gone. Knows every table that holds what a session said; refuses
 //! to keep a trace of it but ids and times.
 //!
-//! One place removes: [`gone`]. What sinks got is asked back through `forgotten_episode`.
+//! One place removes: [`gone`]. What sinks got is asked back through `delivery`.
 
 use super::compact;
 use super::episodes::found_in;
@@ -18,11 +18,10 @@ use crate::model::checkpoint::COPY;
 use crate::model::ledger::Ledger;
 use crate::model::session::SessionFacts;
 use crate::model::time::Time;
-use crate::model::tombstone::{Selection, Tombstones};
+use crate::model::tombstone::{FORGOTTEN, MARKED, Selection, Tombstones};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
-use uuid::Uuid;
 
 /// What was forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,8 +39,7 @@ pub struct Forgotten {
 }
 
 /// Who wanted a session gone.
-#[allow(dead_code)]
-pub(super) const BY_MARKER: &str = "marker";
+const BY_MARKER: &str = "marker";
 const ASKED: &str = "asked";
 
 /// Sessions, as a condition on `s`, that no tombstone keeps out.
@@ -86,7 +84,7 @@ impl Store {
         if let Some((namespace, before)) = &selection.before {
             forget_before(&tx, namespace, *before, at, &mut forgotten)?;
         }
-        sweep(&tx)?;
+        scrub_summaries(&tx)?;
         for session in &selection.sessions {
             forgotten.kin.extend(kin(&tx, session)?);
         }
@@ -166,47 +164,35 @@ impl Store {
             .and_then(|()| tx.commit())
             .map_err(failed("taking a tombstone back"))
     }
+}
 
-    /// Episodes that a sink of this name was not asked to forget yet, or has not confirmed.
-    pub fn to_forget(&self, sink: &str) -> Result<Vec<Uuid>> {
-        let read = || -> rusqlite::Result<Vec<Uuid>> {
-            self.db
-                .prepare(
-                    "SELECT id FROM forgotten_episode
-                     WHERE id NOT IN (SELECT id FROM forgotten_by WHERE sink = ?1) ORDER BY id",
-                )?
-                .query_map([sink], |row| row.get(0).map(Uuid::from_bytes))?
-                .collect()
-        };
-        read().map_err(failed("reading what sinks are to forget"))
-    }
+/// Why a session's lines stay out, as its ledgers say it; `None`: they don't.
+pub(super) fn reason(db: &Connection, session: &str) -> rusqlite::Result<Option<&'static str>> {
+    let reason: Option<String> = db
+        .prepare_cached("SELECT reason FROM forgotten WHERE session = ?1")?
+        .query_row([session], |row| row.get(0))
+        .optional()?;
+    Ok(reason.map(|reason| ledger_reason(&reason)))
+}
 
-    /// A sink confirms that it has these no more.
-    pub fn forgotten_by(&mut self, sink: &str, episodes: &[Uuid]) -> Result<()> {
-        self.writable()?;
-        self.dirty = true;
-        let mut write = || -> rusqlite::Result<()> {
-            let tx = self.db.transaction()?;
-            for id in episodes {
-                tx.execute(
-                    "INSERT OR IGNORE INTO forgotten_by (sink, id) VALUES (?1, ?2)",
-                    params![sink, id.as_bytes()],
-                )?;
-            }
-            tx.commit()
-        };
-        write().map_err(failed("storing what a sink forgot"))
+fn ledger_reason(reason: &str) -> &'static str {
+    match reason {
+        BY_MARKER => MARKED,
+        _ => FORGOTTEN,
     }
 }
 
-/// A person wanted this session gone.
-pub(super) fn is_forgotten(db: &Connection, session: &str) -> rusqlite::Result<bool> {
-    db.prepare_cached("SELECT 1 FROM forgotten WHERE session = ?1")?
-        .exists([session])
+/// A session's own words keep it out: what is stored of it goes, once.
+pub(super) fn keep_out_marked(tx: &Connection, session: &str, at: Time) -> rusqlite::Result<()> {
+    if reason(tx, session)?.is_some() {
+        return Ok(());
+    }
+    let mut forgotten = Forgotten::default();
+    keep_out(tx, session, BY_MARKER, at, &mut forgotten)
 }
 
 /// Makes the tombstone of a session and removes what it said.
-pub(super) fn keep_out(
+fn keep_out(
     tx: &Connection,
     session: &str,
     reason: &str,
@@ -221,13 +207,13 @@ pub(super) fn keep_out(
         params![session, reason, at.0],
     )? as u64;
     let episodes = tx
-        .prepare("SELECT n, id, body_bytes FROM episode WHERE session = ?1")?
+        .prepare("SELECT n, body_bytes FROM episode WHERE session = ?1")?
         .query_map([n], doomed)?
         .collect::<rusqlite::Result<Vec<Doomed>>>()?;
-    gone(tx, &episodes, at, forgotten)?;
+    gone(tx, &episodes, forgotten)?;
     let files = "SELECT count(*) FROM file WHERE session = ?1";
     forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
-    clear_files(tx, n, &|_| Carry::default())?;
+    clear_files(tx, n, Some(ledger_reason(reason)), &|_| Carry::default())?;
     tx.execute(
         "UPDATE session SET summary = NULL, title = NULL, branch = NULL, facts = ?2 WHERE n = ?1",
         params![n, pack_json(&SessionFacts::default())],
@@ -235,42 +221,21 @@ pub(super) fn keep_out(
     compact::due(tx)
 }
 
-/// An episode that goes: `n`, id, bytes of text.
-type Doomed = (i64, [u8; 16], u64);
+/// An episode that goes: `n`, bytes of text.
+type Doomed = (i64, u64);
 
 fn doomed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Doomed> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    Ok((row.get(0)?, row.get(1)?))
 }
 
 /// The one place where episodes go because somebody wants them gone: whatever else comes to hold
 /// what an episode says is emptied here too.
-fn gone(
-    tx: &Connection,
-    episodes: &[Doomed],
-    at: Time,
-    forgotten: &mut Forgotten,
-) -> rusqlite::Result<()> {
-    for (n, id, bytes) in episodes {
+fn gone(tx: &Connection, episodes: &[Doomed], forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    for (n, bytes) in episodes {
         remove(tx, *n)?;
-        tx.execute(
-            "INSERT OR IGNORE INTO forgotten_episode (id, at) VALUES (?1, ?2)",
-            params![id, at.0],
-        )?;
         forgotten.episodes += 1;
         forgotten.body_bytes += bytes;
     }
-    Ok(())
-}
-
-/// Names and titles that hung on nothing else.
-pub(super) fn sweep(tx: &Connection) -> rusqlite::Result<()> {
-    scrub_summaries(tx)?;
-    tx.execute(
-        "DELETE FROM name WHERE n NOT IN (SELECT path FROM episode_path
-             UNION SELECT tool FROM episode_tool UNION SELECT made_by FROM episode
-             UNION SELECT graph FROM episode)",
-        [],
-    )?;
     Ok(())
 }
 
@@ -298,13 +263,13 @@ fn forget_before(
     for n in sessions {
         let old = tx
             .prepare_cached(
-                "SELECT n, id, body_bytes FROM episode WHERE session = ?1 AND valid_at < ?2",
+                "SELECT n, body_bytes FROM episode WHERE session = ?1 AND valid_at < ?2",
             )?
             .query_map(params![n, before.0], doomed)?
             .collect::<rusqlite::Result<Vec<Doomed>>>()?;
-        gone(tx, &old, at, forgotten)?;
+        gone(tx, &old, forgotten)?;
         untitle(tx, n)?;
-        clear_files(tx, n, &|carry| without_words(carry, before))?;
+        clear_files(tx, n, None, &|carry| without_words(carry, before))?;
         tx.execute("UPDATE session SET summary = NULL WHERE n = ?1", [n])?;
         let ended: Option<i64> =
             tx.query_row("SELECT ended FROM session WHERE n = ?1", [n], |r| r.get(0))?;
@@ -352,10 +317,11 @@ fn without_words(mut carry: Carry, before: Time) -> Carry {
     carry
 }
 
-/// Carry and facts hold words; ledgers don't.
+/// Carry and facts hold words; ledgers don't, and tell `reason` of what was kept.
 fn clear_files(
     tx: &Connection,
     session: i64,
+    reason: Option<&'static str>,
     keep: &dyn Fn(Carry) -> Carry,
 ) -> rusqlite::Result<()> {
     type State = Json<(Ledger, SessionFacts)>;
@@ -370,7 +336,10 @@ fn clear_files(
         })?
         .collect::<rusqlite::Result<_>>()?;
     for (file, carry, sealed, tail) in folds {
-        let without_facts = |state: State| pack_json(&(state.0.0, SessionFacts::default()));
+        let without_facts = |Json((mut ledger, _)): State| {
+            reason.inspect(|reason| ledger.withhold(reason));
+            pack_json(&(ledger, SessionFacts::default()))
+        };
         let carry = pack_json(&keep(carry.0));
         tx.execute(
             "UPDATE fold SET (carry, sealed, tail) = (?2, ?3, ?4) WHERE file = ?1",

@@ -34,6 +34,7 @@ pub struct Prepared {
     pub(super) rejects: Vec<Reject>,
     pub(super) unknown: Vec<Unknown>,
     pub(super) rebuild: bool,
+    pub(super) keeps_out: bool,
     pub(super) made_by: String,
     /// Titles for the owners of records, by short id.
     pub(super) summaries: Vec<(i64, String)>,
@@ -86,6 +87,7 @@ impl Prepared {
             rejects: commit.rejects,
             unknown: commit.unknown,
             rebuild: commit.rebuild,
+            keeps_out: commit.keeps_out,
             made_by: commit.made_by,
         }
     }

@@ -125,7 +125,7 @@ fn copy(damaged: &Connection, fresh: &mut Connection) -> rusqlite::Result<Salvag
     let tx = fresh.transaction()?;
     let mut salvaged = Salvaged::default();
     for table in tables {
-        let table = table.as_in(damaged);
+        let table = table.within(damaged);
         let mut insert = tx.prepare(&table.insert())?;
         let mut rows = 0;
         let holes = table.read(damaged, &mut |values| {
@@ -180,7 +180,7 @@ fn tables(fresh: &Connection) -> rusqlite::Result<Vec<Table>> {
 
 impl Table {
     /// Without the columns that an older file doesn't have: their defaults hold.
-    fn as_in(mut self, damaged: &Connection) -> Table {
+    fn within(mut self, damaged: &Connection) -> Table {
         let has = || -> rusqlite::Result<Vec<String>> {
             damaged
                 .prepare("SELECT name FROM pragma_table_info(?1)")?

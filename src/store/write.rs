@@ -160,13 +160,6 @@ impl<'a> EpisodeWriter<'a> {
             self.write_parts(n, row)?;
             self.write_words(n, row)?;
             self.stored.new += 1;
-            // It was forgotten and is wanted again.
-            self.db
-                .prepare_cached("DELETE FROM forgotten_by WHERE id = ?1")?
-                .execute([values[0]])?;
-            self.db
-                .prepare_cached("DELETE FROM forgotten_episode WHERE id = ?1")?
-                .execute([values[0]])?;
             return Ok(());
         };
         let settable = &values[..COLUMNS.len() - FIXED];

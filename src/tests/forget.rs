@@ -263,27 +263,6 @@ fn a_kill_between_removing_and_compacting_leaves_work_that_the_next_run_does() {
 }
 
 #[test]
-fn sinks_are_asked_to_forget_until_they_say_that_they_did() {
-    let desk = desk();
-    put(&desk, "aaaa", &exchange("aaaa", "/w/shop", 1, "zebrafish"));
-    run(&desk, "run");
-    let told: Vec<_> = store(&desk).episodes("aaaa").unwrap();
-    let sent: Vec<_> = told.iter().map(|found| found.episode.id).collect();
-    assert!(store(&desk).to_forget("memory").unwrap().is_empty());
-    run(&desk, "forget aaaa");
-    let mut store = store(&desk);
-    assert_eq!(store.to_forget("memory").unwrap(), sent);
-    store.forgotten_by("memory", &sent).unwrap();
-    assert!(store.to_forget("memory").unwrap().is_empty());
-    assert_eq!(store.to_forget("another").unwrap(), sent);
-    drop(store);
-    // What comes back isn't to be forgotten any more, by anybody.
-    run(&desk, "forget --undo");
-    run(&desk, "run");
-    assert!(self::store(&desk).to_forget("another").unwrap().is_empty());
-}
-
-#[test]
 fn it_can_be_taken_back_while_the_log_is_there() {
     let desk = desk();
     put(&desk, "aaaa", &exchange("aaaa", "/w/shop", 1, "zebrafish"));

@@ -105,6 +105,8 @@ impl Home {
                 subagents: true,
                 redactor,
                 classifier: Default::default(),
+                markers: Default::default(),
+                hides_paths: false,
             },
             discover: DiscoverOptions::default(),
             jobs: 2,

@@ -1,7 +1,8 @@
 //! Secrets planted in every place of a log, and looked for in every byte of what a run leaves behind.
 
 use super::home::Home;
-use crate::rules::secrets::tests::planted;
+use crate::pipeline::doctor::canary::{PLACES, SESSION, call, log, user};
+use crate::rules::secrets::samples::{Planted, planted};
 use crate::rules::secrets::{Redactor, UserRules};
 use crate::store::Access;
 use serde_json::{Value, json};
@@ -9,135 +10,6 @@ use std::io::Write;
 use std::path::Path;
 
 const LOG: &str = ".claude/projects/-p/00000000-0000-4000-8000-000000000001.jsonl";
-
-/// A place's name, and the lines of a log that have a secret there.
-type Place = (&'static str, fn(&str) -> Vec<Value>);
-
-/// Where a secret may stand.
-const PLACES: [Place; 17] = [
-    ("prompt", |s| vec![user(json!(format!("use {s} please")))]),
-    ("answer", |s| {
-        vec![said(
-            json!([{"type": "text", "text": format!("it is\n{s}\nthen")}]),
-        )]
-    }),
-    ("error", |s| {
-        let mut line = said(json!([{"type": "text", "text": format!("API Error: {s}")}]));
-        line["isApiErrorMessage"] = true.into();
-        vec![line]
-    }),
-    ("command", |s| {
-        call(
-            "Bash",
-            json!({"command": format!("run {s} now")}),
-            "ok",
-            false,
-        )
-    }),
-    ("argument", |s| {
-        call("mcp__x__y", json!({"a": {"b": s}, "c": [s]}), "ok", false)
-    }),
-    ("written text", |s| {
-        call(
-            "Write",
-            json!({"file_path": "/p/a", "content": s}),
-            "ok",
-            false,
-        )
-    }),
-    ("output", |s| {
-        call("Bash", json!({"command": "env"}), s, false)
-    }),
-    ("failed output", |s| {
-        call(
-            "Bash",
-            json!({"command": "env"}),
-            &format!("Exit code 1\nerror: {s}"),
-            true,
-        )
-    }),
-    ("output of an unknown tool", |s| {
-        call("mcp__x__y", json!({}), &json!({s: 1}).to_string(), false)
-    }),
-    ("refusal", |s| {
-        let text = format!(
-            "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n{s}"
-        );
-        call("Bash", json!({"command": "env"}), &text, true)
-    }),
-    ("file path", |s| {
-        call(
-            "Read",
-            json!({"file_path": format!("/p/{s}/a.rs")}),
-            "ok",
-            false,
-        )
-    }),
-    ("call without a result", |s| {
-        call("Bash", json!({"command": s}), "", false)[..1].to_vec()
-    }),
-    ("queued prompt", |s| {
-        vec![
-            json!({"type": "queue-operation", "operation": "enqueue", "content": s,
-            "timestamp": "2026-04-01T10:00:05.000Z", "sessionId": SESSION}),
-        ]
-    }),
-    ("title", |s| {
-        vec![json!({"type": "custom-title", "customTitle": s, "sessionId": SESSION})]
-    }),
-    ("summary", |s| {
-        vec![json!({"type": "summary", "summary": s, "leafUuid": uuid("first")})]
-    }),
-    ("branch", |s| {
-        let mut line = user(json!("hello"));
-        line["gitBranch"] = s.into();
-        vec![line]
-    }),
-    ("directory", |s| {
-        let mut line = user(json!("hello"));
-        line["cwd"] = format!("/p/{s}").into();
-        vec![line]
-    }),
-];
-
-const SESSION: &str = "00000000-0000-4000-8000-000000000001";
-
-fn uuid(of: &str) -> String {
-    uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_URL, of.as_bytes()).to_string()
-}
-
-fn line(kind: &str, message: Value) -> Value {
-    let id = uuid(&message.to_string());
-    json!({"type": kind, "uuid": id, "sessionId": SESSION, "cwd": "/p", "gitBranch": "main",
-        "version": "2.0.0", "timestamp": "2026-04-01T10:00:00.000Z", "message": message})
-}
-
-fn user(content: Value) -> Value {
-    line("user", json!({"role": "user", "content": content}))
-}
-
-fn said(content: Value) -> Value {
-    let id = uuid(&content.to_string());
-    line(
-        "assistant",
-        json!({"role": "assistant", "id": id, "model": "m", "content": content}),
-    )
-}
-
-fn call(tool: &str, input: Value, output: &str, failed: bool) -> Vec<Value> {
-    let id = uuid(&format!("{tool}{input}{output}"));
-    let call = json!([{"type": "tool_use", "id": id, "name": tool, "input": input}]);
-    let result =
-        json!([{"type": "tool_result", "tool_use_id": id, "content": output, "is_error": failed}]);
-    vec![said(call), user(result)]
-}
-
-fn log(lines: &[Value]) -> String {
-    let mut first = user(json!("hello"));
-    first["uuid"] = uuid("first").into();
-    let all = std::iter::once(&first).chain(lines);
-    all.map(|line| format!("{line}\n")).collect()
-}
 
 /// Everything that a run left behind: the bytes of every file, and the packed texts unpacked.
 fn left_behind(home: &Home) -> String {
@@ -161,14 +33,14 @@ fn every_format_is_masked_in_every_place_and_every_byte() {
         formats = secrets.len();
         let all: Vec<Value> = secrets
             .iter()
-            .flat_map(|(_, text, _)| lines(text))
+            .flat_map(|secret| lines(&secret.text))
             .collect();
         home.put(LOG, log(&all).as_bytes()).unwrap();
         home.run().unwrap();
         let left = left_behind(&home);
-        for (id, text, pieces) in &secrets {
+        for Planted { rule, text, pieces } in &secrets {
             for piece in pieces.iter().filter(|piece| left.contains(piece.as_str())) {
-                leaks.push(format!("{place}: {id}: {piece} of {text}"));
+                leaks.push(format!("{place}: {rule}: {piece} of {text}"));
             }
         }
     }
@@ -178,6 +50,25 @@ fn every_format_is_masked_in_every_place_and_every_byte() {
         "{} leaks:\n{}",
         leaks.len(),
         leaks.join("\n")
+    );
+}
+
+#[test]
+fn the_canary_finds_nothing_and_would_find_what_is_there() {
+    let desk = super::world::Desk::enabled();
+    let told = desk.run("sessionmill doctor --canary --json").json();
+    let canary = &told["canary"];
+    assert_eq!(canary["found"], json!([]), "{canary}");
+    assert_eq!(canary["places"], PLACES.len());
+    assert!(canary["rules"].as_u64() > Some(60), "{canary}");
+    // A rule that is switched off lets its secrets through, and that is seen.
+    desk.write(".graphiti/rules/secrets.yaml", "off: [one-time-code]\n");
+    let ran = desk.run("sessionmill doctor --canary");
+    assert_eq!(ran.exit, crate::cli::Exit::Partial, "{}", ran.shown());
+    assert!(
+        ran.stdout.contains("found: one-time-code in prompt"),
+        "{}",
+        ran.shown()
     );
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
@@ -78,7 +79,11 @@ impl Desk {
     /// Writes a file below the home, with its directories.
     pub fn write(&self, below: &str, text: &str) {
         let path = self.path(below);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path.parent().expect("a parent"))
+            .expect("a directory");
         fs::write(path, text).expect("a file");
     }
 

@@ -4,6 +4,7 @@
 //! says what it finds. Checks read nothing themselves but what `Observed` opens for them, and write
 //! nothing: mending is [`repair`]'s.
 
+pub mod canary;
 mod deep;
 mod logs;
 pub mod repair;
@@ -145,12 +146,13 @@ pub struct Observed<'a> {
 type Check = fn(&Observed<'_>) -> Vec<Finding>;
 
 /// In the order in which a person would mend things.
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     workplace::settings,
     workplace::consent,
     store::standing,
     store::pages,
     store::index,
+    workplace::modes,
     workplace::temporary_files,
     workplace::schedule,
     logs::roots,

@@ -1,6 +1,7 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
 use super::{Finding, Observed, Severity, first_of, quoted};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const DAY_S: u64 = 86_400;
@@ -39,6 +40,50 @@ pub(super) fn consent(observed: &Observed<'_>) -> Vec<Finding> {
         reason,
         "sessionmill enable",
     )]
+}
+
+/// Others can get at what is ours: into the folder, or, where a file was let loose by hand, at it.
+#[cfg(unix)]
+pub(super) fn modes(observed: &Observed<'_>) -> Vec<Finding> {
+    use std::os::unix::fs::PermissionsExt;
+    let entries = std::fs::read_dir(&observed.home).into_iter().flatten();
+    let inside = entries.flatten().map(|entry| entry.path());
+    // A link's own mode says nothing; what it leads to is not ours.
+    let is_open = |path: &PathBuf| {
+        std::fs::symlink_metadata(path)
+            .is_ok_and(|m| !m.is_symlink() && m.permissions().mode() & 0o077 != 0)
+    };
+    let folder_is_open = is_open(&observed.home);
+    let is_kept_inside = |path: &PathBuf| !folder_is_open && !is_secret(path);
+    let mut open: Vec<String> = std::iter::once(observed.home.clone())
+        .chain(inside)
+        .filter(|path| is_open(path) && !is_kept_inside(path))
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    open.sort_unstable();
+    let reason = format!("others may read or write {}", first_of(&open));
+    let command = format!("chmod -R go= {}", quoted(&observed.home.to_string_lossy()));
+    vec![Finding::new(
+        Severity::Warning,
+        "open-to-others",
+        reason,
+        command,
+    )]
+}
+
+/// Files that are closed by themselves too, whoever may enter the folder one day.
+#[cfg(unix)]
+fn is_secret(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with("sessionmill.db") || matches!(&*name, "redact.key" | "env")
+}
+
+#[cfg(not(unix))]
+pub(super) fn modes(_observed: &Observed<'_>) -> Vec<Finding> {
+    Vec::new()
 }
 
 /// What commands that were killed left in our folder.

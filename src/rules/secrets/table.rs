@@ -34,10 +34,6 @@ pub(super) struct Row {
     #[serde(default)]
     pub personal: bool,
     #[serde(default)]
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the user's may have samples too")
-    )]
     pub samples: Samples,
     #[serde(skip)]
     regex: OnceLock<Regex>,

@@ -1,77 +1,10 @@
 //! The table tests itself: each sample of each row, each row left out, every disguise.
 
+use super::samples::{TELLING, random, written_out};
 use super::table::{Row, UserRules};
 use super::*;
 use proptest::prelude::*;
 use std::path::Path;
-
-/// A sample with its pieces written out, and the pieces.
-pub(crate) fn written_out(sample: &str, seed: u64) -> (String, Vec<String>) {
-    let (mut text, mut pieces, mut rest) = (String::new(), Vec::new(), sample);
-    while let Some((before, after)) = rest.split_once('«') {
-        let (piece, after) = after.split_once('»').expect("« closes");
-        let piece = match piece.strip_prefix('=') {
-            Some(word) => word.to_owned(),
-            None => random(piece, seed + pieces.len() as u64),
-        };
-        text.push_str(before);
-        text.push_str(&piece);
-        pieces.push(piece);
-        rest = after;
-    }
-    text.push_str(rest);
-    (text, pieces)
-}
-
-fn random(kind: &str, seed: u64) -> String {
-    let (kind, length) = kind.split_at(2);
-    let all = match kind {
-        "an" => "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0123456789",
-        "up" => "ABCDEFGHJKLMNPQRSTUVWXYZ234567",
-        "lo" => "abcdefghijkmnopqrstuvwxyz0123456789",
-        "hx" => "0123456789abcdef",
-        "b6" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-        "u6" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-",
-        "dg" => "123456789",
-        "lt" => "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
-        other => panic!("«{other}»"),
-    };
-    let all = all.as_bytes();
-    let length: usize = length.parse().expect("a length");
-    let byte = |i: usize| {
-        let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&i.to_le_bytes(), seed ^ length as u64);
-        let byte = all[hash as usize % all.len()];
-        // a token that begins or ends with a mark is cut there by its boundary
-        let edge = i == 0 || i + 1 == length;
-        if edge && !byte.is_ascii_alphanumeric() {
-            b'k'
-        } else {
-            byte
-        }
-    };
-    (0..length).map(|i| char::from(byte(i))).collect()
-}
-
-/// Every sample but those of personal data, with the pieces that must vanish from it.
-pub(crate) fn planted(seed: u64) -> Vec<(String, String, Vec<String>)> {
-    let rows = table::rows().into_iter().filter(|row| !row.personal);
-    let samples = rows.flat_map(|row| {
-        let id = row.id.clone();
-        row.samples
-            .masked
-            .into_iter()
-            .map(move |sample| (id.clone(), sample))
-    });
-    let telling = |pieces: Vec<String>| pieces.into_iter().filter(|p| p.len() >= TELLING).collect();
-    let planted = samples.enumerate().map(|(n, (id, sample))| {
-        let (text, pieces) = written_out(&sample, seed + 1000 * n as u64);
-        (id, text, telling(pieces))
-    });
-    planted.collect()
-}
-
-/// Pieces shorter than this may stay in a text by accident.
-const TELLING: usize = 5;
 
 fn with_rows(rows: Vec<Row>) -> Redactor {
     let redactor = Redactor {

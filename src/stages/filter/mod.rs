@@ -10,6 +10,7 @@ mod count;
 pub mod digest;
 mod emit;
 mod link;
+pub mod paths;
 mod queue;
 pub mod redact;
 

@@ -1,4 +1,6 @@
--- Schema version 5: what sinks got.
+-- Schema version 5: what sinks got. `delivery` also knows what they are to forget.
+DROP TABLE forgotten_by;
+DROP TABLE forgotten_episode;
 
 CREATE TABLE sink (
     n            INTEGER PRIMARY KEY,

@@ -115,6 +115,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
         tail_ledger: Ledger::default(),
         rejects: vec![],
         rebuild: false,
+        keeps_out: false,
         unknown: vec![],
     }
 }

@@ -12,8 +12,8 @@ use crate::model::ledger::{Ledger, Reject};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Seen, Slice};
-use crate::pipeline::account::Ids;
 use crate::pipeline::file::{Before, Rules, Scratch, Work, fold};
+use crate::pipeline::ids::Ids;
 use crate::rules::secrets::Redactor;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,6 +55,8 @@ fn rules(choice: u64) -> Rules {
         subagents: true,
         redactor: Redactor::default(),
         classifier: Default::default(),
+        markers: Default::default(),
+        hides_paths: false,
     }
 }
 

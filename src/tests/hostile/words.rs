@@ -124,6 +124,8 @@ fn small_store() -> (TempDir, Store) {
             subagents: true,
             redactor: Default::default(),
             classifier: Default::default(),
+            markers: Default::default(),
+            hides_paths: false,
         },
         discover: DiscoverOptions::default(),
         jobs: 1,

@@ -1,0 +1,92 @@
+//! Secrets to plant: the samples of the table, with made-up secrets in them. Knows how samples are
+//! written; refuses to know where they are planted and whether they are found.
+
+use super::table::Row;
+
+/// A text with a secret in it.
+#[derive(Clone, Debug)]
+pub struct Planted {
+    /// The rule that it is a sample of.
+    pub rule: String,
+    /// The text.
+    pub text: String,
+    /// What of it must not be found again.
+    pub pieces: Vec<String>,
+}
+
+/// The rows as they are written, with their samples, which the program is built without otherwise.
+fn written_rows() -> Vec<Row> {
+    serde_yaml::from_str(include_str!("../secrets.yaml")).expect("the embedded table of secrets")
+}
+
+/// A secret of every sample, but those of personal data. Different seeds give different secrets.
+pub fn planted(seed: u64) -> Vec<Planted> {
+    let rows = written_rows().into_iter().filter(|row| !row.personal);
+    let samples = rows.flat_map(|row| {
+        let id = row.id.clone();
+        row.samples
+            .masked
+            .into_iter()
+            .map(move |sample| (id.clone(), sample))
+    });
+    let telling = |pieces: Vec<String>| pieces.into_iter().filter(|p| p.len() >= TELLING).collect();
+    let planted = samples.enumerate().map(|(n, (id, sample))| {
+        let (text, pieces) = written_out(&sample, seed + 1000 * n as u64);
+        Planted {
+            rule: id,
+            text,
+            pieces: telling(pieces),
+        }
+    });
+    planted.collect()
+}
+
+/// Pieces shorter than this may stay in a text by accident.
+pub(super) const TELLING: usize = 5;
+
+/// A sample with its pieces written out, and the pieces.
+pub(super) fn written_out(sample: &str, seed: u64) -> (String, Vec<String>) {
+    let (mut text, mut pieces, mut rest) = (String::new(), Vec::new(), sample);
+    while let Some((before, after)) = rest.split_once('«') {
+        let (piece, after) = after.split_once('»').expect("« closes");
+        let piece = match piece.strip_prefix('=') {
+            Some(word) => word.to_owned(),
+            None => random(piece, seed + pieces.len() as u64),
+        };
+        text.push_str(before);
+        text.push_str(&piece);
+        pieces.push(piece);
+        rest = after;
+    }
+    text.push_str(rest);
+    (text, pieces)
+}
+
+pub(super) fn random(kind: &str, seed: u64) -> String {
+    let (kind, length) = kind.split_at(2);
+    let all = match kind {
+        "an" => "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0123456789",
+        "up" => "ABCDEFGHJKLMNPQRSTUVWXYZ234567",
+        "lo" => "abcdefghijkmnopqrstuvwxyz0123456789",
+        "hx" => "0123456789abcdef",
+        "b6" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+        "u6" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-",
+        "dg" => "123456789",
+        "lt" => "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+        other => panic!("«{other}»"),
+    };
+    let all = all.as_bytes();
+    let length: usize = length.parse().expect("a length");
+    let byte = |i: usize| {
+        let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&i.to_le_bytes(), seed ^ length as u64);
+        let byte = all[hash as usize % all.len()];
+        // a token that begins or ends with a mark is cut there by its boundary
+        let edge = i == 0 || i + 1 == length;
+        if edge && !byte.is_ascii_alphanumeric() {
+            b'k'
+        } else {
+            byte
+        }
+    };
+    (0..length).map(|i| char::from(byte(i))).collect()
+}
