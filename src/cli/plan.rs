@@ -2,6 +2,7 @@
 
 use super::bar::Bar;
 use super::ctx::Ctx;
+use super::deliver;
 use super::enrich;
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural, share};
@@ -74,18 +75,32 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         (Some(store), true) => enrich::planned(&loaded.config, store, ctx)?,
         _ => None,
     };
-    tell(&report, asks.as_ref(), &loaded.config, ctx)?;
+    let waiting = match (&store, pipeline.steps.contains(&Step::Upload)) {
+        (Some(store), true) => deliver::waiting(&loaded, store, ctx)?,
+        _ => Vec::new(),
+    };
+    tell(&report, asks.as_ref(), &waiting, &loaded.config, ctx)?;
     Ok(match report.problems.is_empty() {
         true => Exit::Done,
         false => Exit::Partial,
     })
 }
 
-fn tell(report: &Report, asks: Option<&Question>, config: &Config, ctx: &mut Ctx) -> Result<()> {
+fn tell(
+    report: &Report,
+    asks: Option<&Question>,
+    waiting: &[(String, u64)],
+    config: &Config,
+    ctx: &mut Ctx,
+) -> Result<()> {
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
         body["text_tokens"] = report.text_tokens().into();
         body["asks"] = serde_json::json!(asks.map(|question| &question.names));
+        let sinks = waiting.iter();
+        body["sinks"] = sinks
+            .map(|(sink, waiting)| serde_json::json!({"sink": sink, "waiting": waiting}))
+            .collect();
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("plan", body);
     }
@@ -109,19 +124,7 @@ fn tell(report: &Report, asks: Option<&Question>, config: &Config, ctx: &mut Ctx
         share(report.text_bytes, tally.read_bytes),
         count(report.text_tokens()),
     ))?;
-    match (asks, &config.llm) {
-        (Some(question), Some(llm)) => {
-            let tools = plural(question.names.len() as u64, "unknown tool");
-            let names = question.names.join(", ");
-            ctx.out.line(format!(
-                "and ask {} at {} about {tools} that the store knows: {names}",
-                llm.model, llm.endpoint
-            ))?;
-        }
-        _ => ctx
-            .out
-            .line("in money: nothing; no language model and no server is asked")?,
-    }
+    requests(asks, waiting, config, ctx)?;
     for (reason, files) in &report.left_out {
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
@@ -137,4 +140,33 @@ fn tell(report: &Report, asks: Option<&Question>, config: &Config, ctx: &mut Ctx
     }
     ctx.out
         .note(format!("planned in {}", duration_ms(ctx.elapsed_ms())))
+}
+
+/// What would be sent, and to whom.
+fn requests(
+    asks: Option<&Question>,
+    waiting: &[(String, u64)],
+    config: &Config,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    match (asks, &config.llm) {
+        (Some(question), Some(llm)) => {
+            let tools = plural(question.names.len() as u64, "unknown tool");
+            let names = question.names.join(", ");
+            ctx.out.line(format!(
+                "and ask {} at {} about {tools} that the store knows: {names}",
+                llm.model, llm.endpoint
+            ))?;
+        }
+        _ => ctx
+            .out
+            .line("in money: nothing; no language model is asked")?,
+    }
+    for (sink, waiting) in waiting {
+        let waiting = plural(*waiting, "episode");
+        ctx.out.line(format!(
+            "and deliver to {sink}: {waiting} that wait, and what it stores itself"
+        ))?;
+    }
+    Ok(())
 }

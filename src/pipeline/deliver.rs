@@ -21,7 +21,7 @@ const BATCH: usize = 250;
 /// Receipts that are asked about at once.
 const RECEIPTS: usize = 1_000;
 /// An episode whose calls wait for their results settles after a day (DESIGN § 6).
-const PENDING_MS: i64 = 86_400_000;
+pub const PENDING_MS: i64 = 86_400_000;
 
 /// What a delivery is told.
 pub struct Orders<'a> {
@@ -96,7 +96,7 @@ pub fn deliver(
     };
     let paused = row.paused_until.filter(|until| *until > orders.now);
     if let (Some(until), false) = (paused, orders.insist) {
-        done.waiting = due(store, row.n, sink, orders)?.len() as u64;
+        done.waiting = waiting(store, row.n, sink, orders)?;
         (done.fault, done.paused_until) = (row.error, Some(until));
         return Ok(done);
     }
@@ -104,6 +104,7 @@ pub fn deliver(
         Ok(()) => None,
         Err(fault) => Some(fault),
     };
+    done.waiting = waiting(store, row.n, sink, orders)?;
     store.clean(row.n)?;
     match fault {
         None => store.pause(row.n, 0, None, None)?,
@@ -137,7 +138,6 @@ fn steps(
         return Ok(Err(fault));
     }
     let due = due(store, row.n, sink, orders)?;
-    done.waiting = due.len() as u64;
     if due.is_empty() {
         return Ok(Ok(()));
     }
@@ -177,6 +177,12 @@ fn due(store: &Store, n: i64, sink: &dyn Sink, orders: &Orders<'_>) -> Result<Ve
     store.due(n, &due)
 }
 
+/// What is due, and what was sent and nobody knows of.
+fn waiting(store: &Store, n: i64, sink: &dyn Sink, orders: &Orders<'_>) -> Result<u64, Error> {
+    let sent = store.receipts(n, State::Sent, None, usize::MAX)?;
+    Ok((due(store, n, sink, orders)?.len() + sent.len()) as u64)
+}
+
 fn batch(
     store: &mut Store,
     n: i64,
@@ -213,9 +219,6 @@ fn batch(
             _ => done.failed += 1,
         }
     }
-    done.waiting = done
-        .waiting
-        .saturating_sub(uploaded.deliveries.len() as u64);
     Ok(match uploaded.fault {
         Some(fault) => Err(fault),
         None => Ok(()),

@@ -246,10 +246,6 @@ mod tests {
                 "x.yaml:1: unknown step `ingets`; did you mean `ingest`?",
             ),
             (
-                "steps: [ingest, upload]\n",
-                "x.yaml:1: the step `upload` comes with a later version",
-            ),
-            (
                 "steps: []\n",
                 "x.yaml:1: `steps` is empty; write `steps: [ingest]`",
             ),

@@ -25,6 +25,8 @@ pub struct Model {
     owners: BTreeMap<String, String>,
     /// By place: what the last run saw there.
     logs: BTreeMap<String, Vec<u8>>,
+    /// Where each of the disk's logs was.
+    places: BTreeMap<usize, String>,
     /// Places whose records were only ever added to or edited.
     edited_only: BTreeMap<String, bool>,
     sealed: BTreeMap<String, String>,
@@ -47,7 +49,8 @@ impl Model {
     /// A run comes by.
     pub fn see(&mut self, disk: &Disk<'_>, class: Class) {
         self.class = Some(class);
-        for log in disk.logs.iter().filter(|log| log.exists) {
+        for (n, log) in disk.logs.iter().enumerate().filter(|(_, log)| log.exists) {
+            self.follow(n, log);
             let before = self.logs.insert(log.below.clone(), log.content.clone());
             let before = before.unwrap_or_default();
             let blind = is_blind(&before, &log.content);
@@ -56,6 +59,20 @@ impl Model {
             *edited_only &= same;
             let exact = *edited_only && class < Class::Rewrites || same && !blind && *edited_only;
             self.see_log(log, exact, blind);
+        }
+    }
+
+    /// A log that moved takes along what is known of it.
+    fn follow(&mut self, n: usize, log: &Log) {
+        let was = self.places.insert(n, log.below.clone());
+        let Some(was) = was.filter(|was| *was != log.below) else {
+            return;
+        };
+        if let Some(content) = self.logs.remove(&was) {
+            self.logs.insert(log.below.clone(), content);
+        }
+        if let Some(edited_only) = self.edited_only.remove(&was) {
+            self.edited_only.insert(log.below.clone(), edited_only);
         }
     }
 
