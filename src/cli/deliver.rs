@@ -20,6 +20,7 @@ use crate::store::{Access, DeadLetter, Due, Store};
 use anyhow::Result;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use uuid::Uuid;
 
 /// Sinks: deliver to them, see what arrived and what was given up
@@ -222,6 +223,11 @@ fn open(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Box<dyn Sink>> 
     })
 }
 
+#[expect(clippy::disallowed_methods, reason = "a person wants it slow")]
+fn wait(time: Duration) {
+    std::thread::sleep(time);
+}
+
 fn failed(fault: Fault) -> Error {
     let kind = match fault {
         Fault::Setup(_) => ErrorKind::Usage,
@@ -272,6 +278,7 @@ fn deliver_to(
             on_their_way_max: limits.max_queue_size as usize,
             episodes_max: wish.max.or(limits.max_episodes_per_run.map(|n| n as usize)),
             rate_per_minute: limits.rate_per_minute,
+            wait: &wait,
             history: wish.history,
             insist: wish.insist,
             kept_here: &kept_here,

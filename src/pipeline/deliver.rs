@@ -39,6 +39,8 @@ pub struct Orders<'a> {
     pub episodes_max: Option<usize>,
     /// Episodes a minute; `None`: as many as the sink takes.
     pub rate_per_minute: Option<u32>,
+    /// How it is waited between batches, to keep that rate.
+    pub wait: &'a dyn Fn(Duration),
     /// What was stored before the sink was known goes too.
     pub history: bool,
     /// The sink is asked though it is paused.
@@ -100,10 +102,7 @@ pub fn deliver(
         (done.fault, done.paused_until) = (row.error, Some(until));
         return Ok(done);
     }
-    let fault = match steps(store, &row, sink, orders, &mut done)? {
-        Ok(()) => None,
-        Err(fault) => Some(fault),
-    };
+    let fault = steps(store, &row, sink, orders, &mut done)?.err();
     done.waiting = waiting(store, row.n, sink, orders)?;
     store.clean(row.n)?;
     match fault {
@@ -151,7 +150,7 @@ fn steps(
         .map_or(many, |rate| many.min(rate as usize));
     for (nth, rows) in due[..now].chunks(many).enumerate() {
         if let (Some(rate), true) = (orders.rate_per_minute, nth > 0) {
-            std::thread::sleep(Duration::from_secs_f64(
+            (orders.wait)(Duration::from_secs_f64(
                 60.0 * many as f64 / f64::from(rate),
             ));
         }

@@ -119,7 +119,7 @@ impl Note {
         let mut out = self.header.clone();
         for (id, section) in all {
             let (revision, valid_at) = (section.revision, &section.valid_at);
-            let _ = write!(out, "{OPEN}{id} {revision:016x} {valid_at} -->\n");
+            let _ = writeln!(out, "{OPEN}{id} {revision:016x} {valid_at} -->");
             let _ = write!(out, "{}\n\n{CLOSE}\n\n", section.body);
         }
         out

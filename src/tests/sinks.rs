@@ -16,7 +16,7 @@ fn parcel(n: u128, content: &str) -> Parcel {
     Parcel {
         id: Uuid::from_u128(0x1000 + n),
         revision,
-        group: if n % 3 == 0 {
+        group: if n.is_multiple_of(3) {
             "desk-two__global"
         } else {
             "desk__global"
@@ -104,8 +104,8 @@ fn a_note_holds_a_session_in_order_under_one_header() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = Markdown::new(folder.path().to_owned());
     let (first, second) = (parcel(2, "came first"), parcel(3, "came second"));
-    sink.deliver(&[second.clone()]).unwrap();
-    sink.deliver(&[first.clone()]).unwrap();
+    sink.deliver(std::slice::from_ref(&second)).unwrap();
+    sink.deliver(std::slice::from_ref(&first)).unwrap();
     let place = sink.place(&first);
     assert_eq!(place, "my-shop-..-a1b2c3d4/session-1.md");
     let note = std::fs::read_to_string(folder.path().join(&place)).unwrap();
