@@ -10,10 +10,15 @@ use super::tables;
 use crate::config::Loaded;
 use crate::host::files::Root;
 use crate::model::source::Agent;
+use crate::pipeline::deliver;
 use crate::pipeline::doctor::canary::{Canary, Sighted};
+use crate::pipeline::enrich::question;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::run;
 use crate::pipeline::spec::Window;
+use crate::sinks::jsonl::Jsonl;
+use crate::sinks::markdown::Markdown;
+use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use anyhow::Result;
 use std::path::Path;
@@ -36,8 +41,8 @@ pub fn run(loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     })
 }
 
-/// A run with the user's settings and rules, in folders of its own; everything that it stored, as
-/// text. What else a run does with episodes, it does here too.
+/// A run with the user's settings and rules, in folders of its own; everything that it stored, and
+/// what a language model would be asked, as text. What else a run does with episodes, it does here too.
 fn store(loaded: &Loaded, projects: &Path, state: &Path, ctx: &Ctx) -> Result<String> {
     let mut orders = Orders::new(&ctx.pipeline("nightly")?, ctx);
     orders.window = Window::All;
@@ -54,9 +59,42 @@ fn store(loaded: &Loaded, projects: &Path, state: &Path, ctx: &Ctx) -> Result<St
     }];
     let mut store = Store::open(&state.join("sessionmill.db"), Access::ReadWrite)?;
     let report = run::run(&mut store, &setup, &Silent)?;
+    deliver_all(&mut store, state, ctx)?;
     let log = format!("canary: {}", serde_json::to_string(&report)?);
     runlog::append(&state.join("logs"), ctx.now, ctx.zone, &log)?;
-    store.dump().map_err(Into::into)
+    let asked = question(&store, &tables::counter(&ctx.home)?, ctx.now, None)?;
+    let asked = asked.map(|question| question.prompt);
+    Ok(store.dump()? + &asked.unwrap_or_default())
+}
+
+/// Sinks get everything, on disk, where it is searched too.
+fn deliver_all(store: &mut Store, state: &Path, ctx: &Ctx) -> Result<()> {
+    let orders = deliver::Orders {
+        now: ctx.now,
+        settled_ms: 0,
+        settle_after_ms: 0,
+        retry: RetryOptions {
+            max_retries: 0,
+            delays_ms: Vec::new(),
+        },
+        on_their_way_max: usize::MAX,
+        episodes_max: None,
+        rate_per_minute: None,
+        wait: &|_| {},
+        history: true,
+        insist: true,
+        kept_here: &[],
+        tells_path: &|_| true,
+        permitted: &|_| Ok(()),
+    };
+    let mut sinks: [(&str, Box<dyn Sink>); 2] = [
+        ("notes", Box::new(Markdown::new(state.join("notes")))),
+        ("lines", Box::new(Jsonl::new(state.join("lines")))),
+    ];
+    for (name, sink) in &mut sinks {
+        deliver::deliver(store, name, sink.as_mut(), &orders)?;
+    }
+    Ok(())
 }
 
 fn tell(sighted: &Sighted, ctx: &mut Ctx) -> Result<()> {
