@@ -245,13 +245,13 @@ fn deliver_to(
 ) -> Result<Vec<Delivered>> {
     let config = &loaded.config;
     let limits = &config.delivery;
-    let kept_here = match sinks.is_empty() {
-        true => Vec::new(),
-        false => kept_here(loaded, store, ctx)?,
-    };
+    if sinks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let kept_here = kept_here(loaded, store, ctx)?;
     let mut hidden = BTreeSet::new();
     for (_, project) in store.projects("")? {
-        if !sinks.is_empty() && ctx.hides_paths_of(&project)? {
+        if ctx.hides_paths_of(&project)? {
             hidden.insert(project);
         }
     }

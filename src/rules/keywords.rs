@@ -23,7 +23,39 @@ pub fn embedded() -> &'static Keywords {
 pub struct Keywords {
     /// By first word, the longest first.
     by_first: FxHashMap<String, Vec<Row>>,
+    starts: Starts,
     dimensions: FxHashMap<String, Dimension>,
+}
+
+/// How first words begin: most words of a text begin otherwise and need no look-up.
+#[derive(Debug)]
+struct Starts([u32; 256]);
+
+impl Default for Starts {
+    fn default() -> Starts {
+        Starts([0; 256])
+    }
+}
+
+impl Starts {
+    /// By the first byte, a bit for what the second one may be.
+    fn place(word: &str) -> (usize, u32) {
+        let mut bytes = word.bytes();
+        let (first, second) = (bytes.next().unwrap_or(0), bytes.next().unwrap_or(0));
+        (usize::from(first), 1 << (second % 32))
+    }
+
+    fn add(&mut self, word: &str) {
+        let (at, bit) = Starts::place(word);
+        // what follows a single letter is its inflection
+        self.0[at] |= if word.len() > 1 { bit } else { u32::MAX };
+    }
+
+    /// False: no first word, and no inflection of one, begins so.
+    fn may_be(&self, word: &str) -> bool {
+        let (at, bit) = Starts::place(word);
+        self.0[at] & bit != 0
+    }
 }
 
 #[derive(Debug)]
@@ -90,13 +122,17 @@ impl Keywords {
                 keyword: keyword.clone(),
                 rest: rest.clone(),
             };
+            self.starts.add(&start);
             self.by_first.entry(start).or_default().push(row);
         }
         self.dimensions.insert(keyword, dimension);
     }
 
     fn in_line<'t>(&'t self, line: &str, found: &mut BTreeSet<&'t str>) {
-        let lower = line.to_lowercase();
+        let lower = match line.is_ascii() {
+            true => line.to_ascii_lowercase(),
+            false => line.to_lowercase(),
+        };
         let is_part = |c: char| c.is_alphanumeric() || c == '.' || c == '\'' || c == '_';
         let words = lower
             .split(|c| !is_part(c))
@@ -116,6 +152,9 @@ impl Keywords {
 
     /// The longest keyword at the start of these words, and how many words it has.
     fn longest(&self, words: &[&str]) -> Option<(&str, usize)> {
+        if !self.starts.may_be(words[0]) {
+            return None;
+        }
         let rows = stems(words[0]).find_map(|stem| self.by_first.get(stem))?;
         let fits = |row: &&Row| {
             row.rest.len() < words.len() && row.rest.iter().zip(&words[1..]).all(|(a, b)| a == b)
