@@ -133,6 +133,8 @@ mod tests {
             program: "/opt/it's/100%/sessionmill".into(),
             pipeline: "nightly".into(),
             every: Every::Hours(1),
+            folders: Vec::new(),
+            network: false,
             home: "/h/.graphiti".into(),
             user_home: "/h".into(),
             vars: vec![("CODEX_HOME".into(), "/c d".into())],

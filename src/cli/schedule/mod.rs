@@ -7,8 +7,9 @@ mod systemd;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
+use crate::config::{self, SinkTo};
 use crate::model::error::{Error, ErrorKind};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Subcommand};
 use every::Every;
 use serde_json::json;
@@ -59,8 +60,12 @@ struct Job {
     program: PathBuf,
     pipeline: String,
     every: Every,
-    /// Our folder, the only one that is written.
+    /// Our folder, which is written.
     home: PathBuf,
+    /// Sinks' folders, which are written too.
+    folders: Vec<PathBuf>,
+    /// A sink or a language model is somewhere else.
+    network: bool,
     /// The person's, where `~` leads.
     user_home: PathBuf,
     /// Variables that say where things are, resolved: a timer's environment wouldn't have them.
@@ -92,6 +97,10 @@ fn install(options: &Install, ctx: &mut Ctx) -> Result<Exit> {
         return print_files(&files, ctx);
     }
     ctx.make_home()?;
+    for folder in &job.folders {
+        // a unit can't be given a folder that is not there
+        std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
+    }
     let wrote = match on_systemd {
         true => {
             take_over_from_cron(ctx)?;
@@ -117,10 +126,16 @@ fn take_over_from_cron(ctx: &mut Ctx) -> Result<()> {
 }
 
 fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
+    let config = ctx.settings()?.config;
     let every = match options.every {
         Some(every) => every,
-        None => Every::of_seconds(ctx.settings()?.config.schedule_interval_s)?,
+        None => Every::of_seconds(config.schedule_interval_s)?,
     };
+    let folder = |sink: &config::Sink| match &sink.to {
+        SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
+        SinkTo::FalkorDb { .. } => None,
+    };
+    let away = |sink: &config::Sink| sink.to.endpoint().is_some();
     let places = [
         ("SESSIONMILL_HOME", ctx.home.dir.clone()),
         ("CLAUDE_CONFIG_DIR", ctx.env.claude_dir()),
@@ -134,6 +149,8 @@ fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
         pipeline: options.pipeline.clone(),
         every,
         home: ctx.home.dir.clone(),
+        folders: config.sinks.iter().filter_map(folder).collect(),
+        network: config.llm.is_some() || config.sinks.iter().any(away),
         user_home: ctx.env.home.clone(),
         vars: set
             .map(|(name, path)| (name.into(), path.to_string_lossy().into()))
@@ -141,7 +158,8 @@ fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
     };
     // A newline would end the line in a unit or a crontab and begin another one.
     let values = job.vars.iter().map(|(_, value)| value.as_str());
-    let paths = [&job.program, &job.home].map(|p| p.to_string_lossy().into_owned());
+    let paths = [&job.program, &job.home].into_iter().chain(&job.folders);
+    let paths: Vec<String> = paths.map(|p| p.to_string_lossy().into_owned()).collect();
     match values
         .chain(paths.iter().map(String::as_str))
         .find(|v| v.contains(char::is_control))

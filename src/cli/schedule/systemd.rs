@@ -21,6 +21,15 @@ const MARK: &str =
 /// apart from comments, which a test checks.
 const PROGRAM: &str = "ExecStart=%h/.cargo/bin/sessionmill run nightly --quiet\n";
 const WRITABLE: &str = "ReadWritePaths=%h/.graphiti\n";
+const NO_NETWORK: &str = "# It needs no network, no device, no privilege.
+PrivateNetwork=true
+RestrictAddressFamilies=AF_UNIX
+";
+/// What stands there where something is sent.
+const NETWORK: &str =
+    "# A sink or a language model is configured: it needs the network, no device, no privilege.
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+";
 const CALENDAR: &str = "OnCalendar=*:0/15\n";
 
 /// Whether this person has a systemd user manager that answers.
@@ -129,12 +138,16 @@ fn service(job: &Job) -> String {
         true => WRITABLE.to_owned(),
         false => format!("ReadWritePaths={}\n", quoted(&job.home.to_string_lossy())),
     };
-    format!(
-        "{MARK}{}",
-        SERVICE
-            .replace(PROGRAM, &start)
-            .replace(WRITABLE, &writable)
-    )
+    let folders = job.folders.iter();
+    let folders = folders.map(|f| format!("ReadWritePaths={}\n", quoted(&f.to_string_lossy())));
+    let writable = writable + &folders.collect::<String>();
+    let mut text = SERVICE
+        .replace(PROGRAM, &start)
+        .replace(WRITABLE, &writable);
+    if job.network {
+        text = text.replace(NO_NETWORK, NETWORK);
+    }
+    format!("{MARK}{text}")
 }
 
 fn timer(job: &Job) -> String {
@@ -220,6 +233,8 @@ mod tests {
             pipeline: "nightly".into(),
             every: Every::Hours(6),
             home: "/data/memory".into(),
+            folders: vec!["/data/my vault".into()],
+            network: true,
             user_home: "/home/u".into(),
             vars: vec![("SESSIONMILL_HOME".into(), "/data/memory".into())],
         }
@@ -229,6 +244,7 @@ mod tests {
     fn the_templates_hold_what_is_filled_in() {
         assert_eq!(SERVICE.matches(PROGRAM).count(), 1);
         assert_eq!(SERVICE.matches(WRITABLE).count(), 1);
+        assert_eq!(SERVICE.matches(NO_NETWORK).count(), 1);
         assert_eq!(TIMER.matches(CALENDAR).count(), 1);
     }
 
@@ -241,6 +257,8 @@ mod tests {
         );
         assert!(service.contains("\nEnvironment=SESSIONMILL_HOME=/data/memory\n"));
         assert!(service.contains("\nReadWritePaths=/data/memory\n"));
+        assert!(service.contains("\nReadWritePaths=\"/data/my vault\"\n"));
+        assert!(service.contains("AF_INET6") && !service.contains("PrivateNetwork"));
         assert!(!service.contains(WRITABLE));
         assert!(timer(&job()).contains("\nOnCalendar=*-*-* 0/6:00\n"));
     }
