@@ -457,6 +457,8 @@ fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 fn check(sinks: &[&Settings], smoke: bool, ctx: &mut Ctx) -> Result<Exit> {
+    // a smoke test writes: not while somebody delivers
+    let _lock = smoke.then(|| Lock::take(&ctx.home.lock())).transpose()?;
     let store = match ctx.home.store().exists() {
         true => ctx.reader()?,
         false => Store::open(&ctx.home.store(), Access::ReadWrite)?,
