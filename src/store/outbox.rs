@@ -269,8 +269,9 @@ impl Store {
     /// A sink has removed these: of what was `gone` nothing is left.
     pub fn forget_receipts(&mut self, sink: i64, receipts: &[Receipt]) -> Result<()> {
         self.write_outbox("noting what a sink forgot", |tx| {
-            let mut delete =
-                tx.prepare_cached("DELETE FROM delivery WHERE id = ?1 AND sink = ?2 AND state = 'gone'")?;
+            let mut delete = tx.prepare_cached(
+                "DELETE FROM delivery WHERE id = ?1 AND sink = ?2 AND state = 'gone'",
+            )?;
             for gone in receipts {
                 delete.execute(params![gone.id.as_bytes(), sink])?;
             }

@@ -162,7 +162,11 @@ fn a_line_that_somebody_copied_is_seen_to_be_there_twice() {
 fn one_thing_in_the_way_of_one_note_is_that_notes_misfortune() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = Markdown::new(folder.path().to_owned());
-    let parcels = [parcel(1, "in the way"), parcel(2, "free"), parcel(4, "torn")];
+    let parcels = [
+        parcel(1, "in the way"),
+        parcel(2, "free"),
+        parcel(4, "torn"),
+    ];
     let asked = receipts(&sink, &parcels);
     std::fs::create_dir_all(folder.path().join(&asked[0].place)).unwrap();
     let torn = folder.path().join(&asked[2].place);
