@@ -152,14 +152,16 @@ impl FalkorDb {
         for ids in ids.chunks(IDS_MAX) {
             let query = format!(
                 "CYPHER ids={} MATCH (n:Episodic) WHERE n.uuid IN $ids \
-                 RETURN n.uuid, n.source_description",
+                 RETURN string.join(collect(n.uuid + ' ' + \
+                 coalesce(n.source_description, '')), '\n')",
                 id_list(ids)
             );
-            for row in self.query(graph, &query)? {
-                if let [id, description] = row.as_slice()
+            // one row: servers may be told to return no more than a few
+            for line in self.query(graph, &query)?.concat().concat().lines() {
+                if let Some((id, description)) = line.split_once(' ')
                     && let Ok(id) = id.parse()
                 {
-                    found.entry(id).or_default().push(description.clone());
+                    found.entry(id).or_default().push(description.to_owned());
                 }
             }
         }

@@ -13,6 +13,7 @@ mod falkor;
 mod faults;
 mod fold;
 mod forget;
+mod graph;
 mod growth;
 mod home;
 mod hostile;

@@ -11,7 +11,7 @@ use crate::sinks::markdown::Markdown;
 use crate::stages::upload::Sink;
 use uuid::Uuid;
 
-fn parcel(n: u128, content: &str) -> Parcel {
+pub(super) fn parcel(n: u128, content: &str) -> Parcel {
     let revision = xxhash_rust::xxh3::xxh3_64(content.as_bytes());
     Parcel {
         id: Uuid::from_u128(0x1000 + n),
@@ -36,7 +36,7 @@ fn parcel(n: u128, content: &str) -> Parcel {
     }
 }
 
-fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
+pub(super) fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
     let receipt = |parcel: &Parcel| Receipt {
         id: parcel.id,
         revision: parcel.revision,
@@ -46,7 +46,7 @@ fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
 }
 
 /// Texts that formats stumble over.
-const ODD: [&str; 8] = [
+pub(super) const ODD: [&str; 8] = [
     "plain words",
     "quotes \" ' ` and \\ backslashes \\n",
     "---\nnot: a header\n---\n",
@@ -225,7 +225,7 @@ fn a_folder_that_cannot_be_written_to_is_a_fault_of_the_sink() {
     }
 }
 
-fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
+pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
     let endpoint = server.endpoint();
     let agreed = Consent {
         scope: endpoint.to_string(),
