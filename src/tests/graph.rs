@@ -54,7 +54,7 @@ fn graphiti(server: &Falkor, words: &[&str]) -> Option<Vec<Value>> {
 fn graphiti_reads_what_was_delivered_as_its_own_in_order() {
     let server = Falkor::start();
     let odd = ODD.iter().map(|text| (*text).to_owned());
-    let more = (0..1_200).map(|n| format!("zebrafish number {n}"));
+    let more = (0..1_200).map(|n| format!("what a zebrafish does, number {n}"));
     let all = parcels(odd.chain(more));
     deliver(&mut falkordb(&server, &Login::default()), &all);
     let Some(read) = graphiti(&server, &[]) else {
@@ -79,7 +79,7 @@ fn graphiti_reads_what_was_delivered_as_its_own_in_order() {
 fn a_graph_takes_large_and_many_episodes() {
     let server = Falkor::start();
     let mut sink = falkordb(&server, &Login::default());
-    let large = |n| format!("{n} \"quoted\" \\ ü\n").repeat(100_000);
+    let large = |n| format!("{n} \"quoted\" \\ ü\n").repeat(150_000);
     let all = parcels(
         (0..3)
             .map(large)
