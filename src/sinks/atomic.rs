@@ -4,7 +4,7 @@ use crate::model::delivery::Fault;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a half-written file is called; the next write of the same file replaces it.
 const PART: &str = ".part";
@@ -19,9 +19,7 @@ pub fn folder(path: &Path) -> io::Result<()> {
 
 /// Writes a file of which nobody ever sees a part. The folder must be there.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(PART);
-    let part = path.with_file_name(name);
+    let part = part_of(path);
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -35,12 +33,35 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// Removes a file; one that isn't there is removed.
+/// Removes a file and what somebody who died left of writing it; one that isn't there is removed.
 pub fn remove(path: &Path) -> io::Result<()> {
+    discard(path)?;
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other.and_then(|()| sync_folder(path)),
     }
+}
+
+/// Removes what somebody who died left of writing a file.
+pub fn discard(path: &Path) -> io::Result<()> {
+    match fs::remove_file(part_of(path)) {
+        Err(error) if is_nothing_there(&error) => Ok(()),
+        other => other,
+    }
+}
+
+/// The file, or a folder above it, isn't there.
+pub fn is_nothing_there(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(PART);
+    path.with_file_name(name)
 }
 
 fn sync_folder(path: &Path) -> io::Result<()> {

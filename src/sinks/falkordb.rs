@@ -152,14 +152,16 @@ impl FalkorDb {
         for ids in ids.chunks(IDS_MAX) {
             let query = format!(
                 "CYPHER ids={} MATCH (n:Episodic) WHERE n.uuid IN $ids \
-                 RETURN n.uuid, n.source_description",
+                 RETURN string.join(collect(n.uuid + ' ' + \
+                 coalesce(n.source_description, '')), '\n')",
                 id_list(ids)
             );
-            for row in self.query(graph, &query)? {
-                if let [id, description] = row.as_slice()
+            // one row: servers may be told to return no more than a few
+            for line in self.query(graph, &query)?.concat().concat().lines() {
+                if let Some((id, description)) = line.split_once(' ')
                     && let Ok(id) = id.parse()
                 {
-                    found.entry(id).or_default().push(description.clone());
+                    found.entry(id).or_default().push(description.to_owned());
                 }
             }
         }
@@ -291,11 +293,19 @@ fn rows(reply: Value) -> Vec<Vec<String>> {
         .collect()
 }
 
+const NO_GRAPHS: &str = "this server has no graphs: is it FalkorDB?";
+
 /// Whose fault it is. The server's own words may repeat a query: only its code is told.
 fn fault(error: RedisError) -> Fault {
     let code = error.code().unwrap_or_default().to_owned();
+    let detail = error.detail().unwrap_or_default();
     let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed);
     match code.as_str() {
+        _ if detail.starts_with("unknown command") => Fault::Setup(NO_GRAPHS.into()),
+        "WRONGTYPE" => Fault::Setup("something that is no graph has the name of one".into()),
+        _ if detail.starts_with("Max pending queries") || detail.starts_with("Query timed out") => {
+            Fault::Away("the server is busy".into(), None)
+        }
         "NOAUTH" | "WRONGPASS" | "NOPERM" => Fault::Setup(format!("the server says {code}")),
         _ if refused => Fault::Setup("the server refuses the login".into()),
         "LOADING" | "BUSY" | "OOM" | "READONLY" | "MASTERDOWN" | "TRYAGAIN" | "CLUSTERDOWN"
@@ -326,7 +336,7 @@ impl Sink for FalkorDb {
     fn check(&mut self) -> Result<String, Fault> {
         let listed = cmd("GRAPH.LIST").query::<Vec<String>>(self.connection()?);
         let graphs = listed.map_err(|error| match fault(error) {
-            Fault::Batch(_) => Fault::Setup("this server has no graphs: is it FalkorDB?".into()),
+            Fault::Batch(_) => Fault::Setup(NO_GRAPHS.into()),
             other => other,
         })?;
         Ok(format!("{} graphs", graphs.len()))

@@ -1,14 +1,14 @@
 //! Episodes as lines of JSON: each batch is a file of its own, numbered, complete or absent.
 //!
-//! Append-only: a changed episode is told again in a later file, the last line of an id counts.
-//! Forgetting rewrites the files that hold the episode.
+//! Append-only: a changed episode is told again in a later file, the last line of an id counts. What
+//! the files tell already is not told again. Forgetting rewrites the files that hold the episode.
 
 use super::atomic;
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
 use crate::stages::upload::Sink;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,17 @@ use uuid::Uuid;
 #[derive(Debug)]
 pub struct Jsonl {
     folder: PathBuf,
+    /// Of each id; read when it is first needed.
+    told: Option<BTreeMap<Uuid, Told>>,
+}
+
+/// What the files tell of an episode.
+#[derive(Debug)]
+struct Told {
+    /// In its last line.
+    revision: String,
+    /// Lines in a row that tell this revision.
+    times: u32,
 }
 
 /// A line. `schema_version` 1.
@@ -47,7 +58,28 @@ struct Key {
 impl Jsonl {
     /// Into this folder, which is made when it is needed.
     pub fn new(folder: PathBuf) -> Jsonl {
-        Jsonl { folder }
+        Jsonl { folder, told: None }
+    }
+
+    /// What our files tell. Reads all of them, the first time.
+    fn told(&mut self) -> io::Result<&mut BTreeMap<Uuid, Told>> {
+        let told = match self.told.take() {
+            Some(told) => told,
+            None => self.read()?,
+        };
+        Ok(self.told.insert(told))
+    }
+
+    fn read(&self) -> io::Result<BTreeMap<Uuid, Told>> {
+        let mut all = BTreeMap::new();
+        for path in self.files()?.values() {
+            for line in fs::read(path)?.split(|byte| *byte == b'\n') {
+                if let Ok(key) = serde_json::from_slice::<Key>(line) {
+                    tell(&mut all, key);
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Our files, by number.
@@ -71,6 +103,23 @@ impl Jsonl {
     }
 }
 
+/// The last line of an id counts, and how often it is told in that revision.
+fn tell(all: &mut BTreeMap<Uuid, Told>, key: Key) {
+    let told = all.entry(key.id).or_insert(Told {
+        revision: String::new(),
+        times: 0,
+    });
+    if told.revision != key.revision {
+        (told.revision, told.times) = (key.revision, 0);
+    }
+    told.times += 1;
+}
+
+/// 16 hex digits.
+fn hex(revision: u64) -> String {
+    format!("{revision:016x}")
+}
+
 /// `episodes-000012.jsonl` → 12.
 fn number(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
@@ -82,7 +131,7 @@ fn line(parcel: &Parcel) -> Line<'_> {
     Line {
         schema_version: 1,
         id: parcel.id,
-        revision: format!("{:016x}", parcel.revision).into(),
+        revision: hex(parcel.revision).into(),
         group: Cow::from(&parcel.group),
         name: Cow::from(&parcel.name),
         session: Cow::from(&parcel.session),
@@ -111,58 +160,71 @@ impl Sink for Jsonl {
     }
 
     fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
-        atomic::folder(&self.folder).map_err(self.fault())?;
-        let files = self.files().map_err(self.fault())?;
-        let next = files.last_key_value().map_or(1, |(number, _)| number + 1);
-        let name = format!("episodes-{next:06}.jsonl");
+        let folder = self.folder.clone();
+        let fault = || atomic::fault(&folder);
+        atomic::folder(&folder).map_err(fault())?;
+        let told = self.told().map_err(fault())?;
+        let is_new = |parcel: &&Parcel| {
+            let told = told.get(&parcel.id);
+            told.is_none_or(|told| told.revision != hex(parcel.revision))
+        };
+        let new: Vec<&Parcel> = batch.iter().filter(is_new).collect();
         let mut text = Vec::new();
-        for parcel in batch {
+        for parcel in &new {
             serde_json::to_writer(&mut text, &line(parcel))
                 .map_err(|error| Fault::Batch(error.to_string()))?;
             text.push(b'\n');
         }
-        atomic::write(&self.folder.join(&name), &text).map_err(self.fault())?;
+        if !new.is_empty() {
+            let files = self.files().map_err(fault())?;
+            let next = files.last_key_value().map_or(1, |(number, _)| number + 1);
+            let path = folder.join(format!("episodes-{next:06}.jsonl"));
+            // whatever comes of it, the files are asked again next time
+            let mut told = self.told.take().unwrap_or_default();
+            atomic::write(&path, &text).map_err(fault())?;
+            for parcel in new {
+                let (id, revision) = (parcel.id, hex(parcel.revision));
+                tell(&mut told, Key { id, revision });
+            }
+            self.told = Some(told);
+        }
         Ok(vec![Outcome::Seen; batch.len()])
     }
 
     fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
-        // the last line of an id counts, and how often it is told in that revision
-        let mut last: BTreeMap<Uuid, (String, u32)> = BTreeMap::new();
-        for path in self.files().map_err(self.fault())?.values() {
-            let text = fs::read_to_string(path).map_err(self.fault())?;
-            for key in text
-                .lines()
-                .filter_map(|l| serde_json::from_str::<Key>(l).ok())
-            {
-                let told = last.entry(key.id).or_insert((String::new(), 0));
-                match told.0 == key.revision {
-                    true => told.1 += 1,
-                    false => *told = (key.revision, 1),
-                }
-            }
-        }
-        let landed = |receipt: &Receipt| match last.get(&receipt.id) {
-            Some((revision, times)) if *revision == format!("{:016x}", receipt.revision) => {
-                match times {
-                    1 => Landed::Once,
-                    _ => Landed::Twice,
-                }
-            }
-            _ => Landed::Missing,
+        let told = self.read().map_err(self.fault())?;
+        let landed = |receipt: &Receipt| match told.get(&receipt.id) {
+            Some(told) if told.revision != hex(receipt.revision) => Landed::Missing,
+            Some(told) if told.times > 1 => Landed::Twice,
+            Some(_) => Landed::Once,
+            None => Landed::Missing,
         };
         Ok(receipts.iter().map(landed).collect())
     }
 
     fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
-        let gone = |line: &str| {
-            let key = serde_json::from_str::<Key>(line);
-            key.is_ok_and(|key| receipts.iter().any(|receipt| receipt.id == key.id))
+        self.told = None;
+        let ids: BTreeSet<Uuid> = receipts.iter().map(|receipt| receipt.id).collect();
+        let stays = |line: &&[u8]| {
+            let key = serde_json::from_slice::<Key>(line);
+            !key.is_ok_and(|key| ids.contains(&key.id))
         };
-        for path in self.files().map_err(self.fault())?.values() {
-            let text = fs::read_to_string(path).map_err(self.fault())?;
-            let kept: String = text.split_inclusive('\n').filter(|l| !gone(l)).collect();
-            if kept.len() < text.len() {
-                atomic::write(path, kept.as_bytes()).map_err(self.fault())?;
+        // a batch that somebody died over
+        let files = self.files().map_err(self.fault())?;
+        let next = files.last_key_value().map_or(1, |(number, _)| number + 1);
+        let unfinished = self.folder.join(format!("episodes-{next:06}.jsonl"));
+        atomic::discard(&unfinished).map_err(self.fault())?;
+        for path in files.values() {
+            let text = fs::read(path).map_err(self.fault())?;
+            let kept: Vec<&[u8]> = text
+                .split_inclusive(|byte| *byte == b'\n')
+                .filter(stays)
+                .collect();
+            let kept = kept.concat();
+            if kept.is_empty() && !text.is_empty() {
+                atomic::remove(path).map_err(self.fault())?;
+            } else if kept.len() < text.len() {
+                atomic::write(path, &kept).map_err(self.fault())?;
             }
         }
         Ok(())

@@ -57,8 +57,14 @@ impl Markdown {
         let mut note = before.clone();
         change(&mut note);
         if note.sections.is_empty() {
-            return atomic::remove(&path);
+            atomic::remove(&path)?;
+            if let Some(folder) = path.parent() {
+                // the last one takes the project's folder with it; others keep it
+                let _ = fs::remove_dir(folder);
+            }
+            return Ok(());
         }
+        atomic::discard(&path)?;
         if note == before {
             return Ok(());
         }
@@ -69,12 +75,20 @@ impl Markdown {
     }
 
     fn read(&self, place: &str) -> io::Result<Note> {
-        match fs::read_to_string(self.folder.join(place)) {
-            Ok(text) => Ok(Note::read(&text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Note::default()),
+        match fs::read(self.folder.join(place)) {
+            Ok(text) => Ok(Note::read(&String::from_utf8_lossy(&text))),
+            Err(error) if atomic::is_nothing_there(&error) => Ok(Note::default()),
             Err(error) => Err(error),
         }
     }
+}
+
+/// Somebody put something else where one note belongs; the others don't suffer from it.
+fn is_in_the_way(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists
+    )
 }
 
 impl Note {
@@ -157,12 +171,13 @@ impl Sink for Markdown {
             true => c,
             false => '-',
         };
-        let name = |text: &str, chars_max| {
-            let name: String = text.chars().take(chars_max).map(plain).collect();
+        let name = |text: &str, bytes_max| {
+            let end = text.floor_char_boundary(bytes_max);
+            let name: String = text[..end].chars().map(plain).collect();
             name.trim_start_matches('.').to_owned()
         };
         let namespace: String = parcel.namespace.chars().take(8).collect();
-        let (project, session) = (name(&parcel.project, 60), name(&parcel.session, 100));
+        let (project, session) = (name(&parcel.project, 120), name(&parcel.session, 200));
         format!("{project}-{namespace}/{session}.md")
     }
 
@@ -172,22 +187,35 @@ impl Sink for Markdown {
     }
 
     fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
-        let mut files: BTreeMap<String, Vec<&Parcel>> = BTreeMap::new();
-        for parcel in batch {
-            files.entry(self.place(parcel)).or_default().push(parcel);
+        let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (nth, parcel) in batch.iter().enumerate() {
+            files.entry(self.place(parcel)).or_default().push(nth);
         }
-        for (place, parcels) in &files {
-            let add = |note: &mut Note| parcels.iter().for_each(|parcel| note.add(parcel));
-            self.change(place, add).map_err(self.fault())?;
+        atomic::folder(&self.folder).map_err(self.fault())?;
+        let mut outcomes = vec![Outcome::Seen; batch.len()];
+        for (place, members) in files {
+            let add = |note: &mut Note| members.iter().for_each(|nth| note.add(&batch[*nth]));
+            match self.change(&place, add) {
+                Err(error) if is_in_the_way(&error) => {
+                    let reason = format!("{place}: {}", error.kind());
+                    members
+                        .into_iter()
+                        .for_each(|nth| outcomes[nth] = Outcome::Failed(reason.clone()));
+                }
+                other => other.map_err(self.fault())?,
+            }
         }
-        Ok(vec![Outcome::Seen; batch.len()])
+        Ok(outcomes)
     }
 
     fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
         let mut notes: BTreeMap<&str, Note> = BTreeMap::new();
         for receipt in receipts {
             if !notes.contains_key(receipt.place.as_str()) {
-                let note = self.read(&receipt.place).map_err(self.fault())?;
+                let note = match self.read(&receipt.place) {
+                    Err(error) if is_in_the_way(&error) => Note::default(),
+                    other => other.map_err(self.fault())?,
+                };
                 notes.insert(&receipt.place, note);
             }
         }
@@ -207,10 +235,11 @@ impl Sink for Markdown {
             files.entry(&receipt.place).or_default().push(receipt.id);
         }
         for (place, ids) in files {
-            self.change(place, |note| {
-                note.sections.retain(|id, _| !ids.contains(id))
-            })
-            .map_err(self.fault())?;
+            let forget = |note: &mut Note| note.sections.retain(|id, _| !ids.contains(id));
+            match self.change(place, forget) {
+                Err(error) if is_in_the_way(&error) => {}
+                other => other.map_err(self.fault())?,
+            }
         }
         Ok(())
     }

@@ -115,11 +115,13 @@ impl Store {
     /// What was stored before the sink was known is due too.
     pub fn ask_for_history(&mut self, sink: i64) -> Result<()> {
         self.write_outbox("asking for history", |tx| {
-            tx.execute(
+            let asked = tx.execute(
                 "DELETE FROM delivery WHERE sink = ?1 AND state = 'before'",
                 [sink],
             )?;
-            tx.execute("UPDATE sink SET clean_to = 0 WHERE n = ?1", [sink])?;
+            if asked > 0 {
+                tx.execute("UPDATE sink SET clean_to = 0 WHERE n = ?1", [sink])?;
+            }
             Ok(())
         })
     }
@@ -196,12 +198,12 @@ impl Store {
         })
     }
 
-    /// Notes what became of attempts.
+    /// Notes what became of attempts. Where an episode went or changed meanwhile, that counts.
     pub fn delivered(&mut self, sink: i64, deliveries: &[Delivery], at: Time) -> Result<()> {
         self.write_outbox("noting what was delivered", |tx| {
             let mut update = tx.prepare_cached(
                 "UPDATE delivery SET state = ?4, attempts = ?5, next_at = ?6, error = ?7, at = ?8
-                 WHERE id = ?1 AND sink = ?2 AND revision = ?3",
+                 WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state = 'sent'",
             )?;
             for d in deliveries {
                 update.execute(params![
@@ -219,13 +221,13 @@ impl Store {
         })
     }
 
-    /// Takes back that these were sent: they wait as before. For batches that a sink never spoke
-    /// about, after it was asked.
+    /// Takes back that these were sent or seen: they wait as before. For what a sink doesn't have,
+    /// after it was asked.
     pub fn unsent(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
         self.write_outbox("noting what was not sent", |tx| {
             let mut update = tx.prepare_cached(
                 "UPDATE delivery SET state = 'queued', next_at = ?4, at = ?4
-                 WHERE id = ?1 AND sink = ?2 AND revision = ?3",
+                 WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state IN ('sent', 'seen')",
             )?;
             for sent in receipts {
                 update.execute(params![
@@ -264,11 +266,12 @@ impl Store {
         read().map_err(failed("reading receipts"))
     }
 
-    /// A sink has removed these, or was never to get them.
+    /// A sink has removed these: of what was `gone` nothing is left.
     pub fn forget_receipts(&mut self, sink: i64, receipts: &[Receipt]) -> Result<()> {
         self.write_outbox("noting what a sink forgot", |tx| {
-            let mut delete =
-                tx.prepare_cached("DELETE FROM delivery WHERE id = ?1 AND sink = ?2")?;
+            let mut delete = tx.prepare_cached(
+                "DELETE FROM delivery WHERE id = ?1 AND sink = ?2 AND state = 'gone'",
+            )?;
             for gone in receipts {
                 delete.execute(params![gone.id.as_bytes(), sink])?;
             }
@@ -299,13 +302,15 @@ impl Store {
     pub fn clean(&mut self, sink: i64) -> Result<()> {
         self.write_outbox("noting what is delivered", |tx| {
             tx.execute(
-                "UPDATE sink SET clean_to = coalesce(
-                     (SELECT min(e.n) - 1 FROM episode e WHERE e.n > clean_to AND NOT EXISTS (
+                "WITH clean (n) AS (SELECT coalesce(
+                     (SELECT min(e.n) - 1 FROM episode e
+                      WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1) AND NOT EXISTS (
                           SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
                             AND d.revision = e.revision
                             AND d.state IN ('before', 'seen', 'dead', 'dropped'))),
-                     (SELECT max(n) FROM episode), 0)
-                 WHERE n = ?1",
+                     (SELECT max(n) FROM episode), 0))
+                 UPDATE sink SET clean_to = (SELECT n FROM clean)
+                 WHERE n = ?1 AND clean_to <> (SELECT n FROM clean)",
                 [sink],
             )?;
             Ok(())
@@ -364,6 +369,24 @@ impl Store {
             Ok(())
         })?;
         Ok(chosen.len() as u64)
+    }
+
+    /// Where else than at these places a sink was given the same episodes: what it has to remove,
+    /// so that none of them stands at two places.
+    pub fn elsewhere(&self, sink: i64, receipts: &[Receipt]) -> Result<Vec<Receipt>> {
+        let read = || -> rusqlite::Result<Vec<Receipt>> {
+            let mut select = self.db.prepare_cached(
+                "SELECT id, revision, place FROM delivery WHERE id = ?1 AND sink = ?2
+                   AND place <> ?3 AND state <> 'before'",
+            )?;
+            let mut all = Vec::new();
+            for new in receipts {
+                let row = params![new.id.as_bytes(), sink, new.place];
+                all.extend(select.query_row(row, receipt).optional()?);
+            }
+            Ok(all)
+        };
+        read().map_err(failed("reading receipts"))
     }
 
     /// How a sink stands. Reads all its rows.

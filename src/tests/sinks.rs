@@ -11,7 +11,7 @@ use crate::sinks::markdown::Markdown;
 use crate::stages::upload::Sink;
 use uuid::Uuid;
 
-fn parcel(n: u128, content: &str) -> Parcel {
+pub(super) fn parcel(n: u128, content: &str) -> Parcel {
     let revision = xxhash_rust::xxh3::xxh3_64(content.as_bytes());
     Parcel {
         id: Uuid::from_u128(0x1000 + n),
@@ -36,7 +36,7 @@ fn parcel(n: u128, content: &str) -> Parcel {
     }
 }
 
-fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
+pub(super) fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
     let receipt = |parcel: &Parcel| Receipt {
         id: parcel.id,
         revision: parcel.revision,
@@ -46,7 +46,7 @@ fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
 }
 
 /// Texts that formats stumble over.
-const ODD: [&str; 8] = [
+pub(super) const ODD: [&str; 8] = [
     "plain words",
     "quotes \" ' ` and \\ backslashes \\n",
     "---\nnot: a header\n---\n",
@@ -126,24 +126,89 @@ fn a_note_holds_a_session_in_order_under_one_header() {
 }
 
 #[test]
-fn lines_keep_their_promises() {
+fn lines_keep_their_promises_and_leave_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let mut sink = Jsonl::new(folder.path().join("out"));
-    let parcels: Vec<Parcel> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
+    let out = folder.path().join("out");
+    keeps_its_promises(&mut Jsonl::new(out.clone()));
+    let left: Vec<_> = std::fs::read_dir(&out).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_line_that_somebody_copied_is_seen_to_be_there_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = Jsonl::new(folder.path().to_owned());
+    let parcels = [parcel(1, "once"), parcel(2, "twice")];
     let asked = receipts(&sink, &parcels);
-    assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 8]);
     sink.deliver(&parcels).unwrap();
-    assert_eq!(sink.verify(&asked).unwrap(), [Landed::Once; 8]);
-    // lines are only ever added: what is delivered twice is told twice, and seen to be
-    sink.deliver(&parcels[..1]).unwrap();
-    assert_eq!(sink.verify(&asked[..1]).unwrap(), [Landed::Twice]);
-    let changed = parcel(2, "now it says something else");
-    let now = receipts(&sink, std::slice::from_ref(&changed));
-    sink.deliver(&[changed]).unwrap();
-    assert_eq!(sink.verify(&asked[2..3]).unwrap(), [Landed::Missing]);
-    assert_eq!(sink.verify(&now).unwrap(), [Landed::Once]);
+    let file = folder.path().join("episodes-000001.jsonl");
+    let text = std::fs::read(&file).unwrap();
+    let last = text.split_inclusive(|b| *b == b'\n').next_back().unwrap();
+    std::fs::write(folder.path().join("episodes-000002.jsonl"), last).unwrap();
+    let landed = sink.verify(&asked).unwrap();
+    assert_eq!(landed, [Landed::Once, Landed::Twice]);
+    // another sink at the same folder tells nothing again, and changes are told after what stands
+    let mut other = Jsonl::new(folder.path().to_owned());
+    other.deliver(&parcels).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    let changed = parcel(1, "changed");
+    other.deliver(&[changed, parcel(2, "twice")]).unwrap();
+    other.deliver(&parcels[..1]).unwrap();
+    assert_eq!(sink.verify(&asked[..1]).unwrap(), [Landed::Once]);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+}
+
+#[test]
+fn one_thing_in_the_way_of_one_note_is_that_notes_misfortune() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = Markdown::new(folder.path().to_owned());
+    let parcels = [
+        parcel(1, "in the way"),
+        parcel(2, "free"),
+        parcel(4, "torn"),
+    ];
+    let asked = receipts(&sink, &parcels);
+    std::fs::create_dir_all(folder.path().join(&asked[0].place)).unwrap();
+    let torn = folder.path().join(&asked[2].place);
+    std::fs::write(torn, b"\xff\xfe not UTF-8 <!-- episode ").unwrap();
+    let outcomes = sink.deliver(&parcels).unwrap();
+    assert!(matches!(&outcomes[0], Outcome::Failed(why) if why.contains(&asked[0].place)));
+    assert_eq!(outcomes[1..], [Outcome::Seen, Outcome::Seen]);
+    let landed = sink.verify(&asked).unwrap();
+    assert_eq!(landed, [Landed::Missing, Landed::Once, Landed::Once]);
     sink.forget(&asked).unwrap();
-    assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 8]);
+    assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 3]);
+}
+
+#[test]
+fn names_that_no_folder_takes_are_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sink = Markdown::new(folder.path().to_owned());
+    let mut long = parcel(1, "x");
+    long.session = "漢".repeat(300);
+    long.project = "ü".repeat(300);
+    assert_eq!(sink.deliver(&[long]), Ok(vec![Outcome::Seen]));
+}
+
+#[test]
+fn what_a_killed_writer_left_goes_with_what_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let parcels = [parcel(1, "secret")];
+    for sink in [
+        &mut Markdown::new(folder.path().join("vault")) as &mut dyn Sink,
+        &mut Jsonl::new(folder.path().join("out")),
+    ] {
+        let asked = receipts(sink, &parcels);
+        let name = match asked[0].place.as_str() {
+            "" => "out/episodes-000001.jsonl.part".to_owned(),
+            place => format!("vault/{place}.part"),
+        };
+        let part = folder.path().join(name);
+        std::fs::create_dir_all(part.parent().unwrap()).unwrap();
+        std::fs::write(&part, "half of a secr").unwrap();
+        sink.forget(&asked).unwrap();
+        assert!(!part.exists(), "{}", part.display());
+    }
 }
 
 #[test]
@@ -160,7 +225,7 @@ fn a_folder_that_cannot_be_written_to_is_a_fault_of_the_sink() {
     }
 }
 
-fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
+pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
     let endpoint = server.endpoint();
     let agreed = Consent {
         scope: endpoint.to_string(),

@@ -27,7 +27,11 @@ CREATE TABLE delivery (
 ) WITHOUT ROWID;
 CREATE INDEX delivery_waiting ON delivery (sink, state) WHERE state NOT IN ('before', 'seen');
 
--- Whatever changes an episode makes it due again.
+-- Whatever changes an episode makes it due again. Numbers of episodes that were removed are given
+-- again, so that a new one may stand below what is clean.
+CREATE TRIGGER episode_added AFTER INSERT ON episode BEGIN
+    UPDATE sink SET clean_to = new.n - 1 WHERE clean_to >= new.n;
+END;
 CREATE TRIGGER episode_changed AFTER UPDATE OF revision ON episode
 WHEN old.revision <> new.revision BEGIN
     UPDATE sink SET clean_to = new.n - 1 WHERE clean_to >= new.n;

@@ -26,6 +26,17 @@ impl Store {
     pub(crate) fn tamper(&self, sql: &str) {
         self.db.execute_batch(sql).unwrap();
     }
+
+    /// Ids and revisions of all episodes.
+    pub(crate) fn deliverable(&self) -> Vec<(Uuid, u64)> {
+        let mut select = self.db.prepare("SELECT id, revision FROM episode").unwrap();
+        let row = |row: &rusqlite::Row<'_>| {
+            let revision: i64 = row.get(1)?;
+            Ok((Uuid::from_bytes(row.get(0)?), revision as u64))
+        };
+        let rows = select.query_map([], row).unwrap();
+        rows.map(Result::unwrap).collect()
+    }
 }
 
 /// A folder with a store in it.
