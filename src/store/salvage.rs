@@ -404,6 +404,9 @@ fn drop_unfounded(db: &Connection) -> rusqlite::Result<u64> {
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     for n in &textless {
+        // a sink that has it keeps it: that is the only copy
+        db.prepare_cached("DELETE FROM delivery WHERE id = (SELECT id FROM episode WHERE n = ?1)")?
+            .execute([n])?;
         super::write::remove(db, *n)?;
     }
     for sql in [
