@@ -308,7 +308,7 @@ fn is_told(marker: &str, nth: usize, lines: &[String]) -> bool {
     let next = lines.get(nth + 1).map_or("", String::as_str);
     match &marker[..2] {
         "m-" => true,
-        "q-" => next.contains("\"remove\""),
+        "q-" => is_removed(nth, lines),
         _ => {
             let number = marker[2..].trim_start_matches('0');
             let ids = [format!("\"toolu_{number}\""), format!("\"call_{number}\"")];
@@ -316,6 +316,19 @@ fn is_told(marker: &str, nth: usize, lines: &[String]) -> bool {
                 .any(|id| lines[nth].contains(id) && next.contains(id))
         }
     }
+}
+
+/// Each `remove` tells the prompt that waits longest: this one, sooner or later.
+fn is_removed(nth: usize, lines: &[String]) -> bool {
+    let mut waiting = std::collections::VecDeque::new();
+    for (at, line) in lines.iter().enumerate() {
+        if line.contains("\"enqueue\"") {
+            waiting.push_back(at);
+        } else if line.contains("\"remove\"") && waiting.pop_front() == Some(nth) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Both fingerprints are as they were, and yet other bytes lie between them.
