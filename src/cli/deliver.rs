@@ -402,6 +402,14 @@ fn status(loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
             (_, None, Some(last)) => format!("delivered {}", ago(last, ctx.now)),
             (_, None, None) => "nothing delivered yet".to_owned(),
         };
+        let state = match of(State::Before) {
+            0 => state,
+            older => format!(
+                "{state}; {} older (sessionmill deliver run {} --history)",
+                count(older),
+                settings.name
+            ),
+        };
         documents.push(json!({
             "sink": settings.name,
             "to": to,

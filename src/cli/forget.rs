@@ -13,6 +13,7 @@ use crate::model::tombstone::Selection;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, Forgotten, Query, SessionFilter, Store};
 use anyhow::Result;
+use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -74,13 +75,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let single = args.one().map(|_| selection.sessions[0].clone());
     let would = store.forget(&selection, ctx.now, true)?;
     if args.dry_run {
-        report(&would, single.as_deref(), true, ctx)?;
+        report(&would, single.as_deref(), None, ctx)?;
         return Ok(Exit::Done);
     }
     confirm(args, &would, ctx)?;
     let gone = store.forget(&selection, ctx.now, false)?;
     store.finish()?;
-    report(&gone, single.as_deref(), false, ctx)?;
+    let left = left_at_sinks(&store, ctx)?;
+    report(&gone, single.as_deref(), Some(&left), ctx)?;
     if store.is_compaction_due()? {
         ctx.out
             .warn("somebody reads the store: its file keeps traces until the next run")?;
@@ -208,7 +210,35 @@ fn counts(gone: &Forgotten) -> String {
     )
 }
 
-fn report(gone: &Forgotten, single: Option<&str>, dry: bool, ctx: &mut Ctx) -> Result<()> {
+/// What a sink has of episodes that are no more here.
+#[derive(Serialize)]
+struct Left {
+    sink: String,
+    episodes: u64,
+    /// The settings name it, so that the next run asks it to forget.
+    configured: bool,
+}
+
+fn left_at_sinks(store: &Store, ctx: &mut Ctx) -> Result<Vec<Left>> {
+    let loaded = ctx.settings()?;
+    let left = store.left_at_sinks()?.into_iter();
+    Ok(left
+        .map(|(sink, episodes)| Left {
+            configured: loaded.config.sinks.iter().any(|known| known.name == sink),
+            sink,
+            episodes,
+        })
+        .collect())
+}
+
+/// `left` is absent where nothing was done.
+fn report(
+    gone: &Forgotten,
+    single: Option<&str>,
+    left: Option<&[Left]>,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    let dry = left.is_none();
     if ctx.out.json {
         let body = json!({
             "session": single,
@@ -218,6 +248,7 @@ fn report(gone: &Forgotten, single: Option<&str>, dry: bool, ctx: &mut Ctx) -> R
             "body_bytes": gone.body_bytes,
             "files": gone.files,
             "kin": gone.kin,
+            "left_at_sinks": left.unwrap_or_default(),
         });
         return ctx.out.document("forget", body);
     }
@@ -229,7 +260,26 @@ fn report(gone: &Forgotten, single: Option<&str>, dry: bool, ctx: &mut Ctx) -> R
             human::bytes(gone.body_bytes)
         ),
         None => format!("{verb} {}", counts(gone)),
-    })
+    })?;
+    for Left {
+        sink,
+        episodes,
+        configured,
+    } in left.unwrap_or_default()
+    {
+        let episodes = human::plural(*episodes, "forgotten episode");
+        match configured {
+            true => ctx.out.note(format!(
+                "the sink {sink} still has {episodes} and is asked by the next run: \
+                 sessionmill deliver run {sink}"
+            ))?,
+            false => ctx.out.warn(format!(
+                "the sink {sink} still has {episodes} and is not in the settings: \
+                 name it there again, or remove them by hand"
+            ))?,
+        }
+    }
+    Ok(())
 }
 
 /// Takes back what a log can tell again; the rest keeps its tombstone, so that no copy tells it.

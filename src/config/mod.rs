@@ -20,7 +20,7 @@ pub mod trust;
 pub mod wire;
 mod wire_llm;
 mod wire_sinks;
-pub mod wire_tracking;
+mod wire_tracking;
 
 pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};

@@ -221,6 +221,20 @@ impl Store {
         })
     }
 
+    /// Sinks that have episodes which are no more here, with how many, by name.
+    pub fn left_at_sinks(&self) -> Result<Vec<(String, u64)>> {
+        let read = || -> rusqlite::Result<Vec<(String, u64)>> {
+            self.db
+                .prepare(
+                    "SELECT s.name, count(*) FROM delivery d JOIN sink s ON s.n = d.sink
+                     WHERE d.state = 'gone' GROUP BY s.name ORDER BY s.name",
+                )?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        read().map_err(failed("reading what sinks have still"))
+    }
+
     /// Takes back that these were sent or seen: they wait as before. For what a sink doesn't have,
     /// after it was asked.
     pub fn unsent(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {

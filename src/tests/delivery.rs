@@ -98,6 +98,9 @@ fn a_sink_that_is_new_gets_history_only_when_asked() {
     configure(&desk, json!({"sinks": export()}));
     let ran = done(desk.run("sessionmill backfill --json")).json();
     assert_eq!(sink_of(&ran)["delivered"], 0);
+    let status = done(desk.run("sessionmill deliver status")).stdout;
+    let hint = "sessionmill deliver run export --history";
+    assert!(status.contains(hint), "{status}");
     let ran = done(desk.run("sessionmill deliver run export --max 2 --history --json")).json();
     assert_eq!(sink_of(&ran)["delivered"], 2);
     let waiting = sink_of(&ran)["waiting"].as_u64().unwrap();
@@ -130,11 +133,29 @@ fn what_is_forgotten_here_is_removed_there() {
     };
     assert!(words(&desk).contains(&short));
     assert_eq!(notes(&desk), 1);
-    done(desk.run(&format!("sessionmill forget {session} --yes")));
+    let forgot = done(desk.run(&format!("sessionmill forget {session} --yes")));
+    assert!(
+        forgot.stderr.contains("sessionmill deliver run vault"),
+        "{}",
+        forgot.shown()
+    );
     let ran = done(desk.run("sessionmill deliver run --json")).json();
     assert!(sink_of(&ran)["forgotten"].as_u64().unwrap() > 0, "{ran}");
     assert_eq!(notes(&desk), 0);
     done(desk.run("sessionmill deliver verify"));
+}
+
+#[test]
+fn what_a_sink_has_that_nobody_names_any_more_is_said() {
+    let desk = desk(&json!({"vault": {"kind": "markdown", "path": "~/vault"}}));
+    done(desk.run("sessionmill backfill"));
+    configure(&desk, json!({}));
+    let session = "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e004";
+    let forgot = done(desk.run(&format!("sessionmill forget {session} --json"))).json();
+    let left = &forgot["left_at_sinks"][0];
+    assert_eq!(left["sink"], "vault");
+    assert_eq!(left["configured"], false);
+    assert!(left["episodes"].as_u64().unwrap() > 0, "{forgot}");
 }
 
 #[test]
