@@ -366,6 +366,13 @@ pub fn exit(done: &[Delivered]) -> Exit {
     }
 }
 
+fn place(to: &SinkTo) -> String {
+    match to {
+        SinkTo::FalkorDb { endpoint, .. } => endpoint.to_string(),
+        SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
+    }
+}
+
 fn status(loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let mut documents = Vec::new();
@@ -381,10 +388,7 @@ fn status(loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
             None => Default::default(),
         };
         let of = |state: State| standing.states.get(state.as_str()).copied().unwrap_or(0);
-        let to = match &settings.to {
-            SinkTo::FalkorDb { endpoint, .. } => endpoint.to_string(),
-            SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
-        };
+        let to = place(&settings.to);
         let paused = row.as_ref().and_then(|row| row.paused_until);
         let paused = paused.filter(|until| *until > ctx.now);
         let agreed = settings
