@@ -85,6 +85,7 @@ fn deliver_all(store: &mut Store, state: &Path, ctx: &Ctx) -> Result<()> {
         insist: true,
         kept_here: &[],
         tells_path: &|_| true,
+        profile: &|_| String::new(),
         permitted: &|_| Ok(()),
     };
     let mut sinks: [(&str, Box<dyn Sink>); 2] = [

@@ -1,6 +1,7 @@
 //! `deliver`: what goes to which sink, what arrived, what was given up. And the step `upload` of a
 //! run, which is `deliver run` for all sinks.
 
+use super::activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{ago, count, plural, table, time};
@@ -257,6 +258,7 @@ fn deliver_to(
         return Ok(Vec::new());
     }
     let kept_here = kept_here(loaded, store, ctx)?;
+    let judge = activity::judge(ctx)?;
     let mut hidden = BTreeSet::new();
     for (_, project) in store.projects("")? {
         if ctx.hides_paths_of(&project)? {
@@ -291,6 +293,7 @@ fn deliver_to(
             insist: wish.insist,
             kept_here: &kept_here,
             tells_path: &|project| !hidden.contains(project),
+            profile: &|tally| judge.activity(tally).profile(),
             permitted: &permitted,
         };
         let done = deliver::deliver(store, &settings.name, sink.as_mut(), &orders)?;

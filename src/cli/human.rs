@@ -3,6 +3,11 @@
 use super::world::Zone;
 use crate::model::time::Time;
 
+/// `in_progress` as people write it.
+pub fn words(name: &str) -> String {
+    name.replace('_', " ")
+}
+
 /// `0 B`, `999 B`, `1.0 kB`, `48 kB`, `1.2 GB`: powers of ten, two digits at least.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];

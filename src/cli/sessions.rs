@@ -7,7 +7,9 @@ use super::human;
 use super::out::Style;
 use super::places::{self, Filters};
 use crate::memory::activity::{Judge, Order};
+use crate::memory::outcome::outcome_of;
 use crate::model::activity::Activity;
+use crate::model::summary::Outcome;
 use crate::store::{SessionFilter, SessionRow, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -36,18 +38,20 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = places::scope(&args.filters, ctx)?;
     let filter = reach.sessions(&args.filters, ctx)?;
     let judge = activity::judge(ctx)?;
-    let rows = listed(args, filter, &ctx.reader()?, &judge)?;
+    let store = ctx.reader()?;
+    let rows = listed(args, filter, &store, &judge)?;
     if ctx.out.json {
-        let list = rows
-            .iter()
-            .map(|(row, activity)| document(row, activity, ctx));
+        let list = rows.iter().map(|(row, activity)| {
+            let outcome = outcome_of(&store, &row.session.id)?;
+            document(row, activity, outcome, ctx)
+        });
         let list: Vec<Value> = list.collect::<Result<_>>()?;
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
     let length = places::telling_length(rows.iter().map(|(row, _)| row.session.id.as_str()));
     for (row, activity) in &rows {
-        print(row, activity, length, ctx)?;
+        print(row, activity, length, &store, ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -85,7 +89,13 @@ fn listed(
     Ok(rows)
 }
 
-fn print(row: &SessionRow, activity: &Activity, length: usize, ctx: &mut Ctx) -> Result<()> {
+fn print(
+    row: &SessionRow,
+    activity: &Activity,
+    length: usize,
+    store: &Store,
+    ctx: &mut Ctx,
+) -> Result<()> {
     let session = &row.session;
     let title = ctx
         .out
@@ -97,11 +107,15 @@ fn print(row: &SessionRow, activity: &Activity, length: usize, ctx: &mut Ctx) ->
         session.agent.as_str(),
     ))?;
     let place = places::origin(session, ctx)?;
+    let outcome = outcome_of(store, &session.id)?;
     let size = format!(
-        "{}, {}{}, {}",
+        "{}, {}{}, {}{}",
         human::plural(row.episodes, "episode"),
         human::bytes(row.body_bytes),
         length_of(row).unwrap_or_default(),
+        outcome
+            .map(|o| format!("{}, ", human::words(o.as_str())))
+            .unwrap_or_default(),
         activity.profile(),
     );
     let line = ctx
@@ -119,7 +133,12 @@ fn length_of(row: &SessionRow) -> Option<String> {
 }
 
 /// A session as `--json` shows it; `show` uses it too.
-pub fn document(row: &SessionRow, activity: &Activity, ctx: &mut Ctx) -> Result<Value> {
+pub fn document(
+    row: &SessionRow,
+    activity: &Activity,
+    outcome: Option<Outcome>,
+    ctx: &mut Ctx,
+) -> Result<Value> {
     let session = &row.session;
     let facts = &session.facts;
     let document = json!({
@@ -143,6 +162,7 @@ pub fn document(row: &SessionRow, activity: &Activity, ctx: &mut Ctx) -> Result<
         "sealed": row.sealed,
         "body_bytes": row.body_bytes,
         "files": row.files,
+        "outcome": outcome.map(Outcome::as_str),
         "activity": activity::document(activity),
     });
     places::veiled(document, &session.project_path, ctx)

@@ -5,11 +5,15 @@ use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::{activity, places, sessions};
-use crate::memory::activity::Judge;
-use crate::model::activity::Activity;
+use crate::insight::page::page;
+use crate::memory::activity::{Judge, Segment, segments};
+use crate::memory::outcome::outcome_of;
+use crate::memory::summary::summary_of;
+use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::session::Session;
 use crate::model::source::Agent;
+use crate::model::summary::{Outcome, Summary};
 use crate::store::{Found, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -36,7 +40,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             row.session.cwd = None;
             episodes.iter_mut().for_each(name_only);
         }
-        return show_session(&row, &work, &episodes, &judge, ctx);
+        let mut summary = summary_of(&store, &episodes)?;
+        let hides = ctx.hides_paths_of(&row.session.project_path)?;
+        summary.shorten_paths(&row.session.project_path, hides);
+        let work = Work {
+            activity: work,
+            outcome: summary.outcome,
+        };
+        return show_session(&row, &work, &summary, &episodes, &judge, ctx);
     }
     if let Some(mut found) = store.episode(&args.id)? {
         let mut row = store.session(&found.session)?;
@@ -45,9 +56,19 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             name_only(&mut found);
             row.iter_mut().for_each(|row| row.session.cwd = None);
         }
+        let work = Work {
+            activity: work,
+            outcome: outcome_of(&store, &found.session)?,
+        };
         return show_episode(&found, row.as_ref(), &work, &judge, ctx);
     }
     Err(absent(&args.id, &gone).into())
+}
+
+/// What is known of a session's work.
+struct Work {
+    activity: Activity,
+    outcome: Option<Outcome>,
 }
 
 /// The log's name without its folders.
@@ -71,24 +92,44 @@ fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
 
 fn show_session(
     row: &SessionRow,
-    work: &Activity,
+    work: &Work,
+    summary: &Summary,
     episodes: &[Found],
     judge: &Judge,
     ctx: &mut Ctx,
 ) -> Result<Exit> {
+    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
+    let segments = segments(episodes.iter().map(|found| &found.episode), gap_ms);
     if ctx.out.json {
-        let session = sessions::document(row, work, ctx)?;
+        let session = sessions::document(row, &work.activity, work.outcome, ctx)?;
         let episodes = episodes.iter().map(|found| document(found, judge, ctx));
         let episodes: Vec<Value> = episodes.collect::<Result<_>>()?;
-        let body =
-            json!({"session": session, "resume": resume(&row.session), "episodes": episodes});
-        ctx.out.document("show", body)?;
+        ctx.out.document(
+            "show",
+            json!({
+                "session": session,
+                "resume": resume(&row.session),
+                "summary": summary,
+                "segments": segments.iter().map(|s| segment_document(s, judge)).collect::<Vec<_>>(),
+                "episodes": episodes,
+            }),
+        )?;
         return Ok(Exit::Done);
     }
     let title = row.title.as_deref().unwrap_or("(no title)");
     let title = ctx.out.paint(Style::Bold, title);
     ctx.out.line(title)?;
     head(&row.session, work, ctx)?;
+    if segments.len() > 1 {
+        for segment in &segments {
+            let line = segment_line(segment, judge, ctx);
+            ctx.out.line(line)?;
+        }
+    }
+    if *summary != Summary::default() {
+        ctx.out.line("")?;
+        ctx.out.text(page(summary, &work.activity.profile()))?;
+    }
     for found in episodes {
         ctx.out.line("")?;
         let rule = format!("--- {}", origin(found, judge, ctx));
@@ -102,14 +143,16 @@ fn show_session(
 fn show_episode(
     found: &Found,
     row: Option<&SessionRow>,
-    work: &Activity,
+    work: &Work,
     judge: &Judge,
     ctx: &mut Ctx,
 ) -> Result<Exit> {
     if ctx.out.json {
+        let session = row.map(|row| sessions::document(row, &work.activity, work.outcome, ctx));
+        let session = session.transpose()?;
         let body = json!({
             "episode": document(found, judge, ctx)?,
-            "session": row.map(|row| sessions::document(row, work, ctx)).transpose()?,
+            "session": session,
             "resume": row.and_then(|row| resume(&row.session)),
         });
         ctx.out.document("show", body)?;
@@ -127,7 +170,7 @@ fn show_episode(
     Ok(Exit::Done)
 }
 
-fn head(session: &Session, work: &Activity, ctx: &mut Ctx) -> Result<()> {
+fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
     let place = places::origin(session, ctx)?;
     ctx.out.line(place)?;
     let facts = &session.facts;
@@ -140,7 +183,11 @@ fn head(session: &Session, work: &Activity, ctx: &mut Ctx) -> Result<()> {
         "{agent} session {} on {}, {from} to {to}",
         session.id, session.host
     ))?;
-    ctx.out.line(work.profile())?;
+    let outcome = work
+        .outcome
+        .map(|o| format!("{}, ", human::words(o.as_str())));
+    ctx.out
+        .line(outcome.unwrap_or_default() + &work.activity.profile())?;
     for link in &facts.pull_requests {
         ctx.out.line(format!("pull request: {link}"))?;
     }
@@ -148,6 +195,34 @@ fn head(session: &Session, work: &Activity, ctx: &mut Ctx) -> Result<()> {
         ctx.out.line(format!("resume: {command}"))?;
     }
     Ok(())
+}
+
+/// `2026-05-31 21:14 to 22:02, 3 episodes, fixing (1.0)`.
+fn segment_line(segment: &Segment<'_>, judge: &Judge, ctx: &Ctx) -> String {
+    format!(
+        "  {} to {}, {}, {}",
+        human::time(segment.from, ctx.zone),
+        human::time(segment.to, ctx.zone),
+        human::plural(segment.episodes.len() as u64, "episode"),
+        judge.activity(&segment.tally()).profile()
+    )
+}
+
+fn segment_document(segment: &Segment<'_>, judge: &Judge) -> Value {
+    let ids = segment.episodes.iter().map(|e| e.id.to_string());
+    json!({
+        "from": segment.from.map(|t| t.rfc3339_millis()),
+        "to": segment.to.map(|t| t.rfc3339_millis()),
+        "episodes": ids.collect::<Vec<_>>(),
+        "activity": activity::document(&judge.activity(&segment.tally())),
+    })
+}
+
+fn exchange_document(exchange: &ExchangeTally, judge: &Judge) -> Value {
+    json!({
+        "line": exchange.line,
+        "activity": activity::document(&judge.activity(&exchange.tally)),
+    })
 }
 
 /// `part 2, 2026-05-31 21:14, open, /…/x.jsonl:12-80, fixing (1.0)`.
@@ -170,7 +245,7 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
         found.path,
         episode.lines.0,
         episode.lines.1,
-        judge.activity(&episode.activity).profile()
+        judge.activity(&episode.activity()).profile()
     )
 }
 
@@ -202,6 +277,10 @@ fn quoted(path: &str) -> String {
 
 fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
     let episode = &found.episode;
+    let exchanges = episode
+        .exchanges
+        .iter()
+        .map(|e| exchange_document(e, judge));
     let document = json!({
         "id": episode.id.to_string(),
         "session": found.session,
@@ -227,7 +306,8 @@ fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
         "files": episode.files,
         "made_by": found.made_by,
         "group": found.group,
-        "activity": activity::document(&judge.activity(&episode.activity)),
+        "activity": activity::document(&judge.activity(&episode.activity())),
+        "exchanges": exchanges.collect::<Vec<_>>(),
         "text": episode.text,
     });
     places::veiled(document, &found.project_path, ctx)

@@ -1,4 +1,7 @@
-//! Floor 2: what sessions amount to, as far as a language model is asked. Pure: prompts out, answers
-//! in; `net` carries them.
+//! Floor 2: what sessions amount to, by their facts and as far as a language model is asked. Pure:
+//! prompts out, answers in; `net` carries them.
 
 pub mod classify;
+pub mod facts;
+pub mod outcome;
+pub mod page;

@@ -5,6 +5,7 @@
 //! classification at once, and no log is read for it.
 
 use crate::model::activity::{Activity, ActivityTally, ActivityVector, DOMINANT_FROM, Dimension};
+use crate::model::episode::Episode;
 use crate::model::time::Time;
 use crate::rules::classify::Classifier;
 use crate::stages::score::signals;
@@ -31,6 +32,57 @@ impl Judge {
             None => Activity::of(signals(tally, &self.classifier), self.min_strength),
         }
     }
+}
+
+/// A stretch of a session without a gap as long as `session_tracking.inactivity_timeout`, in all of
+/// its streams together.
+#[derive(Clone, Debug, Default)]
+pub struct Segment<'a> {
+    /// The time of its first record; absent where the log has none.
+    pub from: Option<Time>,
+    /// The latest time in it.
+    pub to: Option<Time>,
+    /// In order of time.
+    pub episodes: Vec<&'a Episode>,
+}
+
+impl Segment<'_> {
+    /// What its work is told by.
+    pub fn tally(&self) -> ActivityTally {
+        let mut sum = ActivityTally::default();
+        for episode in &self.episodes {
+            sum.merge(&episode.activity());
+        }
+        sum
+    }
+}
+
+/// A session's segments, of all of its episodes. One without a time goes with the one before it.
+pub fn segments<'a>(
+    episodes: impl IntoIterator<Item = &'a Episode>,
+    gap_ms: i64,
+) -> Vec<Segment<'a>> {
+    let mut episodes: Vec<&Episode> = episodes.into_iter().collect();
+    episodes.sort_by_key(|episode| episode.valid_at);
+    let mut all: Vec<Segment<'_>> = Vec::new();
+    for episode in episodes {
+        let quiet_since = all.last().and_then(|segment| segment.to);
+        let gap = quiet_since
+            .zip(episode.valid_at)
+            .map(|(to, at)| at.0 - to.0);
+        if all.is_empty() || gap.is_some_and(|gap| gap >= gap_ms) {
+            all.push(Segment {
+                from: episode.valid_at,
+                ..Segment::default()
+            });
+        }
+        if let Some(segment) = all.last_mut() {
+            segment.from = segment.from.or(episode.valid_at);
+            segment.to = segment.to.max(episode.ended_at);
+            segment.episodes.push(episode);
+        }
+    }
+    all
 }
 
 /// Conditions that all have to hold, as people type them: `fixing>0.6,configuring>0.4`.
@@ -250,6 +302,38 @@ mod tests {
             sum.add(*dimension, *amount);
         }
         Activity::of(sum, MIN_STRENGTH)
+    }
+
+    fn episode(part: u32, from: i64, to: i64) -> Episode {
+        Episode {
+            part,
+            valid_at: Some(Time(from)),
+            ended_at: Some(Time(to)),
+            ..Episode::default()
+        }
+    }
+
+    #[test]
+    fn a_gap_begins_a_segment_and_streams_run_beside_one_another() {
+        let timeless = Episode {
+            part: 9,
+            ..Episode::default()
+        };
+        let episodes = [
+            episode(1, 0, 50),
+            episode(2, 300, 310),
+            episode(3, 60, 205), // a sub-agent's, told later
+            episode(4, 304, 305),
+            episode(5, 409, 420),
+            episode(6, 520, 530),
+            timeless,
+        ];
+        let cut: Vec<Vec<u32>> = segments(&episodes, 100)
+            .iter()
+            .map(|segment| segment.episodes.iter().map(|e| e.part).collect())
+            .collect();
+        assert_eq!(cut, [vec![9, 1, 3, 2, 4, 5], vec![6]]);
+        assert!(segments(&[], 100).is_empty());
     }
 
     #[test]

@@ -4,7 +4,9 @@
 //! files, and how an answer is printed.
 
 pub mod activity;
+pub mod outcome;
 pub mod provenance;
 pub mod query;
 pub mod recall;
 pub mod scope;
+pub mod summary;

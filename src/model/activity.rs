@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::iter::Sum;
 
 /// One kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -324,6 +325,23 @@ impl ActivityTally {
     /// Nothing was counted.
     pub fn is_empty(&self) -> bool {
         *self == ActivityTally::default()
+    }
+}
+
+/// What was counted of one exchange, or of the part of it that an episode has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExchangeTally {
+    /// The line of its first item; of a log that opens without a prompt, of that.
+    pub line: u64,
+    /// Its counts.
+    pub tally: ActivityTally,
+}
+
+impl<'a> Sum<&'a ActivityTally> for ActivityTally {
+    fn sum<I: Iterator<Item = &'a ActivityTally>>(parts: I) -> ActivityTally {
+        let mut sum = ActivityTally::default();
+        parts.for_each(|part| sum.merge(part));
+        sum
     }
 }
 

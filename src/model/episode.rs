@@ -1,7 +1,8 @@
 //! The unit that is stored, found and delivered, and the names by which its origin is known.
 
-use super::activity::ActivityTally;
+use super::activity::{ActivityTally, ExchangeTally};
 use super::batch::Delta;
+use super::finding::Mark;
 use super::tally::Tally;
 use super::time::Time;
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,15 @@ pub struct Episode {
     pub files: BTreeSet<String>,
     /// Its own counts, not cumulative.
     pub tally: Tally,
-    /// What its work is told by, not cumulative.
-    pub activity: ActivityTally,
+    /// What its work is told by, exchange by exchange, not cumulative.
+    pub exchanges: Vec<ExchangeTally>,
+    /// Its items, in the order of the text; empty where an older program stored it.
+    pub outline: Vec<Mark>,
+}
+
+impl Episode {
+    /// What its work is told by: the sum of its exchanges.
+    pub fn activity(&self) -> ActivityTally {
+        self.exchanges.iter().map(|exchange| &exchange.tally).sum()
+    }
 }

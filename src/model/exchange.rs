@@ -3,6 +3,7 @@
 use super::activity::ActivityTally;
 use super::carry::FilterCarry;
 use super::entry::{Context, Status};
+use super::finding::Finding;
 use super::source::Place;
 use super::tally::Usage;
 use super::time::Time;
@@ -56,22 +57,43 @@ pub struct Item {
 /// What stands for words that the policy leaves out.
 pub const LEFT_OUT: &str = "(left out)";
 
+/// What the note of an interruption says.
+pub const INTERRUPTED: &str = "interrupted by the user";
+
+/// `/clear`, `/model`: says nothing of what the session is about, so a later prompt names it.
+pub fn is_bare_command(title: &str) -> bool {
+    title.is_empty()
+        || title
+            .strip_prefix('/')
+            .is_some_and(|name| !name.contains([' ', '/']))
+}
+
 impl Item {
     /// Who speaks, as it stands before the first `: ` of the text: `User`, `Agent`, `Action`, …;
     /// empty on markers, which have none.
     pub fn label(&self) -> &str {
-        match self.text.split_once(": ") {
-            Some((label, _)) if label.len() <= LABEL_BYTES_MAX => label,
-            _ => "",
-        }
+        label_of(&self.text)
     }
 
     /// The text without its label.
     pub fn words(&self) -> &str {
-        match self.label() {
-            "" => &self.text,
-            label => &self.text[label.len() + 2..],
-        }
+        words_of(&self.text)
+    }
+}
+
+/// [`Item::label`] of an item's text.
+fn label_of(text: &str) -> &str {
+    match text.split_once(": ") {
+        Some((label, _)) if label.len() <= LABEL_BYTES_MAX => label,
+        _ => "",
+    }
+}
+
+/// [`Item::words`] of an item's text.
+pub fn words_of(text: &str) -> &str {
+    match label_of(text) {
+        "" => text,
+        label => &text[label.len() + 2..],
     }
 }
 
@@ -112,6 +134,8 @@ pub struct ToolUse {
     pub modified: Vec<String>,
     /// Tasks that it marked as completed.
     pub completed: Vec<String>,
+    /// What it came to.
+    pub findings: Vec<Finding>,
 }
 
 /// The state before an item: handing it back to `parse` and `filter` at `Item::place` gives the
@@ -122,4 +146,21 @@ pub struct Resume {
     pub context: Arc<Context>,
     /// The filter's, of this stream, before the item's *record*.
     pub filter: Arc<FilterCarry>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_command_names_nothing() {
+        for (title, bare) in [
+            ("/clear", true),
+            ("", true),
+            ("/review the api", false),
+            ("/etc/hosts is wrong", false),
+        ] {
+            assert_eq!(is_bare_command(title), bare, "{title}");
+        }
+    }
 }

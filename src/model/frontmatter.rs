@@ -2,8 +2,6 @@
 //! (D17) and its heading (D21). Knows the spelling; refuses to know where a header's values come
 //! from, and takes the clock's as given.
 
-use super::episode::Episode;
-use super::session::Session;
 use super::time::Time;
 use serde::Deserialize;
 
@@ -32,28 +30,11 @@ pub struct Header {
     pub message_count: Option<u64>,
     /// From the stream's first record to the episode's end.
     pub duration_minutes: Option<u64>,
+    /// What kind of work it was, by the tables at the time of delivery (D40).
+    pub activity_profile: Option<String>,
 }
 
 impl Header {
-    /// The header of a session's episode.
-    pub fn of(
-        session: &Session,
-        episode: &Episode,
-        indexed_at: Time,
-        include_project_path: bool,
-    ) -> Header {
-        Header {
-            version: VERSION.to_owned(),
-            project_namespace: Some(session.namespace.clone()),
-            project_path: include_project_path.then(|| session.project_path.clone()),
-            hostname: Some(session.host.clone()),
-            indexed_at: Some(indexed_at),
-            session_file: Some(session.file.clone()),
-            message_count: Some(episode.message_count),
-            duration_minutes: Some(episode.duration_minutes),
-        }
-    }
-
     /// From `---` to the empty line after the second `---`: fixed key order, every string
     /// double-quoted, UTF-8 kept, RFC 3339 with `Z`, `\n` only (D16).
     pub fn to_yaml(&self) -> String {
@@ -69,6 +50,7 @@ impl Header {
             ("session_file", text(&self.session_file)),
             ("message_count", number(self.message_count)),
             ("duration_minutes", number(self.duration_minutes)),
+            ("activity_profile", text(&self.activity_profile)),
         ] {
             if let Some(value) = value {
                 out.push_str("  ");
@@ -104,6 +86,7 @@ pub fn read(text: &str) -> Option<(Header, &str)> {
         session_file: wire.session_file,
         message_count: wire.message_count,
         duration_minutes: wire.duration_minutes,
+        activity_profile: wire.activity_profile,
     };
     let body = &inside[end + "\n---\n".len()..];
     Some((header, body.strip_prefix('\n').unwrap_or(body)))
@@ -151,6 +134,7 @@ struct WireHeader {
     session_file: Option<String>,
     message_count: Option<u64>,
     duration_minutes: Option<u64>,
+    activity_profile: Option<String>,
 }
 
 fn short(id: &str) -> &str {
@@ -204,6 +188,7 @@ mod tests {
             session_file: Some("session-abc123.jsonl".into()),
             message_count: Some(47),
             duration_minutes: Some(23),
+            activity_profile: None,
         }
     }
 
@@ -225,6 +210,17 @@ graphiti_session_metadata:
         assert_eq!(example().to_yaml(), wants);
         let text = render(&example(), "# Session 1", "User: hi");
         assert_eq!(text, format!("{wants}# Session 1\n\nUser: hi\n"));
+    }
+
+    #[test]
+    fn what_kind_of_work_it_was_stands_last() {
+        let header = Header {
+            activity_profile: Some("fixing (1.0), testing (0.4)".into()),
+            ..example()
+        };
+        let yaml = header.to_yaml();
+        assert!(yaml.ends_with("  activity_profile: \"fixing (1.0), testing (0.4)\"\n---\n\n"));
+        assert_eq!(read(&yaml), Some((header, "")));
     }
 
     #[test]

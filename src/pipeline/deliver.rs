@@ -4,6 +4,7 @@
 //! run asks the sink what arrived before it sends anything. Knows the order of these steps; refuses
 //! to know what a sink is.
 
+use crate::model::activity::ActivityTally;
 use crate::model::delivery::{Delivery, Fault, Landed, Outcome, Parcel, Receipt, State};
 use crate::model::error::Error;
 use crate::model::frontmatter::{Header, VERSION, heading, render, source_description};
@@ -49,6 +50,8 @@ pub struct Orders<'a> {
     pub kept_here: &'a [String],
     /// Whether a project's path may be told.
     pub tells_path: &'a dyn Fn(&str) -> bool,
+    /// What kind of work was counted, in words.
+    pub profile: &'a dyn Fn(&ActivityTally) -> String,
     /// Asked before each batch: somebody still agrees.
     pub permitted: &'a dyn Fn(&Store) -> Result<(), Error>,
 }
@@ -193,7 +196,7 @@ fn batch(
     let parcels: Vec<Parcel> = store
         .outgoing(n, rows)?
         .into_iter()
-        .map(|(found, attempts)| parcel(found, attempts, orders.tells_path))
+        .map(|(found, attempts)| parcel(found, attempts, orders))
         .collect();
     if parcels.is_empty() {
         return Ok(Ok(()));
@@ -400,9 +403,9 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<(), Fault> {
     }
 }
 
-fn parcel(found: Found, attempts: u32, tells_path: &dyn Fn(&str) -> bool) -> Parcel {
+fn parcel(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
     let episode = &found.episode;
-    let shows_path = tells_path(&found.project_path);
+    let shows_path = (orders.tells_path)(&found.project_path);
     let file_name = |path: &str| {
         Path::new(path)
             .file_name()
@@ -417,6 +420,7 @@ fn parcel(found: Found, attempts: u32, tells_path: &dyn Fn(&str) -> bool) -> Par
         session_file: file_name(&found.path),
         message_count: Some(episode.message_count),
         duration_minutes: Some(episode.duration_minutes),
+        activity_profile: Some((orders.profile)(&episode.activity())),
     };
     let heading = heading(&found.session, episode.part, &episode.title);
     let described = source_description(

@@ -4,22 +4,28 @@
 use super::peek::file_name;
 use crate::host::files::source_file;
 use crate::host::read::{Content, LogReader};
+use crate::insight::outcome::{Told, outcome};
 use crate::model::activity::{
     Activity, ActivityTally, ActivityVector, Dimension, MIN_STRENGTH, MIXED,
 };
 use crate::model::classification::Classification;
 use crate::model::entry::Context;
+use crate::model::exchange::Item;
+use crate::model::finding::{Finding, file_key};
 use crate::model::policy::FilterPolicy;
 use crate::model::source::Agent;
+use crate::model::summary::Outcome;
 use crate::rules::classify::Classifier;
 use crate::rules::commands;
 use crate::rules::secrets::Redactor;
+use crate::rules::tools::{self, Answer};
 use crate::stages::filter::{FilterState, filter};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::{score, signals};
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -108,6 +114,12 @@ struct Label<'a> {
     also: &'a [String],
 }
 
+impl Label<'_> {
+    fn of(best: &str) -> Label<'_> {
+        Label { best, also: &[] }
+    }
+}
+
 /// A row of `commands.jsonl` or `tools.jsonl`.
 #[derive(Deserialize)]
 struct Call {
@@ -130,6 +142,16 @@ struct Labelled {
     primary_ok: Vec<String>,
     strong: Vec<String>,
     absent: Vec<String>,
+    outcome: String,
+    outcome_ok: Vec<String>,
+    files_modified: usize,
+    tests: LabelledTests,
+}
+
+#[derive(Deserialize)]
+struct LabelledTests {
+    /// `None`: not visible.
+    last: Option<String>,
 }
 
 /// Every figure whose file is in `truth`; sessions' logs are below `corpus`.
@@ -226,8 +248,11 @@ fn sessions(
     let mut broad = Figure::at_most(&format!("{what}: six or more dominant"), 0.05);
     let mut strong = Figure::new(&format!("{what}: strong ones dominant"), None);
     let mut absent = Figure::new(&format!("{what}: absent ones not dominant"), None);
+    let mut ends = Ends::new(what);
     for row in rows {
-        let counted = tally(&corpus.join(&row.path), row.tool, classifier)?;
+        let read = read(&corpus.join(&row.path), row.tool, classifier)?;
+        ends.count(row, &read.items);
+        let counted = read.tally;
         let activity = Activity::of(signals(&counted, classifier), MIN_STRENGTH);
         let vector = activity.vector;
         let dominant: Vec<&str> = match activity.primary {
@@ -262,14 +287,90 @@ fn sessions(
             absent.note(&id, !dominant.contains(&name.as_str()));
         }
     }
-    Ok(vec![two, primary, broad, strong, absent])
+    let mut all = vec![two, primary, broad, strong, absent];
+    all.extend([ends.outcome, ends.files, ends.tests]);
+    Ok(all)
 }
 
-/// What one log's work is told by.
+/// How well the facts of sessions are told.
+struct Ends {
+    outcome: Figure,
+    files: Figure,
+    tests: Figure,
+}
+
+impl Ends {
+    fn new(what: &str) -> Ends {
+        Ends {
+            outcome: Figure::new(&format!("{what}: outcome"), Some(0.80)),
+            files: Figure::new(&format!("{what}: files modified"), Some(0.95)),
+            tests: Figure::new(&format!("{what}: last test result"), Some(0.95)),
+        }
+    }
+
+    fn count(&mut self, row: &Labelled, items: &[Item]) {
+        let findings = |item: &'_ Item| {
+            let tool = item.tool.as_ref();
+            tool.map(|tool| tool.findings.clone()).unwrap_or_default()
+        };
+        let findings: Vec<Vec<Finding>> = items.iter().map(findings).collect();
+        let told = items.iter().zip(&findings).map(|(item, findings)| Told {
+            kind: item.kind,
+            text: &item.text,
+            findings,
+        });
+        let found = outcome(told.rev()).map_or("none", Outcome::as_str);
+        let label = Label {
+            best: &row.outcome,
+            also: &row.outcome_ok,
+        };
+        self.outcome.count(&row.id, found, &label);
+        let mut files = BTreeSet::new();
+        let mut last = None;
+        for (item, findings) in items.iter().zip(&findings) {
+            for finding in findings {
+                match finding {
+                    Finding::Changed { path, .. } => _ = files.insert(file_key(path)),
+                    // the labels count what was tried too
+                    Finding::Unchanged { key } | Finding::Refused { key } if is_edit(item) => {
+                        files.insert(*key);
+                    }
+                    Finding::Tests(run) => last = Some(run.failed > 0),
+                    _ => {}
+                }
+            }
+        }
+        let (found, wanted) = (files.len().to_string(), row.files_modified.to_string());
+        self.files.count(&row.id, &found, &Label::of(&wanted));
+        if let Some(label) = &row.tests.last {
+            let found = match last {
+                Some(true) => "failed",
+                Some(false) => "passed",
+                None => "none",
+            };
+            self.tests.count(&row.id, found, &Label::of(label));
+        }
+    }
+}
+
+fn is_edit(item: &Item) -> bool {
+    let tool = item.tool.as_ref().map(|used| tools::tool(&used.name));
+    tool.is_some_and(|tool| matches!(tool.answer, Answer::Edit | Answer::Write | Answer::Patch))
+}
+
+/// One log, read.
+pub struct Read {
+    /// What its work is told by.
+    pub tally: ActivityTally,
+    /// What its main log says, or the log itself where it is a sub-agent's.
+    pub items: Vec<Item>,
+}
+
+/// Reads a log as a run would, but for the store.
 ///
 /// # Errors
 /// When it can't be read.
-pub fn tally(path: &Path, agent: Agent, classifier: &Classifier) -> Result<ActivityTally> {
+pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> {
     let named = || path.display().to_string();
     let file = source_file(path, agent).with_context(named)?;
     let mut skimmer = Skimmer::default();
@@ -277,13 +378,20 @@ pub fn tally(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Activ
     let mut parser = ParseState::resume(Context::default(), file_name(&file.key));
     let mut state = FilterState::default();
     let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
-    let mut sum = ActivityTally::default();
+    let (mut tally, mut all) = (ActivityTally::default(), Vec::new());
     while let Some(block) = reader.next_block(&mut skimmer)? {
         let block = reader.block(block, &mut skimmer);
         let batch = parse(agent, &mut parser, block);
         let batch = score(filter(batch, &policy, &redactor, &mut state), classifier);
-        let items = batch.items.iter().flat_map(|exchange| &exchange.items);
-        items.for_each(|item| sum.merge(&item.activity));
+        for exchange in batch.items {
+            exchange
+                .items
+                .iter()
+                .for_each(|item| tally.merge(&item.activity));
+            if exchange.stream.is_none() {
+                all.extend(exchange.items);
+            }
+        }
     }
-    Ok(sum)
+    Ok(Read { tally, items: all })
 }

@@ -2,6 +2,7 @@
 
 pub mod classify;
 pub mod commands;
+pub mod decisions;
 pub mod documents;
 pub mod endings;
 pub mod errors;
@@ -10,9 +11,11 @@ pub mod injected;
 pub mod keywords;
 pub mod markers;
 pub mod names;
+pub mod outcome;
 pub mod paths;
 pub mod records;
 pub mod secrets;
+pub mod settings;
 pub mod shell;
 pub mod table;
 pub mod terminal;

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 21] = [
+static TABLES: [Shown; 22] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -206,7 +206,13 @@ static TABLES: [Shown; 21] = [
     },
     Shown {
         table: "activity",
-        columns: &["episode=@episode", "tally"],
+        columns: &["episode=@episode", "exchanges"],
+        rows: None,
+        order: "@episode",
+    },
+    Shown {
+        table: "outline",
+        columns: &["episode=@episode", "items=hex(items)", "findings"],
         rows: None,
         order: "@episode",
     },

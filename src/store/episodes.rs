@@ -66,6 +66,17 @@ impl Store {
         .map_err(failed("reading episodes"))
     }
 
+    /// Episodes of a session's main log, the last ones first, at most so many.
+    pub fn latest(&self, session: &str, limit: Option<u32>) -> Result<Vec<Found>> {
+        let limit = limit.map_or(-1, i64::from);
+        self.found(
+            "s.id = ?1 AND e.stream IS NULL AND e.source = 'session'
+             ORDER BY e.ended_at DESC, e.part DESC, e.byte_from DESC LIMIT ?2",
+            &[&session, &limit],
+        )
+        .map_err(failed("reading the last episodes"))
+    }
+
     /// The episode with this id, or the only one whose id begins with these hex digits (dashes
     /// are ignored); `None` when there is none. A beginning that several share is an error of
     /// kind `Usage`.
@@ -156,7 +167,7 @@ const SELECT: &str = "SELECT e.n, e.id, e.source, e.stream, e.part, e.sealed, e.
     e.revision, m.text, g.text, e.indexed_at,
     e.read_bytes, e.records, e.prompts, e.messages, e.calls, e.failures, e.refusals, e.user_bytes,
     e.agent_bytes, e.digest_bytes, e.output_bytes, e.input_tokens, e.output_tokens, e.cache_read,
-    e.cache_write, (SELECT tally FROM activity a WHERE a.episode = e.n)
+    e.cache_write, (SELECT exchanges FROM activity a WHERE a.episode = e.n)
     FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
     JOIN body b ON b.episode = e.n JOIN name m ON m.n = e.made_by JOIN name g ON g.n = e.graph";
 
@@ -184,7 +195,8 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
             files_modified: row.get(18)?,
             files: Default::default(),
             tally: tally(row, 29)?,
-            activity: activity::told(row, 44)?,
+            outline: Vec::new(),
+            exchanges: activity::exchanges(row, 44, row.get(13)?)?,
         },
         session: row.get(19)?,
         agent: agent(row, 20)?,

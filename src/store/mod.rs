@@ -21,6 +21,7 @@ mod health;
 mod network;
 mod open;
 mod outbox;
+mod outline;
 mod pack;
 mod prepare;
 mod records;

@@ -1,6 +1,7 @@
 //! What workers make of a commit before the writer sees it: words, packed texts, revisions, sums.
 //! Knows how rows look; refuses to know what is in the store, so it runs on any thread.
 
+use super::outline::Outline;
 use super::pack::{Packed, pack, pack_json};
 use super::records;
 use super::words::IndexText;
@@ -53,6 +54,7 @@ pub(super) struct Row {
     pub(super) index: IndexText,
     pub(super) tools: Vec<(String, ToolTally)>,
     pub(super) activity: Packed,
+    pub(super) outline: Outline,
 }
 
 impl Prepared {
@@ -119,7 +121,8 @@ impl Row {
             tools: std::mem::take(&mut episode.tally.tools)
                 .into_iter()
                 .collect(),
-            activity: pack_json(&episode.activity),
+            activity: pack_json(&episode.exchanges),
+            outline: Outline::of(&std::mem::take(&mut episode.outline)),
             revision,
             body_bytes: text.len() as u64,
             body: pack(text),

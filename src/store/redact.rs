@@ -3,9 +3,11 @@
 
 use super::compact;
 use super::fault::failed;
+use super::outline;
 use super::pack::{Packed, Unpacked, pack_json};
 use super::prepare::Row;
 use super::{Result, Store};
+use crate::model::finding::{Mark, apart};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use serde_json::Value;
@@ -26,8 +28,9 @@ const TEXTS: [(&str, &str); 7] = [
 ];
 
 /// Columns of packed JSON.
-const VALUES: [(&str, &str); 4] = [
+const VALUES: [(&str, &str); 5] = [
     ("session", "facts"),
+    ("outline", "findings"),
     ("fold", "carry"),
     ("fold", "sealed"),
     ("fold", "tail"),
@@ -102,6 +105,7 @@ impl Store {
         for n in changed {
             for found in self.found("e.n = ?1", &[&n])? {
                 let mut episode = found.episode;
+                episode.outline = masked_outline(&episode.text, outline::read(&self.db, n)?, mask);
                 episode.title = mask(&episode.title).into_owned();
                 episode.text = mask(&episode.text).into_owned();
                 let sealed = episode.sealed;
@@ -109,6 +113,22 @@ impl Store {
             }
         }
         Ok(masked)
+    }
+}
+
+/// The items of a text once it is masked; none where masking them one by one gives another text.
+fn masked_outline(text: &str, marks: Vec<Mark>, mask: &Mask<'_>) -> Vec<Mark> {
+    let Some(items) = apart(text, &marks) else {
+        return Vec::new();
+    };
+    let sizes: Vec<u64> = items.iter().map(|item| mask(item).len() as u64).collect();
+    let resized = marks.into_iter().zip(sizes);
+    let resized: Vec<Mark> = resized
+        .map(|(mark, bytes)| Mark { bytes, ..mark })
+        .collect();
+    match apart(&mask(text), &resized) {
+        Some(_) => resized,
+        None => Vec::new(),
     }
 }
 
@@ -128,6 +148,7 @@ pub(super) fn rewrite(db: &Connection, n: i64, row: &Row) -> rusqlite::Result<()
     ])?;
     db.prepare_cached("UPDATE body SET text = ?2 WHERE episode = ?1")?
         .execute(params![n, row.body])?;
+    outline::resize(db, n, &row.outline)?;
     db.prepare_cached("DELETE FROM words WHERE rowid = ?1")?
         .execute([n])?;
     db.prepare_cached("INSERT INTO words (rowid, title, text, glued) VALUES (?1, ?2, ?3, ?4)")?
@@ -187,9 +208,15 @@ fn texts(db: &Connection, table: &str, column: &str, mask: &Mask<'_>) -> rusqlit
 }
 
 fn values(db: &Connection, table: &str, column: &str, mask: &Mask<'_>) -> rusqlite::Result<u64> {
-    let key = if table == "fold" { "file" } else { "n" };
+    let key = match table {
+        "fold" => "file",
+        "outline" => "episode",
+        _ => "n",
+    };
     let all: Vec<i64> = db
-        .prepare(&format!("SELECT {key} FROM {table}"))?
+        .prepare(&format!(
+            "SELECT {key} FROM {table} WHERE {column} IS NOT NULL"
+        ))?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let select = format!("SELECT {column} FROM {table} WHERE {key} = ?1");

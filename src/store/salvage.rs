@@ -322,7 +322,13 @@ fn forget_texts(db: &Connection) -> rusqlite::Result<u64> {
 /// Takes out the parts of episodes whose row could not be read; gives the number of texts.
 fn drop_parts(db: &Connection) -> rusqlite::Result<u64> {
     let mut dropped = 0;
-    for table in ["activity", "episode_tool", "episode_path", "body"] {
+    for table in [
+        "activity",
+        "outline",
+        "episode_tool",
+        "episode_path",
+        "body",
+    ] {
         let sql = format!("DELETE FROM {table} WHERE episode NOT IN (SELECT n FROM episode)");
         dropped = db.execute(&sql, [])? as u64;
     }

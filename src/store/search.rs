@@ -242,7 +242,7 @@ fn filters(query: &Query, all: &mut Conditions) {
 
 const HIT: &str = "SELECT e.id, s.id, e.title, s.title, s.namespace, s.project_path, s.agent,
     e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key), e.byte_from,
-    e.byte_to, e.line_from, e.line_to, b.text, a.tally
+    e.byte_to, e.line_from, e.line_to, b.text, a.exchanges
     FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
     JOIN body b ON b.episode = e.n LEFT JOIN activity a ON a.episode = e.n WHERE e.n = ?1";
 

@@ -4,6 +4,7 @@
 use super::activity;
 use super::commit::{Stamp, Stored};
 use super::files::int;
+use super::outline;
 use super::prepare::{Prepared, Row};
 use super::words::IndexText;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
@@ -193,6 +194,7 @@ impl<'a> EpisodeWriter<'a> {
     /// Tools and paths; gives the names that the episode has now.
     fn write_parts(&mut self, n: i64, row: &Row) -> rusqlite::Result<(Names, Names)> {
         activity::write(self.db, n, &row.activity)?;
+        outline::write(self.db, n, &row.outline)?;
         let mut tools = Names::default();
         for (tool, tally) in &row.tools {
             let tool = name(self.db, self.names, tool)?;
@@ -241,6 +243,7 @@ pub(super) fn remove(db: &Connection, n: i64) -> rusqlite::Result<()> {
         "DELETE FROM words WHERE rowid = ?1",
         "DELETE FROM body WHERE episode = ?1",
         "DELETE FROM activity WHERE episode = ?1",
+        "DELETE FROM outline WHERE episode = ?1",
         "DELETE FROM episode_tool WHERE episode = ?1",
         "DELETE FROM episode_path WHERE episode = ?1",
         "DELETE FROM episode WHERE n = ?1",

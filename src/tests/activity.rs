@@ -156,3 +156,38 @@ fn a_mistake_in_a_users_table_is_named_with_its_line() {
         assert!(ran.stderr.contains(wants), "{}", ran.shown());
     }
 }
+
+#[test]
+fn a_session_is_told_by_segment_and_by_exchange() {
+    let desk = stored();
+    let (mut several_segments, mut several_exchanges) = (0, 0);
+    for session in sessions(&desk, "") {
+        let id = session["id"].as_str().expect("an id");
+        let shown = desk.run(&format!("sessionmill show {id} --json")).json();
+        let list = |of: &Value, name: &str| of[name].as_array().expect("a list").clone();
+        let (episodes, segments) = (list(&shown, "episodes"), list(&shown, "segments"));
+        let mut ids: Vec<Value> = episodes.iter().map(|e| e["id"].clone()).collect();
+        let mut in_segments: Vec<Value> =
+            segments.iter().flat_map(|s| list(s, "episodes")).collect();
+        ids.sort_by_key(Value::to_string);
+        in_segments.sort_by_key(Value::to_string);
+        assert_eq!(ids, in_segments, "each episode is in one segment");
+        several_segments += usize::from(segments.len() > 1);
+        for episode in episodes {
+            let exchanges = list(&episode, "exchanges");
+            let lines: Vec<u64> = exchanges
+                .iter()
+                .filter_map(|e| e["line"].as_u64())
+                .collect();
+            let within = episode["lines"][0].as_u64()..=episode["lines"][1].as_u64();
+            assert_eq!(lines.first().copied(), episode["lines"][0].as_u64());
+            assert!(lines.iter().all(|line| within.contains(&Some(*line))));
+            assert!(lines.is_sorted(), "{lines:?}");
+            let strength = |of: &Value| of["activity"]["strength"].as_f64().expect("a number");
+            let alone = exchanges.iter().map(strength).fold(0.0, f64::max);
+            assert!(alone > 0.0 || strength(&episode) == 0.0, "{episode}");
+            several_exchanges += usize::from(exchanges.len() > 1);
+        }
+    }
+    assert!(several_segments > 0 && several_exchanges > 0);
+}

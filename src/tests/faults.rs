@@ -189,6 +189,7 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
         insist: false,
         kept_here: &[],
         tells_path: &|_| true,
+        profile: &|_| String::new(),
         permitted: &permitted,
     };
     let run = || deliver(&mut store, "moody", sink, &orders);

@@ -30,5 +30,6 @@ mod secrets;
 mod server;
 mod sinks;
 mod state;
+mod summary;
 mod tidy;
 mod world;

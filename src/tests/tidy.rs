@@ -24,7 +24,9 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ("sinks", &["model", "stages"]),
     (
         "memory",
-        &["model", "rules", "config", "host", "store", "stages"],
+        &[
+            "model", "rules", "config", "host", "store", "stages", "insight",
+        ],
     ),
     (
         "pipeline",

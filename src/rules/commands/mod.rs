@@ -13,6 +13,7 @@ pub use table::{Class, class};
 
 use crate::model::classification::{Classification, Domain, Intent, UNKNOWN_CONFIDENCE};
 use judge::{Judged, Verdict};
+use xxhash_rust::xxh3::Xxh3;
 
 /// How sure the table is.
 const TABLE_CONFIDENCE: f64 = 0.95;
@@ -65,17 +66,44 @@ pub fn classify(line: &str) -> Command {
     }
 }
 
-/// The name under which a command line is counted: the class that stands for it, and after `?` the
-/// first unknown program in it with its subcommands, which may be known tomorrow. Never an argument.
-pub fn counted_as(line: &str) -> String {
-    match judge::strongest(line) {
-        None => "nothing".to_owned(),
-        Some(judged) => match (judged.verdict, judged.unknown) {
+/// What is remembered of a command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// The class that stands for it, and after `?` the first unknown program in it with its
+    /// subcommands, which may be known tomorrow. Never an argument. `nothing` where nothing runs.
+    pub name: String,
+    /// The same where the same is tried again, with other options or other commands around it; 0
+    /// where nothing runs.
+    pub key: u32,
+}
+
+/// What to remember of a command line. A few microseconds.
+pub fn counted(line: &str) -> Counted {
+    let Some(judged) = judge::strongest(line) else {
+        return Counted {
+            name: "nothing".to_owned(),
+            key: 0,
+        };
+    };
+    let mut hash = Xxh3::new();
+    let targets = judged.arguments.iter().filter(|word| !table::is_flag(word));
+    for word in std::iter::once(&judged.base).chain(targets) {
+        hash.update(word.as_bytes());
+        hash.update(&[0]);
+    }
+    Counted {
+        key: hash.digest() as u32,
+        name: match (judged.verdict, judged.unknown) {
             (Verdict::Class(class), None) => class.name.clone(),
             (Verdict::Class(class), Some(name)) => format!("{}?{name}", class.name),
             (Verdict::Name(name), _) => format!("?{name}"),
         },
     }
+}
+
+/// [`Counted::name`] alone.
+pub fn counted_as(line: &str) -> String {
+    counted(line).name
 }
 
 /// What a name given by [`counted_as`] stands for by the table.

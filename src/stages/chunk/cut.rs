@@ -17,14 +17,6 @@ pub(super) fn title(words: &str) -> String {
     line[..end.unwrap_or(line.len())].trim_end().to_owned()
 }
 
-/// `/clear`, `/model`: says nothing of what the session is about, so a later prompt names it.
-pub fn is_bare_command(title: &str) -> bool {
-    title.is_empty()
-        || title
-            .strip_prefix('/')
-            .is_some_and(|name| !name.contains([' ', '/']))
-}
-
 /// Bytes that an item takes in the body once `skip` bytes of it are in earlier pieces.
 pub(super) fn rendered_bytes(item: &Item, skip: usize) -> usize {
     prefix_bytes(item, skip) + item.text.len() - skip
@@ -128,18 +120,6 @@ mod tests {
             ("a\n\nbcdefghijklmnop", 16, "a\n\nbcdefghijklmn"),
         ] {
             assert_eq!(&text[..cut_at(text, room)], head, "{text:?} in {room}");
-        }
-    }
-
-    #[test]
-    fn a_bare_command_names_nothing() {
-        for (title, bare) in [
-            ("/clear", true),
-            ("", true),
-            ("/review the api", false),
-            ("/etc/hosts is wrong", false),
-        ] {
-            assert_eq!(is_bare_command(title), bare, "{title}");
         }
     }
 

@@ -1,14 +1,14 @@
 //! An episode from its pieces. Knows the layout of the body (001-051..056), what is counted, and
 //! how ids are made; refuses to know why it ends where it ends.
 
-use super::cut;
 use super::open::Piece;
-use crate::model::activity::ActivityTally;
+use crate::model::activity::ExchangeTally;
 use crate::model::batch::Delta;
 use crate::model::carry::ChunkCarry;
 use crate::model::entry::Status;
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::exchange::{Item, ItemKind, LEFT_OUT};
+use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_bare_command};
+use crate::model::finding::{Mark, between};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use std::collections::BTreeSet;
@@ -57,7 +57,8 @@ pub(super) fn of(
         files_modified: after.modified.len() as u64,
         files: files(pieces),
         tally: tally(pieces),
-        activity: activity(pieces),
+        exchanges: exchanges(pieces),
+        outline: pieces.iter().map(mark).collect(),
     }
 }
 
@@ -68,7 +69,7 @@ pub(super) fn advance(state: &mut ChunkCarry, pieces: &[Piece]) {
         state.message_count += u64::from(item.messages) + u64::from(said);
         state.started = state.started.or(item.time);
         state.ended = state.ended.max(item.time);
-        if title.is_some() && state.title.as_deref().is_none_or(cut::is_bare_command) {
+        if title.is_some() && state.title.as_deref().is_none_or(is_bare_command) {
             state.title.clone_from(title);
         }
         if let Some(tool) = &item.tool {
@@ -81,19 +82,12 @@ pub(super) fn advance(state: &mut ChunkCarry, pieces: &[Piece]) {
     }
 }
 
-/// What stands between two items: an empty line around people's words, else a line break.
-pub(super) fn between(last: &Item, next: &Item) -> &'static str {
-    let spoken = |item: &Item| matches!(item.kind, ItemKind::Prompt | ItemKind::Aside);
-    match spoken(last) || spoken(next) {
-        true => "\n\n",
-        false => "\n",
-    }
-}
-
 /// Of [`body`].
 pub(super) fn body_bytes(pieces: &[Piece]) -> usize {
     let texts: usize = pieces.iter().map(|p| p.item.text.len()).sum();
-    let gaps = pieces.windows(2).map(|p| between(&p[0].item, &p[1].item));
+    let gaps = pieces
+        .windows(2)
+        .map(|p| between(p[0].item.kind, p[1].item.kind));
     texts + gaps.map(str::len).sum::<usize>()
 }
 
@@ -101,7 +95,7 @@ fn body(pieces: &[Piece]) -> String {
     let mut text = String::with_capacity(body_bytes(pieces));
     let mut last: Option<&Item> = None;
     for Piece { item, .. } in pieces {
-        text.push_str(last.map_or("", |last| between(last, item)));
+        text.push_str(last.map_or("", |last| between(last.kind, item.kind)));
         text.push_str(&item.text);
         last = Some(item);
     }
@@ -131,12 +125,32 @@ fn files(pieces: &[Piece]) -> BTreeSet<String> {
     tools.flat_map(|tool| tool.files.iter().cloned()).collect()
 }
 
-fn activity(pieces: &[Piece]) -> ActivityTally {
-    let mut sum = ActivityTally::default();
-    for piece in pieces {
-        sum.merge(&piece.item.activity);
+/// A prompt opens the next one; a later piece of a prompt goes on with it.
+fn exchanges(pieces: &[Piece]) -> Vec<ExchangeTally> {
+    let mut all: Vec<ExchangeTally> = Vec::new();
+    for Piece { item, skip, .. } in pieces {
+        let opens = item.kind == ItemKind::Prompt && *skip == 0;
+        if opens || all.is_empty() {
+            all.push(ExchangeTally {
+                line: item.place.line,
+                ..ExchangeTally::default()
+            });
+        }
+        if let Some(exchange) = all.last_mut() {
+            exchange.tally.merge(&item.activity);
+        }
     }
-    sum
+    all
+}
+
+fn mark(piece: &Piece) -> Mark {
+    let tool = piece.item.tool.as_ref();
+    Mark {
+        kind: piece.item.kind,
+        bytes: piece.item.text.len() as u64,
+        line: piece.item.place.line,
+        findings: tool.map(|tool| tool.findings.clone()).unwrap_or_default(),
+    }
 }
 
 /// The counts of these pieces alone. `read_bytes` and `records` are the reader's to count.

@@ -12,7 +12,6 @@ mod episode;
 mod open;
 mod tail;
 
-pub use cut::is_bare_command;
 pub use tail::Tail;
 
 use crate::model::batch::Batch;

@@ -6,6 +6,7 @@ use super::episode;
 use crate::model::carry::{ChunkCarry, StreamCarry};
 use crate::model::episode::Episode;
 use crate::model::exchange::{Item, ItemKind};
+use crate::model::finding::between;
 use crate::model::policy::ChunkOptions;
 
 /// What a stream has told since its last boundary.
@@ -177,7 +178,7 @@ impl Open {
     fn gap_bytes(&self, next: &Item) -> usize {
         self.pieces
             .last()
-            .map_or(0, |last| episode::between(&last.item, next).len())
+            .map_or(0, |last| between(last.item.kind, next.kind).len())
     }
 }
 

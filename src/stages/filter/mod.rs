@@ -18,7 +18,7 @@ pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
 use crate::model::entry::{Entry, Fact, Queue, Via, What};
-use crate::model::exchange::{Exchange, ItemKind};
+use crate::model::exchange::{Exchange, INTERRUPTED, ItemKind};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
 use crate::rules::secrets::Redactor;
@@ -194,7 +194,7 @@ fn prompt(text: &str, via: Via, at: &At<'_>, fold: &mut StreamFold, out: &mut Ou
 fn note(fact: &Fact) -> Option<String> {
     match fact {
         Fact::Compaction => Some("the history was compacted here".to_owned()),
-        Fact::Interrupted => Some("interrupted by the user".to_owned()),
+        Fact::Interrupted => Some(INTERRUPTED.to_owned()),
         Fact::RolledBack { turns: 1 } => Some("the turn before was taken back".to_owned()),
         Fact::RolledBack { turns } => Some(format!("the {turns} turns before were taken back")),
         _ => None,

@@ -4,7 +4,7 @@
 
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch::{self, Change};
-use crate::rules::commands;
+use crate::rules::commands::{self, Counted};
 use crate::rules::documents;
 use crate::rules::test_runners;
 use crate::rules::tools::{self, Answer, Show, Tool};
@@ -33,6 +33,12 @@ pub const TITLE: &str = "~title";
 
 /// Where shortened inputs keep what the command is counted as.
 pub const CLASS: &str = "~class";
+
+/// Where shortened inputs keep what the command is recognised by.
+pub const KEY: &str = "~key";
+
+/// Where shortened inputs keep that the command opens a pull request.
+pub const OPENS: &str = "~opens";
 
 /// Where shortened inputs keep whether the command can't run tests.
 pub const IDLE: &str = "~idle";
@@ -72,15 +78,22 @@ impl<'a> Call<'a> {
             .unwrap_or_default()
     }
 
-    /// What its command is counted as (`rules::commands`); empty where there is none.
-    pub fn counted_as(&self) -> String {
+    /// What is remembered of its command (`rules::commands`); nothing where there is none.
+    pub fn counted(&self) -> Counted {
         if let Some(kept) = self.text(CLASS) {
-            return kept.to_owned();
+            let key = self.input.get(KEY).and_then(Value::as_u64);
+            return Counted {
+                name: kept.to_owned(),
+                key: key.and_then(|key| u32::try_from(key).ok()).unwrap_or(0),
+            };
         }
         match self.command_line() {
-            Some(_) if !self.changes.is_empty() => "edit".to_owned(),
-            Some(line) => commands::counted_as(&line),
-            None => String::new(),
+            Some(_) if !self.changes.is_empty() => Counted {
+                name: "edit".to_owned(),
+                key: 0,
+            },
+            Some(line) => commands::counted(&line),
+            None => Counted::default(),
         }
     }
 
@@ -91,6 +104,12 @@ impl<'a> Call<'a> {
         }
         self.command_line()
             .is_some_and(|line| test_runners::is_idle(&line))
+    }
+
+    /// Whether its command opens a pull request.
+    pub fn opens_pull_request(&self) -> bool {
+        let line = || self.command_line();
+        self.input.get(OPENS).is_some() || line().is_some_and(|line| line.contains("pr create"))
     }
 
     /// The command as it was given.
@@ -113,9 +132,16 @@ impl<'a> Call<'a> {
         self.input.get(key).and_then(Value::as_str)
     }
 
+    /// Files that the parameters name, as they name them.
+    pub fn named_files(&self) -> impl Iterator<Item = &'a str> {
+        let keys = self.row.files.iter();
+        keys.filter_map(|key| self.text(key))
+            .filter(|path| !path.is_empty())
+    }
+
     /// Files that the parameters name, relative to the working directory when below it.
     pub fn files(&self) -> Vec<String> {
-        let named = self.row.files.iter().filter_map(|key| self.text(key));
+        let named = self.named_files();
         let patched = self.changes.iter().map(|change| change.path.as_str());
         let mut files: Vec<String> = Vec::new();
         for path in named.chain(patched) {

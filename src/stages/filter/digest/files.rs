@@ -130,26 +130,31 @@ fn sum(changes: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
     })
 }
 
-/// Paths that a successful call changed, relative to the working directory when below it.
-pub fn modified(call: &Call<'_>, result: &ToolResult) -> Vec<String> {
-    let patched = result.facts.patched.iter().map(|(path, ..)| path);
-    let paths: Vec<&String> = patched
-        .chain(call.changes.iter().map(|change| &change.path))
-        .collect();
-    if paths.is_empty() {
-        return match call.row.answer {
-            Answer::Edit | Answer::Write => call.files(),
-            _ => Vec::new(),
-        };
-    }
-    let mut files: Vec<String> = Vec::new();
-    for path in paths {
-        let path = line::relative(path, call.cwd);
-        if files.iter().all(|known| known != path) {
-            files.push(path.to_owned());
+/// Files that a successful call changed, each once, as it names them, with the lines added and
+/// removed (0 where nothing states them).
+pub fn changed(call: &Call<'_>, result: &ToolResult) -> Vec<(String, u64, u64)> {
+    let facts = &result.facts;
+    let stated = facts.patched.iter().map(|(path, a, r)| (path, *a, *r));
+    let own = call.changes.iter().map(|c| (&c.path, c.added, c.removed));
+    let mut files: Vec<(String, u64, u64)> = Vec::new();
+    let same = |a: &str, b: &str| line::relative(a, call.cwd) == line::relative(b, call.cwd);
+    for (path, added, removed) in stated.chain(own) {
+        if files.iter().all(|(known, ..)| !same(known, path)) {
+            files.push((path.clone(), added, removed));
         }
     }
-    files
+    if !files.is_empty() {
+        return files;
+    }
+    let counts = facts.added.zip(facts.removed);
+    let counts = match call.row.answer {
+        Answer::Edit => counts.or_else(|| changed_lines(call.input)),
+        Answer::Write => counts.or_else(|| Some((written_lines(call.input)?, 0))),
+        _ => return files,
+    };
+    let (added, removed) = counts.unwrap_or_default();
+    let paths = call.named_files().map(str::to_owned);
+    paths.map(|path| (path, added, removed)).collect()
 }
 
 /// `47 matches in 12 files`, `12 files`, `34 lines`, `no matches`.

@@ -87,6 +87,19 @@ pub fn folded(text: &str, chars_max: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A path from the root, where the working directory is known.
+pub fn absolute(path: &str, cwd: Option<&str>) -> String {
+    let rooted = path.starts_with(['/', '\\', '~']) || path.as_bytes().get(1) == Some(&b':');
+    match cwd.filter(|_| !rooted) {
+        Some(cwd) => {
+            let path = path.trim_start_matches("./");
+            let slash = if cwd.contains('\\') { '\\' } else { '/' };
+            format!("{}{slash}{path}", cwd.trim_end_matches(slash))
+        }
+        None => path.to_owned(),
+    }
+}
+
 /// `path` as seen from `cwd`: relative when it lies below, `.` when it is it, else as written
 /// (SPEC D57). Both separators; drive letters in either case.
 pub fn relative<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {

@@ -6,6 +6,7 @@
 mod call;
 mod content;
 mod files;
+mod findings;
 mod line;
 mod other;
 mod output;
@@ -23,6 +24,7 @@ use crate::model::entry::{Status, ToolResult};
 use crate::model::exchange::ToolUse;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
+use crate::rules::test_runners::TestRun;
 use crate::rules::tools::Answer;
 use call::Call;
 use output::Output;
@@ -39,9 +41,10 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
     let call = Call::new(tool, input, told.cwd);
     let mut text = String::with_capacity(160);
     call.tell(&mut text);
+    let counted = call.counted();
     let mut used = ToolUse {
         name: tool.to_owned(),
-        command: call.counted_as(),
+        command: counted.name,
         files: call.files(),
         ..ToolUse::default()
     };
@@ -59,16 +62,28 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
                 None => output.bytes,
             };
             if used.status == Status::Ok {
-                used.modified = files::modified(&call, result);
+                used.modified = modified(&call, result);
                 used.completed = tasks::completed(&call, result);
             }
+            let mut run = None;
             if !(call.row.alone && says_nothing(result)) {
                 text.push_str(" → ");
                 match told.policy.tool_content {
                     Keep::Out => content::left_out(&mut text, &call, result, &output),
-                    Keep::Full | Keep::Template(_) => answer(&mut text, &call, result, &output),
+                    Keep::Full | Keep::Template(_) => {
+                        run = answer(&mut text, &call, result, &output);
+                    }
                 }
             }
+            let ended = findings::Ended {
+                call: &call,
+                key: counted.key,
+                result,
+                status: used.status,
+                output: &output,
+                run,
+            };
+            used.findings = ended.findings(told.policy);
             if told.policy.tool_content == Keep::Full {
                 content::indented(&mut text, &output);
             }
@@ -106,6 +121,13 @@ pub struct Digest {
     pub tool: ToolUse,
 }
 
+/// Paths that a successful call changed, relative to the working directory when below it.
+fn modified(call: &Call<'_>, result: &ToolResult) -> Vec<String> {
+    let changed = files::changed(call, result).into_iter();
+    let told = changed.map(|(path, ..)| line::relative(&path, call.cwd).to_owned());
+    told.filter(|path| !path.is_empty()).collect()
+}
+
 /// A command that states a bad exit code failed, whatever the parser made of it.
 fn status(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Status {
     let exited_badly = output.exit_code.is_some_and(|code| code != 0);
@@ -121,18 +143,28 @@ fn says_nothing(result: &ToolResult) -> bool {
     result.output.bytes == 0 && result.facts.matches.is_none() && result.status == Status::Ok
 }
 
-fn answer(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+/// Also says which tests ran.
+fn answer(
+    out: &mut String,
+    call: &Call<'_>,
+    result: &ToolResult,
+    output: &Output<'_>,
+) -> Option<TestRun> {
     match (status(call, result, output), call.row.answer) {
         (Status::Refused, _) => people::refused(out, output),
         (Status::Interrupted, _) => out.push_str("interrupted"),
         (Status::Ok | Status::Failed | Status::Running, Answer::Poll) => {
-            shell::polled(out, call, result, output)
+            return shell::polled(out, call, result, output);
         }
         (Status::Running, _) => out.push_str("running in the background"),
-        (Status::Failed, Answer::Shell) => shell::ended(out, call, result, output),
+        (Status::Failed, Answer::Shell) => return shell::ended(out, call, result, output),
         (Status::Failed, _) => shell::failure(out, output),
+        (Status::Ok, Answer::Shell) if call.changes.is_empty() => {
+            return shell::ended(out, call, result, output);
+        }
         (Status::Ok, kind) => succeeded(out, kind, call, result, output),
     }
+    None
 }
 
 fn succeeded(
@@ -143,11 +175,7 @@ fn succeeded(
     output: &Output<'_>,
 ) {
     match kind {
-        Answer::Shell | Answer::Patch if !call.changes.is_empty() => {
-            files::patch(out, call, result)
-        }
-        Answer::Shell | Answer::Poll => shell::ended(out, call, result, output),
-        Answer::Patch => files::patch(out, call, result),
+        Answer::Shell | Answer::Poll | Answer::Patch => files::patch(out, call, result),
         Answer::Read => files::read(out, call, result, output),
         Answer::Edit => files::edit(out, call, result),
         Answer::Write => files::write(out, call, result),

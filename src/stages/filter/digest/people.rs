@@ -19,6 +19,20 @@ pub fn refused(out: &mut String, output: &Output<'_>) {
 
 /// `"Postgres"`; every further question stands before its answer.
 pub fn answered(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+    let answers = answers(call, result, output);
+    let first = call.questions().next().map(|(_, question)| question);
+    for (told, (question, answer)) in answers.iter().enumerate() {
+        let question = Some(question.as_str()).filter(|question| Some(*question) != first);
+        tell(out, question, answer, told);
+    }
+    if answers.is_empty() {
+        output.tell(out);
+    }
+}
+
+/// (question, answer) in the order of the questions, then those whose question the log words
+/// differently.
+pub fn answers(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Vec<(String, String)> {
     let questions: Vec<(&str, &str)> = call.questions().collect();
     let stated = &result.facts.answers;
     let [head, _] = output.told();
@@ -26,28 +40,17 @@ pub fn answered(out: &mut String, call: &Call<'_>, result: &ToolResult, output: 
         true => serde_json::from_str(&head).ok(),
         false => None,
     };
-    let mut told = 0;
-    for (i, (id, question)) in questions.iter().enumerate() {
-        let answer = stated
-            .iter()
-            .find(|(q, _)| q == question)
-            .map(|(_, a)| a.clone());
+    let asked = questions.iter().filter_map(|(id, question)| {
+        let answer = stated.iter().find(|(q, _)| q == question);
         let answer = answer
+            .map(|(_, answer)| answer.clone())
             .or_else(|| answer_in(parsed.as_ref()?, id, question))
-            .or_else(|| answer_after(&head, question));
-        let Some(answer) = answer else { continue };
-        tell(out, (i > 0).then_some(*question), &answer, told);
-        told += 1;
-    }
-    // Answers whose question the log words differently.
+            .or_else(|| answer_after(&head, question))?;
+        Some(((*question).to_owned(), answer))
+    });
     let known = |q: &String| questions.iter().any(|(_, question)| question == q);
-    for (question, answer) in stated.iter().filter(|(q, _)| !known(q)) {
-        tell(out, Some(question), answer, told);
-        told += 1;
-    }
-    if told == 0 {
-        output.tell(out);
-    }
+    let others = stated.iter().filter(|(q, _)| !known(q)).cloned();
+    asked.chain(others).collect()
 }
 
 fn tell(out: &mut String, question: Option<&str>, answer: &str, told: usize) {

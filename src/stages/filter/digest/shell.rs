@@ -7,21 +7,27 @@ use crate::model::entry::{Status, ToolResult};
 use crate::rules::test_runners::{TestRun, test_run_in};
 use std::fmt::Write;
 
-/// The whole answer of a command that ended, well or not.
-pub fn ended(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+/// The whole answer of a command that ended, well or not; the tests that it ran.
+pub fn ended(
+    out: &mut String,
+    call: &Call<'_>,
+    result: &ToolResult,
+    output: &Output<'_>,
+) -> Option<TestRun> {
     let failed = result.status == Status::Failed || output.exit_code.is_some_and(|code| code != 0);
     let run = tests(call, result, output);
-    match (failed, run) {
-        (_, Some(run)) if run.failed > 0 || !failed => tell_run(out, &run, output),
+    match (failed, &run) {
+        (_, Some(run)) if run.failed > 0 || !failed => tell_run(out, run, output),
         (true, run) => {
             failure(out, output);
-            if let Some(run) = run.filter(|run| run.total > 0) {
+            if let Some(run) = run.as_ref().filter(|run| run.total > 0) {
                 out.push_str("; ");
-                tell_run(out, &run, output);
+                tell_run(out, run, output);
             }
         }
         (false, _) => output.tell(out),
     }
+    run
 }
 
 /// `exit 101: error[E0308] mismatched types`, `failed: …`.
@@ -92,7 +98,12 @@ fn tell_names(out: &mut String, names: &[String], output: &Output<'_>) {
 }
 
 /// Something in the background, asked for: `still running: Ready`, `completed: passed 17/17 in 1.5 s`.
-pub fn polled(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+pub fn polled(
+    out: &mut String,
+    call: &Call<'_>,
+    result: &ToolResult,
+    output: &Output<'_>,
+) -> Option<TestRun> {
     let inner = Inner::of(output);
     let running = result.status == Status::Running || inner.state == Some("running");
     if running {
@@ -101,16 +112,16 @@ pub fn polled(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &O
             out.push_str(": ");
             inner.output.tell(out);
         }
-        return;
+        return None;
     }
     if let Some(state) = inner.state {
         line::fold(out, &output.masked(state), line::TEXT_CHARS_MAX);
         if inner.output.is_blank() {
-            return;
+            return None;
         }
         out.push_str(": ");
     }
-    ended(out, call, result, &inner.output);
+    ended(out, call, result, &inner.output)
 }
 
 /// What `BashOutput` and `TaskOutput` put in tags.

@@ -4,8 +4,9 @@
 //! the digest of a shortened input is the digest of the input, and shortening twice is shortening
 //! once.
 
-use super::call::{CLASS, Call, IDLE, PARAMS, TITLE, joined, params};
+use super::call::{CLASS, Call, IDLE, KEY, OPENS, PARAMS, TITLE, joined, params};
 use super::files::{changed_lines, written_lines};
+use super::findings::{self, SETTINGS};
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch;
 use crate::rules::secrets::Redactor;
@@ -30,16 +31,24 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
         Answer::Edit => {
             let changed = changed_lines(&input);
             kept.extend(changed.map(|(a, r)| (CHANGED.to_owned(), json!([a, r]))));
+            let set = findings::settings(&call, redactor);
+            kept.extend((!set.is_empty()).then(|| (SETTINGS.to_owned(), json!(set))));
         }
         Answer::Write => {
             let lines = written_lines(&input);
             kept.extend(lines.map(|n| (LINES.to_owned(), json!(n))));
         }
         Answer::Approve => kept.extend(title(&call)),
-        Answer::Shell => kept.extend([
-            (IDLE.to_owned(), call.is_idle().into()),
-            (CLASS.to_owned(), call.counted_as().into()),
-        ]),
+        Answer::Shell => {
+            let counted = call.counted();
+            kept.extend([
+                (IDLE.to_owned(), call.is_idle().into()),
+                (CLASS.to_owned(), counted.name.into()),
+                (KEY.to_owned(), counted.key.into()),
+            ]);
+            let opens = call.opens_pull_request();
+            kept.extend(opens.then(|| (OPENS.to_owned(), true.into())));
+        }
         _ => {}
     }
     if !call.changes.is_empty() {
@@ -82,7 +91,7 @@ fn is_needed(row: &Tool, key: &str) -> bool {
 }
 
 /// Parameters that no row shows and some answer needs.
-const ALSO: [&str; 16] = [
+const ALSO: [&str; 17] = [
     "offset",
     "workdir",
     "output_mode",
@@ -99,6 +108,7 @@ const ALSO: [&str; 16] = [
     TITLE,
     LINES,
     CHANGED,
+    SETTINGS,
 ];
 
 fn shorten_value(value: Value, command: bool) -> Value {

@@ -4,6 +4,7 @@ use super::call::Call;
 use super::line::{self, TEXT_CHARS_MAX};
 use super::output::Output;
 use crate::model::entry::ToolResult;
+use crate::model::finding::{Task, TaskState};
 use crate::rules::tools::Answer;
 use serde_json::Value;
 use std::fmt::Write;
@@ -107,6 +108,41 @@ pub fn task(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Out
     match head.starts_with("Updated task") {
         true => out.push_str("updated"),
         false => output.tell(out),
+    }
+}
+
+/// A whole list of tasks.
+pub fn all(call: &Call<'_>) -> Vec<Task> {
+    let tasks = items(call.input).map(|item| Task {
+        id: None,
+        text: line::folded(item.text, TEXT_CHARS_MAX).into_owned(),
+        state: state(item.status),
+    });
+    tasks.collect()
+}
+
+/// A task that was created or changed; `None` where the call only looked.
+pub fn one(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Option<Task> {
+    let subject = result.facts.completed.first().map(String::as_str);
+    let text = call.text("subject").or(subject).unwrap_or("");
+    let created = output.head.strip_prefix("Task #");
+    let created = created.and_then(|rest| rest.split(|c: char| !c.is_alphanumeric()).next());
+    let id = call.text("taskId").or(created);
+    let status = call.text("status");
+    let says = status.is_some() || !text.is_empty();
+    says.then(|| Task {
+        id: id.map(|id| line::folded(id, TEXT_CHARS_MAX).into_owned()),
+        text: line::folded(text, TEXT_CHARS_MAX).into_owned(),
+        state: status.map_or(TaskState::Open, state),
+    })
+}
+
+fn state(status: &str) -> TaskState {
+    match status {
+        "completed" | "done" => TaskState::Done,
+        "in_progress" => TaskState::Active,
+        "deleted" | "cancelled" | "canceled" => TaskState::Dropped,
+        _ => TaskState::Open,
     }
 }
 

@@ -1,0 +1,224 @@
+//! A session in one page, from what its log states. Pure and deterministic: no language model, no
+//! clock. Knows which item means what; refuses to know where items are stored and how a page is
+//! written.
+//!
+//! Facts of sub-agents count where they are about files, tests and commits; words count only in the
+//! main log.
+
+mod errors;
+mod tasks;
+mod words;
+
+use super::outcome::{Told, outcome};
+use crate::model::exchange::{ItemKind, words_of};
+use crate::model::finding::{Finding, TestCounts};
+use crate::model::summary::{
+    Commit, Decision, FileChange, SettingChange, Sourced, Summary, TestRuns,
+};
+use crate::rules::decisions::decisions;
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// One item of a session with where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'t> {
+    /// The item.
+    pub told: Told<'t>,
+    /// It is of the session's main log, not of a sub-agent's.
+    pub main: bool,
+    /// The episode that tells it.
+    pub episode: Uuid,
+    /// The line of its record.
+    pub line: u64,
+}
+
+impl Line<'_> {
+    fn source<T>(&self, what: T) -> Sourced<T> {
+        Sourced {
+            what,
+            episode: self.episode,
+            line: self.line,
+        }
+    }
+
+    /// The item without its label.
+    fn words(&self) -> &str {
+        words_of(self.told.text)
+    }
+}
+
+/// Decisions of one session that are told; more of them are seldom decisions.
+const DECISIONS_MAX: usize = 12;
+
+/// The facts of a session, from its items in the order of time. About 10 MB/s of text.
+pub fn facts(lines: &[Line<'_>]) -> Summary {
+    let main = || lines.iter().filter(|line| line.main);
+    let tasks = tasks::tasks(lines);
+    let last_words = main().rev().find(|line| line.told.kind == ItemKind::Agent);
+    Summary {
+        objective: main().find_map(objective),
+        outcome: outcome(main().rev().map(|line| line.told)),
+        completed: tasks.done,
+        decisions: chosen(lines),
+        errors_resolved: errors::resolved(lines),
+        config_changes: settings(lines),
+        tests: tests(lines),
+        files_modified: files(lines),
+        commits: commits(lines),
+        pull_requests: pull_requests(lines),
+        mcp_tools_used: Vec::new(),
+        next_steps: tasks::next_steps(tasks.open, last_words),
+    }
+}
+
+/// The first prompt that says something.
+fn objective(line: &Line<'_>) -> Option<Sourced<String>> {
+    let asked = line.told.kind == ItemKind::Prompt;
+    let said = asked.then(|| words::objective(line.words()))??;
+    Some(line.source(said))
+}
+
+fn chosen(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
+    let mut all: Vec<Sourced<Decision>> = Vec::new();
+    for line in lines.iter().filter(|line| line.main) {
+        for finding in line.told.findings {
+            all.extend(answered(finding, line).map(|decision| line.source(decision)));
+        }
+        if matches!(line.told.kind, ItemKind::Prompt | ItemKind::Aside) {
+            let stated = decisions(line.words()).into_iter().map(|stated| Decision {
+                decision: stated.sentence.to_owned(),
+                about: None,
+                instead_of: stated.instead_of.map(str::to_owned),
+            });
+            all.extend(stated.map(|decision| line.source(decision)));
+        }
+    }
+    all.truncate(DECISIONS_MAX);
+    all
+}
+
+/// An answer to the agent's question, or a plan that somebody approved.
+fn answered(finding: &Finding, line: &Line<'_>) -> Option<Decision> {
+    match finding {
+        Finding::Answered { question, answer } => Some(Decision {
+            decision: answer.clone(),
+            about: Some(question.clone()),
+            instead_of: None,
+        }),
+        Finding::Approved => Some(Decision {
+            decision: words::inside_parentheses(line.words())?.to_owned(),
+            about: Some("plan approved".to_owned()),
+            instead_of: None,
+        }),
+        _ => None,
+    }
+}
+
+fn found<'l, 't: 'l>(
+    lines: &'l [Line<'t>],
+) -> impl DoubleEndedIterator<Item = (&'l Line<'t>, &'t Finding)> {
+    let each = |line: &'l Line<'t>| {
+        line.told
+            .findings
+            .iter()
+            .map(move |finding| (line, finding))
+    };
+    lines.iter().flat_map(each)
+}
+
+/// Of each setting the first value and the last, where they differ.
+fn settings(lines: &[Line<'_>]) -> Vec<Sourced<SettingChange>> {
+    let mut all: Vec<Sourced<SettingChange>> = Vec::new();
+    for (line, finding) in found(lines) {
+        let Finding::Set {
+            path,
+            setting,
+            old,
+            new,
+        } = finding
+        else {
+            continue;
+        };
+        let same = |known: &&mut Sourced<SettingChange>| {
+            known.what.file == *path && known.what.setting == *setting
+        };
+        match all.iter_mut().find(same) {
+            Some(known) => known.what.new.clone_from(new),
+            None => all.push(line.source(SettingChange {
+                file: path.clone(),
+                setting: setting.clone(),
+                old: old.clone(),
+                new: new.clone(),
+            })),
+        }
+    }
+    all.retain(|change| change.what.old != change.what.new);
+    all
+}
+
+fn tests(lines: &[Line<'_>]) -> Option<Sourced<TestRuns>> {
+    let run = |(line, finding)| match finding {
+        &Finding::Tests(ref counts) => Some((line, counts)),
+        _ => None,
+    };
+    let runs: Vec<(&Line<'_>, &TestCounts)> = found(lines).filter_map(run).collect();
+    let ((_, first), (line, last)) = (runs.first()?, runs.last()?);
+    Some(line.source(TestRuns {
+        runs: runs.len() as u64,
+        first: (*first).clone(),
+        last: (*last).clone(),
+    }))
+}
+
+fn files(lines: &[Line<'_>]) -> Vec<Sourced<FileChange>> {
+    let mut all: BTreeMap<&str, Sourced<FileChange>> = BTreeMap::new();
+    for (line, finding) in found(lines) {
+        let Finding::Changed {
+            path,
+            added,
+            removed,
+        } = finding
+        else {
+            continue;
+        };
+        let known = all.entry(path).or_insert_with(|| {
+            line.source(FileChange {
+                path: path.clone(),
+                added: 0,
+                removed: 0,
+                edits: 0,
+            })
+        });
+        known.what.added += added;
+        known.what.removed += removed;
+        known.what.edits += 1;
+    }
+    all.into_values().collect()
+}
+
+/// One that was made again (amended, rebased) counts as it was last.
+fn commits(lines: &[Line<'_>]) -> Vec<Sourced<Commit>> {
+    let mut all: Vec<Sourced<Commit>> = Vec::new();
+    for (line, finding) in found(lines) {
+        if let Finding::Commit { hash, subject } = finding {
+            all.retain(|known| known.what.subject != *subject);
+            all.push(line.source(Commit {
+                hash: hash.clone(),
+                subject: subject.clone(),
+            }));
+        }
+    }
+    all
+}
+
+fn pull_requests(lines: &[Line<'_>]) -> Vec<Sourced<String>> {
+    let mut all: Vec<Sourced<String>> = Vec::new();
+    for (line, finding) in found(lines) {
+        if let Finding::PullRequest(url) = finding
+            && all.iter().all(|known| known.what != *url)
+        {
+            all.push(line.source(url.clone()));
+        }
+    }
+    all
+}

@@ -1,0 +1,236 @@
+//! Tasks: what lists say, and what the agent's last words propose. Knows to-do tools, check boxes and
+//! headings; refuses to judge whether a task is worth telling.
+
+use super::Line;
+use super::words::folded;
+use crate::model::exchange::ItemKind;
+use crate::model::finding::{Finding, Task, TaskState};
+use crate::model::summary::Sourced;
+
+/// Next steps of one session.
+const NEXT_STEPS_MAX: usize = 8;
+
+/// Tasks of a session.
+#[derive(Default)]
+pub struct Tasks {
+    pub done: Vec<Sourced<String>>,
+    pub open: Vec<Sourced<String>>,
+}
+
+/// One task with its last state.
+struct Known {
+    task: Task,
+    told: Sourced<String>,
+}
+
+/// What lists of tasks and check boxes say, each task once, in its last state.
+pub fn tasks(lines: &[Line<'_>]) -> Tasks {
+    let mut known: Vec<Known> = Vec::new();
+    for line in lines.iter().filter(|line| line.main) {
+        for finding in line.told.findings {
+            match finding {
+                Finding::Plan(list) => {
+                    forget_open(&mut known, list);
+                    list.iter().for_each(|task| note(&mut known, task, line));
+                }
+                Finding::Task(task) => note(&mut known, task, line),
+                _ => {}
+            }
+        }
+        if line.told.kind == ItemKind::Agent {
+            boxes(line.words()).for_each(|task| note(&mut known, &task, line));
+        }
+    }
+    let mut tasks = Tasks::default();
+    for Known { task, told } in known
+        .into_iter()
+        .filter(|known| !known.told.what.is_empty())
+    {
+        match task.state {
+            TaskState::Done => tasks.done.push(told),
+            TaskState::Open | TaskState::Active => tasks.open.push(told),
+            TaskState::Dropped => {}
+        }
+    }
+    tasks
+}
+
+/// A new list says which tasks are open; what it doesn't name was given up.
+fn forget_open(known: &mut Vec<Known>, list: &[Task]) {
+    known.retain(|known| {
+        let other = known.task.id.is_some() || known.task.state == TaskState::Done;
+        other || list.iter().any(|task| task.text == known.task.text)
+    });
+}
+
+fn note(known: &mut Vec<Known>, task: &Task, line: &Line<'_>) {
+    let same = |known: &&mut Known| match (&known.task.id, &task.id) {
+        (Some(a), Some(b)) => a == b,
+        _ => known.task.text == task.text && !task.text.is_empty(),
+    };
+    match known.iter_mut().find(same) {
+        Some(known) => {
+            known.task.state = task.state;
+            if task.state == TaskState::Done {
+                (known.told.episode, known.told.line) = (line.episode, line.line);
+            }
+        }
+        None => known.push(Known {
+            task: task.clone(),
+            told: line.source(task.text.clone()),
+        }),
+    }
+}
+
+/// `- [x] …` and `- [ ] …`.
+fn boxes(words: &str) -> impl Iterator<Item = Task> {
+    words.lines().filter_map(|line| {
+        let line = line.trim_start();
+        let rest = line
+            .strip_prefix("- [")
+            .or_else(|| line.strip_prefix("* ["))?;
+        let (mark, text) = rest.split_once("] ")?;
+        let state = match mark {
+            "x" | "X" => TaskState::Done,
+            " " => TaskState::Open,
+            _ => return None,
+        };
+        Some(Task {
+            id: None,
+            text: folded(text),
+            state,
+        })
+    })
+}
+
+/// Open tasks first, then what the agent's last words list under a heading about what comes next.
+pub fn next_steps(open: Vec<Sourced<String>>, last: Option<&Line<'_>>) -> Vec<Sourced<String>> {
+    let mut all = open;
+    if let Some(line) = last {
+        for step in proposed(line.words()) {
+            if all.iter().all(|known| known.what != step) {
+                all.push(line.source(step));
+            }
+        }
+    }
+    all.truncate(NEXT_STEPS_MAX);
+    all
+}
+
+/// What headings about what comes next say, in lower case.
+const NEXT: [&str; 7] = [
+    "next step",
+    "what's next",
+    "remaining",
+    "follow-up",
+    "follow up",
+    "still to do",
+    "todo",
+];
+
+/// Points of the list under such a heading.
+fn proposed(words: &str) -> Vec<String> {
+    let mut steps = Vec::new();
+    let mut inside = false;
+    for line in words.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match point(line) {
+            Some(text) if inside => steps.push(folded(text)),
+            Some(_) => {}
+            None => inside = is_about_next(line),
+        }
+    }
+    steps
+}
+
+/// A heading, or a line that ends with a colon.
+fn is_about_next(line: &str) -> bool {
+    const HEADING_BYTES_MAX: usize = 60;
+    let heading = line.starts_with('#') || line.ends_with([':', '*']);
+    let lower = line.to_lowercase();
+    heading && line.len() <= HEADING_BYTES_MAX && NEXT.iter().any(|words| lower.contains(words))
+}
+
+/// The text of `- …`, `* …` or `1. …`.
+fn point(line: &str) -> Option<&str> {
+    let plain = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
+    plain.or_else(|| {
+        let digits = line
+            .find(|c: char| !c.is_ascii_digit())
+            .filter(|at| *at > 0)?;
+        line[digits..].strip_prefix(". ")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::outcome::Told;
+    use uuid::Uuid;
+
+    fn task(id: Option<&str>, text: &str, state: TaskState) -> Task {
+        Task {
+            id: id.map(str::to_owned),
+            text: text.into(),
+            state,
+        }
+    }
+
+    fn line<'t>(kind: ItemKind, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
+        Line {
+            told: Told {
+                kind,
+                text,
+                findings,
+            },
+            main: true,
+            episode: Uuid::nil(),
+            line: 1,
+        }
+    }
+
+    fn told(list: &[Sourced<String>]) -> Vec<&str> {
+        list.iter().map(|sourced| sourced.what.as_str()).collect()
+    }
+
+    #[test]
+    fn each_task_counts_once_in_its_last_state() {
+        use TaskState::{Active, Done, Dropped, Open};
+        let first = [Finding::Plan(vec![
+            task(None, "a", Active),
+            task(None, "b", Open),
+        ])];
+        let second = [Finding::Plan(vec![
+            task(None, "a", Done),
+            task(None, "c", Open),
+        ])];
+        let made = [Finding::Task(task(Some("1"), "numbered", Open))];
+        let done = [Finding::Task(task(Some("1"), "", Done))];
+        let gone = [Finding::Task(task(Some("2"), "dropped", Dropped))];
+        let digest = |findings| line(ItemKind::Digest, "Action: x", findings);
+        let found = tasks(&[
+            digest(&first),
+            digest(&made),
+            digest(&gone),
+            digest(&second),
+            digest(&done),
+            line(
+                ItemKind::Agent,
+                "Agent: So far:\n- [x] boxed\n- [ ] unboxed",
+                &[],
+            ),
+        ]);
+        assert_eq!(told(&found.done), ["a", "numbered", "boxed"]);
+        assert_eq!(told(&found.open), ["c", "unboxed"]);
+    }
+
+    #[test]
+    fn last_words_propose_what_comes_next() {
+        let words =
+            "Agent: Done:\n- one\n\n**Next steps:**\n1. Push it\n2. Open a PR\n\nBye:\n- no";
+        let last = line(ItemKind::Agent, words, &[]);
+        assert_eq!(
+            told(&next_steps(Vec::new(), Some(&last))),
+            ["Push it", "Open a PR"]
+        );
+    }
+}

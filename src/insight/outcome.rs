@@ -1,0 +1,183 @@
+//! How a session ended, by what stands last in its main log. Knows what each kind of item says
+//! there; refuses to know where items come from. What words say is a table (`rules/outcome.yaml`).
+
+use crate::model::exchange::{INTERRUPTED, ItemKind, is_bare_command, words_of};
+use crate::model::finding::Finding;
+use crate::model::summary::Outcome;
+use crate::rules::outcome::{Ending, ending};
+
+/// One item of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'t> {
+    /// What it is.
+    pub kind: ItemKind,
+    /// As it stands in the episode.
+    pub text: &'t str,
+    /// What its call came to.
+    pub findings: &'t [Finding],
+}
+
+/// The outcome by the items of the main log, the **last one first**; `None` where they say nothing.
+/// Reads back to the last words or call, and in what they answer to the last run of tests.
+pub fn outcome<'t>(backwards: impl IntoIterator<Item = Told<'t>>) -> Option<Outcome> {
+    let mut items = backwards.into_iter();
+    let verdict = items.by_ref().find_map(last)?;
+    if verdict != Verdict::Done {
+        return Some(verdict.outcome());
+    }
+    let exchange = items.take_while(|item| item.kind != ItemKind::Prompt || is_aside(item.text));
+    let mut tests = exchange
+        .flat_map(|item| item.findings.iter().rev())
+        .filter_map(red);
+    Some(match tests.next() {
+        Some(true) => Outcome::InProgress,
+        _ => Outcome::Completed,
+    })
+}
+
+/// What one item says about the end; `None`: the one before it says more.
+#[derive(Clone, Copy, PartialEq)]
+enum Verdict {
+    /// The agent says, or a result shows, that it is done.
+    Done,
+    /// The same, and no test speaks against it.
+    Proved,
+    Open,
+    Stopped,
+    Unanswered,
+}
+
+impl Verdict {
+    fn outcome(self) -> Outcome {
+        match self {
+            Verdict::Done | Verdict::Proved => Outcome::Completed,
+            Verdict::Open => Outcome::InProgress,
+            Verdict::Stopped => Outcome::Blocked,
+            Verdict::Unanswered => Outcome::Abandoned,
+        }
+    }
+}
+
+fn last(item: Told<'_>) -> Option<Verdict> {
+    let words = words_of(item.text);
+    match item.kind {
+        ItemKind::Prompt | ItemKind::Aside if is_aside(item.text) => None,
+        ItemKind::Prompt | ItemKind::Aside => Some(Verdict::Unanswered),
+        ItemKind::Note => (words == INTERRUPTED).then_some(Verdict::Open),
+        ItemKind::Error => Some(Verdict::Stopped),
+        ItemKind::Agent => Some(match ending(words) {
+            Ending::Done => Verdict::Done,
+            Ending::GoesOn | Ending::Waits => Verdict::Open,
+            Ending::Blocked => Verdict::Stopped,
+        }),
+        ItemKind::Digest => Some(match item.findings.iter().any(is_end) {
+            true => Verdict::Proved,
+            false => Verdict::Open,
+        }),
+    }
+}
+
+/// What nobody waits for an answer to: `/exit`, and what programs put in between.
+fn is_aside(text: &str) -> bool {
+    let words = words_of(text);
+    is_bare_command(words) || words.starts_with(['{', '<'])
+}
+
+/// A call after which nothing has to be said.
+fn is_end(finding: &Finding) -> bool {
+    match finding {
+        Finding::Commit { .. } | Finding::PullRequest(_) => true,
+        tests => red(tests) == Some(false),
+    }
+}
+
+/// Whether tests failed; `None` for anything but tests.
+fn red(finding: &Finding) -> Option<bool> {
+    match finding {
+        Finding::Tests(run) => Some(run.failed > 0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::finding::TestCounts;
+
+    fn tests(failed: u64) -> Vec<Finding> {
+        vec![Finding::Tests(TestCounts {
+            passed: 3,
+            failed,
+            ..TestCounts::default()
+        })]
+    }
+
+    fn told(kind: ItemKind, text: &str) -> Told<'_> {
+        Told {
+            kind,
+            text,
+            findings: &[],
+        }
+    }
+
+    /// The last item first, behind a prompt.
+    fn of(items: &[Told<'_>]) -> Option<Outcome> {
+        let prompt = told(ItemKind::Prompt, "User: fix the tests");
+        outcome(items.iter().copied().chain([prompt]))
+    }
+
+    #[test]
+    fn the_last_thing_decides() {
+        let agent = |text| told(ItemKind::Agent, text);
+        let exit = told(ItemKind::Prompt, "User: /exit");
+        let noise = told(ItemKind::Aside, "User (while working): {\"task_id\":\"b\"}");
+        let note = told(ItemKind::Note, "Note: interrupted by the user");
+        let edit = told(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0");
+        let error = told(ItemKind::Error, "Error: API Error: 529");
+        for (items, wants) in [
+            (vec![agent("Agent: All done.")], Outcome::Completed),
+            (
+                vec![exit, noise, agent("Agent: All done.")],
+                Outcome::Completed,
+            ),
+            (
+                vec![agent("Agent: Now let me run the tests:")],
+                Outcome::InProgress,
+            ),
+            (
+                vec![agent("Agent: I've hit the usage limit.")],
+                Outcome::Blocked,
+            ),
+            (vec![note], Outcome::InProgress),
+            (vec![agent("Agent: All done."), note], Outcome::Completed),
+            (
+                vec![edit, agent("Agent: Let me edit.")],
+                Outcome::InProgress,
+            ),
+            (vec![error, edit], Outcome::Blocked),
+            (vec![], Outcome::Abandoned),
+        ] {
+            assert_eq!(of(&items), Some(wants), "{items:?}");
+        }
+        assert_eq!(outcome([exit, noise]), None);
+    }
+
+    #[test]
+    fn tests_that_fail_last_speak_against_words() {
+        let (red, green) = (tests(1), tests(0));
+        let run = |findings| Told {
+            findings,
+            ..told(ItemKind::Digest, "Action: Bash(cargo test) → …")
+        };
+        let words = told(ItemKind::Agent, "Agent: All done.");
+        assert_eq!(of(&[words, run(&red)]), Some(Outcome::InProgress));
+        assert_eq!(
+            of(&[words, run(&green), run(&red)]),
+            Some(Outcome::Completed)
+        );
+        assert_eq!(of(&[run(&green)]), Some(Outcome::Completed));
+        assert_eq!(of(&[run(&red)]), Some(Outcome::InProgress));
+        let before = told(ItemKind::Prompt, "User: something else");
+        assert_eq!(of(&[words, before, run(&red)]), Some(Outcome::Completed));
+    }
+}

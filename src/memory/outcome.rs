@@ -1,0 +1,40 @@
+//! How stored sessions ended. Knows where their last items are; refuses to judge them (`insight`).
+
+use crate::insight::outcome::{Told, outcome};
+use crate::model::error::Error;
+use crate::model::finding::apart;
+use crate::model::summary::Outcome;
+use crate::store::Store;
+
+/// Most sessions' ends are in their last episodes.
+const FIRST_LOOK: u32 = 2;
+
+/// The outcome of the session with exactly this id; `None` where its end says nothing, or an older
+/// program stored it. Reads the last two episodes, more only where these say nothing.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn outcome_of(store: &Store, session: &str) -> Result<Option<Outcome>, Error> {
+    match look(store, session, Some(FIRST_LOOK))? {
+        None => look(store, session, None),
+        found => Ok(found),
+    }
+}
+
+fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Option<Outcome>, Error> {
+    let episodes = store.latest(session, limit)?;
+    let mut outlines = Vec::with_capacity(episodes.len());
+    for found in &episodes {
+        outlines.push(store.outline(found.episode.id)?);
+    }
+    let items = episodes.iter().zip(&outlines).flat_map(|(found, marks)| {
+        let texts = apart(&found.episode.text, marks).unwrap_or_default();
+        let told = texts.into_iter().zip(marks).map(|(text, mark)| Told {
+            kind: mark.kind,
+            text,
+            findings: &mark.findings,
+        });
+        told.rev()
+    });
+    Ok(outcome(items))
+}

@@ -1,0 +1,166 @@
+//! What a call came to, besides its digest: what summaries are made of (SPEC 003 § 4). Knows facts
+//! that a log states; refuses to know how they are found (`stages::filter`) and told (`insight`).
+
+use super::exchange::ItemKind;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// One item of an episode: enough to take the episode's text apart again, and what was found in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// What it is.
+    pub kind: ItemKind,
+    /// UTF-8 bytes of it in the episode's text.
+    pub bytes: u64,
+    /// The line of its record.
+    pub line: u64,
+    /// In the order in which they were found.
+    pub findings: Vec<Finding>,
+}
+
+/// The items of an episode's text; `None` where they don't make up all of it.
+pub fn apart<'t>(text: &'t str, marks: &[Mark]) -> Option<Vec<&'t str>> {
+    let mut rest = text;
+    let mut last: Option<&Mark> = None;
+    let mut items = Vec::with_capacity(marks.len());
+    for mark in marks {
+        rest = rest.strip_prefix(last.map_or("", |last| between(last.kind, mark.kind)))?;
+        let (item, after) = rest.split_at_checked(usize::try_from(mark.bytes).ok()?)?;
+        items.push(item);
+        rest = after;
+        last = Some(mark);
+    }
+    rest.is_empty().then_some(items)
+}
+
+/// What stands between two items of a text: an empty line around people's words, else a line break.
+pub fn between(last: ItemKind, next: ItemKind) -> &'static str {
+    let spoken = |kind| matches!(kind, ItemKind::Prompt | ItemKind::Aside);
+    match spoken(last) || spoken(next) {
+        true => "\n\n",
+        false => "\n",
+    }
+}
+
+/// Something that a call came to. Words in it are masked; lists are cut, numbers are not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    /// An edit tool or a patch changed a file.
+    Changed {
+        /// Absolute, where the working directory was known.
+        path: String,
+        /// Lines.
+        added: u64,
+        /// Lines.
+        removed: u64,
+    },
+    /// A setting in a configuration file got another value.
+    Set {
+        /// As in `Changed`.
+        path: String,
+        /// With the sections that it stands in, as far as the edit shows them: `db.pool.size`.
+        setting: String,
+        /// Absent where it is new.
+        old: Option<String>,
+        /// Absent where it was removed.
+        new: Option<String>,
+    },
+    /// A test runner ran.
+    Tests(TestCounts),
+    /// A command failed. The same command has the same key.
+    Failed {
+        /// See above.
+        key: u32,
+    },
+    /// An edit failed; told by the file ([`file_key`]).
+    Unchanged {
+        /// See above.
+        key: u32,
+    },
+    /// A command worked.
+    Worked {
+        /// As in `Failed`.
+        key: u32,
+    },
+    /// A list of tasks, all of it.
+    Plan(Vec<Task>),
+    /// One task changed.
+    Task(Task),
+    /// A person answered a question.
+    Answered {
+        /// The agent's.
+        question: String,
+        /// The person's.
+        answer: String,
+    },
+    /// A person approved a plan.
+    Approved,
+    /// A person refused the call.
+    Refused {
+        /// As in `Failed` or `Unchanged`; 0 where a call has none.
+        key: u32,
+    },
+    /// Git made a commit.
+    Commit {
+        /// Abbreviated.
+        hash: String,
+        /// The first line of its message.
+        subject: String,
+    },
+    /// A pull request was opened.
+    PullRequest(
+        /// Its address.
+        String,
+    ),
+}
+
+/// The key of calls that change a file.
+pub fn file_key(path: &str) -> u32 {
+    xxh3_64(path.as_bytes()) as u32
+}
+
+/// The numbers of a test run, as its runner printed them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestCounts {
+    /// The runner: `pytest`, `cargo test`, …
+    pub runner: String,
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed.
+    pub failed: u64,
+    /// Tests that were skipped.
+    pub skipped: u64,
+    /// Names of failed ones, the first few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<String>,
+    /// Something that the runner printed is missing: the numbers are lower bounds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+}
+
+/// A task of a to-do list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its number, where later records name it by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Its words; empty where the record has only its number.
+    pub text: String,
+    /// How far it is.
+    pub state: TaskState,
+}
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// Not begun.
+    Open,
+    /// Begun.
+    Active,
+    /// Done.
+    Done,
+    /// Taken off the list.
+    Dropped,
+}

@@ -1,0 +1,179 @@
+//! What a session came to (SPEC 003 § 4.2). Knows the words; refuses to know how they are found and
+//! how they are told.
+
+use super::finding::TestCounts;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// A session in one page. What is absent or empty was not in its logs; nothing is guessed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// What was asked for: one or two sentences.
+    pub objective: Option<Sourced<String>>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// Tasks that were finished, in that order.
+    pub completed: Vec<Sourced<String>>,
+    /// What people chose, approved or said.
+    pub decisions: Vec<Sourced<Decision>>,
+    /// What failed and then worked.
+    pub errors_resolved: Vec<Sourced<Resolution>>,
+    /// Settings that got another value; of each the first and the last.
+    pub config_changes: Vec<Sourced<SettingChange>>,
+    /// Test runs; absent where none ran.
+    pub tests: Option<Sourced<TestRuns>>,
+    /// Files that edit tools and patches changed, by path.
+    pub files_modified: Vec<Sourced<FileChange>>,
+    /// Commits, in order.
+    pub commits: Vec<Sourced<Commit>>,
+    /// Addresses of pull requests that were opened.
+    pub pull_requests: Vec<Sourced<String>>,
+    /// Tools of MCP servers with their calls, the most used first.
+    pub mcp_tools_used: Vec<(String, u64)>,
+    /// Tasks that are open, and what the agent's last words propose.
+    pub next_steps: Vec<Sourced<String>>,
+}
+
+impl Summary {
+    /// Paths below `root` are told from there; others by their name alone where `hides`.
+    pub fn shorten_paths(&mut self, root: &str, hides: bool) {
+        let shorten = |path: &mut String| {
+            let below = path
+                .strip_prefix(root)
+                .and_then(|rest| rest.strip_prefix('/'));
+            let name = || path.rsplit(['/', '\\']).next().filter(|_| hides);
+            if let Some(short) = below.or_else(name) {
+                *path = short.to_owned();
+            }
+        };
+        let errors = self.errors_resolved.iter_mut();
+        errors
+            .flat_map(|error| &mut error.what.changed)
+            .for_each(shorten);
+        let settings = self.config_changes.iter_mut();
+        settings.for_each(|change| shorten(&mut change.what.file));
+        let files = self.files_modified.iter_mut();
+        files.for_each(|file| shorten(&mut file.what.path));
+    }
+}
+
+/// Something with where it was told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sourced<T> {
+    /// What was told.
+    pub what: T,
+    /// The episode that tells it.
+    pub episode: Uuid,
+    /// The line of the record, in the episode's file.
+    pub line: u64,
+}
+
+/// What somebody chose (003-103).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// What was chosen, or said.
+    pub decision: String,
+    /// What it answers: the agent's question, or the plan.
+    pub about: Option<String>,
+    /// What it was chosen instead of.
+    pub instead_of: Option<String>,
+}
+
+/// Something that failed and worked later (003-104).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolution {
+    /// The call that failed, as its digest tells it.
+    pub call: String,
+    /// What it said.
+    pub error: String,
+    /// Files that were changed between; none where something else helped.
+    pub changed: Vec<String>,
+    /// The line of the record that worked.
+    pub worked_at: u64,
+}
+
+/// A setting's way over a session (003-105).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingChange {
+    /// The file.
+    pub file: String,
+    /// The setting with its sections.
+    pub setting: String,
+    /// What it was; absent where it was new.
+    pub old: Option<String>,
+    /// What it is; absent where it is gone.
+    pub new: Option<String>,
+}
+
+/// Test runs of a session (003-106).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestRuns {
+    /// How many there were.
+    pub runs: u64,
+    /// The first one.
+    pub first: TestCounts,
+    /// The last one.
+    pub last: TestCounts,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// As the calls name it, absolute where they do or the working directory was known.
+    pub path: String,
+    /// Lines, over all edits.
+    pub added: u64,
+    /// Lines, over all edits.
+    pub removed: u64,
+    /// How often it was changed.
+    pub edits: u64,
+}
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// Abbreviated.
+    pub hash: String,
+    /// First line of its message.
+    pub subject: String,
+}
+
+/// How a session ended (003-108).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The last request is done.
+    Completed,
+    /// Something outside stopped it.
+    Blocked,
+    /// It was cut off, or waits for somebody.
+    InProgress,
+    /// A person asked and nothing was done.
+    Abandoned,
+}
+
+impl Outcome {
+    /// All of them.
+    pub const ALL: [Outcome; 4] = [
+        Outcome::Completed,
+        Outcome::Blocked,
+        Outcome::InProgress,
+        Outcome::Abandoned,
+    ];
+
+    /// The word used in tables, options and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Completed => "completed",
+            Outcome::Blocked => "blocked",
+            Outcome::InProgress => "in_progress",
+            Outcome::Abandoned => "abandoned",
+        }
+    }
+
+    /// The inverse of [`Outcome::as_str`].
+    pub fn parse(word: &str) -> Option<Outcome> {
+        Outcome::ALL.into_iter().find(|o| o.as_str() == word)
+    }
+}

@@ -1,0 +1,211 @@
+//! What a call came to, for summaries: files changed, tests run, tasks, answers, commits.
+//!
+//! Knows what results state; refuses to know how a summary tells it.
+
+use super::call::Call;
+use super::files;
+use super::line::{self, TEXT_CHARS_MAX};
+use super::output::Output;
+use super::people;
+use super::tasks;
+use crate::model::entry::{Status, ToolResult};
+use crate::model::finding::{Finding, TestCounts, file_key};
+use crate::model::policy::{FilterPolicy, Keep};
+use crate::rules::secrets::Redactor;
+use crate::rules::settings;
+use crate::rules::test_runners::TestRun;
+use crate::rules::tools::Answer;
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// Where shortened inputs keep which settings an edit changes.
+pub const SETTINGS: &str = "~settings";
+
+/// Names of failed tests that are kept; the number is kept in any case.
+const FAILURES_MAX: usize = 10;
+
+/// A call with its result.
+pub struct Ended<'a> {
+    pub call: &'a Call<'a>,
+    /// What its command is recognised by.
+    pub key: u32,
+    pub result: &'a ToolResult,
+    pub status: Status,
+    pub output: &'a Output<'a>,
+    /// The tests that it ran.
+    pub run: Option<TestRun>,
+}
+
+impl Ended<'_> {
+    /// What it came to. Where the policy leaves results out: only what the call itself says.
+    pub fn findings(&self, policy: &FilterPolicy) -> Vec<Finding> {
+        let mut found = Vec::new();
+        match self.status {
+            Status::Refused => found.push(Finding::Refused {
+                key: self.file().unwrap_or(self.key),
+            }),
+            Status::Interrupted | Status::Running => {}
+            Status::Failed => found.extend(self.failed()),
+            Status::Ok => {
+                self.changes(&mut found);
+                if self.is_command() && found.is_empty() {
+                    found.push(Finding::Worked { key: self.key });
+                }
+                if policy.tool_content != Keep::Out {
+                    self.answers(&mut found);
+                }
+            }
+        }
+        found.extend(self.run.as_ref().and_then(|run| self.tests(run)));
+        found
+    }
+
+    fn failed(&self) -> Option<Finding> {
+        match self.is_command() {
+            true => Some(Finding::Failed { key: self.key }),
+            false => self.file().map(|key| Finding::Unchanged { key }),
+        }
+    }
+
+    /// A command that is recognised when it runs again.
+    fn is_command(&self) -> bool {
+        matches!(self.call.row.answer, Answer::Shell | Answer::Poll) && self.key != 0
+    }
+
+    /// The file that an edit or a patch is about.
+    fn file(&self) -> Option<u32> {
+        let edits = [Answer::Edit, Answer::Write, Answer::Patch];
+        let patched = self.call.changes.iter().map(|change| change.path.as_str());
+        let mut files = self.call.named_files().chain(patched);
+        let file = files
+            .next()
+            .filter(|_| edits.contains(&self.call.row.answer))?;
+        Some(file_key(&line::absolute(file, self.call.cwd)))
+    }
+
+    fn changes(&self, found: &mut Vec<Finding>) {
+        for (path, added, removed) in files::changed(self.call, self.result) {
+            found.push(Finding::Changed {
+                path: line::absolute(&path, self.call.cwd),
+                added,
+                removed,
+            });
+        }
+        if self.call.row.answer != Answer::Edit {
+            return;
+        }
+        for (setting, old, new) in settings(self.call, self.output.redactor) {
+            let path = self.call.named_files().next().unwrap_or_default();
+            found.push(Finding::Set {
+                path: line::absolute(path, self.call.cwd),
+                setting,
+                old,
+                new,
+            });
+        }
+    }
+
+    fn answers(&self, found: &mut Vec<Finding>) {
+        match self.call.row.answer {
+            Answer::Plan => found.push(Finding::Plan(tasks::all(self.call))),
+            Answer::Task => {
+                found.extend(tasks::one(self.call, self.result, self.output).map(Finding::Task));
+            }
+            Answer::Ask => {
+                let answers = people::answers(self.call, self.result, self.output);
+                found.extend(
+                    answers
+                        .into_iter()
+                        .map(|(question, answer)| Finding::Answered {
+                            question: line::folded(&question, usize::MAX).into_owned(),
+                            answer: line::folded(&answer, usize::MAX).into_owned(),
+                        }),
+                );
+            }
+            Answer::Approve => found.push(Finding::Approved),
+            Answer::Shell | Answer::Poll => self.made(found),
+            _ => {}
+        }
+    }
+
+    /// Commits and pull requests, as git and its helpers print them.
+    fn made(&self, found: &mut Vec<Finding>) {
+        let [head, _] = self.output.parts();
+        if head.contains(COMMITTED) {
+            let masked = self.output.masked(head);
+            for line in masked.lines() {
+                found.extend(commit(line));
+            }
+        }
+        if let Some(at) = PULL_REQUEST.find(head.as_bytes())
+            && self.call.opens_pull_request()
+        {
+            found.extend(address(head, at).map(|url| Finding::PullRequest(url.to_owned())));
+        }
+    }
+
+    fn tests(&self, run: &TestRun) -> Option<Finding> {
+        let names = run.failures.iter().take(FAILURES_MAX);
+        let names =
+            names.map(|name| line::folded(&self.output.masked(name), TEXT_CHARS_MAX).into_owned());
+        (run.total > 0).then(|| {
+            Finding::Tests(TestCounts {
+                runner: run.runner.to_owned(),
+                passed: run.passed,
+                failed: run.failed,
+                skipped: run.skipped,
+                failures: names.collect(),
+                partial: !run.whole,
+            })
+        })
+    }
+}
+
+/// What git prints under the line of a commit: ` 3 files changed, …`.
+const COMMITTED: &str = " changed";
+
+static PULL_REQUEST: LazyLock<memchr::memmem::Finder<'static>> =
+    LazyLock::new(|| memchr::memmem::Finder::new("/pull/"));
+
+/// `[main 1a2b3c4] Fix the tests`, `[main (root-commit) 1a2b3c4] Begin`.
+fn commit(line: &str) -> Option<Finding> {
+    let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
+    let hash = place.rsplit(' ').next()?;
+    let is_hash = hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    (is_hash && place.contains(' ')).then(|| Finding::Commit {
+        hash: hash.to_owned(),
+        subject: line::folded(subject, TEXT_CHARS_MAX).into_owned(),
+    })
+}
+
+/// The address around a place in a text.
+fn address(text: &str, at: usize) -> Option<&str> {
+    let from = text[..at].rfind("https://")?;
+    let rest = &text[from..];
+    let end = rest.find(|c: char| c.is_whitespace() || "\"')>".contains(c));
+    Some(&rest[..end.unwrap_or(rest.len())])
+}
+
+/// Which settings an edit changes, masked; nothing for other files.
+pub fn settings(call: &Call<'_>, redactor: &Redactor) -> Vec<settings::Change> {
+    if let Some(kept) = call.input.get(SETTINGS) {
+        return serde_json::from_value(kept.clone()).unwrap_or_default();
+    }
+    let known = call
+        .files()
+        .into_iter()
+        .find(|path| settings::is_known(path));
+    let Some(path) = known else {
+        return Vec::new();
+    };
+    let list = call.input.get("edits").and_then(Value::as_array);
+    let edits = list.map_or(std::slice::from_ref(call.input), Vec::as_slice);
+    let text = |edit: &Value, key: &str| {
+        let text = edit.get(key).and_then(Value::as_str).unwrap_or("");
+        redactor.redact(text).into_owned()
+    };
+    let changes = edits.iter().flat_map(|edit| {
+        settings::changes(&path, &text(edit, "old_string"), &text(edit, "new_string"))
+    });
+    changes.collect()
+}

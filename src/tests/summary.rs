@@ -1,0 +1,75 @@
+//! A session in one page: every item says where it was told, and the page shows it.
+
+use super::world::Desk;
+use crate::cli::Exit;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Every session of the fixtures as `show --json` tells it.
+fn shown(desk: &Desk) -> Vec<Value> {
+    let ran = desk.run("sessionmill backfill");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    let list = desk.run("sessionmill sessions --limit 0 --json").json();
+    let ids = list["sessions"].as_array().expect("a list").iter();
+    ids.map(|session| {
+        let id = session["id"].as_str().expect("an id");
+        let shown = desk.run(&format!("sessionmill show {id} --json")).json();
+        assert_eq!(shown["session"]["outcome"], session["outcome"]);
+        assert_eq!(shown["summary"]["outcome"], session["outcome"]);
+        shown
+    })
+    .collect()
+}
+
+/// Everything in a summary that says where it was told.
+fn sourced(summary: &Value) -> Vec<&Value> {
+    let fields = summary.as_object().expect("a summary").values();
+    let items = fields.flat_map(|field| match field {
+        Value::Array(list) => list.iter().collect(),
+        one => vec![one],
+    });
+    items.filter(|item| item.get("episode").is_some()).collect()
+}
+
+#[test]
+fn every_item_names_an_episode_and_a_line_of_it() {
+    let desk = Desk::enabled();
+    let mut told: BTreeMap<String, u32> = BTreeMap::new();
+    for shown in shown(&desk) {
+        let episodes = shown["episodes"].as_array().expect("a list");
+        for item in sourced(&shown["summary"]) {
+            let episode = episodes.iter().find(|e| e["id"] == item["episode"]);
+            let episode = episode.expect("the episode is the session's");
+            let line = item["line"].as_u64().expect("a line");
+            let within = |n: usize| episode["lines"][n].as_u64().expect("a line");
+            assert!((within(0)..=within(1)).contains(&line), "{item}");
+        }
+        for (name, field) in shown["summary"].as_object().expect("a summary") {
+            let says = !field.is_null() && field.as_array().is_none_or(|list| !list.is_empty());
+            *told.entry(name.clone()).or_default() += u32::from(says);
+        }
+    }
+    for name in ["objective", "outcome", "tests", "files_modified"] {
+        assert!(told[name] > 0, "no fixture has {name}: {told:?}");
+    }
+}
+
+#[test]
+fn the_page_stands_before_the_episodes_and_has_no_empty_section() {
+    let desk = Desk::enabled();
+    for shown in shown(&desk) {
+        let id = shown["session"]["id"].as_str().expect("an id");
+        let text = desk.run(&format!("sessionmill show {id}")).stdout;
+        let Some(page) = text.find("# Session Summary\n") else {
+            assert!(shown["summary"]["objective"].is_null(), "{text}");
+            continue;
+        };
+        assert!(page < text.find("\n--- ").expect("an episode"), "{text}");
+        let has = |heading: &str| text.contains(&format!("\n## {heading}\n"));
+        let field = |name: &str| shown["summary"][name].as_array().map_or(0, Vec::len) > 0;
+        assert_eq!(has("Objective"), !shown["summary"]["objective"].is_null());
+        assert_eq!(has("Files Modified"), field("files_modified"));
+        assert_eq!(has("Completed"), field("completed"));
+        assert_eq!(has("Commits"), field("commits"));
+    }
+}
