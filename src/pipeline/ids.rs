@@ -18,6 +18,8 @@ pub struct Ids {
     earlier: FxHashSet<u64>,
     /// Of the family's other files.
     others: FxHashSet<u64>,
+    /// Stored as records of files that are read later.
+    ahead: FxHashSet<u64>,
     /// How often each payload without an id of its own was met in this file.
     met: FxHashMap<u64, u32>,
     /// The record that was told last; its other entries come next.
@@ -39,6 +41,18 @@ impl Ids {
     /// Ids that count as copies wherever they are met.
     pub fn know(&mut self, ids: impl IntoIterator<Item = u64>) {
         self.others.extend(ids);
+    }
+
+    /// Files that are read one after the other own these already: none of them takes another's.
+    pub fn expect(&mut self, ids: impl IntoIterator<Item = u64>) {
+        self.ahead.extend(ids);
+    }
+
+    /// The file that owns these is read now.
+    pub fn arrive(&mut self, ids: impl IntoIterator<Item = u64>) {
+        for id in ids {
+            self.ahead.remove(&id);
+        }
     }
 
     /// A new file begins, with these records before the place where reading starts, and these of
@@ -93,8 +107,8 @@ impl Ids {
             Identity::Nth(base) => self.nth(base),
         };
         let short = short_id(id);
-        let copied =
-            self.is_here(short) || self.others.contains(&short) || self.earlier.contains(&short);
+        let elsewhere = [&self.others, &self.earlier, &self.ahead];
+        let copied = self.is_here(short) || elsewhere.iter().any(|ids| ids.contains(&short));
         match copied {
             true => self.copies.insert(short),
             false => self.own.insert(short),

@@ -4,7 +4,7 @@
 //! at its turn may hold [`QUEUE_COMMITS`] commits (DESIGN § 6, "Committing").
 
 use super::family::Family;
-use super::file::{FileTally, Rules, Scratch, fold};
+use super::file::{FileTally, Rules, Scratch, Work, fold};
 use super::ids::Ids;
 use super::progress::Progress;
 use super::window::Window;
@@ -123,7 +123,14 @@ fn fold_family<P>(
 ) {
     let mut ids = Ids::default();
     ids.know(family.known);
+    let is_alone = family.works.len() == 1;
+    if !is_alone {
+        ids.expect(family.works.iter().flat_map(owned));
+    }
     for work in family.works {
+        if !is_alone {
+            ids.arrive(owned(&work));
+        }
         let key = work.slice.file.key.clone();
         // one file's panic is one file's failure
         let folded = catch_unwind(AssertUnwindSafe(|| {
@@ -142,6 +149,11 @@ fn fold_family<P>(
             return;
         }
     }
+}
+
+/// Records that are stored as this file's.
+fn owned(work: &Work) -> impl Iterator<Item = u64> {
+    work.before.iter().flat_map(|before| before.ids.owned())
 }
 
 /// Applies a function to all items with `jobs` workers, keeping their order.

@@ -411,6 +411,7 @@ impl<'a> Disk<'a> {
             line[rewritten] = start[rewritten].clone();
             history += &format!("{line}\n");
         }
+        fork.begins = usize::from(parent.codex) * (1 + history.lines().count());
         fork.content.splice(head..head, history.into_bytes());
         self.flush(log);
     }
@@ -524,10 +525,11 @@ impl<'a> Disk<'a> {
     /// Logs that share a history are known by the records or heads that they begin with: those stay.
     fn with_lines(&mut self, log: usize, change: impl FnOnce(&mut Vec<Vec<u8>>)) {
         let shared = self.logs.iter().any(|log| log.forked);
+        let begins = self.logs[log].begins.max(2 * usize::from(shared));
         self.rewrite(log, |content| {
             let lines = content.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec);
             let mut lines: Vec<Vec<u8>> = lines.collect();
-            let mut rest = lines.split_off(lines.len().min(2 * usize::from(shared)));
+            let mut rest = lines.split_off(lines.len().min(begins));
             change(&mut rest);
             *content = [lines, rest].concat().concat();
         });

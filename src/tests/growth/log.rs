@@ -14,6 +14,8 @@ pub struct Log {
     pub exists: bool,
     pub compressed: bool,
     pub forked: bool,
+    /// Lines that it begins with and that belong to another: nobody writes between them.
+    pub begins: usize,
     /// Both copies are there until something else happens.
     pub twin: bool,
     /// What a writer that was interrupted still has to write.
@@ -33,6 +35,7 @@ impl Log {
             exists: false,
             compressed: false,
             forked: false,
+            begins: 0,
             twin: false,
             rest: Vec::new(),
             old: Vec::new(),

@@ -312,8 +312,8 @@ fn is_told(marker: &str, nth: usize, lines: &[String]) -> bool {
         _ => {
             let number = marker[2..].trim_start_matches('0');
             let ids = [format!("\"toolu_{number}\""), format!("\"call_{number}\"")];
-            ids.iter()
-                .any(|id| lines[nth].contains(id) && next.contains(id))
+            let of_this = |id: &String| lines[nth].contains(id) && next.contains(id);
+            record(next).is_some() && ids.iter().any(of_this)
         }
     }
 }
