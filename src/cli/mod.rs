@@ -30,6 +30,7 @@ mod search;
 mod sessions;
 mod setup;
 mod show;
+mod sinks;
 mod stats;
 mod status;
 mod store;

@@ -151,7 +151,7 @@ impl Sink for Moody {
         Ok(all)
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
         self.requests += 1;
         for receipt in receipts {
             if self.is_moody && self.dice.one_in(10) {
@@ -159,7 +159,7 @@ impl Sink for Moody {
             }
             self.held.remove(&receipt.id);
         }
-        Ok(())
+        Ok(Vec::new())
     }
 }
 
@@ -184,6 +184,9 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
         on_their_way_max,
         episodes_max: None,
         rate_per_minute: None,
+        extraction: None,
+        usd_max: None,
+        is_late: &|| false,
         wait: &|_| {},
         history: true,
         insist: false,
