@@ -4,10 +4,10 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{ago, count, plural, table, time};
-use super::runlog;
 use super::sinks::{extraction, failed, open, wait};
-use crate::config::{Loaded, Sink as Settings, SinkTo};
-use crate::model::delivery::{Fault, State};
+use super::{runlog, standing};
+use crate::config::{Config, Loaded, Sink as Settings, SinkTo};
+use crate::model::delivery::Fault;
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::deliver::{self, Delivered, Orders, Verified};
@@ -102,7 +102,7 @@ struct Letters {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     match &args.verb {
-        Verb::Status => status(&loaded, ctx),
+        Verb::Status => standing::status(&chosen(&loaded, None)?, ctx),
         Verb::Run {
             sink,
             history,
@@ -153,23 +153,14 @@ pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &Ctx) -> Result<()> {
     Ok(())
 }
 
-/// What waits for each sink now, as a plan tells it. A sink that no run has met yet waits for
-/// nothing that is stored.
-pub fn waiting(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<(String, u64)>> {
-    let config = &loaded.config;
-    let mut all = Vec::new();
-    for settings in config.sinks.iter().filter(|_| config.store_in_graph) {
-        let due = Due {
-            now: ctx.now,
-            settled_ms: i64::from(config.inactivity_timeout_s) * 1_000,
-            pending_ms: deliver::PENDING_MS,
-            kept_here: &kept_here(loaded, store, ctx)?,
-        };
-        let known = store.known_sink(&settings.name)?;
-        let due = known.map_or(Ok(Vec::new()), |row| store.due(row.n, &due))?;
-        all.push((settings.name.clone(), due.len() as u64));
+/// What counts as due, in a plan.
+pub fn due<'a>(config: &Config, kept_here: &'a [String], ctx: &Ctx) -> Due<'a> {
+    Due {
+        now: ctx.now,
+        settled_ms: i64::from(config.inactivity_timeout_s) * 1_000,
+        pending_ms: deliver::PENDING_MS,
+        kept_here,
     }
-    Ok(all)
 }
 
 /// What is asked for besides the settings.
@@ -285,7 +276,7 @@ fn deliver_to(
 }
 
 /// Projects that are not to be delivered: not trusted, switched off, or `store_in_graph` is off there.
-fn kept_here(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<String>> {
+pub fn kept_here(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<String>> {
     let admission = Admission::new(loaded, &ctx.env, Window::Configured, ctx.now);
     let projects = store.projects("")?.into_iter().map(|(_, path)| path);
     Ok(projects
@@ -359,82 +350,6 @@ pub fn exit(done: &[Delivered]) -> Exit {
         true => Exit::Partial,
         false => Exit::Done,
     }
-}
-
-fn status(loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
-    let store = ctx.reader()?;
-    let mut documents = Vec::new();
-    let mut rows = vec![
-        ["sink", "where", "there", "sent", "retried", "dead", "state"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    for settings in chosen(loaded, None)? {
-        let row = store.known_sink(&settings.name)?;
-        let standing = match &row {
-            Some(row) => store.standing_of(row.n)?,
-            None => Default::default(),
-        };
-        let of = |state: State| standing.states.get(state.as_str()).copied().unwrap_or(0);
-        let to = match &settings.to {
-            SinkTo::FalkorDb(to) => to.endpoint.to_string(),
-            SinkTo::Graphiti(to) => to.endpoint.to_string(),
-            SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
-        };
-        let paused = row.as_ref().and_then(|row| row.paused_until);
-        let paused = paused.filter(|until| *until > ctx.now);
-        let endpoints = settings.to.endpoints().into_iter();
-        let missing = endpoints.clone().find(|e| store.permit(e).is_err());
-        let agreed = missing.is_none();
-        let error = row.as_ref().and_then(|row| row.error.clone());
-        let state = match (agreed, paused, standing.last_seen) {
-            (false, ..) => {
-                let missing = missing.map(ToString::to_string).unwrap_or_default();
-                format!("no consent (sessionmill consent give {missing})")
-            }
-            (_, Some(until), _) => format!(
-                "paused until {}: {}",
-                time(Some(until), ctx.zone),
-                error.clone().unwrap_or_default()
-            ),
-            (_, None, Some(last)) => format!("delivered {}", ago(last, ctx.now)),
-            (_, None, None) => "nothing delivered yet".to_owned(),
-        };
-        let state = match of(State::Before) {
-            0 => state,
-            older => format!(
-                "{state}; {} older (sessionmill deliver run {} --history)",
-                count(older),
-                settings.name
-            ),
-        };
-        documents.push(json!({
-            "sink": settings.name,
-            "to": to,
-            "consent": agreed,
-            "states": standing.states,
-            "last_seen": standing.last_seen.map(|t| t.rfc3339()),
-            "paused_until": paused.map(|t| t.rfc3339()),
-            "error": error,
-        }));
-        let cell = |state: State| count(of(state));
-        rows.push(vec![
-            settings.name.clone(),
-            to,
-            count(of(State::Seen) + of(State::Enriched)),
-            cell(State::Sent),
-            cell(State::Queued),
-            cell(State::Dead),
-            state,
-        ]);
-    }
-    match ctx.out.json {
-        true => ctx
-            .out
-            .document("deliver status", json!({"sinks": documents}))?,
-        false => ctx.out.text(table(&rows, &[2, 3, 4, 5]))?,
-    }
-    Ok(Exit::Done)
 }
 
 fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {

@@ -271,8 +271,8 @@ fn read<T: DeserializeOwned>(answer: Response, bytes_max: u64) -> Result<T, Trou
         let is_cut = body.get_ref().limit() == 0;
         match error.classify() {
             _ if is_cut => Trouble::Odd("the answer is too long".into()),
-            Category::Io | Category::Eof => Trouble::NoAnswer("the answer ends early".into()),
-            Category::Syntax | Category::Data => Trouble::Odd("the answer is no JSON".into()),
+            Category::Io => Trouble::NoAnswer("the answer ends early".into()),
+            _ => Trouble::Odd("the answer is no JSON".into()),
         }
     })
 }

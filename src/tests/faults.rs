@@ -17,21 +17,21 @@ use std::path::Path;
 use uuid::Uuid;
 
 /// Episodes of a schedule.
-const EPISODES: u64 = 200;
-const HOUR_MS: i64 = 3_600_000;
+pub(super) const EPISODES: u64 = 200;
+pub(super) const HOUR_MS: i64 = 3_600_000;
 
 /// SplitMix64.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub(super) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % sides
     }
 
-    fn one_in(&mut self, sides: u64) -> bool {
+    pub(super) fn one_in(&mut self, sides: u64) -> bool {
         self.roll(sides) == 0
     }
 }
@@ -201,7 +201,7 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
 }
 
 /// A home whose store holds the episodes, a session each.
-fn many_episodes() -> Desk {
+pub(super) fn many_episodes() -> Desk {
     let desk = super::forget::desk();
     for nth in 0..EPISODES as u32 {
         let session = format!("session-{nth:03}");
@@ -214,7 +214,7 @@ fn many_episodes() -> Desk {
 }
 
 /// Ids and revisions of what is stored.
-fn stored(path: &Path) -> BTreeMap<Uuid, u64> {
+pub(super) fn stored(path: &Path) -> BTreeMap<Uuid, u64> {
     let store = Store::open(path, Access::ReadOnly).unwrap();
     let dump = store.deliverable().into_iter();
     dump.collect()

@@ -30,7 +30,7 @@ impl Purse {
         let mut paid = 0;
         for parcel in &parcels {
             let mut then = self.spent.clone();
-            then.add(&extraction, parcel.content.len() as u64);
+            then.add(Some(&extraction), parcel.content.len() as u64);
             if self.usd_max.is_some_and(|most| then.usd > most) {
                 done.stopped = Some("budget".into());
                 break;
