@@ -75,6 +75,11 @@ pub fn costs(loaded: &Loaded, store: &Store, report: &Report, ctx: &Ctx) -> Resu
 }
 
 impl Cost {
+    /// Its server asks a language model.
+    pub fn has_model(&self) -> bool {
+        self.has_model
+    }
+
     /// For machines.
     pub fn json(&self) -> Value {
         let of_model = |value: Value| if self.has_model { value } else { Value::Null };

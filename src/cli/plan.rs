@@ -150,6 +150,7 @@ fn requests(asks: Option<&Question>, costs: &[Cost], config: &Config, ctx: &mut 
                 llm.model, llm.endpoint
             ))?;
         }
+        _ if costs.iter().any(Cost::has_model) => {}
         _ => ctx
             .out
             .line("in money: nothing; no language model is asked")?,

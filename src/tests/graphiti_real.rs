@@ -150,8 +150,8 @@ impl Scene {
     fn run_through(&mut self, first: &str) -> Value {
         let mut said = self.run(first);
         for nth in 0..RUNS_MAX {
-            let left = ["waiting", "to_enrich"].map(|key| said[key].as_u64().expect("a number"));
-            if left == [0, 0] {
+            let left = ["waiting", "to_enrich", "failed"];
+            if left.iter().all(|key| said[key] == 0) {
                 return said;
             }
             if self.server.count("is_dead") == true {

@@ -196,6 +196,26 @@ impl ByName {
         Ok(outcomes(&done, end))
     }
 
+    /// Removes what is there of these, as far as the server can; reads their groups then.
+    fn remove(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+        let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
+        for group in &groups {
+            self.read(group)?;
+        }
+        let mut asked = false;
+        for receipt in receipts {
+            let nodes = self.groups[&receipt.place].ours.get(&receipt.id);
+            for uuid in nodes.into_iter().flat_map(BTreeMap::keys) {
+                self.server.delete(uuid)?;
+                asked = true;
+            }
+        }
+        for group in groups.into_iter().filter(|_| asked) {
+            self.read(group)?;
+        }
+        Ok(())
+    }
+
     /// Removes what an episode was before; `false`: the server keeps it.
     fn replace(&mut self, parcel: &Parcel) -> Result<bool, Fault> {
         let group = self.place(parcel);
@@ -338,18 +358,11 @@ impl Sink for ByName {
     }
 
     fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
-        let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
-        for group in &groups {
-            self.read(group)?;
-        }
-        for receipt in receipts {
-            let nodes = self.groups[&receipt.place].ours.get(&receipt.id);
-            for uuid in nodes.into_iter().flat_map(BTreeMap::keys) {
-                self.server.delete(uuid)?;
-            }
-        }
-        for group in groups {
-            self.read(group)?;
+        // what is under way would come afterwards: what is there goes now, and what came then
+        self.remove(receipts)?;
+        if !self.is_settled {
+            self.settle()?;
+            self.remove(receipts)?;
         }
         let is_kept =
             |receipt: &&Receipt| self.groups[&receipt.place].ours.contains_key(&receipt.id);
