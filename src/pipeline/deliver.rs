@@ -362,8 +362,9 @@ fn settle_sent(
         let mut missing = Vec::new();
         for (receipt, landed) in sent.into_iter().zip(landed) {
             match landed {
-                Landed::Missing => missing.push(receipt),
-                Landed::Once | Landed::Beside | Landed::Twice => seen.push(Delivery {
+                // handing it over again removes what it was before
+                Landed::Missing | Landed::Beside => missing.push(receipt),
+                Landed::Once | Landed::Twice => seen.push(Delivery {
                     id: receipt.id,
                     revision: receipt.revision,
                     state: State::Seen,
