@@ -221,15 +221,16 @@ impl Store {
         })
     }
 
-    /// Sinks that have episodes which are no more here, with how many, by name.
-    pub fn left_at_sinks(&self) -> Result<Vec<(String, u64)>> {
-        let read = || -> rusqlite::Result<Vec<(String, u64)>> {
+    /// Sinks that have episodes which are no more here, by name: how many they are still to be asked
+    /// for, and how many they can't remove.
+    pub fn left_at_sinks(&self) -> Result<Vec<(String, u64, u64)>> {
+        let read = || -> rusqlite::Result<Vec<(String, u64, u64)>> {
             self.db
                 .prepare(
-                    "SELECT s.name, count(*) FROM delivery d JOIN sink s ON s.n = d.sink
+                    "SELECT s.name, sum(d.state = 'gone'), sum(d.state = 'kept') FROM delivery d JOIN sink s ON s.n = d.sink
                      WHERE d.state IN ('gone', 'kept') GROUP BY s.name ORDER BY s.name",
                 )?
-                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
                 .collect()
         };
         read().map_err(failed("reading what sinks have still"))
