@@ -388,6 +388,9 @@ impl<'a> Disk<'a> {
             true => self.start_codex(json!({"forked_from_id": parent.session}), None),
             false => self.start_claude(),
         }
+        // kin are known by what they begin with: what the parent began with once would not be
+        let begins = &parent.content[..after_line(&parent.content)];
+        self.logs[log].old.retain(|old| old.starts_with(begins));
         let log = self.logs.len() - 1;
         let fork = &mut self.logs[log];
         fork.forked = true;

@@ -201,14 +201,18 @@ pub fn markers(text: &str) -> impl Iterator<Item = &str> {
         .filter_map(move |at| marker(&at))
 }
 
-/// The record that a line is, wherever it is copied to: a Claude uuid, a Codex call, else the
-/// words themselves. `None`: a line without a record, or not a whole one.
+/// The record that a line is, wherever it is copied to: a Claude uuid, a Codex call, when a prompt
+/// was queued (its words are told by another line, which an edit of this one does not change), else
+/// the words themselves. `None`: a line without a record, or not a whole one.
 pub fn record(line: &str) -> Option<String> {
     let value: Value = serde_json::from_str(line).ok()?;
     let payload = &value["payload"];
     let call = payload["call_id"].as_str();
     let call = call.map(|id| format!("{} {id}", payload["type"]));
     let uuid = value["uuid"].as_str().map(str::to_owned);
+    let queued =
+        (value["operation"] == "enqueue").then(|| format!("queued {}", value["timestamp"]));
     uuid.or(call)
+        .or(queued)
         .or_else(|| markers(line).next().map(str::to_owned))
 }

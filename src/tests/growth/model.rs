@@ -97,7 +97,7 @@ impl Model {
                 let known_alone = known.half && !grown;
                 let whole = record.is_some() && told && !blind && !known_alone;
                 known.seen |= whole;
-                if met.insert(key.clone()) {
+                if met.insert(key.clone()) && !marker.starts_with("q-") {
                     known.latest = (whole && exact).then(|| marker.to_owned());
                 }
             }
