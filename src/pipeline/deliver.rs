@@ -293,7 +293,9 @@ fn batch(
     let receipts = receipts(sink, parcels);
     // it is called otherwise by now: the new place is noted only when the old one is empty
     let elsewhere = store.elsewhere(n, &receipts)?;
-    if let (false, Err(fault)) = (elsewhere.is_empty(), sink.forget(&elsewhere)) {
+    if !elsewhere.is_empty()
+        && let Err(fault) = sink.forget(&elsewhere)
+    {
         return Ok(Err(fault));
     }
     store.sending(n, &receipts, orders.now)?;

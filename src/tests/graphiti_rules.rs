@@ -92,7 +92,10 @@ fn what_is_there_is_not_posted_again_by_whomever_it_was_posted() {
     world.server.asked();
     let mut other = world.by_name(start());
     assert_eq!(other.deliver(&all).unwrap(), vec![Outcome::Seen; 12]);
-    assert_eq!(messages(&world.server.asked()).len(), 5);
+    let asked = world.server.asked();
+    assert_eq!(messages(&asked).len(), 5);
+    let canaries = posts(&asked).len() - 1;
+    assert_eq!(canaries, 0, "the listing shows that it works");
     assert!(world.mind().named().values().all(|n| *n == 1));
     let asked = receipts(&other, &all);
     assert_eq!(other.verify(&asked).unwrap(), vec![Landed::Once; 12]);

@@ -41,18 +41,22 @@ type Key = (Uuid, u64);
 /// What a group has, as far as it was read.
 #[derive(Default)]
 struct Group {
-    /// Episodes of ours: the server's ids of their nodes, with their revisions.
-    ours: BTreeMap<Uuid, BTreeMap<String, u64>>,
+    /// Episodes of ours: the server's ids of their nodes, with their revisions. Nodes that share an
+    /// id are counted.
+    ours: BTreeMap<Uuid, BTreeMap<(String, usize), u64>>,
     /// When each node's episode happened.
     times: BTreeMap<String, Option<Time>>,
 }
 
 impl Group {
     fn add(&mut self, listed: Vec<Listed>) {
+        let mut times_listed: BTreeMap<String, usize> = BTreeMap::new();
         for episode in listed {
+            let nth = times_listed.entry(episode.uuid.clone()).or_default();
+            *nth += 1;
             if let Some((id, revision)) = key_of(&episode.name) {
                 let nodes = self.ours.entry(id).or_default();
-                nodes.insert(episode.uuid.clone(), revision);
+                nodes.insert((episode.uuid.clone(), *nth), revision);
             }
             let at = episode.valid_at.as_deref().and_then(Time::parse);
             self.times.insert(episode.uuid, at);
@@ -65,7 +69,10 @@ impl Group {
         let (same, other): (Vec<_>, Vec<_>) = nodes.partition(|(_, r)| **r == revision);
         (
             same.len(),
-            other.into_iter().map(|(uuid, _)| uuid.as_str()).collect(),
+            other
+                .into_iter()
+                .map(|((uuid, _), _)| uuid.as_str())
+                .collect(),
         )
     }
 
@@ -205,7 +212,7 @@ impl ByName {
         let mut asked = false;
         for receipt in receipts {
             let nodes = self.groups[&receipt.place].ours.get(&receipt.id);
-            for uuid in nodes.into_iter().flat_map(BTreeMap::keys) {
+            for (uuid, _) in nodes.into_iter().flat_map(BTreeMap::keys) {
                 self.server.delete(uuid)?;
                 asked = true;
             }
@@ -415,5 +422,8 @@ mod tests {
         assert_eq!(group.landed(two, 1), Landed::Once);
         group.add(vec![listed("d", two, 1)]);
         assert_eq!(group.landed(two, 1), Landed::Twice);
+        let mut group = Group::default();
+        group.add(vec![listed("c", two, 1), listed("c", two, 1)]);
+        assert_eq!(group.landed(two, 1), Landed::Twice, "one id, two nodes");
     }
 }
