@@ -171,7 +171,10 @@ impl Enrichment for Enriched {
         let progress = self.database.progress(&receipts)?;
         for (outcome, progress) in outcomes.iter_mut().zip(progress) {
             if progress == Progress::Missing {
-                *outcome = Outcome::Lost;
+                *outcome = match end {
+                    End::Settled => Outcome::Lost,
+                    End::Stalled => Outcome::Unknown,
+                };
             }
         }
         Ok(outcomes)
