@@ -368,7 +368,10 @@ fn settings_that_fit_no_graphiti_are_refused() {
 #[test]
 fn a_plan_says_what_it_will_cost_and_a_run_keeps_to_it() {
     let world = world();
-    let desk = desk(&world.server, json!({"usd_per_million_input": 100}));
+    let desk = desk(
+        &world.server,
+        json!({"usd_per_million_input": 100, "stall": "2s"}),
+    );
     let text = endpoint_text(&world.server.endpoint.parse().unwrap());
     let agree = format!(
         "consent give {} --confirm \"{text}\"",

@@ -40,14 +40,16 @@ pub(super) enum End {
     Stalled,
 }
 
-/// Looks that are taken while nothing comes.
+/// Looks that are taken at least while nothing comes.
 const LOOKS: u32 = 40;
-/// Between looks, at least and at most.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(5));
+/// Between looks at most.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Between looks at least: they cost the server something.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
 
 /// Waits for the work, or, with no work, for the canary alone.
 pub(super) fn follow(work: &mut dyn Work, patience: &Patience) -> Result<(Vec<bool>, End), Fault> {
-    let pause = (patience.stall / LOOKS).clamp(PAUSE.0, PAUSE.1);
+    let longest = (patience.stall / LOOKS).min(PAUSE_MAX);
     let mut quiet = Duration::ZERO;
     let mut came = 0;
     let mut is_canary_sent = false;
@@ -68,6 +70,7 @@ pub(super) fn follow(work: &mut dyn Work, patience: &Patience) -> Result<(Vec<bo
             work.send_canary()?;
             is_canary_sent = true;
         }
+        let pause = (quiet / 4).clamp(PAUSE_MIN.min(longest), longest);
         (patience.wait)(pause);
         quiet += pause;
     }
@@ -220,7 +223,7 @@ mod tests {
         };
         let (outcomes, waited) = followed(worker, 6);
         assert_eq!(shape(&outcomes), "ssssss");
-        assert!(waited > 3.0, "{waited}");
+        assert!(waited > 1.5, "{waited}");
     }
 
     #[test]
