@@ -5,23 +5,20 @@ use super::activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{ago, count, plural, table, time};
-use super::{keys, runlog};
-use crate::config::{Loaded, Sink as Settings, SinkTo};
-use crate::model::delivery::{Fault, State};
-use crate::model::error::{Error, ErrorKind};
+use super::sinks::{extraction, failed, open, wait};
+use super::{runlog, standing};
+use crate::config::{Config, Loaded, Sink as Settings, SinkTo};
+use crate::model::delivery::Fault;
+use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::deliver::{self, Delivered, Orders, Verified};
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
-use crate::sinks::falkordb::{FalkorDb, Login};
-use crate::sinks::jsonl::Jsonl;
-use crate::sinks::markdown::Markdown;
-use crate::stages::upload::{RetryOptions, Sink};
+use crate::stages::upload::RetryOptions;
 use crate::store::{Access, DeadLetter, Due, Store};
 use anyhow::Result;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::time::Duration;
 use uuid::Uuid;
 
 /// Sinks: deliver to them, see what arrived and what was given up
@@ -49,6 +46,9 @@ enum Verb {
         /// Not more than so many episodes per sink
         #[arg(long, value_name = "N")]
         max: Option<usize>,
+        /// Also to a server whose episodes can't be read back: nobody will know what arrived
+        #[arg(long)]
+        unverified: bool,
     },
     /// Ask sinks for everything that they are said to have; exit 3 unless all of it is there, once
     Verify {
@@ -103,13 +103,19 @@ struct Letters {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     match &args.verb {
-        Verb::Status => status(&loaded, ctx),
-        Verb::Run { sink, history, max } => {
+        Verb::Status => standing::status(&chosen(&loaded, None)?, ctx),
+        Verb::Run {
+            sink,
+            history,
+            max,
+            unverified,
+        } => {
             let sinks = chosen(&loaded, sink.as_deref())?;
             let wish = Wish {
                 history: *history,
                 max: *max,
                 insist: true,
+                unverified: *unverified,
             };
             let (_lock, mut store) = writer(ctx)?;
             let done = deliver_to(&sinks, &wish, &loaded, &mut store, ctx)?;
@@ -142,29 +148,20 @@ pub fn upload(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<Vec<D
 /// Sinks that are new are noted, so that they get what this run stores.
 pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &Ctx) -> Result<()> {
     for sink in &loaded.config.sinks {
-        open(sink, store, ctx)?;
+        open(sink, false, store, ctx)?;
         store.sink(&sink.name, ctx.now)?;
     }
     Ok(())
 }
 
-/// What waits for each sink now, as a plan tells it. A sink that no run has met yet waits for
-/// nothing that is stored.
-pub fn waiting(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<(String, u64)>> {
-    let config = &loaded.config;
-    let mut all = Vec::new();
-    for settings in config.sinks.iter().filter(|_| config.store_in_graph) {
-        let due = Due {
-            now: ctx.now,
-            settled_ms: i64::from(config.inactivity_timeout_s) * 1_000,
-            pending_ms: deliver::PENDING_MS,
-            kept_here: &kept_here(loaded, store, ctx)?,
-        };
-        let known = store.known_sink(&settings.name)?;
-        let due = known.map_or(Ok(Vec::new()), |row| store.due(row.n, &due))?;
-        all.push((settings.name.clone(), due.len() as u64));
+/// What counts as due, in a plan.
+pub fn due<'a>(config: &Config, kept_here: &'a [String], ctx: &Ctx) -> Due<'a> {
+    Due {
+        now: ctx.now,
+        settled_ms: i64::from(config.inactivity_timeout_s) * 1_000,
+        pending_ms: deliver::PENDING_MS,
+        kept_here,
     }
-    Ok(all)
 }
 
 /// What is asked for besides the settings.
@@ -173,6 +170,7 @@ struct Wish {
     history: bool,
     max: Option<usize>,
     insist: bool,
+    unverified: bool,
 }
 
 fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
@@ -199,43 +197,6 @@ fn chosen<'a>(loaded: &'a Loaded, name: Option<&str>) -> Result<Vec<&'a Settings
             Err(error.hinted(hint).into())
         }
     }
-}
-
-/// A sink, ready to be asked. Opens no connection yet.
-fn open(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Box<dyn Sink>> {
-    Ok(match &settings.to {
-        SinkTo::Markdown(folder) => Box::new(Markdown::new(folder.clone())),
-        SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
-        SinkTo::FalkorDb {
-            endpoint,
-            user,
-            password_env,
-        } => {
-            let permit = store.permit(endpoint)?;
-            let setting = format!("sinks.{}.password_env", settings.name);
-            let password = password_env.as_ref();
-            let login = Login {
-                user: user.clone(),
-                password: password
-                    .map(|name| keys::key(&setting, name, ctx))
-                    .transpose()?,
-            };
-            Box::new(FalkorDb::new(&permit, &login).map_err(failed)?)
-        }
-    })
-}
-
-#[expect(clippy::disallowed_methods, reason = "a person wants it slow")]
-fn wait(time: Duration) {
-    std::thread::sleep(time);
-}
-
-fn failed(fault: Fault) -> Error {
-    let kind = match fault {
-        Fault::Setup(_) => ErrorKind::Usage,
-        Fault::Away(..) | Fault::Batch(_) => ErrorKind::Failed,
-    };
-    Error::new(kind, fault.reason().to_owned())
 }
 
 /// The same, where it is said which sink.
@@ -268,10 +229,16 @@ fn deliver_to(
     let ms = |seconds: u64| i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
     let mut all = Vec::new();
     for settings in sinks {
-        let mut sink = open(settings, store, ctx)?;
-        let permitted = |store: &Store| match settings.to.endpoint() {
-            Some(endpoint) => store.permit(endpoint).map(|_| ()),
-            None => Ok(()),
+        let mut sink = open(settings, wish.unverified, store, ctx)?;
+        let permitted = |store: &Store| {
+            let endpoints = settings.to.endpoints();
+            let mut permits = endpoints.into_iter().map(|endpoint| store.permit(endpoint));
+            permits.try_for_each(|permit| permit.map(|_| ()))
+        };
+        let begun_ms = ctx.elapsed_ms();
+        let is_late = || match &settings.to {
+            SinkTo::Graphiti(to) => ctx.elapsed_ms() - begun_ms >= to.time_per_run_s * 1_000,
+            _ => false,
         };
         let orders = Orders {
             now: ctx.now,
@@ -288,6 +255,9 @@ fn deliver_to(
             on_their_way_max: limits.max_queue_size as usize,
             episodes_max: wish.max.or(limits.max_episodes_per_run.map(|n| n as usize)),
             rate_per_minute: limits.rate_per_minute,
+            extraction: extraction(&settings.to),
+            usd_max: limits.max_usd_per_run,
+            is_late: &is_late,
             wait: &wait,
             history: wish.history,
             insist: wish.insist,
@@ -309,7 +279,7 @@ fn deliver_to(
 }
 
 /// Projects that are not to be delivered: not trusted, switched off, or `store_in_graph` is off there.
-fn kept_here(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<String>> {
+pub fn kept_here(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<String>> {
     let admission = Admission::new(loaded, &ctx.env, Window::Configured, ctx.now);
     let projects = store.projects("")?.into_iter().map(|(_, path)| path);
     Ok(projects
@@ -331,10 +301,26 @@ pub fn lines(done: &[Delivered], ctx: &Ctx) -> Vec<String> {
             }
         };
         add(sink.delivered + sink.found, "delivered");
+        add(sink.enriched, "enriched");
+        add(sink.to_enrich, "to be enriched");
+        add(
+            sink.unverified,
+            "posted, and nobody can say whether they arrived",
+        );
+        add(sink.beside, "beside an older revision that stays there");
         add(sink.failed, "to be tried again");
         add(sink.dead, "given up (sessionmill deliver dead list)");
         add(sink.forgotten, "removed there");
+        add(sink.kept, "can't be removed there");
         add(sink.waiting, "waiting");
+        match sink.stopped.as_deref() {
+            Some("budget") => parts.push(format!(
+                "stopped at upload.max_usd_per_run (≈ {:.2} USD spent)",
+                sink.usd
+            )),
+            Some(_) => parts.push("stopped at its time_per_run; the next run goes on".into()),
+            None => {}
+        }
         if let Some(fault) = &sink.fault {
             let until = time(sink.paused_until, ctx.zone);
             parts.push(format!("paused until {until}: {fault}"));
@@ -369,94 +355,17 @@ pub fn exit(done: &[Delivered]) -> Exit {
     }
 }
 
-fn place(to: &SinkTo) -> String {
-    match to {
-        SinkTo::FalkorDb { endpoint, .. } => endpoint.to_string(),
-        SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
-    }
-}
-
-fn status(loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
-    let store = ctx.reader()?;
-    let mut documents = Vec::new();
-    let mut rows = vec![
-        ["sink", "where", "there", "sent", "retried", "dead", "state"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    for settings in chosen(loaded, None)? {
-        let row = store.known_sink(&settings.name)?;
-        let standing = match &row {
-            Some(row) => store.standing_of(row.n)?,
-            None => Default::default(),
-        };
-        let of = |state: State| standing.states.get(state.as_str()).copied().unwrap_or(0);
-        let to = place(&settings.to);
-        let paused = row.as_ref().and_then(|row| row.paused_until);
-        let paused = paused.filter(|until| *until > ctx.now);
-        let agreed = settings
-            .to
-            .endpoint()
-            .is_none_or(|e| store.permit(e).is_ok());
-        let error = row.as_ref().and_then(|row| row.error.clone());
-        let state = match (agreed, paused, standing.last_seen) {
-            (false, ..) => format!("no consent (sessionmill consent give {to})"),
-            (_, Some(until), _) => format!(
-                "paused until {}: {}",
-                time(Some(until), ctx.zone),
-                error.clone().unwrap_or_default()
-            ),
-            (_, None, Some(last)) => format!("delivered {}", ago(last, ctx.now)),
-            (_, None, None) => "nothing delivered yet".to_owned(),
-        };
-        let state = match of(State::Before) {
-            0 => state,
-            older => format!(
-                "{state}; {} older (sessionmill deliver run {} --history)",
-                count(older),
-                settings.name
-            ),
-        };
-        documents.push(json!({
-            "sink": settings.name,
-            "to": to,
-            "consent": agreed,
-            "states": standing.states,
-            "last_seen": standing.last_seen.map(|t| t.rfc3339()),
-            "paused_until": paused.map(|t| t.rfc3339()),
-            "error": error,
-        }));
-        let cell = |state: State| count(of(state));
-        rows.push(vec![
-            settings.name.clone(),
-            to,
-            cell(State::Seen),
-            cell(State::Sent),
-            cell(State::Queued),
-            cell(State::Dead),
-            state,
-        ]);
-    }
-    match ctx.out.json {
-        true => ctx
-            .out
-            .document("deliver status", json!({"sinks": documents}))?,
-        false => ctx.out.text(table(&rows, &[2, 3, 4, 5]))?,
-    }
-    Ok(Exit::Done)
-}
-
 fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
     let (_lock, mut store) = writer(ctx)?;
     let mut all = Vec::new();
     for settings in sinks {
-        let mut sink = open(settings, &store, ctx)?;
+        let mut sink = open(settings, false, &store, ctx)?;
         let verified =
             deliver::verify(&mut store, &settings.name, sink.as_mut(), requeue, ctx.now)?;
         all.push(verified.map_err(|fault| of_sink(&settings.name, fault))?);
     }
     store.finish()?;
-    let whole = |v: &Verified| v.missing + v.twice == 0;
+    let whole = |v: &Verified| v.missing + v.twice + v.unverified == 0;
     if ctx.out.json {
         ctx.out.document("deliver verify", json!({"sinks": all}))?;
     } else {
@@ -467,6 +376,16 @@ fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
             ctx.out.line(format!(
                 "sink {sink}: {landed} there, {missing} missing, {twice} twice"
             ))?;
+            if v.beside > 0 {
+                let beside = count(v.beside);
+                let line = format!("sink {sink}: {beside} of them beside an older revision");
+                ctx.out.line(line)?;
+            }
+            if v.unverified > 0 {
+                let unverified = plural(v.unverified, "episode");
+                let line = format!("sink {sink}: nobody can say whether {unverified} arrived");
+                ctx.out.line(line)?;
+            }
             if v.missing > v.requeued {
                 let hint = format!("hint: sessionmill deliver verify {sink} --requeue");
                 ctx.out.note(hint)?;
@@ -489,10 +408,12 @@ fn check(sinks: &[&Settings], smoke: bool, ctx: &mut Ctx) -> Result<Exit> {
     let mut documents = Vec::new();
     let mut exit = Exit::Done;
     for settings in sinks {
-        let mut sink = open(settings, &store, ctx)?;
+        let mut sink = open(settings, false, &store, ctx)?;
         let checked = sink.check().and_then(|said| match smoke {
-            true => deliver::smoke(sink.as_mut(), ctx.now)
-                .map(|()| format!("{said}; an episode was written, read back and removed")),
+            true => deliver::smoke(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
+                true => format!("{said}; an episode was written, read back and removed"),
+                false => format!("{said}; an episode was written and read back, and stays there"),
+            }),
             false => Ok(said),
         });
         let (ok, said) = match checked {

@@ -3,11 +3,12 @@
 use super::ctx::Ctx;
 use super::human::{count, plural};
 use super::keys;
+use super::sinks;
 use super::tables;
 use crate::config::{Config, Llm as Settings, LlmShape};
 use crate::model::consent::Permit;
 use crate::model::error::Error;
-use crate::net::http::{Http, Options, Proxies};
+use crate::net::http::{Http, Options};
 use crate::net::llm::{Llm, Shape};
 use crate::pipeline::enrich::{Learned, Question, question};
 use crate::store::Store;
@@ -98,18 +99,9 @@ fn ask(llm: &Llm, permit: &Permit, question: &Question) -> Result<(Learned, u64)
 }
 
 fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
-    let var = |name: &str| {
-        let lower = name.to_ascii_lowercase();
-        let found = ctx.env.var(name).or_else(|| ctx.env.var(&lower));
-        found.map(str::to_owned)
-    };
     let options = Options {
         timeout_ms: u64::from(settings.timeout_s) * 1_000,
-        proxies: Proxies {
-            http: var("HTTP_PROXY").or_else(|| var("ALL_PROXY")),
-            https: var("HTTPS_PROXY").or_else(|| var("ALL_PROXY")),
-            none: var("NO_PROXY"),
-        },
+        proxies: sinks::proxies(ctx),
     };
     Ok(Llm {
         http: Http::new(&options)?,

@@ -214,7 +214,10 @@ fn counts(gone: &Forgotten) -> String {
 #[derive(Serialize)]
 struct Left {
     sink: String,
+    /// It is still to be asked to remove these.
     episodes: u64,
+    /// It was asked, and can't remove these.
+    kept: u64,
     /// The settings name it, so that the next run asks it to forget.
     configured: bool,
 }
@@ -223,10 +226,11 @@ fn left_at_sinks(store: &Store, ctx: &mut Ctx) -> Result<Vec<Left>> {
     let loaded = ctx.settings()?;
     let left = store.left_at_sinks()?.into_iter();
     Ok(left
-        .map(|(sink, episodes)| Left {
+        .map(|(sink, episodes, kept)| Left {
             configured: loaded.config.sinks.iter().any(|known| known.name == sink),
             sink,
             episodes,
+            kept,
         })
         .collect())
 }
@@ -264,9 +268,19 @@ fn report(
     for Left {
         sink,
         episodes,
+        kept,
         configured,
     } in left.unwrap_or_default()
     {
+        if *kept > 0 {
+            let kept = human::plural(*kept, "forgotten episode");
+            ctx.out.warn(format!(
+                "the sink {sink} can't remove {kept}: remove them there by hand"
+            ))?;
+        }
+        if *episodes == 0 {
+            continue;
+        }
         let episodes = human::plural(*episodes, "forgotten episode");
         match configured {
             true => ctx.out.note(format!(

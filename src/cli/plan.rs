@@ -1,8 +1,8 @@
 //! `plan`: what a run would do and cost. Reads, writes nothing.
 
 use super::bar::Bar;
+use super::cost::{self, Cost};
 use super::ctx::Ctx;
-use super::deliver;
 use super::enrich;
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural, share};
@@ -75,11 +75,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         (Some(store), true) => enrich::planned(&loaded.config, store, ctx)?,
         _ => None,
     };
-    let waiting = match (&store, pipeline.steps.contains(&Step::Upload)) {
-        (Some(store), true) => deliver::waiting(&loaded, store, ctx)?,
+    let costs = match (&store, pipeline.steps.contains(&Step::Upload)) {
+        (Some(store), true) => cost::costs(&loaded, store, &report, ctx)?,
         _ => Vec::new(),
     };
-    tell(&report, asks.as_ref(), &waiting, &loaded.config, ctx)?;
+    tell(&report, asks.as_ref(), &costs, &loaded.config, ctx)?;
     Ok(match report.problems.is_empty() {
         true => Exit::Done,
         false => Exit::Partial,
@@ -89,7 +89,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 fn tell(
     report: &Report,
     asks: Option<&Question>,
-    waiting: &[(String, u64)],
+    costs: &[Cost],
     config: &Config,
     ctx: &mut Ctx,
 ) -> Result<()> {
@@ -97,10 +97,7 @@ fn tell(
         let mut body = serde_json::to_value(report)?;
         body["text_tokens"] = report.text_tokens().into();
         body["asks"] = serde_json::json!(asks.map(|question| &question.names));
-        let sinks = waiting.iter();
-        body["sinks"] = sinks
-            .map(|(sink, waiting)| serde_json::json!({"sink": sink, "waiting": waiting}))
-            .collect();
+        body["sinks"] = costs.iter().map(Cost::json).collect();
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("plan", body);
     }
@@ -124,7 +121,7 @@ fn tell(
         share(report.text_bytes, tally.read_bytes),
         count(report.text_tokens()),
     ))?;
-    requests(asks, waiting, config, ctx)?;
+    requests(asks, costs, config, ctx)?;
     for (reason, files) in &report.left_out {
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
@@ -143,12 +140,7 @@ fn tell(
 }
 
 /// What would be sent, and to whom.
-fn requests(
-    asks: Option<&Question>,
-    waiting: &[(String, u64)],
-    config: &Config,
-    ctx: &mut Ctx,
-) -> Result<()> {
+fn requests(asks: Option<&Question>, costs: &[Cost], config: &Config, ctx: &mut Ctx) -> Result<()> {
     match (asks, &config.llm) {
         (Some(question), Some(llm)) => {
             let tools = plural(question.names.len() as u64, "unknown tool");
@@ -158,15 +150,13 @@ fn requests(
                 llm.model, llm.endpoint
             ))?;
         }
+        _ if costs.iter().any(Cost::has_model) => {}
         _ => ctx
             .out
             .line("in money: nothing; no language model is asked")?,
     }
-    for (sink, waiting) in waiting {
-        let waiting = plural(*waiting, "episode");
-        ctx.out.line(format!(
-            "and deliver to {sink}: {waiting} that wait, and what it stores itself"
-        ))?;
+    for line in costs.iter().flat_map(Cost::lines) {
+        ctx.out.line(line)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use super::env::Env;
 use super::layers::Layers;
-use super::meant::interval;
+use super::meant::{interval, seconds};
 use super::wire::Wire;
 use super::wire_sinks::{self as written, SinkKind};
 use crate::model::consent::Endpoint;
@@ -11,7 +11,7 @@ use crate::model::error::Error;
 use std::path::PathBuf;
 
 /// A destination.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sink {
     /// Lower-case letters, digits, `-` and `_`.
     pub name: String,
@@ -20,35 +20,67 @@ pub struct Sink {
 }
 
 /// What a destination is and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SinkTo {
     /// A FalkorDB server.
-    FalkorDb {
-        /// Needs consent.
-        endpoint: Endpoint,
-        /// Who logs in.
-        user: Option<String>,
-        /// The variable that holds the password.
-        password_env: Option<String>,
-    },
+    FalkorDb(Database),
+    /// Graphiti's REST server.
+    Graphiti(Graphiti),
     /// A folder of notes.
     Markdown(PathBuf),
     /// A folder of lines.
     Jsonl(PathBuf),
 }
 
+/// Graphiti's REST server, and what is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graphiti {
+    /// Needs consent.
+    pub endpoint: Endpoint,
+    /// The variable that holds a bearer token.
+    pub token_env: Option<String>,
+    /// The FalkorDB that it works on.
+    pub database: Option<Database>,
+    /// Episodes that it is given at once.
+    pub window: u32,
+    /// Without anything that comes, its worker is taken for dead.
+    pub stall_s: u64,
+    /// How long a run goes on handing out work.
+    pub time_per_run_s: u64,
+    /// What its language model costs for a million tokens that it reads, and that it writes.
+    pub usd_per_million: (f64, f64),
+}
+
+/// A FalkorDB server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Database {
+    /// Needs consent.
+    pub endpoint: Endpoint,
+    /// Who logs in.
+    pub user: Option<String>,
+    /// The variable that holds the password.
+    pub password_env: Option<String>,
+}
+
 impl SinkTo {
-    /// What consent is needed for; `None`: it stays on this machine.
-    pub fn endpoint(&self) -> Option<&Endpoint> {
+    /// What consent is needed for, the place that is shown first; none: it stays on this machine.
+    pub fn endpoints(&self) -> Vec<&Endpoint> {
         match self {
-            SinkTo::FalkorDb { endpoint, .. } => Some(endpoint),
-            SinkTo::Markdown(_) | SinkTo::Jsonl(_) => None,
+            SinkTo::FalkorDb(database) => vec![&database.endpoint],
+            SinkTo::Graphiti(server) => {
+                let database = server.database.as_ref().map(|d| &d.endpoint);
+                [Some(&server.endpoint), database]
+                    .into_iter()
+                    .flatten()
+                    .collect()
+            }
+            SinkTo::Markdown(_) | SinkTo::Jsonl(_) => Vec::new(),
         }
     }
 }
 
 /// `upload` and `session_tracking.resilience`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeliveryLimits {
     /// `retry_queue.max_retries`.
     pub max_retries: u32,
@@ -60,6 +92,8 @@ pub struct DeliveryLimits {
     pub settle_after_s: u64,
     /// `upload.max_episodes_per_run`; `None`: all.
     pub max_episodes_per_run: Option<u32>,
+    /// `upload.max_usd_per_run`; `None`: no bound.
+    pub max_usd_per_run: Option<f64>,
     /// `upload.rate_per_minute`; `None`: as fast as the sink takes them.
     pub rate_per_minute: Option<u32>,
     /// `notifications.on_permanent_failure`.
@@ -83,42 +117,114 @@ pub(super) fn sinks(layers: &Layers, wire: &Wire, env: &Env) -> Result<Vec<Sink>
 }
 
 fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
-    let folder = || {
-        let path = written.path.as_deref().ok_or("`path` is missing")?;
-        let path = PathBuf::from(env.expand(path).map_err(|e| e.message)?);
-        match path.is_absolute() {
-            true => Ok(path),
-            false => Err("`path` must be absolute".to_owned()),
-        }
-    };
-    let only = |wanted: bool, key: &str| match wanted {
-        true => Err(format!("`{key}` says nothing for this kind")),
-        false => Ok(()),
-    };
-    match written.kind {
-        SinkKind::Falkordb => {
-            only(written.path.is_some(), "path")?;
-            let url = written.url.as_deref().ok_or("`url` is missing")?;
-            let endpoint: Endpoint = url.parse().map_err(|e: Error| e.message)?;
-            if !matches!(endpoint.scheme(), "redis" | "rediss") {
-                return Err("`url` begins with redis:// or rediss://".into());
-            }
-            Ok(SinkTo::FalkorDb {
-                endpoint,
-                user: written.user.clone(),
-                password_env: written.password_env.clone(),
-            })
-        }
-        SinkKind::Markdown | SinkKind::Jsonl => {
-            only(written.url.is_some(), "url")?;
-            only(written.user.is_some(), "user")?;
-            only(written.password_env.is_some(), "password_env")?;
-            Ok(match written.kind {
-                SinkKind::Jsonl => SinkTo::Jsonl(folder()?),
-                _ => SinkTo::Markdown(folder()?),
-            })
-        }
+    use SinkKind::{Falkordb, Graphiti, Jsonl, Markdown};
+    let kind = written.kind;
+    let is_server = matches!(kind, Falkordb | Graphiti);
+    let says: [(&str, bool, bool); 11] = [
+        ("path", written.path.is_some(), !is_server),
+        ("url", written.url.is_some(), is_server),
+        ("user", written.user.is_some(), is_server),
+        ("password_env", written.password_env.is_some(), is_server),
+        ("database", written.database.is_some(), kind == Graphiti),
+        ("token_env", written.token_env.is_some(), kind == Graphiti),
+        ("window", written.window.is_some(), kind == Graphiti),
+        ("stall", written.stall.is_some(), kind == Graphiti),
+        (
+            "time_per_run",
+            written.time_per_run.is_some(),
+            kind == Graphiti,
+        ),
+        (
+            "usd_per_million_input",
+            written.usd_per_million_input.is_some(),
+            kind == Graphiti,
+        ),
+        (
+            "usd_per_million_output",
+            written.usd_per_million_output.is_some(),
+            kind == Graphiti,
+        ),
+    ];
+    if let Some((key, ..)) = says
+        .iter()
+        .find(|(_, is_written, fits)| *is_written && !fits)
+    {
+        return Err(format!("`{key}` says nothing for this kind"));
     }
+    match kind {
+        Falkordb => Ok(SinkTo::FalkorDb(database(
+            written,
+            "url",
+            written.url.as_ref(),
+        )?)),
+        Graphiti => Ok(SinkTo::Graphiti(graphiti(written)?)),
+        Markdown => Ok(SinkTo::Markdown(folder(written, env)?)),
+        Jsonl => Ok(SinkTo::Jsonl(folder(written, env)?)),
+    }
+}
+
+fn folder(written: &written::Sink, env: &Env) -> Result<PathBuf, String> {
+    let path = written.path.as_deref().ok_or("`path` is missing")?;
+    let path = PathBuf::from(env.expand(path).map_err(|e| e.message)?);
+    match path.is_absolute() {
+        true => Ok(path),
+        false => Err("`path` must be absolute".to_owned()),
+    }
+}
+
+/// What `key` says, as an endpoint with one of these schemes.
+fn endpoint(key: &str, url: Option<&String>, schemes: [&str; 2]) -> Result<Endpoint, String> {
+    let url = url.ok_or_else(|| format!("`{key}` is missing"))?;
+    let endpoint: Endpoint = url.parse().map_err(|e: Error| e.message)?;
+    let [plain, safe] = schemes;
+    match schemes.contains(&endpoint.scheme()) {
+        true => Ok(endpoint),
+        false => Err(format!("`{key}` begins with {plain}:// or {safe}://")),
+    }
+}
+
+fn database(written: &written::Sink, key: &str, url: Option<&String>) -> Result<Database, String> {
+    Ok(Database {
+        endpoint: endpoint(key, url, ["redis", "rediss"])?,
+        user: written.user.clone(),
+        password_env: written.password_env.clone(),
+    })
+}
+
+fn graphiti(written: &written::Sink) -> Result<Graphiti, String> {
+    let url = written.database.as_ref();
+    let database = url.map(|url| database(written, "database", Some(url)));
+    if database.is_none() && (written.user.is_some() || written.password_env.is_some()) {
+        return Err(
+            "`user` and `password_env` are the database's, and `database` is missing".into(),
+        );
+    }
+    let span = |key: &str, written: &Option<String>, usual: u64| match written.as_deref() {
+        None => Ok(usual),
+        Some(text) => seconds(text)
+            .filter(|s| *s > 0)
+            .ok_or_else(|| format!("`{key}` is a span of time, as in \"90s\" or \"5m\"")),
+    };
+    let usd = |key: &str, written: Option<f64>, usual: f64| match written {
+        Some(usd) if usd < 0.0 => Err(format!("`{key}` is below zero")),
+        usd => Ok(usd.unwrap_or(usual)),
+    };
+    Ok(Graphiti {
+        endpoint: endpoint("url", written.url.as_ref(), ["http", "https"])?,
+        token_env: written.token_env.clone(),
+        database: database.transpose()?,
+        window: written.window.unwrap_or(25).clamp(1, 100),
+        stall_s: span("stall", &written.stall, 300)?,
+        time_per_run_s: span("time_per_run", &written.time_per_run, 1_800)?,
+        usd_per_million: (
+            usd("usd_per_million_input", written.usd_per_million_input, 0.4)?,
+            usd(
+                "usd_per_million_output",
+                written.usd_per_million_output,
+                1.6,
+            )?,
+        ),
+    })
 }
 
 /// `upload` and `resilience` as meant.
@@ -132,6 +238,7 @@ pub(super) fn delivery(layers: &Layers, wire: &Wire) -> Result<DeliveryLimits, E
         max_queue_size: queue.max_queue_size.max(1),
         settle_after_s: interval(layers, "upload.settle_after", settle_after)?,
         max_episodes_per_run: wire.upload.max_episodes_per_run,
+        max_usd_per_run: wire.upload.max_usd_per_run,
         rate_per_minute: wire.upload.rate_per_minute.filter(|rate| *rate > 0),
         tells_dead: resilience.notifications.on_permanent_failure,
     })

@@ -516,8 +516,7 @@ pub struct Upload {
     pub settle_after: String,
     /// Episodes delivered per run. null: all.
     pub max_episodes_per_run: Option<u32>,
-    /// What one run's deliveries may cost, in US dollars. null: no bound.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// What one run's deliveries to one sink may cost, in US dollars, as estimated. null: no bound.
     pub max_usd_per_run: Option<f64>,
     /// Episodes per minute. null: as fast as the sink takes them.
     pub rate_per_minute: Option<u32>,

@@ -9,21 +9,47 @@ use serde::{Deserialize, Serialize};
 pub struct Sink {
     /// What it is.
     pub kind: SinkKind,
-    /// Where it is reached, for `falkordb`: `redis://host[:port]`, `rediss://…` with TLS. No user
-    /// name and no password.
+    /// Where it is reached, for `falkordb`: `redis://host[:port]`, `rediss://…` with TLS; for
+    /// `graphiti`: `http://host[:port]`, `https://…`. No user name and no password.
     #[serde(default)]
     pub url: Option<String>,
+    /// For `graphiti`: where the FalkorDB is reached that the server works on, `redis://host[:port]`.
+    /// Episodes are written there, and the server only works through them. null: it is posted to.
+    #[serde(default)]
+    pub database: Option<String>,
     /// Folder that it writes to, for `markdown` and `jsonl`. Absolute; `~` and variables are
     /// expanded.
     #[serde(default)]
     pub path: Option<String>,
-    /// Who logs in.
+    /// Who logs in to the database.
     #[serde(default)]
     pub user: Option<String>,
-    /// Name of the environment variable that holds the password; the file `env` beside the settings
+    /// Name of the environment variable that holds the database's password; the file `env` beside the settings
     /// may hold it too.
     #[serde(default)]
     pub password_env: Option<String>,
+    /// For `graphiti`: name of the variable that holds a bearer token, where a proxy before the server
+    /// asks for one.
+    #[serde(default)]
+    pub token_env: Option<String>,
+    /// For `graphiti`: episodes that the server is given at once, 1 to 100. null: 25.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100), extend("x-error" = "window must be 1 to 100"))]
+    pub window: Option<u32>,
+    /// For `graphiti`: when nothing came out of the server's queue for so long, its worker is taken
+    /// for dead. Longer than its slowest episode. null: "5m".
+    #[serde(default)]
+    pub stall: Option<String>,
+    /// For `graphiti`: how long a run goes on handing out work; the next one does the rest. null:
+    /// "30m".
+    #[serde(default)]
+    pub time_per_run: Option<String>,
+    /// For `graphiti`: US dollars for a million tokens that its language model reads. null: 0.4.
+    #[serde(default)]
+    pub usd_per_million_input: Option<f64>,
+    /// For `graphiti`: US dollars for a million tokens that its language model writes. null: 1.6.
+    #[serde(default)]
+    pub usd_per_million_output: Option<f64>,
     /// false: it gets nothing.
     #[serde(default = "yes")]
     pub enabled: bool,
@@ -39,6 +65,8 @@ fn yes() -> bool {
 pub enum SinkKind {
     /// FalkorDB, in Graphiti's own schema: one graph per group.
     Falkordb,
+    /// Graphiti's REST server.
+    Graphiti,
     /// A folder with one Markdown file per session.
     Markdown,
     /// A folder with files of one JSON object per line.

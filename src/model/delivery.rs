@@ -44,23 +44,32 @@ pub enum State {
     Sent,
     /// It was read back, or the sink's own transaction says so.
     Seen,
+    /// The same, and the sink has worked through it: Graphiti took entities and facts from it.
+    Enriched,
+    /// It was taken, and this sink can't be asked whether it is there.
+    Unverified,
     /// Given up, with a reason; can be replayed.
     Dead,
     /// Given up for good.
     Dropped,
     /// The episode is no more; the sink still has it.
     Gone,
+    /// The same, and the sink can't remove it.
+    Kept,
 }
 
 impl State {
-    const ALL: [State; 7] = [
+    const ALL: [State; 10] = [
         State::Before,
         State::Queued,
         State::Sent,
         State::Seen,
+        State::Enriched,
+        State::Unverified,
         State::Dead,
         State::Dropped,
         State::Gone,
+        State::Kept,
     ];
 
     /// The word used in the store and in output.
@@ -70,9 +79,12 @@ impl State {
             State::Queued => "queued",
             State::Sent => "sent",
             State::Seen => "seen",
+            State::Enriched => "enriched",
+            State::Unverified => "unverified",
             State::Dead => "dead",
             State::Dropped => "dropped",
             State::Gone => "gone",
+            State::Kept => "kept",
         }
     }
 
@@ -115,17 +127,38 @@ pub struct Receipt {
 pub enum Landed {
     /// Once, in this revision.
     Once,
+    /// The same, and an older revision of it stands beside it.
+    Beside,
     /// Not at all, or in another revision.
     Missing,
     /// More than once.
     Twice,
 }
 
+/// How far an episode is that a sink was given to work through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It is there, and nothing was made of it yet.
+    Waits,
+    /// It is done.
+    Done,
+    /// It isn't there, or in another revision.
+    Missing,
+}
+
 /// What a sink says of one episode of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is there.
+    /// It is there. Of an enrichment: it is done.
     Seen,
+    /// It is there, beside an older revision that the sink can't remove.
+    Beside,
+    /// It was taken, and this sink can't be asked whether it is there.
+    Unverified,
+    /// It was handed over, and nobody knows yet what becomes of it.
+    Unknown,
+    /// It is not there and won't come, and that is no fault of its own.
+    Lost,
     /// It will never be taken: the reason, without content.
     Refused(String),
     /// It was not taken this time: the reason, without content.

@@ -16,6 +16,7 @@ pub mod entry;
 pub mod episode;
 pub mod error;
 pub mod exchange;
+pub mod extraction;
 pub mod finding;
 pub mod fold;
 pub mod frontmatter;

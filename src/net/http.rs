@@ -7,9 +7,12 @@ use crate::model::consent::Permit;
 use crate::model::error::{Error, ErrorKind};
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{NoProxy, Proxy, StatusCode, redirect};
+use reqwest::{NoProxy, Proxy, redirect};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::io::Read;
+use serde_json::error::Category;
+use std::fmt;
+use std::io::{BufReader, Read};
 use std::time::Duration;
 
 /// How requests are made.
@@ -38,8 +41,10 @@ const ATTEMPTS_MAX: u32 = 4;
 const WAIT_MS: u64 = 500;
 /// A server that asks for a longer wait is given up for this run.
 const WAIT_MS_MAX: u64 = 60_000;
-/// An answer may have so many bytes.
+/// An answer that is kept may have so many bytes.
 const ANSWER_BYTES_MAX: u64 = 8 << 20;
+/// One of which only parts are kept.
+const LISTING_BYTES_MAX: u64 = 16 << 30;
 
 /// Makes requests. Costs a thread; make one per run.
 pub struct Http {
@@ -47,12 +52,53 @@ pub struct Http {
     sleep: Box<dyn Fn(u64)>,
 }
 
-/// Why there is no answer.
-enum Fault {
-    /// Another attempt may help, after so many milliseconds where the server says so.
-    Passing(String, Option<u64>),
-    /// It would not.
-    Lasting(String),
+/// Why a request came to nothing. Texts say what the server did, never what was sent or answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Nobody answered to the end: what was asked may have been done or not.
+    NoAnswer(String),
+    /// It answers this status; with the wait that it asks for.
+    Status(u16, Option<Duration>),
+    /// What it answers isn't what was expected.
+    Odd(String),
+}
+
+impl Trouble {
+    /// Another attempt may help.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Trouble::NoAnswer(_) => true,
+            Trouble::Status(status, _) => matches!(status, 408 | 425 | 429 | 500..=599),
+            Trouble::Odd(_) => false,
+        }
+    }
+
+    fn asked_ms(&self) -> Option<u64> {
+        match self {
+            Trouble::Status(_, Some(wait)) => u64::try_from(wait.as_millis()).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::NoAnswer(why) | Trouble::Odd(why) => f.write_str(why),
+            Trouble::Status(status, _) => write!(f, "answers {status}"),
+        }
+    }
+}
+
+/// What is done to what stands at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Read it.
+    Get,
+    /// Give it something.
+    Post,
+    /// Remove it.
+    Delete,
 }
 
 impl Http {
@@ -90,8 +136,8 @@ impl Http {
         Ok(Http { client, sleep })
     }
 
-    /// Posts to `path` below the permitted endpoint. 429, 5xx and connections that fail are tried
-    /// again, after the wait that the server asks for.
+    /// Posts to `path` below the permitted endpoint. What may pass is tried again, after the wait
+    /// that the server asks for.
     ///
     /// # Errors
     /// Of kind `Failed`; they name the endpoint and what it did, never what was sent or answered.
@@ -102,30 +148,74 @@ impl Http {
         headers: &[(&str, &str)],
         body: &Value,
     ) -> Result<Value, Error> {
-        let url = format!("{}{path}", permit.endpoint());
         let headers = header_map(headers)?;
-        let body = body.to_string();
         let mut wait_ms = WAIT_MS;
         for attempt in 1.. {
-            let request = self.client.post(&url).headers(headers.clone());
-            let fault = match request.body(body.clone()).send() {
-                Ok(response) => match answer(response) {
-                    Ok(value) => return Ok(value),
-                    Err(fault) => fault,
-                },
-                Err(error) => Fault::Passing(chain(&error), None),
+            let asked = self.send(permit, Verb::Post, path, &headers, Some(body));
+            let trouble = match asked.and_then(|answer| read(answer, ANSWER_BYTES_MAX)) {
+                Ok(value) => return Ok(value),
+                Err(trouble) => trouble,
             };
-            let (why, asked) = match fault {
-                Fault::Lasting(why) => return Err(self.given_up(permit, &why)),
-                Fault::Passing(why, asked) => (why, asked),
-            };
-            if attempt == ATTEMPTS_MAX || asked.is_some_and(|ms| ms > WAIT_MS_MAX) {
-                return Err(self.given_up(permit, &why));
+            let asked_ms = trouble.asked_ms();
+            let is_over = attempt == ATTEMPTS_MAX || asked_ms.is_some_and(|ms| ms > WAIT_MS_MAX);
+            if is_over || !trouble.may_pass() {
+                return Err(self.given_up(permit, &trouble.to_string()));
             }
-            (self.sleep)(asked.unwrap_or(wait_ms));
+            (self.sleep)(asked_ms.unwrap_or(wait_ms));
             wait_ms *= 2;
         }
         Err(self.given_up(permit, "no attempt"))
+    }
+
+    /// Asks once for `path` below the permitted endpoint. Of the answer only what `T` names is kept,
+    /// however long it is.
+    ///
+    /// # Errors
+    /// What the server did instead. A header that is none is the caller's trouble: `Odd`.
+    pub fn once<T: DeserializeOwned>(
+        &self,
+        permit: &Permit,
+        (verb, path): (Verb, &str),
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<T, Trouble> {
+        let headers = header_map(headers).map_err(|error| Trouble::Odd(error.message))?;
+        let answer = self.send(permit, verb, path, &headers, body)?;
+        read(answer, LISTING_BYTES_MAX)
+    }
+
+    fn send(
+        &self,
+        permit: &Permit,
+        verb: Verb,
+        path: &str,
+        headers: &HeaderMap,
+        body: Option<&Value>,
+    ) -> Result<Response, Trouble> {
+        let url = format!("{}{path}", permit.endpoint());
+        let request = match verb {
+            Verb::Get => self.client.get(&url),
+            Verb::Post => self.client.post(&url),
+            Verb::Delete => self.client.delete(&url),
+        };
+        let request = request.headers(headers.clone());
+        let request = match body {
+            Some(body) => request.body(body.to_string()),
+            None => request,
+        };
+        let answer = request
+            .send()
+            .map_err(|error| Trouble::NoAnswer(chain(&error)))?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        let after = answer.headers().get(RETRY_AFTER);
+        let seconds = after.and_then(|value| value.to_str().ok()?.trim().parse::<u64>().ok());
+        Err(Trouble::Status(
+            status.as_u16(),
+            seconds.map(Duration::from_secs),
+        ))
     }
 
     fn given_up(&self, permit: &Permit, why: &str) -> Error {
@@ -175,24 +265,14 @@ fn chain(error: &reqwest::Error) -> String {
     cause.to_string().to_lowercase()
 }
 
-fn answer(response: Response) -> Result<Value, Fault> {
-    let status = response.status();
-    if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
-        let after = response.headers().get(RETRY_AFTER);
-        let seconds = after.and_then(|value| value.to_str().ok()?.trim().parse::<u64>().ok());
-        let wait = seconds.map(|seconds| seconds.saturating_mul(1_000));
-        return Err(Fault::Passing(format!("answers {}", status.as_u16()), wait));
-    }
-    if !status.is_success() {
-        return Err(Fault::Lasting(format!("answers {}", status.as_u16())));
-    }
-    let mut text = Vec::new();
-    let read = response.take(ANSWER_BYTES_MAX + 1).read_to_end(&mut text);
-    if read.is_err() {
-        return Err(Fault::Passing("the answer ends early".to_owned(), None));
-    }
-    if text.len() as u64 > ANSWER_BYTES_MAX {
-        return Err(Fault::Lasting("the answer is too long".to_owned()));
-    }
-    serde_json::from_slice(&text).map_err(|_| Fault::Lasting("the answer is no JSON".to_owned()))
+fn read<T: DeserializeOwned>(answer: Response, bytes_max: u64) -> Result<T, Trouble> {
+    let mut body = BufReader::new(answer.take(bytes_max));
+    serde_json::from_reader(&mut body).map_err(|error| {
+        let is_cut = body.get_ref().limit() == 0;
+        match error.classify() {
+            _ if is_cut => Trouble::Odd("the answer is too long".into()),
+            Category::Io => Trouble::NoAnswer("the answer ends early".into()),
+            _ => Trouble::Odd("the answer is no JSON".into()),
+        }
+    })
 }

@@ -4,14 +4,19 @@
 //! run asks the sink what arrived before it sends anything. Knows the order of these steps; refuses
 //! to know what a sink is.
 
+mod enrichment;
+mod purse;
+
 use crate::model::activity::ActivityTally;
 use crate::model::delivery::{Delivery, Fault, Landed, Outcome, Parcel, Receipt, State};
 use crate::model::error::Error;
+use crate::model::extraction::Extraction;
 use crate::model::frontmatter::{Header, VERSION, heading, render, source_description};
 use crate::model::time::Time;
 use crate::stages::upload::{RetryOptions, Sink, upload};
 use crate::store::{Due, Found, SinkRow, Store};
 use anyhow::Result;
+use purse::Purse;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -40,6 +45,12 @@ pub struct Orders<'a> {
     pub episodes_max: Option<usize>,
     /// Episodes a minute; `None`: as many as the sink takes.
     pub rate_per_minute: Option<u32>,
+    /// What the sink's server spends on an episode, where it asks a language model.
+    pub extraction: Option<Extraction>,
+    /// US dollars that it may spend for this run; `None`: no bound.
+    pub usd_max: Option<f64>,
+    /// Whether this run has waited for the sink's server as long as it may.
+    pub is_late: &'a dyn Fn() -> bool,
     /// How it is waited between batches, to keep that rate.
     pub wait: &'a dyn Fn(Duration),
     /// What was stored before the sink was known goes too.
@@ -57,7 +68,7 @@ pub struct Orders<'a> {
 }
 
 /// What a delivery did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Delivered {
     /// The sink's name.
     pub sink: String,
@@ -73,6 +84,20 @@ pub struct Delivered {
     pub dead: u64,
     /// Removed there, because they are no more here.
     pub forgotten: u64,
+    /// No more here, and the sink can't remove them.
+    pub kept: u64,
+    /// Worked through by the sink: Graphiti took entities and facts from them.
+    pub enriched: u64,
+    /// There, and still to be worked through.
+    pub to_enrich: u64,
+    /// Taken by a sink that can't be asked whether they are there.
+    pub unverified: u64,
+    /// There, beside an older revision that the sink can't remove.
+    pub beside: u64,
+    /// US dollars that the sink's server spent, as estimated.
+    pub usd: f64,
+    /// Why the run sent less than it could, where no sink is to blame: `budget` or `time`.
+    pub stopped: Option<String>,
     /// Due and not sent in this run.
     pub waiting: u64,
     /// Why the sink was left. Never content.
@@ -101,12 +126,12 @@ pub fn deliver(
     };
     let paused = row.paused_until.filter(|until| *until > orders.now);
     if let (Some(until), false) = (paused, orders.insist) {
-        done.waiting = waiting(store, row.n, sink, orders)?;
+        still(store, row.n, sink, orders, &mut done)?;
         (done.fault, done.paused_until) = (row.error, Some(until));
         return Ok(done);
     }
     let fault = steps(store, &row, sink, orders, &mut done)?.err();
-    done.waiting = waiting(store, row.n, sink, orders)?;
+    still(store, row.n, sink, orders, &mut done)?;
     store.clean(row.n)?;
     match fault {
         None => store.pause(row.n, 0, None, None)?,
@@ -124,6 +149,21 @@ pub fn deliver(
     Ok(done)
 }
 
+/// What a run leaves to do.
+fn still(
+    store: &Store,
+    n: i64,
+    sink: &mut dyn Sink,
+    orders: &Orders<'_>,
+    done: &mut Delivered,
+) -> Result<()> {
+    done.waiting = waiting(store, n, sink, orders)?;
+    if sink.enrichment().is_some() {
+        done.to_enrich = store.to_enrich(n, orders.kept_here, Time(i64::MAX))?.len() as u64;
+    }
+    Ok(())
+}
+
 /// The inner error is the sink's.
 fn steps(
     store: &mut Store,
@@ -139,30 +179,87 @@ fn steps(
     if let Err(fault) = ask_to_forget(store, row.n, sink, done)? {
         return Ok(Err(fault));
     }
-    let due = due(store, row.n, sink, orders)?;
+    if let Err(fault) = send(store, row.n, sink, orders, done)? {
+        return Ok(Err(fault));
+    }
+    enrichment::enrich(store, row.n, sink, orders, done)
+}
+
+/// What is due, batch by batch.
+fn send(
+    store: &mut Store,
+    n: i64,
+    sink: &mut dyn Sink,
+    orders: &Orders<'_>,
+    done: &mut Delivered,
+) -> Result<Result<(), Fault>> {
+    let due = due(store, n, sink, orders)?;
     if due.is_empty() {
         return Ok(Ok(()));
     }
     if let Err(fault) = sink.tells_apart(&store.groups()?) {
         return Ok(Err(fault));
     }
-    let now = orders.episodes_max.unwrap_or(due.len()).min(due.len());
-    let many = BATCH.min(orders.on_their_way_max).max(1);
-    let many = orders
-        .rate_per_minute
-        .map_or(many, |rate| many.min(rate as usize));
-    for (nth, rows) in due[..now].chunks(many).enumerate() {
-        if let (Some(rate), true) = (orders.rate_per_minute, nth > 0) {
-            (orders.wait)(Duration::from_secs_f64(
-                60.0 * many as f64 / f64::from(rate),
-            ));
-        }
+    // a sink that enriches pays for that, and not for what it holds
+    let is_paid = sink.enrichment().is_none();
+    let mut purse = Purse::new(orders.extraction.filter(|_| is_paid), orders.usd_max);
+    let many = BATCH.min(orders.on_their_way_max).min(sink.batch_max());
+    for rows in paced(&due, many, orders) {
         (orders.permitted)(store)?;
-        if let Err(fault) = batch(store, row.n, rows, sink, orders, done)? {
+        if is_paid && (orders.is_late)() {
+            done.stopped = Some("time".into());
+            break;
+        }
+        let parcels = purse.pays(outgoing(store, n, rows, orders)?, done);
+        if let Err(fault) = batch(store, n, &parcels, sink, orders, done)? {
             return Ok(Err(fault));
+        }
+        if done.stopped.is_some() {
+            break;
         }
     }
     Ok(Ok(()))
+}
+
+/// Rows in batches of at most so many, as many as a run may send, at the rate that is allowed.
+fn paced<'a>(
+    rows: &'a [i64],
+    many: usize,
+    orders: &'a Orders<'_>,
+) -> impl Iterator<Item = &'a [i64]> {
+    let now = orders.episodes_max.unwrap_or(rows.len()).min(rows.len());
+    let rate = orders.rate_per_minute;
+    let many = rate.map_or(many, |rate| many.min(rate as usize)).max(1);
+    let batches = rows[..now].chunks(many).enumerate();
+    batches.map(move |(nth, rows)| {
+        if let (Some(rate), true) = (rate, nth > 0) {
+            let pause = 60.0 * many as f64 / f64::from(rate);
+            (orders.wait)(Duration::from_secs_f64(pause));
+        }
+        rows
+    })
+}
+
+/// Episodes by row number, as they are handed over.
+fn outgoing(
+    store: &Store,
+    n: i64,
+    rows: &[i64],
+    orders: &Orders<'_>,
+) -> Result<Vec<Parcel>, Error> {
+    let found = store.outgoing(n, rows)?.into_iter();
+    Ok(found
+        .map(|(found, attempts)| parcel(found, attempts, orders))
+        .collect())
+}
+
+fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
+    let receipt = |parcel: &Parcel| Receipt {
+        id: parcel.id,
+        revision: parcel.revision,
+        place: sink.place(parcel),
+    };
+    parcels.iter().map(receipt).collect()
 }
 
 fn due(store: &Store, n: i64, sink: &dyn Sink, orders: &Orders<'_>) -> Result<Vec<i64>, Error> {
@@ -181,39 +278,31 @@ fn due(store: &Store, n: i64, sink: &dyn Sink, orders: &Orders<'_>) -> Result<Ve
 
 /// What is due, and what was sent and nobody knows of.
 fn waiting(store: &Store, n: i64, sink: &dyn Sink, orders: &Orders<'_>) -> Result<u64, Error> {
-    let sent = store.receipts(n, State::Sent, None, usize::MAX)?;
+    let sent = store.receipts(n, &[State::Sent], None, usize::MAX)?;
     Ok((due(store, n, sink, orders)?.len() + sent.len()) as u64)
 }
 
 fn batch(
     store: &mut Store,
     n: i64,
-    rows: &[i64],
+    parcels: &[Parcel],
     sink: &mut dyn Sink,
     orders: &Orders<'_>,
     done: &mut Delivered,
 ) -> Result<Result<(), Fault>> {
-    let parcels: Vec<Parcel> = store
-        .outgoing(n, rows)?
-        .into_iter()
-        .map(|(found, attempts)| parcel(found, attempts, orders))
-        .collect();
     if parcels.is_empty() {
         return Ok(Ok(()));
     }
-    let receipt = |parcel: &Parcel| Receipt {
-        id: parcel.id,
-        revision: parcel.revision,
-        place: sink.place(parcel),
-    };
-    let receipts: Vec<Receipt> = parcels.iter().map(receipt).collect();
+    let receipts = receipts(sink, parcels);
     // it is called otherwise by now: the new place is noted only when the old one is empty
     let elsewhere = store.elsewhere(n, &receipts)?;
-    if let (false, Err(fault)) = (elsewhere.is_empty(), sink.forget(&elsewhere)) {
+    if !elsewhere.is_empty()
+        && let Err(fault) = sink.forget(&elsewhere)
+    {
         return Ok(Err(fault));
     }
     store.sending(n, &receipts, orders.now)?;
-    let uploaded = upload(&parcels, sink, &orders.retry, orders.now);
+    let uploaded = upload(parcels, sink, &orders.retry, orders.now);
     store.delivered(n, &uploaded.deliveries, orders.now)?;
     for (delivery, parcel) in uploaded
         .deliveries
@@ -224,8 +313,11 @@ fn batch(
             State::Seen => {
                 done.delivered += 1;
                 done.bytes += parcel.content.len() as u64;
+                done.beside += u64::from(delivery.error.is_some());
             }
+            State::Unverified => done.unverified += 1,
             State::Dead => done.dead += 1,
+            State::Sent => {}
             _ => done.failed += 1,
         }
     }
@@ -244,6 +336,16 @@ fn ask(sink: &mut dyn Sink, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> 
     }
 }
 
+/// The same; what is missing won't come any more.
+fn arrived(sink: &mut dyn Sink, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    let landed = ask(sink, receipts)?;
+    if landed.iter().all(|landed| *landed != Landed::Missing) {
+        return Ok(landed);
+    }
+    sink.settle()?;
+    ask(sink, receipts)
+}
+
 /// What an earlier run handed over without noting the outcome: the sink is asked.
 fn settle_sent(
     store: &mut Store,
@@ -253,11 +355,11 @@ fn settle_sent(
     done: &mut Delivered,
 ) -> Result<Result<(), Fault>> {
     loop {
-        let sent = store.receipts(n, State::Sent, None, RECEIPTS)?;
+        let sent = store.receipts(n, &[State::Sent], None, RECEIPTS)?;
         if sent.is_empty() {
             return Ok(Ok(()));
         }
-        let landed = match ask(sink, &sent) {
+        let landed = match arrived(sink, &sent) {
             Ok(landed) => landed,
             Err(fault) => return Ok(Err(fault)),
         };
@@ -265,7 +367,8 @@ fn settle_sent(
         let mut missing = Vec::new();
         for (receipt, landed) in sent.into_iter().zip(landed) {
             match landed {
-                Landed::Missing => missing.push(receipt),
+                // handing it over again removes what it was before
+                Landed::Missing | Landed::Beside => missing.push(receipt),
                 Landed::Once | Landed::Twice => seen.push(Delivery {
                     id: receipt.id,
                     revision: receipt.revision,
@@ -289,17 +392,33 @@ fn ask_to_forget(
     sink: &mut dyn Sink,
     done: &mut Delivered,
 ) -> Result<Result<(), Fault>> {
+    // what is under way there would come back: it is removed now, and again when nothing is
+    let is_under_way = store.forgets_what_is_under_way(n)?;
+    let mut after = None;
     loop {
-        let gone = store.receipts(n, State::Gone, None, RECEIPTS)?;
-        if gone.is_empty() {
-            return Ok(Ok(()));
+        let gone = store.receipts(n, &[State::Gone], after, RECEIPTS)?;
+        let Some(last) = gone.last() else {
+            break;
+        };
+        after = Some(last.id);
+        let kept = match sink.forget(&gone) {
+            Ok(kept) => kept,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        if !is_under_way {
+            done.kept += kept.len() as u64;
+            done.forgotten += (gone.len() - kept.len()) as u64;
+            store.forget_receipts(n, &gone, &kept)?;
         }
-        if let Err(fault) = sink.forget(&gone) {
-            return Ok(Err(fault));
-        }
-        done.forgotten += gone.len() as u64;
-        store.forget_receipts(n, &gone)?;
     }
+    if !is_under_way {
+        return Ok(Ok(()));
+    }
+    if let Some(Err(fault)) = sink.enrichment().map(|server| server.settle()) {
+        return Ok(Err(fault));
+    }
+    store.settled(n)?;
+    ask_to_forget(store, n, sink, done)
 }
 
 /// What a sink holds of everything that the store has a receipt of.
@@ -313,6 +432,10 @@ pub struct Verified {
     pub missing: u64,
     /// There more than once.
     pub twice: u64,
+    /// Of those that are there, the ones with an older revision beside them.
+    pub beside: u64,
+    /// Nobody can say of these whether they are there.
+    pub unverified: u64,
     /// Missing ones that wait again.
     pub requeued: u64,
 }
@@ -335,9 +458,11 @@ pub fn verify(
     let Some(row) = store.known_sink(name)? else {
         return Ok(Ok(verified));
     };
+    let unverified = store.receipts(row.n, &[State::Unverified], None, usize::MAX)?;
+    verified.unverified = unverified.len() as u64;
     let mut after = None;
     loop {
-        let seen = store.receipts(row.n, State::Seen, after, RECEIPTS)?;
+        let seen = store.receipts(row.n, &[State::Seen, State::Enriched], after, RECEIPTS)?;
         let Some(last) = seen.last() else {
             return Ok(Ok(verified));
         };
@@ -350,6 +475,10 @@ pub fn verify(
         for (receipt, landed) in seen.into_iter().zip(landed) {
             match landed {
                 Landed::Once => verified.landed += 1,
+                Landed::Beside => {
+                    verified.landed += 1;
+                    verified.beside += 1;
+                }
                 Landed::Twice => verified.twice += 1,
                 Landed::Missing => missing.push(receipt),
             }
@@ -363,11 +492,15 @@ pub fn verify(
 }
 
 /// Writes an episode that says nothing, reads it back and removes it. It stands in a group of its
-/// own, so that a graph of that name may stay behind, empty.
+/// own, so that a graph of that name may stay behind, empty. `false`: the sink can't remove it.
 ///
 /// # Errors
 /// At which of these the sink failed.
-pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<(), Fault> {
+pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
+    match sink.enrichment() {
+        Some(server) => server.settle()?,
+        None => sink.settle()?,
+    }
     let parcel = Parcel {
         id: Uuid::new_v5(&Uuid::NAMESPACE_URL, b"sessionmill:smoke"),
         revision: 1,
@@ -388,16 +521,20 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<(), Fault> {
         place: sink.place(&parcel),
     }];
     match sink.deliver(&[parcel])?.pop() {
-        Some(Outcome::Seen) => {}
+        Some(Outcome::Seen | Outcome::Beside) => {}
         Some(Outcome::Refused(reason) | Outcome::Failed(reason)) => {
             return Err(Fault::Batch(reason));
         }
-        None => return Err(Fault::Batch("it said nothing about an episode".into())),
+        Some(Outcome::Unknown | Outcome::Lost | Outcome::Unverified) | None => {
+            let silent = || Fault::Batch("it said nothing about an episode".into());
+            return Err(sink.leave().unwrap_or_else(silent));
+        }
     }
     let landed = sink.verify(&receipt)?;
-    sink.forget(&receipt)?;
+    let kept = sink.forget(&receipt)?;
     match (landed.as_slice(), sink.verify(&receipt)?.as_slice()) {
-        ([Landed::Once], [Landed::Missing]) => Ok(()),
+        ([Landed::Once], [Landed::Missing]) => Ok(true),
+        ([Landed::Once], _) if !kept.is_empty() => Ok(false),
         ([Landed::Once], _) => Err(Fault::Batch("what was removed is still there".into())),
         _ => Err(Fault::Batch("what was written was not read back".into())),
     }

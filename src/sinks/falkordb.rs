@@ -4,9 +4,10 @@
 //! Writing is a `MERGE` on the id: doing it again changes nothing. A batch counts as delivered once
 //! its nodes were read back in the revision that was sent.
 
+use super::database::Database;
 use super::{cypher, group};
 use crate::model::consent::Permit;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
 use crate::stages::upload::Sink;
 use chrono::SecondsFormat;
@@ -42,7 +43,20 @@ pub struct FalkorDb {
     connection: Option<Connection>,
     /// Graphs whose indices are there.
     indexed: BTreeSet<String>,
+    /// What is new bears the mark of what Graphiti has to work through.
+    marks: bool,
 }
+
+/// A node, as it is read back.
+struct Node {
+    /// It bears the mark.
+    is_marked: bool,
+    /// Ends with the revision.
+    description: String,
+}
+
+/// Nodes by id: one, unless somebody made twins.
+type Nodes = BTreeMap<Uuid, Vec<Node>>;
 
 impl FalkorDb {
     /// The server that the permit is for.
@@ -81,7 +95,14 @@ impl FalkorDb {
             client,
             connection: None,
             indexed: BTreeSet::new(),
+            marks: false,
         })
+    }
+
+    /// The same as the database of a Graphiti server that is to work through what is new.
+    pub fn marking(mut self) -> FalkorDb {
+        self.marks = true;
+        self
     }
 
     fn connection(&mut self) -> Result<&mut Connection, Fault> {
@@ -139,13 +160,9 @@ impl FalkorDb {
         Ok(())
     }
 
-    /// Ids that stand in a graph with their descriptions, one entry per node.
-    fn read_back(
-        &mut self,
-        graph: &str,
-        ids: &[Uuid],
-    ) -> Result<BTreeMap<Uuid, Vec<String>>, Fault> {
-        let mut found: BTreeMap<Uuid, Vec<String>> = BTreeMap::new();
+    /// What stands in a graph of these.
+    fn read_back(&mut self, graph: &str, ids: &[Uuid]) -> Result<Nodes, Fault> {
+        let mut found = Nodes::new();
         if !self.has_graph(graph)? {
             return Ok(found);
         }
@@ -153,24 +170,65 @@ impl FalkorDb {
             let query = format!(
                 "CYPHER ids={} MATCH (n:Episodic) WHERE n.uuid IN $ids \
                  RETURN string.join(collect(n.uuid + ' ' + \
+                 CASE WHEN n.{MARK} IS NULL THEN '' ELSE '{MARK}' END + ' ' + \
                  coalesce(n.source_description, '')), '\n')",
                 id_list(ids)
             );
             // one row: servers may be told to return no more than a few
             for line in self.query(graph, &query)?.concat().concat().lines() {
-                if let Some((id, description)) = line.split_once(' ')
+                if let [id, mark, description] = line.splitn(3, ' ').collect::<Vec<_>>()[..]
                     && let Ok(id) = id.parse()
                 {
-                    found.entry(id).or_default().push(description.to_owned());
+                    found.entry(id).or_default().push(Node {
+                        is_marked: !mark.is_empty(),
+                        description: description.to_owned(),
+                    });
                 }
             }
         }
         Ok(found)
     }
 
+    /// What all these receipts have there, graph by graph.
+    fn held(&mut self, receipts: &[Receipt]) -> Result<Nodes, Fault> {
+        let mut graphs: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
+        for receipt in receipts {
+            graphs.entry(&receipt.place).or_default().push(receipt.id);
+        }
+        let mut found = Nodes::new();
+        for (graph, ids) in graphs {
+            found.extend(self.read_back(graph, &ids)?);
+        }
+        Ok(found)
+    }
+
+    /// The ones of these that are new. The others get the mark where nothing was made of them.
+    fn mark(&mut self, graph: &str, parcels: &[&Parcel]) -> Result<Vec<usize>, Fault> {
+        let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
+        let found = self.read_back(graph, &ids)?;
+        let is_there = |p: &Parcel| landed(found.get(&p.id), p.revision) != Landed::Missing;
+        let (there, new): (Vec<usize>, Vec<usize>) =
+            (0..parcels.len()).partition(|nth| is_there(parcels[*nth]));
+        let there: Vec<Uuid> = there.into_iter().map(|nth| ids[nth]).collect();
+        for ids in there.chunks(IDS_MAX) {
+            let query = format!(
+                "CYPHER ids={} MATCH (n:Episodic) WHERE n.uuid IN $ids \
+                 AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true",
+                id_list(ids)
+            );
+            self.query(graph, &query)?;
+        }
+        Ok(new)
+    }
+
     fn write(&mut self, graph: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
         self.ensure_indices(graph)?;
-        let mut rest = parcels;
+        let new = match self.marks {
+            true => self.mark(graph, parcels)?,
+            false => (0..parcels.len()).collect(),
+        };
+        let new: Vec<&Parcel> = new.into_iter().map(|nth| parcels[nth]).collect();
+        let mut rest = new.as_slice();
         while !rest.is_empty() {
             let mut bytes = 0;
             let fits = |parcel: &&&Parcel| {
@@ -179,19 +237,23 @@ impl FalkorDb {
             };
             let many = rest.iter().take_while(fits).count().clamp(1, IDS_MAX);
             let (now, later) = rest.split_at(many);
-            self.query(graph, &merge(graph, now))?;
+            self.query(graph, &merge(graph, now, self.marks))?;
             rest = later;
         }
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
         let outcome = |parcel: &&Parcel| match landed(found.get(&parcel.id), parcel.revision) {
-            Landed::Once => Outcome::Seen,
+            Landed::Once | Landed::Beside => Outcome::Seen,
             Landed::Missing => Outcome::Failed("it was not read back".into()),
             Landed::Twice => Outcome::Failed("it was read back more than once".into()),
         };
         Ok(parcels.iter().map(outcome).collect())
     }
 }
+
+/// The property that says that Graphiti hasn't worked through a node: its final `SET n = {…}` wipes
+/// what it doesn't know.
+const MARK: &str = "sessionmill_pending";
 
 const RANGE_INDEX: &str =
     "CREATE INDEX FOR (n:Episodic) ON (n.uuid, n.group_id, n.created_at, n.valid_at)";
@@ -208,7 +270,7 @@ fn full_text_index() -> String {
 }
 
 /// A node of ours keeps what Graphiti adds to it; what we send of it is replaced.
-fn merge(graph: &str, parcels: &[&Parcel]) -> String {
+fn merge(graph: &str, parcels: &[&Parcel], marks: bool) -> String {
     let mut rows = String::new();
     cypher::list(&mut rows, parcels, |out, parcel| {
         cypher::map(
@@ -225,11 +287,15 @@ fn merge(graph: &str, parcels: &[&Parcel]) -> String {
             ],
         );
     });
+    let mark = match marks {
+        true => format!(", n.{MARK} = true"),
+        false => String::new(),
+    };
     format!(
         "CYPHER rows={rows} UNWIND $rows AS r MERGE (n:Episodic {{uuid: r.uuid}}) \
-         ON CREATE SET n = r, n.entity_edges = [] \
+         ON CREATE SET n = r, n.entity_edges = []{mark} \
          ON MATCH SET n.name = r.name, n.source_description = r.source_description, \
-         n.content = r.content, n.valid_at = r.valid_at"
+         n.content = r.content, n.valid_at = r.valid_at{mark}"
     )
 }
 
@@ -250,11 +316,11 @@ fn isoformat(time: Time) -> String {
     time.utc().to_rfc3339_opts(precision, false)
 }
 
-/// Descriptions of the nodes with one id; ours end with the revision.
-fn landed(found: Option<&Vec<String>>, revision: u64) -> Landed {
+/// Of the nodes with one id; ours are described with the revision at the end.
+fn landed(found: Option<&Vec<Node>>, revision: u64) -> Landed {
     let ours = format!("{revision:016x}");
     match found.map(Vec::as_slice) {
-        Some([one]) if one.ends_with(&ours) => Landed::Once,
+        Some([one]) if one.description.ends_with(&ours) => Landed::Once,
         Some([]) | Some([_]) | None => Landed::Missing,
         Some(_) => Landed::Twice,
     }
@@ -358,19 +424,12 @@ impl Sink for FalkorDb {
     }
 
     fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
-        let mut graphs: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
-        for receipt in receipts {
-            graphs.entry(&receipt.place).or_default().push(receipt.id);
-        }
-        let mut found = BTreeMap::new();
-        for (graph, ids) in graphs {
-            found.extend(self.read_back(graph, &ids)?);
-        }
+        let found = self.held(receipts)?;
         let landed = |receipt: &Receipt| landed(found.get(&receipt.id), receipt.revision);
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
         let mut graphs: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
         for receipt in receipts {
             graphs.entry(&receipt.place).or_default().push(receipt.id);
@@ -386,6 +445,39 @@ impl Sink for FalkorDb {
                 );
                 self.query(graph, &query)?;
             }
+        }
+        Ok(Vec::new())
+    }
+}
+
+impl Database for FalkorDb {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+        let found = self.held(receipts)?;
+        let progress = |receipt: &Receipt| {
+            let nodes = found.get(&receipt.id);
+            let is_marked = nodes.is_some_and(|nodes| nodes.iter().any(|node| node.is_marked));
+            match landed(nodes, receipt.revision) {
+                Landed::Missing => Progress::Missing,
+                _ if is_marked => Progress::Waits,
+                _ => Progress::Done,
+            }
+        };
+        Ok(receipts.iter().map(progress).collect())
+    }
+
+    fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault> {
+        if !self.has_graph(graph)? {
+            return Ok(false);
+        }
+        let mut literal = String::new();
+        cypher::string(&mut literal, name);
+        let query = format!("MATCH (n:Episodic) WHERE n.name = {literal} RETURN count(n)");
+        Ok(self.query(graph, &query)?.concat().concat() != "0")
+    }
+
+    fn empty(&mut self, graph: &str) -> Result<(), Fault> {
+        if self.has_graph(graph)? {
+            self.query(graph, "MATCH (n) DETACH DELETE n")?;
         }
         Ok(())
     }

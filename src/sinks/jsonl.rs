@@ -202,7 +202,7 @@ impl Sink for Jsonl {
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
         self.told = None;
         let ids: BTreeSet<Uuid> = receipts.iter().map(|receipt| receipt.id).collect();
         let stays = |line: &&[u8]| {
@@ -227,6 +227,6 @@ impl Sink for Jsonl {
                 atomic::write(path, &kept).map_err(self.fault())?;
             }
         }
-        Ok(())
+        Ok(Vec::new())
     }
 }

@@ -229,7 +229,7 @@ impl Sink for Markdown {
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
         let mut files: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
         for receipt in receipts {
             files.entry(&receipt.place).or_default().push(receipt.id);
@@ -241,6 +241,6 @@ impl Sink for Markdown {
                 other => other.map_err(self.fault())?,
             }
         }
-        Ok(())
+        Ok(Vec::new())
     }
 }

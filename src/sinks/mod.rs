@@ -3,7 +3,9 @@
 
 mod atomic;
 pub mod cypher;
+pub mod database;
 pub mod falkordb;
+pub mod graphiti;
 pub mod group;
 pub mod jsonl;
 pub mod markdown;

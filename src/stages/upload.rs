@@ -3,7 +3,7 @@
 //! Knows when an episode is tried again and when it is given up. Refuses to know where episodes
 //! come from (`store`), how a sink works (`sinks`) and what time it is.
 
-use crate::model::delivery::{Delivery, Fault, Landed, Outcome, Parcel, Receipt, State};
+use crate::model::delivery::{Delivery, Fault, Landed, Outcome, Parcel, Progress, Receipt, State};
 use crate::model::time::Time;
 
 /// One destination. Ids are ours; delivering what it has already changes nothing.
@@ -11,6 +11,11 @@ pub trait Sink {
     /// A changed episode takes the place of the one before. Otherwise a sink waits until episodes
     /// are sealed, or quiet for `upload.settle_after`.
     fn replaces(&self) -> bool;
+
+    /// Episodes that it takes at once.
+    fn batch_max(&self) -> usize {
+        usize::MAX
+    }
 
     /// Where it puts an episode: what it needs, besides the id, to find it again.
     fn place(&self, parcel: &Parcel) -> String;
@@ -35,17 +40,61 @@ pub trait Sink {
     /// When nothing of it, or nobody knows what of it, was taken.
     fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault>;
 
+    /// Why it is to be left after what it said last; `None`: go on.
+    fn leave(&mut self) -> Option<Fault> {
+        None
+    }
+
     /// What it holds of these, in order.
     ///
     /// # Errors
     /// When it can't be asked.
     fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault>;
 
-    /// Removes these. What is not there counts as removed.
+    /// Waits until nothing is under way there: what was handed over before is there now, or will
+    /// never be.
     ///
     /// # Errors
-    /// When it can't be asked, or keeps them.
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault>;
+    /// When it isn't known to be so.
+    fn settle(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// Removes these and gives the ones that it can't remove. What is not there counts as removed.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault>;
+
+    /// What makes more of an episode once it is there; `None`: nothing does.
+    fn enrichment(&mut self) -> Option<&mut dyn Enrichment> {
+        None
+    }
+}
+
+/// Works through episodes that a sink holds.
+pub trait Enrichment {
+    /// Episodes that it takes at once.
+    fn batch_max(&self) -> usize;
+
+    /// Which of these it has done, in order.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault>;
+
+    /// Waits until nothing is under way: what was asked for before is done now, or never will be.
+    ///
+    /// # Errors
+    /// When it isn't known to be so.
+    fn settle(&mut self) -> Result<(), Fault>;
+
+    /// Does these, which the sink holds; an outcome for each, in order. What it is asked for twice
+    /// may be done twice: [`Enrichment::settle`] comes before it is asked again.
+    ///
+    /// # Errors
+    /// When nothing of it, or nobody knows what of it, was done.
+    fn enrich(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault>;
 }
 
 /// `session_tracking.resilience.retry_queue` (000-037, 000-038).
@@ -86,6 +135,10 @@ pub fn upload(batch: &[Parcel], sink: &mut dyn Sink, retry: &RetryOptions, now: 
                 let told = part.iter().zip(outcomes);
                 let told = told.map(|(parcel, outcome)| delivery(parcel, outcome, retry, now));
                 uploaded.deliveries.extend(told);
+                if let Some(fault) = sink.leave() {
+                    uploaded.fault = Some(fault);
+                    return uploaded;
+                }
             }
             Err(Fault::Batch(_)) if part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
@@ -104,6 +157,9 @@ pub fn upload(batch: &[Parcel], sink: &mut dyn Sink, retry: &RetryOptions, now: 
     uploaded
 }
 
+/// Noted with an episode that is there.
+const BESIDE: &str = "an older revision stands beside it, which the sink can't remove";
+
 fn delivery(parcel: &Parcel, outcome: Outcome, retry: &RetryOptions, now: Time) -> Delivery {
     let mut delivery = Delivery {
         id: parcel.id,
@@ -115,6 +171,13 @@ fn delivery(parcel: &Parcel, outcome: Outcome, retry: &RetryOptions, now: Time) 
     };
     match outcome {
         Outcome::Seen => delivery.attempts = 0,
+        Outcome::Beside => {
+            delivery.attempts = 0;
+            delivery.error = Some(BESIDE.into());
+        }
+        Outcome::Unverified => delivery.state = State::Unverified,
+        Outcome::Unknown => delivery.state = State::Sent,
+        Outcome::Lost => (delivery.state, delivery.next_at) = (State::Queued, Some(now)),
         Outcome::Refused(reason) => {
             delivery.attempts += 1;
             (delivery.state, delivery.error) = (State::Dead, Some(reason));
@@ -198,8 +261,8 @@ mod tests {
         fn verify(&mut self, _: &[Receipt]) -> Result<Vec<Landed>, Fault> {
             Ok(Vec::new())
         }
-        fn forget(&mut self, _: &[Receipt]) -> Result<(), Fault> {
-            Ok(())
+        fn forget(&mut self, _: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+            Ok(Vec::new())
         }
     }
 

@@ -254,7 +254,7 @@ static TABLES: [Shown; 22] = [
     },
     Shown {
         table: "delivery",
-        columns: &["sink=(SELECT name FROM sink WHERE n = t.sink)", "id=hex(id)", "revision=hex(revision)", "state", "attempts", "error", "place", "-at", "-next_at"],
+        columns: &["sink=(SELECT name FROM sink WHERE n = t.sink)", "id=hex(id)", "revision=hex(revision)", "state", "attempts", "error", "place", "-at", "-next_at", "-asked"],
         rows: None,
         order: "(SELECT name FROM sink WHERE n = t.sink), id",
     },

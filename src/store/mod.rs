@@ -12,6 +12,7 @@ mod commit;
 mod compact;
 mod consent;
 mod dump;
+mod enrichment;
 mod episodes;
 mod fault;
 mod files;

@@ -141,7 +141,7 @@ impl Store {
                             <= CASE e.pending_calls WHEN 0 THEN ?2 ELSE ?3 END)
                        AND NOT EXISTS (
                            SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
-                             AND d.revision = e.revision AND d.state <> 'gone'
+                             AND d.revision = e.revision AND d.state NOT IN ('gone', 'kept')
                              AND (d.state <> 'queued' OR d.next_at > ?4))
                        AND (SELECT project_path FROM session WHERE n = e.session)
                            NOT IN (SELECT value FROM json_each(?5))
@@ -221,15 +221,16 @@ impl Store {
         })
     }
 
-    /// Sinks that have episodes which are no more here, with how many, by name.
-    pub fn left_at_sinks(&self) -> Result<Vec<(String, u64)>> {
-        let read = || -> rusqlite::Result<Vec<(String, u64)>> {
+    /// Sinks that have episodes which are no more here, by name: how many they are still to be asked
+    /// for, and how many they can't remove.
+    pub fn left_at_sinks(&self) -> Result<Vec<(String, u64, u64)>> {
+        let read = || -> rusqlite::Result<Vec<(String, u64, u64)>> {
             self.db
                 .prepare(
-                    "SELECT s.name, count(*) FROM delivery d JOIN sink s ON s.n = d.sink
-                     WHERE d.state = 'gone' GROUP BY s.name ORDER BY s.name",
+                    "SELECT s.name, sum(d.state = 'gone'), sum(d.state = 'kept') FROM delivery d JOIN sink s ON s.n = d.sink
+                     WHERE d.state IN ('gone', 'kept') GROUP BY s.name ORDER BY s.name",
                 )?
-                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
                 .collect()
         };
         read().map_err(failed("reading what sinks have still"))
@@ -240,8 +241,9 @@ impl Store {
     pub fn unsent(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
         self.write_outbox("noting what was not sent", |tx| {
             let mut update = tx.prepare_cached(
-                "UPDATE delivery SET state = 'queued', next_at = ?4, at = ?4
-                 WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state IN ('sent', 'seen')",
+                "UPDATE delivery SET attempts = CASE state WHEN 'sent' THEN attempts ELSE 0 END,
+                     state = 'queued', next_at = ?4, at = ?4
+                 WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state IN ('sent', 'seen', 'enriched')",
             )?;
             for sent in receipts {
                 update.execute(params![
@@ -256,33 +258,45 @@ impl Store {
         })
     }
 
-    /// Receipts in this state, by id, from after `after` on; at most `limit`.
+    /// Receipts in one of these states, by id, from after `after` on; at most `limit`.
     pub fn receipts(
         &self,
         sink: i64,
-        state: State,
+        states: &[State],
         after: Option<Uuid>,
         limit: usize,
     ) -> Result<Vec<Receipt>> {
         let after = after.unwrap_or_default();
+        let states: Vec<String> = states.iter().map(|s| format!("'{}'", s.as_str())).collect();
         let read = || -> rusqlite::Result<Vec<Receipt>> {
             self.db
-                .prepare_cached(
+                .prepare_cached(&format!(
                     "SELECT id, revision, place FROM delivery
-                     WHERE sink = ?1 AND state = ?2 AND id > ?3 ORDER BY id LIMIT ?4",
-                )?
-                .query_map(
-                    params![sink, state.as_str(), after.as_bytes(), int(limit as u64)],
-                    receipt,
-                )?
+                     WHERE sink = ?1 AND state IN ({}) AND id > ?2 ORDER BY id LIMIT ?3",
+                    states.join(", ")
+                ))?
+                .query_map(params![sink, after.as_bytes(), int(limit as u64)], receipt)?
                 .collect()
         };
         read().map_err(failed("reading receipts"))
     }
 
-    /// A sink has removed these: of what was `gone` nothing is left.
-    pub fn forget_receipts(&mut self, sink: i64, receipts: &[Receipt]) -> Result<()> {
+    /// A sink has removed these, but for the ones that it can't: of what was `gone` nothing else is
+    /// left.
+    pub fn forget_receipts(
+        &mut self,
+        sink: i64,
+        receipts: &[Receipt],
+        kept: &[Receipt],
+    ) -> Result<()> {
         self.write_outbox("noting what a sink forgot", |tx| {
+            let mut keep = tx.prepare_cached(
+                "UPDATE delivery SET state = 'kept'
+                 WHERE id = ?1 AND sink = ?2 AND state = 'gone'",
+            )?;
+            for kept in kept {
+                keep.execute(params![kept.id.as_bytes(), sink])?;
+            }
             let mut delete = tx.prepare_cached(
                 "DELETE FROM delivery WHERE id = ?1 AND sink = ?2 AND state = 'gone'",
             )?;
@@ -321,7 +335,7 @@ impl Store {
                       WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1) AND NOT EXISTS (
                           SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
                             AND d.revision = e.revision
-                            AND d.state IN ('before', 'seen', 'dead', 'dropped'))),
+                            AND d.state NOT IN ('queued', 'sent', 'gone', 'kept'))),
                      (SELECT max(n) FROM episode), 0))
                  UPDATE sink SET clean_to = (SELECT n FROM clean)
                  WHERE n = ?1 AND clean_to <> (SELECT n FROM clean)",
@@ -338,7 +352,9 @@ impl Store {
                 .prepare(
                     "SELECT s.name, d.id, d.attempts, d.at, coalesce(d.error, '')
                      FROM delivery d JOIN sink s ON s.n = d.sink
-                     WHERE d.state = 'dead' AND (?1 IS NULL OR s.name = ?1) ORDER BY d.at, d.id",
+                     WHERE (d.state = 'dead' OR d.state = 'seen' AND d.attempts > 0
+                         AND d.next_at IS NULL AND d.error IS NOT NULL)
+                       AND (?1 IS NULL OR s.name = ?1) ORDER BY d.at, d.id",
                 )?
                 .query_map([sink], |row| {
                     Ok(DeadLetter {
@@ -369,13 +385,24 @@ impl Store {
             .filter(|d| ids.is_empty() || ids.contains(&d.id));
         let chosen: Vec<&DeadLetter> = chosen.collect();
         self.write_outbox("settling dead letters", |tx| {
-            let state = if replay { "queued" } else { "dropped" };
+            let (sent, seen) = match replay {
+                true => (
+                    "state = 'queued', attempts = 0",
+                    "attempts = 0, error = NULL",
+                ),
+                false => ("state = 'dropped', attempts = 0", "error = NULL"),
+            };
+            // one that is there and was given up on the way to being enriched stays there
+            let its = "WHERE id = ?1 AND sink = (SELECT n FROM sink WHERE name = ?2)";
             for letter in &chosen {
-                tx.execute(
-                    "UPDATE delivery SET (state, attempts, next_at, at) = (?3, 0, ?4, ?4)
-                     WHERE id = ?1 AND sink = (SELECT n FROM sink WHERE name = ?2)",
-                    params![letter.id.as_bytes(), letter.sink, state, at.0],
-                )?;
+                let key = params![letter.id.as_bytes(), letter.sink, at.0];
+                let settle = format!(
+                    "UPDATE delivery SET {sent}, next_at = ?3, at = ?3 {its} AND state = 'dead'"
+                );
+                if tx.execute(&settle, key)? == 0 {
+                    let settle = format!("UPDATE delivery SET {seen} {its} AND state = 'seen'");
+                    tx.execute(&settle, params![letter.id.as_bytes(), letter.sink])?;
+                }
             }
             if replay {
                 tx.execute("UPDATE sink SET clean_to = 0", [])?;
@@ -413,8 +440,12 @@ impl Store {
             let mut rows = select.query([sink])?;
             while let Some(row) = rows.next()? {
                 let state: String = row.get(0)?;
-                if state == State::Seen.as_str() {
-                    standing.last_seen = row.get::<_, Option<i64>>(2)?.map(Time);
+                if [State::Seen, State::Enriched]
+                    .iter()
+                    .any(|s| s.as_str() == state)
+                {
+                    let last = row.get::<_, Option<i64>>(2)?.map(Time);
+                    standing.last_seen = standing.last_seen.max(last);
                 }
                 standing.states.insert(state, row.get(1)?);
             }
@@ -437,7 +468,7 @@ impl Store {
         read().map_err(failed("reading groups"))
     }
 
-    fn write_outbox(
+    pub(super) fn write_outbox(
         &mut self,
         doing: &str,
         write: impl FnOnce(&Connection) -> rusqlite::Result<()>,

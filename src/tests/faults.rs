@@ -17,21 +17,21 @@ use std::path::Path;
 use uuid::Uuid;
 
 /// Episodes of a schedule.
-const EPISODES: u64 = 200;
-const HOUR_MS: i64 = 3_600_000;
+pub(super) const EPISODES: u64 = 200;
+pub(super) const HOUR_MS: i64 = 3_600_000;
 
 /// SplitMix64.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub(super) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % sides
     }
 
-    fn one_in(&mut self, sides: u64) -> bool {
+    pub(super) fn one_in(&mut self, sides: u64) -> bool {
         self.roll(sides) == 0
     }
 }
@@ -151,7 +151,7 @@ impl Sink for Moody {
         Ok(all)
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
         self.requests += 1;
         for receipt in receipts {
             if self.is_moody && self.dice.one_in(10) {
@@ -159,7 +159,7 @@ impl Sink for Moody {
             }
             self.held.remove(&receipt.id);
         }
-        Ok(())
+        Ok(Vec::new())
     }
 }
 
@@ -184,6 +184,9 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
         on_their_way_max,
         episodes_max: None,
         rate_per_minute: None,
+        extraction: None,
+        usd_max: None,
+        is_late: &|| false,
         wait: &|_| {},
         history: true,
         insist: false,
@@ -199,7 +202,7 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
 }
 
 /// A home whose store holds the episodes, a session each.
-fn many_episodes() -> Desk {
+pub(super) fn many_episodes() -> Desk {
     let desk = super::forget::desk();
     for nth in 0..EPISODES as u32 {
         let session = format!("session-{nth:03}");
@@ -212,7 +215,7 @@ fn many_episodes() -> Desk {
 }
 
 /// Ids and revisions of what is stored.
-fn stored(path: &Path) -> BTreeMap<Uuid, u64> {
+pub(super) fn stored(path: &Path) -> BTreeMap<Uuid, u64> {
     let store = Store::open(path, Access::ReadOnly).unwrap();
     let dump = store.deliverable().into_iter();
     dump.collect()

@@ -40,10 +40,20 @@ pub struct Server {
 impl Server {
     /// Gives the replies one after the other, the last one for ever.
     pub fn new(replies: Vec<Reply>) -> Server {
+        let mut nth = 0;
+        Server::answering(move |_| {
+            nth += 1;
+            let reply = replies.get(nth - 1).or(replies.last());
+            reply.expect("a reply").clone()
+        })
+    }
+
+    /// Asks for each reply.
+    pub fn answering(reply: impl FnMut(&Asked) -> Reply + Send + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, asked) = channel();
-        thread::spawn(move || serve(&listener, &replies, &sender));
+        thread::spawn(move || serve(&listener, reply, &sender));
         Server {
             endpoint: format!("http://{address}"),
             asked,
@@ -56,16 +66,12 @@ impl Server {
     }
 }
 
-fn serve(listener: &TcpListener, replies: &[Reply], asked: &Sender<Asked>) {
-    for (nth, stream) in listener.incoming().enumerate() {
-        let reply = replies
-            .get(nth)
-            .or(replies.last())
-            .expect("a reply")
-            .clone();
+fn serve(listener: &TcpListener, mut reply: impl FnMut(&Asked) -> Reply, asked: &Sender<Asked>) {
+    for stream in listener.incoming() {
         let Ok(stream) = stream else { continue };
         // counted before anything is answered, so that whoever has an answer sees it counted
         let request = read(&stream).unwrap_or_default();
+        let reply = reply(&request);
         if asked.send(request).is_err() {
             return;
         }

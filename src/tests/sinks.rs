@@ -3,8 +3,9 @@
 
 use super::falkor::Falkor;
 use crate::model::consent::{Consent, Permit};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
+use crate::sinks::database::Database;
 use crate::sinks::falkordb::{FalkorDb, Login};
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
@@ -243,6 +244,46 @@ pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
 fn falkordb_keeps_its_promises() {
     let server = Falkor::start();
     keeps_its_promises(&mut falkordb(&server, &Login::default()));
+}
+
+#[test]
+#[ignore = "needs FalkorDB: make test-graph"]
+fn falkordb_marks_what_graphiti_has_to_work_through() {
+    let server = Falkor::start();
+    let mut plain = falkordb(&server, &Login::default());
+    let mut marking = falkordb(&server, &Login::default()).marking();
+    keeps_its_promises(&mut marking);
+    let mut parcels = [parcel(1, "one"), parcel(2, "two"), parcel(4, "four")];
+    let asked = receipts(&plain, &parcels);
+    let progress = |sink: &mut FalkorDb| sink.progress(&asked).unwrap();
+    assert_eq!(progress(&mut marking), [Progress::Missing; 3]);
+    // what was there before has to be worked through as well, unless something was made of it
+    plain.deliver(&parcels).unwrap();
+    let graph = |query: &str| server.redis(&["GRAPH.QUERY", "desk__global", query]);
+    let id = parcels[1].id;
+    graph(&format!(
+        "MATCH (n:Episodic) WHERE n.uuid = '{id}' CREATE (n)-[:MENTIONS]->(:Entity {{name: 'x'}})"
+    ));
+    let (waits, done) = (Progress::Waits, Progress::Done);
+    assert_eq!(progress(&mut marking), [done; 3]);
+    for _ in 0..2 {
+        marking.deliver(&parcels).unwrap();
+        assert_eq!(progress(&mut marking), [waits, done, waits]);
+    }
+    // as Graphiti does in the end: what it doesn't know is wiped
+    graph("MATCH (n:Episodic) SET n.sessionmill_pending = NULL");
+    assert_eq!(progress(&mut marking), [done; 3]);
+    // another revision is worked through again
+    parcels[0] = parcel(1, "changed");
+    let changed = receipts(&marking, &parcels[..1]);
+    marking.deliver(&parcels[..1]).unwrap();
+    assert_eq!(progress(&mut marking), [Progress::Missing, done, done]);
+    assert_eq!(marking.progress(&changed).unwrap(), [waits]);
+    assert!(marking.has("desk__global", "Session 2, part 1").unwrap());
+    assert!(!marking.has("desk__global", "Session 2").unwrap());
+    assert!(!marking.has("no_such_graph", "x").unwrap());
+    marking.empty("desk__global").unwrap();
+    assert_eq!(marking.progress(&changed).unwrap(), [Progress::Missing]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ("insight", &["model", "rules"]),
     // Of `host`, stages take `read::Block` and `read::Reduce`: bytes with their places, no I/O.
     ("stages", &["model", "rules", "host"]),
-    ("sinks", &["model", "stages"]),
+    ("sinks", &["model", "net", "stages"]),
     (
         "memory",
         &[

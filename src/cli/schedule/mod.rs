@@ -133,9 +133,9 @@ fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
     };
     let folder = |sink: &config::Sink| match &sink.to {
         SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
-        SinkTo::FalkorDb { .. } => None,
+        SinkTo::FalkorDb(_) | SinkTo::Graphiti(_) => None,
     };
-    let away = |sink: &config::Sink| sink.to.endpoint().is_some();
+    let away = |sink: &config::Sink| !sink.to.endpoints().is_empty();
     let places = [
         ("SESSIONMILL_HOME", ctx.home.dir.clone()),
         ("CLAUDE_CONFIG_DIR", ctx.env.claude_dir()),

@@ -1,0 +1,129 @@
+//! Sinks as the settings name them, made ready: with the consent, the password and the patience that
+//! they need.
+
+use super::ctx::Ctx;
+use super::keys;
+use crate::config::{Database, Graphiti, Sink as Settings, SinkTo};
+use crate::model::delivery::Fault;
+use crate::model::error::{Error, ErrorKind};
+use crate::model::extraction::Extraction;
+use crate::net::http::{Http, Options, Proxies};
+use crate::sinks::falkordb::{FalkorDb, Login};
+use crate::sinks::graphiti::by_name::ByName;
+use crate::sinks::graphiti::enriched::Enriched;
+use crate::sinks::graphiti::queue::Patience;
+use crate::sinks::graphiti::server::Server;
+use crate::sinks::jsonl::Jsonl;
+use crate::sinks::markdown::Markdown;
+use crate::stages::upload::Sink;
+use crate::store::Store;
+use anyhow::Result;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Episodes that Graphiti reads before each that is posted to it. One that it finds in its database
+/// is of another kind than those, and is read alone.
+const CONTEXT: usize = 10;
+/// Until a server answers. A listing of many episodes takes seconds.
+const ANSWER_MS_MAX: u64 = 60_000;
+
+/// A sink, ready to be asked. Opens no connection yet. `is_unverified`: one that can't be read back is
+/// posted to all the same.
+///
+/// # Errors
+/// Where nobody agreed to an endpoint, or a password is missing.
+pub fn open(
+    settings: &Settings,
+    is_unverified: bool,
+    store: &Store,
+    ctx: &Ctx,
+) -> Result<Box<dyn Sink>> {
+    let key = |key: &str, name: &Option<String>| {
+        let setting = format!("sinks.{}.{key}", settings.name);
+        let name = name.as_ref();
+        name.map(|name| keys::key(&setting, name, ctx)).transpose()
+    };
+    let falkordb = |to: &Database| -> Result<FalkorDb> {
+        let permit = store.permit(&to.endpoint)?;
+        let login = Login {
+            user: to.user.clone(),
+            password: key("password_env", &to.password_env)?,
+        };
+        Ok(FalkorDb::new(&permit, &login).map_err(failed)?)
+    };
+    Ok(match &settings.to {
+        SinkTo::Markdown(folder) => Box::new(Markdown::new(folder.clone())),
+        SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
+        SinkTo::FalkorDb(to) => Box::new(falkordb(to)?),
+        SinkTo::Graphiti(to) => {
+            let permit = store.permit(&to.endpoint)?;
+            let options = Options {
+                timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
+                proxies: proxies(ctx),
+            };
+            let token = key("token_env", &to.token_env)?;
+            let server = Server::new(Http::new(&options)?, permit, token);
+            let patience = Patience {
+                stall: Duration::from_secs(to.stall_s),
+                wait: Rc::new(wait),
+            };
+            let (window, now) = (to.window as usize, ctx.now);
+            match &to.database {
+                Some(database) => {
+                    let database = Box::new(falkordb(database)?.marking());
+                    Box::new(Enriched::new(database, server, patience, window, now))
+                }
+                None => Box::new(ByName::new(server, patience, window, is_unverified, now)),
+            }
+        }
+    })
+}
+
+/// What a sink's server has a language model do, and what that costs; `None`: nothing.
+pub fn extraction(to: &SinkTo) -> Option<Extraction> {
+    let SinkTo::Graphiti(Graphiti {
+        database,
+        usd_per_million: (input, output),
+        ..
+    }) = to
+    else {
+        return None;
+    };
+    Some(Extraction {
+        context: if database.is_some() { 0 } else { CONTEXT },
+        usd_per_million_input: *input,
+        usd_per_million_output: *output,
+    })
+}
+
+/// Proxies, as the environment names them.
+pub fn proxies(ctx: &Ctx) -> Proxies {
+    let var = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        let found = ctx.env.var(name).or_else(|| ctx.env.var(&lower));
+        found.map(str::to_owned)
+    };
+    Proxies {
+        http: var("HTTP_PROXY").or_else(|| var("ALL_PROXY")),
+        https: var("HTTPS_PROXY").or_else(|| var("ALL_PROXY")),
+        none: var("NO_PROXY"),
+    }
+}
+
+/// Waits, as a rate or a queue asks for it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a person wants it slow, or a queue is"
+)]
+pub fn wait(time: Duration) {
+    std::thread::sleep(time);
+}
+
+/// Whose fault it is, for people.
+pub fn failed(fault: Fault) -> Error {
+    let kind = match fault {
+        Fault::Setup(_) => ErrorKind::Usage,
+        Fault::Away(..) | Fault::Batch(_) => ErrorKind::Failed,
+    };
+    Error::new(kind, fault.reason().to_owned())
+}

@@ -1,0 +1,129 @@
+//! How each sink stands: what is there, what waits, what was given up, and what to do about it.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::{ago, count, table, time};
+use crate::config::{Sink, SinkTo};
+use crate::model::delivery::State;
+use crate::model::time::Time;
+use crate::store::{SinkStanding, Store};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// One sink, as it stands.
+struct Standing<'a> {
+    settings: &'a Sink,
+    states: SinkStanding,
+    /// Nobody agreed to this endpoint of it.
+    no_consent: Option<String>,
+    paused_until: Option<Time>,
+    error: Option<String>,
+}
+
+/// Tells how these stand.
+pub fn status(sinks: &[&Sink], ctx: &mut Ctx) -> Result<Exit> {
+    let store = ctx.reader()?;
+    let mut all = Vec::new();
+    for settings in sinks {
+        all.push(standing(settings, &store, ctx)?);
+    }
+    if ctx.out.json {
+        let documents: Vec<Value> = all.iter().map(Standing::json).collect();
+        ctx.out
+            .document("deliver status", json!({"sinks": documents}))?;
+        return Ok(Exit::Done);
+    }
+    let titles = ["sink", "where", "there", "sent", "retried", "dead", "state"];
+    let mut rows = vec![titles.map(str::to_owned).to_vec()];
+    rows.extend(all.iter().map(|standing| standing.row(ctx)));
+    ctx.out.text(table(&rows, &[2, 3, 4, 5]))?;
+    Ok(Exit::Done)
+}
+
+fn standing<'a>(settings: &'a Sink, store: &Store, ctx: &Ctx) -> Result<Standing<'a>> {
+    let row = store.known_sink(&settings.name)?;
+    let states = match &row {
+        Some(row) => store.standing_of(row.n)?,
+        None => SinkStanding::default(),
+    };
+    let mut endpoints = settings.to.endpoints().into_iter();
+    let no_consent = endpoints.find(|endpoint| store.permit(endpoint).is_err());
+    let paused = row.as_ref().and_then(|row| row.paused_until);
+    Ok(Standing {
+        settings,
+        states,
+        no_consent: no_consent.map(ToString::to_string),
+        paused_until: paused.filter(|until| *until > ctx.now),
+        error: row.and_then(|row| row.error),
+    })
+}
+
+impl Standing<'_> {
+    fn of(&self, state: State) -> u64 {
+        let states = &self.states.states;
+        states.get(state.as_str()).copied().unwrap_or(0)
+    }
+
+    fn to(&self) -> String {
+        match &self.settings.to {
+            SinkTo::FalkorDb(to) => to.endpoint.to_string(),
+            SinkTo::Graphiti(to) => to.endpoint.to_string(),
+            SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "sink": self.settings.name,
+            "to": self.to(),
+            "consent": self.no_consent.is_none(),
+            "states": self.states.states,
+            "last_seen": self.states.last_seen.map(|t| t.rfc3339()),
+            "paused_until": self.paused_until.map(|t| t.rfc3339()),
+            "error": self.error,
+        })
+    }
+
+    fn row(&self, ctx: &Ctx) -> Vec<String> {
+        let cell = |state: State| count(self.of(state));
+        vec![
+            self.settings.name.clone(),
+            self.to(),
+            count(self.of(State::Seen) + self.of(State::Enriched)),
+            cell(State::Sent),
+            cell(State::Queued),
+            cell(State::Dead),
+            self.words(ctx),
+        ]
+    }
+
+    fn words(&self, ctx: &Ctx) -> String {
+        let name = &self.settings.name;
+        let mut words = match (&self.no_consent, self.paused_until, self.states.last_seen) {
+            (Some(missing), ..) => {
+                vec![format!("no consent (sessionmill consent give {missing})")]
+            }
+            (_, Some(until), _) => {
+                let error = self.error.clone().unwrap_or_default();
+                let until = time(Some(until), ctx.zone);
+                vec![format!("paused until {until}: {error}")]
+            }
+            (_, None, Some(last)) => vec![format!("delivered {}", ago(last, ctx.now))],
+            (_, None, None) => vec!["nothing delivered yet".to_owned()],
+        };
+        let mut add = |many: u64, what: &str| {
+            if many > 0 {
+                words.push(format!("{} {what}", count(many)));
+            }
+        };
+        let enriches = matches!(&self.settings.to, SinkTo::Graphiti(to) if to.database.is_some());
+        if enriches {
+            add(self.of(State::Seen), "to be enriched");
+        }
+        add(self.of(State::Unverified), "unverified");
+        add(self.of(State::Kept), "that it can't remove");
+        let history = format!("older (sessionmill deliver run {name} --history)");
+        add(self.of(State::Before), &history);
+        words.join("; ")
+    }
+}

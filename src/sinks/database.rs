@@ -1,0 +1,26 @@
+//! What a graph database knows of Graphiti's work, for whoever hands that work out.
+
+use crate::model::delivery::{Fault, Progress, Receipt};
+use crate::stages::upload::Sink;
+
+/// A sink that is the database of a Graphiti server. Its nodes bear a mark until Graphiti, which
+/// wipes what it doesn't know, has worked through them.
+pub trait Database: Sink {
+    /// How far Graphiti is with these, in order.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault>;
+
+    /// An episode of this name stands in this graph.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault>;
+
+    /// Removes everything from a graph.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn empty(&mut self, graph: &str) -> Result<(), Fault>;
+}

@@ -1,0 +1,429 @@
+//! Graphiti with nothing but its REST server: it takes no ids of ours, so an episode's name ends with
+//! its key, and the listing of its group says whether it is there.
+//!
+//! The group is read before anything is posted, and what is missing is posted again only when nothing
+//! is under way: the queue is first in, first out, so what is behind it all says so when it comes.
+
+use super::queue::{End, Patience, Work, follow, outcomes, stalled};
+use super::server::{Listed, Message, Server};
+use super::{CANARY_GROUP, canary_name, post_canary, runs};
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::time::Time;
+use crate::sinks::group;
+use crate::stages::upload::Sink;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// All that a group has.
+const ALL: u64 = 1_000_000_000;
+/// Episodes of others that may have come meanwhile, in a listing of the newest.
+const OTHERS: u64 = 32;
+
+/// A server, and what it is known to have.
+pub struct ByName {
+    server: Server,
+    patience: Patience,
+    window: usize,
+    /// It is not asked what it has.
+    is_unverified: bool,
+    now: Time,
+    groups: BTreeMap<String, Group>,
+    /// Posted by us, and not known to be lost.
+    posted: BTreeSet<Key>,
+    /// Nothing of an earlier run is under way.
+    is_settled: bool,
+    leave: Option<Fault>,
+}
+
+/// An episode and its revision.
+type Key = (Uuid, u64);
+
+/// What a group has, as far as it was read.
+#[derive(Default)]
+struct Group {
+    /// Episodes of ours: the server's ids of their nodes, with their revisions. Nodes that share an
+    /// id are counted.
+    ours: BTreeMap<Uuid, BTreeMap<(String, usize), u64>>,
+    /// When each node's episode happened.
+    times: BTreeMap<String, Option<Time>>,
+}
+
+impl Group {
+    fn add(&mut self, listed: Vec<Listed>) {
+        let mut times_listed: BTreeMap<String, usize> = BTreeMap::new();
+        for episode in listed {
+            let nth = times_listed.entry(episode.uuid.clone()).or_default();
+            *nth += 1;
+            if let Some((id, revision)) = key_of(&episode.name) {
+                let nodes = self.ours.entry(id).or_default();
+                nodes.insert((episode.uuid.clone(), *nth), revision);
+            }
+            let at = episode.valid_at.as_deref().and_then(Time::parse);
+            self.times.insert(episode.uuid, at);
+        }
+    }
+
+    /// Nodes of an episode: those of this revision, and the others'.
+    fn nodes(&self, id: Uuid, revision: u64) -> (usize, Vec<&str>) {
+        let nodes = self.ours.get(&id).into_iter().flatten();
+        let (same, other): (Vec<_>, Vec<_>) = nodes.partition(|(_, r)| **r == revision);
+        (
+            same.len(),
+            other
+                .into_iter()
+                .map(|((uuid, _), _)| uuid.as_str())
+                .collect(),
+        )
+    }
+
+    fn landed(&self, id: Uuid, revision: u64) -> Landed {
+        match self.nodes(id, revision) {
+            (0, _) => Landed::Missing,
+            (1, older) if older.is_empty() => Landed::Once,
+            (1, _) => Landed::Beside,
+            _ => Landed::Twice,
+        }
+    }
+}
+
+/// `Session 6b1f0a34, part 2: fix the tests [<id> <revision>]`.
+fn name_of(parcel: &Parcel) -> String {
+    let (name, id, revision) = (&parcel.name, parcel.id, parcel.revision);
+    format!("{name} [{id} {revision:016x}]").replace('\0', "")
+}
+
+/// The key at a name's end; `None`: it is not ours.
+fn key_of(name: &str) -> Option<Key> {
+    let (_, key) = name.strip_suffix(']')?.rsplit_once('[')?;
+    let (id, revision) = key.split_once(' ')?;
+    Some((id.parse().ok()?, u64::from_str_radix(revision, 16).ok()?))
+}
+
+impl ByName {
+    /// `window`: episodes that the server is given at once. `is_unverified`: they are posted without
+    /// asking whether they are there.
+    pub fn new(
+        server: Server,
+        patience: Patience,
+        window: usize,
+        is_unverified: bool,
+        now: Time,
+    ) -> ByName {
+        ByName {
+            server,
+            patience,
+            window,
+            is_unverified,
+            now,
+            groups: BTreeMap::new(),
+            posted: BTreeSet::new(),
+            is_settled: false,
+            leave: None,
+        }
+    }
+
+    /// Reads a group as a whole.
+    fn read(&mut self, group: &str) -> Result<&Group, Fault> {
+        let mut whole = Group::default();
+        whole.add(self.server.episodes(group, ALL)?);
+        self.groups.insert(group.to_owned(), whole);
+        Ok(&self.groups[group])
+    }
+
+    /// The same, where it isn't known from this run.
+    fn known(&mut self, group: &str) -> Result<&Group, Fault> {
+        match self.groups.contains_key(group) {
+            true => Ok(&self.groups[group]),
+            false => self.read(group),
+        }
+    }
+
+    fn follow(
+        &mut self,
+        items: Vec<(String, Key)>,
+        oldest: Time,
+    ) -> Result<(Vec<bool>, End), Fault> {
+        let mut newer: BTreeMap<String, u64> = BTreeMap::new();
+        for (group, _) in &items {
+            let times = self.groups.get(group).map(|group| &group.times);
+            let times = times.into_iter().flat_map(BTreeMap::values);
+            let many = times.filter(|at| at.is_none_or(|at| at >= oldest)).count();
+            newer.insert(group.clone(), (many + items.len()) as u64 + OTHERS);
+        }
+        let mut work = Window {
+            server: &self.server,
+            groups: &mut self.groups,
+            items,
+            newer,
+            now: self.now,
+            canary: String::new(),
+        };
+        follow(&mut work, &self.patience)
+    }
+
+    /// Whether anything was ever read back from this server, or it has to be tried out first.
+    fn has_shown_something(&self) -> bool {
+        self.is_settled || self.groups.values().any(|group| !group.times.is_empty())
+    }
+
+    fn post(&mut self, parcels: &[&Parcel]) -> Result<(), Fault> {
+        for parcels in runs(parcels, |parcel| group::graph_name(&parcel.group)) {
+            let names: Vec<String> = parcels.iter().map(|parcel| name_of(parcel)).collect();
+            let messages: Vec<Message<'_>> = parcels
+                .iter()
+                .zip(&names)
+                .map(|(parcel, name)| Message::of(parcel, name))
+                .collect();
+            self.server.post(&self.place(parcels[0]), &messages)?;
+            let keys = parcels.iter().map(|parcel| (parcel.id, parcel.revision));
+            self.posted.extend(keys);
+        }
+        Ok(())
+    }
+
+    /// Posts what isn't there and waits for it; what came of each, in order.
+    fn bring(&mut self, missing: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+        let Some(oldest) = missing.iter().map(|parcel| parcel.valid_at).min() else {
+            return Ok(Vec::new());
+        };
+        let has_failed = missing.iter().any(|parcel| parcel.attempts > 0);
+        if has_failed || !self.has_shown_something() {
+            self.settle()?;
+        }
+        // of a batch that was refused in part, some may be under way
+        let is_new = |parcel: &&Parcel| !self.posted.contains(&(parcel.id, parcel.revision));
+        let new: Vec<&Parcel> = missing.iter().copied().filter(is_new).collect();
+        self.post(&new)?;
+        let item = |parcel: &&Parcel| (self.place(parcel), (parcel.id, parcel.revision));
+        let (done, end) = self.follow(missing.iter().map(item).collect(), oldest)?;
+        match end {
+            End::Stalled => self.leave = Some(stalled(&self.patience)),
+            End::Settled => self.posted.clear(),
+        }
+        Ok(outcomes(&done, end))
+    }
+
+    /// Removes what is there of these, as far as the server can; reads their groups then.
+    fn remove(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+        let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
+        for group in &groups {
+            self.read(group)?;
+        }
+        let mut asked = false;
+        for receipt in receipts {
+            let nodes = self.groups[&receipt.place].ours.get(&receipt.id);
+            for (uuid, _) in nodes.into_iter().flat_map(BTreeMap::keys) {
+                self.server.delete(uuid)?;
+                asked = true;
+            }
+        }
+        for group in groups.into_iter().filter(|_| asked) {
+            self.read(group)?;
+        }
+        Ok(())
+    }
+
+    /// Removes what an episode was before; `false`: the server keeps it.
+    fn replace(&mut self, parcel: &Parcel) -> Result<bool, Fault> {
+        let group = self.place(parcel);
+        let older = |group: &Group| {
+            let (_, older) = group.nodes(parcel.id, parcel.revision);
+            older.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let before = older(self.known(&group)?);
+        if before.is_empty() {
+            return Ok(true);
+        }
+        for uuid in before {
+            self.server.delete(&uuid)?;
+        }
+        Ok(older(self.read(&group)?).is_empty())
+    }
+}
+
+/// Episodes that were posted, by group and key.
+struct Window<'a> {
+    server: &'a Server,
+    groups: &'a mut BTreeMap<String, Group>,
+    items: Vec<(String, Key)>,
+    /// How many of the newest of a group hold them.
+    newer: BTreeMap<String, u64>,
+    now: Time,
+    canary: String,
+}
+
+impl Work for Window<'_> {
+    fn done(&mut self) -> Result<Vec<bool>, Fault> {
+        for (group, newest) in &self.newer {
+            let listed = self.server.episodes(group, *newest)?;
+            self.groups.entry(group.clone()).or_default().add(listed);
+        }
+        let is_there = |(group, (id, revision)): &(String, Key)| {
+            let group = self.groups.get(group);
+            group.is_some_and(|group| group.nodes(*id, *revision).0 > 0)
+        };
+        Ok(self.items.iter().map(is_there).collect())
+    }
+
+    fn send_canary(&mut self) -> Result<(), Fault> {
+        // somebody else's may be newer
+        self.newer.values_mut().for_each(|newest| *newest = ALL);
+        self.canary = canary_name(self.now);
+        post_canary(self.server, &self.canary, self.now)
+    }
+
+    fn sees_canary(&mut self) -> Result<bool, Fault> {
+        let listed = self.server.episodes(CANARY_GROUP, ALL)?;
+        let Some(seen) = listed.iter().find(|listed| listed.name == self.canary) else {
+            return Ok(false);
+        };
+        self.server.delete(&seen.uuid)?;
+        Ok(true)
+    }
+}
+
+impl Sink for ByName {
+    fn replaces(&self) -> bool {
+        false
+    }
+
+    fn batch_max(&self) -> usize {
+        self.window
+    }
+
+    fn place(&self, parcel: &Parcel) -> String {
+        group::graph_name(&parcel.group)
+    }
+
+    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+        group::tell_apart(groups)
+    }
+
+    fn check(&mut self) -> Result<String, Fault> {
+        self.server.healthcheck()?;
+        Ok("the server answers (whether it works, --smoke says)".into())
+    }
+
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+        if self.is_unverified {
+            self.post(&batch.iter().collect::<Vec<_>>())?;
+            return Ok(vec![Outcome::Unverified; batch.len()]);
+        }
+        let mut missing = Vec::new();
+        for parcel in batch {
+            let group = self.place(parcel);
+            if self.known(&group)?.nodes(parcel.id, parcel.revision).0 == 0 {
+                missing.push(parcel);
+            }
+        }
+        let mut brought = self.bring(&missing)?.into_iter();
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for parcel in batch {
+            let is_missing = missing.iter().any(|missing| missing.id == parcel.id);
+            let outcome = match is_missing {
+                true => brought.next().unwrap_or(Outcome::Unknown),
+                false => Outcome::Seen,
+            };
+            outcomes.push(match outcome {
+                Outcome::Seen if !self.replace(parcel)? => Outcome::Beside,
+                outcome => outcome,
+            });
+        }
+        Ok(outcomes)
+    }
+
+    fn leave(&mut self) -> Option<Fault> {
+        self.leave.take()
+    }
+
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+        let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
+        for group in groups {
+            self.read(group)?;
+        }
+        let landed =
+            |receipt: &Receipt| self.groups[&receipt.place].landed(receipt.id, receipt.revision);
+        Ok(receipts.iter().map(landed).collect())
+    }
+
+    fn settle(&mut self) -> Result<(), Fault> {
+        if self.is_settled || self.is_unverified {
+            return Ok(());
+        }
+        match self.follow(Vec::new(), self.now)? {
+            (_, End::Settled) => {
+                self.is_settled = true;
+                self.groups.clear();
+                Ok(())
+            }
+            (_, End::Stalled) if self.has_shown_something() => Err(stalled(&self.patience)),
+            (_, End::Stalled) => {
+                let reason = stalled(&self.patience).reason().to_owned();
+                Err(Fault::Away(format!("{reason}{UNVERIFIABLE}"), None))
+            }
+        }
+    }
+
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+        // what is under way would come afterwards: what is there goes now, and what came then
+        self.remove(receipts)?;
+        if !self.is_settled {
+            self.settle()?;
+            self.remove(receipts)?;
+        }
+        let is_kept =
+            |receipt: &&Receipt| self.groups[&receipt.place].ours.contains_key(&receipt.id);
+        Ok(receipts.iter().filter(is_kept).cloned().collect())
+    }
+}
+
+/// What else it may be that never showed anything.
+const UNVERIFIABLE: &str = "; or this server is unverifiable: what it takes can't be read back \
+    (graphiti-core before 0.29 on FalkorDB). deliver run --unverified posts all the same";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_with_its_key_and_no_other_name_does() {
+        let id = Uuid::from_u128(7);
+        let name = format!("Session [x], part 1: a [b] [{id} {:016x}]", 0x2a);
+        assert_eq!(key_of(&name), Some((id, 0x2a)));
+        for name in [
+            "",
+            "x",
+            "[x]",
+            "a [b c]",
+            &format!("[{id}]"),
+            &name[1..name.len() - 1],
+        ] {
+            assert_eq!(key_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_group_tells_what_it_has_once_twice_and_beside() {
+        let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let listed = |uuid: &str, id: Uuid, revision: u64| Listed {
+            uuid: uuid.into(),
+            name: format!("x [{id} {revision:016x}]"),
+            valid_at: None,
+        };
+        let mut group = Group::default();
+        group.add(vec![
+            listed("a", one, 1),
+            listed("b", one, 2),
+            listed("c", two, 1),
+        ]);
+        group.add(vec![listed("c", two, 1)]);
+        assert_eq!(group.landed(one, 1), Landed::Beside);
+        assert_eq!(group.landed(one, 3), Landed::Missing);
+        assert_eq!(group.landed(two, 1), Landed::Once);
+        group.add(vec![listed("d", two, 1)]);
+        assert_eq!(group.landed(two, 1), Landed::Twice);
+        let mut group = Group::default();
+        group.add(vec![listed("c", two, 1), listed("c", two, 1)]);
+        assert_eq!(group.landed(two, 1), Landed::Twice, "one id, two nodes");
+    }
+}

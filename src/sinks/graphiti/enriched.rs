@@ -1,0 +1,182 @@
+//! Graphiti with its database beside it: episodes are written to the database, where writing again
+//! changes nothing, and the server works through them afterwards. That it did, the database says.
+//!
+//! An id is posted only after it was seen in its graph: an unknown one ends the server's worker.
+
+use super::queue::{End, Patience, Work, follow, outcomes, stalled};
+use super::server::{Message, Server};
+use super::{CANARY_GROUP, canary_name, post_canary, runs};
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::time::Time;
+use crate::sinks::database::Database;
+use crate::stages::upload::{Enrichment, Sink};
+
+/// A database and the server that works on it.
+pub struct Enriched {
+    database: Box<dyn Database>,
+    server: Server,
+    patience: Patience,
+    window: usize,
+    now: Time,
+    leave: Option<Fault>,
+}
+
+impl Enriched {
+    /// `window`: episodes that the server is given at once.
+    pub fn new(
+        database: Box<dyn Database>,
+        server: Server,
+        patience: Patience,
+        window: usize,
+        now: Time,
+    ) -> Enriched {
+        Enriched {
+            database,
+            server,
+            patience,
+            window,
+            now,
+            leave: None,
+        }
+    }
+
+    fn follow(&mut self, receipts: Vec<Receipt>) -> Result<(Vec<bool>, End), Fault> {
+        let mut work = Window {
+            database: self.database.as_mut(),
+            server: &self.server,
+            receipts,
+            now: self.now,
+            canary: String::new(),
+        };
+        follow(&mut work, &self.patience)
+    }
+}
+
+/// Nodes that the server was asked to work through.
+struct Window<'a> {
+    database: &'a mut dyn Database,
+    server: &'a Server,
+    receipts: Vec<Receipt>,
+    now: Time,
+    canary: String,
+}
+
+impl Work for Window<'_> {
+    fn done(&mut self) -> Result<Vec<bool>, Fault> {
+        let progress = self.database.progress(&self.receipts)?.into_iter();
+        Ok(progress
+            .map(|progress| progress != Progress::Waits)
+            .collect())
+    }
+
+    fn send_canary(&mut self) -> Result<(), Fault> {
+        self.database.empty(CANARY_GROUP)?;
+        self.canary = canary_name(self.now);
+        post_canary(self.server, &self.canary, self.now)
+    }
+
+    fn sees_canary(&mut self) -> Result<bool, Fault> {
+        self.database.has(CANARY_GROUP, &self.canary)
+    }
+}
+
+impl Sink for Enriched {
+    fn replaces(&self) -> bool {
+        self.database.replaces()
+    }
+
+    fn place(&self, parcel: &Parcel) -> String {
+        self.database.place(parcel)
+    }
+
+    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+        self.database.tells_apart(groups)
+    }
+
+    fn check(&mut self) -> Result<String, Fault> {
+        let database = self.database.check()?;
+        self.server.healthcheck()?;
+        Ok(format!("database: {database}; the server answers"))
+    }
+
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+        self.database.deliver(batch)
+    }
+
+    fn leave(&mut self) -> Option<Fault> {
+        self.leave.take()
+    }
+
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+        self.database.verify(receipts)
+    }
+
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+        self.database.forget(receipts)
+    }
+
+    fn enrichment(&mut self) -> Option<&mut dyn Enrichment> {
+        Some(self)
+    }
+}
+
+impl Enrichment for Enriched {
+    fn batch_max(&self) -> usize {
+        self.window
+    }
+
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+        self.database.progress(receipts)
+    }
+
+    fn settle(&mut self) -> Result<(), Fault> {
+        match self.follow(Vec::new())? {
+            (_, End::Settled) => Ok(()),
+            (_, End::Stalled) => {
+                let reason = stalled(&self.patience).reason().to_owned();
+                let other = "or it works on another database than this sink's";
+                Err(Fault::Away(format!("{reason}; {other}"), None))
+            }
+        }
+    }
+
+    fn enrich(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+        let receipt = |parcel: &Parcel| Receipt {
+            id: parcel.id,
+            revision: parcel.revision,
+            place: self.database.place(parcel),
+        };
+        let receipts: Vec<Receipt> = batch.iter().map(receipt).collect();
+        for parcels in runs(batch, |parcel| self.database.place(parcel)) {
+            let messages: Vec<Message<'_>> = parcels
+                .iter()
+                .map(|parcel| Message {
+                    node: Some(parcel.id),
+                    ..Message::of(parcel, &parcel.name)
+                })
+                .collect();
+            let group = self.database.place(&parcels[0]);
+            let posted = self.server.post(&group, &messages);
+            posted.map_err(|fault| match fault {
+                // what it takes of them is in the database already
+                Fault::Batch(reason) => Fault::Setup(reason),
+                other => other,
+            })?;
+        }
+        let (done, end) = self.follow(receipts.clone())?;
+        if end == End::Stalled {
+            self.leave = Some(stalled(&self.patience));
+        }
+        let mut outcomes = outcomes(&done, end);
+        let progress = self.database.progress(&receipts)?;
+        for (outcome, progress) in outcomes.iter_mut().zip(progress) {
+            if progress == Progress::Missing {
+                *outcome = match end {
+                    End::Settled => Outcome::Lost,
+                    End::Stalled => Outcome::Unknown,
+                };
+            }
+        }
+        Ok(outcomes)
+    }
+}

@@ -1,0 +1,245 @@
+//! Waiting for a queue that tells nothing: one worker, first in, first out, and whatever goes wrong in
+//! a job may end it without a word.
+//!
+//! What is known follows from the order alone. Work that is done says that all work before it is done
+//! or lost; so where nothing comes for half of the stall time, a *canary* is put behind the work. When
+//! it is seen, what is missing is lost. When nothing comes for the whole of it, the worker is dead, or
+//! so slow that nobody can tell.
+
+use crate::model::delivery::{Fault, Outcome};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How long a queue is waited for.
+#[derive(Clone)]
+pub struct Patience {
+    /// Without anything that comes, the worker is taken for dead.
+    pub stall: Duration,
+    /// How it is waited.
+    pub wait: Rc<dyn Fn(Duration)>,
+}
+
+/// Work in a queue, and how it is looked at.
+pub(super) trait Work {
+    /// Which of it is done, in the order of the queue.
+    fn done(&mut self) -> Result<Vec<bool>, Fault>;
+
+    /// Puts the canary behind it.
+    fn send_canary(&mut self) -> Result<(), Fault>;
+
+    /// The canary came out.
+    fn sees_canary(&mut self) -> Result<bool, Fault>;
+}
+
+/// How the waiting ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Nothing is under way any more: what isn't done is lost.
+    Settled,
+    /// Nothing came for so long that the worker is taken for dead.
+    Stalled,
+}
+
+/// Looks that are taken at least while nothing comes.
+const LOOKS: u32 = 40;
+/// Between looks at most.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Between looks at least: they cost the server something.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+
+/// Waits for the work, or, with no work, for the canary alone.
+pub(super) fn follow(work: &mut dyn Work, patience: &Patience) -> Result<(Vec<bool>, End), Fault> {
+    let longest = (patience.stall / LOOKS).min(PAUSE_MAX);
+    let mut quiet = Duration::ZERO;
+    let mut came = 0;
+    let mut is_canary_sent = false;
+    loop {
+        let is_canary_seen = is_canary_sent && work.sees_canary()?;
+        let done = work.done()?;
+        if is_canary_seen || done.last() == Some(&true) {
+            return Ok((done, End::Settled));
+        }
+        let count = done.iter().filter(|is_done| **is_done).count();
+        if count > came {
+            (came, quiet) = (count, Duration::ZERO);
+        }
+        if quiet >= patience.stall {
+            return Ok((done, End::Stalled));
+        }
+        if !is_canary_sent && (done.is_empty() || quiet >= patience.stall / 2) {
+            work.send_canary()?;
+            is_canary_sent = true;
+        }
+        let pause = (quiet / 4).clamp(PAUSE_MIN.min(longest), longest);
+        (patience.wait)(pause);
+        quiet += pause;
+    }
+}
+
+/// What is to be said of each piece of work. The first that isn't done was the worker's when it went;
+/// it alone is blamed, besides those that were overtaken.
+pub(super) fn outcomes(done: &[bool], end: End) -> Vec<Outcome> {
+    let last_done = done.iter().rposition(|is_done| *is_done);
+    let first_of_tail = last_done.map_or(0, |last| last + 1);
+    let outcome = |(nth, is_done): (usize, &bool)| match (is_done, end) {
+        (true, _) => Outcome::Seen,
+        (false, _) if nth < first_of_tail => Outcome::Failed(LOST.into()),
+        (false, End::Settled) if nth == first_of_tail => Outcome::Failed(LOST.into()),
+        (false, End::Settled) => Outcome::Lost,
+        (false, End::Stalled) if nth == first_of_tail => Outcome::Failed(ENDED.into()),
+        (false, End::Stalled) => Outcome::Unknown,
+    };
+    done.iter().enumerate().map(outcome).collect()
+}
+
+const LOST: &str = "the server took it and lost it";
+const ENDED: &str = "the server's worker stopped at it";
+
+/// What a person has to do.
+pub(super) fn stalled(patience: &Patience) -> Fault {
+    let seconds = patience.stall.as_secs_f64();
+    Fault::Away(
+        format!(
+            "nothing came out of Graphiti's queue for {seconds} s: its worker is dead or stuck; \
+             restart the server (nothing is lost)"
+        ),
+        None,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// A worker that does one job at each look, and what befalls it.
+    #[derive(Default)]
+    struct Worker {
+        jobs: Vec<bool>,
+        at: usize,
+        /// Jobs that it loses.
+        loses: Vec<usize>,
+        dies_at: Option<usize>,
+        /// Looks before each job is done.
+        takes: usize,
+        looks: usize,
+        canary: Option<usize>,
+    }
+
+    impl Work for Worker {
+        fn done(&mut self) -> Result<Vec<bool>, Fault> {
+            self.looks += 1;
+            let is_dead = self.dies_at.is_some_and(|at| self.at >= at);
+            if !is_dead && self.looks.is_multiple_of(self.takes + 1) {
+                if let Some(job) = self.jobs.get_mut(self.at) {
+                    *job = !self.loses.contains(&self.at);
+                }
+                self.at += 1;
+            }
+            Ok(self.jobs.clone())
+        }
+        fn send_canary(&mut self) -> Result<(), Fault> {
+            assert_eq!(self.canary, None, "one is enough");
+            self.canary = Some(self.at.max(self.jobs.len()));
+            Ok(())
+        }
+        fn sees_canary(&mut self) -> Result<bool, Fault> {
+            Ok(self.canary.is_some_and(|place| self.at > place))
+        }
+    }
+
+    /// What is said of a worker's jobs, and the time that it took, in stall times.
+    fn followed(mut worker: Worker, jobs: usize) -> (Vec<Outcome>, f64) {
+        worker.jobs = vec![false; jobs];
+        let waited = Rc::new(RefCell::new(Duration::ZERO));
+        let clock = Rc::clone(&waited);
+        let patience = Patience {
+            stall: Duration::from_secs(40),
+            wait: Rc::new(move |time| *clock.borrow_mut() += time),
+        };
+        let (done, end) = follow(&mut worker, &patience).unwrap();
+        let waited = waited.borrow().as_secs_f64();
+        (outcomes(&done, end), waited / 40.0)
+    }
+
+    fn shape(outcomes: &[Outcome]) -> String {
+        let letter = |outcome: &Outcome| match outcome {
+            Outcome::Seen => 's',
+            Outcome::Failed(_) => 'f',
+            Outcome::Lost => 'l',
+            Outcome::Unknown => 'u',
+            other => panic!("{other:?}"),
+        };
+        outcomes.iter().map(letter).collect()
+    }
+
+    #[test]
+    fn what_is_done_and_what_was_overtaken_is_known_at_once() {
+        let (outcomes, waited) = followed(Worker::default(), 5);
+        assert_eq!(shape(&outcomes), "sssss");
+        assert!(waited < 0.5, "no canary was needed");
+        let loses = vec![0, 2];
+        let (outcomes, waited) = followed(
+            Worker {
+                loses,
+                ..Worker::default()
+            },
+            5,
+        );
+        assert_eq!(shape(&outcomes), "fsfss");
+        assert!(waited < 0.5, "no canary was needed");
+    }
+
+    #[test]
+    fn what_is_missing_at_the_end_is_lost_when_the_canary_came() {
+        let loses = vec![3, 4];
+        let worker = Worker {
+            loses,
+            ..Worker::default()
+        };
+        let (outcomes, waited) = followed(worker, 5);
+        assert_eq!(shape(&outcomes), "sssfl");
+        assert!(waited < 1.0, "{waited}");
+    }
+
+    #[test]
+    fn a_dead_worker_is_noticed_in_its_time_and_blames_the_job_it_was_at() {
+        for at in [0, 2] {
+            let worker = Worker {
+                dies_at: Some(at),
+                ..Worker::default()
+            };
+            let (outcomes, waited) = followed(worker, 4);
+            assert_eq!(shape(&outcomes), ["fuuu", "", "ssfu"][at]);
+            assert!(waited <= 1.2, "{waited}");
+        }
+    }
+
+    #[test]
+    fn a_slow_worker_is_waited_for_as_long_as_something_comes() {
+        let worker = Worker {
+            takes: LOOKS as usize * 3 / 4,
+            ..Worker::default()
+        };
+        let (outcomes, waited) = followed(worker, 6);
+        assert_eq!(shape(&outcomes), "ssssss");
+        assert!(waited > 1.5, "{waited}");
+    }
+
+    #[test]
+    fn without_work_it_is_the_canary_alone_that_is_waited_for() {
+        let (outcomes, waited) = followed(Worker::default(), 0);
+        assert!(outcomes.is_empty() && waited < 0.5);
+        let dies_at = Some(0);
+        let mut worker = Worker {
+            dies_at,
+            ..Worker::default()
+        };
+        let patience = Patience {
+            stall: Duration::from_secs(1),
+            wait: Rc::new(|_| {}),
+        };
+        let (_, end) = follow(&mut worker, &patience).unwrap();
+        assert_eq!(end, End::Stalled);
+    }
+}
