@@ -124,17 +124,16 @@ pub(super) fn write_all(
     for commit in commits {
         write_one(db, &mut writer, commit, stamp.indexed_at, &mut touched)?;
     }
-    let stored = writer.stored;
     for session in touched {
         sessions::refresh(db, session).map_err(failed("storing sessions"))?;
     }
-    Ok(stored)
+    writer.finish().map_err(failed("storing words"))
 }
 
-fn write_one(
+fn write_one<'a>(
     db: &Connection,
-    writer: &mut EpisodeWriter<'_>,
-    commit: &Prepared,
+    writer: &mut EpisodeWriter<'a>,
+    commit: &'a Prepared,
     at: Time,
     touched: &mut BTreeSet<i64>,
 ) -> Result<()> {
