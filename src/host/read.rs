@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes that are handed on at once. Larger: more memory per worker; smaller: more turns.
-pub const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes that are handed on at once. Larger: more memory per worker, and the passes over a block
+/// (newlines, hash, structure) no longer find it in the core's own cache; smaller: more turns.
+pub const BLOCK_BYTES: usize = 256 << 10;
 /// Lines that are handed on at once. Real blocks have some hundreds; larger: a megabyte of
 /// newlines becomes a million entries (a gigabyte); smaller: more turns.
 pub const BLOCK_LINES_MAX: usize = 8_192;
@@ -208,14 +209,12 @@ impl LogReader {
     }
 
     /// The lines up to `end`, or as many of them as may be handed on at once.
-    fn lines(&mut self, end: usize) -> BlockRef {
-        let (mut end, mut lines) = (end, 0);
-        for newline in memchr_iter(b'\n', &self.buffer[..end]) {
-            lines += 1;
-            if lines == BLOCK_LINES_MAX as u64 {
-                end = newline + 1;
-                break;
-            }
+    fn lines(&mut self, mut end: usize) -> BlockRef {
+        let mut lines = memchr_iter(b'\n', &self.buffer[..end]).count();
+        if lines > BLOCK_LINES_MAX {
+            lines = BLOCK_LINES_MAX;
+            let last = memchr_iter(b'\n', &self.buffer[..end]).nth(lines - 1);
+            end = last.map_or(end, |newline| newline + 1);
         }
         let block = BlockRef {
             offset: self.offset,
@@ -226,7 +225,7 @@ impl LogReader {
         self.hash(self.offset, end);
         self.used = end;
         self.offset += end as u64;
-        self.line += lines;
+        self.line += lines as u64;
         block
     }
 

@@ -116,14 +116,15 @@ impl Redactor {
                 self.mask_value(value);
                 continue;
             };
-            let (before, after) = (format!("{name}: \""), "\"");
-            let assigned = format!("{before}{text}{after}");
+            let before = name.len() + 3;
+            let mut assigned = String::with_capacity(before + text.len() + 1);
+            assigned.extend([name, ": \"", text, "\""]);
             let Cow::Owned(masked) = self.redact(&assigned) else {
                 continue;
             };
             let inside = masked
-                .strip_prefix(&before)
-                .and_then(|m| m.strip_suffix(after));
+                .strip_prefix(&assigned[..before])
+                .and_then(|m| m.strip_suffix('"'));
             *value = match inside {
                 Some(inside) => inside.into(),
                 None => self.redact(text).into_owned().into(),

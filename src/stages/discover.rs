@@ -6,6 +6,7 @@
 use crate::model::checkpoint::Checkpoint;
 use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::time::Time;
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the store remembers, by [`SourceFile::key`].
@@ -41,7 +42,7 @@ pub fn discover(
     options: &DiscoverOptions,
 ) -> Discovered {
     let mut found = Discovered::default();
-    let present: BTreeSet<&str> = files.iter().map(|f| f.key.as_str()).collect();
+    let present: FxHashSet<&str> = files.iter().map(|f| f.key.as_str()).collect();
     let gone: Vec<&Checkpoint> = known
         .values()
         .filter(|c| !present.contains(c.key.as_str()))

@@ -2,6 +2,7 @@
 //! Knows the order of the steps and when a step has nothing to do; the rows themselves are
 //! written by `files`, `records`, `sessions` and `write`.
 
+use super::due::Task;
 use super::fault::failed;
 use super::files::{Known, Move};
 use super::write::EpisodeWriter;
@@ -73,9 +74,8 @@ impl Store {
     /// file, and compacts it where something was removed for good, by this run or one that died.
     /// Cheap, and without a write, when nothing was written since opening.
     pub fn finish(&mut self) -> Result<()> {
-        if self.dirty {
+        self.dirty |=
             sessions::attribute_summaries(&mut self.db).map_err(failed("giving titles"))?;
-        }
         if self.is_compaction_due()? {
             self.compact()?;
         } else if self.dirty {
@@ -124,17 +124,16 @@ pub(super) fn write_all(
     for commit in commits {
         write_one(db, &mut writer, commit, stamp.indexed_at, &mut touched)?;
     }
-    let stored = writer.stored;
     for session in touched {
         sessions::refresh(db, session).map_err(failed("storing sessions"))?;
     }
-    Ok(stored)
+    writer.finish().map_err(failed("storing words"))
 }
 
-fn write_one(
+fn write_one<'a>(
     db: &Connection,
-    writer: &mut EpisodeWriter<'_>,
-    commit: &Prepared,
+    writer: &mut EpisodeWriter<'a>,
+    commit: &'a Prepared,
     at: Time,
     touched: &mut BTreeSet<i64>,
 ) -> Result<()> {
@@ -150,6 +149,11 @@ fn write_one(
         }
         let forgotten = forget::reason(db, &commit.session.id)?;
         let file = known.write(db, commit, session)?;
+        let moves_over = known.session.is_some_and(|old| old != session);
+        let begins_anew = commit.rebuild || moved == Move::Renewed;
+        if moves_over || begins_anew || records::are_titled(db, file, commit, moved)? {
+            Task::Titles.set(db)?;
+        }
         if moved == Move::Renewed {
             // Nobody will tell these again; what a run saw stays.
             known.keep_open_tail(db)?;

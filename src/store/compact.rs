@@ -1,12 +1,10 @@
 //! Giving room back, so that no page of the file keeps what was removed. Knows what is still due
 //! after a crash; refuses to know why something was removed.
 
+use super::due::Task;
 use super::fault::failed;
 use super::{Result, Store};
 use rusqlite::Connection;
-
-/// `due.task`: the file has to be rewritten.
-const COMPACT: &str = "compact";
 
 /// Paths, tools and the like that hung on episodes which are no more.
 const UNUSED_NAMES: &str = "DELETE FROM name WHERE n NOT IN (SELECT path FROM episode_path
@@ -24,10 +22,11 @@ pub struct Compacted {
     pub unfinished: bool,
 }
 
-/// The file has to be compacted: said in the transaction that removes something for good.
+/// The file has to be compacted, and titles may be other ones: said in the transaction that removes
+/// something for good.
 pub(super) fn due(db: &Connection) -> rusqlite::Result<()> {
-    db.execute("INSERT OR IGNORE INTO due (task) VALUES (?1)", [COMPACT])?;
-    Ok(())
+    Task::Titles.set(db)?;
+    Task::Compact.set(db)
 }
 
 impl Store {
@@ -45,8 +44,8 @@ impl Store {
             .map_err(failed("compacting"))?;
         let unfinished = !self.truncate_log()?;
         if !unfinished {
-            self.db
-                .execute("DELETE FROM due WHERE task = ?1", [COMPACT])
+            Task::Compact
+                .clear(&self.db)
                 .map_err(failed("compacting"))?;
             self.truncate_log()?;
         }
@@ -60,9 +59,8 @@ impl Store {
 
     /// Something was removed for good and the file was not compacted since.
     pub fn is_compaction_due(&self) -> Result<bool> {
-        self.db
-            .prepare_cached("SELECT 1 FROM due WHERE task = ?1")
-            .and_then(|mut select| select.exists([COMPACT]))
+        Task::Compact
+            .is_due(&self.db)
             .map_err(failed("reading what is due"))
     }
 }

@@ -1,6 +1,7 @@
 //! Files and how far they are in the store: the checkpoints' rows, read and written.
 //! Knows generations and offsets; refuses to know the disk.
 
+use super::due::Task;
 use super::fault::failed;
 use super::pack::{Json, Packed, pack_json};
 use super::prepare::tie_name;
@@ -90,7 +91,12 @@ impl Store {
                 ],
             )
             .map_err(failed("storing a file's place"))?;
-        self.dirty |= self.db.total_changes() != before;
+        if self.db.total_changes() != before {
+            self.dirty = true;
+            Task::Titles
+                .set(&self.db)
+                .map_err(failed("storing a file's place"))?;
+        }
         Ok(())
     }
 }
@@ -286,8 +292,12 @@ impl Known {
             let mut insert = db.prepare_cached(
                 "INSERT OR IGNORE INTO summary (leaf, file, text) VALUES (?1, ?2, ?3)",
             )?;
+            let mut told = 0;
             for (leaf, text) in &commit.summaries {
-                insert.execute(params![leaf, file, text])?;
+                told += insert.execute(params![leaf, file, text])?;
+            }
+            if told > 0 {
+                Task::Titles.set(db)?;
             }
         }
         if moved == Move::Renewed {

@@ -4,6 +4,7 @@
 //! One place removes: [`gone`]. What sinks got is asked back through `delivery`.
 
 use super::compact;
+use super::due::Task;
 use super::episodes::found_in;
 use super::fault::failed;
 use super::pack::{Json, pack_json};
@@ -404,5 +405,5 @@ fn unknow(tx: &Connection, session: &str) -> rusqlite::Result<()> {
     }
     tx.execute("DELETE FROM file WHERE session = ?1", [n])?;
     tx.execute("DELETE FROM session WHERE n = ?1", [n])?;
-    Ok(())
+    Task::Titles.set(tx)
 }

@@ -11,6 +11,7 @@ mod activity;
 mod commit;
 mod compact;
 mod consent;
+mod due;
 mod dump;
 mod enrichment;
 mod episodes;

@@ -1,6 +1,7 @@
 //! Short ids of records, packed: 8 bytes each, little-endian, in blocks per file; odd ones are copies.
 //! Knows which files hold which records; refuses to know what a record says.
 
+use super::due::Task;
 use super::fault::failed;
 use super::files::Move;
 use super::{Prepared, Result, Store};
@@ -106,6 +107,38 @@ pub(super) fn write(
         put(db, file, TAIL, &commit.tail_ids)?;
     }
     Ok(())
+}
+
+/// Whether a commit brings records that logs tell titles for. Costs reading the ids of all such
+/// records, unless titles are due anyway. Asked before the commit is written.
+pub(super) fn are_titled(
+    db: &Connection,
+    file: i64,
+    commit: &Prepared,
+    moved: Move,
+) -> rusqlite::Result<bool> {
+    if Task::Titles.is_due(db)? {
+        return Ok(false);
+    }
+    let told: Vec<i64> = db
+        .prepare_cached("SELECT leaf FROM summary")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    if told.is_empty() {
+        return Ok(false);
+    }
+    let tail: Option<Vec<u8>> = db
+        .prepare_cached("SELECT ids FROM record WHERE file = ?1 AND block = ?2")?
+        .query_row([file, TAIL], |row| row.get(0))
+        .optional()?;
+    let known: FxHashSet<u64> = unpack(&tail.unwrap_or_default()).collect();
+    let sealed = (moved != Move::Tail).then_some(&commit.ids);
+    let brought = sealed.into_iter().chain([&commit.tail_ids]);
+    let new: FxHashSet<u64> = brought
+        .flat_map(|ids| unpack(ids))
+        .filter(|id| !known.contains(id))
+        .collect();
+    Ok(told.iter().any(|leaf| new.contains(&(*leaf as u64))))
 }
 
 /// What a generation held stays known, its open tail too: each record once.

@@ -6,6 +6,7 @@
 //! stored) is why the damaged file is read at all. It is set aside under another name and never
 //! deleted.
 
+use super::due::Task;
 use super::fault::failed;
 use super::open::{NEW, beside, clear};
 use super::pack::{Packed, Unpacked, pack_json};
@@ -75,6 +76,9 @@ impl Salvage {
     /// could tell again are dropped; their number is given too.
     pub fn finish(mut self, mark: &str) -> Result<(PathBuf, u64)> {
         let lost = drop_unfounded(&self.store.db).map_err(failed("salvaging"))?;
+        Task::Titles
+            .set(&self.store.db)
+            .map_err(failed("salvaging"))?;
         self.store.dirty = true;
         self.store.finish()?;
         let unfinished = self.store.path.clone();

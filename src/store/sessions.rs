@@ -2,6 +2,7 @@
 //! Knows whose word counts; refuses to know episodes.
 
 use super::compact;
+use super::due::Task;
 use super::fault::failed;
 use super::files::agent;
 use super::forget::NOT_FORGOTTEN;
@@ -339,18 +340,23 @@ fn merged_facts(db: &Connection, session: i64) -> rusqlite::Result<SessionFacts>
 }
 
 /// Gives the titles that files told by a record's id to the sessions that own the records. Reads
-/// all record ids (8 bytes each), but only where a log tells such titles.
-pub(super) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<()> {
+/// all record ids (8 bytes each), but only where that is due and a log tells such titles. Whether
+/// it was due.
+pub(super) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<bool> {
+    if !Task::Titles.is_due(db)? {
+        return Ok(false);
+    }
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if scrub_summaries(&tx)? {
         compact::due(&tx)?;
     }
+    Task::Titles.clear(&tx)?;
     let told: FxHashMap<u64, String> = tx
         .prepare_cached("SELECT leaf, text FROM summary ORDER BY leaf, text")?
         .query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     if told.is_empty() {
-        return tx.commit();
+        return tx.commit().map(|()| true);
     }
     let mut titles = BTreeMap::new();
     {
@@ -383,7 +389,7 @@ pub(super) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<()> {
             refresh(&tx, session)?;
         }
     }
-    tx.commit()
+    tx.commit().map(|()| true)
 }
 
 /// Takes out the titles that other sessions' logs give to records of forgotten ones; whether there

@@ -9,6 +9,7 @@ use super::prepare::{Prepared, Row};
 use super::words::IndexText;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Names kept at hand. More: a run's memory; fewer: more lookups.
@@ -19,8 +20,10 @@ pub(super) struct EpisodeWriter<'a> {
     db: &'a Connection,
     names: &'a mut FxHashMap<String, i64>,
     stamp: &'a Stamp<'a>,
+    /// Episodes whose words the index doesn't have yet.
+    unindexed: BTreeMap<i64, &'a Row>,
     /// What was changed so far.
-    pub(super) stored: Stored,
+    stored: Stored,
 }
 
 impl<'a> EpisodeWriter<'a> {
@@ -33,17 +36,18 @@ impl<'a> EpisodeWriter<'a> {
             db,
             names,
             stamp,
+            unindexed: BTreeMap::new(),
             stored: Stored::default(),
         }
     }
 
     /// Inserts or replaces the commit's episodes, then removes the file's open ones that aren't
-    /// among them.
+    /// among them. New words wait for [`EpisodeWriter::finish`].
     pub(super) fn write(
         &mut self,
         session: i64,
         file: i64,
-        commit: &Prepared,
+        commit: &'a Prepared,
     ) -> rusqlite::Result<()> {
         let rows = &commit.rows;
         for row in rows {
@@ -60,8 +64,7 @@ impl<'a> EpisodeWriter<'a> {
         let told: FxHashSet<[u8; 16]> =
             rows.iter().map(|row| row.episode.id.into_bytes()).collect();
         for (n, _) in open.iter().filter(|(_, id)| !told.contains(id)) {
-            remove(self.db, *n)?;
-            self.stored.removed += 1;
+            self.remove(*n)?;
         }
         Ok(())
     }
@@ -83,17 +86,32 @@ impl<'a> EpisodeWriter<'a> {
             .query_map([file], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
         for n in stale {
-            remove(self.db, n)?;
-            self.stored.removed += 1;
+            self.remove(n)?;
         }
         Ok(())
+    }
+
+    /// Makes what was written findable. The index gathers words in memory and writes a segment of
+    /// its own whenever a statement of another table asks for a savepoint: an insert with a trigger
+    /// does. So the words of a transaction go in one after the other, at its end.
+    pub(super) fn finish(self) -> rusqlite::Result<Stored> {
+        for (n, row) in self.unindexed {
+            index(self.db, n, &row.title_words, &row.index)?;
+        }
+        Ok(self.stored)
+    }
+
+    fn remove(&mut self, n: i64) -> rusqlite::Result<()> {
+        self.unindexed.remove(&n);
+        self.stored.removed += 1;
+        remove(self.db, n)
     }
 
     fn upsert(
         &mut self,
         session: i64,
         file: i64,
-        row: &Row,
+        row: &'a Row,
         made_by: &str,
     ) -> rusqlite::Result<()> {
         let e = &row.episode;
@@ -148,7 +166,7 @@ impl<'a> EpisodeWriter<'a> {
 
     fn upsert_values(
         &mut self,
-        row: &Row,
+        row: &'a Row,
         values: &[&dyn ToSql; COLUMNS.len()],
     ) -> rusqlite::Result<()> {
         let known: Option<(i64, i64)> = self
@@ -182,11 +200,11 @@ impl<'a> EpisodeWriter<'a> {
     }
 
     /// The text, and the words of title and text.
-    fn write_words(&mut self, n: i64, row: &Row) -> rusqlite::Result<()> {
+    fn write_words(&mut self, n: i64, row: &'a Row) -> rusqlite::Result<()> {
         self.db
             .prepare_cached("INSERT OR REPLACE INTO body (episode, text) VALUES (?1, ?2)")?
             .execute(params![n, row.body])?;
-        index(self.db, n, &row.title_words, &row.index)?;
+        self.unindexed.insert(n, row);
         self.stored.body_bytes += row.body_bytes;
         Ok(())
     }

@@ -1,48 +1,109 @@
-//! Keywords in texts. A run that reads a line or two pays for building, a first run for scanning:
-//! so the automaton that is quick to build comes first, and the one that is quick to scan when
-//! there is much to scan. Both find the same.
+//! Keywords in texts. Nearly all of a text is passed over by looking up three bytes at a time in a
+//! bitmap of how keywords begin: built in microseconds, for runs that read a line or two, and
+//! faster than an automaton, whose every step waits for the one before.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Bytes after which the faster automaton has paid for itself.
-const SMALL_BYTES_MAX: usize = 256 << 10;
+use rustc_hash::FxHashMap;
 
 /// Finds literals, whatever their case.
 pub(super) struct Finder {
     literals: Vec<String>,
-    small: AhoCorasick,
-    large: OnceLock<AhoCorasick>,
-    scanned: AtomicUsize,
+    /// A bit for each [`place`] where a literal begins.
+    begins: Vec<u64>,
+    /// Literals by the place of their first bytes.
+    at_place: FxHashMap<u16, Vec<usize>>,
+    /// Literals that have no place.
+    short: Vec<usize>,
 }
+
+/// A literal in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    /// Which one.
+    pub literal: usize,
+    /// Its first byte.
+    pub start: usize,
+}
+
+/// Bytes that have a place.
+const BEGIN: usize = 3;
 
 impl Finder {
     pub fn new(literals: Vec<String>) -> Finder {
-        Finder {
-            small: build(&literals, AhoCorasickKind::ContiguousNFA),
+        let mut finder = Finder {
+            begins: vec![0; (1 << 16) / 64],
+            at_place: FxHashMap::default(),
+            short: Vec::new(),
             literals,
-            large: OnceLock::new(),
-            scanned: AtomicUsize::new(0),
+        };
+        for (i, literal) in finder.literals.iter().enumerate() {
+            match literal.as_bytes().first_chunk() {
+                Some(begin) => {
+                    let place = place(*begin);
+                    finder.begins[usize::from(place / 64)] |= 1 << (place % 64);
+                    finder.at_place.entry(place).or_default().push(i);
+                }
+                None => finder.short.push(i),
+            }
+        }
+        finder
+    }
+
+    /// Tells all places, also those that overlap, in no order. Some hundred MB/s.
+    pub fn find(&self, text: &[u8], mut tell: impl FnMut(Hit)) {
+        for (start, bytes) in text.windows(BEGIN).enumerate() {
+            let place = place([bytes[0], bytes[1], bytes[2]]);
+            if self.begins[usize::from(place / 64)] & (1 << (place % 64)) != 0 {
+                let begun = self.at_place.get(&place).into_iter().flatten();
+                begun
+                    .filter(|literal| self.is_at(**literal, text, start))
+                    .for_each(|&literal| tell(Hit { literal, start }));
+            }
+        }
+        for &literal in &self.short {
+            let first = self.literals[literal].bytes().next().unwrap_or(0);
+            memchr::memchr2_iter(first, first.to_ascii_uppercase(), text)
+                .filter(|start| self.is_at(literal, text, *start))
+                .for_each(|start| tell(Hit { literal, start }));
         }
     }
 
-    /// All places, also those that overlap. About 500 MB/s once much was scanned.
-    pub fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Match> + 'a {
-        let before = self.scanned.fetch_add(text.len(), Ordering::Relaxed);
-        let large = || build(&self.literals, AhoCorasickKind::DFA);
-        let automaton = match before < SMALL_BYTES_MAX {
-            true => &self.small,
-            false => self.large.get_or_init(large),
-        };
-        automaton.find_overlapping_iter(text)
+    fn is_at(&self, literal: usize, text: &[u8], start: usize) -> bool {
+        let literal = self.literals[literal].as_bytes();
+        let there = text.get(start..start + literal.len());
+        there.is_some_and(|there| there.eq_ignore_ascii_case(literal))
     }
 }
 
-fn build(literals: &[String], kind: AhoCorasickKind) -> AhoCorasick {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(kind))
-        .build(literals)
-        .expect("keywords of the table of secrets")
+/// The same for upper and lower case, and for nearly nothing else.
+fn place([a, b, c]: [u8; BEGIN]) -> u16 {
+    let key = u32::from_le_bytes([a, b, c, 0]) | 0x20_2020;
+    (key.wrapping_mul(0x9e37_79b1) >> 16) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn it_finds_what_an_automaton_finds(
+            literals in proptest::collection::hash_set("[ab~é]{1,5}", 1..9),
+            text in "[abAB~É é]{0,40}",
+        ) {
+            let literals: Vec<String> = literals.into_iter().collect();
+            let automaton = aho_corasick::AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .build(&literals)
+                .unwrap();
+            let mut wants: Vec<_> = automaton
+                .find_overlapping_iter(&text)
+                .map(|hit| (hit.start(), hit.pattern().as_usize()))
+                .collect();
+            let mut got = Vec::new();
+            Finder::new(literals).find(text.as_bytes(), |hit| got.push((hit.start, hit.literal)));
+            wants.sort_unstable();
+            got.sort_unstable();
+            proptest::prop_assert_eq!(got, wants);
+        }
+    }
 }

@@ -86,10 +86,10 @@ impl Engine {
 
     fn scan(&self, text: &[u8], spans: &mut Vec<Span>) {
         let mut tried = Vec::new();
-        for hit in self.finder.find(text) {
-            for row in &self.rows_of[hit.pattern().as_usize()] {
+        self.finder.find(text, |hit| {
+            for row in &self.rows_of[hit.literal] {
                 let rule = &self.rows[usize::from(*row)];
-                let Some(start) = start(text, hit.start(), rule) else {
+                let Some(start) = start(text, hit.start, rule) else {
                     continue;
                 };
                 // several keywords in one word
@@ -102,7 +102,7 @@ impl Engine {
                 tried.push((*row, start));
                 spans.extend(self.try_row(usize::from(*row), text, start));
             }
-        }
+        });
     }
 
     fn try_row(&self, row: usize, text: &[u8], start: usize) -> Option<Span> {

@@ -16,6 +16,9 @@ use std::borrow::Cow;
 /// fewer than a hundred; larger: one line's entries fill the memory.
 const ENTRIES_MAX: usize = 8_192;
 
+/// Of a usual line. Real ones have 2 KB in the mean; smaller: more memory is taken than filled.
+const LINE_BYTES: usize = 1_024;
+
 /// Every value of a block as entries. Each line gives at least one entry or one reject; the last
 /// line of a file without a newline gives its entries when it is complete, else it is `pending`.
 ///
@@ -25,20 +28,22 @@ pub fn parse(agent: Agent, state: &mut ParseState, block: Block<'_>) -> Batch<En
         agent,
         batch: Batch::default(),
     };
+    // entries are large: a list that grows as it is filled copies them again and again
+    out.batch.items.reserve(block.bytes.len() / LINE_BYTES);
     let (from, mut line) = (block.offset, block.line);
     out.batch.delta = Delta { from, to: from };
     match block.shape {
         Shape::Lines => {
-            let (mut rest, mut offset) = (block.bytes, from);
+            let (mut rest, mut offset) = (&*block.bytes, from);
             while let Some(newline) = memchr(b'\n', rest) {
-                let (text, after) = rest.split_at_mut(newline + 1);
+                let (text, after) = rest.split_at(newline + 1);
                 line += 1;
                 let place = Place {
                     offset,
                     bytes: newline as u64,
                     line,
                 };
-                out.line(state, place, &mut text[..newline], true);
+                out.line(state, place, &text[..newline], true);
                 offset += newline as u64 + 1;
                 rest = after;
             }
@@ -72,7 +77,7 @@ struct Out {
 }
 
 impl Out {
-    fn line(&mut self, state: &mut ParseState, place: Place, line: &mut [u8], terminated: bool) {
+    fn line(&mut self, state: &mut ParseState, place: Place, line: &[u8], terminated: bool) {
         let mut at = skip_padding(line);
         if at == line.len() {
             return match line.contains(&0) {
@@ -84,7 +89,7 @@ impl Out {
         let first = self.batch.items.len();
         while at < line.len() {
             let before = self.batch.items.len();
-            match self.value_within(first, state, place, &mut line[at..]) {
+            match self.value_within(first, state, place, &line[at..]) {
                 Ok(used) => {
                     self.number(first, before);
                     at = scan::blank(line, at + used);
@@ -109,7 +114,7 @@ impl Out {
         first: usize,
         state: &mut ParseState,
         place: Place,
-        bytes: &mut [u8],
+        bytes: &[u8],
     ) -> Result<usize, Cow<'static, str>> {
         match self.batch.items.len() - first < ENTRIES_MAX {
             true => self.value(state, place, bytes),
@@ -122,7 +127,7 @@ impl Out {
         &mut self,
         state: &mut ParseState,
         place: Place,
-        bytes: &mut [u8],
+        bytes: &[u8],
     ) -> Result<usize, Cow<'static, str>> {
         if bytes[0] != b'{' {
             let whole = scan::value_end(bytes, 0).is_some();
@@ -130,11 +135,7 @@ impl Out {
         }
         match self.agent {
             Agent::Claude => claude::value(state, place, bytes, &mut self.batch.items),
-            Agent::Codex => {
-                let end = scan::value_end(bytes, 0).ok_or("torn json")?;
-                codex::line(state, place, &mut bytes[..end], &mut self.batch.items)?;
-                Ok(end)
-            }
+            Agent::Codex => codex::value(state, place, bytes, &mut self.batch.items),
         }
     }
 

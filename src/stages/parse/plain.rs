@@ -1,7 +1,7 @@
 //! The documents' simplified entries (D27) as a dialect: `user`, `assistant`, `tool_use`, `error`.
 //! Knows those four shapes; refuses to know real logs.
 
-use super::text::{VALUES_MAX, shape};
+use super::text::is_wide;
 use super::{ParseState, nameless};
 use crate::model::entry::{Call, Entry, Excerpt, Message, Status, ToolResult, Via, What};
 use crate::model::source::{Agent, Place};
@@ -23,7 +23,7 @@ pub fn line(
     out: &mut Vec<Entry>,
 ) -> Result<(), Cow<'static, str>> {
     let text = std::str::from_utf8(line).map_err(|_| "invalid utf-8")?;
-    if shape(line).1 > VALUES_MAX {
+    if is_wide(line) {
         return Err("too many values".into());
     }
     let value: Value = serde_json::from_str(text).map_err(|_| "torn json")?;

@@ -150,7 +150,7 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let start = at + 1;
     let mut from = start;
     loop {
-        let quote = from + memchr(b'"', &bytes[from..])?;
+        let quote = from + find(b'"', &bytes[from..])?;
         if bytes[quote - 1] != b'\\' || quote == start {
             return Some(quote + 1);
         }
@@ -162,6 +162,26 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
         from = quote + 1;
     }
 }
+
+/// `memchr` for what is mostly near: keys, ids and times are shorter than what a call of it costs.
+#[inline]
+pub fn find(wanted: u8, bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 0xff;
+    let (words, _) = bytes.as_chunks();
+    for (i, word) in words.iter().take(NEAR_WORDS).enumerate() {
+        // the lowest byte that is zero gets its high bit set, whatever is above it
+        let zero = u64::from_le_bytes(*word) ^ (ONES * u64::from(wanted));
+        let found = zero.wrapping_sub(ONES) & !zero & (ONES << 7);
+        if found != 0 {
+            return Some(i * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let near = words.len().min(NEAR_WORDS) * 8;
+    memchr(wanted, &bytes[near..]).map(|at| near + at)
+}
+
+/// Eight bytes each: a uuid with its quotes.
+const NEAR_WORDS: usize = 5;
 
 /// Bytes that matter outside of strings.
 const STRUCTURAL: [bool; 256] = {

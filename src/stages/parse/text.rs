@@ -2,6 +2,7 @@
 //!
 //! Also measures long strings without decoding all of them ([`excerpt`]).
 
+use super::scan::find;
 use crate::model::entry::{EXCERPT_HEAD, EXCERPT_TAIL, Excerpt};
 use memchr::memchr;
 use serde_json::Value;
@@ -38,7 +39,7 @@ pub fn decode(text: &[u8]) -> Cow<'_, str> {
     }
     let mut out: Vec<u8> = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some(slash) = memchr(b'\\', rest) {
+    while let Some(slash) = find(b'\\', rest) {
         out.extend_from_slice(&rest[..slash]);
         rest = escape(&rest[slash + 1..], &mut out);
     }
@@ -128,7 +129,7 @@ pub fn excerpt(text: &[u8]) -> Excerpt {
 fn measure(text: &[u8]) -> (u64, u64, bool) {
     let (mut bytes, mut newlines, mut last_newline) = (text.len() as u64, 0, false);
     let mut rest = text;
-    while let Some(slash) = memchr(b'\\', rest) {
+    while let Some(slash) = find(b'\\', rest) {
         let kind = rest.get(slash + 1).copied().unwrap_or(b' ');
         let length = if kind == b'u' { 6 } else { 2 };
         bytes = bytes.saturating_sub(if kind == b'u' { 3 } else { 1 });
@@ -139,16 +140,16 @@ fn measure(text: &[u8]) -> (u64, u64, bool) {
     (bytes, newlines, last_newline)
 }
 
-/// A raw value as a tree: by simd-json, leniently where that refuses (lone surrogates, invalid
-/// UTF-8). What is deeper than [`DEPTH_MAX`] or wider than [`VALUES_MAX`] becomes a marker.
+/// A raw value as a tree, leniently where serde_json refuses (lone surrogates, invalid UTF-8). What
+/// is deeper than [`DEPTH_MAX`] or wider than [`VALUES_MAX`] becomes a marker.
 pub fn tree(raw: &[u8]) -> Value {
-    match shape(raw) {
-        (depth, _) if depth > DEPTH_MAX => return Value::String("(nested too deep)".into()),
-        (_, values) if values > VALUES_MAX => return Value::String("(too many values)".into()),
-        _ => {}
+    if is_deep(raw) {
+        return Value::String("(nested too deep)".into());
     }
-    let mut copy = raw.to_vec();
-    simd_json::serde::from_slice(&mut copy).unwrap_or_else(|_| lenient(raw))
+    if is_wide(raw) {
+        return Value::String("(too many values)".into());
+    }
+    serde_json::from_slice(raw).unwrap_or_else(|_| lenient(raw))
 }
 
 /// serde_json's own recursion limit is 128; deeper parameters are damage or an attack.
@@ -158,13 +159,22 @@ pub const DEPTH_MAX: usize = 100;
 /// memory, so that a line of eight megabytes becomes several hundred.
 pub const VALUES_MAX: usize = 100_000;
 
+/// More than [`VALUES_MAX`] values are in a raw value.
+pub fn is_wide(raw: &[u8]) -> bool {
+    raw.len() > VALUES_MAX && shape(raw).1 > VALUES_MAX
+}
+
+/// A raw value is nested more than [`DEPTH_MAX`] deep. Counting brackets, in strings too, is faster
+/// than telling which of them count, and nearly always enough.
+fn is_deep(raw: &[u8]) -> bool {
+    let opening = raw.iter().filter(|b| matches!(b, b'{' | b'['));
+    opening.count() > DEPTH_MAX && shape(raw).0 > DEPTH_MAX
+}
+
 /// How deep a raw value is, and about how many values are in it.
-pub fn shape(raw: &[u8]) -> (usize, usize) {
+fn shape(raw: &[u8]) -> (usize, usize) {
     let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
     let mut values = 1;
-    if raw.len() < DEPTH_MAX {
-        return (0, values);
-    }
     for b in raw {
         match (quoted, escaped, b) {
             (true, true, _) => escaped = false,

@@ -6,6 +6,7 @@ use crate::model::error::ErrorKind;
 use crate::model::ledger::Reject;
 use crate::model::source::Place;
 use crate::store::commit::{Stamp, write_all};
+use crate::store::due::Task;
 use rusqlite::TransactionBehavior;
 use rustc_hash::FxHashMap;
 
@@ -259,6 +260,42 @@ fn a_title_told_elsewhere_finds_the_owner_of_its_record() {
     let title = |id: &str| world.store.session(id).unwrap().unwrap().title;
     assert_eq!(title("owner").as_deref(), Some("what it was about"));
     assert_eq!(title("teller").as_deref(), Some("first words of teller"));
+}
+
+#[test]
+fn titles_are_given_anew_only_where_a_record_with_one_came() {
+    let leaf = Uuid::from_u128(77);
+    let mut world = World::new();
+    let mut teller = commit("teller", "/home/u/app", 100);
+    teller.facts.summaries = vec![(leaf, "what it was about".into())];
+    world.commit(&[teller]);
+    world.store.finish().unwrap();
+    let is_due = |world: &World| Task::Titles.is_due(&world.store.db).unwrap();
+    let mut owner = commit("owner", "/home/u/app", 100);
+    world.commit(&[owner.clone()]);
+    assert!(!is_due(&world));
+    owner.tail_ids.push(short_id(leaf));
+    world.commit(&[owner.clone()]);
+    assert!(
+        is_due(&world),
+        "also after a crash before the end of the run"
+    );
+    world.store.finish().unwrap();
+    let title = world.store.session("owner").unwrap().unwrap().title;
+    assert_eq!(title.as_deref(), Some("what it was about"));
+    owner.tail_ids.push(short_id(Uuid::from_u128(78)));
+    world.commit(&[owner]);
+    assert!(!is_due(&world), "it had that record");
+}
+
+#[test]
+fn a_transaction_is_one_segment_of_the_index() {
+    let mut world = World::new();
+    let logs = ["a", "b", "c"].map(|name| open_log(name, &["one two", "three"], "four"));
+    world.commit(&logs);
+    let sql = "SELECT count(DISTINCT segid) FROM words_idx";
+    let segments: i64 = world.store.db.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(segments, 1);
 }
 
 #[test]

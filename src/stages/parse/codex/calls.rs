@@ -1,7 +1,7 @@
 //! Tool calls and their outputs, each told once. Knows how calls are spelled and which records add
 //! to a result; refuses to know what a tool's digest looks like.
 
-use super::super::text::{VALUES_MAX, shape};
+use super::super::text::is_wide;
 use super::output::{self, Output};
 use super::spans::{self, Fields};
 use super::{Record, patch, script};
@@ -290,8 +290,7 @@ fn arguments_value(arguments: &str) -> Value {
 
 /// A raw value decoded; its text where it is too deep, too wide or broken.
 fn value(raw: &str) -> Value {
-    let wide = shape(raw.as_bytes()).1 > VALUES_MAX;
-    let read = (!wide).then(|| serde_json::from_str(raw).ok());
+    let read = (!is_wide(raw.as_bytes())).then(|| serde_json::from_str(raw).ok());
     read.flatten()
         .unwrap_or_else(|| Value::String(raw.to_owned()))
 }

@@ -21,27 +21,32 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
-use super::ParseState;
+use super::{ParseState, scan};
 use crate::model::entry::{CodexCarry, Context, Entry, Fact, Identity, Message, Telling, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
-use spans::Fields;
+use spans::{Fields, Object};
 use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 
-/// Reads one line of a rollout: one complete JSON value without its newline. Pushes at least one
-/// entry, or says why the line is no record. An entry's context is the state before its record, so
-/// reading may start again there. Costs one pass over the bytes plus the texts that are kept.
-pub fn line(
+/// Reads the object at the start of a line of a rollout; gives how many bytes it takes. Pushes at
+/// least one entry, or says why it is no record. An entry's context is the state before its record,
+/// so reading may start again there. Costs one pass over the bytes plus the texts that are kept.
+pub fn value(
     state: &mut ParseState,
     place: Place,
-    line: &mut [u8],
+    bytes: &[u8],
     out: &mut Vec<Entry>,
-) -> Result<(), Cow<'static, str>> {
-    let text = std::str::from_utf8(line).map_err(|_| "invalid utf-8")?;
-    let (envelope, payload) = spans::nested(text, "payload")?;
+) -> Result<usize, Cow<'static, str>> {
+    let text = text_of(bytes)?;
+    let Object {
+        fields: envelope,
+        inside: payload,
+        end,
+    } = spans::nested(text, "payload")?;
+    let text = &text[..end];
     let kind = envelope.name("type").unwrap_or_default();
     let time = envelope.text("timestamp").and_then(|t| Time::parse(&t));
     let before = out.len();
@@ -68,7 +73,15 @@ pub fn line(
     if record.out.len() == before {
         record.noise("empty");
     }
-    Ok(())
+    Ok(end)
+}
+
+/// The bytes as text; only the value at their start where others are damaged.
+fn text_of(bytes: &[u8]) -> Result<&str, &'static str> {
+    std::str::from_utf8(bytes).or_else(|_| {
+        let end = scan::value_end(bytes, 0).ok_or("torn json")?;
+        std::str::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
+    })
 }
 
 /// Kinds of lines that have a payload.

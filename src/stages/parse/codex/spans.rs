@@ -4,6 +4,7 @@
 //! What is skipped is skipped by structure: strings at memory speed, brackets by counting, so that
 //! depth costs nothing and a broken escape in a value that nobody asks for does no harm.
 
+use super::super::scan::find;
 use super::super::text::is_name;
 use memchr::memchr;
 use std::borrow::Cow;
@@ -14,12 +15,20 @@ pub struct Fields<'a> {
     items: Vec<(&'a str, &'a str)>,
 }
 
-/// The fields of `text`, which must be one JSON object and nothing else, and those of its field
-/// `inner` where that is an object. The error says what it is instead. One pass over the text.
-pub fn nested<'a>(
-    text: &'a str,
-    inner: &str,
-) -> Result<(Fields<'a>, Option<Fields<'a>>), &'static str> {
+/// The JSON object at the start of a text.
+#[derive(Debug)]
+pub struct Object<'a> {
+    /// Its own fields.
+    pub fields: Fields<'a>,
+    /// Those of the one that was asked for, where that is an object.
+    pub inside: Option<Fields<'a>>,
+    /// Bytes up to its end.
+    pub end: usize,
+}
+
+/// The object at the start of `text`, with the fields of its field `inner`. The error says what is
+/// there instead. One pass over the object.
+pub fn nested<'a>(text: &'a str, inner: &str) -> Result<Object<'a>, &'static str> {
     let mut scan = Scan { text, at: 0 };
     scan.space();
     if scan.peek() != Some(b'{') {
@@ -27,16 +36,18 @@ pub fn nested<'a>(
     }
     let mut inside = None;
     let fields = scan.fields(Some(inner), &mut inside).ok_or("torn json")?;
-    scan.space();
-    match scan.at == text.len() {
-        true => Ok((fields, inside)),
-        false => Err("torn json"),
-    }
+    Ok(Object {
+        fields,
+        inside,
+        end: scan.at,
+    })
 }
 
-/// The fields of `text` when it is one JSON object.
+/// The fields of `text` when it is one JSON object and nothing else.
 pub fn object(text: &str) -> Option<Fields<'_>> {
-    nested(text, "").ok().map(|(fields, _)| fields)
+    let object = nested(text, "").ok()?;
+    let rest = &text.as_bytes()[object.end..];
+    rest.trim_ascii_start().is_empty().then_some(object.fields)
 }
 
 /// The raw elements of a JSON array; none when `raw` is something else.
@@ -192,7 +203,7 @@ impl<'a> Scan<'a> {
         self.at += 1;
         loop {
             let rest = self.text.as_bytes().get(self.at..)?;
-            self.at += memchr(b'"', rest)? + 1;
+            self.at += find(b'"', rest)? + 1;
             // A quote behind an odd number of backslashes is escaped; they are rarer than escapes.
             let before = &self.text.as_bytes()[from + 1..self.at - 1];
             let strokes = before.iter().rev().take_while(|b| **b == b'\\').count();
@@ -250,7 +261,7 @@ fn unescape(inner: &str, first: usize) -> String {
     let mut out = String::with_capacity(inner.len());
     out.push_str(&inner[..first]);
     let mut rest = &inner[first..];
-    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
+    while let Some(at) = find(b'\\', rest.as_bytes()) {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
         let plain = match rest.as_bytes().first() {
@@ -312,9 +323,14 @@ mod tests {
     fn fields_are_found_in_any_order_and_at_any_depth() {
         let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
         let line = format!(r#" {{"payload":{{"a":"x\"}}","b":{deep},"c":-1.5e3}},"type":"t"}} "#);
-        let (outer, inner) = nested(&line, "payload").unwrap();
-        let inner = inner.unwrap();
-        assert_eq!(outer.text("type").unwrap(), "t");
+        let Object {
+            fields,
+            inside,
+            end,
+        } = nested(&line, "payload").unwrap();
+        let inner = inside.unwrap();
+        assert_eq!(end, line.len() - 1);
+        assert_eq!(fields.text("type").unwrap(), "t");
         assert_eq!(inner.text("a").unwrap(), "x\"}");
         assert_eq!(inner.raw("b").unwrap().len(), 10_001);
         assert_eq!(inner.number::<f64>("c"), Some(-1500.0));
@@ -327,12 +343,18 @@ mod tests {
         for torn in [
             r#"{"a":"b"#,
             r#"{"a":{"b":"c{"d":"e"}}"#,
-            r#"{"a":1}{"b":2}"#,
             r#"{"a"}"#,
             r#"{"a":}"#,
         ] {
             assert_eq!(nested(torn, "p").unwrap_err(), "torn json", "{torn}");
         }
+    }
+
+    #[test]
+    fn one_object_may_be_followed_by_another() {
+        let glued = r#"{"a":1} {"b":2}"#;
+        assert_eq!(nested(glued, "p").unwrap().end, 7);
+        assert!(object(glued).is_none() && object(r#"{"a":1} "#).is_some());
     }
 
     #[test]

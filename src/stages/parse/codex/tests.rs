@@ -24,8 +24,8 @@ pub(super) fn parse(bytes: &[u8]) -> (Vec<Entry>, Vec<String>, ParseState) {
             continue;
         }
         let before = out.len();
-        match line(&mut state, place, &mut bytes.to_vec(), &mut out) {
-            Ok(()) => assert!(out.len() > before, "line {number} gave nothing"),
+        match value(&mut state, place, bytes, &mut out) {
+            Ok(_) => assert!(out.len() > before, "line {number} gave nothing"),
             Err(reason) => rejects.push(reason.into_owned()),
         }
     }
