@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::human::{ago, count, plural, table, time};
 use super::sinks::{extraction, failed, open, wait};
 use super::{runlog, standing};
-use crate::config::{Config, Loaded, Sink as Settings, SinkTo};
+use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
@@ -226,7 +226,6 @@ fn deliver_to(
             hidden.insert(project);
         }
     }
-    let ms = |seconds: u64| i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
     let mut all = Vec::new();
     for settings in sinks {
         let mut sink = open(settings, wish.unverified, store, ctx)?;
@@ -244,14 +243,7 @@ fn deliver_to(
             now: ctx.now,
             settled_ms: ms(u64::from(config.inactivity_timeout_s)),
             settle_after_ms: ms(limits.settle_after_s),
-            retry: RetryOptions {
-                max_retries: limits.max_retries,
-                delays_ms: limits
-                    .retry_delays_s
-                    .iter()
-                    .map(|s| ms(u64::from(*s)))
-                    .collect(),
-            },
+            retry: retry(limits),
             on_their_way_max: limits.max_queue_size as usize,
             episodes_max: wish.max.or(limits.max_episodes_per_run.map(|n| n as usize)),
             rate_per_minute: limits.rate_per_minute,
@@ -276,6 +268,21 @@ fn deliver_to(
         all.push(done);
     }
     Ok(all)
+}
+
+fn retry(limits: &DeliveryLimits) -> RetryOptions {
+    RetryOptions {
+        max_retries: limits.max_retries,
+        delays_ms: limits
+            .retry_delays_s
+            .iter()
+            .map(|s| ms(u64::from(*s)))
+            .collect(),
+    }
+}
+
+fn ms(seconds: u64) -> i64 {
+    i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX)
 }
 
 /// Projects that are not to be delivered: not trusted, switched off, or `store_in_graph` is off there.

@@ -114,7 +114,7 @@ impl Canary {
 pub type Place = (&'static str, fn(&str) -> Vec<Value>);
 
 /// Where a secret may stand.
-pub const PLACES: [Place; 17] = [
+pub const PLACES: [Place; 22] = [
     ("prompt", |s| vec![user(json!(format!("use {s} please")))]),
     ("answer", |s| {
         vec![said(
@@ -172,6 +172,43 @@ pub const PLACES: [Place; 17] = [
             "ok",
             false,
         )
+    }),
+    ("changed setting", |s| {
+        let edit = json!({
+            "file_path": "/p/.env", "old_string": format!("A={s}"), "new_string": format!("B={s}"),
+        });
+        call("Edit", edit, "The file has been updated.", false)
+    }),
+    ("answer to a question", |s| {
+        let asked = json!({"questions": [{"question": "Which one?"}]});
+        let answer = format!(
+            "User has answered your questions: \"Which one?\"=\"{s}\". You can now continue."
+        );
+        call("AskUserQuestion", asked, &answer, false)
+    }),
+    ("task", |s| {
+        let list = json!({"todos": [{"content": s, "status": "in_progress"}]});
+        call(
+            "TodoWrite",
+            list,
+            "Todos have been modified successfully.",
+            false,
+        )
+    }),
+    ("commit", |s| {
+        let printed = format!("[main 1a2b3c4] {s}\n 1 file changed, 1 insertion(+)");
+        call(
+            "Bash",
+            json!({"command": "git commit -F m"}),
+            &printed,
+            false,
+        )
+    }),
+    ("name of a failed test", |s| {
+        let printed = format!(
+            "FAILED tests/test_a.py::test_key[{s}] - assert 0\n1 failed, 2 passed in 0.10s"
+        );
+        call("Bash", json!({"command": "pytest"}), &printed, false)
     }),
     ("call without a result", |s| {
         call("Bash", json!({"command": s}), "", false)[..1].to_vec()

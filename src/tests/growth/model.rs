@@ -4,7 +4,7 @@
 //! are linked, cut or stored.
 
 use super::disk::Disk;
-use super::lines::{markers, record};
+use super::lines::{called, markers, record};
 use super::log::Log;
 use super::script::{Class, Script};
 use crate::store::{Access, Found};
@@ -30,6 +30,8 @@ pub struct Model {
     /// Places whose records were only ever added to or edited.
     edited_only: BTreeMap<String, bool>,
     sealed: BTreeMap<String, String>,
+    /// Ids of calls whose results a run saw without them.
+    results_alone: BTreeSet<String>,
     /// Of all that happened.
     class: Option<Class>,
 }
@@ -81,6 +83,7 @@ impl Model {
 
     fn see_log(&mut self, log: &Log, exact: bool, blind: bool, grown: bool) {
         let lines = log.lines();
+        self.results_alone.extend(results_alone(&lines));
         let mut met = BTreeSet::new(); // of a record told twice in one log, the first one counts
         for (nth, line) in lines.iter().enumerate() {
             let record = record(line);
@@ -90,7 +93,7 @@ impl Model {
                 let known = self.records.entry(key.clone()).or_default();
                 self.owners.insert(marker.to_owned(), key.clone());
                 known.words.insert(marker.to_owned());
-                let told = is_told(marker, nth, &lines);
+                let told = is_told(marker, nth, &lines) && !self.results_alone.contains(marker);
                 // Words of calls without an end (docs/integrity.md): where a run saw a call alone,
                 // and the log then changed otherwise than by growing, only its record is known.
                 known.half = !told || known.half && !grown;
@@ -316,6 +319,21 @@ fn is_told(marker: &str, nth: usize, lines: &[String]) -> bool {
             record(next).is_some() && ids.iter().any(of_this)
         }
     }
+}
+
+/// The calls of results that don't stand behind them.
+fn results_alone(lines: &[String]) -> impl Iterator<Item = String> {
+    lines.iter().enumerate().filter_map(|(nth, line)| {
+        let of = ["\"tool_use_id\":\"toolu_", "\"call_id\":\"call_"];
+        let at = of
+            .iter()
+            .find_map(|start| Some(line.find(start)? + start.len()))?;
+        let number: u32 = line[at..].split('"').next()?.parse().ok()?;
+        let marker = called(number);
+        let before = nth.checked_sub(1).and_then(|nth| lines.get(nth));
+        let alone = !line.contains(&marker) && !before.is_some_and(|line| line.contains(&marker));
+        alone.then_some(marker)
+    })
 }
 
 /// Each `remove` tells the prompt that waits longest: this one, sooner or later.

@@ -146,8 +146,7 @@ impl Ended<'_> {
 
     fn tests(&self, run: &TestRun) -> Option<Finding> {
         let names = run.failures.iter().take(FAILURES_MAX);
-        let names =
-            names.map(|name| line::folded(&self.output.masked(name), TEXT_CHARS_MAX).into_owned());
+        let names = names.map(|name| line::folded(name, TEXT_CHARS_MAX).into_owned());
         (run.total > 0).then(|| {
             Finding::Tests(TestCounts {
                 runner: run.runner.to_owned(),

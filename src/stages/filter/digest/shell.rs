@@ -39,12 +39,18 @@ pub fn failure(out: &mut String, output: &Output<'_>) {
     output.tell_message(out, ": ");
 }
 
-/// The numbers of the tests that ran, with the call's duration where the runner states none.
+/// The numbers of the tests that ran, and the names of failed ones as they may be told, with the call's duration where the runner states none.
 pub fn tests(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Option<TestRun> {
     if output.bytes == 0 || call.is_idle() {
         return None;
     }
     let mut run = test_run_in(output.parts(), output.is_whole())?;
+    if !run.failures.is_empty() {
+        // half a secret is none that a rule knows: names are read from the masked text
+        let [head, tail] = output.told();
+        let masked = test_run_in([&head, &tail], output.is_whole());
+        run.failures = masked.map(|run| run.failures).unwrap_or_default();
+    }
     if run.seconds.is_none() {
         run.seconds = result.facts.duration_ms.map(|ms| ms as f64 / 1000.0);
     }
@@ -79,11 +85,11 @@ fn tell_run(out: &mut String, run: &TestRun, output: &Output<'_>) {
     match run.failed {
         0 => {}
         _ if run.failures.is_empty() => output.tell_message(out, ": "),
-        _ => tell_names(out, &run.failures, output),
+        _ => tell_names(out, &run.failures),
     }
 }
 
-fn tell_names(out: &mut String, names: &[String], output: &Output<'_>) {
+fn tell_names(out: &mut String, names: &[String]) {
     const NAMES_CHARS_MAX: usize = 160;
     let mut room = NAMES_CHARS_MAX;
     for (i, name) in names.iter().enumerate() {
@@ -92,7 +98,7 @@ fn tell_names(out: &mut String, names: &[String], output: &Output<'_>) {
             return;
         }
         out.push_str(if i == 0 { ": " } else { ", " });
-        line::fold(out, &output.masked(name), NAMES_CHARS_MAX);
+        line::fold(out, name, NAMES_CHARS_MAX);
         room = room.saturating_sub(name.len() + 2);
     }
 }
