@@ -157,11 +157,12 @@ fn settings(lines: &[Line<'_>]) -> Vec<Sourced<SettingChange>> {
 }
 
 fn tests(lines: &[Line<'_>]) -> Option<Sourced<TestRuns>> {
-    let run = |(line, finding)| match finding {
-        &Finding::Tests(ref counts) => Some((line, counts)),
-        _ => None,
-    };
-    let runs: Vec<(&Line<'_>, &TestCounts)> = found(lines).filter_map(run).collect();
+    let mut runs: Vec<(&Line<'_>, &TestCounts)> = Vec::new();
+    for (line, finding) in found(lines) {
+        if let Finding::Tests(counts) = finding {
+            runs.push((line, counts));
+        }
+    }
     let ((_, first), (line, last)) = (runs.first()?, runs.last()?);
     Some(line.source(TestRuns {
         runs: runs.len() as u64,
