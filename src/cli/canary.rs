@@ -18,7 +18,7 @@ use crate::pipeline::run;
 use crate::pipeline::spec::Window;
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
-use crate::stages::upload::{RetryOptions, Sink};
+use crate::stages::upload::Sink;
 use crate::store::{Access, Store};
 use anyhow::Result;
 use std::path::Path;
@@ -69,28 +69,7 @@ fn store(loaded: &Loaded, projects: &Path, state: &Path, ctx: &Ctx) -> Result<St
 
 /// Sinks get everything, on disk, where it is searched too.
 fn deliver_all(store: &mut Store, state: &Path, ctx: &Ctx) -> Result<()> {
-    let orders = deliver::Orders {
-        now: ctx.now,
-        settled_ms: 0,
-        settle_after_ms: 0,
-        retry: RetryOptions {
-            max_retries: 0,
-            delays_ms: Vec::new(),
-        },
-        on_their_way_max: usize::MAX,
-        episodes_max: None,
-        rate_per_minute: None,
-        extraction: None,
-        usd_max: None,
-        is_late: &|| false,
-        wait: &|_| {},
-        history: true,
-        insist: true,
-        kept_here: &[],
-        tells_path: &|_| true,
-        profile: &|_| String::new(),
-        permitted: &|_| Ok(()),
-    };
+    let orders = deliver::Orders::everything(ctx.now);
     let mut sinks: [(&str, Box<dyn Sink>); 2] = [
         ("notes", Box::new(Markdown::new(state.join("notes")))),
         ("lines", Box::new(Jsonl::new(state.join("lines")))),

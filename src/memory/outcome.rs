@@ -16,16 +16,37 @@ const FIRST_LOOK: u32 = 2;
 /// When the store can't be read.
 pub fn outcome_of(store: &Store, session: &str) -> Result<Option<Outcome>, Error> {
     match look(store, session, Some(FIRST_LOOK))? {
-        None => look(store, session, None),
-        found => Ok(found),
+        Look::Quiet => Ok(look(store, session, None)?.outcome()),
+        found => Ok(found.outcome()),
     }
 }
 
-fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Option<Outcome>, Error> {
+/// What a look found.
+enum Look {
+    Ended(Outcome),
+    /// These items say nothing; the ones before them may.
+    Quiet,
+    /// An older program stored them.
+    Blank,
+}
+
+impl Look {
+    fn outcome(self) -> Option<Outcome> {
+        match self {
+            Look::Ended(outcome) => Some(outcome),
+            Look::Quiet | Look::Blank => None,
+        }
+    }
+}
+
+fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Look, Error> {
     let episodes = store.latest(session, limit)?;
     let mut outlines = Vec::with_capacity(episodes.len());
     for found in &episodes {
         outlines.push(store.outline(found.episode.id)?);
+    }
+    if outlines.iter().all(Vec::is_empty) {
+        return Ok(Look::Blank);
     }
     let items = episodes.iter().zip(&outlines).flat_map(|(found, marks)| {
         let texts = apart(&found.episode.text, marks).unwrap_or_default();
@@ -36,5 +57,5 @@ fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Option<Outco
         });
         told.rev()
     });
-    Ok(outcome(items))
+    Ok(outcome(items).map_or(Look::Quiet, Look::Ended))
 }

@@ -5,15 +5,16 @@
 //! to know what a sink is.
 
 mod enrichment;
+mod orders;
 mod purse;
 
-use crate::model::activity::ActivityTally;
+pub use orders::Orders;
+
 use crate::model::delivery::{Delivery, Fault, Landed, Outcome, Parcel, Receipt, State};
 use crate::model::error::Error;
-use crate::model::extraction::Extraction;
 use crate::model::frontmatter::{Header, VERSION, heading, render, source_description};
 use crate::model::time::Time;
-use crate::stages::upload::{RetryOptions, Sink, upload};
+use crate::stages::upload::{Sink, upload};
 use crate::store::{Due, Found, SinkRow, Store};
 use anyhow::Result;
 use purse::Purse;
@@ -28,44 +29,6 @@ const BATCH: usize = 250;
 const RECEIPTS: usize = 1_000;
 /// An episode whose calls wait for their results settles after a day (DESIGN § 6).
 pub const PENDING_MS: i64 = 86_400_000;
-
-/// What a delivery is told.
-pub struct Orders<'a> {
-    /// The run's time.
-    pub now: Time,
-    /// `inactivity_timeout`.
-    pub settled_ms: i64,
-    /// `upload.settle_after`, for sinks that can't replace.
-    pub settle_after_ms: i64,
-    /// When something is tried again.
-    pub retry: RetryOptions,
-    /// Episodes on their way at once.
-    pub on_their_way_max: usize,
-    /// Episodes of this run; `None`: all.
-    pub episodes_max: Option<usize>,
-    /// Episodes a minute; `None`: as many as the sink takes.
-    pub rate_per_minute: Option<u32>,
-    /// What the sink's server spends on an episode, where it asks a language model.
-    pub extraction: Option<Extraction>,
-    /// US dollars that it may spend for this run; `None`: no bound.
-    pub usd_max: Option<f64>,
-    /// Whether this run has waited for the sink's server as long as it may.
-    pub is_late: &'a dyn Fn() -> bool,
-    /// How it is waited between batches, to keep that rate.
-    pub wait: &'a dyn Fn(Duration),
-    /// What was stored before the sink was known goes too.
-    pub history: bool,
-    /// The sink is asked though it is paused.
-    pub insist: bool,
-    /// Projects whose episodes stay here.
-    pub kept_here: &'a [String],
-    /// Whether a project's path may be told.
-    pub tells_path: &'a dyn Fn(&str) -> bool,
-    /// What kind of work was counted, in words.
-    pub profile: &'a dyn Fn(&ActivityTally) -> String,
-    /// Asked before each batch: somebody still agrees.
-    pub permitted: &'a dyn Fn(&Store) -> Result<(), Error>,
-}
 
 /// What a delivery did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

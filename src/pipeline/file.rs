@@ -75,6 +75,7 @@ impl Rules {
     pub fn made_by(&self) -> String {
         let settings = (&self.policy, self.chunk, self.subagents);
         let mut made = serde_json::to_vec(&settings).unwrap_or_default();
+        made.push(DERIVED);
         if self.hides_paths {
             made.extend(b"hides paths");
         }
@@ -84,6 +85,10 @@ impl Rules {
         format!("{}+{hex}", env!("CARGO_PKG_VERSION"))
     }
 }
+
+/// Counts what is derived from records, so that `status` knows episodes that an older program made
+/// without it. 1: outlines and findings.
+const DERIVED: u8 = 1;
 
 /// One file to read.
 #[derive(Debug)]

@@ -48,6 +48,13 @@ impl Lock {
     }
 }
 
+impl Drop for Lock {
+    /// Not left to closing the file: a process that is being started has it open for a moment too.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 /// A new file says that no run ever went through: its time is the epoch.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

@@ -71,6 +71,7 @@ impl Store {
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (n, row) in &rows {
             rewrite(&tx, *n, row)?;
+            outline::resize(&tx, *n, &row.outline)?;
         }
         let mut others = names(&tx, mask)?;
         for (table, column) in TEXTS {
@@ -136,6 +137,7 @@ fn is_masked(mask: &Mask<'_>, text: &str) -> bool {
     matches!(mask(text), Cow::Owned(_))
 }
 
+/// Title and text; what else is stored of an episode stays.
 pub(super) fn rewrite(db: &Connection, n: i64, row: &Row) -> rusqlite::Result<()> {
     db.prepare_cached(
         "UPDATE episode SET (title, revision, body_bytes) = (?2, ?3, ?4) WHERE n = ?1",
@@ -148,7 +150,6 @@ pub(super) fn rewrite(db: &Connection, n: i64, row: &Row) -> rusqlite::Result<()
     ])?;
     db.prepare_cached("UPDATE body SET text = ?2 WHERE episode = ?1")?
         .execute(params![n, row.body])?;
-    outline::resize(db, n, &row.outline)?;
     db.prepare_cached("DELETE FROM words WHERE rowid = ?1")?
         .execute([n])?;
     db.prepare_cached("INSERT INTO words (rowid, title, text, glued) VALUES (?1, ?2, ?3, ?4)")?

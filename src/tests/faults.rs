@@ -174,7 +174,6 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
         false => Ok(()),
     };
     let orders = Orders {
-        now,
         settled_ms: HOUR_MS,
         settle_after_ms: HOUR_MS,
         retry: RetryOptions {
@@ -182,18 +181,9 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
             delays_ms: vec![HOUR_MS / 2, 2 * HOUR_MS],
         },
         on_their_way_max,
-        episodes_max: None,
-        rate_per_minute: None,
-        extraction: None,
-        usd_max: None,
-        is_late: &|| false,
-        wait: &|_| {},
-        history: true,
         insist: false,
-        kept_here: &[],
-        tells_path: &|_| true,
-        profile: &|_| String::new(),
         permitted: &permitted,
+        ..Orders::everything(now)
     };
     let run = || deliver(&mut store, "moody", sink, &orders);
     let done = catch_unwind(AssertUnwindSafe(run)).ok()?.ok()?;

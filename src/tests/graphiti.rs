@@ -394,7 +394,6 @@ pub(super) fn attempt(
         }
     };
     let orders = Orders {
-        now,
         settled_ms: HOUR_MS,
         settle_after_ms: HOUR_MS,
         retry: RetryOptions {
@@ -402,18 +401,8 @@ pub(super) fn attempt(
             delays_ms: vec![HOUR_MS / 2, 2 * HOUR_MS],
         },
         on_their_way_max: 100,
-        episodes_max: None,
-        rate_per_minute: None,
-        extraction: None,
-        usd_max: None,
-        is_late: &|| false,
-        wait: &|_| {},
-        history: true,
-        insist: true,
-        kept_here: &[],
-        tells_path: &|_| true,
-        profile: &|_| String::new(),
         permitted: &permitted,
+        ..Orders::everything(now)
     };
     let run = || deliver(&mut store, "graphiti", sink, &orders);
     let done = catch_unwind(AssertUnwindSafe(run)).ok()?.ok()?;

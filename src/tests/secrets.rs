@@ -1,6 +1,7 @@
 //! Secrets planted in every place of a log, and looked for in every byte of what a run leaves behind.
 
 use super::home::Home;
+use crate::model::finding::apart;
 use crate::pipeline::doctor::canary::{PLACES, SESSION, call, log, user};
 use crate::rules::secrets::samples::{Planted, planted};
 use crate::rules::secrets::{Redactor, UserRules};
@@ -166,6 +167,13 @@ fn new_rules_mask_what_is_stored_and_equal_rules_read_nothing() {
     assert_eq!((report.episodes_redacted, report.files_read), (1, 0));
     let left = left_behind(&home);
     assert!(!left.contains("q8wzr3kt5m"), "still there");
+    let store = home.store(Access::ReadOnly).unwrap();
+    for found in store.latest(SESSION, None).unwrap() {
+        let marks = store.outline(found.episode.id).unwrap();
+        let items = apart(&found.episode.text, &marks).expect("the outline fits the text");
+        assert!(!items.is_empty(), "{}", found.episode.text);
+    }
+    drop(store);
     assert!(left.contains("[redacted:acme:"));
     let bytes = std::fs::read(home.path().join(".graphiti/sessionmill.db")).unwrap();
     assert_eq!(home.run_masked(redactor).unwrap().episodes_redacted, 0);

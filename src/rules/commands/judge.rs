@@ -2,7 +2,7 @@
 
 use super::super::names;
 use super::super::shell::{self, Simple};
-use super::table::{Class, TABLE, is_flag};
+use super::table::{Class, Program, TABLE, is_flag, positional};
 use crate::model::classification::{Classification, Domain, Intent};
 use std::borrow::Cow;
 
@@ -16,13 +16,28 @@ const WRAPPERS_MAX: usize = 8;
 const COMMANDS_MAX: usize = 400;
 
 /// The command that stands for a line.
-pub(super) struct Judged {
+pub(super) struct Judged<'t> {
     pub verdict: Verdict,
+    rank: u8,
+    /// PowerShell's way to read a file, which may come back from an edit.
+    reads: bool,
+    /// This, the subcommand and the arguments are left out of commands that don't stand for the
+    /// line.
     pub base: String,
     pub subcommand: Option<String>,
-    pub arguments: Vec<String>,
+    pub arguments: Vec<Cow<'t, str>>,
     /// The first program of the line that the table doesn't know, with its subcommands.
     pub unknown: Option<String>,
+}
+
+impl Judged<'_> {
+    fn owned(self) -> Judged<'static> {
+        let words = self.arguments.into_iter();
+        Judged {
+            arguments: words.map(|word| Cow::Owned(word.into_owned())).collect(),
+            ..self
+        }
+    }
 }
 
 /// What is known of a command.
@@ -34,27 +49,27 @@ pub(super) enum Verdict {
 }
 
 /// The command of the highest rank, of several the first; `None` where nothing runs.
-pub(super) fn strongest(line: &str) -> Option<Judged> {
+pub(super) fn strongest(line: &str) -> Option<Judged<'_>> {
     strongest_at(line, 0)
 }
 
-fn strongest_at(line: &str, depth: u8) -> Option<Judged> {
+fn strongest_at(line: &str, depth: u8) -> Option<Judged<'_>> {
     let commands = shell::read(line);
-    let mut best: Option<(u8, Judged)> = None;
+    let mut best: Option<Judged<'_>> = None;
     let mut reads_back = false;
     let mut unknown = None;
     for simple in commands.iter().take(COMMANDS_MAX) {
-        let Some(mut judged) = judge(simple, depth) else {
+        let known = best.as_ref().map(|best| best.rank);
+        let Some(mut judged) = judge(simple, depth, known) else {
             continue;
         };
         unknown = unknown.or(judged.unknown.take());
-        reads_back |= judged.base.eq_ignore_ascii_case("get-content");
-        let rank = judged.verdict.rank();
-        if best.as_ref().is_none_or(|(known, _)| rank > *known) {
-            best = Some((rank, judged));
+        reads_back |= judged.reads;
+        if known.is_none_or(|known| judged.rank > known) {
+            best = Some(judged);
         }
     }
-    let (_, mut judged) = best?;
+    let mut judged = best?;
     judged.unknown = unknown;
     if reads_back && judged.base.eq_ignore_ascii_case("set-content") {
         let edit = class_of(if is_about_docs(&judged.verdict) {
@@ -63,6 +78,7 @@ fn strongest_at(line: &str, depth: u8) -> Option<Judged> {
             "edit"
         });
         judged.verdict = Verdict::Class(edit);
+        judged.rank = edit.rank;
     }
     Some(judged)
 }
@@ -75,28 +91,30 @@ fn class_of(name: &str) -> &'static Class {
     TABLE.class(name)
 }
 
-fn judge(simple: &Simple<'_>, depth: u8) -> Option<Judged> {
-    let mut words: &[Cow<'_, str>] = &simple.words;
+/// `known` is the rank that it has to pass to stand for its line.
+fn judge<'t>(simple: &Simple<'t>, depth: u8, known: Option<u8>) -> Option<Judged<'t>> {
+    let mut words: &[Cow<'t, str>] = &simple.words;
     let mut piped = simple.piped;
     for _ in 0..WRAPPERS_MAX {
-        let base = base_of(words.first()?);
+        let (base, program) = base_of(words.first()?);
         let args = &words[1..];
-        if let Some(judged) = inner_script(&base, args, simple, depth) {
+        let Some(program) = program else { break };
+        if let Some(judged) = inner_script(program, args, simple, depth) {
             return Some(judged);
         }
         let looks_up = base == "command" && args.first().is_some_and(|a| is_flag(a));
-        let Some((wrapper, named)) = TABLE.wrapper(&base, args).filter(|_| !looks_up) else {
+        let Some((wrapper, named)) = program.wrapper(args).filter(|_| !looks_up) else {
             break;
         };
         let inner = unwrapped(&args[named..], &wrapper.takes, wrapper.args);
         let Some(inner) = inner else { break };
         if wrapper.joins && depth < DEPTH_MAX {
-            return strongest_at(&inner.join(" "), depth + 1);
+            return strongest_at(&inner.join(" "), depth + 1).map(Judged::owned);
         }
         piped &= base != "xargs";
         words = inner;
     }
-    Some(looked_up(words, simple, piped))
+    Some(looked_up(words, simple, piped, known))
 }
 
 /// What is left of a wrapper's arguments: without its options, `NAME=value` and its own `args`.
@@ -131,12 +149,12 @@ fn is_assignment(word: &str) -> bool {
 
 /// What a shell was given to run: with `-c`, or as a heredoc.
 fn inner_script(
-    base: &str,
+    program: &Program,
     args: &[Cow<'_, str>],
     simple: &Simple<'_>,
     depth: u8,
-) -> Option<Judged> {
-    if !TABLE.is_shell(base) || depth == DEPTH_MAX || args.iter().any(|a| a == "-n") {
+) -> Option<Judged<'static>> {
+    if !program.is_shell || depth == DEPTH_MAX || args.iter().any(|a| a == "-n") {
         return None;
     }
     let given = args
@@ -144,10 +162,10 @@ fn inner_script(
         .position(|arg| runs_script(arg))
         .and_then(|at| args.get(at + 1));
     if let Some(script) = given {
-        return strongest_at(script, depth + 1);
+        return strongest_at(script, depth + 1).map(Judged::owned);
     }
     match (args.iter().all(|a| is_flag(a)), simple.heredoc) {
-        (true, Some(body)) => strongest_at(body, depth + 1),
+        (true, Some(body)) => strongest_at(body, depth + 1).map(Judged::owned),
         _ => None,
     }
 }
@@ -159,8 +177,12 @@ fn runs_script(arg: &str) -> bool {
         || arg.eq_ignore_ascii_case("/c")
 }
 
-/// The table's name for a program: without its folder, `.exe` and version.
-fn base_of(word: &str) -> Cow<'_, str> {
+/// The table's name for a program, without its folder, `.exe` and version, and what is known of it.
+fn base_of(word: &str) -> (Cow<'_, str>, Option<&'static Program>) {
+    let known = |name: &str| TABLE.program(name);
+    if let Some(program) = known(word) {
+        return (Cow::Borrowed(word), Some(program));
+    }
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let name = ["exe", "cmd", "bat"].iter().fold(name, |name, ending| {
         let stem = name.len().saturating_sub(4);
@@ -174,16 +196,18 @@ fn base_of(word: &str) -> Cow<'_, str> {
     let name = name
         .split_once('@')
         .map_or(name, |(name, _)| if name.is_empty() { word } else { name });
-    if TABLE.knows(name) {
-        return Cow::Borrowed(name);
-    }
     let unversioned = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if TABLE.knows(unversioned) {
-        return Cow::Borrowed(unversioned);
+    for name in [name, unversioned] {
+        if let Some(program) = known(name) {
+            return (Cow::Borrowed(name), Some(program));
+        }
     }
     match cmdlet(name) {
-        Some(cased) => Cow::Owned(cased),
-        None => Cow::Borrowed(name),
+        Some(cased) => {
+            let program = known(&cased);
+            (Cow::Owned(cased), program)
+        }
+        None => (Cow::Borrowed(name), None),
     }
 }
 
@@ -195,68 +219,91 @@ fn cmdlet(name: &str) -> Option<String> {
         let first = chars.next()?;
         Some(first.to_uppercase().collect::<String>() + chars.as_str())
     };
-    Some(format!("{}-{}", capital(verb)?, capital(noun)?)).filter(|cased| TABLE.knows(cased))
+    Some(format!("{}-{}", capital(verb)?, capital(noun)?))
+        .filter(|cased| TABLE.program(cased).is_some())
 }
 
-fn looked_up(words: &[Cow<'_, str>], simple: &Simple<'_>, piped: bool) -> Judged {
-    let base = base_of(&words[0]);
+fn looked_up<'t>(
+    words: &[Cow<'t, str>],
+    simple: &Simple<'t>,
+    piped: bool,
+    known: Option<u8>,
+) -> Judged<'t> {
+    let (base, program) = base_of(&words[0]);
     let args = &words[1..];
-    let (verdict, subs) = verdict(&words[0], &base, args, simple, piped);
-    let subcommand = match (&verdict, subs) {
-        (Verdict::Class(_), 0) => None,
-        _ => TABLE
-            .positional(&base, args)
-            .first()
-            .map(|sub| (*sub).to_owned()),
-    };
+    let subs = positional(program, args);
+    let (verdict, named) = verdict(&Looked {
+        word: &words[0],
+        base: &base,
+        program,
+        args,
+        subs: &subs,
+        simple,
+        piped,
+    });
+    let rank = verdict.rank();
+    let stands = known.is_none_or(|known| rank > known);
+    let is_named = named > 0 || matches!(verdict, Verdict::Name(_));
+    let subcommand = subs.first().filter(|_| stands && is_named);
     let unknown = match &verdict {
         Verdict::Name(name) => Some(name.clone()),
         Verdict::Class(_) => None,
     };
     Judged {
         verdict,
+        rank,
         unknown,
-        base: base.into_owned(),
-        subcommand,
-        arguments: args.iter().map(|arg| arg.clone().into_owned()).collect(),
+        reads: base.eq_ignore_ascii_case("get-content"),
+        subcommand: subcommand.map(|sub| (*sub).to_owned()),
+        arguments: args.iter().filter(|_| stands).cloned().collect(),
+        base: match stands {
+            true => base.into_owned(),
+            false => String::new(),
+        },
     }
 }
 
-fn verdict(
-    word: &str,
-    base: &str,
-    args: &[Cow<'_, str>],
-    simple: &Simple<'_>,
+/// A command that is looked up.
+struct Looked<'c, 't> {
+    /// Its first word as it was given.
+    word: &'c str,
+    /// The same as the table names it.
+    base: &'c str,
+    program: Option<&'static Program>,
+    args: &'c [Cow<'t, str>],
+    /// The first of them that are no options.
+    subs: &'c [&'c str],
+    simple: &'c Simple<'t>,
+    /// It reads another command's output.
     piped: bool,
-) -> (Verdict, usize) {
-    let known = |name: &str| (Verdict::Class(class_of(name)), 0);
-    let asks = |a: &Cow<'_, str>| a == "--help" || a == "--version";
-    if args.len() <= 3 && args.iter().any(asks)
-        || (args.len() == 1 && matches!(&*args[0], "-h" | "-V" | "-version" | "help" | "version"))
-    {
-        let domain = TABLE.find(base, args).map(|(class, _)| class.domain);
-        let domain = domain.or_else(|| TABLE.domain(base)).unwrap_or_default();
-        return (Verdict::Class(help_for(domain)), 0);
+}
+
+/// Also says how many subcommands of the line the table has named.
+fn verdict(command: &Looked<'_, '_>) -> (Verdict, usize) {
+    let Looked { base, args, .. } = *command;
+    let found = command.program.and_then(|p| p.find(command.subs, args));
+    if asks_about(args) {
+        let domain = found.map(|(class, _)| class.domain);
+        let domain = domain.or_else(|| command.program?.domain());
+        return (Verdict::Class(help_for(domain.unwrap_or_default())), 0);
     }
     if matches!(base, "make" | "just") && args.iter().any(|a| a == "-n" || a == "--dry-run") {
-        return known("dry_run");
+        return (Verdict::Class(class_of("dry_run")), 0);
     }
-    let task = TABLE.task(base, args);
-    if let Some((class, subs)) = TABLE.find(base, args)
+    let task = command.program.and_then(|p| p.task(command.subs, args));
+    if let Some((class, subs)) = found
         && task.is_none_or(|(_, words)| subs > words)
     {
-        let class = refined(class, base, args, simple, piped);
-        return (Verdict::Class(class), subs);
+        return (Verdict::Class(refined(class, command)), subs);
     }
     if let Some((task, _)) = task {
-        return (
-            Verdict::Class(TABLE.target(task).unwrap_or(class_of("run"))),
-            0,
-        );
+        let class = TABLE.target(task).unwrap_or(class_of("run"));
+        return (Verdict::Class(class), 0);
     }
-    if TABLE.is_shell(base) || is_program(word) {
-        let script = args.iter().find(|a| TABLE.is_shell(base) && !is_flag(a));
-        let name = script.map_or(word, |s| s);
+    let is_shell = command.program.is_some_and(|program| program.is_shell);
+    if is_shell || is_program(command.word) {
+        let script = args.iter().find(|a| is_shell && !is_flag(a));
+        let name = script.map_or(command.word, |s| s);
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let said = TABLE
             .target(name)
@@ -264,6 +311,14 @@ fn verdict(
         return (Verdict::Class(said.unwrap_or(class_of("run"))), 0);
     }
     (Verdict::Name(named(base, args)), 0)
+}
+
+/// `--help`, `--version`, as all that is asked.
+fn asks_about(args: &[Cow<'_, str>]) -> bool {
+    const FEW: usize = 3;
+    let asks = |a: &Cow<'_, str>| a == "--help" || a == "--version";
+    args.len() <= FEW && args.iter().any(asks)
+        || (args.len() == 1 && matches!(&*args[0], "-h" | "-V" | "-version" | "help" | "version"))
 }
 
 /// Asking a known program about itself is reading, in its own domain.
@@ -279,13 +334,14 @@ fn help_for(domain: Domain) -> &'static Class {
 
 /// What a program's arguments change: where it writes, whether it reads a pipe, whether it reads
 /// what people wrote, what it looks for.
-fn refined(
-    class: &'static Class,
-    base: &str,
-    args: &[Cow<'_, str>],
-    simple: &Simple<'_>,
-    piped: bool,
-) -> &'static Class {
+fn refined(class: &'static Class, command: &Looked<'_, '_>) -> &'static Class {
+    let Looked {
+        base,
+        args,
+        simple,
+        piped,
+        ..
+    } = *command;
     let writes = simple
         .writes
         .as_ref()

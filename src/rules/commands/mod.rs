@@ -13,6 +13,7 @@ pub use table::{Class, class};
 
 use crate::model::classification::{Classification, Domain, Intent, UNKNOWN_CONFIDENCE};
 use judge::{Judged, Verdict};
+use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
 /// How sure the table is.
@@ -51,8 +52,9 @@ pub fn classify(line: &str) -> Command {
         arguments,
         ..
     } = judged;
+    let words = arguments.into_iter().map(Cow::into_owned);
     let (flags, mut targets): (Vec<String>, Vec<String>) =
-        arguments.into_iter().partition(|word| table::is_flag(word));
+        words.partition(|word| table::is_flag(word));
     if let Some(at) = targets.iter().position(|t| Some(t) == subcommand.as_ref()) {
         targets.remove(at);
     }
@@ -87,7 +89,7 @@ pub fn counted(line: &str) -> Counted {
     };
     let mut hash = Xxh3::new();
     let targets = judged.arguments.iter().filter(|word| !table::is_flag(word));
-    for word in std::iter::once(&judged.base).chain(targets) {
+    for word in std::iter::once(&*judged.base).chain(targets.map(|word| &**word)) {
         hash.update(word.as_bytes());
         hash.update(&[0]);
     }

@@ -5,6 +5,7 @@ use crate::model::activity::Signals;
 use crate::model::classification::{Domain, Intent};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -26,27 +27,45 @@ pub struct Class {
 
 /// The class of that name.
 pub fn class(name: &str) -> Option<&'static Class> {
-    TABLE.classes.get(name)
+    Some(&TABLE.classes[*TABLE.by_name.get(name)?])
 }
 
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::of(written()));
 
-/// The table, by first word.
+/// The table as it is looked up.
 pub(super) struct Table {
-    classes: FxHashMap<String, Class>,
-    commands: FxHashMap<String, Vec<Row>>,
-    values: FxHashMap<String, Vec<String>>,
-    wrappers: FxHashMap<String, Vec<Wrapper>>,
-    runners: FxHashMap<String, Vec<Vec<String>>>,
-    shells: Vec<String>,
+    classes: Vec<Class>,
+    by_name: FxHashMap<String, usize>,
+    programs: FxHashMap<String, Program>,
     targets: FxHashMap<String, String>,
     pub(super) verbs: FxHashMap<String, Intent>,
+}
+
+/// What is known of a first word.
+#[derive(Default)]
+pub(super) struct Program {
+    /// It runs scripts of shell.
+    pub is_shell: bool,
+    /// The one that asks for most first.
+    rows: Vec<Row>,
+    /// Options that take the next argument.
+    values: Vec<String>,
+    /// The one with the longest name first.
+    wrappers: Vec<Wrapper>,
+    /// It runs tasks: what stands before a task's name.
+    runners: Vec<Runner>,
 }
 
 struct Row {
     words: Vec<String>,
     flags: Vec<Flag>,
-    class: String,
+    /// In `Table::classes`.
+    class: usize,
+}
+
+struct Runner {
+    words: Vec<String>,
+    flags: Vec<String>,
 }
 
 /// An option that a row asks for.
@@ -104,40 +123,51 @@ pub(super) fn written() -> Written {
 
 impl Table {
     fn of(written: Written) -> Table {
+        let names = written.classes.keys().cloned().zip(0..);
+        let by_name: FxHashMap<String, usize> = names.collect();
+        let classes = written.classes.into_iter();
         let mut table = Table {
-            classes: FxHashMap::default(),
-            commands: FxHashMap::default(),
-            values: written.values,
-            wrappers: FxHashMap::default(),
-            runners: FxHashMap::default(),
-            shells: written.shells,
+            classes: classes.map(|(name, class)| class.named(name)).collect(),
+            by_name,
+            programs: FxHashMap::default(),
             targets: inverted(written.targets),
             verbs: inverted(written.verbs),
         };
-        for (name, class) in written.classes {
-            table.classes.insert(name.clone(), class.named(name));
-        }
         for (class, commands) in &written.commands {
             for command in commands {
                 table.add(command, class);
             }
         }
-        let classes = &table.classes;
-        for rows in table.commands.values_mut() {
-            rows.sort_by_key(|row| {
-                let rank = classes.get(&row.class).map(|class| class.rank);
-                let values = row.flags.iter().filter(|flag| flag.value.is_some()).count();
-                std::cmp::Reverse((row.words.len(), row.flags.len() + values, rank))
-            });
+        for (name, values) in written.values {
+            table.program_of(name).values = values;
         }
-        for wrapper in written.wrappers {
-            table.wrap(&wrapper);
+        for name in written.shells {
+            table.program_of(name).is_shell = true;
+        }
+        for wrapper in &written.wrappers {
+            table.wrap(wrapper);
         }
         for name in &written.runners {
             let (base, rest) = split(name);
-            table.runners.entry(base).or_default().push(rest);
+            let (flags, words) = rest.into_iter().partition(|w| is_flag(w));
+            let runner = Runner { words, flags };
+            table.program_of(base).runners.push(runner);
+        }
+        let classes = &table.classes;
+        for program in table.programs.values_mut() {
+            program.rows.sort_by_key(|row| {
+                let values = row.flags.iter().filter(|flag| flag.value.is_some()).count();
+                let asks = (row.words.len(), row.flags.len() + values);
+                std::cmp::Reverse((asks, classes[row.class].rank))
+            });
+            let wrappers = &mut program.wrappers;
+            wrappers.sort_by_key(|row| std::cmp::Reverse(row.words.len()));
         }
         table
+    }
+
+    fn program_of(&mut self, name: String) -> &mut Program {
+        self.programs.entry(name).or_default()
     }
 
     fn add(&mut self, command: &str, class: &str) {
@@ -156,126 +186,106 @@ impl Table {
         let row = Row {
             words,
             flags: flags.collect(),
-            class: class.to_owned(),
+            class: self.by_name[class],
         };
-        self.commands.entry(base).or_default().push(row);
+        self.program_of(base).rows.push(row);
     }
 
     fn wrap(&mut self, wrapper: &WrittenWrapper) {
         for name in &wrapper.names {
             let (base, words) = split(name);
-            let rows = self.wrappers.entry(base).or_default();
-            rows.push(Wrapper {
+            self.program_of(base).wrappers.push(Wrapper {
                 words,
                 takes: wrapper.takes.clone(),
                 args: wrapper.args,
                 joins: wrapper.joins,
             });
-            rows.sort_by_key(|row| std::cmp::Reverse(row.words.len()));
         }
     }
 
-    /// Whether a first word is known.
-    pub(super) fn knows(&self, base: &str) -> bool {
-        self.commands.contains_key(base)
-            || self.wrappers.contains_key(base)
-            || self.shells.iter().any(|shell| shell == base)
-            || self.runners.contains_key(base)
-    }
-
-    pub(super) fn is_shell(&self, base: &str) -> bool {
-        self.shells.iter().any(|shell| shell == base)
-    }
-
-    /// The class of the row that has most in common with the command, and how many subcommands
-    /// that row names.
-    pub(super) fn find(&self, base: &str, args: &[Cow<'_, str>]) -> Option<(&Class, usize)> {
-        let rows = self.commands.get(base)?;
-        let subs = self.positional(base, args);
-        let fits = |row: &&Row| {
-            let named = row.words.len() <= subs.len();
-            named
-                && row.words.iter().zip(&subs).all(|(a, b)| a == b)
-                && row.flags.iter().all(|flag| flag.is_in(args))
-        };
-        let row = rows.iter().find(fits)?;
-        Some((self.classes.get(&row.class)?, row.words.len()))
-    }
-
-    /// What most commands of a program operate on.
-    pub(super) fn domain(&self, base: &str) -> Option<Domain> {
-        let row = self.commands.get(base)?.last()?;
-        Some(self.classes.get(&row.class)?.domain)
-    }
-
-    /// Arguments that are no options and no options' values.
-    pub(super) fn positional<'w>(&self, base: &str, args: &'w [Cow<'_, str>]) -> Vec<&'w str> {
-        const MOST: usize = 4;
-        let none = Vec::new();
-        let values = self.values.get(base).unwrap_or(&none);
-        let mut found = Vec::new();
-        let mut skip = false;
-        for arg in args {
-            if std::mem::take(&mut skip) {
-                continue;
-            }
-            match is_flag(arg) {
-                true => skip = values.iter().any(|v| v == arg),
-                false => found.push(&**arg),
-            }
-            if found.len() == MOST {
-                break;
-            }
-        }
-        found
-    }
-
-    /// The wrapper that this is, and how many of the arguments are its name.
-    pub(super) fn wrapper(&self, base: &str, args: &[Cow<'_, str>]) -> Option<(&Wrapper, usize)> {
-        let rows = self.wrappers.get(base)?.iter();
-        let row = rows.into_iter().find(|row| starts(&row.words, args))?;
-        Some((row, row.words.len()))
-    }
-
-    /// The task that a runner was asked for, and how many subcommands that took.
-    pub(super) fn task<'w>(
-        &self,
-        base: &str,
-        args: &'w [Cow<'_, str>],
-    ) -> Option<(&'w str, usize)> {
-        let subs = self.positional(base, args);
-        let rows = self.runners.get(base)?.iter();
-        let fits = rows.filter(|row| {
-            row.iter()
-                .filter(|w| !is_flag(w))
-                .zip(subs.iter())
-                .all(|(a, b)| a == b)
-                && row
-                    .iter()
-                    .filter(|w| is_flag(w))
-                    .all(|w| args.iter().any(|a| a == w))
-        });
-        let words = fits.map(|row| row.iter().filter(|w| !is_flag(w)).count());
-        let words = words.max()?;
-        Some((subs.get(words)?, words))
+    /// What is known of a first word.
+    pub(super) fn program(&self, base: &str) -> Option<&Program> {
+        self.programs.get(base)
     }
 
     /// What a name of a task or script says: the first of its words that the table knows.
     pub(super) fn target(&self, name: &str) -> Option<&Class> {
         let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
         let class = words.find_map(|word| self.targets.get(word))?;
-        self.classes.get(class)
+        Some(self.class(class))
     }
 
     pub(super) fn class(&self, name: &str) -> &Class {
-        self.classes
-            .get(name)
-            .expect("a class of the embedded table")
+        &self.classes[self.by_name[name]]
     }
 }
 
-fn starts(words: &[String], args: &[Cow<'_, str>]) -> bool {
-    words.len() <= args.len() && words.iter().zip(args).all(|(a, b)| a == b)
+impl Program {
+    /// The class of the row that has most in common with the command, and how many subcommands
+    /// that row names. `subs` are the command's [`positional`] arguments.
+    pub(super) fn find(
+        &self,
+        subs: &[&str],
+        args: &[Cow<'_, str>],
+    ) -> Option<(&'static Class, usize)> {
+        let fits =
+            |row: &&Row| starts(&row.words, subs) && row.flags.iter().all(|flag| flag.is_in(args));
+        let row = self.rows.iter().find(fits)?;
+        Some((&TABLE.classes[row.class], row.words.len()))
+    }
+
+    /// What most commands of it operate on.
+    pub(super) fn domain(&self) -> Option<Domain> {
+        Some(TABLE.classes[self.rows.last()?.class].domain)
+    }
+
+    /// The wrapper that this is, and how many of the arguments are its name.
+    pub(super) fn wrapper(&self, args: &[Cow<'_, str>]) -> Option<(&Wrapper, usize)> {
+        let mut rows = self.wrappers.iter();
+        let row = rows.find(|row| starts(&row.words, args))?;
+        Some((row, row.words.len()))
+    }
+
+    /// The task that a runner was asked for, and how many subcommands that took.
+    pub(super) fn task<'w>(
+        &self,
+        subs: &[&'w str],
+        args: &[Cow<'_, str>],
+    ) -> Option<(&'w str, usize)> {
+        let fits = self.runners.iter().filter(|row| {
+            row.words.iter().zip(subs).all(|(a, b)| a == b)
+                && row.flags.iter().all(|flag| args.iter().any(|a| a == flag))
+        });
+        let words = fits.map(|row| row.words.len()).max()?;
+        Some((subs.get(words)?, words))
+    }
+}
+
+/// Some of a command's arguments.
+pub(super) type Subs<'w> = SmallVec<[&'w str; 4]>;
+
+/// Arguments that are no options and no options' values; at most four.
+pub(super) fn positional<'w>(program: Option<&Program>, args: &'w [Cow<'_, str>]) -> Subs<'w> {
+    let takes = |arg: &str| program.is_some_and(|p| p.values.iter().any(|v| v == arg));
+    let mut found = Subs::new();
+    let mut skip = false;
+    for arg in args {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        match is_flag(arg) {
+            true => skip = takes(arg),
+            false => found.push(&**arg),
+        }
+        if found.len() == found.inline_size() {
+            break;
+        }
+    }
+    found
+}
+
+fn starts(words: &[String], given: &[impl PartialEq<String>]) -> bool {
+    words.len() <= given.len() && given.iter().zip(words).all(|(a, b)| a == b)
 }
 
 impl WrittenClass {

@@ -32,21 +32,26 @@ impl<'a> Reader<'a> {
     }
 
     fn is_plain(&self, b: u8) -> bool {
-        match b {
-            b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => false,
-            b'{' | b'}' => self.dialect == Dialect::Posix,
-            _ => true,
+        match self.dialect {
+            Dialect::Posix => !POSIX_ENDS[usize::from(b)],
+            Dialect::PowerShell => !POWERSHELL_ENDS[usize::from(b)],
         }
     }
 
     /// Up to what ends the word or needs a closer look; never inside a character.
     fn skip_plain(&mut self) {
-        while let Some(b) = self.peek() {
-            if matches!(b, b'\'' | b'"' | b'\\' | b'`' | b'$' | b'@') || !self.is_plain(b) {
-                return;
-            }
-            self.at += 1;
-        }
+        let stops = match self.dialect {
+            Dialect::Posix => &POSIX_STOPS,
+            Dialect::PowerShell => &POWERSHELL_STOPS,
+        };
+        self.at += self.bytes_up_to(stops);
+    }
+
+    /// How many bytes come before one of these, or before the end.
+    fn bytes_up_to(&self, stops: &[bool; 256]) -> usize {
+        let rest = &self.bytes()[self.at..self.end];
+        let found = rest.iter().position(|b| stops[usize::from(*b)]);
+        found.unwrap_or(rest.len())
     }
 
     fn single_quoted(&mut self, word: &mut Cow<'a, str>) {
@@ -74,9 +79,7 @@ impl<'a> Reader<'a> {
                 b'`' => self.backticks(word),
                 b'$' => self.dollar(word),
                 _ => {
-                    let rest = &self.bytes()[self.at..self.end];
-                    let plain = rest.iter().position(|b| b"\"\\`$".contains(b));
-                    let plain = plain.unwrap_or(rest.len()).max(1);
+                    let plain = self.bytes_up_to(&QUOTED_STOPS).max(1);
                     word.push_str(&self.text[self.at..self.at + plain]);
                     self.at += plain;
                 }
@@ -158,3 +161,30 @@ impl<'a> Reader<'a> {
         self.at += found.map_or(rest.len(), |n| n + close.len());
     }
 }
+
+const fn marked<const N: usize>(bytes: [&[u8]; N]) -> [bool; 256] {
+    let mut marked = [false; 256];
+    let (mut list, mut at) = (0, 0);
+    while list < N {
+        while at < bytes[list].len() {
+            marked[bytes[list][at] as usize] = true;
+            at += 1;
+        }
+        (list, at) = (list + 1, 0);
+    }
+    marked
+}
+
+/// They end a word.
+const ENDS: &[u8] = b" \t\r\n;&|()<>";
+/// In PowerShell these too.
+const BRACES: &[u8] = b"{}";
+/// They mean more than themselves inside a word.
+const MARKS: &[u8] = b"'\"\\`$@";
+
+static POSIX_ENDS: [bool; 256] = marked([ENDS]);
+static POWERSHELL_ENDS: [bool; 256] = marked([ENDS, BRACES]);
+static POSIX_STOPS: [bool; 256] = marked([ENDS, MARKS]);
+static POWERSHELL_STOPS: [bool; 256] = marked([ENDS, BRACES, MARKS]);
+/// They mean more than themselves between double quotes.
+static QUOTED_STOPS: [bool; 256] = marked([b"\"\\`$"]);

@@ -37,8 +37,32 @@ pub const CLASS: &str = "~class";
 /// Where shortened inputs keep what the command is recognised by.
 pub const KEY: &str = "~key";
 
-/// Where shortened inputs keep that the command opens a pull request.
-pub const OPENS: &str = "~opens";
+/// What a command may make that its output names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    Commit,
+    PullRequest,
+}
+
+impl Made {
+    pub const ALL: [Made; 2] = [Made::Commit, Made::PullRequest];
+
+    /// Words that a command has which makes it.
+    fn words(self) -> &'static str {
+        match self {
+            Made::Commit => "commit",
+            Made::PullRequest => "pr create",
+        }
+    }
+
+    /// Where shortened inputs keep that the command makes it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Made::Commit => "~commits",
+            Made::PullRequest => "~opens",
+        }
+    }
+}
 
 /// Where shortened inputs keep whether the command can't run tests.
 pub const IDLE: &str = "~idle";
@@ -106,10 +130,11 @@ impl<'a> Call<'a> {
             .is_some_and(|line| test_runners::is_idle(&line))
     }
 
-    /// Whether its command opens a pull request.
-    pub fn opens_pull_request(&self) -> bool {
+    /// Whether its command could make this.
+    pub fn makes(&self, made: Made) -> bool {
         let line = || self.command_line();
-        self.input.get(OPENS).is_some() || line().is_some_and(|line| line.contains("pr create"))
+        let says = || line().is_some_and(|line| line.contains(made.words()));
+        self.input.get(made.key()).is_some() || says()
     }
 
     /// The command as it was given.

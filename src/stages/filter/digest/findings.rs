@@ -2,7 +2,7 @@
 //!
 //! Knows what results state; refuses to know how a summary tells it.
 
-use super::call::Call;
+use super::call::{Call, Made};
 use super::files;
 use super::line::{self, TEXT_CHARS_MAX};
 use super::output::Output;
@@ -15,11 +15,16 @@ use crate::rules::secrets::Redactor;
 use crate::rules::settings;
 use crate::rules::test_runners::TestRun;
 use crate::rules::tools::Answer;
+use memchr::memmem::Finder;
 use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Where shortened inputs keep which settings an edit changes.
 pub const SETTINGS: &str = "~settings";
+
+/// Edits of one call whose settings are told. Real calls have fewer; a hostile one would fill the
+/// checkpoint.
+const EDITS_MAX: usize = 50;
 
 /// Names of failed tests that are kept; the number is kept in any case.
 const FAILURES_MAX: usize = 10;
@@ -40,6 +45,7 @@ impl Ended<'_> {
     /// What it came to. Where the policy leaves results out: only what the call itself says.
     pub fn findings(&self, policy: &FilterPolicy) -> Vec<Finding> {
         let mut found = Vec::new();
+        let red = self.run.as_ref().is_some_and(|run| run.failed > 0);
         match self.status {
             Status::Refused => found.push(Finding::Refused {
                 key: self.file().unwrap_or(self.key),
@@ -49,7 +55,11 @@ impl Ended<'_> {
             Status::Ok => {
                 self.changes(&mut found);
                 if self.is_command() && found.is_empty() {
-                    found.push(Finding::Worked { key: self.key });
+                    // `pytest | tail` ends well whatever the tests do
+                    found.push(match red {
+                        true => Finding::Failed { key: self.key },
+                        false => Finding::Worked { key: self.key },
+                    });
                 }
                 if policy.tool_content != Keep::Out {
                     self.answers(&mut found);
@@ -131,16 +141,22 @@ impl Ended<'_> {
     /// Commits and pull requests, as git and its helpers print them.
     fn made(&self, found: &mut Vec<Finding>) {
         let [head, _] = self.output.parts();
-        if head.contains(COMMITTED) {
-            let masked = self.output.masked(head);
-            for line in masked.lines() {
-                found.extend(commit(line));
-            }
+        let names = |made: Made, word: &LazyLock<Finder<'static>>| {
+            word.find(head.as_bytes()).is_some() && self.call.makes(made)
+        };
+        let commits = names(Made::Commit, &COMMITTED);
+        let opens = names(Made::PullRequest, &PULL_REQUEST);
+        if !commits && !opens {
+            return;
         }
-        if let Some(at) = PULL_REQUEST.find(head.as_bytes())
-            && self.call.opens_pull_request()
-        {
-            found.extend(address(head, at).map(|url| Finding::PullRequest(url.to_owned())));
+        let [told, _] = self.output.told();
+        if commits {
+            found.extend(told.lines().filter_map(commit));
+        }
+        if opens {
+            let url = PULL_REQUEST.find(told.as_bytes());
+            let url = url.and_then(|at| address(&told, at));
+            found.extend(url.map(|url| Finding::PullRequest(url.to_owned())));
         }
     }
 
@@ -161,10 +177,9 @@ impl Ended<'_> {
 }
 
 /// What git prints under the line of a commit: ` 3 files changed, …`.
-const COMMITTED: &str = " changed";
+static COMMITTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" changed"));
 
-static PULL_REQUEST: LazyLock<memchr::memmem::Finder<'static>> =
-    LazyLock::new(|| memchr::memmem::Finder::new("/pull/"));
+static PULL_REQUEST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("/pull/"));
 
 /// `[main 1a2b3c4] Fix the tests`, `[main (root-commit) 1a2b3c4] Begin`.
 fn commit(line: &str) -> Option<Finding> {
@@ -203,7 +218,7 @@ pub fn settings(call: &Call<'_>, redactor: &Redactor) -> Vec<settings::Change> {
         let text = edit.get(key).and_then(Value::as_str).unwrap_or("");
         redactor.redact(text).into_owned()
     };
-    let changes = edits.iter().flat_map(|edit| {
+    let changes = edits.iter().take(EDITS_MAX).flat_map(|edit| {
         settings::changes(&path, &text(edit, "old_string"), &text(edit, "new_string"))
     });
     changes.collect()

@@ -111,9 +111,12 @@ pub fn task(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Out
     }
 }
 
+/// Tasks of one list that are kept. Real lists have a few dozen.
+const TASKS_MAX: usize = 100;
+
 /// A whole list of tasks.
 pub fn all(call: &Call<'_>) -> Vec<Task> {
-    let tasks = items(call.input).map(|item| Task {
+    let tasks = items(call.input).take(TASKS_MAX).map(|item| Task {
         id: None,
         text: line::folded(item.text, TEXT_CHARS_MAX).into_owned(),
         state: state(item.status),

@@ -1,6 +1,7 @@
 //! The table's samples give their digests; policies, shortening, hostile input; real calls.
 
 mod corpus;
+mod findings;
 
 use super::*;
 use crate::model::entry::{Excerpt, ResultFacts};

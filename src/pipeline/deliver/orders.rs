@@ -1,0 +1,75 @@
+//! What a delivery is told: its bounds, its clock and whose yes it needs.
+
+use crate::model::activity::ActivityTally;
+use crate::model::error::Error;
+use crate::model::extraction::Extraction;
+use crate::model::time::Time;
+use crate::stages::upload::RetryOptions;
+use crate::store::Store;
+use std::time::Duration;
+
+/// What a delivery is told.
+pub struct Orders<'a> {
+    /// The run's time.
+    pub now: Time,
+    /// `inactivity_timeout`.
+    pub settled_ms: i64,
+    /// `upload.settle_after`, for sinks that can't replace.
+    pub settle_after_ms: i64,
+    /// When something is tried again.
+    pub retry: RetryOptions,
+    /// Episodes on their way at once.
+    pub on_their_way_max: usize,
+    /// Episodes of this run; `None`: all.
+    pub episodes_max: Option<usize>,
+    /// Episodes a minute; `None`: as many as the sink takes.
+    pub rate_per_minute: Option<u32>,
+    /// What the sink's server spends on an episode, where it asks a language model.
+    pub extraction: Option<Extraction>,
+    /// US dollars that it may spend for this run; `None`: no bound.
+    pub usd_max: Option<f64>,
+    /// Whether this run has waited for the sink's server as long as it may.
+    pub is_late: &'a dyn Fn() -> bool,
+    /// How it is waited between batches, to keep that rate.
+    pub wait: &'a dyn Fn(Duration),
+    /// What was stored before the sink was known goes too.
+    pub history: bool,
+    /// The sink is asked though it is paused.
+    pub insist: bool,
+    /// Projects whose episodes stay here.
+    pub kept_here: &'a [String],
+    /// Whether a project's path may be told.
+    pub tells_path: &'a dyn Fn(&str) -> bool,
+    /// What kind of work was counted, in words.
+    pub profile: &'a dyn Fn(&ActivityTally) -> String,
+    /// Asked before each batch: somebody still agrees.
+    pub permitted: &'a dyn Fn(&Store) -> Result<(), Error>,
+}
+
+impl Orders<'_> {
+    /// Everything to everybody at once, whatever it costs, to see what arrives.
+    pub fn everything(now: Time) -> Orders<'static> {
+        Orders {
+            now,
+            settled_ms: 0,
+            settle_after_ms: 0,
+            retry: RetryOptions {
+                max_retries: 0,
+                delays_ms: Vec::new(),
+            },
+            on_their_way_max: usize::MAX,
+            episodes_max: None,
+            rate_per_minute: None,
+            extraction: None,
+            usd_max: None,
+            is_late: &|| false,
+            wait: &|_| {},
+            history: true,
+            insist: true,
+            kept_here: &[],
+            tells_path: &|_| true,
+            profile: &|_| String::new(),
+            permitted: &|_| Ok(()),
+        }
+    }
+}
