@@ -4,7 +4,7 @@
 use super::env::Env;
 use super::layers::Layers;
 use super::meant::{interval, seconds};
-use super::wire::Wire;
+use super::wire::{NotificationMethod, Notifications, Wire};
 use super::wire_sinks::{self as written, SinkKind};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
@@ -96,8 +96,12 @@ pub struct DeliveryLimits {
     pub max_usd_per_run: Option<f64>,
     /// `upload.rate_per_minute`; `None`: as fast as the sink takes them.
     pub rate_per_minute: Option<u32>,
+    /// `upload.keep_local`: texts stay here when every sink has them.
+    pub keeps_local: bool,
     /// `notifications.on_permanent_failure`.
     pub tells_dead: bool,
+    /// `notifications.webhook_url`, where `notification_method` says so.
+    pub webhook: Option<Endpoint>,
 }
 
 /// Destinations, by name.
@@ -240,6 +244,18 @@ pub(super) fn delivery(layers: &Layers, wire: &Wire) -> Result<DeliveryLimits, E
         max_episodes_per_run: wire.upload.max_episodes_per_run,
         max_usd_per_run: wire.upload.max_usd_per_run,
         rate_per_minute: wire.upload.rate_per_minute.filter(|rate| *rate > 0),
+        keeps_local: wire.upload.keep_local,
         tells_dead: resilience.notifications.on_permanent_failure,
+        webhook: webhook(layers, &resilience.notifications)?,
     })
+}
+
+fn webhook(layers: &Layers, told: &Notifications) -> Result<Option<Endpoint>, Error> {
+    const KEY: &str = "session_tracking.resilience.notifications.webhook_url";
+    if told.notification_method == NotificationMethod::Log {
+        return Ok(None);
+    }
+    endpoint("webhook_url", told.webhook_url.as_ref(), ["http", "https"])
+        .map(Some)
+        .map_err(|what| layers.error(KEY, None, &what))
 }

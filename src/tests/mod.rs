@@ -23,6 +23,7 @@ mod hostile;
 mod looks;
 mod markers;
 mod modes;
+mod notify;
 mod outbox;
 mod paths;
 mod project;
