@@ -5,7 +5,7 @@ use super::falkor::Falkor;
 use super::sinks::{ODD, falkordb, parcel, receipts};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel};
 use crate::model::time::Time;
-use crate::sinks::falkordb::Login;
+use crate::sinks::database::Login;
 use crate::stages::upload::Sink;
 use serde_json::Value;
 use std::path::Path;

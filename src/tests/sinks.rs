@@ -5,8 +5,8 @@ use super::falkor::Falkor;
 use crate::model::consent::{Consent, Permit};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
-use crate::sinks::database::Database;
-use crate::sinks::falkordb::{FalkorDb, Login};
+use crate::sinks::database::{Database, Login};
+use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::stages::upload::Sink;
@@ -251,7 +251,7 @@ fn falkordb_keeps_its_promises() {
 fn falkordb_marks_what_graphiti_has_to_work_through() {
     let server = Falkor::start();
     let mut plain = falkordb(&server, &Login::default());
-    let mut marking = falkordb(&server, &Login::default()).marking();
+    let mut marking = falkordb(&server, &Login::default()).marking(true);
     keeps_its_promises(&mut marking);
     let mut parcels = [parcel(1, "one"), parcel(2, "two"), parcel(4, "four")];
     let asked = receipts(&plain, &parcels);
