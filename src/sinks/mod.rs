@@ -2,7 +2,7 @@
 //! is `stages::upload`'s. No sink knows another.
 
 mod atomic;
-mod bolt;
+pub mod bolt;
 pub mod cypher;
 pub mod database;
 pub mod episodic;

@@ -2,7 +2,7 @@
 //! `make test-graph`, since it has to be installed.
 
 use super::falkor::Falkor;
-use crate::model::consent::{Consent, Permit};
+use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::{Database, Login};
@@ -59,7 +59,7 @@ pub(super) const ODD: [&str; 8] = [
 ];
 
 /// Every promise of the trait, one after the other.
-fn keeps_its_promises(sink: &mut dyn Sink) {
+pub(super) fn keeps_its_promises(sink: &mut dyn Sink) {
     sink.check().unwrap();
     let parcels: Vec<Parcel> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
     let asked = receipts(sink, &parcels);
@@ -226,8 +226,7 @@ fn a_folder_that_cannot_be_written_to_is_a_fault_of_the_sink() {
     }
 }
 
-pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
-    let endpoint = server.endpoint();
+pub(super) fn permit(endpoint: &Endpoint) -> Permit {
     let agreed = Consent {
         scope: endpoint.to_string(),
         given: true,
@@ -235,8 +234,49 @@ pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
         version: String::new(),
         at: Time(0),
     };
-    let permit = Permit::of(&endpoint, &[agreed]).unwrap();
-    FalkorDb::new(&permit, login).unwrap()
+    Permit::of(endpoint, &[agreed]).unwrap()
+}
+
+pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
+    FalkorDb::new(&permit(&server.endpoint()), login).unwrap()
+}
+
+/// What a database owes whose episodes Graphiti works through; `graph` runs a query in the group's.
+pub(super) fn marks_what_is_to_be_done(
+    plain: &mut dyn Database,
+    marking: &mut dyn Database,
+    graph: &dyn Fn(&str),
+) {
+    let mut parcels = [parcel(1, "one"), parcel(2, "two"), parcel(4, "four")];
+    let asked = receipts(plain, &parcels);
+    let progress = |sink: &mut dyn Database| sink.progress(&asked).unwrap();
+    assert_eq!(progress(marking), [Progress::Missing; 3]);
+    // what was there before has to be worked through as well, unless something was made of it
+    plain.deliver(&parcels).unwrap();
+    let id = parcels[1].id;
+    graph(&format!(
+        "MATCH (n:Episodic) WHERE n.uuid = '{id}' CREATE (n)-[:MENTIONS]->(:Entity {{name: 'x'}})"
+    ));
+    let (waits, done) = (Progress::Waits, Progress::Done);
+    assert_eq!(progress(marking), [done; 3]);
+    for _ in 0..2 {
+        marking.deliver(&parcels).unwrap();
+        assert_eq!(progress(marking), [waits, done, waits]);
+    }
+    // as Graphiti does in the end: what it doesn't know is wiped
+    graph("MATCH (n:Episodic) SET n.sessionmill_pending = NULL");
+    assert_eq!(progress(marking), [done; 3]);
+    // another revision is worked through again
+    parcels[0] = parcel(1, "changed");
+    let changed = receipts(marking, &parcels[..1]);
+    marking.deliver(&parcels[..1]).unwrap();
+    assert_eq!(progress(marking), [Progress::Missing, done, done]);
+    assert_eq!(marking.progress(&changed).unwrap(), [waits]);
+    assert!(marking.has("desk__global", "Session 2, part 1").unwrap());
+    assert!(!marking.has("desk__global", "Session 2").unwrap());
+    assert!(!marking.has("no_such_graph", "x").unwrap());
+    marking.empty("desk__global").unwrap();
+    assert_eq!(marking.progress(&changed).unwrap(), [Progress::Missing]);
 }
 
 #[test]
@@ -250,40 +290,12 @@ fn falkordb_keeps_its_promises() {
 #[ignore = "needs FalkorDB: make test-graph"]
 fn falkordb_marks_what_graphiti_has_to_work_through() {
     let server = Falkor::start();
-    let mut plain = falkordb(&server, &Login::default());
-    let mut marking = falkordb(&server, &Login::default()).marking(true);
+    let sink = || falkordb(&server, &Login::default());
+    let mut marking = sink().marking(true);
     keeps_its_promises(&mut marking);
-    let mut parcels = [parcel(1, "one"), parcel(2, "two"), parcel(4, "four")];
-    let asked = receipts(&plain, &parcels);
-    let progress = |sink: &mut FalkorDb| sink.progress(&asked).unwrap();
-    assert_eq!(progress(&mut marking), [Progress::Missing; 3]);
-    // what was there before has to be worked through as well, unless something was made of it
-    plain.deliver(&parcels).unwrap();
-    let graph = |query: &str| server.redis(&["GRAPH.QUERY", "desk__global", query]);
-    let id = parcels[1].id;
-    graph(&format!(
-        "MATCH (n:Episodic) WHERE n.uuid = '{id}' CREATE (n)-[:MENTIONS]->(:Entity {{name: 'x'}})"
-    ));
-    let (waits, done) = (Progress::Waits, Progress::Done);
-    assert_eq!(progress(&mut marking), [done; 3]);
-    for _ in 0..2 {
-        marking.deliver(&parcels).unwrap();
-        assert_eq!(progress(&mut marking), [waits, done, waits]);
-    }
-    // as Graphiti does in the end: what it doesn't know is wiped
-    graph("MATCH (n:Episodic) SET n.sessionmill_pending = NULL");
-    assert_eq!(progress(&mut marking), [done; 3]);
-    // another revision is worked through again
-    parcels[0] = parcel(1, "changed");
-    let changed = receipts(&marking, &parcels[..1]);
-    marking.deliver(&parcels[..1]).unwrap();
-    assert_eq!(progress(&mut marking), [Progress::Missing, done, done]);
-    assert_eq!(marking.progress(&changed).unwrap(), [waits]);
-    assert!(marking.has("desk__global", "Session 2, part 1").unwrap());
-    assert!(!marking.has("desk__global", "Session 2").unwrap());
-    assert!(!marking.has("no_such_graph", "x").unwrap());
-    marking.empty("desk__global").unwrap();
-    assert_eq!(marking.progress(&changed).unwrap(), [Progress::Missing]);
+    marks_what_is_to_be_done(&mut sink(), &mut marking, &|query| {
+        server.redis(&["GRAPH.QUERY", "desk__global", query]);
+    });
 }
 
 #[test]
