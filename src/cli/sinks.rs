@@ -46,20 +46,18 @@ pub fn open(
         let name = name.as_ref();
         name.map(|name| keys::key(&setting, name, ctx)).transpose()
     };
-    let login = |to: &Database| -> Result<(Permit, Login)> {
+    let database = |to: &Database, marks: bool| -> Result<Box<dyn Beside>> {
+        let permit = store.permit(&to.endpoint)?;
         let login = Login {
             user: to.user.clone(),
             password: key("password_env", &to.password_env)?,
         };
-        Ok((store.permit(&to.endpoint)?, login))
+        Ok(database(&permit, &login, to.sagas, marks).map_err(failed)?)
     };
     Ok(match &settings.to {
         SinkTo::Markdown(folder) => Box::new(Markdown::new(folder.clone())),
         SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
-        SinkTo::Database(to) => {
-            let (permit, login) = login(to)?;
-            database(&permit, &login, false)?
-        }
+        SinkTo::Database(to) => database(to, false)?,
         SinkTo::Graphiti(to) => {
             let permit = store.permit(&to.endpoint)?;
             let options = Options {
@@ -75,8 +73,7 @@ pub fn open(
             let (window, now) = (to.window as usize, ctx.now);
             match &to.database {
                 Some(to) => {
-                    let (permit, login) = login(to)?;
-                    let database = database(&permit, &login, true)?;
+                    let database = database(to, true)?;
                     Box::new(Enriched::new(database, server, patience, window, now))
                 }
                 None => Box::new(ByName::new(server, patience, window, is_unverified, now)),
@@ -86,11 +83,16 @@ pub fn open(
 }
 
 /// The database behind an endpoint. `marks`: a Graphiti server is to work through what is new.
-fn database(permit: &Permit, login: &Login, marks: bool) -> Result<Box<dyn Beside>> {
+fn database(
+    permit: &Permit,
+    login: &Login,
+    sagas: bool,
+    marks: bool,
+) -> Result<Box<dyn Beside>, Fault> {
     let is_falkordb = permit.endpoint().scheme().starts_with("redis");
     Ok(match is_falkordb {
-        true => Box::new(FalkorDb::new(permit, login).map_err(failed)?.marking(marks)),
-        false => Box::new(Neo4j::new(permit, login).map_err(failed)?.marking(marks)),
+        true => Box::new(FalkorDb::new(permit, login)?.marking(marks).telling(sagas)),
+        false => Box::new(Neo4j::new(permit, login)?.marking(marks).telling(sagas)),
     })
 }
 

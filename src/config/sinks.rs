@@ -61,6 +61,8 @@ pub struct Database {
     pub user: Option<String>,
     /// The variable that holds the password.
     pub password_env: Option<String>,
+    /// Sessions are told as sagas.
+    pub sagas: bool,
 }
 
 impl SinkTo {
@@ -121,11 +123,13 @@ fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
     use SinkKind::{Falkordb, Graphiti, Jsonl, Markdown, Neo4j};
     let kind = written.kind;
     let is_server = matches!(kind, Falkordb | Graphiti | Neo4j);
-    let says: [(&str, bool, bool); 11] = [
+    let is_database = matches!(kind, Falkordb | Neo4j);
+    let says: [(&str, bool, bool); 12] = [
         ("path", written.path.is_some(), !is_server),
         ("url", written.url.is_some(), is_server),
         ("user", written.user.is_some(), is_server),
         ("password_env", written.password_env.is_some(), is_server),
+        ("sagas", written.sagas.is_some(), is_database),
         ("database", written.database.is_some(), kind == Graphiti),
         ("token_env", written.token_env.is_some(), kind == Graphiti),
         ("window", written.window.is_some(), kind == Graphiti),
@@ -193,6 +197,7 @@ fn database(written: &written::Sink, key: &str, schemes: &[&str]) -> Result<Data
         endpoint: endpoint(key, url.as_ref(), schemes)?,
         user: written.user.clone(),
         password_env: written.password_env.clone(),
+        sagas: written.sagas.unwrap_or_default(),
     })
 }
 

@@ -29,6 +29,10 @@ pub struct Sink {
     /// may hold it too.
     #[serde(default)]
     pub password_env: Option<String>,
+    /// For `falkordb` and `neo4j`: each session is a saga that has its episodes, one after the other.
+    /// null: false.
+    #[serde(default)]
+    pub sagas: Option<bool>,
     /// For `graphiti`: name of the variable that holds a bearer token, where a proxy before the server
     /// asks for one.
     #[serde(default)]

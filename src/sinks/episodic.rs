@@ -8,6 +8,7 @@
 use super::cypher::Value;
 use super::database::Database;
 use super::group;
+use super::saga;
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
@@ -16,14 +17,11 @@ use uuid::Uuid;
 /// Text of one query. Servers keep a query and its parameters in memory several times over.
 const QUERY_BYTES_MAX: usize = 1 << 20;
 /// Ids of one query.
-const IDS_MAX: usize = 500;
+pub const IDS_MAX: usize = 500;
 
 /// The property that says that Graphiti hasn't worked through a node: its final `SET n = {…}` wipes
 /// what it doesn't know.
-pub const MARK: &str = "sessionmill_pending";
-
-/// A row of an answer.
-pub type Row = Vec<Value>;
+const MARK: &str = "sessionmill_pending";
 
 /// A database that holds graphs, each called like its group.
 pub trait Graph {
@@ -50,27 +48,32 @@ pub trait Graph {
     /// When it isn't and can't be made.
     fn ensure(&mut self, graph: &str) -> Result<(), Fault>;
 
-    /// Runs a query; gives its rows.
+    /// Runs a query that answers nothing.
     ///
     /// # Errors
-    /// Whose fault it is that there are none. Never with words of the query.
-    fn query(&mut self, graph: &str, query: &str, params: &Value) -> Result<Vec<Row>, Fault>;
+    /// Whose fault it is that it didn't. Never with words of the query.
+    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), Fault>;
 
-    /// The nodes of a graph with these ids, in any order.
+    /// What `line`, a text without line breaks, is of all that `matches`, a query without its `RETURN`,
+    /// finds, in its order.
     ///
     /// # Errors
-    /// As [`Graph::query`].
-    fn nodes(&mut self, graph: &str, ids: &[Uuid]) -> Result<Vec<Node>, Fault>;
+    /// As [`Graph::run`].
+    fn lines(
+        &mut self,
+        graph: &str,
+        matches: &str,
+        line: &str,
+        params: &Value,
+    ) -> Result<Vec<String>, Fault>;
 }
 
 /// A node, as it is read back.
-pub struct Node {
-    /// Whose it is.
-    pub id: Uuid,
+struct Node {
     /// It bears the mark.
-    pub is_marked: bool,
+    is_marked: bool,
     /// Ends with the revision.
-    pub description: String,
+    description: String,
 }
 
 /// Nodes by id: one, unless somebody made twins.
@@ -81,6 +84,8 @@ pub struct Episodic<G> {
     graph: G,
     /// What is new bears the mark of what Graphiti has to work through.
     marks: bool,
+    /// Sessions are told as sagas.
+    sagas: bool,
 }
 
 impl<G: Graph> Episodic<G> {
@@ -89,12 +94,19 @@ impl<G: Graph> Episodic<G> {
         Episodic {
             graph,
             marks: false,
+            sagas: false,
         }
     }
 
     /// The same; `marks`: as the database of a Graphiti server that is to work through what is new.
     pub fn marking(mut self, marks: bool) -> Episodic<G> {
         self.marks = marks;
+        self
+    }
+
+    /// The same; `sagas`: sessions are told as sagas.
+    pub fn telling(mut self, sagas: bool) -> Episodic<G> {
+        self.sagas = sagas;
         self
     }
 
@@ -105,8 +117,11 @@ impl<G: Graph> Episodic<G> {
             return Ok(found);
         }
         for ids in ids.chunks(IDS_MAX) {
-            for node in self.graph.nodes(graph, ids)? {
-                found.entry(node.id).or_default().push(node);
+            let told = self
+                .graph
+                .lines(graph, THESE, &node_line(), &these(graph, ids))?;
+            for (id, node) in told.iter().filter_map(|line| node(line)) {
+                found.entry(id).or_default().push(node);
             }
         }
         Ok(found)
@@ -129,11 +144,8 @@ impl<G: Graph> Episodic<G> {
         let (there, new): (Vec<&Parcel>, Vec<&Parcel>) = parcels.iter().partition(|p| is_there(p));
         let there: Vec<Uuid> = there.into_iter().map(|parcel| parcel.id).collect();
         for ids in there.chunks(IDS_MAX) {
-            let query = format!(
-                "MATCH (n:Episodic) WHERE n.uuid IN $ids AND n.group_id = $group \
-                 AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true"
-            );
-            self.graph.query(graph, &query, &these(graph, ids))?;
+            let query = format!("{THESE} AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true");
+            self.graph.run(graph, &query, &these(graph, ids))?;
         }
         Ok(new)
     }
@@ -144,7 +156,7 @@ impl<G: Graph> Episodic<G> {
             true => self.mark(graph, parcels)?,
             false => parcels.to_vec(),
         };
-        let merge = merge(G::LABELS, self.marks);
+        let merge = merge(G::LABELS, self.marks, self.sagas);
         let mut rest = new.as_slice();
         while !rest.is_empty() {
             let mut bytes = 0;
@@ -154,10 +166,13 @@ impl<G: Graph> Episodic<G> {
             };
             let many = rest.iter().take_while(fits).count().clamp(1, IDS_MAX);
             let (now, later) = rest.split_at(many);
-            let rows = now.iter().map(|parcel| row(graph, parcel)).collect();
-            let rows = Value::map([("rows", Value::List(rows))]);
-            self.graph.query(graph, &merge, &rows)?;
+            let rows = now.iter().map(|parcel| row(graph, parcel, self.sagas));
+            let rows = Value::map([("rows", Value::List(rows.collect()))]);
+            self.graph.run(graph, &merge, &rows)?;
             rest = later;
+        }
+        if self.sagas {
+            saga::mend(&mut self.graph, graph, &saga::of_parcels(graph, parcels))?;
         }
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
@@ -187,8 +202,29 @@ pub fn these(graph: &str, ids: &[Uuid]) -> Value {
     ])
 }
 
-fn row(graph: &str, parcel: &Parcel) -> Value {
-    Value::map([
+/// The nodes that [`these`] are.
+const THESE: &str = "MATCH (n:Episodic) WHERE n.uuid IN $ids AND n.group_id = $group";
+
+/// What a node is read back as.
+fn node_line() -> String {
+    format!(
+        "n.uuid + ' ' + CASE WHEN n.{MARK} IS NULL THEN '' ELSE '{MARK}' END + ' ' + \
+         coalesce(n.source_description, '')"
+    )
+}
+
+fn node(line: &str) -> Option<(Uuid, Node)> {
+    let mut parts = line.splitn(3, ' ');
+    let id = parts.next()?.parse().ok()?;
+    let node = Node {
+        is_marked: !parts.next()?.is_empty(),
+        description: parts.next()?.to_owned(),
+    };
+    Some((id, node))
+}
+
+fn row(graph: &str, parcel: &Parcel, sagas: bool) -> Value {
+    let node = Value::map([
         ("uuid", Value::text(parcel.id.to_string())),
         ("name", Value::text(&parcel.name)),
         ("group_id", Value::text(graph)),
@@ -200,21 +236,26 @@ fn row(graph: &str, parcel: &Parcel) -> Value {
         ("content", Value::text(&parcel.content)),
         ("created_at", Value::Time(parcel.created_at)),
         ("valid_at", Value::Time(parcel.valid_at)),
-    ])
+    ]);
+    match saga::of_row(graph, parcel) {
+        [saga, has] if sagas => Value::map([("node", node), saga, has]),
+        _ => Value::map([("node", node)]),
+    }
 }
 
 /// A node of ours keeps what Graphiti adds to it; what we send of it is replaced.
-fn merge(labels: &str, marks: bool) -> String {
+fn merge(labels: &str, marks: bool, sagas: bool) -> String {
     let mark = match marks {
         true => format!(", n.{MARK} = true"),
         false => String::new(),
     };
+    let saga = if sagas { saga::MERGE } else { "" };
     format!(
-        "UNWIND $rows AS r MERGE (n:{labels} {{uuid: r.uuid}}) \
+        "UNWIND $rows AS row WITH row, row.node AS r MERGE (n:{labels} {{uuid: r.uuid}}) \
          ON CREATE SET n = r, n.entity_edges = []{mark} \
          ON MATCH SET n.name = r.name, n.group_id = r.group_id, \
          n.source_description = r.source_description, \
-         n.content = r.content, n.valid_at = r.valid_at{mark}"
+         n.content = r.content, n.valid_at = r.valid_at{mark}{saga}"
     )
 }
 
@@ -267,14 +308,15 @@ impl<G: Graph> Sink for Episodic<G> {
     }
 
     fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
-        const QUERY: &str = "MATCH (n:Episodic) WHERE n.uuid IN $ids AND n.group_id = $group \
-                             DETACH DELETE n";
         for (graph, ids) in by_graph(receipts) {
             if !self.graph.has_graph(graph)? {
                 continue;
             }
             for ids in ids.chunks(IDS_MAX) {
-                self.graph.query(graph, QUERY, &these(graph, ids))?;
+                let sagas = saga::of_episodes(&mut self.graph, graph, ids)?;
+                let query = format!("{THESE} DETACH DELETE n");
+                self.graph.run(graph, &query, &these(graph, ids))?;
+                saga::mend(&mut self.graph, graph, &sagas)?;
             }
         }
         Ok(Vec::new())
@@ -297,20 +339,20 @@ impl<G: Graph> Database for Episodic<G> {
     }
 
     fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault> {
-        const QUERY: &str = "MATCH (n:Episodic) WHERE n.group_id = $group AND n.name = $name \
-                             RETURN n.uuid LIMIT 1";
+        const QUERY: &str = "MATCH (n:Episodic) WHERE n.group_id = $group AND n.name = $name";
         if !self.graph.has_graph(graph)? {
             return Ok(false);
         }
         let asked = Value::map([("group", Value::text(graph)), ("name", Value::text(name))]);
-        Ok(!self.graph.query(graph, QUERY, &asked)?.is_empty())
+        let found = self.graph.lines(graph, QUERY, "n.uuid", &asked)?;
+        Ok(!found.is_empty())
     }
 
     fn empty(&mut self, graph: &str) -> Result<(), Fault> {
         if self.graph.has_graph(graph)? {
             let asked = Value::map([("group", Value::text(graph))]);
             let query = "MATCH (n) WHERE n.group_id = $group DETACH DELETE n";
-            self.graph.query(graph, query, &asked)?;
+            self.graph.run(graph, query, &asked)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use super::cypher::{self, Value};
 use super::database::Login;
-use super::episodic::{Episodic, Graph, MARK, Node, Row, these};
+use super::episodic::{Episodic, Graph};
 use super::group;
 use crate::model::consent::Permit;
 use crate::model::delivery::Fault;
@@ -13,7 +13,6 @@ use redis::{
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
-use uuid::Uuid;
 
 /// Until the server accepts a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -91,6 +90,22 @@ impl Server {
             .as_mut()
             .ok_or_else(|| Fault::Away("no connection".into(), None))
     }
+
+    /// Runs a query; gives the first cell of its first row.
+    fn query(&mut self, graph: &str, query: &str, params: &Value) -> Result<String, Fault> {
+        let asked = cmd("GRAPH.QUERY")
+            .arg(graph)
+            .arg(with(params, query))
+            .query::<Reply>(self.connection()?);
+        match asked {
+            Ok(reply) => Ok(cell(reply).unwrap_or_default()),
+            Err(error) => {
+                // what is left of the answer must not be taken for the next one
+                self.connection = None;
+                Err(fault(error))
+            }
+        }
+    }
 }
 
 impl Graph for Server {
@@ -118,7 +133,7 @@ impl Graph for Server {
         if self.indexed.contains(graph) {
             return Ok(());
         }
-        for query in [RANGE_INDEX.to_owned(), full_text_index()] {
+        for query in [RANGE_INDEX.into(), SAGA_INDEX.into(), full_text_index()] {
             match self.query(graph, &query, &Value::Null) {
                 // the server's way of saying that it is there
                 Ok(_) | Err(Fault::Batch(_)) => {}
@@ -129,44 +144,22 @@ impl Graph for Server {
         Ok(())
     }
 
-    fn query(&mut self, graph: &str, query: &str, params: &Value) -> Result<Vec<Row>, Fault> {
-        let asked = cmd("GRAPH.QUERY")
-            .arg(graph)
-            .arg(with(params, query))
-            .query::<Reply>(self.connection()?);
-        match asked {
-            Ok(reply) => Ok(rows(reply)),
-            Err(error) => {
-                // what is left of the answer must not be taken for the next one
-                self.connection = None;
-                Err(fault(error))
-            }
-        }
+    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), Fault> {
+        self.query(graph, query, params).map(|_| ())
     }
 
     /// All in one row: servers may be told to return no more than a few.
-    fn nodes(&mut self, graph: &str, ids: &[Uuid]) -> Result<Vec<Node>, Fault> {
-        let query = format!(
-            "MATCH (n:Episodic) WHERE n.uuid IN $ids \
-             RETURN string.join(collect(n.uuid + ' ' + \
-             CASE WHEN n.{MARK} IS NULL THEN '' ELSE '{MARK}' END + ' ' + \
-             coalesce(n.source_description, '')), '\n')"
-        );
-        let rows = self.query(graph, &query, &these(graph, ids))?;
-        let told = rows.first().and_then(|row| row.first());
-        let lines = told.and_then(Value::as_text).unwrap_or_default().lines();
-        Ok(lines.filter_map(node).collect())
+    fn lines(
+        &mut self,
+        graph: &str,
+        matches: &str,
+        line: &str,
+        params: &Value,
+    ) -> Result<Vec<String>, Fault> {
+        let query = format!("{matches} RETURN string.join(collect({line}), '\n')");
+        let told = self.query(graph, &query, params)?;
+        Ok(told.lines().map(str::to_owned).collect())
     }
-}
-
-/// A line of those.
-fn node(line: &str) -> Option<Node> {
-    let mut parts = line.splitn(3, ' ');
-    Some(Node {
-        id: parts.next()?.parse().ok()?,
-        is_marked: !parts.next()?.is_empty(),
-        description: parts.next()?.to_owned(),
-    })
 }
 
 /// A query with its parameters before it.
@@ -189,6 +182,8 @@ fn with(params: &Value, query: &str) -> String {
 const RANGE_INDEX: &str =
     "CREATE INDEX FOR (n:Episodic) ON (n.uuid, n.group_id, n.created_at, n.valid_at)";
 
+const SAGA_INDEX: &str = "CREATE INDEX FOR (n:Saga) ON (n.uuid, n.group_id, n.name)";
+
 fn full_text_index() -> String {
     let mut words = String::new();
     let stopwords = group::STOPWORDS.map(Value::text).to_vec();
@@ -199,28 +194,21 @@ fn full_text_index() -> String {
     )
 }
 
-/// The rows of `[header, rows, statistics]`; none where nothing is returned.
-fn rows(reply: Reply) -> Vec<Row> {
-    let value = |cell: Reply| match cell {
-        Reply::BulkString(bytes) => Value::Text(String::from_utf8_lossy(&bytes).into_owned()),
-        Reply::SimpleString(text) => Value::Text(text),
-        Reply::Int(number) => Value::Int(number),
-        _ => Value::Null,
+/// The first cell of `[header, rows, statistics]`; none where nothing is returned.
+fn cell(reply: Reply) -> Option<String> {
+    let first = |reply: Reply| match reply {
+        Reply::Array(parts) => parts.into_iter().next(),
+        _ => None,
     };
-    let Reply::Array(parts) = reply else {
-        return Vec::new();
+    let rows = match reply {
+        Reply::Array(parts) if parts.len() == 3 => parts.into_iter().nth(1),
+        _ => None,
     };
-    let mut parts = parts.into_iter();
-    let (Some(_), Some(Reply::Array(rows)), Some(_)) = (parts.next(), parts.next(), parts.next())
-    else {
-        return Vec::new();
-    };
-    rows.into_iter()
-        .map(|row| match row {
-            Reply::Array(cells) => cells.into_iter().map(value).collect(),
-            other => vec![value(other)],
-        })
-        .collect()
+    match first(first(rows?)?)? {
+        Reply::BulkString(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        Reply::SimpleString(text) => Some(text),
+        _ => None,
+    }
 }
 
 const NO_GRAPHS: &str = "this server has no graphs: is it FalkorDB?";

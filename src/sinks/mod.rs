@@ -12,3 +12,4 @@ pub mod group;
 pub mod jsonl;
 pub mod markdown;
 pub mod neo4j;
+pub mod saga;

@@ -8,12 +8,13 @@
 use super::bolt::{Bolt, Trouble};
 use super::cypher::Value;
 use super::database::Login;
-use super::episodic::{Episodic, Graph, MARK, Node, Row, these};
+use super::episodic::{Episodic, Graph};
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::Fault;
 use std::io;
-use uuid::Uuid;
 
+/// A row of an answer.
+type Row = Vec<Value>;
 /// Attempts at a query that got in the way of another one.
 const ATTEMPTS_MAX: u32 = 3;
 
@@ -73,6 +74,19 @@ impl Server {
         }
         asked
     }
+
+    /// A query that got in the way of another one is asked again.
+    fn ask_again(&mut self, query: &str, params: &Value) -> Result<Vec<Row>, Fault> {
+        let mut attempt = 1;
+        loop {
+            match self.ask(query, params) {
+                Err(Trouble::Refused(code)) if is_collision(&code) && attempt < ATTEMPTS_MAX => {
+                    attempt += 1;
+                }
+                asked => return asked.map_err(fault),
+            }
+        }
+    }
 }
 
 impl Graph for Server {
@@ -109,37 +123,22 @@ impl Graph for Server {
         Ok(())
     }
 
-    fn query(&mut self, _: &str, query: &str, params: &Value) -> Result<Vec<Row>, Fault> {
-        let mut attempt = 1;
-        loop {
-            match self.ask(query, params) {
-                Err(Trouble::Refused(code)) if is_collision(&code) && attempt < ATTEMPTS_MAX => {
-                    attempt += 1;
-                }
-                asked => return asked.map_err(fault),
-            }
-        }
+    fn run(&mut self, _: &str, query: &str, params: &Value) -> Result<(), Fault> {
+        self.ask_again(query, params).map(|_| ())
     }
 
-    fn nodes(&mut self, graph: &str, ids: &[Uuid]) -> Result<Vec<Node>, Fault> {
-        let query = format!(
-            "MATCH (n:Episodic) WHERE n.uuid IN $ids AND n.group_id = $group \
-             RETURN n.uuid, n.{MARK} IS NOT NULL, n.source_description"
-        );
-        let rows = self.query(graph, &query, &these(graph, ids))?;
-        Ok(rows.iter().filter_map(|row| node(row)).collect())
+    fn lines(
+        &mut self,
+        _: &str,
+        matches: &str,
+        line: &str,
+        params: &Value,
+    ) -> Result<Vec<String>, Fault> {
+        let rows = self.ask_again(&format!("{matches} RETURN {line}"), params)?;
+        let cells = rows.into_iter().flatten();
+        let texts = cells.filter_map(|cell| cell.as_text().map(str::to_owned));
+        Ok(texts.collect())
     }
-}
-
-fn node(row: &[Value]) -> Option<Node> {
-    let [id, is_marked, description] = row else {
-        return None;
-    };
-    Some(Node {
-        id: id.as_text()?.parse().ok()?,
-        is_marked: *is_marked == Value::Bool(true),
-        description: description.as_text().unwrap_or_default().to_owned(),
-    })
 }
 
 fn no_params() -> Value {
@@ -150,11 +149,14 @@ const CONSTRAINT: &str = "CREATE CONSTRAINT sessionmill_episode_id IF NOT EXISTS
                           FOR (n:Sessionmill) REQUIRE n.uuid IS UNIQUE";
 
 /// Graphiti's, under its names.
-const INDICES: [&str; 5] = [
+const INDICES: [&str; 8] = [
     "CREATE INDEX episode_uuid IF NOT EXISTS FOR (n:Episodic) ON (n.uuid)",
     "CREATE INDEX episode_group_id IF NOT EXISTS FOR (n:Episodic) ON (n.group_id)",
     "CREATE INDEX created_at_episodic_index IF NOT EXISTS FOR (n:Episodic) ON (n.created_at)",
     "CREATE INDEX valid_at_episodic_index IF NOT EXISTS FOR (n:Episodic) ON (n.valid_at)",
+    "CREATE INDEX saga_uuid IF NOT EXISTS FOR (n:Saga) ON (n.uuid)",
+    "CREATE INDEX saga_group_id IF NOT EXISTS FOR (n:Saga) ON (n.group_id)",
+    "CREATE INDEX saga_name IF NOT EXISTS FOR (n:Saga) ON (n.name)",
     "CREATE FULLTEXT INDEX episode_content IF NOT EXISTS FOR (e:Episodic) \
      ON EACH [e.content, e.source, e.source_description, e.group_id]",
 ];

@@ -3,7 +3,10 @@
 
 use super::arcade::{Arcade, DATABASE, login};
 use super::graph::{deliver, graphiti_at, parcels};
-use super::sinks::{ODD, keeps_its_promises, marks_what_is_to_be_done, parcel, permit, receipts};
+use super::sinks::{
+    ODD, keeps_its_promises, marks_what_is_to_be_done, parcel, permit, reads_sagas, receipts,
+    tells_sagas,
+};
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::{Endpoint, endpoint_text};
@@ -155,19 +158,21 @@ fn a_query_that_got_in_the_way_of_another_is_asked_again() {
     let deadlock = failure("Neo.TransientError.Transaction.DeadlockDetected");
     let collides = [hello.clone(), deadlock].concat();
     let answers = [hello, success(), success()].concat();
-    let gone = |turns: Vec<Vec<u8>>| {
+    let verified = |turns: Vec<Vec<u8>>| {
         let (endpoint, told) = script(turns);
         let asked = receipts(&neo4j(&endpoint, &login()), &[parcel(1, "x")]);
-        let gone = neo4j(&endpoint, &login()).forget(&asked);
+        let verified = neo4j(&endpoint, &login()).verify(&asked);
         let told = told.join().unwrap();
-        let asks = |told: &&Vec<u8>| String::from_utf8_lossy(told).contains("DETACH DELETE");
-        (gone.is_ok(), told.iter().filter(asks).count())
+        let asks = |told: &&Vec<u8>| String::from_utf8_lossy(told).contains("MATCH");
+        (verified, told.iter().filter(asks).count())
     };
     assert_eq!(
-        gone(vec![collides.clone(), collides.clone(), answers]),
-        (true, 3)
+        verified(vec![collides.clone(), collides.clone(), answers]),
+        (Ok(vec![Landed::Missing]), 3)
     );
-    assert_eq!(gone(vec![collides; 3]), (false, 3), "and not for ever");
+    let (given_up, asked) = verified(vec![collides; 3]);
+    assert!(matches!(given_up, Err(Fault::Away(..))), "{given_up:?}");
+    assert_eq!(asked, 3, "and not for ever");
 }
 
 #[test]
@@ -193,6 +198,24 @@ fn neo4j_marks_what_graphiti_has_to_work_through() {
     marks_what_is_to_be_done(&mut sink(), &mut marking, &|query| {
         server.query(query);
     });
+}
+
+#[test]
+#[ignore = "needs ArcadeDB: make test-graph"]
+fn neo4j_tells_sessions_as_sagas() {
+    let Some(server) = Arcade::start() else {
+        return;
+    };
+    let endpoint = server.endpoint("bolt");
+    let mut sink = neo4j(&endpoint, &login()).telling(true);
+    keeps_its_promises(&mut sink);
+    assert_eq!(server.query("MATCH (n) RETURN n").len(), 0);
+    tells_sagas(&mut sink, &|query| format!("{:?}", server.query(query)));
+    let password = login().password.unwrap_or_default();
+    let read = graphiti_at(endpoint.as_str(), &password, &["--saga", "long"]);
+    if let Some(read) = read {
+        reads_sagas(&read);
+    }
 }
 
 #[test]

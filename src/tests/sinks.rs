@@ -2,6 +2,7 @@
 //! `make test-graph`, since it has to be installed.
 
 use super::falkor::Falkor;
+use super::graph::graphiti_at;
 use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
@@ -296,6 +297,78 @@ fn falkordb_marks_what_graphiti_has_to_work_through() {
     marks_what_is_to_be_done(&mut sink(), &mut marking, &|query| {
         server.redis(&["GRAPH.QUERY", "desk__global", query]);
     });
+}
+
+/// What a database owes that tells sessions as sagas; `graph` runs a query in the group's and gives
+/// its answer as text.
+pub(super) fn tells_sagas(sink: &mut dyn Sink, graph: &dyn Fn(&str) -> String) {
+    let mut parcels: Vec<Parcel> = (0..6).map(|n| parcel(n, "said")).collect();
+    for (parcel, session) in parcels.iter_mut().zip(["long", "short"].repeat(4)) {
+        (parcel.group, parcel.session) = ("desk__global".into(), session.into());
+    }
+    let asked = receipts(sink, &parcels);
+    let linked = |pairs: &[(u32, u32)]| {
+        let query =
+            "MATCH (a:Episodic)-[:NEXT_EPISODE]->(b:Episodic) RETURN a.name + ' > ' + b.name AS l";
+        let told = graph(query);
+        for (a, b) in pairs {
+            let link = format!("Session {a}, part 1 > Session {b}, part 1");
+            assert!(told.contains(&link), "{link}: {told}");
+        }
+        assert_eq!(told.matches(" > ").count(), pairs.len(), "{told}");
+    };
+    let sagas = || graph("MATCH (s:Saga) RETURN s.name AS l");
+    // in whatever order they come, and again
+    for some in [&parcels[4..], &parcels[..2], &parcels[2..4], &parcels[..]] {
+        sink.deliver(some).unwrap();
+    }
+    linked(&[(0, 2), (2, 4), (1, 3), (3, 5)]);
+    let has = graph("MATCH (:Saga)-[h:HAS_EPISODE]->(n:Episodic) RETURN n.uuid + ' of ' AS l");
+    assert_eq!(has.matches(" of ").count(), 6, "{has}");
+    assert_eq!(sagas().matches("long").count(), 1);
+    // what is forgotten leaves no gap, and a saga without episodes goes
+    sink.forget(&asked[2..3]).unwrap();
+    linked(&[(0, 4), (1, 3), (3, 5)]);
+    let short = [&asked[1..2], &asked[3..4], &asked[5..]].concat();
+    sink.forget(&short).unwrap();
+    linked(&[(0, 4)]);
+    assert!(!sagas().contains("short") && sagas().contains("long"));
+    sink.deliver(&parcels).unwrap();
+    linked(&[(0, 2), (2, 4), (1, 3), (3, 5)]);
+}
+
+/// What graphiti-core has to read of those: the saga `long`.
+pub(super) fn reads_sagas(read: &[serde_json::Value]) {
+    let id = |n: u128| serde_json::json!(parcel(n, "").id.to_string());
+    let of = |key: &str| {
+        read.iter()
+            .filter_map(|line| line.get(key))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("uuid"), [&id(0), &id(2), &id(4)]);
+    assert_eq!((of("first"), of("last")), (vec![&id(0)], vec![&id(4)]));
+    let mut links: Vec<_> = of("from").into_iter().zip(of("to")).collect();
+    links.sort_by_key(|(from, _)| from.to_string());
+    let wants = [(0, 2), (1, 3), (2, 4), (3, 5)].map(|(a, b)| (id(a), id(b)));
+    assert!(links.into_iter().eq(wants.iter().map(|(a, b)| (a, b))));
+}
+
+#[test]
+#[ignore = "needs FalkorDB: make test-graph"]
+fn falkordb_tells_sessions_as_sagas() {
+    let server = Falkor::start();
+    let mut sink = falkordb(&server, &Login::default()).telling(true);
+    keeps_its_promises(&mut sink);
+    let query = "MATCH (s:Saga) RETURN 'saga of ' + s.name AS l";
+    let left = server.redis(&["GRAPH.QUERY", "desk__global", query]);
+    assert!(!left.contains("saga of"), "{left}");
+    tells_sagas(&mut sink, &|query| {
+        server.redis(&["GRAPH.QUERY", "desk__global", query])
+    });
+    let read = graphiti_at(&server.port().to_string(), "", &["--saga", "long"]);
+    if let Some(read) = read {
+        reads_sagas(&read);
+    }
 }
 
 #[test]
