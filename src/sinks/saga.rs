@@ -152,17 +152,20 @@ fn chains(lines: &[String]) -> BTreeMap<&str, Vec<&str>> {
     chains
 }
 
+/// Episodes, each with the one after it.
+type Links<'a> = BTreeSet<(&'a str, &'a str)>;
+
 /// Pairs that we linked and that are no neighbours any more, and neighbours that nobody linked.
 fn changes<'a>(
     chains: &BTreeMap<&str, Vec<&'a str>>,
     there: &'a [String],
-) -> (BTreeSet<(&'a str, &'a str)>, BTreeSet<(&'a str, &'a str)>) {
-    let mut missing: BTreeSet<(&str, &str)> = BTreeSet::new();
+) -> (Links<'a>, Links<'a>) {
+    let mut missing = Links::new();
     for chain in chains.values() {
         missing.extend(chain.windows(2).map(|pair| (pair[0], pair[1])));
     }
     let neighbours = missing.clone();
-    let mut stale = BTreeSet::new();
+    let mut stale = Links::new();
     for line in there {
         let parts: Vec<&str> = line.splitn(3, ' ').collect();
         let [from, to, edge] = parts[..] else {
