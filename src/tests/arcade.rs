@@ -12,7 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Of its only user, `root`.
-const PASSWORD: &str = "swordfish";
+pub const PASSWORD: &str = "swordfish";
 /// Its only database.
 pub const DATABASE: &str = "memory";
 
