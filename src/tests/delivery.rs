@@ -298,6 +298,14 @@ fn settings_that_mean_nothing_are_refused() {
             json!({"g": {"kind": "falkordb", "url": "http://h"}}),
             "redis://",
         ),
+        (
+            json!({"g": {"kind": "neo4j", "url": "redis://h"}}),
+            "bolt+s://",
+        ),
+        (
+            json!({"g": {"kind": "neo4j", "url": "bolt://h/a/b"}}),
+            "consent give bolt://h/a/b",
+        ),
         (json!({"g": {"kind": "jsonl"}}), "`path` is missing"),
         (
             json!({"g": {"kind": "jsonl", "path": "out"}}),
@@ -327,8 +335,16 @@ fn settings_that_mean_nothing_are_refused() {
 fn nothing_is_sent_to_a_server_that_nobody_agreed_to() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
-    let url = format!("redis://{}", listener.local_addr().unwrap());
-    let desk = desk(&json!({"graph": {"kind": "falkordb", "url": url}}));
+    let address = listener.local_addr().unwrap();
+    for (kind, scheme) in [("falkordb", "redis"), ("neo4j", "neo4j")] {
+        let url = format!("{scheme}://{address}");
+        let desk = desk(&json!({"graph": {"kind": kind, "url": url}}));
+        asks_for_consent(&desk, &url);
+    }
+    assert!(listener.accept().is_err(), "somebody connected");
+}
+
+fn asks_for_consent(desk: &Desk, url: &str) {
     for command in [
         "run",
         "backfill",
@@ -344,7 +360,6 @@ fn nothing_is_sent_to_a_server_that_nobody_agreed_to() {
             ran.shown()
         );
     }
-    assert!(listener.accept().is_err(), "somebody connected");
 }
 
 fn graph(desk: &Desk, server: &Falkor) {

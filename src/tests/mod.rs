@@ -1,6 +1,7 @@
 //! Whole-program tests.
 
 mod activity;
+mod arcade;
 mod cases;
 mod cli;
 mod consent;
@@ -23,6 +24,7 @@ mod hostile;
 mod looks;
 mod markers;
 mod modes;
+mod neo4j;
 mod notify;
 mod outbox;
 mod paths;
