@@ -46,8 +46,10 @@ pub(super) struct Table {
 pub(super) struct Program {
     /// It runs scripts of shell.
     pub is_shell: bool,
-    /// The one that asks for most first.
-    rows: Vec<Row>,
+    /// By their first subcommand, of each the one that asks for most first.
+    named: FxHashMap<String, Vec<Row>>,
+    /// Those without a subcommand, in the same order.
+    plain: Vec<Row>,
     /// Options that take the next argument.
     values: Vec<String>,
     /// The one with the longest name first.
@@ -155,11 +157,13 @@ impl Table {
         }
         let classes = &table.classes;
         for program in table.programs.values_mut() {
-            program.rows.sort_by_key(|row| {
-                let values = row.flags.iter().filter(|flag| flag.value.is_some()).count();
-                let asks = (row.words.len(), row.flags.len() + values);
-                std::cmp::Reverse((asks, classes[row.class].rank))
-            });
+            for rows in program.named.values_mut().chain([&mut program.plain]) {
+                rows.sort_by_key(|row| {
+                    let values = row.flags.iter().filter(|flag| flag.value.is_some()).count();
+                    let asks = (row.words.len(), row.flags.len() + values);
+                    std::cmp::Reverse((asks, classes[row.class].rank))
+                });
+            }
             let wrappers = &mut program.wrappers;
             wrappers.sort_by_key(|row| std::cmp::Reverse(row.words.len()));
         }
@@ -188,7 +192,11 @@ impl Table {
             flags: flags.collect(),
             class: self.by_name[class],
         };
-        self.program_of(base).rows.push(row);
+        let program = self.program_of(base);
+        match row.words.first() {
+            Some(first) => program.named.entry(first.clone()).or_default().push(row),
+            None => program.plain.push(row),
+        }
     }
 
     fn wrap(&mut self, wrapper: &WrittenWrapper) {
@@ -230,13 +238,19 @@ impl Program {
     ) -> Option<(&'static Class, usize)> {
         let fits =
             |row: &&Row| starts(&row.words, subs) && row.flags.iter().all(|flag| flag.is_in(args));
-        let row = self.rows.iter().find(fits)?;
+        let named = subs.first().and_then(|first| self.named.get(*first));
+        let row = named
+            .and_then(|rows| rows.iter().find(fits))
+            .or_else(|| self.plain.iter().find(fits))?;
         Some((&TABLE.classes[row.class], row.words.len()))
     }
 
-    /// What most commands of it operate on.
+    /// What it operates on where nothing more is asked.
     pub(super) fn domain(&self) -> Option<Domain> {
-        Some(TABLE.classes[self.rows.last()?.class].domain)
+        let weakest = |row: &&Row| (TABLE.classes[row.class].rank, row.class);
+        let named = || self.named.values().flatten().min_by_key(weakest);
+        let row = self.plain.last().or_else(named)?;
+        Some(TABLE.classes[row.class].domain)
     }
 
     /// The wrapper that this is, and how many of the arguments are its name.
