@@ -41,6 +41,14 @@ fn stuck(desk: &Desk, episodes: u64) -> (World, PathBuf) {
     (world, path)
 }
 
+/// The worker does all that it has.
+fn drain(world: &World) {
+    let mut sink = world.by_name(start());
+    for _ in 0..1_000 {
+        sink.check().unwrap();
+    }
+}
+
 fn later(hours: i64) -> Time {
     Time(start().0 + hours * HOUR_MS)
 }
@@ -60,6 +68,7 @@ fn what_was_merely_slow_is_there_once() {
         let mut sink = world.sink(false, later(3));
         let ran = attempt(&path, &world, sink.as_mut(), later(3)).unwrap();
         assert_eq!((ran.delivered, ran.fault), (1, None));
+        drain(&world);
         assert_eq!(world.mind().named().len(), 3 + 1);
         let twice = world.mind().named().into_iter().find(|(_, n)| *n > 1);
         assert_eq!(twice, None, "replayed: {is_replayed}");
@@ -232,9 +241,7 @@ fn what_a_server_lists_is_not_posted_again_though_nobody_waits_for_it() {
     let (world, desk) = blind();
     let command = "sessionmill deliver run memory --history --json --unverified";
     let posted = sink_of(&done(desk.run(command)).json())["unverified"].clone();
-    for _ in 0..1_000 {
-        work_on(&world);
-    }
+    drain(&world);
     world.mind().is_blind = false;
     tamper(
         &desk.path(".graphiti/sessionmill.db"),
@@ -247,12 +254,6 @@ fn what_a_server_lists_is_not_posted_again_though_nobody_waits_for_it() {
         (&posted, &json!(0))
     );
     assert_eq!(messages(&world.server.asked()).len(), 0);
-}
-
-/// Half a job more.
-fn work_on(world: &World) {
-    let mut sink = world.by_name(start());
-    sink.check().unwrap();
 }
 
 /// A database that answers every query with this error.
@@ -380,6 +381,7 @@ fn what_is_forgotten_while_it_is_queued_ends_no_worker() {
     let mut sink = world.sink(true, later(1));
     let ran = attempt(&path, &world, sink.as_mut(), later(1)).unwrap();
     assert_eq!((ran.forgotten, ran.fault), (5, None));
+    drain(&world);
     assert_eq!(world.mind().strangers, 0);
     assert!(!world.mind().is_dead);
 }
