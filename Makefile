@@ -18,8 +18,8 @@ crash: ## kill, starve and mislead real runs at every system call that matters; 
 	@strace -o /dev/null true || { echo "make crash needs strace: apt-get install strace" >&2; exit 1; }
 	$(CARGO) test --test crash -- --include-ignored
 
-test-graph: ## run the tests that need FalkorDB and graphiti-core; installs both from PyPI into target/graph
-	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored --skip measure falkordb graph
+test-graph: ## run the tests that need FalkorDB, ArcadeDB and graphiti-core; installs them from PyPI into target/graph
+	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored --skip measure falkordb graph neo4j
 
 soak: ## 10,000 scripts of what happens to logs, of each kind, and 1,000 kills; an hour or so
 	GROWTH_CASES=10000 $(CARGO) test growth

@@ -12,7 +12,7 @@ use crate::host::files::Root;
 use crate::model::source::Agent;
 use crate::pipeline::deliver;
 use crate::pipeline::doctor::canary::{Canary, Sighted};
-use crate::pipeline::enrich::question;
+use crate::pipeline::enrich::{Budget, question};
 use crate::pipeline::progress::Silent;
 use crate::pipeline::run;
 use crate::pipeline::spec::Window;
@@ -62,7 +62,12 @@ fn store(loaded: &Loaded, projects: &Path, state: &Path, ctx: &Ctx) -> Result<St
     deliver_all(&mut store, state, ctx)?;
     let log = format!("canary: {}", serde_json::to_string(&report)?);
     runlog::append(&state.join("logs"), ctx.now, ctx.zone, &log)?;
-    let asked = question(&store, &tables::counter(&ctx.home)?, ctx.now, None)?;
+    let asked = question(
+        &store,
+        &tables::counter(&ctx.home)?,
+        ctx.now,
+        &Budget::default(),
+    )?;
     let asked = asked.map(|question| question.prompt);
     Ok(store.dump()? + &asked.unwrap_or_default())
 }

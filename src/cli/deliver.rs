@@ -6,7 +6,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{ago, count, plural, table, time};
 use super::sinks::{extraction, failed, open, wait};
-use super::{runlog, standing};
+use super::{notify, standing};
 use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
@@ -260,16 +260,32 @@ fn deliver_to(
             profile: &|tally| judge.activity(tally).profile(),
             permitted: &permitted,
         };
-        let done = deliver::deliver(store, &settings.name, sink.as_mut(), &orders)?;
-        if done.dead > 0 && limits.tells_dead {
-            let given_up = plural(done.dead, "episode");
-            let text = format!("sink {}: {given_up} given up", settings.name);
-            // the report says it too
-            let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text);
-        }
-        all.push(done);
+        all.push(deliver::deliver(
+            store,
+            &settings.name,
+            sink.as_mut(),
+            &orders,
+        )?);
+    }
+    if !limits.keeps_local {
+        leave(config, store, ctx)?;
+    }
+    if limits.tells_dead {
+        notify::given_up(&all, limits.webhook.as_ref(), store, ctx)?;
     }
     Ok(all)
+}
+
+/// Empties the texts that all sinks have.
+fn leave(config: &Config, store: &mut Store, ctx: &mut Ctx) -> Result<()> {
+    let names: Vec<&str> = config.sinks.iter().map(|sink| &*sink.name).collect();
+    let left = store.leave_to_sinks(&names)?;
+    if left > 0 {
+        let texts = plural(left, "episode");
+        let line = format!("the text of {texts} is kept by the sinks alone now");
+        ctx.out.note(line)?;
+    }
+    Ok(())
 }
 
 fn retry(limits: &DeliveryLimits) -> RetryOptions {
@@ -403,6 +419,12 @@ fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
                 let unverified = plural(v.unverified, "episode");
                 let line = format!("sink {sink}: nobody can say whether {unverified} arrived");
                 ctx.out.line(line)?;
+            }
+            if v.without_text > 0 {
+                let texts = plural(v.without_text, "text");
+                ctx.out.note(format!(
+                    "{texts} of these were left to the sinks: sessionmill run --rebuild --all reads the logs that remain"
+                ))?;
             }
             if v.missing > v.requeued {
                 let hint = format!("hint: sessionmill deliver verify {sink} --requeue");

@@ -10,7 +10,7 @@ use crate::model::consent::Permit;
 use crate::model::error::Error;
 use crate::net::http::{Http, Options};
 use crate::net::llm::{Llm, Shape};
-use crate::pipeline::enrich::{Learned, Question, question};
+use crate::pipeline::enrich::{Budget, Learned, Question, question};
 use crate::store::Store;
 use anyhow::Result;
 
@@ -44,7 +44,12 @@ pub fn planned(config: &Config, store: &Store, ctx: &mut Ctx) -> Result<Option<Q
     let Some(classifier) = tables::learned(&config.scoring.tool_cache, ctx)? else {
         return Ok(None);
     };
-    Ok(question(store, &classifier, ctx.now, settings.tokens_max)?)
+    let budget = Budget {
+        tokens: settings.tokens_max,
+        usd: settings.usd_max,
+        usd_per_million: settings.usd_per_million,
+    };
+    Ok(question(store, &classifier, ctx.now, &budget)?)
 }
 
 /// Asks about unknown tools in one call and keeps the answer. A model that can't be reached is a

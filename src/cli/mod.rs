@@ -18,11 +18,14 @@ mod eval;
 mod exit;
 mod forget;
 mod human;
+mod insights;
 mod keys;
 mod ledger;
+mod notify;
 mod out;
 mod places;
 mod plan;
+mod recap;
 mod redact;
 mod run;
 mod runlog;
@@ -38,6 +41,7 @@ mod status;
 mod store;
 mod tables;
 mod when;
+mod why;
 mod world;
 
 pub use exit::Exit;
@@ -113,6 +117,9 @@ enum Command {
     Search(search::Args),
     Show(show::Args),
     Sessions(sessions::Args),
+    Recap(recap::Args),
+    Why(why::Args),
+    Insights(insights::Args),
     Status(status::Args),
     Stats(stats::Args),
     Deliver(deliver::Args),
@@ -136,6 +143,9 @@ impl Command {
             Command::Search(args) => search::run(args, ctx),
             Command::Show(args) => show::run(args, ctx),
             Command::Sessions(args) => sessions::run(args, ctx),
+            Command::Recap(args) => recap::run(args, ctx),
+            Command::Why(args) => why::run(args, ctx),
+            Command::Insights(args) => insights::run(args, ctx),
             Command::Status(args) => status::run(args, ctx),
             Command::Stats(args) => stats::run(args, ctx),
             Command::Deliver(args) => deliver::run(args, ctx),

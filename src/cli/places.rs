@@ -80,10 +80,18 @@ impl Reach {
     /// The filter for the store. Where nothing may be seen, the reason is printed and nothing
     /// passes.
     pub fn namespaces(&self, ctx: &mut Ctx) -> Result<Option<Vec<String>>> {
-        if let Scope::Nothing(reason) = self.scope {
+        if let Some(reason) = self.refusal() {
             ctx.out.warn(reason)?;
         }
         Ok(self.scope.namespaces())
+    }
+
+    /// Why nothing may be seen; `None` where something may.
+    pub fn refusal(&self) -> Option<&'static str> {
+        match self.scope {
+            Scope::Nothing(reason) => Some(reason),
+            _ => None,
+        }
     }
 
     /// The stored sessions that pass, with the filters that made this reach.

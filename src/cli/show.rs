@@ -135,7 +135,7 @@ fn show_session(
         let rule = format!("--- {}", origin(found, judge, ctx));
         let rule = ctx.out.paint(Style::Dim, &rule);
         ctx.out.line(rule)?;
-        ctx.out.line(&found.episode.text)?;
+        text(found, ctx)?;
     }
     Ok(Exit::Done)
 }
@@ -166,8 +166,17 @@ fn show_episode(
     let origin = ctx.out.paint(Style::Dim, &origin(found, judge, ctx));
     ctx.out.line(origin)?;
     ctx.out.line("")?;
-    ctx.out.line(&found.episode.text)?;
+    text(found, ctx)?;
     Ok(Exit::Done)
+}
+
+fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
+    match found.episode.text.as_str() {
+        "" => ctx
+            .out
+            .line("(kept by the sinks alone: upload.keep_local is false)"),
+        text => ctx.out.line(text),
+    }
 }
 
 fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {

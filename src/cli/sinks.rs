@@ -5,17 +5,20 @@ use super::ctx::Ctx;
 use super::keys;
 use crate::config::{Database, Graphiti, Sink as Settings, SinkTo};
 use crate::model::consent::Endpoint;
+use crate::model::consent::Permit;
 use crate::model::delivery::Fault;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::extraction::Extraction;
 use crate::net::http::{Http, Options, Proxies};
-use crate::sinks::falkordb::{FalkorDb, Login};
+use crate::sinks::database::{Database as Beside, Login};
+use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
 use crate::sinks::graphiti::queue::Patience;
 use crate::sinks::graphiti::server::Server;
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
+use crate::sinks::neo4j::Neo4j;
 use crate::stages::upload::Sink;
 use crate::store::{Access, Store};
 use anyhow::Result;
@@ -44,18 +47,18 @@ pub fn open(
         let name = name.as_ref();
         name.map(|name| keys::key(&setting, name, ctx)).transpose()
     };
-    let falkordb = |to: &Database| -> Result<FalkorDb> {
+    let database = |to: &Database, marks: bool| -> Result<Box<dyn Beside>> {
         let permit = store.permit(&to.endpoint)?;
         let login = Login {
             user: to.user.clone(),
             password: key("password_env", &to.password_env)?,
         };
-        Ok(FalkorDb::new(&permit, &login).map_err(failed)?)
+        Ok(database(&permit, &login, to.sagas, marks).map_err(failed)?)
     };
     Ok(match &settings.to {
         SinkTo::Markdown(folder) => Box::new(Markdown::new(folder.clone())),
         SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
-        SinkTo::FalkorDb(to) => Box::new(falkordb(to)?),
+        SinkTo::Database(to) => database(to, false)?,
         SinkTo::Graphiti(to) => {
             store.permit(&to.endpoint)?;
             let options = Options {
@@ -79,13 +82,27 @@ pub fn open(
             };
             let (window, now) = (to.window as usize, ctx.now);
             match &to.database {
-                Some(database) => {
-                    let database = Box::new(falkordb(database)?.marking());
+                Some(to) => {
+                    let database = database(to, true)?;
                     Box::new(Enriched::new(database, server, patience, window, now))
                 }
                 None => Box::new(ByName::new(server, patience, window, is_unverified, now)),
             }
         }
+    })
+}
+
+/// The database behind an endpoint. `marks`: a Graphiti server is to work through what is new.
+fn database(
+    permit: &Permit,
+    login: &Login,
+    sagas: bool,
+    marks: bool,
+) -> Result<Box<dyn Beside>, Fault> {
+    let is_falkordb = permit.endpoint().scheme().starts_with("redis");
+    Ok(match is_falkordb {
+        true => Box::new(FalkorDb::new(permit, login)?.marking(marks).telling(sagas)),
+        false => Box::new(Neo4j::new(permit, login)?.marking(marks).telling(sagas)),
     })
 }
 

@@ -74,7 +74,7 @@ impl Standing<'_> {
 
     fn to(&self) -> String {
         match &self.settings.to {
-            SinkTo::FalkorDb(to) => to.endpoint.to_string(),
+            SinkTo::Database(to) => to.endpoint.to_string(),
             SinkTo::Graphiti(to) => to.endpoint.to_string(),
             SinkTo::Markdown(path) | SinkTo::Jsonl(path) => path.display().to_string(),
         }

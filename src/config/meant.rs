@@ -89,7 +89,7 @@ pub struct Scoring {
 }
 
 /// A language model. Whether something may be sent there is for consents to say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Llm {
     /// Where it is.
     pub endpoint: Endpoint,
@@ -103,6 +103,10 @@ pub struct Llm {
     pub timeout_s: u32,
     /// Tokens that one run may use.
     pub tokens_max: Option<u64>,
+    /// US dollars that one run may cost.
+    pub usd_max: Option<f64>,
+    /// US dollars for a million tokens that it reads, and that it writes.
+    pub usd_per_million: (f64, f64),
 }
 
 /// A folder with logs.
@@ -214,6 +218,11 @@ fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
         key_env: written.key_env.clone(),
         timeout_s: written.timeout_s,
         tokens_max: written.max_tokens_per_run,
+        usd_max: written.max_usd_per_run,
+        usd_per_million: (
+            written.usd_per_million_input,
+            written.usd_per_million_output,
+        ),
     }))
 }
 

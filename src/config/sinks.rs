@@ -4,7 +4,7 @@
 use super::env::Env;
 use super::layers::Layers;
 use super::meant::{interval, seconds};
-use super::wire::Wire;
+use super::wire::{NotificationMethod, Notifications, Wire};
 use super::wire_sinks::{self as written, SinkKind};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
@@ -22,8 +22,8 @@ pub struct Sink {
 /// What a destination is and where.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SinkTo {
-    /// A FalkorDB server.
-    FalkorDb(Database),
+    /// A graph database: FalkorDB or Neo4j, as its endpoint's scheme says.
+    Database(Database),
     /// Graphiti's REST server.
     Graphiti(Graphiti),
     /// A folder of notes.
@@ -39,7 +39,7 @@ pub struct Graphiti {
     pub endpoint: Endpoint,
     /// The variable that holds a bearer token.
     pub token_env: Option<String>,
-    /// The FalkorDB that it works on.
+    /// The database that it works on.
     pub database: Option<Database>,
     /// Episodes that it is given at once.
     pub window: u32,
@@ -51,7 +51,8 @@ pub struct Graphiti {
     pub usd_per_million: (f64, f64),
 }
 
-/// A FalkorDB server.
+/// A graph database: FalkorDB behind `redis`, `rediss`; Neo4j behind `bolt`, `bolt+s`, `neo4j`,
+/// `neo4j+s`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Database {
     /// Needs consent.
@@ -60,6 +61,8 @@ pub struct Database {
     pub user: Option<String>,
     /// The variable that holds the password.
     pub password_env: Option<String>,
+    /// Sessions are told as sagas.
+    pub sagas: bool,
 }
 
 impl SinkTo {
@@ -79,7 +82,7 @@ impl SinkTo {
     /// What consent is needed for, the place that is shown first; none: it stays on this machine.
     pub fn endpoints(&self) -> Vec<&Endpoint> {
         match self {
-            SinkTo::FalkorDb(database) => vec![&database.endpoint],
+            SinkTo::Database(database) => vec![&database.endpoint],
             SinkTo::Graphiti(server) => {
                 let database = server.database.as_ref().map(|d| &d.endpoint);
                 [Some(&server.endpoint), database]
@@ -109,8 +112,12 @@ pub struct DeliveryLimits {
     pub max_usd_per_run: Option<f64>,
     /// `upload.rate_per_minute`; `None`: as fast as the sink takes them.
     pub rate_per_minute: Option<u32>,
+    /// `upload.keep_local`: texts stay here when every sink has them.
+    pub keeps_local: bool,
     /// `notifications.on_permanent_failure`.
     pub tells_dead: bool,
+    /// `notifications.webhook_url`, where `notification_method` says so.
+    pub webhook: Option<Endpoint>,
 }
 
 /// Destinations, by name.
@@ -130,14 +137,16 @@ pub(super) fn sinks(layers: &Layers, wire: &Wire, env: &Env) -> Result<Vec<Sink>
 }
 
 fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
-    use SinkKind::{Falkordb, Graphiti, Jsonl, Markdown};
+    use SinkKind::{Falkordb, Graphiti, Jsonl, Markdown, Neo4j};
     let kind = written.kind;
-    let is_server = matches!(kind, Falkordb | Graphiti);
-    let says: [(&str, bool, bool); 11] = [
+    let is_server = matches!(kind, Falkordb | Graphiti | Neo4j);
+    let is_database = matches!(kind, Falkordb | Neo4j);
+    let says: [(&str, bool, bool); 12] = [
         ("path", written.path.is_some(), !is_server),
         ("url", written.url.is_some(), is_server),
         ("user", written.user.is_some(), is_server),
         ("password_env", written.password_env.is_some(), is_server),
+        ("sagas", written.sagas.is_some(), is_database),
         ("database", written.database.is_some(), kind == Graphiti),
         ("token_env", written.token_env.is_some(), kind == Graphiti),
         ("window", written.window.is_some(), kind == Graphiti),
@@ -165,11 +174,8 @@ fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
         return Err(format!("`{key}` says nothing for this kind"));
     }
     match kind {
-        Falkordb => Ok(SinkTo::FalkorDb(database(
-            written,
-            "url",
-            written.url.as_ref(),
-        )?)),
+        Falkordb => Ok(SinkTo::Database(database(written, "url", &FALKORDB)?)),
+        Neo4j => Ok(SinkTo::Database(database(written, "url", &NEO4J)?)),
         Graphiti => Ok(SinkTo::Graphiti(graphiti(written)?)),
         Markdown => Ok(SinkTo::Markdown(folder(written, env)?)),
         Jsonl => Ok(SinkTo::Jsonl(folder(written, env)?)),
@@ -186,27 +192,36 @@ fn folder(written: &written::Sink, env: &Env) -> Result<PathBuf, String> {
 }
 
 /// What `key` says, as an endpoint with one of these schemes.
-fn endpoint(key: &str, url: Option<&String>, schemes: [&str; 2]) -> Result<Endpoint, String> {
+fn endpoint(key: &str, url: Option<&String>, schemes: &[&str]) -> Result<Endpoint, String> {
     let url = url.ok_or_else(|| format!("`{key}` is missing"))?;
     let endpoint: Endpoint = url.parse().map_err(|e: Error| e.message)?;
-    let [plain, safe] = schemes;
     match schemes.contains(&endpoint.scheme()) {
         true => Ok(endpoint),
-        false => Err(format!("`{key}` begins with {plain}:// or {safe}://")),
+        false => Err(format!("`{key}` begins with {}://", schemes.join("://, "))),
     }
 }
 
-fn database(written: &written::Sink, key: &str, url: Option<&String>) -> Result<Database, String> {
+const FALKORDB: [&str; 2] = ["redis", "rediss"];
+const NEO4J: [&str; 4] = ["bolt", "bolt+s", "neo4j", "neo4j+s"];
+
+/// The database that `url` or `database` names.
+fn database(written: &written::Sink, key: &str, schemes: &[&str]) -> Result<Database, String> {
+    let url = match key {
+        "database" => &written.database,
+        _ => &written.url,
+    };
     Ok(Database {
-        endpoint: endpoint(key, url, ["redis", "rediss"])?,
+        endpoint: endpoint(key, url.as_ref(), schemes)?,
         user: written.user.clone(),
         password_env: written.password_env.clone(),
+        sagas: written.sagas.unwrap_or_default(),
     })
 }
 
 fn graphiti(written: &written::Sink) -> Result<Graphiti, String> {
-    let url = written.database.as_ref();
-    let database = url.map(|url| database(written, "database", Some(url)));
+    let schemes = [&FALKORDB[..], &NEO4J].concat();
+    let is_beside = written.database.is_some();
+    let database = is_beside.then(|| database(written, "database", &schemes));
     if database.is_none() && (written.user.is_some() || written.password_env.is_some()) {
         return Err(
             "`user` and `password_env` are the database's, and `database` is missing".into(),
@@ -223,7 +238,7 @@ fn graphiti(written: &written::Sink) -> Result<Graphiti, String> {
         usd => Ok(usd.unwrap_or(usual)),
     };
     Ok(Graphiti {
-        endpoint: endpoint("url", written.url.as_ref(), ["http", "https"])?,
+        endpoint: endpoint("url", written.url.as_ref(), &["http", "https"])?,
         token_env: written.token_env.clone(),
         database: database.transpose()?,
         window: written.window.unwrap_or(25).clamp(1, 100),
@@ -253,6 +268,18 @@ pub(super) fn delivery(layers: &Layers, wire: &Wire) -> Result<DeliveryLimits, E
         max_episodes_per_run: wire.upload.max_episodes_per_run,
         max_usd_per_run: wire.upload.max_usd_per_run,
         rate_per_minute: wire.upload.rate_per_minute.filter(|rate| *rate > 0),
+        keeps_local: wire.upload.keep_local,
         tells_dead: resilience.notifications.on_permanent_failure,
+        webhook: webhook(layers, &resilience.notifications)?,
     })
+}
+
+fn webhook(layers: &Layers, told: &Notifications) -> Result<Option<Endpoint>, Error> {
+    const KEY: &str = "session_tracking.resilience.notifications.webhook_url";
+    if told.notification_method == NotificationMethod::Log {
+        return Ok(None);
+    }
+    endpoint("webhook_url", told.webhook_url.as_ref(), &["http", "https"])
+        .map(Some)
+        .map_err(|what| layers.error(KEY, None, &what))
 }

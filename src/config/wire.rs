@@ -255,10 +255,8 @@ pub struct Notifications {
     /// Tell when an episode is given up.
     pub on_permanent_failure: bool,
     /// How.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub notification_method: NotificationMethod,
-    /// Where to, for webhooks.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Where to, for webhooks; an endpoint that needs consent.
     pub webhook_url: Option<String>,
 }
 
@@ -278,7 +276,7 @@ impl Default for Notifications {
 pub enum NotificationMethod {
     /// A line in the run's log.
     Log,
-    /// A request to `webhook_url`.
+    /// A request to `webhook_url` besides.
     Webhook,
 }
 
@@ -509,8 +507,7 @@ pub struct AutoPromote {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Upload {
-    /// Keep episodes' text after every sink has it.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Keep episodes' text after every sink has it. Without it, search finds them by title only.
     pub keep_local: bool,
     /// Quiet time before a sink that can't replace gets a session's last chunk.
     pub settle_after: String,

@@ -1,6 +1,5 @@
 //! The keys below `llm`, as they are written: which language model, and what it may cost.
 
-use super::wire::NOT_YET;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,9 +22,14 @@ pub struct Llm {
     pub timeout_s: u32,
     /// Tokens that one run may use. null: no bound.
     pub max_tokens_per_run: Option<u64>,
-    /// US dollars that one run may cost. null: no bound.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// US dollars that one run may cost, by the prices below. null: no bound.
     pub max_usd_per_run: Option<f64>,
+    /// US dollars for a million tokens that the model reads.
+    #[schemars(range(min = 0.0), extend("x-error" = "usd_per_million_input must not be below 0"))]
+    pub usd_per_million_input: f64,
+    /// US dollars for a million tokens that the model writes.
+    #[schemars(range(min = 0.0), extend("x-error" = "usd_per_million_output must not be below 0"))]
+    pub usd_per_million_output: f64,
 }
 
 impl Default for Llm {
@@ -38,6 +42,8 @@ impl Default for Llm {
             timeout_s: 60,
             max_tokens_per_run: None,
             max_usd_per_run: None,
+            usd_per_million_input: 0.4,
+            usd_per_million_output: 1.6,
         }
     }
 }

@@ -9,25 +9,30 @@ use serde::{Deserialize, Serialize};
 pub struct Sink {
     /// What it is.
     pub kind: SinkKind,
-    /// Where it is reached, for `falkordb`: `redis://host[:port]`, `rediss://…` with TLS; for
+    /// Where it is reached, for `falkordb`: `redis://host[:port]`, `rediss://…` with TLS; for `neo4j`:
+    /// `neo4j://host[:port][/database]` or `bolt://…`, `neo4j+s://…` and `bolt+s://…` with TLS; for
     /// `graphiti`: `http://host[:port]`, `https://…`. No user name and no password.
     #[serde(default)]
     pub url: Option<String>,
-    /// For `graphiti`: where the FalkorDB is reached that the server works on, `redis://host[:port]`.
-    /// Episodes are written there, and the server only works through them. null: it is posted to.
+    /// For `graphiti`: where the database is reached that the server works on, as `url` of `falkordb`
+    /// or `neo4j`. Episodes are written there, and the server only works through them. null: it is posted to.
     #[serde(default)]
     pub database: Option<String>,
     /// Folder that it writes to, for `markdown` and `jsonl`. Absolute; `~` and variables are
     /// expanded.
     #[serde(default)]
     pub path: Option<String>,
-    /// Who logs in to the database.
+    /// Who logs in to the database. null: its default user; for Neo4j `neo4j`.
     #[serde(default)]
     pub user: Option<String>,
     /// Name of the environment variable that holds the database's password; the file `env` beside the settings
     /// may hold it too.
     #[serde(default)]
     pub password_env: Option<String>,
+    /// For `falkordb` and `neo4j`: each session is a saga that has its episodes, one after the other.
+    /// null: false.
+    #[serde(default)]
+    pub sagas: Option<bool>,
     /// For `graphiti`: name of the variable that holds a bearer token, where a proxy before the server
     /// asks for one.
     #[serde(default)]
@@ -65,6 +70,8 @@ fn yes() -> bool {
 pub enum SinkKind {
     /// FalkorDB, in Graphiti's own schema: one graph per group.
     Falkordb,
+    /// Neo4j, in Graphiti's own schema: groups are a property.
+    Neo4j,
     /// Graphiti's REST server.
     Graphiti,
     /// A folder with one Markdown file per session.

@@ -5,3 +5,5 @@ pub mod classify;
 pub mod facts;
 pub mod outcome;
 pub mod page;
+pub mod patterns;
+pub mod recap;

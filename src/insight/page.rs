@@ -84,7 +84,8 @@ const HEADING_CHARS_MAX: usize = 60;
 /// A command is recognised by its beginning.
 const CALL_CHARS_MAX: usize = 120;
 
-fn short(text: &str, chars_max: usize) -> String {
+/// The beginning of a text that is too long.
+pub fn short(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((at, _)) => format!("{}…", text[..at].trim_end()),
         None => text.to_owned(),

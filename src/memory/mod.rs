@@ -7,6 +7,7 @@ pub mod activity;
 pub mod outcome;
 pub mod provenance;
 pub mod query;
+pub mod reasons;
 pub mod recall;
 pub mod scope;
 pub mod summary;

@@ -4,51 +4,84 @@
 use crate::insight::facts::{Line, facts};
 use crate::insight::outcome::Told;
 use crate::model::error::Error;
-use crate::model::finding::apart;
+use crate::model::finding::{Mark, apart};
 use crate::model::summary::Summary;
 use crate::store::{Found, Store};
 
 /// What MCP servers' tools are called.
 const MCP: &str = "mcp__";
 
-/// The facts of a session, from all of its episodes (as [`Store::episodes`] gives them). Episodes
-/// that an older program stored say nothing.
+/// A session's episodes in the order of time, with where their items stand.
+pub struct Stored<'e> {
+    episodes: Vec<&'e Found>,
+    outlines: Vec<Vec<Mark>>,
+}
+
+impl<'e> Stored<'e> {
+    /// Reads the outlines of a session's episodes (as [`Store::episodes`] gives them). Episodes that
+    /// an older program stored have none.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn read(store: &Store, episodes: &'e [Found]) -> Result<Stored<'e>, Error> {
+        let mut ordered: Vec<&Found> = episodes.iter().collect();
+        ordered.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
+        let mut outlines = Vec::with_capacity(ordered.len());
+        for found in &ordered {
+            outlines.push(store.outline(found.episode.id)?);
+        }
+        Ok(Stored {
+            episodes: ordered,
+            outlines,
+        })
+    }
+
+    /// Its items.
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        let mut lines = Vec::new();
+        for (found, marks) in self.episodes.iter().zip(&self.outlines) {
+            let episode = &found.episode;
+            let texts = apart(&episode.text, marks).unwrap_or_default();
+            lines.extend(texts.into_iter().zip(marks).map(|(text, mark)| Line {
+                told: Told {
+                    kind: mark.kind,
+                    text,
+                    findings: &mark.findings,
+                },
+                main: episode.stream.is_none(),
+                episode: episode.id,
+                line: mark.line,
+            }));
+        }
+        lines
+    }
+
+    /// Its facts.
+    pub fn summary(&self) -> Summary {
+        let mut summary = facts(&self.lines());
+        summary.mcp_tools_used = self.mcp_tools();
+        summary
+    }
+
+    fn mcp_tools(&self) -> Vec<(String, u64)> {
+        let tally = self.episodes.iter().map(|found| found.episode.activity());
+        let mut tools: Vec<(String, u64)> = Vec::new();
+        for (name, calls) in tally.flat_map(|tally| tally.tools) {
+            match tools.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += calls,
+                None if name.starts_with(MCP) => tools.push((name, calls)),
+                None => {}
+            }
+        }
+        tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        tools
+    }
+}
+
+/// The facts of a session, from all of its episodes.
 ///
 /// # Errors
 /// When the store can't be read.
 pub fn summary_of(store: &Store, episodes: &[Found]) -> Result<Summary, Error> {
-    let mut ordered: Vec<&Found> = episodes.iter().collect();
-    ordered.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
-    let mut outlines = Vec::with_capacity(ordered.len());
-    for found in &ordered {
-        outlines.push(store.outline(found.episode.id)?);
-    }
-    let mut lines = Vec::new();
-    for (found, marks) in ordered.iter().zip(&outlines) {
-        let episode = &found.episode;
-        let texts = apart(&episode.text, marks).unwrap_or_default();
-        lines.extend(texts.into_iter().zip(marks).map(|(text, mark)| Line {
-            told: Told {
-                kind: mark.kind,
-                text,
-                findings: &mark.findings,
-            },
-            main: episode.stream.is_none(),
-            episode: episode.id,
-            line: mark.line,
-        }));
-    }
-    let mut summary = facts(&lines);
-    let tally = episodes.iter().map(|found| found.episode.activity());
-    let mut tools: Vec<(String, u64)> = Vec::new();
-    for (name, calls) in tally.flat_map(|tally| tally.tools) {
-        match tools.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += calls,
-            None if name.starts_with(MCP) => tools.push((name, calls)),
-            None => {}
-        }
-    }
-    tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    summary.mcp_tools_used = tools;
-    Ok(summary)
+    Ok(Stored::read(store, episodes)?.summary())
 }

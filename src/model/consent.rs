@@ -62,6 +62,27 @@ impl Endpoint {
         &self.text[self.authority.0..self.authority.1]
     }
 
+    /// The host alone, an IPv6 address without its brackets.
+    pub fn host(&self) -> &str {
+        let (host, _) = self.host_and_port();
+        host.trim_matches(['[', ']'])
+    }
+
+    /// The port, the scheme's own where none is written.
+    pub fn port(&self) -> u16 {
+        let usual = SCHEMES.iter().find(|(name, _)| *name == self.scheme());
+        let (_, written) = self.host_and_port();
+        let port = written.or(usual.map(|(_, port)| *port)).map(str::parse);
+        port.and_then(Result::ok).unwrap_or_default()
+    }
+
+    fn host_and_port(&self) -> (&str, Option<&str>) {
+        match self.authority().rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, Some(port)),
+            _ => (self.authority(), None),
+        }
+    }
+
     /// What follows the authority: empty, or from its slash on.
     pub fn path(&self) -> &str {
         &self.text[self.authority.1..]
@@ -252,6 +273,19 @@ mod tests {
             assert_eq!(endpoint(wants), read, "reading is stable");
             let (scheme, authority, path) = (read.scheme(), read.authority(), read.path());
             assert_eq!(format!("{scheme}://{authority}{path}"), wants);
+        }
+    }
+
+    #[test]
+    fn hosts_and_ports_come_apart() {
+        for (text, host, port) in [
+            ("redis://localhost", "localhost", 6379),
+            ("redis://h:16379", "h", 16379),
+            ("bolt://[::1]", "::1", 7687),
+            ("https://[::1]:7000/x", "::1", 7000),
+        ] {
+            let read = endpoint(text);
+            assert_eq!((read.host(), read.port()), (host, port));
         }
     }
 

@@ -3,6 +3,7 @@
 
 use super::finding::TestCounts;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// A session in one page. What is absent or empty was not in its logs; nothing is guessed.
@@ -36,14 +37,37 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Paths below `root` are told from there; others by their name alone where `hides`.
+    /// Leaves out what was told by other episodes: tasks, decisions, errors, settings, commits, pull
+    /// requests. What is known of the session as a whole stays.
+    pub fn told_by(&mut self, episodes: &BTreeSet<Uuid>) {
+        fn retain<T>(list: &mut Vec<Sourced<T>>, episodes: &BTreeSet<Uuid>) {
+            list.retain(|item| episodes.contains(&item.episode));
+        }
+        retain(&mut self.completed, episodes);
+        retain(&mut self.decisions, episodes);
+        retain(&mut self.errors_resolved, episodes);
+        retain(&mut self.config_changes, episodes);
+        retain(&mut self.commits, episodes);
+        retain(&mut self.pull_requests, episodes);
+    }
+
+    /// Paths below `root` are told from there, those of Claude Code's worktrees from the worktree;
+    /// others by their name alone where `hides`.
     pub fn shorten_paths(&mut self, root: &str, hides: bool) {
+        const SEPARATORS: [char; 2] = ['/', '\\'];
         let shorten = |path: &mut String| {
             let below = path
                 .strip_prefix(root)
-                .and_then(|rest| rest.strip_prefix('/'));
-            let name = || path.rsplit(['/', '\\']).next().filter(|_| hides);
-            if let Some(short) = below.or_else(name) {
+                .and_then(|rest| rest.strip_prefix(SEPARATORS));
+            let within = below.map(|below| {
+                let mut parts = below.splitn(4, SEPARATORS);
+                match (parts.next(), parts.next(), parts.next(), parts.next()) {
+                    (Some(".claude"), Some("worktrees"), Some(_), Some(rest)) => rest,
+                    _ => below,
+                }
+            });
+            let name = || path.rsplit(SEPARATORS).next().filter(|_| hides);
+            if let Some(short) = within.or_else(name) {
                 *path = short.to_owned();
             }
         };

@@ -156,10 +156,33 @@ impl Http {
         body: &Value,
     ) -> Result<Value, Error> {
         let headers = header_map(headers)?;
+        self.insist(permit, || {
+            let answer = self.send(permit, Verb::Post, path, &headers, Some(body))?;
+            read(answer, ANSWER_BYTES_MAX)
+        })
+    }
+
+    /// Posts to the permitted endpoint itself, as [`Http::post`] does; what it answers is not read.
+    ///
+    /// # Errors
+    /// As those of [`Http::post`].
+    pub fn tell(&self, permit: &Permit, body: &Value) -> Result<(), Error> {
+        let headers = header_map(&[])?;
+        self.insist(permit, || {
+            self.send(permit, Verb::Post, "", &headers, Some(body))
+                .map(|_| ())
+        })
+    }
+
+    /// Tries again what may pass.
+    fn insist<T>(
+        &self,
+        permit: &Permit,
+        try_it: impl Fn() -> Result<T, Trouble>,
+    ) -> Result<T, Error> {
         let mut wait_ms = WAIT_MS;
         for attempt in 1.. {
-            let asked = self.send(permit, Verb::Post, path, &headers, Some(body));
-            let trouble = match asked.and_then(|answer| read(answer, ANSWER_BYTES_MAX)) {
+            let trouble = match try_it() {
                 Ok(value) => return Ok(value),
                 Err(trouble) => trouble,
             };

@@ -345,6 +345,8 @@ pub struct Verified {
     pub unverified: u64,
     /// Missing ones that wait again.
     pub requeued: u64,
+    /// Missing ones whose text was left to the sinks.
+    pub without_text: u64,
 }
 
 /// Asks a sink for everything that it is said to have. With `requeue`, what is missing waits again.
@@ -392,6 +394,7 @@ pub fn verify(
             }
         }
         verified.missing += missing.len() as u64;
+        verified.without_text += store.without_text(&missing)?;
         if requeue {
             verified.requeued += missing.len() as u64;
             store.unsent(row.n, &missing, now)?;

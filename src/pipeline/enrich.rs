@@ -32,7 +32,28 @@ pub struct Question {
     pub tokens_max: u64,
 }
 
-/// What there is to ask about what is stored, within `tokens` for question and answer; `None`:
+/// What one run may use of a language model.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// Tokens, read and written; `None`: no bound.
+    pub tokens: Option<u64>,
+    /// US dollars; `None`: no bound.
+    pub usd: Option<f64>,
+    /// US dollars for a million tokens that the model reads, and that it writes.
+    pub usd_per_million: (f64, f64),
+}
+
+impl Budget {
+    /// Whether a call with so many tokens fits.
+    pub fn allows(&self, input: u64, output: u64) -> bool {
+        let (reads, writes) = self.usd_per_million;
+        let usd = (input as f64 * reads + output as f64 * writes) / 1e6;
+        self.tokens.is_none_or(|most| input + output <= most)
+            && self.usd.is_none_or(|most| usd <= most)
+    }
+}
+
+/// What there is to ask about what is stored, within a budget for question and answer; `None`:
 /// nothing. Reads every tally of the store.
 ///
 /// # Errors
@@ -41,7 +62,7 @@ pub fn question(
     store: &Store,
     classifier: &Classifier,
     now: Time,
-    tokens: Option<u64>,
+    budget: &Budget,
 ) -> Result<Option<Question>> {
     let mut unknown: BTreeMap<String, u64> = BTreeMap::new();
     for (counted, calls) in store.counted_tools()? {
@@ -58,8 +79,7 @@ pub fn question(
     while !names.is_empty() {
         let prompt = prompt(&names);
         let tokens_max = answer_tokens_max(names.len());
-        let cost = prompt.len().div_ceil(4) as u64 + tokens_max;
-        if tokens.is_none_or(|budget| cost <= budget) {
+        if budget.allows(prompt.len().div_ceil(4) as u64, tokens_max) {
             return Ok(Some(Question {
                 names,
                 prompt,
@@ -110,5 +130,28 @@ impl Learned {
         for name in &self.failed {
             cache.fail(name, now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_bounds_tokens_and_money() {
+        let any = Budget::default();
+        assert!(any.allows(u64::MAX / 2, 1));
+        let tokens = Budget {
+            tokens: Some(100),
+            ..any
+        };
+        assert!(tokens.allows(60, 40) && !tokens.allows(60, 41));
+        let usd = Budget {
+            usd: Some(1.0),
+            usd_per_million: (0.5, 2.0),
+            ..any
+        };
+        assert!(usd.allows(2_000_000, 0) && usd.allows(0, 500_000));
+        assert!(!usd.allows(1_000_000, 250_001));
     }
 }

@@ -4,6 +4,7 @@
 use super::peek::file_name;
 use crate::host::files::source_file;
 use crate::host::read::{Content, LogReader};
+use crate::insight::facts::{Line, facts};
 use crate::insight::outcome::{Told, outcome};
 use crate::model::activity::{
     Activity, ActivityTally, ActivityVector, Dimension, MIN_STRENGTH, MIXED,
@@ -19,6 +20,7 @@ use crate::rules::classify::Classifier;
 use crate::rules::commands;
 use crate::rules::secrets::Redactor;
 use crate::rules::tools::{self, Answer};
+use crate::rules::words::{content_words, is_same, tokens};
 use crate::stages::filter::{FilterState, filter};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::{score, signals};
@@ -28,6 +30,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use uuid::Uuid;
 
 /// One figure.
 #[derive(Clone, Debug, Serialize)]
@@ -144,6 +147,8 @@ struct Labelled {
     absent: Vec<String>,
     outcome: String,
     outcome_ok: Vec<String>,
+    #[serde(default)]
+    objective: String,
     files_modified: usize,
     tests: LabelledTests,
 }
@@ -288,7 +293,7 @@ fn sessions(
         }
     }
     let mut all = vec![two, primary, broad, strong, absent];
-    all.extend([ends.outcome, ends.files, ends.tests]);
+    all.extend([ends.outcome, ends.files, ends.tests, ends.objective]);
     Ok(all)
 }
 
@@ -297,6 +302,8 @@ struct Ends {
     outcome: Figure,
     files: Figure,
     tests: Figure,
+    /// Words of the labels' objectives that ours have.
+    objective: Figure,
 }
 
 impl Ends {
@@ -305,6 +312,7 @@ impl Ends {
             outcome: Figure::new(&format!("{what}: outcome"), Some(0.80)),
             files: Figure::new(&format!("{what}: files modified"), Some(0.95)),
             tests: Figure::new(&format!("{what}: last test result"), Some(0.95)),
+            objective: Figure::new(&format!("{what}: words of the objective"), None),
         }
     }
 
@@ -319,6 +327,7 @@ impl Ends {
             text: &item.text,
             findings,
         });
+        self.count_objective(row, told.clone());
         let found = outcome(told.rev()).map_or("none", Outcome::as_str);
         let label = Label {
             best: &row.outcome,
@@ -350,6 +359,27 @@ impl Ends {
             };
             self.tests.count(&row.id, found, &Label::of(label));
         }
+    }
+}
+
+impl Ends {
+    fn count_objective<'t>(&mut self, row: &Labelled, told: impl Iterator<Item = Told<'t>>) {
+        let lines = told.map(|told| Line {
+            told,
+            main: true,
+            episode: Uuid::nil(),
+            line: 0,
+        });
+        let objective = facts(&lines.collect::<Vec<_>>()).objective;
+        let objective = objective
+            .map(|objective| objective.what)
+            .unwrap_or_default();
+        let ours: Vec<String> = tokens(&objective).collect();
+        for word in content_words(&row.objective) {
+            let is_told = ours.iter().any(|own| is_same(own, &word));
+            self.objective.note(&row.id, is_told);
+        }
+        self.objective.misses.clear();
     }
 }
 

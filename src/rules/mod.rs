@@ -24,3 +24,4 @@ pub mod tool_cache;
 pub mod tools;
 pub mod user;
 pub mod versions;
+pub mod words;

@@ -2,6 +2,7 @@
 
 use super::table;
 use crate::model::activity::Dimension;
+use memchr::memmem;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,7 +24,10 @@ impl Paths {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let lower = path.to_lowercase();
+        let lower = match path.is_ascii() {
+            true => path.to_ascii_lowercase(),
+            false => path.to_lowercase(),
+        };
         let fits = self.0.iter().filter(|(_, row)| row.fits(&lower));
         fits.map(|(category, _)| *category).collect()
     }
@@ -42,7 +46,8 @@ impl Row {
     fn fits(&self, path: &str) -> bool {
         let mut parts = path.rsplit(['/', '\\']);
         let name = parts.next().unwrap_or_default();
-        self.name.iter().any(|part| name.contains(part.as_str()))
+        let within = |part: &String| memmem::find(name.as_bytes(), part.as_bytes()).is_some();
+        self.name.iter().any(within)
             || self
                 .begins
                 .iter()

@@ -1,7 +1,17 @@
-//! What a graph database knows of Graphiti's work, for whoever hands that work out.
+//! What a graph database is let in with, and what it knows of Graphiti's work, for whoever hands that
+//! work out.
 
 use crate::model::delivery::{Fault, Progress, Receipt};
 use crate::stages::upload::Sink;
+
+/// Who logs in; both empty where nobody has to.
+#[derive(Clone, Default)]
+pub struct Login {
+    /// `None`: the default user.
+    pub user: Option<String>,
+    /// Never shown.
+    pub password: Option<String>,
+}
 
 /// A sink that is the database of a Graphiti server. Its nodes bear a mark until Graphiti, which
 /// wipes what it doesn't know, has worked through them.

@@ -2,10 +2,14 @@
 //! is `stages::upload`'s. No sink knows another.
 
 mod atomic;
+pub mod bolt;
 pub mod cypher;
 pub mod database;
+pub mod episodic;
 pub mod falkordb;
 pub mod graphiti;
 pub mod group;
 pub mod jsonl;
 pub mod markdown;
+pub mod neo4j;
+pub mod saga;

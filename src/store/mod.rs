@@ -20,6 +20,7 @@ mod files;
 mod fold;
 mod forget;
 mod health;
+mod leave;
 mod network;
 mod open;
 mod outbox;

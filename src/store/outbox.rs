@@ -75,6 +75,7 @@ impl Store {
                 .prepare_cached(
                     "SELECT e.n FROM episode e
                      WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1) AND e.stale = 0
+                       AND EXISTS (SELECT 1 FROM body b WHERE b.episode = e.n AND b.text <> '')
                        AND (e.sealed = 1 OR coalesce(e.ended_at, e.indexed_at)
                             <= CASE e.pending_calls WHEN 0 THEN ?2 ELSE ?3 END)
                        AND NOT EXISTS (

@@ -169,12 +169,17 @@ impl<'a> EpisodeWriter<'a> {
         row: &'a Row,
         values: &[&dyn ToSql; COLUMNS.len()],
     ) -> rusqlite::Result<()> {
-        let known: Option<(i64, i64)> = self
+        let known: Option<(i64, i64, bool)> = self
             .db
-            .prepare_cached("SELECT n, revision FROM episode WHERE id = ?1")?
-            .query_row([values[0]], |row| Ok((row.get(0)?, row.get(1)?)))
+            .prepare_cached(
+                "SELECT e.n, e.revision, b.text = '' FROM episode e JOIN body b ON b.episode = e.n
+                 WHERE e.id = ?1",
+            )?
+            .query_row([values[0]], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
             .optional()?;
-        let Some((n, revision)) = known else {
+        let Some((n, revision, was_left)) = known else {
             let n = self.db.prepare_cached(&INSERT)?.insert(values.as_slice())?;
             self.write_parts(n, row)?;
             self.write_words(n, row)?;
@@ -189,7 +194,7 @@ impl<'a> EpisodeWriter<'a> {
         let (tools, paths) = self.write_parts(n, row)?;
         keep_only(self.db, "episode_tool", "tool", n, &tools)?;
         keep_only(self.db, "episode_path", "path", n, &paths)?;
-        if revision != row.revision {
+        if revision != row.revision || was_left {
             self.db
                 .prepare_cached("DELETE FROM words WHERE rowid = ?1")?
                 .execute([n])?;

@@ -159,6 +159,45 @@ fn what_a_sink_has_that_nobody_names_any_more_is_said() {
 }
 
 #[test]
+fn texts_are_left_to_the_sinks_where_nobody_wants_them_here() {
+    let desk = desk(&export());
+    let found = |words: &str| desk.run(&format!("sessionmill search {words}")).exit == Exit::Done;
+    done(desk.run("sessionmill backfill"));
+    assert!(found("dynamodb"));
+    configure(
+        &desk,
+        json!({"sinks": export(), "upload": {"keep_local": false}}),
+    );
+    let ran = done(desk.run("sessionmill run"));
+    let says = "is kept by the sinks alone now";
+    assert!(ran.stderr.contains(says), "{}", ran.shown());
+    assert!(!found("dynamodb") && found("terraform"), "titles stay");
+    let short = "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e002";
+    let shown = done(desk.run(&format!("sessionmill show {short}"))).stdout;
+    assert!(shown.contains("kept by the sinks alone"), "{shown}");
+    done(desk.run("sessionmill doctor --deep"));
+    done(desk.run("sessionmill deliver verify"));
+    let ran = done(desk.run("sessionmill run"));
+    assert!(!ran.stderr.contains(says), "{}", ran.shown());
+
+    let two = json!({"export": export()["export"], "late": {"kind": "jsonl", "path": "~/late"}});
+    configure(&desk, json!({"sinks": two}));
+    let late = done(desk.run("sessionmill deliver run late --history --json")).json();
+    assert_eq!(sink_of(&late)["delivered"], 0, "nothing empty is sent");
+
+    let file = fs::read_dir(desk.path("out")).unwrap().next().unwrap();
+    let file = file.unwrap().path();
+    let before = exported(&desk);
+    fs::remove_file(&file).unwrap();
+    let verified = desk.run("sessionmill deliver verify export --requeue");
+    assert_eq!(verified.exit, Exit::Partial, "{}", verified.shown());
+    assert!(verified.stderr.contains("run --rebuild --all"));
+    done(desk.run("sessionmill run --rebuild --all"));
+    assert_eq!(exported(&desk), before, "the logs had the texts");
+    assert!(found("dynamodb"));
+}
+
+#[test]
 fn what_is_missing_at_a_sink_is_noticed_and_waits_again_when_asked() {
     let desk = desk(&export());
     done(desk.run("sessionmill backfill"));
@@ -259,6 +298,14 @@ fn settings_that_mean_nothing_are_refused() {
             json!({"g": {"kind": "falkordb", "url": "http://h"}}),
             "redis://",
         ),
+        (
+            json!({"g": {"kind": "neo4j", "url": "redis://h"}}),
+            "bolt+s://",
+        ),
+        (
+            json!({"g": {"kind": "neo4j", "url": "bolt://h/a/b"}}),
+            "consent give bolt://h/a/b",
+        ),
         (json!({"g": {"kind": "jsonl"}}), "`path` is missing"),
         (
             json!({"g": {"kind": "jsonl", "path": "out"}}),
@@ -288,8 +335,16 @@ fn settings_that_mean_nothing_are_refused() {
 fn nothing_is_sent_to_a_server_that_nobody_agreed_to() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
-    let url = format!("redis://{}", listener.local_addr().unwrap());
-    let desk = desk(&json!({"graph": {"kind": "falkordb", "url": url}}));
+    let address = listener.local_addr().unwrap();
+    for (kind, scheme) in [("falkordb", "redis"), ("neo4j", "neo4j")] {
+        let url = format!("{scheme}://{address}");
+        let desk = desk(&json!({"graph": {"kind": kind, "url": url}}));
+        asks_for_consent(&desk, &url);
+    }
+    assert!(listener.accept().is_err(), "somebody connected");
+}
+
+fn asks_for_consent(desk: &Desk, url: &str) {
     for command in [
         "run",
         "backfill",
@@ -305,7 +360,6 @@ fn nothing_is_sent_to_a_server_that_nobody_agreed_to() {
             ran.shown()
         );
     }
-    assert!(listener.accept().is_err(), "somebody connected");
 }
 
 fn graph(desk: &Desk, server: &Falkor) {

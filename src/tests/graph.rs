@@ -5,7 +5,7 @@ use super::falkor::Falkor;
 use super::sinks::{ODD, falkordb, parcel, receipts};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel};
 use crate::model::time::Time;
-use crate::sinks::falkordb::Login;
+use crate::sinks::database::Login;
 use crate::stages::upload::Sink;
 use serde_json::Value;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// Of one group, one after the other, with these contents.
-fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<Parcel> {
+pub(super) fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<Parcel> {
     let one = |(n, content): (u128, String)| {
         let mut parcel = parcel(n, &content);
         parcel.group = "desk__global".into();
@@ -23,7 +23,7 @@ fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<Parcel> {
     (0..).zip(contents).map(one).collect()
 }
 
-fn deliver(sink: &mut dyn Sink, parcels: &[Parcel]) {
+pub(super) fn deliver(sink: &mut dyn Sink, parcels: &[Parcel]) {
     for batch in parcels.chunks(250) {
         let outcomes = sink.deliver(batch).unwrap();
         let unseen = outcomes.iter().find(|o| **o != Outcome::Seen);
@@ -33,11 +33,17 @@ fn deliver(sink: &mut dyn Sink, parcels: &[Parcel]) {
 
 /// What graphiti-core reads; `None` where it isn't installed.
 fn graphiti(server: &Falkor, words: &[&str]) -> Option<Vec<Value>> {
+    graphiti_at(&server.port().to_string(), "", words)
+}
+
+/// The same of any database, by the address that `scripts/graphiti-reads` takes.
+pub(super) fn graphiti_at(place: &str, password: &str, words: &[&str]) -> Option<Vec<Value>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ran = Command::new(root.join("target/graph/bin/python"))
         .arg(root.join("scripts/graphiti-reads"))
-        .args([&server.port().to_string(), "desk__global"])
+        .args([place, "desk__global"])
         .args(words)
+        .env("GRAPH_PASSWORD", password)
         .output();
     let Some(ran) = ran.ok().filter(|ran| ran.status.code() != Some(69)) else {
         eprintln!("graphiti-core can't be had here: passed over");

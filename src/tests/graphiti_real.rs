@@ -30,18 +30,19 @@ const ODDITIES: [&str; 6] = [
 ];
 
 /// One of the stand-ins; it dies with this value.
-struct StandIn {
+pub(super) struct StandIn {
     child: Child,
-    port: u16,
+    pub(super) port: u16,
 }
 
 impl StandIn {
     /// `None`: graphiti-core isn't installed.
-    fn start(words: &[&str]) -> Option<StandIn> {
+    pub(super) fn start(words: &[&str]) -> Option<StandIn> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut child = Command::new(root.join("target/graph/bin/python"))
             .arg(root.join("scripts/graphiti-stand-in"))
             .args(words)
+            .env("GRAPH_PASSWORD", super::arcade::PASSWORD)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -1,6 +1,7 @@
 //! Whole-program tests.
 
 mod activity;
+mod arcade;
 mod cases;
 mod cli;
 mod consent;
@@ -25,6 +26,8 @@ mod http;
 mod looks;
 mod markers;
 mod modes;
+mod neo4j;
+mod notify;
 mod outbox;
 mod paths;
 mod project;

@@ -2,11 +2,12 @@
 //! `make test-graph`, since it has to be installed.
 
 use super::falkor::Falkor;
-use crate::model::consent::{Consent, Permit};
+use super::graph::graphiti_at;
+use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
-use crate::sinks::database::Database;
-use crate::sinks::falkordb::{FalkorDb, Login};
+use crate::sinks::database::{Database, Login};
+use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::stages::upload::Sink;
@@ -59,7 +60,7 @@ pub(super) const ODD: [&str; 8] = [
 ];
 
 /// Every promise of the trait, one after the other.
-fn keeps_its_promises(sink: &mut dyn Sink) {
+pub(super) fn keeps_its_promises(sink: &mut dyn Sink) {
     sink.check().unwrap();
     let parcels: Vec<Parcel> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
     let asked = receipts(sink, &parcels);
@@ -226,8 +227,7 @@ fn a_folder_that_cannot_be_written_to_is_a_fault_of_the_sink() {
     }
 }
 
-pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
-    let endpoint = server.endpoint();
+pub(super) fn permit(endpoint: &Endpoint) -> Permit {
     let agreed = Consent {
         scope: endpoint.to_string(),
         given: true,
@@ -235,8 +235,49 @@ pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
         version: String::new(),
         at: Time(0),
     };
-    let permit = Permit::of(&endpoint, &[agreed]).unwrap();
-    FalkorDb::new(&permit, login).unwrap()
+    Permit::of(endpoint, &[agreed]).unwrap()
+}
+
+pub(super) fn falkordb(server: &Falkor, login: &Login) -> FalkorDb {
+    FalkorDb::new(&permit(&server.endpoint()), login).unwrap()
+}
+
+/// What a database owes whose episodes Graphiti works through; `graph` runs a query in the group's.
+pub(super) fn marks_what_is_to_be_done(
+    plain: &mut dyn Database,
+    marking: &mut dyn Database,
+    graph: &dyn Fn(&str),
+) {
+    let mut parcels = [parcel(1, "one"), parcel(2, "two"), parcel(4, "four")];
+    let asked = receipts(plain, &parcels);
+    let progress = |sink: &mut dyn Database| sink.progress(&asked).unwrap();
+    assert_eq!(progress(marking), [Progress::Missing; 3]);
+    // what was there before has to be worked through as well, unless something was made of it
+    plain.deliver(&parcels).unwrap();
+    let id = parcels[1].id;
+    graph(&format!(
+        "MATCH (n:Episodic) WHERE n.uuid = '{id}' CREATE (n)-[:MENTIONS]->(:Entity {{name: 'x'}})"
+    ));
+    let (waits, done) = (Progress::Waits, Progress::Done);
+    assert_eq!(progress(marking), [done; 3]);
+    for _ in 0..2 {
+        marking.deliver(&parcels).unwrap();
+        assert_eq!(progress(marking), [waits, done, waits]);
+    }
+    // as Graphiti does in the end: what it doesn't know is wiped
+    graph("MATCH (n:Episodic) SET n.sessionmill_pending = NULL");
+    assert_eq!(progress(marking), [done; 3]);
+    // another revision is worked through again
+    parcels[0] = parcel(1, "changed");
+    let changed = receipts(marking, &parcels[..1]);
+    marking.deliver(&parcels[..1]).unwrap();
+    assert_eq!(progress(marking), [Progress::Missing, done, done]);
+    assert_eq!(marking.progress(&changed).unwrap(), [waits]);
+    assert!(marking.has("desk__global", "Session 2, part 1").unwrap());
+    assert!(!marking.has("desk__global", "Session 2").unwrap());
+    assert!(!marking.has("no_such_graph", "x").unwrap());
+    marking.empty("desk__global").unwrap();
+    assert_eq!(marking.progress(&changed).unwrap(), [Progress::Missing]);
 }
 
 #[test]
@@ -250,40 +291,84 @@ fn falkordb_keeps_its_promises() {
 #[ignore = "needs FalkorDB: make test-graph"]
 fn falkordb_marks_what_graphiti_has_to_work_through() {
     let server = Falkor::start();
-    let mut plain = falkordb(&server, &Login::default());
-    let mut marking = falkordb(&server, &Login::default()).marking();
+    let sink = || falkordb(&server, &Login::default());
+    let mut marking = sink().marking(true);
     keeps_its_promises(&mut marking);
-    let mut parcels = [parcel(1, "one"), parcel(2, "two"), parcel(4, "four")];
-    let asked = receipts(&plain, &parcels);
-    let progress = |sink: &mut FalkorDb| sink.progress(&asked).unwrap();
-    assert_eq!(progress(&mut marking), [Progress::Missing; 3]);
-    // what was there before has to be worked through as well, unless something was made of it
-    plain.deliver(&parcels).unwrap();
-    let graph = |query: &str| server.redis(&["GRAPH.QUERY", "desk__global", query]);
-    let id = parcels[1].id;
-    graph(&format!(
-        "MATCH (n:Episodic) WHERE n.uuid = '{id}' CREATE (n)-[:MENTIONS]->(:Entity {{name: 'x'}})"
-    ));
-    let (waits, done) = (Progress::Waits, Progress::Done);
-    assert_eq!(progress(&mut marking), [done; 3]);
-    for _ in 0..2 {
-        marking.deliver(&parcels).unwrap();
-        assert_eq!(progress(&mut marking), [waits, done, waits]);
+    marks_what_is_to_be_done(&mut sink(), &mut marking, &|query| {
+        server.redis(&["GRAPH.QUERY", "desk__global", query]);
+    });
+}
+
+/// What a database owes that tells sessions as sagas; `graph` runs a query in the group's and gives
+/// its answer as text.
+pub(super) fn tells_sagas(sink: &mut dyn Sink, graph: &dyn Fn(&str) -> String) {
+    let mut parcels: Vec<Parcel> = (0..6).map(|n| parcel(n, "said")).collect();
+    for (parcel, session) in parcels.iter_mut().zip(["long", "short"].repeat(4)) {
+        (parcel.group, parcel.session) = ("desk__global".into(), session.into());
     }
-    // as Graphiti does in the end: what it doesn't know is wiped
-    graph("MATCH (n:Episodic) SET n.sessionmill_pending = NULL");
-    assert_eq!(progress(&mut marking), [done; 3]);
-    // another revision is worked through again
-    parcels[0] = parcel(1, "changed");
-    let changed = receipts(&marking, &parcels[..1]);
-    marking.deliver(&parcels[..1]).unwrap();
-    assert_eq!(progress(&mut marking), [Progress::Missing, done, done]);
-    assert_eq!(marking.progress(&changed).unwrap(), [waits]);
-    assert!(marking.has("desk__global", "Session 2, part 1").unwrap());
-    assert!(!marking.has("desk__global", "Session 2").unwrap());
-    assert!(!marking.has("no_such_graph", "x").unwrap());
-    marking.empty("desk__global").unwrap();
-    assert_eq!(marking.progress(&changed).unwrap(), [Progress::Missing]);
+    let asked = receipts(sink, &parcels);
+    let linked = |pairs: &[(u32, u32)]| {
+        let query =
+            "MATCH (a:Episodic)-[:NEXT_EPISODE]->(b:Episodic) RETURN a.name + ' > ' + b.name AS l";
+        let told = graph(query);
+        for (a, b) in pairs {
+            let link = format!("Session {a}, part 1 > Session {b}, part 1");
+            assert!(told.contains(&link), "{link}: {told}");
+        }
+        assert_eq!(told.matches(" > ").count(), pairs.len(), "{told}");
+    };
+    let sagas = || graph("MATCH (s:Saga) RETURN s.name AS l");
+    // in whatever order they come, and again
+    for some in [&parcels[4..], &parcels[..2], &parcels[2..4], &parcels[..]] {
+        sink.deliver(some).unwrap();
+    }
+    linked(&[(0, 2), (2, 4), (1, 3), (3, 5)]);
+    let has = graph("MATCH (:Saga)-[h:HAS_EPISODE]->(n:Episodic) RETURN n.uuid + ' of ' AS l");
+    assert_eq!(has.matches(" of ").count(), 6, "{has}");
+    assert_eq!(sagas().matches("long").count(), 1);
+    // what is forgotten leaves no gap, and a saga without episodes goes
+    sink.forget(&asked[2..3]).unwrap();
+    linked(&[(0, 4), (1, 3), (3, 5)]);
+    let short = [&asked[1..2], &asked[3..4], &asked[5..]].concat();
+    sink.forget(&short).unwrap();
+    linked(&[(0, 4)]);
+    assert!(!sagas().contains("short") && sagas().contains("long"));
+    sink.deliver(&parcels).unwrap();
+    linked(&[(0, 2), (2, 4), (1, 3), (3, 5)]);
+}
+
+/// What graphiti-core has to read of those: the saga `long`.
+pub(super) fn reads_sagas(read: &[serde_json::Value]) {
+    let id = |n: u128| serde_json::json!(parcel(n, "").id.to_string());
+    let of = |key: &str| {
+        read.iter()
+            .filter_map(|line| line.get(key))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("uuid"), [&id(0), &id(2), &id(4)]);
+    assert_eq!((of("first"), of("last")), (vec![&id(0)], vec![&id(4)]));
+    let mut links: Vec<_> = of("from").into_iter().zip(of("to")).collect();
+    links.sort_by_key(|(from, _)| from.to_string());
+    let wants = [(0, 2), (1, 3), (2, 4), (3, 5)].map(|(a, b)| (id(a), id(b)));
+    assert!(links.into_iter().eq(wants.iter().map(|(a, b)| (a, b))));
+}
+
+#[test]
+#[ignore = "needs FalkorDB: make test-graph"]
+fn falkordb_tells_sessions_as_sagas() {
+    let server = Falkor::start();
+    let mut sink = falkordb(&server, &Login::default()).telling(true);
+    keeps_its_promises(&mut sink);
+    let query = "MATCH (s:Saga) RETURN 'saga of ' + s.name AS l";
+    let left = server.redis(&["GRAPH.QUERY", "desk__global", query]);
+    assert!(!left.contains("saga of"), "{left}");
+    tells_sagas(&mut sink, &|query| {
+        server.redis(&["GRAPH.QUERY", "desk__global", query])
+    });
+    let read = graphiti_at(&server.port().to_string(), "", &["--saga", "long"]);
+    if let Some(read) = read {
+        reads_sagas(&read);
+    }
 }
 
 #[test]

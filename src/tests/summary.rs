@@ -73,3 +73,85 @@ fn the_page_stands_before_the_episodes_and_has_no_empty_section() {
         assert_eq!(has("Commits"), field("commits"));
     }
 }
+
+/// Two sessions in two projects, a week apart.
+fn written() -> Desk {
+    let desk = super::forget::desk();
+    let said = |session: &str, cwd: &str, day: &str, words: [&str; 2]| {
+        let line = |kind: &str, nth: usize| {
+            let minute = nth + 1;
+            let record = serde_json::json!({
+                "type": kind,
+                "uuid": format!("00000000-0000-4000-8000-{}0000000{nth}", &session[..4]),
+                "sessionId": session,
+                "cwd": cwd,
+                "timestamp": format!("{day}T10:0{minute}:00.000Z"),
+                "message": {"id": format!("{session}{nth}"), "role": kind,
+                    "content": [{"type": "text", "text": words[nth]}]},
+            });
+            format!("{record}\n")
+        };
+        let log = line("user", 0) + &line("assistant", 1);
+        desk.write(&format!(".claude/projects/-w/{session}.jsonl"), &log);
+    };
+    said(
+        "aaaa",
+        "/w/shop",
+        "2026-05-20",
+        [
+            "Let's use Redis instead of signed cookies.",
+            "Redis it is. All done.",
+        ],
+    );
+    said(
+        "bbbb",
+        "/w/notes",
+        "2026-05-28",
+        ["Sort the notes by date.", "Sorted. All done."],
+    );
+    let ran = desk.run("sessionmill run --all");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    desk
+}
+
+#[test]
+fn a_recap_tells_its_days_and_its_project() {
+    let desk = written();
+    let recap = |options: &str| desk.run(&format!("sessionmill recap {options}")).stdout;
+    let week = recap("--since 2026-05-27");
+    assert!(
+        week.contains("Sort the notes") && !week.contains("Redis"),
+        "{week}"
+    );
+    let all = recap("--since 2026-05-01");
+    assert!(all.contains("## notes") && all.contains("## shop"), "{all}");
+    assert!(all.contains("### Decided"), "{all}");
+    let early = recap("--since 2026-05-01 --until 2026-05-21");
+    assert!(
+        early.contains("Redis") && !early.contains("notes"),
+        "{early}"
+    );
+    let one = recap("--since 2026-05-01 --project /w/notes");
+    assert!(
+        one.contains("Sort the notes") && !one.contains("shop"),
+        "{one}"
+    );
+}
+
+#[test]
+fn why_names_the_decision_and_its_line_and_nothing_for_other_words() {
+    let desk = written();
+    let found = desk.run("sessionmill why did we choose redis --json");
+    assert_eq!(found.exit, Exit::Done, "{}", found.shown());
+    let list = found.json()["decisions"].take();
+    assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
+    assert_eq!(list[0]["session"], "aaaa");
+    assert_eq!(list[0]["line"], 1);
+    assert_eq!(list[0]["instead_of"], "signed cookies");
+    let other = desk.run("sessionmill why redis --project /w/notes");
+    assert_eq!(other.exit, Exit::Failed, "{}", other.shown());
+    let none = desk.run("sessionmill why postgres");
+    assert_eq!(none.exit, Exit::Failed);
+    assert!(none.stderr.contains("sessionmill search postgres"));
+    assert_eq!(desk.run("sessionmill why did we").exit, Exit::Usage);
+}

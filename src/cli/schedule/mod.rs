@@ -133,7 +133,7 @@ fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
     };
     let folder = |sink: &config::Sink| match &sink.to {
         SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
-        SinkTo::FalkorDb(_) | SinkTo::Graphiti(_) => None,
+        SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
     };
     let away = |sink: &config::Sink| !sink.to.endpoints().is_empty();
     let places = [

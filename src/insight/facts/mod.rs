@@ -32,7 +32,7 @@ pub struct Line<'t> {
     pub line: u64,
 }
 
-impl Line<'_> {
+impl<'t> Line<'t> {
     fn source<T>(&self, what: T) -> Sourced<T> {
         Sourced {
             what,
@@ -42,7 +42,7 @@ impl Line<'_> {
     }
 
     /// The item without its label.
-    fn words(&self) -> &str {
+    pub(super) fn words(&self) -> &'t str {
         words_of(self.told.text)
     }
 }
@@ -59,7 +59,7 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
         objective: main().find_map(objective),
         outcome: outcome(main().rev().map(|line| line.told)),
         completed: tasks.done,
-        decisions: chosen(lines),
+        decisions: decided(lines).into_iter().take(DECISIONS_MAX).collect(),
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
         tests: tests(lines),
@@ -78,7 +78,8 @@ fn objective(line: &Line<'_>) -> Option<Sourced<String>> {
     Some(line.source(said))
 }
 
-fn chosen(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
+/// What people chose, approved or said, all of it.
+pub fn decided(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
     let mut all: Vec<Sourced<Decision>> = Vec::new();
     for line in lines.iter().filter(|line| line.main) {
         for finding in line.told.findings {
@@ -93,7 +94,6 @@ fn chosen(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
             all.extend(stated.map(|decision| line.source(decision)));
         }
     }
-    all.truncate(DECISIONS_MAX);
     all
 }
 

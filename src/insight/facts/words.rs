@@ -5,20 +5,28 @@ use crate::model::exchange::is_bare_command;
 /// An objective is at most so long: two sentences.
 const OBJECTIVE_CHARS_MAX: usize = 300;
 
-/// What a prompt asks for: its first prose, two sentences of it at most; `None` where it is a bare
-/// command, or nothing but code and tags.
+/// What a prompt asks for: its first prose, two sentences of it at most, and where that ends with a
+/// colon what follows; `None` where it is a bare command, or nothing but code and tags.
 pub fn objective(prompt: &str) -> Option<String> {
     if is_bare_command(prompt) || prompt.starts_with(['{', '<']) {
         return None;
     }
     let mut inside_code = false;
-    let prose = prompt.lines().map(str::trim).find(|line| {
+    let mut prose = prompt.lines().map(str::trim).filter(|line| {
         let fence = line.starts_with("```");
         inside_code ^= fence;
         let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
         says && !inside_code && !fence && !line.starts_with('[')
-    })?;
-    let text = folded(prose.trim_start_matches(['#', '>', '-', '*', ' ']));
+    });
+    let plain = |line: &str| folded(line.trim_start_matches(['#', '>', '-', '*', ' ']));
+    let mut text = plain(prose.next()?);
+    if text.ends_with(':')
+        && let Some(next) = prose.next()
+    {
+        let next = plain(next);
+        text.push(' ');
+        text.push_str(next.strip_prefix("Plan: ").unwrap_or(&next));
+    }
     Some(first_sentences(&text, 2, OBJECTIVE_CHARS_MAX))
 }
 
@@ -74,6 +82,11 @@ mod tests {
             ("[Image #1]\nwhy is it red?", Some("why is it red?")),
             ("```\ncode here\n```\nexplain this", Some("explain this")),
             ("# Make   **it** fast\nmore", Some("Make it fast")),
+            (
+                "Do this plan:\n\n# Plan: Sort it\n\nmore",
+                Some("Do this plan: Sort it"),
+            ),
+            ("See:", Some("See:")),
             ("看看这个", Some("看看这个")),
         ] {
             assert_eq!(objective(prompt).as_deref(), wants, "{prompt}");

@@ -4,6 +4,7 @@ use super::super::names;
 use super::super::shell::{self, Simple};
 use super::table::{Class, Program, TABLE, is_flag, positional};
 use crate::model::classification::{Classification, Domain, Intent};
+use memchr::memmem;
 use std::borrow::Cow;
 
 /// Scripts inside scripts (`bash -c "ssh host 'bash -c …'"`). Larger: hostile lines cost more.
@@ -415,8 +416,8 @@ fn looks_for_trouble(args: &[Cow<'_, str>]) -> bool {
     let log = args.iter().any(|a| a.ends_with(".log"));
     let lower = pattern.to_ascii_lowercase();
     let failure = ["error", "fail", "exception", "undefined", "warning"];
-    MARKS.iter().any(|mark| pattern.contains(mark))
-        || (log && failure.iter().any(|word| lower.contains(word)))
+    let marks = |mark: &&str| memmem::find(pattern.as_bytes(), mark.as_bytes()).is_some();
+    MARKS.iter().any(marks) || (log && failure.iter().any(|word| lower.contains(word)))
 }
 
 /// A query that changes nothing.

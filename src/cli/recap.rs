@@ -1,0 +1,99 @@
+//! `recap`: what was worked on, decided, fixed and left open, over several sessions.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human;
+use super::places::{self, Filters};
+use super::when::When;
+use crate::insight::recap::{Session, page, recap};
+use crate::memory::summary::summary_of;
+use crate::model::time::Time;
+use crate::store::{Found, SessionFilter};
+use anyhow::Result;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// What was worked on, decided, fixed and left open, by project
+///
+/// As Markdown, from the sessions' own facts; each line names its session and the line of its log
+/// (sessionmill show SESSION). Without --since: the last seven days.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    filters: Filters,
+}
+
+/// Days that are told without `--since`.
+const DAYS: &str = "7d";
+
+/// Prints the recap.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let reach = places::scope(&args.filters, ctx)?;
+    let days: When = DAYS.parse().map_err(anyhow::Error::msg)?;
+    let since = args.filters.since(ctx);
+    let since = since.unwrap_or_else(|| days.start(ctx.now, ctx.zone));
+    let filter = SessionFilter {
+        since: Some(since),
+        ..reach.sessions(&args.filters, ctx)?
+    };
+    let until = filter.until;
+    let sessions = told(&filter, since, ctx)?;
+    let recap = recap(sessions);
+    if ctx.out.json {
+        let body = json!({
+            "since": since.rfc3339_millis(),
+            "until": until.map(|until| until.rfc3339_millis()),
+            "recap": recap,
+        });
+        ctx.out.document("recap", body)?;
+        return Ok(Exit::Done);
+    }
+    let ids = recap.projects.iter().flat_map(|p| &p.worked_on);
+    let length = places::telling_length(ids.map(|work| work.session.as_str()));
+    let title = format!(
+        "{} to {}",
+        human::time(Some(since), ctx.zone),
+        human::time(Some(until.unwrap_or(ctx.now)), ctx.zone)
+    );
+    let text = page(&recap, &title, |id| places::short(id, length).to_owned());
+    ctx.out.text(text)?;
+    Ok(Exit::Done)
+}
+
+/// The latest first.
+fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<Session>> {
+    let store = ctx.reader()?;
+    let mut sessions = Vec::new();
+    for row in store.sessions(filter)? {
+        let episodes = store.episodes(&row.session.id)?;
+        let mut summary = summary_of(&store, &episodes)?;
+        summary.told_by(&within(&episodes, since, filter.until));
+        let hides = ctx.hides_paths_of(&row.session.project_path)?;
+        summary.shorten_paths(&row.session.project_path, hides);
+        let path = &row.session.project_path;
+        sessions.push(Session {
+            project: match path.rsplit('/').next().filter(|name| !name.is_empty()) {
+                Some(name) if !hides => name.to_owned(),
+                _ => row.session.namespace.clone(),
+            },
+            id: row.session.id,
+            title: row.title,
+            namespace: row.session.namespace,
+            ended: row.session.facts.ended,
+            summary,
+        });
+    }
+    Ok(sessions)
+}
+
+/// Episodes that went on in that time.
+fn within(episodes: &[Found], since: Time, until: Option<Time>) -> BTreeSet<uuid::Uuid> {
+    let is_in = |found: &&Found| {
+        let episode = &found.episode;
+        let ended = episode.ended_at.or(episode.valid_at);
+        ended.is_none_or(|at| at >= since)
+            && until.is_none_or(|until| episode.valid_at.is_none_or(|at| at < until))
+    };
+    let within = episodes.iter().filter(is_in);
+    within.map(|found| found.episode.id).collect()
+}

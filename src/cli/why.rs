@@ -1,0 +1,108 @@
+//! `why`: decisions that speak of something, with where they were made.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human;
+use super::out::Style;
+use super::places::{self, Filters};
+use crate::memory::reasons::{Reason, reasons};
+use crate::model::error::Error;
+use crate::rules::words::content_words;
+use crate::store::Query;
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// Why something was chosen: what people decided about it, and where they said so
+///
+/// Answers to agents' questions, approved plans, and sentences like "let's use X instead of Y". Those
+/// with most of the words come first.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// What it is about: words, or a whole question
+    #[arg(value_name = "WORDS", required = true)]
+    words: Vec<String>,
+    #[command(flatten)]
+    filters: Filters,
+    /// At most so many
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    limit: usize,
+}
+
+/// Prints decisions; exit 1 where there is none.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let question = args.words.join(" ");
+    let words = content_words(&question);
+    if words.is_empty() {
+        let error = Error::usage("the question has no word that says what it is about");
+        return Err(error.hinted("sessionmill why redis").into());
+    }
+    let reach = places::scope(&args.filters, ctx)?;
+    if let Some(reason) = reach.refusal() {
+        ctx.out.warn(reason)?;
+    }
+    let query = Query {
+        project: reach.project.clone(),
+        agent: args.filters.agent,
+        since: args.filters.since(ctx),
+        until: args.filters.until(ctx),
+        ..Query::default()
+    };
+    let mut found = reasons(&ctx.reader()?, &words, query, &reach.scope)?;
+    found.truncate(args.limit);
+    if ctx.out.json {
+        let list = found.iter().map(|reason| document(reason, ctx));
+        let list: Vec<Value> = list.collect::<Result<_>>()?;
+        ctx.out.document("why", json!({"decisions": list}))?;
+    } else {
+        for reason in &found {
+            print(reason, ctx)?;
+        }
+    }
+    if found.is_empty() {
+        ctx.out.note("no decision speaks of it")?;
+        let words = words.join(" ");
+        ctx.out.note(format!("hint: sessionmill search {words}"))?;
+        return Ok(Exit::Failed);
+    }
+    Ok(Exit::Done)
+}
+
+fn print(reason: &Reason, ctx: &mut Ctx) -> Result<()> {
+    let decision = &reason.decision.what;
+    let line = ctx.out.paint(Style::Bold, &decision.decision);
+    ctx.out.line(line)?;
+    if let Some(about) = &decision.about {
+        ctx.out.line(format!("  asked: {about}"))?;
+    }
+    if let Some(other) = &decision.instead_of {
+        ctx.out.line(format!("  instead of: {other}"))?;
+    }
+    let place = places::origin_of(&reason.namespace, &reason.project_path, ctx)?;
+    let origin = format!(
+        "  {}  {place} session {} line {}",
+        human::time(reason.at, ctx.zone),
+        places::short(&reason.session, 8),
+        reason.decision.line
+    );
+    let origin = ctx.out.paint(Style::Dim, &origin);
+    ctx.out.line(origin)?;
+    ctx.out.line("")
+}
+
+fn document(reason: &Reason, ctx: &mut Ctx) -> Result<Value> {
+    let decision = &reason.decision.what;
+    let document = json!({
+        "decision": decision.decision,
+        "about": decision.about,
+        "instead_of": decision.instead_of,
+        "at": reason.at.map(|at| at.rfc3339_millis()),
+        "session": reason.session,
+        "episode": reason.decision.episode.to_string(),
+        "path": reason.path,
+        "line": reason.decision.line,
+        "namespace": reason.namespace,
+        "project_path": reason.project_path,
+        "words": reason.words,
+    });
+    places::veiled(document, &reason.project_path, ctx)
+}

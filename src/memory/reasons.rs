@@ -1,0 +1,119 @@
+//! Why something was chosen: the decisions that speak of it, with where they were made.
+//! Knows how a question is taken apart; refuses to know what a decision is (`insight::facts`).
+
+use super::recall::recall;
+use super::scope::Scope;
+use super::summary::Stored;
+use crate::insight::facts::decided;
+use crate::model::error::Error;
+use crate::model::summary::{Decision, Sourced};
+use crate::model::time::Time;
+use crate::rules::words::{is_same, tokens};
+use crate::store::{Found, Query, Store, Term};
+use std::collections::BTreeSet;
+
+/// A decision that answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// The session's id.
+    pub session: String,
+    /// The session's namespace.
+    pub namespace: String,
+    /// The session's project.
+    pub project_path: String,
+    /// The log, where it was last seen.
+    pub path: String,
+    /// When the episode that tells it began.
+    pub at: Option<Time>,
+    /// What was decided, and where it stands.
+    pub decision: Sourced<Decision>,
+    /// Words of the question that it has.
+    pub words: usize,
+}
+
+/// Episodes that are looked through. More: a common word costs a second.
+const EPISODES_MAX: u32 = 400;
+
+/// Decisions that have some of these words, those with most of them first, then the latest. `query`
+/// has the filters; sessions are looked through whose episodes have the words.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn reasons(
+    store: &Store,
+    words: &[String],
+    query: Query,
+    scope: &Scope,
+) -> Result<Vec<Reason>, Error> {
+    let terms = words.iter().map(|word| Term {
+        text: word.clone(),
+        prefix: false,
+    });
+    let query = Query {
+        terms: terms.collect(),
+        any: true,
+        limit: EPISODES_MAX,
+        ..query
+    };
+    let hits = recall(store, &query, scope, None)?.hits;
+    let sessions: BTreeSet<String> = hits.into_iter().map(|hit| hit.session).collect();
+    let mut all = Vec::new();
+    for session in sessions {
+        let episodes = store.episodes(&session)?;
+        for decision in decided(&Stored::read(store, &episodes)?.lines()) {
+            let matched = matches(&decision.what, words);
+            let told = episodes.iter().find(|f| f.episode.id == decision.episode);
+            if let (true, Some(told)) = (matched > 0, told) {
+                all.push(reason(decision, matched, told));
+            }
+        }
+    }
+    all.sort_by(|a, b| b.words.cmp(&a.words).then_with(|| b.at.cmp(&a.at)));
+    Ok(all)
+}
+
+fn reason(decision: Sourced<Decision>, words: usize, told: &Found) -> Reason {
+    Reason {
+        session: told.session.clone(),
+        namespace: told.namespace.clone(),
+        project_path: told.project_path.clone(),
+        path: told.path.clone(),
+        at: told.episode.valid_at,
+        decision,
+        words,
+    }
+}
+
+/// How many of the words stand in a decision, or something that begins like one of them.
+fn matches(decision: &Decision, words: &[String]) -> usize {
+    let parts = [
+        Some(&decision.decision),
+        decision.about.as_ref(),
+        decision.instead_of.as_ref(),
+    ];
+    let told: BTreeSet<String> = parts
+        .into_iter()
+        .flatten()
+        .flat_map(|t| tokens(t))
+        .collect();
+    let is_told = |word: &&String| told.iter().any(|told| is_same(told, word));
+    words.iter().filter(is_told).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::words::content_words;
+
+    #[test]
+    fn a_word_is_found_with_its_ending_and_no_other_word_is() {
+        let decision = Decision {
+            decision: "Let's keep sessions in Redis".into(),
+            about: None,
+            instead_of: Some("signed cookies".into()),
+        };
+        let count = |question: &str| matches(&decision, &content_words(question));
+        assert_eq!(count("redis session cookie"), 3);
+        assert_eq!(count("red keyboard"), 0);
+    }
+}

@@ -1,0 +1,359 @@
+//! Episodes in a graph database, in Graphiti's own schema: an `Episodic` node per episode under our
+//! id, so that Graphiti reads them as its own (GRAPHITI.md §§ 4, 8 A). Knows what is written in which
+//! order and what counts as delivered; refuses to know how a database is reached ([`Graph`]).
+//!
+//! Writing is a `MERGE` on the id: doing it again changes nothing. A batch counts as delivered once
+//! its nodes were read back in the revision that was sent.
+
+use super::cypher::Value;
+use super::database::Database;
+use super::group;
+use super::saga;
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::stages::upload::Sink;
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// Text of one query. Servers keep a query and its parameters in memory several times over.
+const QUERY_BYTES_MAX: usize = 1 << 20;
+/// Ids of one query.
+pub const IDS_MAX: usize = 500;
+
+/// The property that says that Graphiti hasn't worked through a node: its final `SET n = {…}` wipes
+/// what it doesn't know.
+const MARK: &str = "sessionmill_pending";
+
+/// A database that holds graphs, each called like its group.
+pub trait Graph {
+    /// What our nodes are called; begins with `Episodic`.
+    const LABELS: &'static str;
+
+    /// It answers and lets us in; gives a line for people.
+    ///
+    /// # Errors
+    /// Why it doesn't.
+    fn check(&mut self) -> Result<String, Fault>;
+
+    /// There is such a graph, where asking for one that isn't there would make it.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn has_graph(&mut self, _graph: &str) -> Result<bool, Fault> {
+        Ok(true)
+    }
+
+    /// Whatever has to be there before something is written.
+    ///
+    /// # Errors
+    /// When it isn't and can't be made.
+    fn ensure(&mut self, graph: &str) -> Result<(), Fault>;
+
+    /// Runs a query that answers nothing.
+    ///
+    /// # Errors
+    /// Whose fault it is that it didn't. Never with words of the query.
+    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), Fault>;
+
+    /// What `line`, a text without line breaks, is of all that `matches`, a query without its `RETURN`,
+    /// finds, in its order.
+    ///
+    /// # Errors
+    /// As [`Graph::run`].
+    fn lines(
+        &mut self,
+        graph: &str,
+        matches: &str,
+        line: &str,
+        params: &Value,
+    ) -> Result<Vec<String>, Fault>;
+}
+
+/// A node, as it is read back.
+struct Node {
+    /// It bears the mark.
+    is_marked: bool,
+    /// Ends with the revision.
+    description: String,
+}
+
+/// Nodes by id: one, unless somebody made twins.
+type Nodes = BTreeMap<Uuid, Vec<Node>>;
+
+/// A sink that writes to graphs.
+pub struct Episodic<G> {
+    graph: G,
+    /// What is new bears the mark of what Graphiti has to work through.
+    marks: bool,
+    /// Sessions are told as sagas.
+    sagas: bool,
+}
+
+impl<G: Graph> Episodic<G> {
+    /// A sink at this database.
+    pub fn at(graph: G) -> Episodic<G> {
+        Episodic {
+            graph,
+            marks: false,
+            sagas: false,
+        }
+    }
+
+    /// The same; `marks`: as the database of a Graphiti server that is to work through what is new.
+    pub fn marking(mut self, marks: bool) -> Episodic<G> {
+        self.marks = marks;
+        self
+    }
+
+    /// The same; `sagas`: sessions are told as sagas.
+    pub fn telling(mut self, sagas: bool) -> Episodic<G> {
+        self.sagas = sagas;
+        self
+    }
+
+    /// What stands in a graph of these.
+    fn read_back(&mut self, graph: &str, ids: &[Uuid]) -> Result<Nodes, Fault> {
+        let mut found = Nodes::new();
+        if !self.graph.has_graph(graph)? {
+            return Ok(found);
+        }
+        for ids in ids.chunks(IDS_MAX) {
+            let told = self
+                .graph
+                .lines(graph, THESE, &node_line(), &these(graph, ids))?;
+            for (id, node) in told.iter().filter_map(|line| node(line)) {
+                found.entry(id).or_default().push(node);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What all these receipts have there, graph by graph.
+    fn held(&mut self, receipts: &[Receipt]) -> Result<Nodes, Fault> {
+        let mut found = Nodes::new();
+        for (graph, ids) in by_graph(receipts) {
+            found.extend(self.read_back(graph, &ids)?);
+        }
+        Ok(found)
+    }
+
+    /// The ones of these that are new. The others get the mark where nothing was made of them.
+    fn mark<'a>(&mut self, graph: &str, parcels: &[&'a Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
+        let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
+        let found = self.read_back(graph, &ids)?;
+        let is_there = |p: &&Parcel| landed(found.get(&p.id), p.revision) != Landed::Missing;
+        let (there, new): (Vec<&Parcel>, Vec<&Parcel>) = parcels.iter().partition(|p| is_there(p));
+        let there: Vec<Uuid> = there.into_iter().map(|parcel| parcel.id).collect();
+        for ids in there.chunks(IDS_MAX) {
+            let query = format!("{THESE} AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true");
+            self.graph.run(graph, &query, &these(graph, ids))?;
+        }
+        Ok(new)
+    }
+
+    fn write(&mut self, graph: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+        self.graph.ensure(graph)?;
+        let new = match self.marks {
+            true => self.mark(graph, parcels)?,
+            false => parcels.to_vec(),
+        };
+        let merge = merge(G::LABELS, self.marks, self.sagas);
+        let mut rest = new.as_slice();
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |parcel: &&&Parcel| {
+                bytes += parcel.content.len();
+                bytes <= QUERY_BYTES_MAX
+            };
+            let many = rest.iter().take_while(fits).count().clamp(1, IDS_MAX);
+            let (now, later) = rest.split_at(many);
+            let rows = now.iter().map(|parcel| row(graph, parcel, self.sagas));
+            let rows = Value::map([("rows", Value::List(rows.collect()))]);
+            self.graph.run(graph, &merge, &rows)?;
+            rest = later;
+        }
+        if self.sagas {
+            saga::mend(&mut self.graph, graph, &saga::of_parcels(graph, parcels))?;
+        }
+        let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
+        let found = self.read_back(graph, &ids)?;
+        let outcome = |parcel: &&Parcel| match landed(found.get(&parcel.id), parcel.revision) {
+            Landed::Once | Landed::Beside => Outcome::Seen,
+            Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
+            Landed::Twice => Outcome::Failed("it was read back more than once".into()),
+        };
+        Ok(parcels.iter().map(outcome).collect())
+    }
+}
+
+fn by_graph(receipts: &[Receipt]) -> BTreeMap<&str, Vec<Uuid>> {
+    let mut graphs: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
+    for receipt in receipts {
+        graphs.entry(&receipt.place).or_default().push(receipt.id);
+    }
+    graphs
+}
+
+/// `$ids` and `$group`.
+pub fn these(graph: &str, ids: &[Uuid]) -> Value {
+    let ids = ids.iter().map(|id| Value::text(id.to_string()));
+    Value::map([
+        ("ids", Value::List(ids.collect())),
+        ("group", Value::text(graph)),
+    ])
+}
+
+/// The nodes that [`these`] are.
+const THESE: &str = "MATCH (n:Episodic) WHERE n.uuid IN $ids AND n.group_id = $group";
+
+/// What a node is read back as.
+fn node_line() -> String {
+    format!(
+        "n.uuid + ' ' + CASE WHEN n.{MARK} IS NULL THEN '' ELSE '{MARK}' END + ' ' + \
+         coalesce(n.source_description, '')"
+    )
+}
+
+fn node(line: &str) -> Option<(Uuid, Node)> {
+    let mut parts = line.splitn(3, ' ');
+    let id = parts.next()?.parse().ok()?;
+    let node = Node {
+        is_marked: !parts.next()?.is_empty(),
+        description: parts.next()?.to_owned(),
+    };
+    Some((id, node))
+}
+
+fn row(graph: &str, parcel: &Parcel, sagas: bool) -> Value {
+    let node = Value::map([
+        ("uuid", Value::text(parcel.id.to_string())),
+        ("name", Value::text(&parcel.name)),
+        ("group_id", Value::text(graph)),
+        ("source", Value::text("text")),
+        (
+            "source_description",
+            Value::text(&parcel.source_description),
+        ),
+        ("content", Value::text(&parcel.content)),
+        ("created_at", Value::Time(parcel.created_at)),
+        ("valid_at", Value::Time(parcel.valid_at)),
+    ]);
+    match saga::of_row(graph, parcel) {
+        [saga, has] if sagas => Value::map([("node", node), saga, has]),
+        _ => Value::map([("node", node)]),
+    }
+}
+
+/// A node of ours keeps what Graphiti adds to it; what we send of it is replaced.
+fn merge(labels: &str, marks: bool, sagas: bool) -> String {
+    let mark = match marks {
+        true => format!(", n.{MARK} = true"),
+        false => String::new(),
+    };
+    let saga = if sagas { saga::MERGE } else { "" };
+    format!(
+        "UNWIND $rows AS row WITH row, row.node AS r MERGE (n:{labels} {{uuid: r.uuid}}) \
+         ON CREATE SET n = r, n.entity_edges = []{mark} \
+         ON MATCH SET n.name = r.name, n.group_id = r.group_id, \
+         n.source_description = r.source_description, \
+         n.content = r.content, n.valid_at = r.valid_at{mark}{saga}"
+    )
+}
+
+/// Of the nodes with one id; ours are described with the revision at the end.
+fn landed(found: Option<&Vec<Node>>, revision: u64) -> Landed {
+    let ours = format!("{revision:016x}");
+    match found.map(Vec::as_slice) {
+        Some([one]) if one.description.ends_with(&ours) => Landed::Once,
+        Some([]) | Some([_]) | None => Landed::Missing,
+        Some(_) => Landed::Twice,
+    }
+}
+
+impl<G: Graph> Sink for Episodic<G> {
+    fn replaces(&self) -> bool {
+        true
+    }
+
+    fn place(&self, parcel: &Parcel) -> String {
+        group::graph_name(&parcel.group)
+    }
+
+    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+        group::tell_apart(groups)
+    }
+
+    fn check(&mut self) -> Result<String, Fault> {
+        self.graph.check()
+    }
+
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+        let mut graphs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (nth, parcel) in batch.iter().enumerate() {
+            graphs.entry(self.place(parcel)).or_default().push(nth);
+        }
+        let mut outcomes = vec![Outcome::Seen; batch.len()];
+        for (graph, members) in graphs {
+            let parcels: Vec<&Parcel> = members.iter().map(|nth| &batch[*nth]).collect();
+            for (nth, outcome) in members.into_iter().zip(self.write(&graph, &parcels)?) {
+                outcomes[nth] = outcome;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+        let found = self.held(receipts)?;
+        let landed = |receipt: &Receipt| landed(found.get(&receipt.id), receipt.revision);
+        Ok(receipts.iter().map(landed).collect())
+    }
+
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+        for (graph, ids) in by_graph(receipts) {
+            if !self.graph.has_graph(graph)? {
+                continue;
+            }
+            for ids in ids.chunks(IDS_MAX) {
+                let sagas = saga::of_episodes(&mut self.graph, graph, ids)?;
+                let query = format!("{THESE} DETACH DELETE n");
+                self.graph.run(graph, &query, &these(graph, ids))?;
+                saga::mend(&mut self.graph, graph, &sagas)?;
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+impl<G: Graph> Database for Episodic<G> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+        let found = self.held(receipts)?;
+        let progress = |receipt: &Receipt| {
+            let nodes = found.get(&receipt.id);
+            let is_marked = nodes.is_some_and(|nodes| nodes.iter().any(|node| node.is_marked));
+            match landed(nodes, receipt.revision) {
+                Landed::Missing => Progress::Missing,
+                _ if is_marked => Progress::Waits,
+                _ => Progress::Done,
+            }
+        };
+        Ok(receipts.iter().map(progress).collect())
+    }
+
+    fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault> {
+        const QUERY: &str = "MATCH (n:Episodic) WHERE n.group_id = $group AND n.name = $name";
+        if !self.graph.has_graph(graph)? {
+            return Ok(false);
+        }
+        let asked = Value::map([("group", Value::text(graph)), ("name", Value::text(name))]);
+        let found = self.graph.lines(graph, QUERY, "n.uuid", &asked)?;
+        Ok(!found.is_empty())
+    }
+
+    fn empty(&mut self, graph: &str) -> Result<(), Fault> {
+        if self.graph.has_graph(graph)? {
+            let asked = Value::map([("group", Value::text(graph))]);
+            let query = "MATCH (n) WHERE n.group_id = $group DETACH DELETE n";
+            self.graph.run(graph, query, &asked)?;
+        }
+        Ok(())
+    }
+}
