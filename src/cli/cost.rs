@@ -39,7 +39,7 @@ pub fn costs(loaded: &Loaded, store: &Store, report: &Report, ctx: &Ctx) -> Resu
     let kept_here = kept_here(loaded, store, ctx)?;
     let mut all = Vec::new();
     for settings in config.sinks.iter().filter(|_| config.store_in_graph) {
-        let known = store.known_sink(&settings.name)?;
+        let known = store.known_sink(&settings.name, &settings.to.address())?;
         let (mut waiting, mut to_enrich) = (Vec::new(), Vec::new());
         if let Some(row) = &known {
             waiting = store.due(row.n, &due(config, &kept_here, ctx))?;

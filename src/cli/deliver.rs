@@ -47,7 +47,7 @@ enum Verb {
         #[arg(long, value_name = "N")]
         max: Option<usize>,
         /// Also to a server whose episodes can't be read back: nobody will know what arrived
-        #[arg(long)]
+        #[arg(long, requires = "sink")]
         unverified: bool,
     },
     /// Ask sinks for everything that they are said to have; exit 3 unless all of it is there, once
@@ -149,7 +149,7 @@ pub fn upload(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<Vec<D
 pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &Ctx) -> Result<()> {
     for sink in &loaded.config.sinks {
         open(sink, false, store, ctx)?;
-        store.sink(&sink.name, ctx.now)?;
+        store.sink(&sink.name, &sink.to.address(), ctx.now)?;
     }
     Ok(())
 }
@@ -239,7 +239,9 @@ fn deliver_to(
             SinkTo::Graphiti(to) => ctx.elapsed_ms() - begun_ms >= to.time_per_run_s * 1_000,
             _ => false,
         };
+        let address = settings.to.address();
         let orders = Orders {
+            address: &address,
             now: ctx.now,
             settled_ms: ms(u64::from(config.inactivity_timeout_s)),
             settle_after_ms: ms(limits.settle_after_s),
@@ -336,6 +338,12 @@ pub fn lines(done: &[Delivered], ctx: &Ctx) -> Vec<String> {
         add(sink.forgotten, "removed there");
         add(sink.kept, "can't be removed there");
         add(sink.waiting, "waiting");
+        for dear in &sink.too_dear {
+            parts.push(format!(
+                "episode {} left out: ≈ {:.2} USD alone, more than upload.max_usd_per_run",
+                dear.episode, dear.usd
+            ));
+        }
         match sink.stopped.as_deref() {
             Some("budget") => parts.push(format!(
                 "stopped at upload.max_usd_per_run (≈ {:.2} USD spent)",
@@ -370,9 +378,11 @@ fn tell_run(done: &[Delivered], ctx: &mut Ctx) -> Result<Exit> {
     Ok(exit(done))
 }
 
-/// New dead letters are worth a look; a sink that is away is not (DESIGN § 5).
+/// New dead letters are worth a look, and what no run can pay for; a sink that is away is not
+/// (DESIGN § 5).
 pub fn exit(done: &[Delivered]) -> Exit {
-    match done.iter().any(|sink| sink.dead > 0) {
+    let is_partial = |sink: &Delivered| sink.dead > 0 || !sink.too_dear.is_empty();
+    match done.iter().any(is_partial) {
         true => Exit::Partial,
         false => Exit::Done,
     }
@@ -383,8 +393,9 @@ fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
     let mut all = Vec::new();
     for settings in sinks {
         let mut sink = open(settings, false, &store, ctx)?;
-        let verified =
-            deliver::verify(&mut store, &settings.name, sink.as_mut(), requeue, ctx.now)?;
+        let address = settings.to.address();
+        let which = (settings.name.as_str(), address.as_str());
+        let verified = deliver::verify(&mut store, which, sink.as_mut(), requeue, ctx.now)?;
         all.push(verified.map_err(|fault| of_sink(&settings.name, fault))?);
     }
     store.finish()?;

@@ -4,6 +4,7 @@
 use super::ctx::Ctx;
 use super::keys;
 use crate::config::{Database, Graphiti, Sink as Settings, SinkTo};
+use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
 use crate::model::delivery::Fault;
 use crate::model::error::{Error, ErrorKind};
@@ -19,16 +20,16 @@ use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::sinks::neo4j::Neo4j;
 use crate::stages::upload::Sink;
-use crate::store::Store;
+use crate::store::{Access, Store};
 use anyhow::Result;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Episodes that Graphiti reads before each that is posted to it. One that it finds in its database
 /// is of another kind than those, and is read alone.
 const CONTEXT: usize = 10;
-/// Until a server answers. A listing of many episodes takes seconds.
-const ANSWER_MS_MAX: u64 = 60_000;
+/// For a whole answer. A listing of many episodes takes a while.
+const ANSWER_MS_MAX: u64 = 300_000;
 
 /// A sink, ready to be asked. Opens no connection yet. `is_unverified`: one that can't be read back is
 /// posted to all the same.
@@ -59,16 +60,25 @@ pub fn open(
         SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
         SinkTo::Database(to) => database(to, false)?,
         SinkTo::Graphiti(to) => {
-            let permit = store.permit(&to.endpoint)?;
+            store.permit(&to.endpoint)?;
             let options = Options {
                 timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
                 proxies: proxies(ctx),
             };
             let token = key("token_env", &to.token_env)?;
-            let server = Server::new(Http::new(&options)?, permit, token);
+            let consents = Store::open(store.path(), Access::ReadOnly)?;
+            let all: Vec<Endpoint> = settings.to.endpoints().into_iter().cloned().collect();
+            let permits = Box::new(move |endpoint: &Endpoint| {
+                all.iter()
+                    .try_for_each(|also| consents.permit(also).map(|_| ()))?;
+                consents.permit(endpoint)
+            });
+            let http = Http::new(&options)?;
+            let server = Server::new(http, to.endpoint.clone(), permits, token);
             let patience = Patience {
                 stall: Duration::from_secs(to.stall_s),
                 wait: Rc::new(wait),
+                clock: clock(),
             };
             let (window, now) = (to.window as usize, ctx.now);
             match &to.database {
@@ -121,7 +131,6 @@ pub fn proxies(ctx: &Ctx) -> Proxies {
         found.map(str::to_owned)
     };
     Proxies {
-        http: var("HTTP_PROXY").or_else(|| var("ALL_PROXY")),
         https: var("HTTPS_PROXY").or_else(|| var("ALL_PROXY")),
         none: var("NO_PROXY"),
     }
@@ -134,6 +143,16 @@ pub fn proxies(ctx: &Ctx) -> Proxies {
 )]
 pub fn wait(time: Duration) {
     std::thread::sleep(time);
+}
+
+/// The time that has passed since now.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a queue is waited for, a person sets"
+)]
+fn clock() -> Rc<dyn Fn() -> Duration> {
+    let begun = Instant::now();
+    Rc::new(move || begun.elapsed())
 }
 
 /// Whose fault it is, for people.

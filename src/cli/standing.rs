@@ -18,6 +18,10 @@ struct Standing<'a> {
     no_consent: Option<String>,
     paused_until: Option<Time>,
     error: Option<String>,
+    /// A run has met it at its address.
+    is_met: bool,
+    /// Where else episodes are that were delivered under its name.
+    elsewhere: Vec<(String, u64)>,
 }
 
 /// Tells how these stand.
@@ -41,7 +45,8 @@ pub fn status(sinks: &[&Sink], ctx: &mut Ctx) -> Result<Exit> {
 }
 
 fn standing<'a>(settings: &'a Sink, store: &Store, ctx: &Ctx) -> Result<Standing<'a>> {
-    let row = store.known_sink(&settings.name)?;
+    let address = settings.to.address();
+    let row = store.known_sink(&settings.name, &address)?;
     let states = match &row {
         Some(row) => store.standing_of(row.n)?,
         None => SinkStanding::default(),
@@ -49,9 +54,12 @@ fn standing<'a>(settings: &'a Sink, store: &Store, ctx: &Ctx) -> Result<Standing
     let mut endpoints = settings.to.endpoints().into_iter();
     let no_consent = endpoints.find(|endpoint| store.permit(endpoint).is_err());
     let paused = row.as_ref().and_then(|row| row.paused_until);
+    let is_met = row.is_some();
     Ok(Standing {
         settings,
         states,
+        is_met,
+        elsewhere: store.addresses_before(&settings.name, &address)?,
         no_consent: no_consent.map(ToString::to_string),
         paused_until: paused.filter(|until| *until > ctx.now),
         error: row.and_then(|row| row.error),
@@ -81,6 +89,9 @@ impl Standing<'_> {
             "last_seen": self.states.last_seen.map(|t| t.rfc3339()),
             "paused_until": self.paused_until.map(|t| t.rfc3339()),
             "error": self.error,
+            "elsewhere": self.elsewhere.iter().map(|(address, episodes)| {
+                json!({"address": address, "episodes": episodes})
+            }).collect::<Vec<_>>(),
         })
     }
 
@@ -124,6 +135,14 @@ impl Standing<'_> {
         add(self.of(State::Kept), "that it can't remove");
         let history = format!("older (sessionmill deliver run {name} --history)");
         add(self.of(State::Before), &history);
+        for (address, many) in &self.elsewhere {
+            add(*many, &format!("stay at {address}"));
+        }
+        if !self.is_met && !self.elsewhere.is_empty() {
+            words.push(format!(
+                "new here (sessionmill deliver run {name} --history brings what is stored)"
+            ));
+        }
         words.join("; ")
     }
 }

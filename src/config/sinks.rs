@@ -66,6 +66,19 @@ pub struct Database {
 }
 
 impl SinkTo {
+    /// Where it delivers, as one text: another one is another place, or another way of delivering.
+    pub fn address(&self) -> String {
+        match self {
+            SinkTo::Markdown(path) => format!("markdown {}", path.display()),
+            SinkTo::Jsonl(path) => format!("jsonl {}", path.display()),
+            _ => {
+                let endpoints = self.endpoints().into_iter();
+                let endpoints: Vec<&str> = endpoints.map(Endpoint::as_str).collect();
+                endpoints.join(" with ")
+            }
+        }
+    }
+
     /// What consent is needed for, the place that is shown first; none: it stays on this machine.
     pub fn endpoints(&self) -> Vec<&Endpoint> {
         match self {

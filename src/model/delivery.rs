@@ -109,6 +109,8 @@ pub struct Delivery {
     pub next_at: Option<Time>,
     /// Why it failed. Never content.
     pub error: Option<String>,
+    /// It may come still, whatever became of the attempt.
+    pub is_under_way: bool,
 }
 
 /// Proof that a sink has, or had, an episode: what has to be known to look for it.
@@ -133,6 +135,8 @@ pub enum Landed {
     Missing,
     /// More than once.
     Twice,
+    /// The sink can't say.
+    Unknown,
 }
 
 /// How far an episode is that a sink was given to work through.
@@ -163,6 +167,8 @@ pub enum Outcome {
     Refused(String),
     /// It was not taken this time: the reason, without content.
     Failed(String),
+    /// The same, and it may come still.
+    Stopped(String),
 }
 
 /// Why a sink did nothing at all. It counts against the sink, not against episodes.

@@ -3,6 +3,7 @@
 //! Knows proxies, certificates, time limits, body limits and when to try again; follows no
 //! redirection. Refuses to know what is said.
 
+use super::texts::ShortTexts;
 use crate::model::consent::Permit;
 use crate::model::error::{Error, ErrorKind};
 use reqwest::blocking::{Client, Response};
@@ -24,12 +25,11 @@ pub struct Options {
     pub proxies: Proxies,
 }
 
-/// What `HTTP_PROXY`, `HTTPS_PROXY` (or `ALL_PROXY`) and `NO_PROXY` say.
+/// What `HTTPS_PROXY` (or `ALL_PROXY`) and `NO_PROXY` say. What is sent to `http://` goes there and
+/// nowhere else: a proxy would see it, and nobody agreed to that.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies {
-    /// For `http://`.
-    pub http: Option<String>,
-    /// For `https://`.
+    /// For `https://`, where it sees no more than the host.
     pub https: Option<String>,
     /// Hosts that are reached without one.
     pub none: Option<String>,
@@ -43,12 +43,15 @@ const WAIT_MS: u64 = 500;
 const WAIT_MS_MAX: u64 = 60_000;
 /// An answer that is kept may have so many bytes.
 const ANSWER_BYTES_MAX: u64 = 8 << 20;
-/// One of which only parts are kept.
-const LISTING_BYTES_MAX: u64 = 16 << 30;
+/// One of which only parts are kept. More than a group's episodes of many years.
+const LISTING_BYTES_MAX: u64 = 2 << 30;
+/// Hosts that no proxy knows as we do.
+const LOOPBACK: &str = "localhost,127.0.0.0/8,::1";
 
 /// Makes requests. Costs a thread; make one per run.
 pub struct Http {
     client: Client,
+    timeout: Duration,
     sleep: Box<dyn Fn(u64)>,
 }
 
@@ -127,13 +130,17 @@ impl Http {
             .redirect(redirect::Policy::none())
             .timeout(timeout)
             .connect_timeout(timeout.min(Duration::from_secs(10)));
-        for proxy in proxies(&options.proxies)? {
+        if let Some(proxy) = proxy(&options.proxies)? {
             builder = builder.proxy(proxy);
         }
         let client = builder
             .build()
             .map_err(|error| failed(format!("http: {}", chain(&error))))?;
-        Ok(Http { client, sleep })
+        Ok(Http {
+            client,
+            timeout,
+            sleep,
+        })
     }
 
     /// Posts to `path` below the permitted endpoint. What may pass is tried again, after the wait
@@ -221,7 +228,8 @@ impl Http {
             Verb::Post => self.client.post(&url),
             Verb::Delete => self.client.delete(&url),
         };
-        let request = request.headers(headers.clone());
+        // the client's own time limit begins anew with each piece of an answer
+        let request = request.headers(headers.clone()).timeout(self.timeout);
         let request = match body {
             Some(body) => request.body(body.to_string()),
             None => request,
@@ -250,17 +258,14 @@ fn failed(message: String) -> Error {
     Error::new(ErrorKind::Failed, message)
 }
 
-fn proxies(given: &Proxies) -> Result<Vec<Proxy>, Error> {
-    let none = || given.none.as_deref().and_then(NoProxy::from_string);
+fn proxy(given: &Proxies) -> Result<Option<Proxy>, Error> {
     let wrong = |_| Error::usage("the address of the proxy in the environment is none");
-    let mut all = Vec::new();
-    if let Some(url) = &given.http {
-        all.push(Proxy::http(url).map_err(wrong)?.no_proxy(none()));
-    }
-    if let Some(url) = &given.https {
-        all.push(Proxy::https(url).map_err(wrong)?.no_proxy(none()));
-    }
-    Ok(all)
+    let Some(url) = &given.https else {
+        return Ok(None);
+    };
+    let none = [LOOPBACK, given.none.as_deref().unwrap_or_default()].join(",");
+    let proxy = Proxy::https(url).map_err(wrong)?;
+    Ok(Some(proxy.no_proxy(NoProxy::from_string(&none))))
 }
 
 fn header_map(given: &[(&str, &str)]) -> Result<HeaderMap, Error> {
@@ -289,9 +294,10 @@ fn chain(error: &reqwest::Error) -> String {
 }
 
 fn read<T: DeserializeOwned>(answer: Response, bytes_max: u64) -> Result<T, Trouble> {
-    let mut body = BufReader::new(answer.take(bytes_max));
+    let mut body = BufReader::new(ShortTexts::new(answer.take(bytes_max)));
     serde_json::from_reader(&mut body).map_err(|error| {
-        let is_cut = body.get_ref().limit() == 0;
+        let body = body.get_ref();
+        let is_cut = body.is_over() || body.inner().limit() == 0;
         match error.classify() {
             _ if is_cut => Trouble::Odd("the answer is too long".into()),
             Category::Io => Trouble::NoAnswer("the answer ends early".into()),

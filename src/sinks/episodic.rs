@@ -178,7 +178,7 @@ impl<G: Graph> Episodic<G> {
         let found = self.read_back(graph, &ids)?;
         let outcome = |parcel: &&Parcel| match landed(found.get(&parcel.id), parcel.revision) {
             Landed::Once | Landed::Beside => Outcome::Seen,
-            Landed::Missing => Outcome::Failed("it was not read back".into()),
+            Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
             Landed::Twice => Outcome::Failed("it was read back more than once".into()),
         };
         Ok(parcels.iter().map(outcome).collect())

@@ -213,27 +213,59 @@ fn cell(reply: Reply) -> Option<String> {
 
 const NO_GRAPHS: &str = "this server has no graphs: is it FalkorDB?";
 
-/// Whose fault it is. The server's own words may repeat a query: only its code is told.
+/// How messages begin that a server has for everybody who comes now.
+const BUSY: [&str; 12] = [
+    "Max pending queries exceeded",
+    "Query timed out",
+    "ERR max number of clients",
+    "LOADING",
+    "BUSY",
+    "OOM",
+    "READONLY",
+    "MASTERDOWN",
+    "NOREPLICAS",
+    "TRYAGAIN",
+    "CLUSTERDOWN",
+    "MISCONF",
+];
+
+/// The same of a server that is another one than the settings say.
+const SETUP: [&str; 5] = ["NOAUTH", "WRONGPASS", "NOPERM", "MOVED", "ASK"];
+
+/// The same of a query that it will never run.
+const QUERY: [&str; 9] = [
+    "errMsg:",
+    "Invalid input",
+    "Type mismatch",
+    "Unknown function",
+    "Property values can only",
+    "Query's mem consumption exceeded",
+    "unique constraint violation",
+    "mandatory constraint violation",
+    // asking for an index again
+    "Attribute '",
+];
+
+/// Whose fault it is; what nobody knows is no episode's. The server's own words may repeat a query:
+/// only the first of them is told.
 fn fault(error: RedisError) -> Fault {
     let code = error.code().unwrap_or_default().to_owned();
-    let detail = error.detail().unwrap_or_default();
+    let said = format!("{code} {}", error.detail().unwrap_or_default());
+    let begins = |with: &[&str]| with.iter().any(|begin| said.starts_with(begin));
     let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed);
     match code.as_str() {
-        _ if detail.starts_with("unknown command") => Fault::Setup(NO_GRAPHS.into()),
+        _ if said.starts_with("ERR unknown command") => Fault::Setup(NO_GRAPHS.into()),
         "WRONGTYPE" => Fault::Setup("something that is no graph has the name of one".into()),
-        _ if detail.starts_with("Max pending queries") || detail.starts_with("Query timed out") => {
-            Fault::Away("the server is busy".into(), None)
-        }
-        "NOAUTH" | "WRONGPASS" | "NOPERM" => Fault::Setup(format!("the server says {code}")),
+        _ if begins(&BUSY) => Fault::Away(format!("the server is busy: {code}"), None),
+        _ if begins(&SETUP) => Fault::Setup(format!("the server says {code}")),
         _ if refused => Fault::Setup("the server refuses the login".into()),
-        "LOADING" | "BUSY" | "OOM" | "READONLY" | "MASTERDOWN" | "TRYAGAIN" | "CLUSTERDOWN"
-        | "MISCONF" => Fault::Away(format!("the server says {code}"), None),
+        _ if begins(&QUERY) => Fault::Batch(format!("the server refused the query: {code}")),
         _ if error.is_timeout() => Fault::Away("no answer in time".into(), None),
         _ if error.is_connection_refusal() => Fault::Away("connection refused".into(), None),
         _ if error.is_io_error() || error.is_connection_dropped() => {
             Fault::Away("the connection broke".into(), None)
         }
-        "" => Fault::Batch("the server refused the query".into()),
-        code => Fault::Batch(format!("the server refused the query: {code}")),
+        "" => Fault::Away("its answer means nothing here".into(), None),
+        code => Fault::Away(format!("the server says {code}"), None),
     }
 }

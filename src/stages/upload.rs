@@ -52,11 +52,11 @@ pub trait Sink {
     fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault>;
 
     /// Waits until nothing is under way there: what was handed over before is there now, or will
-    /// never be.
+    /// never be. As long as something of `sent` comes, the sink isn't given up.
     ///
     /// # Errors
     /// When it isn't known to be so.
-    fn settle(&mut self) -> Result<(), Fault> {
+    fn settle(&mut self, _sent: &[Receipt]) -> Result<(), Fault> {
         Ok(())
     }
 
@@ -84,10 +84,11 @@ pub trait Enrichment {
     fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault>;
 
     /// Waits until nothing is under way: what was asked for before is done now, or never will be.
+    /// As long as something of `asked` is done, it isn't given up.
     ///
     /// # Errors
     /// When it isn't known to be so.
-    fn settle(&mut self) -> Result<(), Fault>;
+    fn settle(&mut self, asked: &[Receipt]) -> Result<(), Fault>;
 
     /// Does these, which the sink holds; an outcome for each, in order. What it is asked for twice
     /// may be done twice: [`Enrichment::settle`] comes before it is asked again.
@@ -113,6 +114,11 @@ impl RetryOptions {
         let last = self.delays_ms.last().copied().unwrap_or_default();
         self.delays_ms.get(nth).copied().unwrap_or(last)
     }
+
+    /// The longest pause of all.
+    pub fn longest_ms(&self) -> i64 {
+        self.delays_ms.iter().copied().max().unwrap_or_default()
+    }
 }
 
 /// What became of a batch.
@@ -125,11 +131,21 @@ pub struct Uploaded {
 }
 
 /// Delivers `batch`. A batch that is refused as a whole is halved until the episode that is at fault
-/// stands alone, so that it fails alone.
-pub fn upload(batch: &[Parcel], sink: &mut dyn Sink, retry: &RetryOptions, now: Time) -> Uploaded {
+/// stands alone, so that it fails alone. `permitted` is asked before each part; without it nothing
+/// more is handed over.
+pub fn upload(
+    batch: &[Parcel],
+    sink: &mut dyn Sink,
+    retry: &RetryOptions,
+    now: Time,
+    permitted: &mut dyn FnMut() -> bool,
+) -> Uploaded {
     let mut uploaded = Uploaded::default();
     let mut waiting = vec![batch];
     while let Some(part) = waiting.pop() {
+        if !permitted() {
+            return uploaded;
+        }
         match sink.deliver(part) {
             Ok(outcomes) => {
                 let told = part.iter().zip(outcomes);
@@ -168,6 +184,7 @@ fn delivery(parcel: &Parcel, outcome: Outcome, retry: &RetryOptions, now: Time) 
         attempts: parcel.attempts,
         next_at: None,
         error: None,
+        is_under_way: matches!(outcome, Outcome::Stopped(_)),
     };
     match outcome {
         Outcome::Seen => delivery.attempts = 0,
@@ -182,7 +199,7 @@ fn delivery(parcel: &Parcel, outcome: Outcome, retry: &RetryOptions, now: Time) 
             delivery.attempts += 1;
             (delivery.state, delivery.error) = (State::Dead, Some(reason));
         }
-        Outcome::Failed(reason) => {
+        Outcome::Failed(reason) | Outcome::Stopped(reason) => {
             delivery.attempts += 1;
             delivery.error = Some(reason);
             let is_over = delivery.attempts > retry.max_retries;
@@ -273,7 +290,7 @@ mod tests {
             ..Picky::default()
         };
         let batch: Vec<Parcel> = (0..128).map(parcel).collect();
-        let done = upload(&batch, &mut sink, &retry(), Time(0));
+        let done = upload(&batch, &mut sink, &retry(), Time(0), &mut || true);
         assert_eq!(done.fault, None);
         let dead: Vec<u128> = done
             .deliveries
@@ -301,7 +318,13 @@ mod tests {
             (2, State::Queued, Some(130)),
             (3, State::Dead, None),
         ] {
-            let done = upload(&[parcel.clone()], &mut sink, &retry(), Time(100));
+            let done = upload(
+                &[parcel.clone()],
+                &mut sink,
+                &retry(),
+                Time(100),
+                &mut || true,
+            );
             let delivery = &done.deliveries[0];
             assert_eq!((delivery.attempts, delivery.state), (attempts, state));
             assert_eq!(delivery.next_at, next.map(Time));
@@ -317,10 +340,27 @@ mod tests {
             ..Picky::default()
         };
         let batch: Vec<Parcel> = (0..4).map(parcel).collect();
-        let done = upload(&batch, &mut sink, &retry(), Time(0));
+        let done = upload(&batch, &mut sink, &retry(), Time(0), &mut || true);
         assert!(matches!(done.fault, Some(Fault::Away(..))));
         let told: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
         assert_eq!(told, [0, 1]);
+    }
+
+    #[test]
+    fn without_permission_the_rest_of_a_batch_stays_here() {
+        let mut sink = Picky {
+            poison: vec![3],
+            ..Picky::default()
+        };
+        let batch: Vec<Parcel> = (0..4).map(parcel).collect();
+        let mut asked = 0;
+        let mut permitted = || {
+            asked += 1;
+            asked <= 2
+        };
+        let done = upload(&batch, &mut sink, &retry(), Time(0), &mut permitted);
+        let told: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
+        assert_eq!((told, done.fault, sink.requests), (vec![0, 1], None, 2));
     }
 
     #[test]

@@ -248,7 +248,7 @@ static TABLES: [Shown; 22] = [
     },
     Shown {
         table: "sink",
-        columns: &["name", "failures", "error", "-n", "-clean_to", "-paused_until"],
+        columns: &["name", "failures", "error", "-n", "-address", "-clean_to", "-paused_until"],
         rows: None,
         order: "name",
     },

@@ -3,6 +3,7 @@
 //! Knows rows and their states; refuses to know sinks.
 
 use super::fault::failed;
+use super::outbox::receipt;
 use super::{Result, Store};
 use crate::model::delivery::{Delivery, Receipt, State};
 use crate::model::time::Time;
@@ -40,6 +41,19 @@ impl Store {
                 [sink],
                 |row| row.get(0),
             )
+        };
+        read().map_err(failed("reading what is under way"))
+    }
+
+    /// What a sink was asked for, or stopped at, and may still be at.
+    pub fn asked(&self, sink: i64) -> Result<Vec<Receipt>> {
+        let read = || -> rusqlite::Result<Vec<Receipt>> {
+            self.db
+                .prepare_cached(
+                    "SELECT id, revision, place FROM delivery WHERE sink = ?1 AND asked IS NOT NULL",
+                )?
+                .query_map([sink], receipt)?
+                .collect()
         };
         read().map_err(failed("reading what is under way"))
     }

@@ -12,21 +12,6 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, p
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// A sink as the store knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SinkRow {
-    /// Its number in this store.
-    pub n: i64,
-    /// As the settings call it.
-    pub name: String,
-    /// Times in a row that it was away.
-    pub failures: u32,
-    /// Not before.
-    pub paused_until: Option<Time>,
-    /// Why it was left the last time. Never content.
-    pub error: Option<String>,
-}
-
 /// Which episodes are due.
 #[derive(Clone, Debug)]
 pub struct Due<'a> {
@@ -65,53 +50,6 @@ pub struct DeadLetter {
 }
 
 impl Store {
-    /// The sink of this name. One that is new gets what is stored from now on; what is there already
-    /// is marked `before`, until [`Store::ask_for_history`].
-    pub fn sink(&mut self, name: &str, now: Time) -> Result<SinkRow> {
-        if let Some(known) = self.known_sink(name)? {
-            return Ok(known);
-        }
-        self.writable()?;
-        self.dirty = true;
-        let add = |db: &mut Connection| -> rusqlite::Result<()> {
-            let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            tx.execute(
-                "INSERT INTO sink (name, clean_to, failures)
-                 SELECT ?1, coalesce(max(n), 0), 0 FROM episode",
-                [name],
-            )?;
-            tx.execute(
-                "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)
-                 SELECT id, ?1, revision, 'before', 0, ?2, '' FROM episode",
-                params![tx.last_insert_rowid(), now.0],
-            )?;
-            tx.commit()
-        };
-        add(&mut self.db).map_err(failed("adding a sink"))?;
-        let known = self.known_sink(name)?;
-        known.ok_or_else(|| failed("adding a sink")(rusqlite::Error::QueryReturnedNoRows))
-    }
-
-    /// The same; `None` where no run has met it yet.
-    pub fn known_sink(&self, name: &str) -> Result<Option<SinkRow>> {
-        self.db
-            .query_row(
-                "SELECT n, name, failures, paused_until, error FROM sink WHERE name = ?1",
-                [name],
-                |row| {
-                    Ok(SinkRow {
-                        n: row.get(0)?,
-                        name: row.get(1)?,
-                        failures: row.get(2)?,
-                        paused_until: row.get::<_, Option<i64>>(3)?.map(Time),
-                        error: row.get(4)?,
-                    })
-                },
-            )
-            .optional()
-            .map_err(failed("reading a sink"))
-    }
-
     /// What was stored before the sink was known is due too.
     pub fn ask_for_history(&mut self, sink: i64) -> Result<()> {
         self.write_outbox("asking for history", |tx| {
@@ -199,11 +137,13 @@ impl Store {
         })
     }
 
-    /// Notes what became of attempts. Where an episode went or changed meanwhile, that counts.
+    /// Notes what became of attempts, and what may be under way after them. Where an episode went or
+    /// changed meanwhile, that counts.
     pub fn delivered(&mut self, sink: i64, deliveries: &[Delivery], at: Time) -> Result<()> {
         self.write_outbox("noting what was delivered", |tx| {
             let mut update = tx.prepare_cached(
-                "UPDATE delivery SET state = ?4, attempts = ?5, next_at = ?6, error = ?7, at = ?8
+                "UPDATE delivery SET state = ?4, attempts = ?5, next_at = ?6, error = ?7, at = ?8,
+                     asked = CASE WHEN ?9 THEN ?8 ELSE asked END
                  WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state = 'sent'",
             )?;
             for d in deliveries {
@@ -215,7 +155,8 @@ impl Store {
                     d.attempts,
                     d.next_at.map(|t| t.0),
                     d.error,
-                    at.0
+                    at.0,
+                    d.is_under_way
                 ])?;
             }
             Ok(())
@@ -304,25 +245,6 @@ impl Store {
             for gone in receipts {
                 delete.execute(params![gone.id.as_bytes(), sink])?;
             }
-            Ok(())
-        })
-    }
-
-    /// The sink answers, or is left alone until then.
-    pub fn pause(
-        &mut self,
-        sink: i64,
-        failures: u32,
-        until: Option<Time>,
-        error: Option<&str>,
-    ) -> Result<()> {
-        self.write_outbox("noting how a sink is", |tx| {
-            let row = params![sink, failures, until.map(|t| t.0), error];
-            tx.execute(
-                "UPDATE sink SET (failures, paused_until, error) = (?2, ?3, ?4) WHERE n = ?1
-                 AND (failures, paused_until, error) IS NOT (?2, ?3, ?4)",
-                row,
-            )?;
             Ok(())
         })
     }
@@ -504,7 +426,7 @@ fn attempts(db: &Connection, sink: i64, found: &Found) -> rusqlite::Result<u32> 
     .map(Option::unwrap_or_default)
 }
 
-fn receipt(row: &Row<'_>) -> rusqlite::Result<Receipt> {
+pub(super) fn receipt(row: &Row<'_>) -> rusqlite::Result<Receipt> {
     Ok(Receipt {
         id: Uuid::from_bytes(row.get(0)?),
         revision: hash(row, 1)?,

@@ -16,7 +16,7 @@ fn desk(sinks: &Value) -> Desk {
     desk
 }
 
-fn configure(desk: &Desk, more: Value) {
+pub(super) fn configure(desk: &Desk, more: Value) {
     let mut settings = json!({"version": "2.0.0", "session_tracking": {"enabled": true}});
     for (key, value) in more.as_object().unwrap() {
         settings[key] = value.clone();
@@ -24,7 +24,7 @@ fn configure(desk: &Desk, more: Value) {
     desk.write(".graphiti/graphiti.config.json", &settings.to_string());
 }
 
-fn done(ran: Ran) -> Ran {
+pub(super) fn done(ran: Ran) -> Ran {
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
     ran
 }
@@ -46,7 +46,7 @@ fn exported(desk: &Desk) -> BTreeMap<String, u32> {
     ids
 }
 
-fn sink_of(document: &Value) -> Value {
+pub(super) fn sink_of(document: &Value) -> Value {
     document["sinks"][0].clone()
 }
 

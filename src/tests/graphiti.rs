@@ -4,7 +4,7 @@
 
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
 use super::server::{Asked, Reply, Server};
-use crate::model::consent::{Consent, Permit};
+use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
@@ -18,7 +18,7 @@ use crate::sinks::graphiti::server::Server as Rest;
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use serde_json::{Value, json};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -55,6 +55,9 @@ pub(super) struct Mind {
     pub(super) poison: Option<String>,
     /// Something goes wrong now and then.
     pub(super) is_moody: bool,
+    /// Requests before the worker does half a job more.
+    pub(super) pace: u32,
+    asked: u32,
     /// Episodes change and go while they are on their way.
     changes: bool,
     dice: Dice,
@@ -76,6 +79,8 @@ impl Mind {
             is_blind: false,
             poison: None,
             is_moody: false,
+            pace: 1,
+            asked: 0,
             changes: false,
             dice: Dice(seed),
             at_work: None,
@@ -93,7 +98,9 @@ impl Mind {
     /// Half a job, as the worker does it: a node is read, and later saved as it was read. Jobs of a
     /// dead one wait for ever.
     fn work(&mut self) {
-        if self.is_dead || (self.is_moody && self.dice.one_in(3)) {
+        self.asked += 1;
+        let is_early = !self.asked.is_multiple_of(self.pace);
+        if self.is_dead || is_early || (self.is_moody && self.dice.one_in(3)) {
             return;
         }
         if let Some(node) = self.at_work.take() {
@@ -235,7 +242,9 @@ impl Sink for Shelf {
         for parcel in batch {
             let known = mind.nodes.iter_mut().find(|node| node.uuid == parcel.id);
             match known {
-                Some(node) if node.description == parcel.source_description => {}
+                Some(node) if node.description == parcel.source_description => {
+                    node.is_marked |= node.worked == 0;
+                }
                 Some(node) => {
                     node.description.clone_from(&parcel.source_description);
                     node.is_marked = true;
@@ -320,7 +329,7 @@ impl World {
     }
 
     pub(super) fn rest(&self, token: Option<&str>) -> Rest {
-        let endpoint = self.server.endpoint.parse().unwrap();
+        let endpoint: Endpoint = self.server.endpoint.parse().unwrap();
         let agreed = Consent {
             scope: self.server.endpoint.clone(),
             given: true,
@@ -328,21 +337,25 @@ impl World {
             version: String::new(),
             at: Time(0),
         };
-        let permit = Permit::of(&endpoint, &[agreed]).unwrap();
+        let permits = Box::new(move |to: &Endpoint| Permit::of(to, std::slice::from_ref(&agreed)));
         let options = Options {
             timeout_ms: 20_000,
             ..Options::default()
         };
         let http = Http::new(&options).unwrap();
-        Rest::new(http, permit, token.map(str::to_owned))
+        Rest::new(http, endpoint, permits, token.map(str::to_owned))
     }
 
     /// Waits in no time; dies while it waits, now and then.
     pub(super) fn patience(&self) -> Patience {
         let mind = Arc::clone(&self.mind);
+        let time = Rc::new(Cell::new(Duration::ZERO));
+        let clock = Rc::clone(&time);
         Patience {
             stall: Duration::from_secs(60),
-            wait: Rc::new(move |_| {
+            clock: Rc::new(move || clock.get()),
+            wait: Rc::new(move |pause| {
+                time.set(time.get() + pause);
                 let mut mind = mind.lock().unwrap();
                 let dies = mind.is_moody && mind.dice.one_in(150);
                 drop(mind);
@@ -474,7 +487,7 @@ fn comes_right(template: &Path, seed: u64, has_database: bool) {
     let wanted = stored(&path);
     assert_whole(&world.mind(), &wanted, has_database, &what);
     let mut sink = world.sink(has_database, now);
-    let checked = verify(&mut store, "graphiti", sink.as_mut(), false, now).unwrap();
+    let checked = verify(&mut store, ("graphiti", ""), sink.as_mut(), false, now).unwrap();
     let checked = checked.unwrap();
     let counts = [
         checked.landed,

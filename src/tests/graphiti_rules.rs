@@ -15,11 +15,11 @@ use crate::store::{Access, Store};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-fn world() -> World {
+pub(super) fn world() -> World {
     World::new(Mind::new(0))
 }
 
-fn parcels(many: u128) -> Vec<Parcel> {
+pub(super) fn parcels(many: u128) -> Vec<Parcel> {
     let one = |n| Parcel {
         group: "desk__global".into(),
         ..parcel(n, &format!("word {n}"))
@@ -32,7 +32,7 @@ fn posts(asked: &[Asked]) -> Vec<&Asked> {
     asked.iter().filter(is_post).collect()
 }
 
-fn messages(asked: &[Asked]) -> Vec<Value> {
+pub(super) fn messages(asked: &[Asked]) -> Vec<Value> {
     let bodies = posts(asked)
         .into_iter()
         .map(|post| post.body["messages"].clone());
@@ -170,7 +170,7 @@ fn an_episode_that_ends_the_worker_is_given_up_and_the_others_arrive() {
             false => "the server's worker stopped at it",
         };
         assert_eq!(reasons, [reason], "database: {has_database}");
-        let n = store.known_sink("graphiti").unwrap().unwrap().n;
+        let n = store.known_sink("graphiti", "").unwrap().unwrap().n;
         let standing = store.standing_of(n).unwrap().states;
         let (done, bad) = match has_database {
             true => (State::Enriched, State::Seen),
@@ -304,7 +304,7 @@ fn a_token_goes_with_every_request_and_into_no_message() {
 }
 
 /// With these keys besides kind and url.
-fn desk(server: &Server, more: Value) -> Desk {
+pub(super) fn desk(server: &Server, more: Value) -> Desk {
     let desk = Desk::enabled();
     let mut memory = json!({"kind": "graphiti", "url": server.endpoint});
     memory

@@ -15,6 +15,8 @@ pub enum Reply {
     Cut(String),
     /// Nothing, until the client goes away.
     Hangs,
+    /// An empty list, after so many spaces, each after 20 ms.
+    Dribbles(u32),
 }
 
 /// A request, as it came.
@@ -123,5 +125,19 @@ fn answer(mut stream: TcpStream, reply: Reply) {
             )
         }
         Reply::Hangs => stream.read(&mut [0; 1]).map(|_| ()),
+        Reply::Dribbles(spaces) => dribble(&mut stream, spaces),
     };
+}
+
+fn dribble(stream: &mut TcpStream, spaces: u32) -> std::io::Result<()> {
+    let length = spaces + 2;
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n"
+    )?;
+    for _ in 0..spaces {
+        thread::sleep(std::time::Duration::from_millis(20));
+        write!(stream, " ")?;
+    }
+    write!(stream, "[]")
 }

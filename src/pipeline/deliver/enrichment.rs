@@ -5,7 +5,7 @@
 //! any more, so that none is asked for twice in the dark.
 
 use super::purse::Purse;
-use super::{Delivered, Orders, outgoing, paced, receipts};
+use super::{Delivered, Orders, outgoing, paced, receipts, settle_asked};
 use crate::model::delivery::{Delivery, Fault, Outcome, Parcel, Progress, Receipt, State};
 use crate::model::time::Time;
 use crate::stages::upload::{RetryOptions, Sink};
@@ -27,12 +27,10 @@ pub(super) fn enrich(
     if waits.is_empty() {
         return Ok(Ok(()));
     }
-    if !store.enrichment_is_settled(n)? {
-        let settled = sink.enrichment().map(|server| server.settle());
-        if let Some(Err(fault)) = settled {
-            return Ok(Err(fault));
-        }
-        store.settled(n)?;
+    if !store.enrichment_is_settled(n)?
+        && let Err(fault) = settle_asked(store, n, sink)?
+    {
+        return Ok(Err(fault));
     }
     let mut purse = Purse::new(orders.extraction, orders.usd_max);
     for rows in paced(&waits, many, orders) {
@@ -131,9 +129,10 @@ fn delivery(parcel: &Parcel, outcome: Outcome, orders: &Orders<'_>) -> Delivery 
         attempts: parcel.attempts + 1,
         next_at: None,
         error: None,
+        is_under_way: false,
     };
     match outcome {
-        Outcome::Failed(reason) => {
+        Outcome::Failed(reason) | Outcome::Stopped(reason) => {
             let next = orders.retry.delay_ms(delivery.attempts);
             let is_over = delivery.attempts > max_retries;
             delivery.next_at = (!is_over).then_some(Time(orders.now.0.saturating_add(next)));

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// What a delivery is told.
 pub struct Orders<'a> {
+    /// Where the sink is: receipts are worth something at this place alone.
+    pub address: &'a str,
     /// The run's time.
     pub now: Time,
     /// `inactivity_timeout`.
@@ -42,7 +44,7 @@ pub struct Orders<'a> {
     pub tells_path: &'a dyn Fn(&str) -> bool,
     /// What kind of work was counted, in words.
     pub profile: &'a dyn Fn(&ActivityTally) -> String,
-    /// Asked before each batch: somebody still agrees.
+    /// Asked before each batch and each part of one: somebody still agrees.
     pub permitted: &'a dyn Fn(&Store) -> Result<(), Error>,
 }
 
@@ -50,6 +52,7 @@ impl Orders<'_> {
     /// Everything to everybody at once, whatever it costs, to see what arrives.
     pub fn everything(now: Time) -> Orders<'static> {
         Orders {
+            address: "",
             now,
             settled_ms: 0,
             settle_after_ms: 0,

@@ -4,7 +4,7 @@
 //! The group is read before anything is posted, and what is missing is posted again only when nothing
 //! is under way: the queue is first in, first out, so what is behind it all says so when it comes.
 
-use super::queue::{End, Patience, Work, follow, outcomes, stalled};
+use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
 use super::server::{Listed, Message, Server};
 use super::{CANARY_GROUP, canary_name, post_canary, runs};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
@@ -24,7 +24,7 @@ pub struct ByName {
     server: Server,
     patience: Patience,
     window: usize,
-    /// It is not asked what it has.
+    /// What it doesn't list is posted, and not waited for.
     is_unverified: bool,
     now: Time,
     groups: BTreeMap<String, Group>,
@@ -100,8 +100,8 @@ fn key_of(name: &str) -> Option<Key> {
 }
 
 impl ByName {
-    /// `window`: episodes that the server is given at once. `is_unverified`: they are posted without
-    /// asking whether they are there.
+    /// `window`: episodes that the server is given at once. `is_unverified`: what it doesn't list is
+    /// posted, and not waited for.
     pub fn new(
         server: Server,
         patience: Patience,
@@ -150,15 +150,31 @@ impl ByName {
             let many = times.filter(|at| at.is_none_or(|at| at >= oldest)).count();
             newer.insert(group.clone(), (many + items.len()) as u64 + OTHERS);
         }
-        let mut work = Window {
+        let patience = self.patience.clone();
+        follow(&mut self.window_of(items, newer), &patience)
+    }
+
+    fn window_of(&mut self, items: Vec<(String, Key)>, newer: BTreeMap<String, u64>) -> Window<'_> {
+        Window {
             server: &self.server,
             groups: &mut self.groups,
             items,
             newer,
             now: self.now,
             canary: String::new(),
-        };
-        follow(&mut work, &self.patience)
+        }
+    }
+
+    /// The ones of these that aren't there.
+    fn missing<'a>(&mut self, batch: &'a [Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
+        let mut missing = Vec::new();
+        for parcel in batch {
+            let group = self.place(parcel);
+            if self.known(&group)?.nodes(parcel.id, parcel.revision).0 == 0 {
+                missing.push(parcel);
+            }
+        }
+        Ok(missing)
     }
 
     /// Whether anything was ever read back from this server, or it has to be tried out first.
@@ -166,8 +182,11 @@ impl ByName {
         self.is_settled || self.groups.values().any(|group| !group.times.is_empty())
     }
 
+    /// Posts these. Of a batch that was refused in part, some may be under way: those are left out.
     fn post(&mut self, parcels: &[&Parcel]) -> Result<(), Fault> {
-        for parcels in runs(parcels, |parcel| group::graph_name(&parcel.group)) {
+        let is_new = |parcel: &&Parcel| !self.posted.contains(&(parcel.id, parcel.revision));
+        let new: Vec<&Parcel> = parcels.iter().copied().filter(is_new).collect();
+        for parcels in runs(&new, |parcel| group::graph_name(&parcel.group)) {
             let names: Vec<String> = parcels.iter().map(|parcel| name_of(parcel)).collect();
             let messages: Vec<Message<'_>> = parcels
                 .iter()
@@ -186,14 +205,7 @@ impl ByName {
         let Some(oldest) = missing.iter().map(|parcel| parcel.valid_at).min() else {
             return Ok(Vec::new());
         };
-        let has_failed = missing.iter().any(|parcel| parcel.attempts > 0);
-        if has_failed || !self.has_shown_something() {
-            self.settle()?;
-        }
-        // of a batch that was refused in part, some may be under way
-        let is_new = |parcel: &&Parcel| !self.posted.contains(&(parcel.id, parcel.revision));
-        let new: Vec<&Parcel> = missing.iter().copied().filter(is_new).collect();
-        self.post(&new)?;
+        self.post(missing)?;
         let item = |parcel: &&Parcel| (self.place(parcel), (parcel.id, parcel.revision));
         let (done, end) = self.follow(missing.iter().map(item).collect(), oldest)?;
         match end {
@@ -203,24 +215,25 @@ impl ByName {
         Ok(outcomes(&done, end))
     }
 
-    /// Removes what is there of these, as far as the server can; reads their groups then.
-    fn remove(&mut self, receipts: &[Receipt]) -> Result<(), Fault> {
+    /// Removes what is there of these, as far as the server can; reads their groups then. Gives the
+    /// ones that were there.
+    fn remove(&mut self, receipts: &[Receipt]) -> Result<BTreeSet<Uuid>, Fault> {
         let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
         for group in &groups {
             self.read(group)?;
         }
-        let mut asked = false;
+        let mut listed = BTreeSet::new();
         for receipt in receipts {
             let nodes = self.groups[&receipt.place].ours.get(&receipt.id);
             for (uuid, _) in nodes.into_iter().flat_map(BTreeMap::keys) {
                 self.server.delete(uuid)?;
-                asked = true;
+                listed.insert(receipt.id);
             }
         }
-        for group in groups.into_iter().filter(|_| asked) {
+        for group in groups.into_iter().filter(|_| !listed.is_empty()) {
             self.read(group)?;
         }
-        Ok(())
+        Ok(listed)
     }
 
     /// Removes what an episode was before; `false`: the server keeps it.
@@ -305,18 +318,19 @@ impl Sink for ByName {
     }
 
     fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
-        if self.is_unverified {
-            self.post(&batch.iter().collect::<Vec<_>>())?;
-            return Ok(vec![Outcome::Unverified; batch.len()]);
+        let mut missing = self.missing(batch)?;
+        if !missing.is_empty() && !self.has_shown_something() {
+            // what comes meanwhile is not missing any more
+            self.settle(&[])?;
+            missing = self.missing(batch)?;
         }
-        let mut missing = Vec::new();
-        for parcel in batch {
-            let group = self.place(parcel);
-            if self.known(&group)?.nodes(parcel.id, parcel.revision).0 == 0 {
-                missing.push(parcel);
-            }
-        }
-        let mut brought = self.bring(&missing)?.into_iter();
+        let brought = match self.is_unverified {
+            true => self
+                .post(&missing)
+                .map(|()| vec![Outcome::Unverified; missing.len()]),
+            false => self.bring(&missing),
+        };
+        let mut brought = brought?.into_iter();
         let mut outcomes = Vec::with_capacity(batch.len());
         for parcel in batch {
             let is_missing = missing.iter().any(|missing| missing.id == parcel.id);
@@ -341,23 +355,35 @@ impl Sink for ByName {
         for group in groups {
             self.read(group)?;
         }
-        let landed =
-            |receipt: &Receipt| self.groups[&receipt.place].landed(receipt.id, receipt.revision);
+        let landed = |receipt: &Receipt| {
+            let group = &self.groups[&receipt.place];
+            match group.landed(receipt.id, receipt.revision) {
+                Landed::Missing if self.is_unverified => Landed::Unknown,
+                landed => landed,
+            }
+        };
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn settle(&mut self) -> Result<(), Fault> {
+    fn settle(&mut self, sent: &[Receipt]) -> Result<(), Fault> {
         if self.is_settled || self.is_unverified {
             return Ok(());
         }
-        match self.follow(Vec::new(), self.now)? {
-            (_, End::Settled) => {
+        let item = |receipt: &Receipt| (receipt.place.clone(), (receipt.id, receipt.revision));
+        let items: Vec<(String, Key)> = sent.iter().map(item).collect();
+        let groups = items
+            .iter()
+            .map(|(group, _)| (group.clone(), ALL))
+            .collect();
+        let patience = self.patience.clone();
+        match settle(&mut self.window_of(items, groups), &patience)? {
+            End::Settled => {
                 self.is_settled = true;
                 self.groups.clear();
                 Ok(())
             }
-            (_, End::Stalled) if self.has_shown_something() => Err(stalled(&self.patience)),
-            (_, End::Stalled) => {
+            End::Stalled if self.has_shown_something() => Err(stalled(&self.patience)),
+            End::Stalled => {
                 let reason = stalled(&self.patience).reason().to_owned();
                 Err(Fault::Away(format!("{reason}{UNVERIFIABLE}"), None))
             }
@@ -366,13 +392,15 @@ impl Sink for ByName {
 
     fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
         // what is under way would come afterwards: what is there goes now, and what came then
-        self.remove(receipts)?;
+        let were_listed = self.remove(receipts)?;
         if !self.is_settled {
-            self.settle()?;
+            self.settle(receipts)?;
             self.remove(receipts)?;
         }
-        let is_kept =
-            |receipt: &&Receipt| self.groups[&receipt.place].ours.contains_key(&receipt.id);
+        let is_kept = |receipt: &&Receipt| {
+            let is_listed = self.groups[&receipt.place].ours.contains_key(&receipt.id);
+            is_listed || self.is_unverified && !were_listed.contains(&receipt.id)
+        };
         Ok(receipts.iter().filter(is_kept).cloned().collect())
     }
 }

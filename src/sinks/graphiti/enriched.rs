@@ -3,13 +3,15 @@
 //!
 //! An id is posted only after it was seen in its graph: an unknown one ends the server's worker.
 
-use super::queue::{End, Patience, Work, follow, outcomes, stalled};
+use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
 use super::server::{Message, Server};
 use super::{CANARY_GROUP, canary_name, post_canary, runs};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::Database;
 use crate::stages::upload::{Enrichment, Sink};
+use std::collections::BTreeMap;
+use uuid::Uuid;
 
 /// A database and the server that works on it.
 pub struct Enriched {
@@ -40,15 +42,68 @@ impl Enriched {
         }
     }
 
-    fn follow(&mut self, receipts: Vec<Receipt>) -> Result<(Vec<bool>, End), Fault> {
-        let mut work = Window {
+    fn window_of(&mut self, receipts: Vec<Receipt>) -> Window<'_> {
+        Window {
             database: self.database.as_mut(),
             server: &self.server,
             receipts,
             now: self.now,
             canary: String::new(),
-        };
-        follow(&mut work, &self.patience)
+        }
+    }
+
+    /// Posts these, which are of one graph. What is refused is halved until it stands alone; gives
+    /// why, for each that was.
+    fn post(&self, parcels: &[Parcel]) -> Result<BTreeMap<Uuid, String>, Fault> {
+        let mut refused = BTreeMap::new();
+        let mut waiting = vec![parcels];
+        while let Some(part) = waiting.pop() {
+            let Some(first) = part.first() else { continue };
+            // of a node that is there, its own content is taken
+            let messages: Vec<Message<'_>> = part
+                .iter()
+                .map(|parcel| Message {
+                    node: Some(parcel.id),
+                    content: "",
+                    ..Message::of(parcel, &parcel.name)
+                })
+                .collect();
+            match self.server.post(&self.database.place(first), &messages) {
+                Ok(()) => {}
+                Err(Fault::Batch(reason)) if part.len() == 1 => {
+                    refused.insert(first.id, reason);
+                }
+                Err(Fault::Batch(_)) => {
+                    let (first, second) = part.split_at(part.len() / 2);
+                    waiting.extend([second, first]);
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Waits for these, which were posted.
+    fn came_of(&mut self, receipts: Vec<Receipt>) -> Result<Vec<Outcome>, Fault> {
+        if receipts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let patience = self.patience.clone();
+        let (done, end) = follow(&mut self.window_of(receipts.clone()), &patience)?;
+        if end == End::Stalled {
+            self.leave = Some(stalled(&self.patience));
+        }
+        let mut outcomes = outcomes(&done, end);
+        let progress = self.database.progress(&receipts)?;
+        for (outcome, progress) in outcomes.iter_mut().zip(progress) {
+            if progress == Progress::Missing {
+                *outcome = match end {
+                    End::Settled => Outcome::Lost,
+                    End::Stalled => Outcome::Unknown,
+                };
+            }
+        }
+        Ok(outcomes)
     }
 }
 
@@ -63,6 +118,7 @@ struct Window<'a> {
 
 impl Work for Window<'_> {
     fn done(&mut self) -> Result<Vec<bool>, Fault> {
+        self.server.permitted()?;
         let progress = self.database.progress(&self.receipts)?.into_iter();
         Ok(progress
             .map(|progress| progress != Progress::Waits)
@@ -76,6 +132,7 @@ impl Work for Window<'_> {
     }
 
     fn sees_canary(&mut self) -> Result<bool, Fault> {
+        self.server.permitted()?;
         self.database.has(CANARY_GROUP, &self.canary)
     }
 }
@@ -129,10 +186,11 @@ impl Enrichment for Enriched {
         self.database.progress(receipts)
     }
 
-    fn settle(&mut self) -> Result<(), Fault> {
-        match self.follow(Vec::new())? {
-            (_, End::Settled) => Ok(()),
-            (_, End::Stalled) => {
+    fn settle(&mut self, asked: &[Receipt]) -> Result<(), Fault> {
+        let patience = self.patience.clone();
+        match settle(&mut self.window_of(asked.to_vec()), &patience)? {
+            End::Settled => Ok(()),
+            End::Stalled => {
                 let reason = stalled(&self.patience).reason().to_owned();
                 let other = "or it works on another database than this sink's";
                 Err(Fault::Away(format!("{reason}; {other}"), None))
@@ -146,37 +204,17 @@ impl Enrichment for Enriched {
             revision: parcel.revision,
             place: self.database.place(parcel),
         };
-        let receipts: Vec<Receipt> = batch.iter().map(receipt).collect();
+        let mut refused = BTreeMap::new();
         for parcels in runs(batch, |parcel| self.database.place(parcel)) {
-            let messages: Vec<Message<'_>> = parcels
-                .iter()
-                .map(|parcel| Message {
-                    node: Some(parcel.id),
-                    ..Message::of(parcel, &parcel.name)
-                })
-                .collect();
-            let group = self.database.place(&parcels[0]);
-            let posted = self.server.post(&group, &messages);
-            posted.map_err(|fault| match fault {
-                // what it takes of them is in the database already
-                Fault::Batch(reason) => Fault::Setup(reason),
-                other => other,
-            })?;
+            refused.extend(self.post(parcels)?);
         }
-        let (done, end) = self.follow(receipts.clone())?;
-        if end == End::Stalled {
-            self.leave = Some(stalled(&self.patience));
-        }
-        let mut outcomes = outcomes(&done, end);
-        let progress = self.database.progress(&receipts)?;
-        for (outcome, progress) in outcomes.iter_mut().zip(progress) {
-            if progress == Progress::Missing {
-                *outcome = match end {
-                    End::Settled => Outcome::Lost,
-                    End::Stalled => Outcome::Unknown,
-                };
-            }
-        }
-        Ok(outcomes)
+        let posted = batch.iter().filter(|p| !refused.contains_key(&p.id));
+        let receipts: Vec<Receipt> = posted.map(receipt).collect();
+        let mut came = self.came_of(receipts)?.into_iter();
+        let mut outcome = |parcel: &Parcel| match refused.remove(&parcel.id) {
+            Some(reason) => Outcome::Refused(reason),
+            None => came.next().unwrap_or(Outcome::Unknown),
+        };
+        Ok(batch.iter().map(&mut outcome).collect())
     }
 }

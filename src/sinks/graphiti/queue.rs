@@ -17,6 +17,8 @@ pub struct Patience {
     pub stall: Duration,
     /// How it is waited.
     pub wait: Rc<dyn Fn(Duration)>,
+    /// The time that has passed, since whenever.
+    pub clock: Rc<dyn Fn() -> Duration>,
 }
 
 /// Work in a queue, and how it is looked at.
@@ -47,32 +49,81 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Between looks at least: they cost the server something.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 
-/// Waits for the work, or, with no work, for the canary alone.
+/// Waits for the work.
 pub(super) fn follow(work: &mut dyn Work, patience: &Patience) -> Result<(Vec<bool>, End), Fault> {
-    let longest = (patience.stall / LOOKS).min(PAUSE_MAX);
-    let mut quiet = Duration::ZERO;
+    let mut quiet = Quiet::new(patience);
     let mut came = 0;
-    let mut is_canary_sent = false;
+    let mut canary: Option<Quiet<'_>> = None;
     loop {
-        let is_canary_seen = is_canary_sent && work.sees_canary()?;
+        let is_canary_seen = canary.is_some() && work.sees_canary()?;
         let done = work.done()?;
         if is_canary_seen || done.last() == Some(&true) {
             return Ok((done, End::Settled));
         }
-        let count = done.iter().filter(|is_done| **is_done).count();
+        let count = many(&done);
         if count > came {
-            (came, quiet) = (count, Duration::ZERO);
+            (came, quiet) = (count, Quiet::new(patience));
         }
-        if quiet >= patience.stall {
-            return Ok((done, End::Stalled));
+        let half = patience.stall / 2;
+        match &canary {
+            None if quiet.lasts() >= half => {
+                work.send_canary()?;
+                canary = Some(Quiet::new(patience));
+            }
+            // looks may take long: the canary gets its time
+            Some(sent) if quiet.lasts() >= patience.stall && sent.lasts() >= half => {
+                return Ok((done, End::Stalled));
+            }
+            _ => {}
         }
-        if !is_canary_sent && (done.is_empty() || quiet >= patience.stall / 2) {
-            work.send_canary()?;
-            is_canary_sent = true;
+        quiet.wait();
+    }
+}
+
+/// Waits for a canary alone: when it comes, nothing that was put there before is under way. What
+/// `work` there may be is in any order, and shows only whether the worker lives.
+pub(super) fn settle(work: &mut dyn Work, patience: &Patience) -> Result<End, Fault> {
+    let mut came = many(&work.done()?);
+    work.send_canary()?;
+    let mut quiet = Quiet::new(patience);
+    while !work.sees_canary()? {
+        if quiet.lasts() >= patience.stall {
+            let count = many(&work.done()?);
+            if count <= came {
+                return Ok(End::Stalled);
+            }
+            (came, quiet) = (count, Quiet::new(patience));
         }
-        let pause = (quiet / 4).clamp(PAUSE_MIN.min(longest), longest);
-        (patience.wait)(pause);
-        quiet += pause;
+        quiet.wait();
+    }
+    Ok(End::Settled)
+}
+
+fn many(done: &[bool]) -> usize {
+    done.iter().filter(|is_done| **is_done).count()
+}
+
+/// A time in which nothing comes; looks take their part of it.
+struct Quiet<'a> {
+    patience: &'a Patience,
+    since: Duration,
+}
+
+impl Quiet<'_> {
+    fn new(patience: &Patience) -> Quiet<'_> {
+        let since = (patience.clock)();
+        Quiet { patience, since }
+    }
+
+    fn lasts(&self) -> Duration {
+        (self.patience.clock)().saturating_sub(self.since)
+    }
+
+    /// Until the next look: the longer, the longer nothing came.
+    fn wait(&self) {
+        let longest = (self.patience.stall / LOOKS).min(PAUSE_MAX);
+        let pause = (self.lasts() / 4).clamp(PAUSE_MIN.min(longest), longest);
+        (self.patience.wait)(pause);
     }
 }
 
@@ -86,7 +137,7 @@ pub(super) fn outcomes(done: &[bool], end: End) -> Vec<Outcome> {
         (false, _) if nth < first_of_tail => Outcome::Failed(LOST.into()),
         (false, End::Settled) if nth == first_of_tail => Outcome::Failed(LOST.into()),
         (false, End::Settled) => Outcome::Lost,
-        (false, End::Stalled) if nth == first_of_tail => Outcome::Failed(ENDED.into()),
+        (false, End::Stalled) if nth == first_of_tail => Outcome::Stopped(ENDED.into()),
         (false, End::Stalled) => Outcome::Unknown,
     };
     done.iter().enumerate().map(outcome).collect()
@@ -110,7 +161,7 @@ pub(super) fn stalled(patience: &Patience) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::RefCell;
+    use std::cell::Cell;
 
     /// A worker that does one job at each look, and what befalls it.
     #[derive(Default)]
@@ -123,12 +174,25 @@ mod tests {
         /// Looks before each job is done.
         takes: usize,
         looks: usize,
+        /// What a look costs, in a time of its own.
+        look_takes: Duration,
+        time: Rc<Cell<Duration>>,
         canary: Option<usize>,
     }
 
-    impl Work for Worker {
-        fn done(&mut self) -> Result<Vec<bool>, Fault> {
+    impl Worker {
+        fn patience(&self) -> Patience {
+            let (waits, clock) = (Rc::clone(&self.time), Rc::clone(&self.time));
+            Patience {
+                stall: STALL,
+                wait: Rc::new(move |pause| waits.set(waits.get() + pause)),
+                clock: Rc::new(move || clock.get()),
+            }
+        }
+
+        fn work(&mut self) {
             self.looks += 1;
+            self.time.set(self.time.get() + self.look_takes);
             let is_dead = self.dies_at.is_some_and(|at| self.at >= at);
             if !is_dead && self.looks.is_multiple_of(self.takes + 1) {
                 if let Some(job) = self.jobs.get_mut(self.at) {
@@ -136,6 +200,19 @@ mod tests {
                 }
                 self.at += 1;
             }
+        }
+
+        /// Stall times that have passed.
+        fn waited(&self) -> f64 {
+            self.time.get().as_secs_f64() / STALL.as_secs_f64()
+        }
+    }
+
+    const STALL: Duration = Duration::from_secs(40);
+
+    impl Work for Worker {
+        fn done(&mut self) -> Result<Vec<bool>, Fault> {
+            self.work();
             Ok(self.jobs.clone())
         }
         fn send_canary(&mut self) -> Result<(), Fault> {
@@ -144,6 +221,7 @@ mod tests {
             Ok(())
         }
         fn sees_canary(&mut self) -> Result<bool, Fault> {
+            self.work();
             Ok(self.canary.is_some_and(|place| self.at > place))
         }
     }
@@ -151,21 +229,16 @@ mod tests {
     /// What is said of a worker's jobs, and the time that it took, in stall times.
     fn followed(mut worker: Worker, jobs: usize) -> (Vec<Outcome>, f64) {
         worker.jobs = vec![false; jobs];
-        let waited = Rc::new(RefCell::new(Duration::ZERO));
-        let clock = Rc::clone(&waited);
-        let patience = Patience {
-            stall: Duration::from_secs(40),
-            wait: Rc::new(move |time| *clock.borrow_mut() += time),
-        };
+        let patience = worker.patience();
         let (done, end) = follow(&mut worker, &patience).unwrap();
-        let waited = waited.borrow().as_secs_f64();
-        (outcomes(&done, end), waited / 40.0)
+        (outcomes(&done, end), worker.waited())
     }
 
     fn shape(outcomes: &[Outcome]) -> String {
         let letter = |outcome: &Outcome| match outcome {
             Outcome::Seen => 's',
             Outcome::Failed(_) => 'f',
+            Outcome::Stopped(_) => 'e',
             Outcome::Lost => 'l',
             Outcome::Unknown => 'u',
             other => panic!("{other:?}"),
@@ -210,7 +283,7 @@ mod tests {
                 ..Worker::default()
             };
             let (outcomes, waited) = followed(worker, 4);
-            assert_eq!(shape(&outcomes), ["fuuu", "", "ssfu"][at]);
+            assert_eq!(shape(&outcomes), ["euuu", "", "sseu"][at]);
             assert!(waited <= 1.2, "{waited}");
         }
     }
@@ -227,19 +300,60 @@ mod tests {
     }
 
     #[test]
-    fn without_work_it_is_the_canary_alone_that_is_waited_for() {
-        let (outcomes, waited) = followed(Worker::default(), 0);
-        assert!(outcomes.is_empty() && waited < 0.5);
-        let dies_at = Some(0);
-        let mut worker = Worker {
-            dies_at,
+    fn looks_that_take_long_are_part_of_the_time_and_the_canary_gets_its_own() {
+        let look_takes = STALL / 8;
+        let dead = Worker {
+            dies_at: Some(0),
+            look_takes,
             ..Worker::default()
         };
-        let patience = Patience {
-            stall: Duration::from_secs(1),
-            wait: Rc::new(|_| {}),
+        let (outcomes, waited) = followed(dead, 3);
+        assert_eq!(shape(&outcomes), "euu");
+        assert!(waited <= 2.0, "{waited}");
+        // each look takes longer than the whole time
+        let slow = Worker {
+            loses: vec![0],
+            look_takes: STALL * 2,
+            ..Worker::default()
         };
-        let (_, end) = follow(&mut worker, &patience).unwrap();
-        assert_eq!(end, End::Stalled);
+        let (outcomes, _) = followed(slow, 1);
+        assert_eq!(shape(&outcomes), "f", "the canary was seen");
+    }
+
+    /// How it ends when nothing but the canary is waited for.
+    fn settled(mut worker: Worker, jobs: usize) -> (End, f64) {
+        worker.jobs = vec![false; jobs];
+        let patience = worker.patience();
+        let end = settle(&mut worker, &patience).unwrap();
+        (end, worker.waited())
+    }
+
+    #[test]
+    fn without_work_it_is_the_canary_alone_that_is_waited_for() {
+        let (end, waited) = settled(Worker::default(), 0);
+        assert!(end == End::Settled && waited < 0.5, "{waited}");
+        let dead = Worker {
+            dies_at: Some(0),
+            ..Worker::default()
+        };
+        let (end, waited) = settled(dead, 0);
+        assert!(end == End::Stalled && waited <= 1.2, "{waited}");
+    }
+
+    #[test]
+    fn a_canary_is_waited_for_as_long_as_what_is_before_it_comes() {
+        let slow = Worker {
+            takes: LOOKS as usize * 3 / 4,
+            ..Worker::default()
+        };
+        let (end, waited) = settled(slow, 6);
+        assert!(end == End::Settled && waited > 2.0, "{waited}");
+        let dies = Worker {
+            takes: LOOKS as usize * 3 / 4,
+            dies_at: Some(2),
+            ..Worker::default()
+        };
+        let (end, waited) = settled(dies, 6);
+        assert!(end == End::Stalled && waited < 5.0, "{waited}");
     }
 }

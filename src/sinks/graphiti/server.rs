@@ -1,8 +1,9 @@
 //! Graphiti's REST server as it is (GRAPHITI.md § 2): what can be asked of it, and whose fault it is
 //! when it doesn't do that. Its `202` means no more than that a list in its memory is longer now.
 
-use crate::model::consent::Permit;
+use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::{Fault, Parcel};
+use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::net::http::{Http, Trouble, Verb};
 use serde::Deserialize;
@@ -10,10 +11,15 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+/// Gives the permit for an endpoint, as the consents are at that moment.
+pub type Permits = Box<dyn Fn(&Endpoint) -> Result<Permit, Error>>;
+
 /// One server.
 pub struct Server {
     http: Http,
-    permit: Permit,
+    endpoint: Endpoint,
+    /// Asked before each request: waiting for a queue takes long, and a consent may be taken back.
+    permits: Permits,
     /// Sent as a bearer token, for a proxy before it: the server itself asks for none.
     token: Option<String>,
 }
@@ -23,19 +29,29 @@ pub struct Server {
 pub(super) struct Listed {
     /// Its id there.
     pub uuid: String,
-    /// As it was posted.
-    #[serde(default)]
+    /// As it was posted; empty where it is longer than any of ours.
+    #[serde(default, deserialize_with = "name_of_ours")]
     pub name: String,
     /// When it happened.
     #[serde(default)]
     pub valid_at: Option<String>,
 }
 
+/// Bytes of a name; ours have a hundred or so.
+const NAME_BYTES_MAX: usize = 64 << 10;
+
+fn name_of_ours<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    Ok(Some(name)
+        .filter(|name| name.len() <= NAME_BYTES_MAX)
+        .unwrap_or_default())
+}
+
 /// A message as it is posted.
 pub(super) struct Message<'a> {
     /// What names it there.
     pub name: &'a str,
-    /// Its words. Of a node that is there, Graphiti takes the node's.
+    /// Its words; empty for a node that is there: Graphiti takes the node's.
     pub content: &'a str,
     /// Where it is from.
     pub source_description: &'a str,
@@ -46,18 +62,19 @@ pub(super) struct Message<'a> {
 }
 
 impl Server {
-    /// The server that the permit is for.
-    pub fn new(http: Http, permit: Permit, token: Option<String>) -> Server {
+    /// The server at this endpoint, as long as it is permitted.
+    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<String>) -> Server {
         Server {
             http,
-            permit,
+            endpoint,
+            permits,
             token,
         }
     }
 
     /// It answers. That its worker lives is more than it can say.
     pub(super) fn healthcheck(&self) -> Result<(), Fault> {
-        self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)
+        self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)?
             .map(|_| ())
             .map_err(|trouble| self.fault(trouble))
     }
@@ -66,7 +83,7 @@ impl Server {
     pub(super) fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault> {
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let body = json!({"group_id": group, "messages": messages});
-        let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body));
+        let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body))?;
         posted.map(|_| ()).map_err(|trouble| match trouble {
             Trouble::Status(400 | 413 | 422, _) => Fault::Batch(format!("the server {trouble}")),
             trouble => self.fault(trouble),
@@ -76,7 +93,7 @@ impl Server {
     /// The last `last_n` episodes of a group, as they happened.
     pub(super) fn episodes(&self, group: &str, last_n: u64) -> Result<Vec<Listed>, Fault> {
         let path = format!("/episodes/{group}?last_n={last_n}");
-        self.ask((Verb::Get, &path), None)
+        self.ask((Verb::Get, &path), None)?
             .map_err(|trouble| self.fault(trouble))
     }
 
@@ -87,25 +104,33 @@ impl Server {
         let Ok(uuid) = uuid.parse::<Uuid>() else {
             return Ok(());
         };
-        match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None) {
-            Ok(_) | Err(Trouble::Status(404 | 405, _)) => Ok(()),
+        match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None)? {
+            // who may not remove anything keeps it
+            Ok(_) | Err(Trouble::Status(403..=405 | 501, _)) => Ok(()),
             Err(trouble) => Err(self.fault(trouble)),
         }
     }
 
+    /// Everybody still agrees that this server is asked.
+    pub(super) fn permitted(&self) -> Result<Permit, Fault> {
+        (self.permits)(&self.endpoint).map_err(|error| Fault::Setup(error.message))
+    }
+
+    /// The inner error is what the server did; the outer one, that it is asked for nothing.
     fn ask<T: serde::de::DeserializeOwned>(
         &self,
         request: (Verb, &str),
         body: Option<&Value>,
-    ) -> Result<T, Trouble> {
+    ) -> Result<Result<T, Trouble>, Fault> {
+        let permit = self.permitted()?;
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
         let headers = bearer.as_deref().map(|bearer| ("authorization", bearer));
-        self.http
-            .once(&self.permit, request, headers.as_slice(), body)
+        let headers = headers.as_slice();
+        Ok(self.http.once(&permit, request, headers, body))
     }
 
     fn fault(&self, trouble: Trouble) -> Fault {
-        let reason = format!("{}: {trouble}", self.permit.endpoint());
+        let reason = format!("{}: {trouble}", self.endpoint);
         match trouble {
             Trouble::Status(_, wait) if trouble.may_pass() => Fault::Away(reason, wait),
             Trouble::Status(401 | 403, _) => Fault::Setup(format!(
