@@ -134,6 +134,11 @@ impl<'a> Disk<'a> {
         stat.ctime() * 1_000_000_000 + stat.ctime_nsec()
     }
 
+    /// The number of the file that a log is in.
+    pub fn inode(&self, log: usize) -> u64 {
+        fs::metadata(self.path(log)).expect("a file").ino()
+    }
+
     fn path(&self, log: usize) -> PathBuf {
         self.home.path().join(self.logs[log].place())
     }

@@ -58,9 +58,14 @@ impl Log {
 
     /// Its lines, the last one whole or not.
     pub fn lines(&self) -> Vec<String> {
-        let text = String::from_utf8_lossy(&self.content);
-        text.lines().map(str::to_owned).collect()
+        lines(&self.content)
     }
+}
+
+/// The lines of a content, the last one whole or not.
+pub fn lines(content: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(content);
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Where the last line begins.

@@ -5,7 +5,7 @@
 //! happen to logs between runs: [`model`] is the judge, each of its laws a function.
 //!
 //! A script that fails is made small and saved in `fixtures/growth`; whatever lies there is told
-//! again by every `cargo test`. `GROWTH_CASES=10000` tells more new ones.
+//! again by every `cargo test`. `GROWTH_CASES=10000` tells more new ones, `GROWTH_SEED=7` others.
 
 mod disk;
 mod lines;
@@ -156,21 +156,21 @@ fn grow(folder: &Path, below: &str) -> Result<()> {
     Ok(())
 }
 
-/// How many scripts each of the tests below tells.
-fn cases() -> u32 {
-    let wanted = std::env::var("GROWTH_CASES").ok();
-    wanted.and_then(|n| n.parse().ok()).unwrap_or(150)
+/// A number that the environment may give.
+fn given<N: std::str::FromStr>(name: &str) -> Option<N> {
+    std::env::var(name).ok()?.parse().ok()
 }
 
 /// Tells scripts of steps up to `class`; the first one that breaks a law is made small, saved and
 /// shown.
 fn tell(class: Class, seed: u8) {
     let config = Config {
-        cases: cases(),
+        cases: given("GROWTH_CASES").unwrap_or(150),
         max_shrink_iters: 2_000,
         failure_persistence: None,
         ..Config::default()
     };
+    let seed = given("GROWTH_SEED").unwrap_or(seed);
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let outcome = TestRunner::new_with_rng(config, rng).run(&Script::any(class), |script| {
         model::check(&script).map_err(|broken| TestCaseError::fail(format!("{broken:#}")))

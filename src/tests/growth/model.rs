@@ -5,11 +5,12 @@
 
 use super::disk::Disk;
 use super::lines::{called, markers, record};
-use super::log::Log;
+use super::log::{Log, lines};
 use super::script::{Class, Script};
 use crate::store::{Access, Found};
 use crate::tests::home::Home;
 use anyhow::{Result, ensure};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes that a fingerprint covers: what is changed between two of them in a log that also grows
@@ -23,10 +24,10 @@ pub struct Model {
     records: BTreeMap<String, Record>,
     /// The record that a marker belongs to.
     owners: BTreeMap<String, String>,
-    /// By place: what the last run saw there.
-    logs: BTreeMap<String, Vec<u8>>,
-    /// Where each of the disk's logs was.
-    places: BTreeMap<usize, String>,
+    /// By place: the log there, as the last run left it.
+    logs: BTreeMap<String, Left>,
+    /// Where each of the disk's logs was, and in which file.
+    places: BTreeMap<usize, (String, u64)>,
     /// Places whose records were only ever added to or edited.
     edited_only: BTreeMap<String, bool>,
     sealed: BTreeMap<String, String>,
@@ -34,6 +35,25 @@ pub struct Model {
     results_alone: BTreeSet<String>,
     /// Of all that happened.
     class: Option<Class>,
+}
+
+/// A log as a run left it.
+#[derive(Default)]
+struct Left {
+    /// What was there.
+    content: Vec<u8>,
+    /// What of it runs could see: not what was changed between both fingerprints while the log grew.
+    seen: Vec<u8>,
+}
+
+/// Where a log is now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    No,
+    /// As the file that it was, or under the name that it had.
+    Whole,
+    /// To another name, and written anew: nobody can tell it from another log of its session.
+    ToAnotherFile,
 }
 
 /// One record.
@@ -47,6 +67,9 @@ struct Record {
     seen: bool,
     /// A run saw it while its words were not told yet.
     half: bool,
+    /// And then in a log that had not merely grown: its words may never be told (docs/integrity.md,
+    /// "Words of calls without an end").
+    known_alone: bool,
 }
 
 impl Model {
@@ -54,36 +77,41 @@ impl Model {
     pub fn see(&mut self, disk: &Disk<'_>, class: Class) {
         self.class = Some(class);
         for (n, log) in disk.logs.iter().enumerate().filter(|(_, log)| log.exists) {
-            self.follow(n, log);
-            let before = self.logs.insert(log.below.clone(), log.content.clone());
-            let before = before.unwrap_or_default();
-            let blind = is_blind(&before, &log.content);
-            let same = keeps_records(&before, &log.content);
+            let moved = self.follow(n, log, disk.inode(n));
+            let before = self.logs.remove(&log.below).unwrap_or_default();
+            let now = before.then(&log.content, moved);
             let edited_only = self.edited_only.entry(log.below.clone()).or_insert(true);
-            *edited_only &= same;
-            let exact = *edited_only && class < Class::Rewrites || same && !blind && *edited_only;
-            let grown = log.content.starts_with(&before);
-            self.see_log(log, exact, blind, grown);
+            *edited_only &= moved != Moved::ToAnotherFile && keeps_records(&before.seen, &now.seen);
+            let exact = *edited_only && now.seen == now.content;
+            let grown = moved != Moved::ToAnotherFile && now.seen.starts_with(&before.seen);
+            self.see_log(&lines(&now.seen), exact, grown);
+            self.logs.insert(log.below.clone(), now);
         }
     }
 
     /// A log that moved takes along what is known of it.
-    fn follow(&mut self, n: usize, log: &Log) {
-        let was = self.places.insert(n, log.below.clone());
-        let Some(was) = was.filter(|was| *was != log.below) else {
-            return;
+    fn follow(&mut self, n: usize, log: &Log, inode: u64) -> Moved {
+        let Some((was, file)) = self.places.insert(n, (log.below.clone(), inode)) else {
+            return Moved::No;
         };
-        if let Some(content) = self.logs.remove(&was) {
-            self.logs.insert(log.below.clone(), content);
+        if was == log.below {
+            return Moved::No;
+        }
+        if let Some(left) = self.logs.remove(&was) {
+            self.logs.insert(log.below.clone(), left);
         }
         if let Some(edited_only) = self.edited_only.remove(&was) {
             self.edited_only.insert(log.below.clone(), edited_only);
         }
+        let name = |below: &str| below.rsplit('/').next().map(str::to_owned);
+        match file == inode || name(&was) == name(&log.below) {
+            true => Moved::Whole,
+            false => Moved::ToAnotherFile,
+        }
     }
 
-    fn see_log(&mut self, log: &Log, exact: bool, blind: bool, grown: bool) {
-        let lines = log.lines();
-        self.results_alone.extend(results_alone(&lines));
+    fn see_log(&mut self, lines: &[String], exact: bool, grown: bool) {
+        self.results_alone.extend(results_alone(lines));
         let mut met = BTreeSet::new(); // of a record told twice in one log, the first one counts
         for (nth, line) in lines.iter().enumerate() {
             let record = record(line);
@@ -93,12 +121,10 @@ impl Model {
                 let known = self.records.entry(key.clone()).or_default();
                 self.owners.insert(marker.to_owned(), key.clone());
                 known.words.insert(marker.to_owned());
-                let told = is_told(marker, nth, &lines) && !self.results_alone.contains(marker);
-                // Words of calls without an end (docs/integrity.md): where a run saw a call alone,
-                // and the log then changed otherwise than by growing, only its record is known.
-                known.half = !told || known.half && !grown;
-                let known_alone = known.half && !grown;
-                let whole = record.is_some() && told && !blind && !known_alone;
+                let told = is_told(marker, nth, lines) && !self.results_alone.contains(marker);
+                known.known_alone |= known.half && told && !grown;
+                known.half = !told;
+                let whole = record.is_some() && told && !known.known_alone;
                 known.seen |= whole;
                 if met.insert(key.clone()) && !marker.starts_with("q-") {
                     known.latest = (whole && exact).then(|| marker.to_owned());
@@ -349,26 +375,54 @@ fn is_removed(nth: usize, lines: &[String]) -> bool {
     false
 }
 
-/// Both fingerprints are as they were, and yet other bytes lie between them.
-fn is_blind(before: &[u8], now: &[u8]) -> bool {
-    let read_to = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-    if now.len() <= before.len() || read_to < PRINT || now.len() < read_to {
-        return false;
+impl Left {
+    /// What the next run leaves, which finds this content.
+    fn then(&self, content: &[u8], moved: Moved) -> Left {
+        let read_to = memchr::memrchr(b'\n', &self.seen).map_or(0, |at| at + 1);
+        // where it is and as long as it was, it is compared as a whole
+        let compared = moved == Moved::No && content.len() == self.content.len();
+        let seen = if content == self.content {
+            self.seen.clone()
+        } else if !compared && is_blind(&self.seen[..read_to], content) {
+            [&self.seen[..read_to], &content[read_to..]].concat()
+        } else {
+            content.to_vec()
+        };
+        let content = content.to_vec();
+        Left { content, seen }
     }
-    let prints = |text: &[u8]| {
-        [
-            text[..PRINT].to_vec(),
-            text[read_to - PRINT..read_to].to_vec(),
-        ]
-    };
-    prints(before) == prints(now) && before[..read_to] != now[..read_to]
+}
+
+/// Both fingerprints of what was read are as they were, and yet other bytes lie between them.
+fn is_blind(read: &[u8], now: &[u8]) -> bool {
+    let to = read.len();
+    let prints = |text: &[u8]| [text[..PRINT].to_vec(), text[to - PRINT..to].to_vec()];
+    to >= PRINT && now.len() >= to && prints(read) == prints(now) && *read != now[..to]
 }
 
 /// All records that were there are there, in the same order, before anything new.
 fn keeps_records(before: &[u8], now: &[u8]) -> bool {
-    let keys = |text: &[u8]| -> Vec<String> {
-        let text = String::from_utf8_lossy(text);
-        text.lines().filter_map(record).collect()
+    let known = |text: &[u8]| -> Vec<String> {
+        let lines = text.split_inclusive(|b| *b == b'\n');
+        lines
+            .filter_map(|line| known_as(&String::from_utf8_lossy(line)))
+            .collect()
     };
-    keys(now).starts_with(&keys(before))
+    known(now).starts_with(&known(before))
+}
+
+/// What tells a line of a log from others when the log is read again: its record's id, and what it
+/// says where the record has none ("Edits of records without ids", docs/integrity.md) or several
+/// values are glued. `None`: no record, or not a whole line yet.
+fn known_as(line: &str) -> Option<String> {
+    let said = || Some(line.trim_end().to_owned());
+    let Ok(value) = serde_json::from_str::<Value>(line) else {
+        return said().filter(|_| line.ends_with('\n'));
+    };
+    let has_id = value["uuid"].is_string() || value["payload"]["call_id"].is_string();
+    let is_record = value["payload"].is_object() || value["type"] == "queue-operation";
+    match has_id {
+        true => record(line),
+        false => said().filter(|_| is_record),
+    }
 }
