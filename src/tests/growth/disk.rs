@@ -108,6 +108,10 @@ impl<'a> Disk<'a> {
     pub fn step(&mut self, step: &Step) -> Result<()> {
         let log = usize::from(step.log) % self.logs.len().max(1);
         if step.verb.name == "run" {
+            self.logs
+                .iter_mut()
+                .filter(|log| log.exists)
+                .for_each(Log::meet);
             return Ok(());
         }
         if self.logs.get(log).is_some_and(|log| log.twin) {
@@ -396,6 +400,7 @@ impl<'a> Disk<'a> {
         // kin are known by what they begin with: what the parent began with once would not be
         let begins = &parent.content[..after_line(&parent.content)];
         self.logs[log].old.retain(|old| old.starts_with(begins));
+        self.logs[log].fork();
         let log = self.logs.len() - 1;
         let fork = &mut self.logs[log];
         fork.forked = true;
@@ -451,7 +456,7 @@ impl<'a> Disk<'a> {
 
     /// Changes a log's bytes in place; whoever was writing it doesn't go on.
     fn rewrite(&mut self, log: usize, change: impl FnOnce(&mut Vec<u8>)) {
-        if !self.logs[log].exists {
+        if !self.logs[log].exists || self.logs[log].waits_for_a_run() {
             return;
         }
         let log_ = &mut self.logs[log];
@@ -551,7 +556,7 @@ impl<'a> Disk<'a> {
 
     fn delete(&mut self, log: usize) {
         self.rewrite(log, |_| {});
-        if self.logs[log].exists {
+        if self.logs[log].exists && !self.logs[log].waits_for_a_run() {
             fs::remove_file(self.path(log)).expect("a file");
             let log = &mut self.logs[log];
             log.exists = false;
@@ -563,7 +568,7 @@ impl<'a> Disk<'a> {
     /// Some older content, whether the file is there or not.
     fn restore(&mut self, log: usize, n: usize) {
         let log_ = &mut self.logs[log];
-        if !log_.old.is_empty() {
+        if !log_.old.is_empty() && !log_.waits_for_a_run() {
             log_.content = log_.old[n % log_.old.len()].clone();
             log_.rest.clear();
             self.flush(log);

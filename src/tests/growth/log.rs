@@ -16,6 +16,10 @@ pub struct Log {
     pub forked: bool,
     /// Lines that it begins with and that belong to another: nobody writes between them.
     pub begins: usize,
+    /// The first records that it had when runs came by.
+    met: Vec<String>,
+    /// The first record that it had when it was forked.
+    forked_at: Option<String>,
     /// Both copies are there until something else happens.
     pub twin: bool,
     /// What a writer that was interrupted still has to write.
@@ -36,6 +40,8 @@ impl Log {
             compressed: false,
             forked: false,
             begins: 0,
+            met: Vec::new(),
+            forked_at: None,
             twin: false,
             rest: Vec::new(),
             old: Vec::new(),
@@ -59,6 +65,28 @@ impl Log {
     /// Its lines, the last one whole or not.
     pub fn lines(&self) -> Vec<String> {
         lines(&self.content)
+    }
+
+    /// Logs that share a history are known by the record that they begin with.
+    fn first_record(&self) -> Option<String> {
+        self.lines().into_iter().find(|line| line.contains("uuid"))
+    }
+
+    /// A run comes by.
+    pub fn meet(&mut self) {
+        self.met.extend(self.first_record());
+    }
+
+    /// Another log begins with a copy of its history.
+    pub fn fork(&mut self) {
+        self.forked_at = self.first_record();
+    }
+
+    /// Runs saw it begin with another record than its fork does: none of them knows the fork for
+    /// one, until one sees what both begin with.
+    pub fn waits_for_a_run(&self) -> bool {
+        let first = self.forked_at.as_ref();
+        !self.met.is_empty() && first.is_some_and(|first| !self.met.contains(first))
     }
 }
 

@@ -59,6 +59,17 @@ enum Moved {
     ToAnotherFile,
 }
 
+/// What a run sees of a log.
+struct Sight {
+    /// Which of the disk's.
+    log: usize,
+    lines: Vec<String>,
+    /// The records that were there are, and nothing is hidden: the last words are to be stored.
+    exact: bool,
+    /// Nothing but lines at its end came since the last run.
+    grown: bool,
+}
+
 /// One record.
 #[derive(Debug, Default)]
 struct Record {
@@ -68,10 +79,10 @@ struct Record {
     latest: Option<String>,
     /// Has to be stored.
     seen: bool,
-    /// A run saw it while its words were not told yet.
-    half: bool,
-    /// And then in a log that had not merely grown: its words may never be told (docs/integrity.md,
-    /// "Words of calls without an end").
+    /// Logs in which a run saw it while its words were not told yet.
+    half: BTreeSet<usize>,
+    /// And then told, but in another log or in one that had not merely grown: its words may never
+    /// be stored (docs/integrity.md, "Words of calls without an end").
     known_alone: bool,
 }
 
@@ -79,17 +90,35 @@ impl Model {
     /// A run comes by.
     pub fn see(&mut self, disk: &Disk<'_>, class: Class) {
         self.class = Some(class);
-        for (n, log) in disk.logs.iter().enumerate().filter(|(_, log)| log.exists) {
-            let moved = self.follow(n, log, disk.inode(n));
-            let before = self.logs.remove(&log.below).unwrap_or_default();
-            let now = before.then(&log.content, moved);
-            let edited_only = self.edited_only.entry(log.below.clone()).or_insert(true);
-            *edited_only &= moved != Moved::ToAnotherFile && keeps_records(&before.seen, &now.seen);
-            let exact = *edited_only && now.seen == now.content;
-            let grown = moved != Moved::ToAnotherFile && now.seen.starts_with(&before.seen);
-            self.see_log(&lines(&now.seen), exact, grown);
-            self.logs.insert(log.below.clone(), now);
+        let logs = disk.logs.iter().enumerate().filter(|(_, log)| log.exists);
+        let sights: Vec<Sight> = logs
+            .map(|(n, log)| self.look(n, log, disk.inode(n)))
+            .collect();
+        for sight in &sights {
+            self.results_alone.extend(results_alone(&sight.lines));
+            if class == Class::Rewrites {
+                self.note_what_is_not_told(sight);
+            }
         }
+        for sight in &sights {
+            self.see_log(sight);
+        }
+    }
+
+    fn look(&mut self, n: usize, log: &Log, inode: u64) -> Sight {
+        let moved = self.follow(n, log, inode);
+        let before = self.logs.remove(&log.below).unwrap_or_default();
+        let now = before.then(&log.content, moved);
+        let edited_only = self.edited_only.entry(log.below.clone()).or_insert(true);
+        *edited_only &= moved != Moved::ToAnotherFile && keeps_records(&before.seen, &now.seen);
+        let sight = Sight {
+            log: n,
+            lines: lines(&now.seen),
+            exact: *edited_only && now.seen == now.content,
+            grown: moved != Moved::ToAnotherFile && now.seen.starts_with(&before.seen),
+        };
+        self.logs.insert(log.below.clone(), now);
+        sight
     }
 
     /// A log that moved takes along what is known of it.
@@ -113,25 +142,45 @@ impl Model {
         }
     }
 
-    fn see_log(&mut self, lines: &[String], exact: bool, grown: bool) {
-        self.results_alone.extend(results_alone(lines));
+    /// Before anything is seen: which of the logs that a run meets together is read first, and so
+    /// has a record, is not the model's to say.
+    fn note_what_is_not_told(&mut self, sight: &Sight) {
+        for (nth, line) in sight.lines.iter().enumerate() {
+            for marker in markers(line).filter(|marker| !is_told(marker, nth, &sight.lines)) {
+                let key = self.key(line, marker);
+                let known = self.records.entry(key).or_default();
+                known.half.insert(sight.log);
+            }
+        }
+    }
+
+    /// The record that a line's marker belongs to.
+    fn key(&self, line: &str, marker: &str) -> String {
+        let key = record(line).or_else(|| self.owners.get(marker).cloned());
+        key.unwrap_or_else(|| marker.to_owned())
+    }
+
+    fn see_log(&mut self, sight: &Sight) {
+        let lines = &sight.lines;
         let mut met = BTreeSet::new(); // of a record told twice in one log, the first one counts
         for (nth, line) in lines.iter().enumerate() {
-            let record = record(line);
             for marker in markers(line) {
-                let key = record.clone().or_else(|| self.owners.get(marker).cloned());
-                let key = key.unwrap_or_else(|| marker.to_owned());
+                let key = self.key(line, marker);
                 let known = self.records.entry(key.clone()).or_default();
                 self.owners.insert(marker.to_owned(), key.clone());
                 known.words.insert(marker.to_owned());
                 self.queue_edited |= is_queued(&key) && known.words.len() > 1;
                 let told = is_told(marker, nth, lines) && !self.results_alone.contains(marker);
-                known.known_alone |= known.half && told && !grown;
-                known.half = !told;
-                let whole = record.is_some() && told && !known.known_alone;
+                let here = known.half.remove(&sight.log);
+                let alone = here && !sight.grown || !known.half.is_empty();
+                known.known_alone |= told && alone && !known.seen;
+                if !told {
+                    known.half.insert(sight.log);
+                }
+                let whole = record(line).is_some() && told && !known.known_alone;
                 known.seen |= whole;
                 if met.insert(key.clone()) && !marker.starts_with("q-") {
-                    known.latest = (whole && exact).then(|| marker.to_owned());
+                    known.latest = (whole && sight.exact).then(|| marker.to_owned());
                 }
             }
         }
