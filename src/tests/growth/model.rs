@@ -11,7 +11,7 @@ use crate::store::{Access, Found};
 use crate::tests::home::Home;
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Bytes that a fingerprint covers: what is changed between two of them in a log that also grows
 /// is seen by `doctor --deep` only.
@@ -34,6 +34,8 @@ pub struct Model {
     /// Somebody edited a prompt in a queue: it waits once more, and one behind it may stay in the
     /// queue instead ("Edits of records without ids", docs/integrity.md).
     queue_edited: bool,
+    /// What each line that removes a prompt from the queue took, in all logs that runs saw it in.
+    taken: BTreeMap<String, BTreeSet<Option<String>>>,
     /// Ids of calls whose results a run saw without them.
     results_alone: BTreeSet<String>,
     /// Of all that happened.
@@ -94,15 +96,22 @@ impl Model {
         let sights: Vec<Sight> = logs
             .map(|(n, log)| self.look(n, log, disk.inode(n)))
             .collect();
-        for sight in &sights {
-            self.results_alone.extend(results_alone(&sight.lines));
-            if class == Class::Rewrites {
-                self.note_what_is_not_told(sight);
+        for lines in sights.iter().map(|sight| &sight.lines) {
+            self.results_alone.extend(results_alone(lines));
+            for (remove, nth) in removals(lines) {
+                let taken = nth.and_then(|nth| record(&lines[nth]));
+                self.taken
+                    .entry(lines[remove].clone())
+                    .or_default()
+                    .insert(taken);
             }
         }
-        for sight in &sights {
-            self.see_log(sight);
+        if class == Class::Rewrites {
+            sights
+                .iter()
+                .for_each(|sight| self.note_what_is_not_told(sight));
         }
+        sights.iter().for_each(|sight| self.see_log(sight));
     }
 
     fn look(&mut self, n: usize, log: &Log, inode: u64) -> Sight {
@@ -146,11 +155,26 @@ impl Model {
     /// has a record, is not the model's to say.
     fn note_what_is_not_told(&mut self, sight: &Sight) {
         for (nth, line) in sight.lines.iter().enumerate() {
-            for marker in markers(line).filter(|marker| !is_told(marker, nth, &sight.lines)) {
-                let key = self.key(line, marker);
-                let known = self.records.entry(key).or_default();
-                known.half.insert(sight.log);
+            for marker in markers(line) {
+                if !self.is_told(marker, nth, &sight.lines) {
+                    let known = self.records.entry(self.key(line, marker)).or_default();
+                    known.half.insert(sight.log);
+                }
             }
+        }
+    }
+
+    /// The words of a call are told with its result, those of a queued prompt where it is removed:
+    /// by lines that no run saw without them.
+    fn is_told(&self, marker: &str, nth: usize, lines: &[String]) -> bool {
+        match &marker[..2] {
+            "m-" => true,
+            "q-" => {
+                let mut removals = removals(lines).into_iter();
+                let remove = removals.find(|(_, taken)| *taken == Some(nth));
+                remove.is_some_and(|(remove, _)| self.taken[&lines[remove]].len() == 1)
+            }
+            _ => !self.results_alone.contains(marker) && is_answered(marker, nth, lines),
         }
     }
 
@@ -166,11 +190,11 @@ impl Model {
         for (nth, line) in lines.iter().enumerate() {
             for marker in markers(line) {
                 let key = self.key(line, marker);
+                let told = self.is_told(marker, nth, lines);
                 let known = self.records.entry(key.clone()).or_default();
                 self.owners.insert(marker.to_owned(), key.clone());
                 known.words.insert(marker.to_owned());
                 self.queue_edited |= is_queued(&key) && known.words.len() > 1;
-                let told = is_told(marker, nth, lines) && !self.results_alone.contains(marker);
                 let here = known.half.remove(&sight.log);
                 let alone = here && !sight.grown || !known.half.is_empty();
                 known.known_alone |= told && alone && !known.seen;
@@ -388,19 +412,13 @@ fn episodes(home: &Home) -> Result<Vec<Found>> {
     Ok(all)
 }
 
-/// The words of a call are told with its result, those of a queued prompt where it is removed.
-fn is_told(marker: &str, nth: usize, lines: &[String]) -> bool {
+/// The call's result is the next line.
+fn is_answered(marker: &str, nth: usize, lines: &[String]) -> bool {
     let next = lines.get(nth + 1).map_or("", String::as_str);
-    match &marker[..2] {
-        "m-" => true,
-        "q-" => is_removed(nth, lines),
-        _ => {
-            let number = marker[2..].trim_start_matches('0');
-            let ids = [format!("\"toolu_{number}\""), format!("\"call_{number}\"")];
-            let of_this = |id: &String| lines[nth].contains(id) && next.contains(id);
-            record(next).is_some() && ids.iter().any(of_this)
-        }
-    }
+    let number = marker[2..].trim_start_matches('0');
+    let ids = [format!("\"toolu_{number}\""), format!("\"call_{number}\"")];
+    let of_this = |id: &String| lines[nth].contains(id) && next.contains(id);
+    record(next).is_some() && ids.iter().any(of_this)
 }
 
 /// The calls of results that don't stand behind them.
@@ -423,17 +441,18 @@ fn is_queued(key: &str) -> bool {
     key.starts_with("queued ")
 }
 
-/// Each `remove` tells the prompt that waits longest: this one, sooner or later.
-fn is_removed(nth: usize, lines: &[String]) -> bool {
-    let mut waiting = std::collections::VecDeque::new();
-    for (at, line) in lines.iter().enumerate() {
+/// The lines that remove prompts from the queue, and the lines of the prompts that they take: the
+/// one that waits longest.
+fn removals(lines: &[String]) -> Vec<(usize, Option<usize>)> {
+    let (mut waiting, mut removals) = (VecDeque::new(), Vec::new());
+    for (nth, line) in lines.iter().enumerate() {
         if line.contains("\"enqueue\"") {
-            waiting.push_back(at);
-        } else if line.contains("\"remove\"") && waiting.pop_front() == Some(nth) {
-            return true;
+            waiting.push_back(nth);
+        } else if line.contains("\"remove\"") {
+            removals.push((nth, waiting.pop_front()));
         }
     }
-    false
+    removals
 }
 
 impl Left {
