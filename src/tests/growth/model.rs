@@ -31,9 +31,10 @@ pub struct Model {
     /// Places whose records were only ever added to or edited.
     edited_only: BTreeMap<String, bool>,
     sealed: BTreeMap<String, String>,
-    /// Somebody edited a prompt in a queue: it waits once more, and one behind it may stay in the
-    /// queue instead ("Edits of records without ids", docs/integrity.md).
-    queue_edited: bool,
+    /// A queue holds more than its log shows, so that one behind may stay in it instead: a prompt
+    /// that was edited waits once more ("Edits of records without ids", docs/integrity.md), one that
+    /// waited when its log was rewritten still does.
+    queues_shifted: bool,
     /// What each line that removes a prompt from the queue took, in all logs that runs saw it in.
     taken: BTreeMap<String, BTreeSet<Option<String>>>,
     /// Ids of calls whose results a run saw without them.
@@ -126,6 +127,7 @@ impl Model {
             exact: *edited_only && now.seen == now.content,
             grown: moved != Moved::ToAnotherFile && now.seen.starts_with(&before.seen),
         };
+        self.queues_shifted |= !sight.grown && is_anyone_waiting(&lines(&before.seen));
         self.logs.insert(log.below.clone(), now);
         sight
     }
@@ -194,7 +196,7 @@ impl Model {
                 let known = self.records.entry(key.clone()).or_default();
                 self.owners.insert(marker.to_owned(), key.clone());
                 known.words.insert(marker.to_owned());
-                self.queue_edited |= is_queued(&key) && known.words.len() > 1;
+                self.queues_shifted |= is_queued(&key) && known.words.len() > 1;
                 let here = known.half.remove(&sight.log);
                 let alone = here && !sight.grown || !known.half.is_empty();
                 known.known_alone |= told && alone && !known.seen;
@@ -223,7 +225,7 @@ impl Model {
             let times: usize = words.filter_map(|word| places.get(word.as_str())).sum();
             let call = record.words.iter().any(|word| word.starts_with("c-"));
             let late = call && self.class == Some(Class::Rewrites);
-            let displaced = is_queued(key) && self.queue_edited;
+            let displaced = is_queued(key) && self.queues_shifted;
             let most = match displaced {
                 true => record.words.len(),
                 false => 1 + usize::from(late),
@@ -453,6 +455,15 @@ fn removals(lines: &[String]) -> Vec<(usize, Option<usize>)> {
         }
     }
     removals
+}
+
+/// There are more prompts in the queue than were taken from it.
+fn is_anyone_waiting(lines: &[String]) -> bool {
+    let queued = lines.iter().filter(|line| line.contains("\"enqueue\""));
+    let taken = removals(lines)
+        .into_iter()
+        .filter(|(_, taken)| taken.is_some());
+    queued.count() > taken.count()
 }
 
 impl Left {
