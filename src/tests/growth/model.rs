@@ -28,8 +28,6 @@ pub struct Model {
     logs: BTreeMap<String, Left>,
     /// Where each of the disk's logs was, and in which file.
     places: BTreeMap<usize, (String, u64)>,
-    /// Places whose records were only ever added to or edited.
-    edited_only: BTreeMap<String, bool>,
     sealed: BTreeMap<String, String>,
     /// A queue holds more than its log shows, so that one behind may stay in it instead: a prompt
     /// that was edited waits once more ("Edits of records without ids", docs/integrity.md), one that
@@ -50,6 +48,8 @@ struct Left {
     content: Vec<u8>,
     /// What of it runs could see: not what was changed between both fingerprints while the log grew.
     seen: Vec<u8>,
+    /// Once, records were not only added or edited.
+    reordered: bool,
 }
 
 /// Where a log is now.
@@ -100,31 +100,27 @@ impl Model {
         for lines in sights.iter().map(|sight| &sight.lines) {
             self.results_alone.extend(results_alone(lines));
             for (remove, nth) in removals(lines) {
-                let taken = nth.and_then(|nth| record(&lines[nth]));
-                self.taken
-                    .entry(lines[remove].clone())
-                    .or_default()
-                    .insert(taken);
+                let taken = self.taken.entry(lines[remove].clone()).or_default();
+                taken.insert(nth.and_then(|nth| record(&lines[nth])));
             }
         }
-        if class == Class::Rewrites {
-            sights
-                .iter()
-                .for_each(|sight| self.note_what_is_not_told(sight));
+        for sight in sights.iter().filter(|_| class == Class::Rewrites) {
+            self.note_what_is_not_told(sight);
         }
-        sights.iter().for_each(|sight| self.see_log(sight));
+        for sight in &sights {
+            self.see_log(sight);
+        }
     }
 
+    /// What a run sees of one of the logs.
     fn look(&mut self, n: usize, log: &Log, inode: u64) -> Sight {
         let moved = self.follow(n, log, inode);
         let before = self.logs.remove(&log.below).unwrap_or_default();
         let now = before.then(&log.content, moved);
-        let edited_only = self.edited_only.entry(log.below.clone()).or_insert(true);
-        *edited_only &= moved != Moved::ToAnotherFile && keeps_records(&before.seen, &now.seen);
         let sight = Sight {
             log: n,
             lines: lines(&now.seen),
-            exact: *edited_only && now.seen == now.content,
+            exact: !now.reordered && now.seen == now.content,
             grown: moved != Moved::ToAnotherFile && now.seen.starts_with(&before.seen),
         };
         self.queues_shifted |= !sight.grown && is_anyone_waiting(&lines(&before.seen));
@@ -142,9 +138,6 @@ impl Model {
         }
         if let Some(left) = self.logs.remove(&was) {
             self.logs.insert(log.below.clone(), left);
-        }
-        if let Some(edited_only) = self.edited_only.remove(&was) {
-            self.edited_only.insert(log.below.clone(), edited_only);
         }
         let name = |below: &str| below.rsplit('/').next().map(str::to_owned);
         match file == inode || name(&was) == name(&log.below) {
@@ -479,8 +472,12 @@ impl Left {
         } else {
             content.to_vec()
         };
-        let content = content.to_vec();
-        Left { content, seen }
+        let kept = moved != Moved::ToAnotherFile && keeps_records(&self.seen, &seen);
+        Left {
+            content: content.to_vec(),
+            seen,
+            reordered: self.reordered || !kept,
+        }
     }
 }
 
