@@ -2,7 +2,7 @@
 
 use super::table;
 use crate::model::activity::Dimension;
-use memchr::memmem;
+use memchr::{memmem, memrchr2};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ pub fn embedded() -> &'static Paths {
 pub struct Paths(BTreeMap<Dimension, Row>);
 
 impl Paths {
-    /// The categories of a path; most have none. About 200 ns.
+    /// The categories of a path; most have none. About 500 ns.
     pub fn categories(&self, path: &str) -> Vec<Dimension> {
         if self.0.is_empty() {
             return Vec::new();
@@ -28,7 +28,14 @@ impl Paths {
             true => path.to_ascii_lowercase(),
             false => path.to_lowercase(),
         };
-        let fits = self.0.iter().filter(|(_, row)| row.fits(&lower));
+        let bytes = lower.as_bytes();
+        let (folders, name) = match memrchr2(b'/', b'\\', bytes) {
+            Some(at) => (&bytes[..at], &bytes[at + 1..]),
+            None => (&[][..], bytes),
+        };
+        let letters = letters(name);
+        let fits = |row: &Row| row.fits(folders, name, letters);
+        let fits = self.0.iter().filter(|(_, row)| fits(row));
         fits.map(|(category, _)| *category).collect()
     }
 }
@@ -36,24 +43,47 @@ impl Paths {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Row {
-    name: Vec<String>,
+    name: Vec<Part>,
     begins: Vec<String>,
     ends: Vec<String>,
     folder: Vec<String>,
 }
 
+/// What a name may contain.
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
+struct Part {
+    text: String,
+    /// Its [`letters`]: a name that lacks one can't contain it.
+    letters: u64,
+}
+
+impl From<String> for Part {
+    fn from(text: String) -> Part {
+        let letters = letters(text.as_bytes());
+        Part { text, letters }
+    }
+}
+
+/// Which bytes a text has, modulo 64.
+fn letters(text: &[u8]) -> u64 {
+    text.iter().fold(0, |set, byte| set | 1 << (byte % 64))
+}
+
 impl Row {
-    fn fits(&self, path: &str) -> bool {
-        let mut parts = path.rsplit(['/', '\\']);
-        let name = parts.next().unwrap_or_default();
-        let within = |part: &String| memmem::find(name.as_bytes(), part.as_bytes()).is_some();
+    fn fits(&self, folders: &[u8], name: &[u8], letters: u64) -> bool {
+        let within = |part: &Part| {
+            part.letters & !letters == 0 && memmem::find(name, part.text.as_bytes()).is_some()
+        };
+        let is_known = |folder: &[u8]| self.folder.iter().any(|known| known.as_bytes() == folder);
+        let mut folders = folders.split(|byte| matches!(byte, b'/' | b'\\'));
         self.name.iter().any(within)
             || self
                 .begins
                 .iter()
-                .any(|start| name.starts_with(start.as_str()))
-            || self.ends.iter().any(|end| name.ends_with(end.as_str()))
-            || parts.any(|dir| self.folder.iter().any(|known| known == dir))
+                .any(|start| name.starts_with(start.as_bytes()))
+            || self.ends.iter().any(|end| name.ends_with(end.as_bytes()))
+            || (!self.folder.is_empty() && folders.any(is_known))
     }
 }
 
