@@ -63,6 +63,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     print(&plural(rows.len() as u64, "session"), &all, ctx)?;
+    if all.is_quiet() {
+        ctx.out
+            .note("nothing was seen often enough to tell; sessionmill backfill reads older logs")?;
+    }
     for ((namespace, path), own) in projects {
         ctx.out.line("")?;
         let place = places::origin_of(&namespace, &path, ctx)?;

@@ -57,6 +57,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     );
     let text = page(&recap, &title, |id| places::short(id, length).to_owned());
     ctx.out.text(text)?;
+    if recap.sessions == 0 {
+        let hint = "nothing went on in that time; hint: sessionmill recap --since 30d";
+        ctx.out.note(hint)?;
+    }
     Ok(Exit::Done)
 }
 

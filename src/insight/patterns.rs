@@ -121,6 +121,14 @@ pub struct Insights {
     pub errors: Vec<Recurring>,
 }
 
+impl Insights {
+    /// Nothing was seen often enough.
+    pub fn is_quiet(&self) -> bool {
+        let steps = self.leading.is_empty() && self.misleading.is_empty();
+        steps && self.failing.is_empty() && self.errors.is_empty()
+    }
+}
+
 /// Counts session after session, the earliest first.
 #[derive(Debug, Default)]
 pub struct Patterns {

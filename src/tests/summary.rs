@@ -131,6 +131,10 @@ fn a_recap_tells_its_days_and_its_project() {
         early.contains("Redis") && !early.contains("notes"),
         "{early}"
     );
+    let none = desk.run("sessionmill recap --since 2026-05-30");
+    assert!(none.stderr.contains("nothing went on"), "{}", none.shown());
+    let quiet = desk.run("sessionmill insights");
+    assert!(quiet.stderr.contains("often enough"), "{}", quiet.shown());
     let one = recap("--since 2026-05-01 --project /w/notes");
     assert!(
         one.contains("Sort the notes") && !one.contains("shop"),
