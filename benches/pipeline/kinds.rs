@@ -4,7 +4,7 @@ use crate::homes::logs_below;
 use serde_json::Value;
 use sessionmill::host::files::source_file;
 use sessionmill::host::read::{Content, LogReader};
-use sessionmill::model::entry::Context;
+use sessionmill::model::entry::{Context, Entry, What};
 use sessionmill::model::policy::FilterPolicy;
 use sessionmill::model::source::Agent;
 use sessionmill::rules::classify::Classifier;
@@ -44,74 +44,55 @@ impl Kinds {
 
 /// Over every log below `corpus`, after one pass that reads the tables.
 pub fn measure(corpus: &Path) -> io::Result<Kinds> {
-    commands::counted_as("true");
+    commands::counted("true");
     let mut kinds = Kinds::default();
     for log in logs_below(corpus)? {
-        let content = std::fs::read(&log)?;
-        kinds.bytes += content.len() as u64;
-        for command in content.split(|b| *b == b'\n').flat_map(commands_of) {
-            let start = Instant::now();
-            std::hint::black_box(commands::counted_as(&command));
-            kinds.judging += start.elapsed();
-            kinds.commands += 1;
-        }
+        kinds.log(&log)?;
+    }
+    Ok(kinds)
+}
+
+/// The command line that a call runs; patches are read, not judged.
+fn command_of(entry: &Entry) -> Option<&str> {
+    let What::Call(call) = &entry.what else {
+        return None;
+    };
+    let given = ["command", "cmd"].map(|key| call.input.get(key));
+    let line = given.into_iter().flatten().find_map(Value::as_str)?;
+    (!line.contains("*** Begin Patch")).then_some(line)
+}
+
+impl Kinds {
+    fn log(&mut self, log: &Path) -> io::Result<()> {
+        self.bytes += std::fs::metadata(log)?.len();
         let is_codex = log.components().any(|part| part.as_os_str() == ".codex");
         let agent = if is_codex {
             Agent::Codex
         } else {
             Agent::Claude
         };
-        kinds.scoring += scoring(&log, agent)?;
-    }
-    Ok(kinds)
-}
-
-/// Every string that stands under `command` or `cmd` in a line.
-fn commands_of(line: &[u8]) -> Vec<String> {
-    let mut found = Vec::new();
-    if let Ok(value) = serde_json::from_slice::<Value>(line) {
-        gather(&value, &mut found);
-    }
-    found
-}
-
-fn gather(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            for (name, value) in map {
-                match value {
-                    Value::String(text) if name == "command" || name == "cmd" => {
-                        found.push(text.clone());
-                    }
-                    other => gather(other, found),
-                }
+        let file = source_file(log, agent)?;
+        let mut skimmer = Skimmer::default();
+        let mut reader =
+            LogReader::open(&file, 0, 0, Content::default()).map_err(io::Error::other)?;
+        let mut parser = ParseState::resume(Context::default(), "bench");
+        let mut state = FilterState::default();
+        let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
+        let classifier = Classifier::default();
+        while let Some(block) = reader.next_block(&mut skimmer).map_err(io::Error::other)? {
+            let block = reader.block(block, &mut skimmer);
+            let parsed = parse(agent, &mut parser, block);
+            let start = Instant::now();
+            for line in parsed.items.iter().filter_map(command_of) {
+                std::hint::black_box(commands::counted(line));
+                self.commands += 1;
             }
+            self.judging += start.elapsed();
+            let batch = filter(parsed, &policy, &redactor, &mut state);
+            let start = Instant::now();
+            std::hint::black_box(score(batch, &classifier));
+            self.scoring += start.elapsed();
         }
-        Value::Array(list) => list.iter().for_each(|item| gather(item, found)),
-        _ => {}
+        Ok(())
     }
-}
-
-fn scoring(log: &Path, agent: Agent) -> io::Result<Duration> {
-    let file = source_file(log, agent)?;
-    let mut skimmer = Skimmer::default();
-    let mut reader = LogReader::open(&file, 0, 0, Content::default()).map_err(io::Error::other)?;
-    let mut parser = ParseState::resume(Context::default(), "bench");
-    let mut state = FilterState::default();
-    let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
-    let classifier = Classifier::default();
-    let mut time = Duration::ZERO;
-    while let Some(block) = reader.next_block(&mut skimmer).map_err(io::Error::other)? {
-        let block = reader.block(block, &mut skimmer);
-        let batch = filter(
-            parse(agent, &mut parser, block),
-            &policy,
-            &redactor,
-            &mut state,
-        );
-        let start = Instant::now();
-        std::hint::black_box(score(batch, &classifier));
-        time += start.elapsed();
-    }
-    Ok(time)
 }

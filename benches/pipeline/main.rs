@@ -28,7 +28,7 @@ pub struct Scale {
     pub files: usize,
     /// None of which is larger.
     pub file_bytes: u64,
-    /// Cold runs; the best counts.
+    /// Rounds of the limit and a cold run; the median counts.
     pub cold: usize,
     /// Runs without news; the median counts.
     pub idle: usize,
@@ -60,7 +60,7 @@ impl Scale {
             line_bytes: 256 * MB,
             files: 1_500,
             file_bytes: 300_000,
-            cold: 3,
+            cold: 7,
             idle: 20,
             judged: megabytes.is_none_or(|n| n >= 500),
         }

@@ -133,34 +133,66 @@ impl Keywords {
             true => line.to_ascii_lowercase(),
             false => line.to_lowercase(),
         };
-        let is_part = |c: char| c.is_alphanumeric() || c == '.' || c == '\'' || c == '_';
-        let words = lower
-            .split(|c| !is_part(c))
-            .map(|word| word.trim_end_matches('.'));
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        let mut at = 0;
-        while at < words.len() {
-            at += match self.longest(&words[at..]) {
-                Some((keyword, length)) => {
-                    found.insert(keyword);
-                    length
-                }
-                None => 1,
-            };
+        let mut words = Split(&lower);
+        while let Some(word) = words.next() {
+            if let Some((keyword, rest)) = self.longest(word, &words) {
+                found.insert(keyword);
+                words = rest;
+            }
         }
     }
 
-    /// The longest keyword at the start of these words, and how many words it has.
-    fn longest(&self, words: &[&str]) -> Option<(&str, usize)> {
-        if !self.starts.may_be(words[0]) {
+    /// The longest keyword that begins with this word, and the words behind it.
+    fn longest<'w>(&self, word: &str, behind: &Split<'w>) -> Option<(&str, Split<'w>)> {
+        if !self.starts.may_be(word) {
             return None;
         }
-        let rows = stems(words[0]).find_map(|stem| self.by_first.get(stem))?;
-        let fits = |row: &&Row| {
-            row.rest.len() < words.len() && row.rest.iter().zip(&words[1..]).all(|(a, b)| a == b)
-        };
-        let row = rows.iter().find(fits)?;
-        Some((&row.keyword, row.rest.len() + 1))
+        let rows = stems(word).find_map(|stem| self.by_first.get(stem))?;
+        rows.iter().find_map(|row| {
+            let mut rest = behind.clone();
+            let fits = row.rest.iter().all(|wanted| rest.next() == Some(wanted));
+            fits.then_some((&*row.keyword, rest))
+        })
+    }
+}
+
+/// The words of a line, without the full stop at their end.
+#[derive(Clone)]
+struct Split<'l>(&'l str);
+
+impl<'l> Iterator for Split<'l> {
+    type Item = &'l str;
+
+    fn next(&mut self) -> Option<&'l str> {
+        loop {
+            let start = self.0.find(is_part)?;
+            let rest = &self.0[start..];
+            let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            self.0 = &rest[end..];
+            let word = rest[..end].trim_end_matches('.');
+            if !word.is_empty() {
+                return Some(word);
+            }
+        }
+    }
+}
+
+/// [`is_part`] of ASCII.
+const PARTS: [bool; 128] = {
+    let mut parts = [false; 128];
+    let mut at = 0u8;
+    while at < 128 {
+        parts[at as usize] = at.is_ascii_alphanumeric() || matches!(at, b'.' | b'\'' | b'_');
+        at += 1;
+    }
+    parts
+};
+
+/// What words are made of.
+fn is_part(c: char) -> bool {
+    match c.is_ascii() {
+        true => PARTS[c as usize],
+        false => c.is_alphanumeric(),
     }
 }
 
