@@ -106,7 +106,8 @@ impl Scene {
         self.done(&["deliver", "verify"]);
         for (sink, mark) in [("lines", "\"id\":\""), ("notes", "<!-- episode ")] {
             let ids = ids(&self.home().join(sink), mark);
-            assert_eq!(ids.len(), SESSIONS, "{after}: {sink}");
+            // each with its page
+            assert_eq!(ids.len(), 2 * SESSIONS, "{after}: {sink}");
             assert!(ids.values().all(|n| *n == 1), "{after}: {sink}: {ids:?}");
         }
         let before = fs::read(self.store()).unwrap();

@@ -11,7 +11,7 @@ use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use crate::pipeline::explain::{Line, explain};
-use crate::stages::discover::{Checkpoints, DiscoverOptions, discover};
+use crate::stages::discover::{DiscoverOptions, Known, discover};
 use crate::store::{FileAccount, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -242,7 +242,7 @@ fn fate(
         since: setup::since(config, &Orders::new(&pipeline, ctx)),
         again: false,
     };
-    let alone = discover(std::slice::from_ref(file), &Checkpoints::new(), &options);
+    let alone = discover(std::slice::from_ref(file), &Known::new(), &options);
     Ok(match alone.slices.is_empty() {
         true => ("it is older than the window", "sessionmill backfill"),
         false => (

@@ -1,5 +1,6 @@
 //! `run` and `backfill`: one pipeline, once.
 
+use super::activity;
 use super::bar::Bar;
 use super::check;
 use super::ctx::Ctx;
@@ -23,7 +24,8 @@ use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run::{self, Setup};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
-use crate::store::{Access, Store};
+use crate::pipeline::summarise;
+use crate::store::{Access, Store, Stored};
 use anyhow::Result;
 
 /// Run a pipeline: read what is new in the logs and make it searchable
@@ -150,9 +152,9 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
             return Err(error);
         }
     };
-    let enriched = match enriches {
-        true => enrich::enrich(&loaded.config, &store, ctx)?,
-        false => Enriched::default(),
+    let (enriched, summarised) = match enriches {
+        true => enrich(&loaded, orders.jobs, &mut store, ctx)?,
+        false => Default::default(),
     };
     let delivered = match uploads {
         true => deliver::upload(&loaded, &mut store, ctx)?,
@@ -163,6 +165,7 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
     let done = Done {
         report,
         enriched,
+        summarised,
         delivered,
         first,
     };
@@ -188,10 +191,31 @@ fn ingest(store: &mut Store, setup: &Setup<'_>, ctx: &Ctx) -> Result<Report> {
     ran
 }
 
+/// The step `enrich`: unknown tools are asked about, and sessions that rest get their page.
+fn enrich(
+    loaded: &Loaded,
+    jobs: usize,
+    store: &mut Store,
+    ctx: &mut Ctx,
+) -> Result<(Enriched, Stored)> {
+    let enriched = enrich::enrich(&loaded.config, store, ctx)?;
+    let judge = activity::judge(ctx)?;
+    let mut orders = summarise::Orders {
+        now: ctx.now,
+        settled_ms: loaded.config.chunk.gap_ms,
+        jobs,
+        judge: &judge,
+        hides: &mut |project| ctx.hides_paths_of(project),
+    };
+    Ok((enriched, summarise::summarise(store, &mut orders)?))
+}
+
 /// What the steps of a run did.
 struct Done {
     report: Report,
     enriched: Enriched,
+    /// Pages of sessions.
+    summarised: Stored,
     delivered: Vec<Delivered>,
     /// It was the first one.
     first: bool,
@@ -203,6 +227,7 @@ fn log(pipeline: &Pipeline, done: &Done, ctx: &mut Ctx) -> Result<()> {
         .enriched
         .line()
         .into_iter()
+        .chain(written(&done.summarised))
         .chain(deliver::lines(&done.delivered, ctx))
         .collect();
     if !has_news(&done.report) && also.is_empty() {
@@ -270,6 +295,12 @@ fn summary(report: &Report) -> String {
     )
 }
 
+/// How many pages were written; `None` where there were none.
+fn written(stored: &Stored) -> Option<String> {
+    let pages = stored.new + stored.changed;
+    (pages > 0).then(|| format!("{} of sessions written", plural(pages, "summary")))
+}
+
 /// The step `report`.
 fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     let Done {
@@ -279,6 +310,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         let mut body = serde_json::to_value(report)?;
         body["tools_asked"] = enriched.asked.into();
         body["tools_learned"] = enriched.learned.into();
+        body["summaries_written"] = (done.summarised.new + done.summarised.changed).into();
         body["llm_tokens"] = enriched.tokens.into();
         body["sinks"] = serde_json::to_value(&done.delivered)?;
         body["took_ms"] = ctx.elapsed_ms().into();
@@ -302,6 +334,9 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out.line(format!("nothing new in {files}"))?;
     } else {
         news(report, ctx)?;
+    }
+    if let Some(line) = written(&done.summarised) {
+        ctx.out.line(line)?;
     }
     for line in deliver::lines(&done.delivered, ctx) {
         ctx.out.line(line)?;

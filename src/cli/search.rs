@@ -133,6 +133,9 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
             hit.agent.as_str(),
             hit.part
         ),
+        None if hit.source == EpisodeSource::SessionSummary => {
+            format!("{}, summary", hit.agent.as_str())
+        }
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
     ctx.out

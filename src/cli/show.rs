@@ -10,6 +10,7 @@ use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
 use crate::memory::summary::summary_of;
 use crate::model::activity::{Activity, ExchangeTally};
+use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::session::Session;
 use crate::model::source::Agent;
@@ -247,9 +248,12 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     } else {
         ", may still grow"
     };
+    let part = match episode.source {
+        EpisodeSource::SessionSummary => "summary".to_owned(),
+        _ => format!("part {}", episode.part),
+    };
     format!(
-        "{stream}part {}{open}, {}, {}:{}-{}, {}",
-        episode.part,
+        "{stream}{part}{open}, {}, {}:{}-{}, {}",
         human::time(episode.valid_at, ctx.zone),
         found.path,
         episode.lines.0,

@@ -5,10 +5,18 @@ use crate::model::finding::TestCounts;
 use crate::model::summary::{Sourced, Summary};
 use std::fmt::Write;
 
+/// What stands above a page.
+pub const HEADING: &str = "# Session Summary";
+
+/// The page with its heading.
+pub fn page(summary: &Summary, profile: &str) -> String {
+    format!("{HEADING}\n\n{}", body(summary, profile))
+}
+
 /// The page: only sections that have something to say. Characters that would break a table are
 /// escaped.
-pub fn page(summary: &Summary, profile: &str) -> String {
-    let mut out = format!("# Session Summary\n\n**Activity Profile**: {profile}\n");
+pub fn body(summary: &Summary, profile: &str) -> String {
+    let mut out = format!("**Activity Profile**: {profile}\n");
     if let Some(outcome) = summary.outcome {
         let _ = writeln!(out, "**Outcome**: {}", outcome.as_str());
     }

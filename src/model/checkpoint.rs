@@ -90,6 +90,25 @@ pub struct Checkpoint {
     pub ties: Vec<String>,
 }
 
+/// How a file was when it was last read: what says whether there is news.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastSeen {
+    /// [`super::source::SourceFile::key`].
+    pub key: String,
+    /// Whose log it is.
+    pub agent: Agent,
+    /// As it was when it was read.
+    pub stat: Stat,
+    /// It was compressed.
+    pub compressed: bool,
+    /// Start of the open tail, decompressed bytes.
+    pub offset: u64,
+    /// Lines before `offset`.
+    pub line: u64,
+    /// End of the last complete line that was read.
+    pub read_to: u64,
+}
+
 /// One transaction: what came of some bytes of one file, and the checkpoint that passes them.
 #[derive(Clone, Debug)]
 pub struct Commit {

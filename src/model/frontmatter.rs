@@ -118,6 +118,15 @@ pub fn heading(session_id: &str, part: u32, title: &str) -> String {
     }
 }
 
+/// `Session <short id>, summary: <title>`.
+pub fn summary_name(session_id: &str, title: &str) -> String {
+    let id = short(session_id);
+    match title {
+        "" => format!("Session {id}, summary"),
+        title => format!("Session {id}, summary: {title}"),
+    }
+}
+
 /// As it stands in YAML; keys that we don't know are passed over.
 #[derive(Deserialize)]
 struct WireDocument {

@@ -12,9 +12,13 @@ mod settling;
 pub use orders::Orders;
 pub use purse::TooDear;
 
+use crate::insight::page::HEADING;
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt, State};
+use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
-use crate::model::frontmatter::{Header, VERSION, heading, render, source_description};
+use crate::model::frontmatter::{
+    Header, VERSION, heading, render, source_description, summary_name,
+};
 use crate::model::time::Time;
 use crate::stages::upload::{Sink, upload};
 use crate::store::{Due, Found, SinkRow, Store};
@@ -472,13 +476,17 @@ fn parcel(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
         duration_minutes: Some(episode.duration_minutes),
         activity_profile: Some((orders.profile)(&episode.activity())),
     };
-    let heading = heading(&found.session, episode.part, &episode.title);
+    let is_page = episode.source == EpisodeSource::SessionSummary;
+    let heading = match is_page {
+        true => HEADING.to_owned(),
+        false => heading(&found.session, episode.part, &episode.title),
+    };
     let described = source_description(
         &found.namespace,
         episode.message_count,
         episode.completed_tasks,
         episode.files_modified,
-        Some(episode.part),
+        (!is_page).then_some(episode.part),
     );
     let project = match shows_path {
         true => file_name(&found.project_path).unwrap_or_default(),
@@ -488,7 +496,10 @@ fn parcel(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
         id: episode.id,
         revision: found.revision,
         content: render(&header, &heading, &episode.text),
-        name: heading.trim_start_matches("# ").to_owned(),
+        name: match is_page {
+            true => summary_name(&found.session, &episode.title),
+            false => heading.trim_start_matches("# ").to_owned(),
+        },
         source_description: format!("{described}, revision {:016x}", found.revision),
         valid_at: episode.valid_at.unwrap_or(found.indexed_at),
         created_at: found.indexed_at,

@@ -17,7 +17,7 @@ use crate::model::namespace::project_root;
 use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
-use crate::stages::discover::{Checkpoints, discover};
+use crate::stages::discover::{Known, discover};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::store::Store;
 use anyhow::{Result, anyhow};
@@ -55,11 +55,8 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
-    let checkpoints = store.map_or(Ok(Vec::new()), Store::checkpoints)?;
-    let known: Checkpoints = checkpoints
-        .into_iter()
-        .map(|c| (c.key.clone(), c))
-        .collect();
+    let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen)?;
+    let known: Known = last_seen.into_iter().map(|c| (c.key.clone(), c)).collect();
     let discovered = discover(&found.files, &known, &setup.discover);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside;
@@ -68,6 +65,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     if discovered.slices.is_empty() {
         return Ok(gathered);
     }
+    let known = checkpoints(&discovered.slices, &known, store)?;
     let outcomes = each(discovered.slices, setup.jobs, |slice| {
         let name = slice.file.key.clone();
         // one file's panic is one file's failure
@@ -87,10 +85,12 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
         }
     }
     tell_forks_apart(&mut works, report);
+    let mut also = match store {
+        Some(store) => store.tied(works.iter().flat_map(|work| &work.ties))?,
+        None => Vec::new(),
+    };
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
-    let resting = known.values().filter(|c| !reading.contains(c.key.as_str()));
-    let also: Vec<(String, Vec<String>)> =
-        resting.map(|c| (c.key.clone(), c.ties.clone())).collect();
+    also.retain(|(key, _)| !reading.contains(&**key));
     gathered.files = works.len() as u64;
     gathered.bytes = works
         .iter()
@@ -105,6 +105,20 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
         gathered.families.push(family);
     }
     Ok(gathered)
+}
+
+/// The checkpoints of the files to read, by key.
+type Checkpoints = FxHashMap<String, Checkpoint>;
+
+fn checkpoints(slices: &[Slice], known: &Known, store: Option<&Store>) -> Result<Checkpoints> {
+    let keys = slices.iter().map(Slice::known_as);
+    let keys = keys.filter(|key| known.contains_key(*key));
+    let mut checkpoints = Checkpoints::default();
+    for (key, store) in keys.filter_map(|key| Some((key, store?))) {
+        let checkpoint = store.checkpoint(key)?;
+        checkpoints.extend(checkpoint.map(|checkpoint| (key.to_owned(), checkpoint)));
+    }
+    Ok(checkpoints)
 }
 
 /// A slice with what its head says, where the store doesn't know it.

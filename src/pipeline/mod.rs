@@ -23,4 +23,5 @@ pub mod progress;
 pub mod report;
 pub mod run;
 pub mod spec;
+pub mod summarise;
 pub mod window;

@@ -3,14 +3,14 @@
 //! Knows names, sizes and times; reads nothing. Whether grown or touched files still begin with
 //! what was read is checked when they are opened.
 
-use crate::model::checkpoint::Checkpoint;
+use crate::model::checkpoint::LastSeen;
 use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::time::Time;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the store remembers, by [`SourceFile::key`].
-pub type Checkpoints = BTreeMap<String, Checkpoint>;
+pub type Known = BTreeMap<String, LastSeen>;
 
 /// Which files a run looks at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,14 +36,10 @@ pub struct Discovered {
 }
 
 /// Slices of every file with news. Costs a map look-up per file.
-pub fn discover(
-    files: &[SourceFile],
-    known: &Checkpoints,
-    options: &DiscoverOptions,
-) -> Discovered {
+pub fn discover(files: &[SourceFile], known: &Known, options: &DiscoverOptions) -> Discovered {
     let mut found = Discovered::default();
     let present: FxHashSet<&str> = files.iter().map(|f| f.key.as_str()).collect();
-    let gone: Vec<&Checkpoint> = known
+    let gone: Vec<&LastSeen> = known
         .values()
         .filter(|c| !present.contains(c.key.as_str()))
         .collect();
@@ -57,10 +53,10 @@ pub fn discover(
             seen,
             was,
         };
-        if let Some(checkpoint) = known.get(&file.key) {
+        if let Some(last) = known.get(&file.key) {
             let seen = match options.again {
                 true => Some(Seen::Again),
-                false => compare(file, checkpoint),
+                false => compare(file, last),
             };
             match seen {
                 None => found.unchanged += 1,
@@ -68,9 +64,7 @@ pub fn discover(
                     found.slices.push(slice(seen, 0, 0, None));
                 }
                 Some(seen) => {
-                    found
-                        .slices
-                        .push(slice(seen, checkpoint.offset, checkpoint.line, None));
+                    found.slices.push(slice(seen, last.offset, last.line, None));
                 }
             }
         } else if let Some(old) = moves.get(file.key.as_str()) {
@@ -91,17 +85,16 @@ pub fn discover(
 }
 
 /// `None`: unchanged (DESIGN § 6, "Unchanged").
-fn compare(file: &SourceFile, checkpoint: &Checkpoint) -> Option<Seen> {
-    let (now, then) = (file.stat, checkpoint.stat);
+fn compare(file: &SourceFile, last: &LastSeen) -> Option<Seen> {
+    let (now, then) = (file.stat, last.stat);
     if now == then {
         return None;
     }
     // sizes on disk say nothing about a compressed content's length
-    let was_compressed = checkpoint.path.ends_with(".zst");
     Some(
-        if file.compressed || was_compressed || now.size == then.size {
+        if file.compressed || last.compressed || now.size == then.size {
             Seen::Touched
-        } else if now.size < checkpoint.read_to {
+        } else if now.size < last.read_to {
             Seen::Replaced
         } else {
             Seen::Grown
@@ -114,10 +107,10 @@ fn compare(file: &SourceFile, checkpoint: &Checkpoint) -> Option<Seen> {
 /// it is opened.
 fn moves<'a>(
     files: &'a [SourceFile],
-    known: &Checkpoints,
-    gone: &[&'a Checkpoint],
-) -> BTreeMap<&'a str, &'a Checkpoint> {
-    let mut moves: BTreeMap<&str, &Checkpoint> = BTreeMap::new();
+    known: &Known,
+    gone: &[&'a LastSeen],
+) -> BTreeMap<&'a str, &'a LastSeen> {
+    let mut moves: BTreeMap<&str, &LastSeen> = BTreeMap::new();
     let mut moved = BTreeSet::new();
     for (by_name, by_inode) in [(true, true), (true, false), (false, true)] {
         let mark = |key: &'a str, agent: Agent, stat: Stat| {
@@ -184,22 +177,17 @@ mod tests {
         }
     }
 
-    fn known(file: &SourceFile) -> Checkpoints {
-        let checkpoint = Checkpoint {
+    fn known(file: &SourceFile) -> Known {
+        let last = LastSeen {
             key: file.key.clone(),
-            path: file.key.clone(),
             agent: file.agent,
             stat: file.stat,
-            generation: 1,
+            compressed: false,
             offset: 10,
             line: 1,
             read_to: file.stat.size,
-            prints: Default::default(),
-            session: "s".into(),
-            stream: None,
-            ties: vec![],
         };
-        BTreeMap::from([(file.key.clone(), checkpoint)])
+        BTreeMap::from([(file.key.clone(), last)])
     }
 
     fn seen(now: &SourceFile, then: &SourceFile) -> Vec<(Seen, u64)> {
@@ -259,7 +247,7 @@ mod tests {
             since: Some(Time(8 * 86_400_000)),
             again: false,
         };
-        let found = discover(&files, &Checkpoints::new(), &options);
+        let found = discover(&files, &Known::new(), &options);
         let keys: Vec<&str> = found.slices.iter().map(|s| s.file.key.as_str()).collect();
         assert_eq!(
             keys,

@@ -15,7 +15,8 @@ impl Store {
         let read = || -> rusqlite::Result<ActivityTally> {
             let mut select = self.db.prepare_cached(
                 "SELECT exchanges FROM activity JOIN episode e ON e.n = activity.episode
-                 JOIN session s ON s.n = e.session WHERE s.id = ?1",
+                 JOIN session s ON s.n = e.session
+                 WHERE s.id = ?1 AND e.source = 'session'",
             )?;
             let mut sum = ActivityTally::default();
             for tally in select.query_map([session], |row| told(row, 0))? {
@@ -30,7 +31,10 @@ impl Store {
     pub fn counted_tools(&self) -> Result<BTreeMap<String, u64>> {
         let read = || -> rusqlite::Result<BTreeMap<String, u64>> {
             let mut sum: BTreeMap<String, u64> = BTreeMap::new();
-            let mut select = self.db.prepare("SELECT exchanges FROM activity")?;
+            let mut select = self.db.prepare(
+                "SELECT exchanges FROM activity JOIN episode e ON e.n = activity.episode
+                 WHERE e.source = 'session'",
+            )?;
             for tally in select.query_map([], |row| told(row, 0))? {
                 for (name, calls) in tally?.tools {
                     *sum.entry(name).or_default() += calls;

@@ -279,14 +279,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Tables that hold nothing of their own: shared strings, and the index's inner pages; and what
-    /// is left to do about what went, which depends on when runs came.
-    const INNER: [&str; 6] = [
+    /// is left to do, which depends on when runs came.
+    const INNER: [&str; 7] = [
         "name",
         "words",
         "words_config",
         "words_data",
         "words_idx",
         "due",
+        "unsummarised",
     ];
 
     #[test]

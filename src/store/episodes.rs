@@ -56,11 +56,12 @@ impl Store {
             .map_err(failed("reading the group"))
     }
 
-    /// The episodes of the session with exactly this id: main log first, then sub-agents', parts
+    /// The chunks of the session with exactly this id: main log first, then sub-agents', parts
     /// in order. Empty when there is none.
     pub fn episodes(&self, session: &str) -> Result<Vec<Found>> {
         self.found(
-            "s.id = ?1 ORDER BY e.stream, e.part, e.valid_at, e.byte_from, e.id",
+            "s.id = ?1 AND e.source = 'session'
+             ORDER BY e.stream, e.part, e.valid_at, e.byte_from, e.id",
             &[&session],
         )
         .map_err(failed("reading episodes"))

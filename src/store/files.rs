@@ -7,12 +7,14 @@ use super::pack::{Json, Packed, pack_json};
 use super::prepare::tie_name;
 use super::{Prepared, Result, Store};
 use crate::model::carry::Carry;
-use crate::model::checkpoint::{Checkpoint, Fingerprints};
+use crate::model::checkpoint::{Checkpoint, Fingerprints, LastSeen};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::{Ledger, REJECTS_MAX, Reject};
 use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Stat};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 impl Store {
     /// All checkpoints, by key. One pass over a small table: a few ms for thousands of files.
@@ -21,6 +23,21 @@ impl Store {
             let sql = format!("{SELECT} ORDER BY f.key");
             let mut select = self.db.prepare_cached(&sql)?;
             select.query_map([], checkpoint)?.collect()
+        };
+        read().map_err(failed("reading checkpoints"))
+    }
+
+    /// How all files were when they were last read, by key. One pass over one small table: a few µs a
+    /// file.
+    pub fn last_seen(&self) -> Result<Vec<LastSeen>> {
+        let read = || -> rusqlite::Result<Vec<LastSeen>> {
+            self.db
+                .prepare_cached(
+                    "SELECT key, agent, size, mtime_ns, ctime_ns, device, inode,
+                         path LIKE '%.zst', offset, line, read_to FROM file ORDER BY key",
+                )?
+                .query_map([], last_seen)?
+                .collect()
         };
         read().map_err(failed("reading checkpoints"))
     }
@@ -48,22 +65,35 @@ impl Store {
         read().map_err(failed("reading a carry"))
     }
 
-    /// Keys of the files that share one of these names with each other, by key.
-    pub fn tied(&self, ties: &[String]) -> Result<Vec<String>> {
-        let read = || -> rusqlite::Result<Vec<String>> {
+    /// Keys of the files that have one of these names, or share one with a file that does, and so
+    /// on; each with its names. By key.
+    pub fn tied<'t>(
+        &self,
+        ties: impl IntoIterator<Item = &'t String>,
+    ) -> Result<Vec<(String, Vec<String>)>> {
+        let mut waiting: Vec<i64> = ties.into_iter().map(|tie| tie_name(tie)).collect();
+        let mut asked: FxHashSet<i64> = waiting.iter().copied().collect();
+        let mut found = BTreeMap::new();
+        let mut read = || -> rusqlite::Result<()> {
             let mut select = self.db.prepare_cached(
-                "SELECT key FROM tie JOIN file ON file.n = tie.file WHERE tie.name = ?1",
+                "SELECT key, ties FROM tie JOIN file ON file.n = tie.file WHERE tie.name = ?1",
             )?;
-            let mut keys = Vec::new();
-            for tie in ties {
-                let rows = select.query_map([tie_name(tie)], |row| row.get(0))?;
-                keys.extend(rows.collect::<rusqlite::Result<Vec<String>>>()?);
+            while let Some(name) = waiting.pop() {
+                let mut rows = select.query([name])?;
+                while let Some(row) = rows.next()? {
+                    let key: String = row.get(0)?;
+                    if !found.contains_key(&key) {
+                        let ties = names(row, 1)?;
+                        let new = ties.iter().map(|tie| tie_name(tie));
+                        waiting.extend(new.filter(|name| asked.insert(*name)));
+                        found.insert(key, ties);
+                    }
+                }
             }
-            keys.sort_unstable();
-            keys.dedup();
-            Ok(keys)
+            Ok(())
         };
-        read().map_err(failed("reading a family"))
+        read().map_err(failed("reading a family"))?;
+        Ok(found.into_iter().collect())
     }
 
     /// A file's content was found unchanged under another `stat` or path (touched, moved,
@@ -101,6 +131,29 @@ impl Store {
     }
 }
 
+fn last_seen(row: &Row<'_>) -> rusqlite::Result<LastSeen> {
+    Ok(LastSeen {
+        key: row.get(0)?,
+        agent: agent(row, 1)?,
+        stat: stat(row, 2)?,
+        compressed: row.get::<_, Option<bool>>(7)?.unwrap_or(false),
+        offset: row.get(8)?,
+        line: row.get(9)?,
+        read_to: row.get(10)?,
+    })
+}
+
+/// The five columns of a stat from `first` on.
+fn stat(row: &Row<'_>, first: usize) -> rusqlite::Result<Stat> {
+    Ok(Stat {
+        size: row.get(first)?,
+        mtime_ns: row.get(first + 1)?,
+        ctime_ns: row.get(first + 2)?,
+        device: hash(row, first + 3)?,
+        inode: hash(row, first + 4)?,
+    })
+}
+
 const SELECT: &str = "SELECT f.key, f.path, f.agent, f.size, f.mtime_ns, f.ctime_ns, f.device,
     f.inode, f.generation, f.offset, f.line, f.read_to, f.head_print, f.head_bytes, f.tail_print, s.id,
     f.stream, f.ties, f.content, f.content_to FROM file f JOIN session s ON s.n = f.session";
@@ -112,13 +165,7 @@ fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
         path: path.unwrap_or_else(|| key.clone()),
         key,
         agent: agent(row, 2)?,
-        stat: Stat {
-            size: row.get(3)?,
-            mtime_ns: row.get(4)?,
-            ctime_ns: row.get(5)?,
-            device: hash(row, 6)?,
-            inode: hash(row, 7)?,
-        },
+        stat: stat(row, 3)?,
         generation: row.get(8)?,
         offset: row.get(9)?,
         line: row.get(10)?,
@@ -132,13 +179,14 @@ fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
         },
         session: row.get(15)?,
         stream: row.get(16)?,
-        ties: row
-            .get_ref(17)?
-            .as_str()?
-            .lines()
-            .map(str::to_string)
-            .collect(),
+        ties: names(row, 17)?,
     })
+}
+
+/// A column with a name on each line.
+fn names(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    let names = row.get_ref(column)?.as_str()?.lines();
+    Ok(names.map(str::to_string).collect())
 }
 
 /// What a commit is to a file's checkpoint.

@@ -12,6 +12,7 @@ use super::prepare::Row;
 use super::records;
 use super::redact::rewrite;
 use super::sessions::{refresh, scrub_summaries};
+use super::summaries::remove_summary;
 use super::write::remove;
 use super::{Result, Store};
 use crate::model::carry::{Carry, ChunkCarry, FilterCarry};
@@ -208,10 +209,11 @@ fn keep_out(
         params![session, reason, at.0],
     )? as u64;
     let episodes = tx
-        .prepare("SELECT n, body_bytes FROM episode WHERE session = ?1")?
+        .prepare("SELECT n, body_bytes FROM episode WHERE session = ?1 AND source = 'session'")?
         .query_map([n], doomed)?
         .collect::<rusqlite::Result<Vec<Doomed>>>()?;
     gone(tx, &episodes, forgotten)?;
+    remove_summary(tx, n)?;
     let files = "SELECT count(*) FROM file WHERE session = ?1";
     forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
     clear_files(tx, n, Some(ledger_reason(reason)), &|_| Carry::default())?;
@@ -264,11 +266,13 @@ fn forget_before(
     for n in sessions {
         let old = tx
             .prepare_cached(
-                "SELECT n, body_bytes FROM episode WHERE session = ?1 AND valid_at < ?2",
+                "SELECT n, body_bytes FROM episode
+                 WHERE session = ?1 AND valid_at < ?2 AND source = 'session'",
             )?
             .query_map(params![n, before.0], doomed)?
             .collect::<rusqlite::Result<Vec<Doomed>>>()?;
         gone(tx, &old, forgotten)?;
+        remove_summary(tx, n)?;
         untitle(tx, n)?;
         clear_files(tx, n, None, &|carry| without_words(carry, before))?;
         tx.execute("UPDATE session SET summary = NULL WHERE n = ?1", [n])?;

@@ -37,6 +37,7 @@ mod snippet;
 mod standing;
 mod stats;
 mod status;
+mod summaries;
 #[cfg(test)]
 mod tests;
 pub mod words;
@@ -60,6 +61,7 @@ pub use snippet::Snippet;
 pub use standing::Standing;
 pub use stats::{Stats, StatsRow};
 pub use status::{RejectRow, Status, UnknownRow, VersionRow};
+pub use summaries::{Page, Resting, Unsummarised};
 
 use crate::model::error::Error;
 use rusqlite::Connection;

@@ -37,7 +37,7 @@ impl Store {
     /// reading their record ids.
     pub fn holders(&self, log: &Checkpoint, ids: &[u64]) -> Result<Vec<String>> {
         let mut holders = Vec::new();
-        for key in self.tied(&log.ties)? {
+        for (key, _) in self.tied(&log.ties)? {
             let holds = self.record_ids(&key)?.all().any(|id| ids.contains(&id));
             if holds && key != log.key {
                 holders.push(key);

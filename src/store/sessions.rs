@@ -8,6 +8,7 @@ use super::files::agent;
 use super::forget::NOT_FORGOTTEN;
 use super::pack::{Json, pack_json};
 use super::records::{self, unpack};
+use super::summaries::{remove_summary, set_unsummarised};
 use super::{Result, Store};
 use crate::model::checkpoint::{COPY, short_id};
 use crate::model::error::Error;
@@ -204,9 +205,11 @@ impl Conditions {
 
 const SELECT: &str = "SELECT s.id, s.agent, s.namespace, s.project_path, s.cwd, s.branch, s.host,
     s.file, s.facts, s.title,
-    (SELECT count(*) FROM episode e WHERE e.session = s.n),
-    (SELECT coalesce(sum(sealed), 0) FROM episode e WHERE e.session = s.n),
-    (SELECT coalesce(sum(body_bytes), 0) FROM episode e WHERE e.session = s.n),
+    (SELECT count(*) FROM episode e WHERE e.session = s.n AND e.source = 'session'),
+    (SELECT coalesce(sum(sealed), 0) FROM episode e
+        WHERE e.session = s.n AND e.source = 'session'),
+    (SELECT coalesce(sum(body_bytes), 0) FROM episode e
+        WHERE e.session = s.n AND e.source = 'session'),
     (SELECT count(*) FROM file f WHERE f.session = s.n)
     FROM session s";
 
@@ -272,16 +275,20 @@ pub(super) fn upsert(db: &Connection, session: &Session, standing: u8) -> rusqli
 /// Derives a session's title, times and facts from its files. A session that nothing belongs to
 /// any more (its log was too short to tell whose it is) goes.
 pub(super) fn refresh(db: &Connection, session: i64) -> rusqlite::Result<()> {
-    let left = db
+    let is_empty = db
         .prepare_cached(
-            "DELETE FROM session WHERE n = ?1
-                 AND NOT EXISTS (SELECT 1 FROM file WHERE session = ?1)
-                 AND NOT EXISTS (SELECT 1 FROM episode WHERE session = ?1)",
+            "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM file WHERE session = ?1) AND NOT EXISTS
+                 (SELECT 1 FROM episode WHERE session = ?1 AND source = 'session')",
         )?
-        .execute([session])?;
-    if left > 0 {
-        return Ok(());
+        .exists([session])?;
+    if is_empty {
+        remove_summary(db, session)?;
+        return db
+            .prepare_cached("DELETE FROM session WHERE n = ?1")?
+            .execute([session])
+            .map(drop);
     }
+    set_unsummarised(db, session)?;
     let facts = merged_facts(db, session)?;
     let summary: Option<String> = db
         .prepare_cached("SELECT summary FROM session WHERE n = ?1")?

@@ -83,7 +83,7 @@ const SUMS: &str = "
             sum(agent_bytes) AS i, sum(digest_bytes) AS j, sum(output_bytes) AS k,
             sum(input_tokens) AS l, sum(output_tokens) AS m, sum(cache_read) AS n,
             sum(cache_write) AS o
-        FROM episode GROUP BY session
+        FROM episode WHERE source = 'session' GROUP BY session
     )
     SELECT s.agent, s.namespace, s.project_path, count(*), coalesce(sum(logs.files), 0),
         coalesce(sum(logs.bytes), 0), coalesce(sum(episodes), 0), coalesce(sum(texts.bytes), 0),

@@ -182,12 +182,12 @@ impl Store {
             sessions: groups(&format!(
                 "SELECT agent, count(*) FROM session s WHERE {NOT_FORGOTTEN} GROUP BY agent"
             ))?,
-            sealed: number("SELECT count(*) FROM episode WHERE sealed = 1")?,
+            sealed: number("SELECT count(*) FROM episode WHERE sealed = 1 AND source = 'session'")?,
             open: number("SELECT count(*) FROM episode WHERE sealed = 0")?,
             sources: groups("SELECT source, count(*) FROM episode GROUP BY source")?,
             made_by: groups(
                 "SELECT name.text, count(*) FROM episode JOIN name ON name.n = made_by
-                 GROUP BY made_by",
+                 WHERE source = 'session' GROUP BY made_by",
             )?,
             ledger,
             rejects: number("SELECT count(*) FROM reject")?,
@@ -195,7 +195,9 @@ impl Store {
             versions: self.versions()?,
             read_bytes: number("SELECT coalesce(sum(read_to), 0) FROM file")?,
             tail_bytes: number("SELECT coalesce(sum(read_to - offset), 0) FROM file")?,
-            body_bytes: number("SELECT coalesce(sum(body_bytes), 0) FROM episode")?,
+            body_bytes: number(
+                "SELECT coalesce(sum(body_bytes), 0) FROM episode WHERE source = 'session'",
+            )?,
             store_bytes: 0,
             forgotten: number("SELECT count(*) FROM forgotten")?,
             kept_out: number("SELECT count(*) FROM forgotten WHERE reason = 'marker'")?,

@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use uuid::Uuid;
 
 /// Names kept at hand. More: a run's memory; fewer: more lookups.
 const NAMES_MAX: usize = 50_000;
@@ -73,7 +74,7 @@ impl<'a> EpisodeWriter<'a> {
     /// crash in between leaves old ones beside new ones until the next run reads the file on.
     pub(super) fn expect_again(&self, file: i64) -> rusqlite::Result<()> {
         self.db
-            .prepare_cached("UPDATE episode SET stale = 1 WHERE file = ?1")?
+            .prepare_cached("UPDATE episode SET stale = 1 WHERE file = ?1 AND source = 'session'")?
             .execute([file])?;
         Ok(())
     }
@@ -101,13 +102,23 @@ impl<'a> EpisodeWriter<'a> {
         Ok(self.stored)
     }
 
+    /// Removes the episode with this id, where there is one.
+    pub(super) fn remove_id(&mut self, id: Uuid) -> rusqlite::Result<()> {
+        let known: Option<i64> = self
+            .db
+            .prepare_cached("SELECT n FROM episode WHERE id = ?1")?
+            .query_row([id.as_bytes()], |row| row.get(0))
+            .optional()?;
+        known.map_or(Ok(()), |n| self.remove(n))
+    }
+
     fn remove(&mut self, n: i64) -> rusqlite::Result<()> {
         self.unindexed.remove(&n);
         self.stored.removed += 1;
         remove(self.db, n)
     }
 
-    fn upsert(
+    pub(super) fn upsert(
         &mut self,
         session: i64,
         file: i64,

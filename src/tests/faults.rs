@@ -199,7 +199,7 @@ pub(super) fn many_episodes() -> Desk {
         let text = said(&session, "/w/shop", nth, "user", &format!("word {nth}"));
         desk.write(&format!(".claude/projects/-w/{session}.jsonl"), &text);
     }
-    let ran = desk.run("sessionmill run");
+    let ran = desk.run("sessionmill run --steps ingest");
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
     desk
 }

@@ -29,6 +29,7 @@ mod modes;
 mod neo4j;
 mod notify;
 mod outbox;
+mod pages;
 mod paths;
 mod project;
 mod reading;

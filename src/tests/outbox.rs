@@ -28,8 +28,13 @@ fn put(desk: &Desk, session: &str, first: u32, words: &[&str]) {
     desk.write(&format!(".claude/projects/-w/{session}.jsonl"), &text);
 }
 
+/// Without summaries: these tests count chunks.
 fn run(desk: &Desk, line: &str) -> Value {
-    let ran = desk.run(&format!("sessionmill {line} --json"));
+    let steps = match line.starts_with("run") {
+        true => "--steps ingest,upload,report",
+        false => "",
+    };
+    let ran = desk.run(&format!("sessionmill {line} {steps} --json"));
     assert_eq!(ran.exit, Exit::Done, "{line}: {}", ran.shown());
     ran.json()["sinks"][0].clone()
 }
@@ -101,7 +106,7 @@ fn an_open_episode_is_delivered_when_it_settles_when_it_grows_and_when_it_is_sea
     desk.now = Time::parse("2026-05-25T10:00:00Z").unwrap();
     assert_eq!(run(&desk, "run")["delivered"], 1);
     assert_eq!(exported(&desk), told(&[("aaaa", 3)]));
-    desk.run("sessionmill run --all --rebuild");
+    run(&desk, "run --all --rebuild");
     assert_eq!(exported(&desk), told(&[("aaaa", 3)]));
     let verified = desk.run("sessionmill deliver verify");
     assert_eq!(verified.exit, Exit::Done, "{}", verified.shown());
@@ -154,7 +159,9 @@ fn a_sink_that_fails_keeps_nothing_from_another() {
         }),
     );
     put(&desk, "aaaa", 1, &["one"]);
-    let ran = desk.run("sessionmill run --json").json();
+    let ran = desk
+        .run("sessionmill run --steps ingest,upload,report --json")
+        .json();
     let delivered: Vec<&Value> = ran["sinks"].as_array().unwrap().iter().collect();
     let delivered: Vec<&Value> = delivered.iter().map(|s| &s["delivered"]).collect();
     assert_eq!(delivered, [0, 1, 1], "{ran}");

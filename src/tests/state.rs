@@ -32,7 +32,8 @@ fn revisions(store: &Path) -> BTreeSet<String> {
         Some(rest.split(' ').next()?.to_owned())
     };
     let episodes = dump.lines().filter_map(|line| {
-        let id = line.starts_with("id=").then(|| field(line, "id"))??;
+        let is_chunk = line.starts_with("id=") && line.contains(" source=session ");
+        let id = is_chunk.then(|| field(line, "id"))??;
         Some(format!("{id} {}", field(line, " revision")?))
     });
     let episodes: BTreeSet<String> = episodes.collect();

@@ -196,7 +196,8 @@ fn what_goes_in_comes_out() {
     let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
     assert_eq!((ids.committed, ids.tail), (commit.ids, commit.tail_ids));
     let tied = world.store.tied(&commit.checkpoint.ties);
-    assert_eq!(tied, Ok(vec!["/logs/a.jsonl".to_string()]));
+    let known = ("/logs/a.jsonl".to_string(), commit.checkpoint.ties.clone());
+    assert_eq!(tied, Ok(vec![known]));
     let short = found.episode.id.to_string();
     assert_eq!(world.store.episode(&short[..9]).unwrap(), Some(found));
     assert_eq!(world.store.episode("not hex"), Ok(None));

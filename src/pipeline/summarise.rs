@@ -1,0 +1,144 @@
+//! The second half of the step `enrich`: sessions that rest get their page.
+//!
+//! Knows when a page is due and what it is stored as; refuses to know what stands on it
+//! (`insight`).
+
+use super::deliver::PENDING_MS;
+use crate::insight::page::body;
+use crate::memory::activity::Judge;
+use crate::memory::summary::Stored;
+use crate::model::activity::{ActivityTally, ExchangeTally};
+use crate::model::batch::Delta;
+use crate::model::episode::{Episode, EpisodeSource};
+use crate::model::summary::Summary;
+use crate::model::time::Time;
+use crate::store::{self, Found, Page, Resting, Store, Unsummarised};
+use anyhow::Result;
+use rayon::prelude::*;
+
+/// Text that is read at once. More: memory; fewer: more transactions, and workers that wait.
+const READ_BYTES: usize = 4 << 20;
+
+/// What the pages are made by.
+pub struct Orders<'a> {
+    /// The run's time.
+    pub now: Time,
+    /// A session rests after so many milliseconds.
+    pub settled_ms: i64,
+    /// Worker threads.
+    pub jobs: usize,
+    /// Tells what kind of work it was.
+    pub judge: &'a Judge,
+    /// The projects, by path, whose paths are told to nobody.
+    pub hides: &'a mut dyn FnMut(&str) -> Result<bool>,
+}
+
+/// A session as it was read.
+struct Whole {
+    session: Unsummarised,
+    hides: bool,
+    episodes: Vec<Found>,
+}
+
+/// Writes the page of every session that rests and changed since its last one; gives what that
+/// changed. A session of which only sinks hold the texts keeps the page it has. About 10 MB of text
+/// a second and thread.
+///
+/// # Errors
+/// When the store fails; pages that were written before stay.
+pub fn summarise(store: &mut Store, orders: &mut Orders<'_>) -> Result<store::Stored> {
+    let mut stored = store::Stored::default();
+    let resting = Resting {
+        now: orders.now,
+        settled_ms: orders.settled_ms,
+        pending_ms: PENDING_MS,
+    };
+    let mut waiting = store.unsummarised(resting)?.into_iter().peekable();
+    if waiting.peek().is_none() {
+        return Ok(stored);
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(orders.jobs)
+        .build()?;
+    while waiting.peek().is_some() {
+        let (mut read, mut bytes) = (Vec::new(), 0);
+        for session in waiting.by_ref() {
+            let episodes = store.episodes(&session.id)?;
+            bytes += episodes.iter().map(|e| e.episode.text.len()).sum::<usize>();
+            read.push(Whole {
+                hides: (orders.hides)(&session.project_path)?,
+                session,
+                episodes,
+            });
+            if bytes >= READ_BYTES {
+                break;
+            }
+        }
+        let sessions = read.iter().map(|whole| {
+            let stored = Stored::read(store, &whole.episodes)?;
+            Ok((whole, stored))
+        });
+        let sessions: Vec<(&Whole, Stored<'_>)> = sessions.collect::<Result<_>>()?;
+        let judge = orders.judge;
+        let made = |(whole, stored): &(&Whole, Stored<'_>)| whole.page(stored, judge);
+        let pages: Vec<Page> = pool.install(|| sessions.par_iter().map(made).collect());
+        stored.merge(store.put_summaries(&pages, orders.now)?);
+    }
+    Ok(stored)
+}
+
+impl Whole {
+    fn page(&self, stored: &Stored<'_>, judge: &Judge) -> Page {
+        let id = &self.session.id;
+        if self.episodes.iter().any(|e| e.episode.text.is_empty()) {
+            return Page::as_before(id);
+        }
+        let mut summary = stored.summary();
+        let last = self.episodes.iter().max_by_key(|e| e.episode.ended_at);
+        let Some(last) = last.filter(|_| summary != Summary::default()) else {
+            return Page::nothing(id);
+        };
+        let files = summary.files_modified.iter();
+        let files = files.map(|file| file.what.path.clone()).collect();
+        summary.shorten_paths(&self.session.project_path, self.hides);
+        let exchanges = self.episodes.iter().flat_map(|e| &e.episode.exchanges);
+        let tally: ActivityTally = exchanges.map(|exchange| &exchange.tally).sum();
+        let text = body(&summary, &judge.activity(&tally).profile());
+        let objective = || summary.objective.as_ref().map(|told| told.what.clone());
+        let title = self.session.title.clone().or_else(objective);
+        let episode = Episode {
+            id: Page::id(id),
+            source: EpisodeSource::SessionSummary,
+            sealed: true,
+            title: title.unwrap_or_default(),
+            text,
+            files,
+            exchanges: vec![ExchangeTally { line: 0, tally }],
+            ..self.extent()
+        };
+        Page::new(id, &last.group, &last.made_by, episode)
+    }
+
+    /// When and where the session was: its main log, or what there is of it.
+    fn extent(&self) -> Episode {
+        let main = self.episodes.iter().any(|e| e.episode.stream.is_none());
+        let chunks = self.episodes.iter().map(|found| &found.episode);
+        let mut whole = Episode::default();
+        for chunk in chunks.filter(|chunk| chunk.stream.is_none() == main) {
+            whole.valid_at = whole.valid_at.max(chunk.ended_at.or(chunk.valid_at));
+            whole.message_count = whole.message_count.max(chunk.message_count);
+            whole.duration_minutes = whole.duration_minutes.max(chunk.duration_minutes);
+            whole.completed_tasks = whole.completed_tasks.max(chunk.completed_tasks);
+            whole.files_modified = whole.files_modified.max(chunk.files_modified);
+            whole.lines.1 = whole.lines.1.max(chunk.lines.1);
+            whole.bytes.to = whole.bytes.to.max(chunk.bytes.to);
+        }
+        whole.ended_at = whole.valid_at;
+        whole.lines.0 = 1;
+        whole.bytes = Delta {
+            from: 0,
+            ..whole.bytes
+        };
+        whole
+    }
+}
