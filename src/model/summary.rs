@@ -14,6 +14,10 @@ pub struct Summary {
     pub objective: Option<Sourced<String>>,
     /// How it ended.
     pub outcome: Option<Outcome>,
+    /// What the agent said last: its first lines.
+    pub result: Option<Sourced<String>>,
+    /// What people asked for after that, each in a line; of many the first, the longest, the last.
+    pub requests: Vec<Sourced<String>>,
     /// Tasks that were finished, in that order.
     pub completed: Vec<Sourced<String>>,
     /// What people chose, approved or said.
@@ -43,6 +47,9 @@ impl Summary {
         fn retain<T>(list: &mut Vec<Sourced<T>>, episodes: &BTreeSet<Uuid>) {
             list.retain(|item| episodes.contains(&item.episode));
         }
+        self.result
+            .take_if(|result| !episodes.contains(&result.episode));
+        retain(&mut self.requests, episodes);
         retain(&mut self.completed, episodes);
         retain(&mut self.decisions, episodes);
         retain(&mut self.errors_resolved, episodes);

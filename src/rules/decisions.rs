@@ -28,6 +28,9 @@ pub fn decisions(words: &str) -> Vec<Stated<'_>> {
 }
 
 fn stated(sentence: &str) -> Option<Stated<'_>> {
+    if TABLE.unless.iter().any(|regex| regex.is_match(sentence)) {
+        return None;
+    }
     let found = TABLE
         .regexes
         .iter()
@@ -57,12 +60,14 @@ fn sentences(words: &str) -> impl Iterator<Item = &str> {
 }
 
 struct Table {
+    unless: Vec<Regex>,
     regexes: Vec<Regex>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    unless: Vec<String>,
     patterns: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
@@ -70,12 +75,16 @@ struct Written {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written: Written = table::rows(table::embedded!("decisions"));
-    let built = written.patterns.iter().map(|pattern| {
-        let regex = RegexBuilder::new(pattern).case_insensitive(true).build();
-        regex.unwrap_or_else(|error| panic!("decisions.yaml: {error}"))
-    });
+    let built = |patterns: &[String]| -> Vec<Regex> {
+        let built = patterns.iter().map(|pattern| {
+            let regex = RegexBuilder::new(pattern).case_insensitive(true).build();
+            regex.unwrap_or_else(|error| panic!("decisions.yaml: {error}"))
+        });
+        built.collect()
+    };
     Table {
-        regexes: built.collect(),
+        unless: built(&written.unless),
+        regexes: built(&written.patterns),
     }
 });
 

@@ -40,6 +40,17 @@ impl Paths {
     }
 }
 
+/// A file that nobody wants to keep: scratch, plans and notes of agents, what lies in the system's
+/// folder for such things.
+pub fn is_throwaway(path: &str) -> bool {
+    static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| written().throwaway);
+    let path = path.replace('\\', "/").to_lowercase();
+    TABLE.iter().any(|part| match part.strip_prefix('^') {
+        Some(start) => path.starts_with(start),
+        None => path.contains(part),
+    })
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Row {
@@ -91,8 +102,11 @@ impl Row {
 #[serde(deny_unknown_fields)]
 struct Written {
     files: Paths,
+    throwaway: Vec<String>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<Dimension>>,
+    #[cfg(test)]
+    thrown_away: BTreeMap<String, bool>,
 }
 
 fn written() -> Written {
@@ -107,6 +121,9 @@ mod tests {
     fn samples_are_what_the_table_says() {
         for (path, wants) in written().samples {
             assert_eq!(embedded().categories(&path), wants, "{path}");
+        }
+        for (path, wants) in written().thrown_away {
+            assert_eq!(is_throwaway(&path), wants, "{path}");
         }
     }
 }

@@ -200,7 +200,8 @@ fn keep_from_sinks(db: &Connection, session: i64, at: Time) -> rusqlite::Result<
          WHERE NOT EXISTS (SELECT 1 FROM episode e
              WHERE e.session = ?1 AND e.source = 'session' AND NOT EXISTS (
                  SELECT 1 FROM delivery d
-                 WHERE d.sink = s.n AND d.id = e.id AND d.state = 'before'))
+                 WHERE d.sink = s.n AND d.id = e.id AND d.state = 'before'
+                     AND d.revision = e.revision))
          ON CONFLICT DO UPDATE SET revision = excluded.revision WHERE state = 'before'",
     )?
     .execute(params![session, at.0])

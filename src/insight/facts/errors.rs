@@ -2,8 +2,11 @@
 //! Knows what was changed between; refuses to guess causes.
 
 use super::Line;
+use crate::model::classification::{Domain, Intent};
 use crate::model::finding::Finding;
 use crate::model::summary::{Resolution, Sourced};
+use crate::rules::commands;
+use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
 
 /// Errors of one session that are told, the last ones: more of them are a log again.
@@ -61,11 +64,12 @@ fn work(open: &mut Vec<Open<'_, '_>>, key: u32, now: &Line<'_>) -> Option<Source
     let mut seen = BTreeSet::new();
     let changed: Vec<String> = changed
         .into_iter()
-        .filter(|path| seen.insert(path.clone()))
-        .take(CHANGED_MAX)
+        .filter(|path| !is_throwaway(path) && seen.insert(path.clone()))
         .collect();
     let (call, error) = line.words().split_once(" → ")?;
-    (!changed.is_empty()).then(|| {
+    let changed = to_blame(changed, error);
+    let has_cause = !changed.is_empty() && !only_looks(call);
+    has_cause.then(|| {
         line.source(Resolution {
             call: call.to_owned(),
             error: error.lines().next().unwrap_or_default().to_owned(),
@@ -73,6 +77,30 @@ fn work(open: &mut Vec<Open<'_, '_>>, key: u32, now: &Line<'_>) -> Option<Source
             worked_at: now.line,
         })
     })
+}
+
+/// Of the files that were changed those that the error names, if it names any.
+fn to_blame(changed: Vec<String>, error: &str) -> Vec<String> {
+    let is_named = |path: &&String| {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        error.contains(name)
+    };
+    let named: Vec<String> = changed.iter().filter(is_named).cloned().collect();
+    let mut blamed = if named.is_empty() { changed } else { named };
+    blamed.truncate(CHANGED_MAX);
+    blamed
+}
+
+/// No edit makes such a command work: it reads, searches, or is about history.
+fn only_looks(call: &str) -> bool {
+    let Some((_, rest)) = call.split_once('(') else {
+        return false;
+    };
+    let class = commands::counted_as(rest.strip_suffix(')').unwrap_or(rest));
+    let command = commands::of_count(&class);
+    let looks = matches!(command.intent, Intent::Read | Intent::Search);
+    // a commit may fail for what its hooks find
+    looks || command.domain == Domain::VersionControl && command.intent != Intent::Create
 }
 
 #[cfg(test)]

@@ -55,8 +55,11 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
     let main = || lines.iter().filter(|line| line.main);
     let tasks = tasks::tasks(lines);
     let last_words = main().rev().find(|line| line.told.kind == ItemKind::Agent);
+    let objective = main().find_map(objective);
     Summary {
-        objective: main().find_map(objective),
+        result: last_words.and_then(|line| Some(line.source(words::beginning(line.words())?))),
+        requests: requests(lines, objective.as_ref()),
+        objective,
         outcome: outcome(main().rev().map(|line| line.told)),
         completed: tasks.done,
         decisions: decided(lines).into_iter().take(DECISIONS_MAX).collect(),
@@ -77,6 +80,34 @@ fn objective(line: &Line<'_>) -> Option<Sourced<String>> {
     let said = asked.then(|| words::objective(line.words()))??;
     Some(line.source(said))
 }
+
+/// What people asked for after the first request, each in a line: of many the first, the longest and
+/// the last ones.
+fn requests(lines: &[Line<'_>], first: Option<&Sourced<String>>) -> Vec<Sourced<String>> {
+    let asked = lines.iter().filter(|line| {
+        let by_people = matches!(line.told.kind, ItemKind::Prompt | ItemKind::Aside);
+        line.main && by_people && first.is_none_or(|first| first.line != line.line)
+    });
+    let mut all: Vec<(usize, Sourced<String>)> = asked
+        .filter_map(|line| {
+            Some((
+                line.words().len(),
+                line.source(words::request(line.words())?),
+            ))
+        })
+        .collect();
+    while all.len() > REQUESTS_MAX {
+        let middle = REQUESTS_FIRST..all.len() - REQUESTS_LAST;
+        let shortest = middle.min_by_key(|nth| all[*nth].0);
+        shortest.map(|nth| all.remove(nth));
+    }
+    all.into_iter().map(|(_, request)| request).collect()
+}
+
+/// Requests of one session that are told, and of these the first and the last ones in any case.
+const REQUESTS_MAX: usize = 8;
+const REQUESTS_FIRST: usize = 2;
+const REQUESTS_LAST: usize = 4;
 
 /// What people chose, approved or said, all of it.
 pub fn decided(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {

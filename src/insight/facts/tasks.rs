@@ -132,14 +132,25 @@ const NEXT: [&str; 7] = [
 fn proposed(words: &str) -> Vec<String> {
     let mut steps = Vec::new();
     let mut inside = false;
-    for line in words.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match point(line) {
-            Some(text) if inside => steps.push(folded(text)),
+    for line in words.lines().filter(|line| !line.trim().is_empty()) {
+        // what is indented explains the point above it
+        let nested = line.starts_with("  ") || line.starts_with('\t');
+        match point(line.trim()) {
+            Some(text) if inside && !nested => steps.extend(step(text)),
             Some(_) => {}
-            None => inside = is_about_next(line),
+            None if nested => {}
+            None => inside = is_about_next(line.trim()),
         }
     }
     steps
+}
+
+/// A point that asks for something: not what is not needed, a case that may come, or a heading.
+fn step(point: &str) -> Option<String> {
+    let text = folded(point);
+    let is_none = ["No ", "None", "If ", "Nothing"];
+    let says = !is_none.iter().any(|start| text.starts_with(start)) && !text.ends_with(':');
+    says.then_some(text)
 }
 
 /// A heading, or a line that ends with a colon.

@@ -6,8 +6,63 @@ use crate::model::exchange::is_bare_command;
 const OBJECTIVE_CHARS_MAX: usize = 300;
 
 /// What a prompt asks for: its first prose, two sentences of it at most, and where that ends with a
-/// colon what follows; `None` where it is a bare command, or nothing but code and tags.
+/// colon what follows; `None` where it is a bare command, or nothing but code, tags, addresses and
+/// what a terminal showed.
 pub fn objective(prompt: &str) -> Option<String> {
+    let text = asked(prompt)?;
+    Some(first_sentences(&text, 2, OBJECTIVE_CHARS_MAX))
+}
+
+/// A prompt in a line: its first sentence; `None` where [`objective`] is, or where it only agrees.
+pub fn request(prompt: &str) -> Option<String> {
+    let text = asked(prompt)?;
+    let says_more =
+        text.split_whitespace().nth(REQUEST_WORDS_MIN - 1).is_some() || !text.is_ascii();
+    says_more.then(|| first_sentences(&text, 1, REQUEST_CHARS_MAX))
+}
+
+/// One prompt of many, in a list.
+const REQUEST_CHARS_MAX: usize = 120;
+
+/// Shorter ones agree (`yes please`).
+const REQUEST_WORDS_MIN: usize = 3;
+
+/// How an agent's words begin: their first lines as they are, without headings' marks, tables and
+/// code; `None` where nothing else is there.
+pub fn beginning(words: &str) -> Option<String> {
+    let mut inside_code = false;
+    let mut text = String::new();
+    let mut lines = 0;
+    for line in words.lines().map(str::trim_end) {
+        let bare = line.trim_start();
+        let fence = bare.starts_with("```");
+        inside_code ^= fence;
+        let is_rule = bare.chars().all(|c| matches!(c, '-' | '=' | '*' | '_'));
+        if fence || inside_code || is_rule || bare.starts_with('|') {
+            continue;
+        }
+        if lines == BEGINNING_LINES_MAX || text.len() + line.len() > BEGINNING_BYTES_MAX {
+            if text.is_empty() {
+                text = first_sentences(bare, 3, BEGINNING_BYTES_MAX);
+            } else {
+                text.push_str("\n…");
+            }
+            break;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(line.trim_start_matches('#').trim_start_matches(' '));
+        lines += 1;
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// More: the page is a log again; fewer: the result stands behind.
+const BEGINNING_LINES_MAX: usize = 8;
+const BEGINNING_BYTES_MAX: usize = 700;
+
+fn asked(prompt: &str) -> Option<String> {
     if is_bare_command(prompt) || prompt.starts_with(['{', '<']) {
         return None;
     }
@@ -16,7 +71,7 @@ pub fn objective(prompt: &str) -> Option<String> {
         let fence = line.starts_with("```");
         inside_code ^= fence;
         let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
-        says && !inside_code && !fence && !line.starts_with('[')
+        says && !inside_code && !fence && !is_pasted(line)
     });
     let plain = |line: &str| folded(line.trim_start_matches(['#', '>', '-', '*', ' ']));
     let mut text = plain(prose.next()?);
@@ -27,7 +82,15 @@ pub fn objective(prompt: &str) -> Option<String> {
         text.push(' ');
         text.push_str(next.strip_prefix("Plan: ").unwrap_or(&next));
     }
-    Some(first_sentences(&text, 2, OBJECTIVE_CHARS_MAX))
+    Some(text)
+}
+
+/// What a terminal or an interface showed, a shell command, or nothing but an address or a path.
+fn is_pasted(line: &str) -> bool {
+    let shown = line.starts_with(['[', '!', '$', '➜', '┃', '│', '❯', '⏺', '╭']);
+    let one_word = !line.contains(char::is_whitespace);
+    let address = one_word && (line.contains("://") || line.starts_with(['/', '~']));
+    shown || address
 }
 
 /// Fewer letters say nothing.
@@ -87,11 +150,34 @@ mod tests {
                 Some("Do this plan: Sort it"),
             ),
             ("See:", Some("See:")),
+            ("!git status\nwhy is it dirty?", Some("why is it dirty?")),
+            ("➜ shop git:(main) ✗ git push\nfix CI", Some("fix CI")),
+            ("https://example.com/issues/1\nfix this", Some("fix this")),
+            ("/erk:pr-address --pr 7", Some("/erk:pr-address --pr 7")),
+            ("~/shots/a.png", None),
             ("看看这个", Some("看看这个")),
         ] {
             assert_eq!(objective(prompt).as_deref(), wants, "{prompt}");
         }
+        assert_eq!(request("yes please"), None);
+        assert_eq!(
+            request("Now the docs. And more."),
+            Some("Now the docs.".into())
+        );
         let long = objective(&"word ".repeat(200)).unwrap();
         assert!(long.ends_with('…') && long.chars().count() <= OBJECTIVE_CHARS_MAX + 1);
+    }
+    #[test]
+    fn a_beginning_is_what_reads_as_words() {
+        let words = "## Done\n\nAll pass.\n```\ncode\n```\n---\n| a | b |\n- one";
+        assert_eq!(
+            beginning(words).as_deref(),
+            Some("Done\n\nAll pass.\n- one")
+        );
+        let long = beginning(&"Many words here. ".repeat(90)).unwrap();
+        assert!(long.len() < BEGINNING_BYTES_MAX, "{long}");
+        let many = beginning(&"line\n".repeat(20)).unwrap();
+        assert_eq!(many.lines().count(), BEGINNING_LINES_MAX + 1);
+        assert_eq!(beginning("```\nx\n```"), None);
     }
 }
