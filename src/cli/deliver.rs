@@ -288,7 +288,8 @@ fn leave(config: &Config, store: &mut Store, ctx: &mut Ctx) -> Result<()> {
     Ok(())
 }
 
-fn retry(limits: &DeliveryLimits) -> RetryOptions {
+/// As the user wants it.
+pub fn retry(limits: &DeliveryLimits) -> RetryOptions {
     RetryOptions {
         max_retries: limits.max_retries,
         delays_ms: limits

@@ -103,7 +103,8 @@ fn ask(llm: &Llm, permit: &Permit, question: &Question) -> Result<(Learned, u64)
     Ok((Learned::of(question, &answer.text), answer.tokens))
 }
 
-fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
+/// The model that is configured.
+pub fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
     let options = Options {
         timeout_ms: u64::from(settings.timeout_s) * 1_000,
         proxies: sinks::proxies(ctx),

@@ -40,6 +40,7 @@ mod stats;
 mod status;
 mod store;
 mod tables;
+mod tell;
 mod when;
 mod why;
 mod world;

@@ -10,6 +10,7 @@ use super::redact;
 use super::run::Options;
 use super::setup::{self, Orders};
 use super::tables;
+use super::tell;
 use crate::config::{Config, gate};
 use crate::pipeline::admission::Admission;
 use crate::pipeline::enrich::Question;
@@ -17,6 +18,7 @@ use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run;
 use crate::pipeline::spec::Step;
+use crate::pipeline::tell::Predicted;
 use crate::store::Store;
 use anyhow::Result;
 
@@ -58,7 +60,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let screen = redact::reproducible(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
-    let store: Option<Store> = match ctx.home.store().exists() {
+    let mut store: Option<Store> = match ctx.home.store().exists() {
         true => Some(ctx.reader()?),
         false => None,
     };
@@ -75,29 +77,46 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         (Some(store), true) => enrich::planned(&loaded.config, store, ctx)?,
         _ => None,
     };
+    let told = match (&mut store, pipeline.steps.contains(&Step::Enrich)) {
+        (Some(store), true) => tell::predicted(&loaded, &orders, store, ctx)?,
+        _ => None,
+    };
     let costs = match (&store, pipeline.steps.contains(&Step::Upload)) {
         (Some(store), true) => cost::costs(&loaded, store, &report, ctx)?,
         _ => Vec::new(),
     };
-    tell(&report, asks.as_ref(), &costs, &loaded.config, ctx)?;
+    let asked = Asked { asks, told, costs };
+    print(&report, &asked, &loaded.config, ctx)?;
     Ok(match report.problems.is_empty() {
         true => Exit::Done,
         false => Exit::Partial,
     })
 }
 
-fn tell(
-    report: &Report,
-    asks: Option<&Question>,
-    costs: &[Cost],
-    config: &Config,
-    ctx: &mut Ctx,
-) -> Result<()> {
+/// What others would be asked.
+struct Asked {
+    /// About unknown tools.
+    asks: Option<Question>,
+    /// About sessions.
+    told: Option<Predicted>,
+    /// By sinks.
+    costs: Vec<Cost>,
+}
+
+fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
+    let asks = asked.asks.as_ref();
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
         body["text_tokens"] = report.text_tokens().into();
         body["asks"] = serde_json::json!(asks.map(|question| &question.names));
-        body["sinks"] = costs.iter().map(Cost::json).collect();
+        let prices = config.llm.as_ref().map(|llm| llm.usd_per_million);
+        body["summaries"] = serde_json::json!(asked.told.map(|told| serde_json::json!({
+            "sessions": told.sessions,
+            "input_tokens": told.tokens.input,
+            "output_tokens": told.tokens.output,
+            "usd": told.tokens.usd(prices.unwrap_or_default()),
+        })));
+        body["sinks"] = asked.costs.iter().map(Cost::json).collect();
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("plan", body);
     }
@@ -121,7 +140,7 @@ fn tell(
         share(report.text_bytes, tally.read_bytes),
         count(report.text_tokens()),
     ))?;
-    requests(asks, costs, config, ctx)?;
+    requests(asked, config, ctx)?;
     for (reason, files) in &report.left_out {
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
@@ -140,8 +159,20 @@ fn tell(
 }
 
 /// What would be sent, and to whom.
-fn requests(asks: Option<&Question>, costs: &[Cost], config: &Config, ctx: &mut Ctx) -> Result<()> {
-    match (asks, &config.llm) {
+fn requests(asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
+    let costs = &asked.costs;
+    let told = asked.told.filter(|told| told.sessions > 0);
+    if let (Some(told), Some(llm)) = (told, &config.llm) {
+        ctx.out.line(format!(
+            "and ask {} at {} what {} came to that the store has: ≈ {} tokens, ${:.2}",
+            llm.model,
+            llm.endpoint,
+            plural(told.sessions, "session"),
+            count(told.tokens.total()),
+            told.tokens.usd(llm.usd_per_million),
+        ))?;
+    }
+    match (&asked.asks, &config.llm) {
         (Some(question), Some(llm)) => {
             let tools = plural(question.names.len() as u64, "unknown tool");
             let names = question.names.join(", ");
@@ -150,7 +181,7 @@ fn requests(asks: Option<&Question>, costs: &[Cost], config: &Config, ctx: &mut 
                 llm.model, llm.endpoint
             ))?;
         }
-        _ if costs.iter().any(Cost::has_model) => {}
+        _ if told.is_some() || costs.iter().any(Cost::has_model) => {}
         _ => ctx
             .out
             .line("in money: nothing; no language model is asked")?,

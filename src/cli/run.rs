@@ -12,6 +12,7 @@ use super::redact;
 use super::runlog;
 use super::setup::{self, Orders};
 use super::tables;
+use super::tell;
 use super::when::When;
 use crate::config::{Loaded, gate};
 use crate::model::consent::{Consent, TRACKING};
@@ -25,6 +26,7 @@ use crate::pipeline::report::Report;
 use crate::pipeline::run::{self, Setup};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
 use crate::pipeline::summarise;
+use crate::pipeline::tell::Told;
 use crate::store::{Access, Store, Stored};
 use anyhow::Result;
 
@@ -135,6 +137,7 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
     let enriches = pipeline.steps.contains(&Step::Enrich);
     if enriches {
         enrich::check(&loaded.config, &store, ctx)?;
+        tell::template(&loaded.config)?;
     }
     let uploads = pipeline.steps.contains(&Step::Upload);
     if uploads {
@@ -152,9 +155,9 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
             return Err(error);
         }
     };
-    let (enriched, summarised) = match enriches {
-        true => enrich(&loaded, orders.jobs, &mut store, ctx)?,
-        false => Default::default(),
+    let enriched = match enriches {
+        true => enrich(&loaded, &orders, &mut store, ctx)?,
+        false => Enrichment::default(),
     };
     let delivered = match uploads {
         true => deliver::upload(&loaded, &mut store, ctx)?,
@@ -165,7 +168,6 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
     let done = Done {
         report,
         enriched,
-        summarised,
         delivered,
         first,
     };
@@ -191,31 +193,49 @@ fn ingest(store: &mut Store, setup: &Setup<'_>, ctx: &Ctx) -> Result<Report> {
     ran
 }
 
-/// The step `enrich`: unknown tools are asked about, and sessions that rest get their page.
+/// What the step `enrich` did.
+#[derive(Default)]
+struct Enrichment {
+    tools: Enriched,
+    /// Pages of sessions.
+    pages: Stored,
+    told: Told,
+}
+
+/// The step `enrich`: unknown tools are asked about, sessions that rest get their page, and a model is
+/// asked what it adds.
 fn enrich(
     loaded: &Loaded,
-    jobs: usize,
+    orders: &Orders,
     store: &mut Store,
     ctx: &mut Ctx,
-) -> Result<(Enriched, Stored)> {
-    let enriched = enrich::enrich(&loaded.config, store, ctx)?;
+) -> Result<Enrichment> {
+    let tools = enrich::enrich(&loaded.config, store, ctx)?;
     let judge = activity::judge(ctx)?;
-    let mut orders = summarise::Orders {
+    let mut resting = summarise::Orders {
         now: ctx.now,
         settled_ms: loaded.config.chunk.gap_ms,
-        jobs,
+        jobs: orders.jobs,
         judge: &judge,
         hides: &mut |project| ctx.hides_paths_of(project),
     };
-    Ok((enriched, summarise::summarise(store, &mut orders)?))
+    let pages = summarise::summarise(store, &mut resting)?;
+    let told = tell::tell(loaded, orders, tools.tokens, store, ctx)?;
+    Ok(Enrichment { tools, pages, told })
+}
+
+impl Enrichment {
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let pages = written(&self.pages);
+        let told = tell::line(&self.told);
+        self.tools.line().into_iter().chain(pages).chain(told)
+    }
 }
 
 /// What the steps of a run did.
 struct Done {
     report: Report,
-    enriched: Enriched,
-    /// Pages of sessions.
-    summarised: Stored,
+    enriched: Enrichment,
     delivered: Vec<Delivered>,
     /// It was the first one.
     first: bool,
@@ -225,9 +245,7 @@ struct Done {
 fn log(pipeline: &Pipeline, done: &Done, ctx: &mut Ctx) -> Result<()> {
     let also: Vec<String> = done
         .enriched
-        .line()
-        .into_iter()
-        .chain(written(&done.summarised))
+        .lines()
         .chain(deliver::lines(&done.delivered, ctx))
         .collect();
     if !has_news(&done.report) && also.is_empty() {
@@ -308,10 +326,12 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     } = done;
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
-        body["tools_asked"] = enriched.asked.into();
-        body["tools_learned"] = enriched.learned.into();
-        body["summaries_written"] = (done.summarised.new + done.summarised.changed).into();
-        body["llm_tokens"] = enriched.tokens.into();
+        let Enrichment { tools, pages, told } = enriched;
+        body["tools_asked"] = tools.asked.into();
+        body["tools_learned"] = tools.learned.into();
+        body["summaries_written"] = (pages.new + pages.changed).into();
+        body["summaries_told"] = told.sessions.into();
+        body["llm_tokens"] = (tools.tokens + told.tokens.total()).into();
         body["sinks"] = serde_json::to_value(&done.delivered)?;
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("run", body);
@@ -323,9 +343,6 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     if ctx.out.quiet {
         return Ok(());
     }
-    if let Some(line) = enriched.line() {
-        ctx.out.line(line)?;
-    }
     if report.files_found == 0 {
         ctx.out.line("there are no logs in the configured places")?;
         ctx.out.note("hint: sessionmill status lists them")?;
@@ -335,7 +352,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     } else {
         news(report, ctx)?;
     }
-    if let Some(line) = written(&done.summarised) {
+    for line in enriched.lines() {
         ctx.out.line(line)?;
     }
     for line in deliver::lines(&done.delivered, ctx) {

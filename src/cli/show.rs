@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::{activity, places, sessions};
-use crate::insight::page::page;
+use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
 use crate::memory::summary::summary_of;
@@ -15,7 +15,7 @@ use crate::model::error::{Error, ErrorKind};
 use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::summary::{Outcome, Summary};
-use crate::store::{Found, SessionRow};
+use crate::store::{Found, SessionRow, Telling};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -41,14 +41,19 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             row.session.cwd = None;
             episodes.iter_mut().for_each(name_only);
         }
-        let mut summary = summary_of(&store, &episodes)?;
+        let telling = store.telling(&row.session.id)?;
+        let mut summary = match &telling {
+            Some(Telling::Told(told)) => Summary::clone(told),
+            _ => summary_of(&store, &episodes)?,
+        };
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
         summary.shorten_paths(&row.session.project_path, hides);
         let work = Work {
             activity: work,
             outcome: summary.outcome,
         };
-        return show_session(&row, &work, &summary, &episodes, &judge, ctx);
+        let page = Page { summary, telling };
+        return show_session(&row, &work, &page, &episodes, &judge, ctx);
     }
     if let Some(mut found) = store.episode(&args.id)? {
         let mut row = store.session(&found.session)?;
@@ -64,6 +69,21 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return show_episode(&found, row.as_ref(), &work, &judge, ctx);
     }
     Err(absent(&args.id, &gone).into())
+}
+
+/// A session's page, and what came of asking a model about it.
+struct Page {
+    summary: Summary,
+    telling: Option<Telling>,
+}
+
+fn telling_document(telling: &Telling) -> Value {
+    let (state, error) = match telling {
+        Telling::Waiting { error, .. } => ("waiting", error.as_deref()),
+        Telling::Told(_) => ("told", None),
+        Telling::Refused(why) => ("refused", Some(why.as_str())),
+    };
+    json!({"state": state, "error": error})
 }
 
 /// What is known of a session's work.
@@ -94,7 +114,7 @@ fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
 fn show_session(
     row: &SessionRow,
     work: &Work,
-    summary: &Summary,
+    page: &Page,
     episodes: &[Found],
     judge: &Judge,
     ctx: &mut Ctx,
@@ -110,7 +130,8 @@ fn show_session(
             json!({
                 "session": session,
                 "resume": resume(&row.session),
-                "summary": summary,
+                "summary": page.summary,
+                "telling": page.telling.as_ref().map(telling_document),
                 "segments": segments.iter().map(|s| segment_document(s, judge)).collect::<Vec<_>>(),
                 "episodes": episodes,
             }),
@@ -127,9 +148,13 @@ fn show_session(
             ctx.out.line(line)?;
         }
     }
-    if *summary != Summary::default() {
+    if page.summary != Summary::default() {
         ctx.out.line("")?;
-        ctx.out.text(page(summary, &work.activity.profile()))?;
+        ctx.out
+            .text(told(&page.summary, &work.activity.profile()))?;
+    }
+    if let Some(Telling::Refused(why)) = &page.telling {
+        ctx.out.note(format!("facts alone: {why}"))?;
     }
     for found in episodes {
         ctx.out.line("")?;

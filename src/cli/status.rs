@@ -172,6 +172,16 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         count(status.open),
         plural(status.forgotten, "session"),
     ))?;
+    let tellings = &status.tellings;
+    if tellings.keys().any(|state| state != "waiting") {
+        let told = tellings.iter().map(|(state, n)| match state.as_str() {
+            "told" => format!("{} told by a model", count(*n)),
+            "refused" => format!("{} by their facts alone", count(*n)),
+            _ => format!("{} not asked about", count(*n)),
+        });
+        let told: Vec<String> = told.collect();
+        ctx.out.line(format!("summaries: {}", told.join(", ")))?;
+    }
     if state.older > 0 {
         let older = plural(state.older, "episode");
         ctx.out.line(format!(
@@ -285,6 +295,7 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         "sessions": status.sessions,
         "episodes": {"sealed": status.sealed, "open": status.open, "older": state.older},
         "episode_sources": status.sources,
+        "tellings": status.tellings,
         "made_by": status.made_by,
         "read_bytes": status.read_bytes,
         "tail_bytes": status.tail_bytes,

@@ -76,8 +76,8 @@ pub struct SessionTracking {
     /// Seconds between looks of `watch`.
     #[schemars(range(min = 1), extend("x-error" = "check_interval must be > 0", "x-effect" = NOT_YET))]
     pub check_interval: u32,
-    /// Summarise settled sessions with a language model.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Let the language model at `llm` say what settled sessions came to, beside the facts. Sessions
+    /// older than `keep_length_days` aren't asked about.
     pub auto_summarize: bool,
     /// Deliver to sinks. false: the local store only, nothing is queued.
     pub store_in_graph: bool,
@@ -204,8 +204,8 @@ pub enum Kept {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Resilience {
-    /// What to do with a session while no language model answers.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// What to do with a session while no language model answers: its facts stand, and it asks again;
+    /// its facts stand; or the run fails.
     pub on_llm_unavailable: OnLlmUnavailable,
     /// Trying again.
     pub retry_queue: RetryQueue,
@@ -213,13 +213,17 @@ pub struct Resilience {
     pub notifications: Notifications,
 }
 
-/// The documents' only value.
+/// `session_tracking.resilience.on_llm_unavailable` (000-036).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum OnLlmUnavailable {
     /// Store as it is, summarise later.
     #[default]
     StoreRawAndRetry,
+    /// Store as it is.
+    StoreRaw,
+    /// Exit with 1.
+    Fail,
 }
 
 /// `session_tracking.resilience.retry_queue`.
@@ -287,21 +291,19 @@ pub struct Summarization {
     /// Belongs one level up: `session_tracking.auto_summarize` decides (D13).
     #[schemars(extend("x-effect" = "accepted, without effect: session_tracking.auto_summarize decides"))]
     pub auto_summarize: Option<bool>,
-    /// Path of a prompt template. null: built from the session's activity.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Template of the question about a session: a name below `prompts` in the settings' folder, or
+    /// a path. null: `session-summary.md` there, else the built-in one.
     pub template: Option<String>,
     /// auto: from messages and tools; manual: `activity_vector` says it.
     pub type_detection: TypeDetection,
     /// Weights of the eight activities, for `type_detection: manual`.
     pub activity_vector: Option<ActivityWeights>,
     /// Priority below which a field isn't asked for.
-    #[schemars(range(min = 0.0, max = 1.0), extend("x-error" = "extraction_threshold must be between 0 and 1", "x-effect" = NOT_YET))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-error" = "extraction_threshold must be between 0 and 1"))]
     pub extraction_threshold: f64,
     /// Ask for decisions.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub include_decisions: bool,
     /// Ask for errors and how they were resolved.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub include_errors_resolved: bool,
     /// Path of the cache of classified tools. null: `tool_classification_cache.json` in the
     /// settings' folder.

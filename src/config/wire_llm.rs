@@ -20,10 +20,17 @@ pub struct Llm {
     /// Seconds for a whole answer.
     #[schemars(range(min = 1, max = 3600), extend("x-error" = "timeout_s must be between 1 and 3600"))]
     pub timeout_s: u32,
+    /// Tokens of one question with its answer: of a long session only so much is shown.
+    #[schemars(range(min = 4000), extend("x-error" = "context_tokens must be at least 4000"))]
+    pub context_tokens: u32,
     /// Tokens that one run may use. null: no bound.
     pub max_tokens_per_run: Option<u64>,
     /// US dollars that one run may cost, by the prices below. null: no bound.
     pub max_usd_per_run: Option<f64>,
+    /// Tokens that one day (UTC) may use. null: no bound.
+    pub max_tokens_per_day: Option<u64>,
+    /// US dollars that one day (UTC) may cost. null: no bound.
+    pub max_usd_per_day: Option<f64>,
     /// US dollars for a million tokens that the model reads.
     #[schemars(range(min = 0.0), extend("x-error" = "usd_per_million_input must not be below 0"))]
     pub usd_per_million_input: f64,
@@ -40,8 +47,11 @@ impl Default for Llm {
             model: None,
             key_env: None,
             timeout_s: 60,
+            context_tokens: 32_000,
             max_tokens_per_run: None,
             max_usd_per_run: None,
+            max_tokens_per_day: None,
+            max_usd_per_day: None,
             usd_per_million_input: 0.4,
             usd_per_million_output: 1.6,
         }

@@ -24,4 +24,5 @@ pub mod report;
 pub mod run;
 pub mod spec;
 pub mod summarise;
+pub mod tell;
 pub mod window;

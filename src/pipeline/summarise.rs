@@ -12,7 +12,7 @@ use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::summary::Summary;
 use crate::model::time::Time;
-use crate::store::{self, Found, Page, Resting, Store, Unsummarised};
+use crate::store::{self, Found, Page, Resting, Store, Telling, Unsummarised};
 use anyhow::Result;
 use rayon::prelude::*;
 
@@ -34,7 +34,7 @@ pub struct Orders<'a> {
 }
 
 /// A session as it was read.
-struct Whole {
+pub(super) struct Whole {
     session: Unsummarised,
     hides: bool,
     episodes: Vec<Found>,
@@ -63,24 +63,28 @@ pub fn summarise(store: &mut Store, orders: &mut Orders<'_>) -> Result<store::St
     while waiting.peek().is_some() {
         let (mut read, mut bytes) = (Vec::new(), 0);
         for session in waiting.by_ref() {
-            let episodes = store.episodes(&session.id)?;
-            bytes += episodes.iter().map(|e| e.episode.text.len()).sum::<usize>();
-            read.push(Whole {
-                hides: (orders.hides)(&session.project_path)?,
-                session,
-                episodes,
-            });
+            let hides = (orders.hides)(&session.project_path)?;
+            let whole = Whole::read(store, session, hides)?;
+            bytes += whole.bytes();
+            read.push(whole);
             if bytes >= READ_BYTES {
                 break;
             }
         }
         let sessions = read.iter().map(|whole| {
-            let stored = Stored::read(store, &whole.episodes)?;
-            Ok((whole, stored))
+            let told = match store.telling(&whole.session.id)? {
+                Some(Telling::Told(summary)) => Some(*summary),
+                _ => None,
+            };
+            Ok((whole, whole.stored(store)?, told))
         });
-        let sessions: Vec<(&Whole, Stored<'_>)> = sessions.collect::<Result<_>>()?;
+        type Session<'e> = (&'e Whole, Stored<'e>, Option<Summary>);
+        let sessions: Vec<Session<'_>> = sessions.collect::<Result<_>>()?;
         let judge = orders.judge;
-        let made = |(whole, stored): &(&Whole, Stored<'_>)| whole.page(stored, judge);
+        let made = |(whole, stored, told): &Session<'_>| match told {
+            Some(summary) => whole.page(summary, judge),
+            None => whole.page_of_facts(stored, judge),
+        };
         let pages: Vec<Page> = pool.install(|| sessions.par_iter().map(made).collect());
         stored.merge(store.put_summaries(&pages, orders.now)?);
     }
@@ -88,22 +92,56 @@ pub fn summarise(store: &mut Store, orders: &mut Orders<'_>) -> Result<store::St
 }
 
 impl Whole {
-    fn page(&self, stored: &Stored<'_>, judge: &Judge) -> Page {
-        let id = &self.session.id;
-        if self.episodes.iter().any(|e| e.episode.text.is_empty()) {
-            return Page::as_before(id);
-        }
+    pub(super) fn read(store: &Store, session: Unsummarised, hides: bool) -> Result<Whole> {
+        Ok(Whole {
+            episodes: store.episodes(&session.id)?,
+            hides,
+            session,
+        })
+    }
+
+    /// Its items, which lie in the store beside the texts.
+    pub(super) fn stored(&self, store: &Store) -> Result<Stored<'_>> {
+        Ok(Stored::read(store, &self.episodes)?)
+    }
+
+    /// Its facts, with paths as they may be shown; `None`: there is nothing to tell.
+    pub(super) fn facts(&self, stored: &Stored<'_>) -> Option<Summary> {
         let mut summary = stored.summary();
+        let tells = summary != Summary::default();
+        summary.shorten_paths(&self.session.project_path, self.hides);
+        tells.then_some(summary)
+    }
+
+    /// What its work is told by.
+    pub(super) fn tally(&self) -> ActivityTally {
+        let exchanges = self.episodes.iter().flat_map(|e| &e.episode.exchanges);
+        exchanges.map(|exchange| &exchange.tally).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        self.episodes.iter().map(|e| e.episode.text.len()).sum()
+    }
+
+    fn page_of_facts(&self, stored: &Stored<'_>, judge: &Judge) -> Page {
+        if self.episodes.iter().any(|e| e.episode.text.is_empty()) {
+            return Page::as_before(&self.session.id);
+        }
+        match self.facts(stored) {
+            Some(facts) => self.page(&facts, judge),
+            None => Page::nothing(&self.session.id),
+        }
+    }
+
+    /// The page that tells this.
+    pub(super) fn page(&self, summary: &Summary, judge: &Judge) -> Page {
+        let id = &self.session.id;
         let last = self.episodes.iter().max_by_key(|e| e.episode.ended_at);
-        let Some(last) = last.filter(|_| summary != Summary::default()) else {
+        let Some(last) = last else {
             return Page::nothing(id);
         };
-        let files = summary.files_modified.iter();
-        let files = files.map(|file| file.what.path.clone()).collect();
-        summary.shorten_paths(&self.session.project_path, self.hides);
-        let exchanges = self.episodes.iter().flat_map(|e| &e.episode.exchanges);
-        let tally: ActivityTally = exchanges.map(|exchange| &exchange.tally).sum();
-        let text = body(&summary, &judge.activity(&tally).profile());
+        let chunks = self.episodes.iter().map(|found| &found.episode);
+        let tally = self.tally();
         let objective = || summary.objective.as_ref().map(|told| told.what.clone());
         let title = self.session.title.clone().or_else(objective);
         let episode = Episode {
@@ -111,8 +149,10 @@ impl Whole {
             source: EpisodeSource::SessionSummary,
             sealed: true,
             title: title.unwrap_or_default(),
-            text,
-            files,
+            text: body(summary, &judge.activity(&tally).profile()),
+            files: chunks
+                .flat_map(|chunk| chunk.files.iter().cloned())
+                .collect(),
             exchanges: vec![ExchangeTally { line: 0, tally }],
             ..self.extent()
         };

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 22] = [
+static TABLES: [Shown; 23] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -229,6 +229,12 @@ static TABLES: [Shown; 22] = [
         order: "@episode, @name.path",
     },
     Shown {
+        table: "telling",
+        columns: &["session=@session", "state", "content=hex(content)", "tally=summary", "-attempts", "-next_at", "-error", "-at"],
+        rows: None,
+        order: "@session",
+    },
+    Shown {
         table: "words_docsize",
         columns: &["episode=(SELECT hex(e.id) FROM episode e WHERE e.n = t.id)", "sz=hex(sz)", "-id", "-origin"],
         rows: None,
@@ -279,8 +285,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Tables that hold nothing of their own: shared strings, and the index's inner pages; and what
-    /// is left to do, which depends on when runs came.
-    const INNER: [&str; 7] = [
+    /// is left to do and what was spent, which depends on when runs came.
+    const INNER: [&str; 8] = [
         "name",
         "words",
         "words_config",
@@ -288,6 +294,7 @@ mod tests {
         "words_idx",
         "due",
         "unsummarised",
+        "spent",
     ];
 
     #[test]

@@ -38,6 +38,7 @@ mod standing;
 mod stats;
 mod status;
 mod summaries;
+mod telling;
 #[cfg(test)]
 mod tests;
 pub mod words;
@@ -62,6 +63,7 @@ pub use standing::Standing;
 pub use stats::{Stats, StatsRow};
 pub use status::{RejectRow, Status, UnknownRow, VersionRow};
 pub use summaries::{Page, Resting, Unsummarised};
+pub use telling::{Spent, Telling, Untold};
 
 use crate::model::error::Error;
 use rusqlite::Connection;

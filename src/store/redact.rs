@@ -28,9 +28,10 @@ const TEXTS: [(&str, &str); 7] = [
 ];
 
 /// Columns of packed JSON.
-const VALUES: [(&str, &str); 5] = [
+const VALUES: [(&str, &str); 6] = [
     ("session", "facts"),
     ("outline", "findings"),
+    ("telling", "summary"),
     ("fold", "carry"),
     ("fold", "sealed"),
     ("fold", "tail"),
@@ -212,6 +213,7 @@ fn values(db: &Connection, table: &str, column: &str, mask: &Mask<'_>) -> rusqli
     let key = match table {
         "fold" => "file",
         "outline" => "episode",
+        "telling" => "session",
         _ => "n",
     };
     let all: Vec<i64> = db

@@ -6,11 +6,13 @@ use super::episodes::Found;
 use super::fault::failed;
 use super::forget::NOT_FORGOTTEN;
 use super::prepare::Row;
+use super::telling::{ask_again, untell};
 use super::write::{self, EpisodeWriter};
 use super::{Result, Store};
 use crate::model::episode::Episode;
 use crate::model::time::Time;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
@@ -136,19 +138,7 @@ impl Store {
             let tx = self
                 .db
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut by_group: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
-            for page in pages {
-                by_group.entry(&page.group).or_default().push(page);
-            }
-            let mut stored = Stored::default();
-            for (group, pages) in by_group {
-                let stamp = Stamp { indexed_at, group };
-                let mut writer = EpisodeWriter::new(&tx, &mut self.names, &stamp);
-                for page in pages {
-                    put(&tx, page, indexed_at, &mut writer)?;
-                }
-                stored.merge(writer.finish()?);
-            }
+            let stored = put_all(&tx, &mut self.names, pages, indexed_at)?;
             tx.commit()?;
             Ok(stored)
         };
@@ -159,6 +149,32 @@ impl Store {
         self.dirty |= self.db.total_changes() != before;
         stored
     }
+}
+
+/// Writes pages, group by group.
+pub(super) fn put_all(
+    db: &Connection,
+    names: &mut FxHashMap<String, i64>,
+    pages: &[Page],
+    at: Time,
+) -> rusqlite::Result<Stored> {
+    let mut by_group: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
+    for page in pages {
+        by_group.entry(&page.group).or_default().push(page);
+    }
+    let mut stored = Stored::default();
+    for (group, pages) in by_group {
+        let stamp = Stamp {
+            indexed_at: at,
+            group,
+        };
+        let mut writer = EpisodeWriter::new(db, names, &stamp);
+        for page in pages {
+            put(db, page, at, &mut writer)?;
+        }
+        stored.merge(writer.finish()?);
+    }
+    Ok(stored)
 }
 
 fn put<'a>(
@@ -181,6 +197,7 @@ fn put<'a>(
         (Some((session, file)), Says::This(row)) => {
             writer.upsert(session, file, row, &page.made_by)?;
             keep_from_sinks(db, session, at)?;
+            ask_again(db, session)?;
         }
         _ => writer.remove_id(Page::id(&page.session))?,
     }
@@ -217,6 +234,7 @@ pub(super) fn set_unsummarised(db: &Connection, session: i64) -> rusqlite::Resul
 
 /// Takes a session's page away: some of what it tells is to be forgotten, or nothing is left.
 pub(super) fn remove_summary(db: &Connection, session: i64) -> rusqlite::Result<()> {
+    untell(db, session)?;
     let page: Option<i64> = db
         .prepare_cached("SELECT n FROM episode WHERE session = ?1 AND source = 'session_summary'")?
         .query_row(params![session], |row| row.get(0))

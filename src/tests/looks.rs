@@ -113,6 +113,7 @@ fn json_documents_have_the_fields_that_the_docs_name() {
                 "tools_learned",
                 "llm_tokens",
                 "summaries_written",
+                "summaries_told",
             ] {
                 wants.remove(gone);
             }

@@ -172,7 +172,7 @@ mod tests {
         let words = "## Done\n\nAll pass.\n```\ncode\n```\n---\n| a | b |\n- one";
         assert_eq!(
             beginning(words).as_deref(),
-            Some("Done\n\nAll pass.\n- one")
+            Some("Done\nAll pass.\n- one")
         );
         let long = beginning(&"Many words here. ".repeat(90)).unwrap();
         assert!(long.len() < BEGINNING_BYTES_MAX, "{long}");

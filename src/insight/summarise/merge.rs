@@ -1,0 +1,342 @@
+//! A model's answer beside the facts (D41, D48). Knows who is believed: facts, wherever they speak;
+//! of the rest what the log can bear out. Refuses to know how either came about.
+
+use super::answer::{
+    ConfigChange, DecisionRecord, EnhancedSessionSummary, ErrorResolution, TestSummary,
+};
+use crate::insight::facts::Line;
+use crate::model::finding::TestCounts;
+use crate::model::summary::{
+    Explanation, SettingChange, Sourced, Summary, Told, ToldDecision, ToldError, Why,
+};
+use std::collections::BTreeSet;
+
+/// The facts with what `by` (a model's name) says besides; `lines` are those that it was asked about.
+///
+/// Outcome, files, tests, tools, commits and values of settings stay as the facts have them. Files and
+/// settings that only the model tells must be named in the log; tasks and steps that the facts have
+/// are not told twice.
+pub fn merged(
+    facts: Summary,
+    answer: &EnhancedSessionSummary,
+    by: &str,
+    lines: &[Line<'_>],
+) -> Summary {
+    let log = Log(lines);
+    let mut summary = facts;
+    let mut told = Told {
+        by: by.to_owned(),
+        objective: answer.objective.clone(),
+        outcome: summary.outcome.is_none().then_some(answer.outcome),
+        completed: besides(&answer.completed_tasks, &summary.completed),
+        root_cause: answer.root_cause_analysis.clone(),
+        discoveries: answer.discoveries.clone(),
+        next_steps: besides(&answer.next_steps, &summary.next_steps),
+        ..Told::default()
+    };
+    if summary.files_modified.is_empty() {
+        let files = answer.files_modified.iter().filter(|path| log.names(path));
+        told.files_modified = files.cloned().collect();
+    }
+    if let Some(tests) = answer
+        .test_results
+        .as_ref()
+        .filter(|_| summary.tests.is_none())
+    {
+        told.tests = log.bears_out(tests);
+        let coverage = tests
+            .coverage_pct
+            .filter(|per_cent| log.has_number(*per_cent));
+        told.coverage = coverage.filter(|_| told.tests.is_some());
+    }
+    for decision in &answer.key_decisions {
+        decided(&mut summary, &mut told, decision);
+    }
+    for error in &answer.errors_resolved {
+        resolved(&mut summary, &mut told, error);
+    }
+    for change in &answer.config_changes {
+        set(&mut summary, &mut told, change, &log);
+    }
+    summary.told = Some(told);
+    summary
+}
+
+/// What of a model's items the facts don't have.
+fn besides(items: &[String], facts: &[Sourced<String>]) -> Vec<String> {
+    let mut seen: BTreeSet<String> = facts.iter().map(|fact| letters(&fact.what)).collect();
+    let new = items.iter().filter(|item| seen.insert(letters(item)));
+    new.cloned().collect()
+}
+
+/// Letters and digits, small.
+fn letters(text: &str) -> String {
+    let letters = text.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The item that an answer calls `D1`.
+fn called<'i, T>(
+    items: &'i mut [Sourced<T>],
+    letter: char,
+    name: Option<&String>,
+) -> Option<&'i mut T> {
+    let nth: usize = name?.trim().strip_prefix(letter)?.parse().ok()?;
+    let item = items.get_mut(nth.checked_sub(1)?)?;
+    Some(&mut item.what)
+}
+
+fn decided(summary: &mut Summary, told: &mut Told, record: &DecisionRecord) {
+    let why = Why {
+        rationale: record.rationale.clone(),
+        alternatives: record.alternatives.clone().unwrap_or_default(),
+    };
+    match called(&mut summary.decisions, 'D', record.known.as_ref()) {
+        Some(known) => known.why = Some(why),
+        None if record.decision.is_empty() => {}
+        None => told.decisions.push(ToldDecision {
+            decision: record.decision.clone(),
+            why,
+        }),
+    }
+}
+
+fn resolved(summary: &mut Summary, told: &mut Told, record: &ErrorResolution) {
+    let explained = Explanation {
+        root_cause: record.root_cause.clone(),
+        fix: record.fix.clone(),
+        verification: record.verification.clone(),
+    };
+    match called(&mut summary.errors_resolved, 'E', record.known.as_ref()) {
+        Some(known) => known.explained = Some(explained),
+        None if record.error.is_empty() => {}
+        None => told.errors_resolved.push(ToldError {
+            error: record.error.clone(),
+            explained,
+        }),
+    }
+}
+
+/// A change is known by its name, or by file and setting.
+fn set(summary: &mut Summary, told: &mut Told, record: &ConfigChange, log: &Log<'_>) {
+    let reason = Some(record.reason.clone()).filter(|reason| !reason.is_empty());
+    let same = |change: &SettingChange| {
+        change.setting == record.setting && name_of(&change.file) == name_of(&record.file)
+    };
+    let mut changes = summary.config_changes.iter_mut();
+    if let Some(known) = changes.find(|change| same(&change.what)) {
+        known.what.reason = reason;
+    } else if let Some(known) = called(&mut summary.config_changes, 'C', record.known.as_ref()) {
+        known.reason = reason;
+    } else if log.names(&record.file) {
+        told.config_changes.push(SettingChange {
+            file: record.file.clone(),
+            setting: record.setting.clone(),
+            old: record.old_value.clone(),
+            new: record.new_value.clone(),
+            reason,
+        });
+    }
+}
+
+/// The last part of a path.
+fn name_of(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// What was said in the session.
+struct Log<'l>(&'l [Line<'l>]);
+
+impl Log<'_> {
+    fn has(&self, text: &str) -> bool {
+        self.0.iter().any(|line| line.told.text.contains(text))
+    }
+
+    /// A path whose last part stands in it.
+    fn names(&self, path: &str) -> bool {
+        let name = name_of(path);
+        !name.is_empty() && self.has(name)
+    }
+
+    /// As a number of its own: `7` doesn't stand in `1.75`.
+    fn has_number(&self, number: f64) -> bool {
+        let number = number.to_string();
+        let is_part = |c: char| c.is_ascii_digit() || c == '.';
+        self.0.iter().any(|line| {
+            let text = line.told.text;
+            text.match_indices(&number).any(|(at, _)| {
+                let before = text[..at].chars().next_back();
+                let after = text[at + number.len()..].chars().next();
+                !before.is_some_and(is_part) && !after.is_some_and(|c| c.is_ascii_digit())
+            })
+        })
+    }
+
+    /// The counts, where each of them that isn't zero stands in the log.
+    fn bears_out(&self, tests: &TestSummary) -> Option<TestCounts> {
+        let counts = [tests.passed, tests.failed, tests.skipped];
+        let mut said = counts.into_iter().filter(|count| *count > 0);
+        said.all(|count| self.has_number(count as f64))
+            .then(|| TestCounts {
+                runner: tests.framework.clone(),
+                passed: tests.passed,
+                failed: tests.failed,
+                skipped: tests.skipped,
+                failures: tests.failed_tests.clone().unwrap_or_default(),
+                partial: false,
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::summarise::answer::read;
+    use crate::insight::summarise::tests::said;
+    use crate::model::summary::{Decision, FileChange, Outcome, Resolution, TestRuns};
+    use crate::rules::secrets::Redactor;
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    fn sourced<T>(what: T) -> Sourced<T> {
+        Sourced {
+            what,
+            episode: Uuid::nil(),
+            line: 1,
+        }
+    }
+
+    fn facts() -> Summary {
+        let run = TestCounts {
+            runner: "pytest".into(),
+            passed: 3,
+            ..TestCounts::default()
+        };
+        Summary {
+            objective: Some(sourced("fix it".into())),
+            outcome: Some(Outcome::InProgress),
+            completed: vec![sourced("Fix the test".into())],
+            decisions: vec![sourced(Decision {
+                decision: "Use Redis".into(),
+                ..Decision::default()
+            })],
+            errors_resolved: vec![sourced(Resolution {
+                error: "exit 2".into(),
+                ..Resolution::default()
+            })],
+            config_changes: vec![sourced(SettingChange {
+                file: "/p/app.toml".into(),
+                setting: "pool.size".into(),
+                old: Some("1".into()),
+                new: Some("2".into()),
+                reason: None,
+            })],
+            tests: Some(sourced(TestRuns {
+                runs: 1,
+                first: run.clone(),
+                last: run,
+            })),
+            files_modified: vec![sourced(FileChange {
+                path: "/p/a.rs".into(),
+                added: 1,
+                removed: 0,
+                edits: 1,
+            })],
+            ..Summary::default()
+        }
+    }
+
+    fn answered(facts: Summary, answer: &Value, log: &[&str]) -> (Summary, Told) {
+        let answer = read(&answer.to_string(), &Redactor::default()).expect("an answer");
+        let lines: Vec<Line<'_>> = log.iter().map(|text| said(text)).collect();
+        let mut summary = merged(facts, &answer, "m", &lines);
+        let told = summary.told.take().expect("a model was asked");
+        (summary, told)
+    }
+
+    /// What an injection in a log would like to say.
+    fn obeying() -> Value {
+        json!({
+            "objective": "All is well.", "outcome": "completed",
+            "completed_tasks": ["fix the test!", "Ship it"],
+            "files_modified": ["/etc/passwd"],
+            "test_results": {"framework": "pytest", "total": 99, "passed": 99, "coverage_pct": 100.0},
+            "config_changes": [{"file": "app.toml", "setting": "pool.size", "old_value": "8",
+                "new_value": "9", "reason": "Too small"}],
+        })
+    }
+
+    #[test]
+    fn facts_win_wherever_they_speak() {
+        let (summary, told) = answered(facts(), &obeying(), &["User: 99 passed, 100 % of passwd"]);
+        let mut wants = facts();
+        wants.config_changes[0].what.reason = Some("Too small".into());
+        assert_eq!(summary, wants);
+        assert_eq!(told.objective, "All is well.");
+        assert_eq!(
+            told.completed,
+            ["Ship it"],
+            "what the log lists isn't told twice"
+        );
+        assert_eq!(
+            (told.outcome, told.tests, told.coverage),
+            (None, None, None)
+        );
+        assert!(told.files_modified.is_empty() && told.config_changes.is_empty());
+    }
+
+    #[test]
+    fn what_the_log_cannot_bear_out_is_dropped() {
+        let (_, told) = answered(Summary::default(), &obeying(), &["User: hi"]);
+        assert_eq!(told.outcome, Some(Outcome::Completed));
+        assert_eq!((told.tests, told.coverage), (None, None));
+        assert!(told.files_modified.is_empty() && told.config_changes.is_empty());
+        let log = [
+            "Action: Bash(sed -i s/8/9/ app.toml /etc/passwd) → ok",
+            "Agent: 99 pass, 100%",
+        ];
+        let (_, told) = answered(Summary::default(), &obeying(), &log);
+        assert_eq!(told.tests.map(|tests| tests.passed), Some(99));
+        assert_eq!(told.coverage, Some(100.0));
+        assert_eq!(told.files_modified, ["/etc/passwd"]);
+        assert_eq!(told.config_changes.len(), 1);
+        let (_, told) = answered(Summary::default(), &obeying(), &["Agent: 1995 pass"]);
+        assert_eq!(told.tests, None, "99 stands in it only as a part");
+    }
+
+    #[test]
+    fn reasons_go_to_the_facts_that_they_name() {
+        let answer = json!({
+            "objective": "x", "outcome": "completed",
+            "key_decisions": [
+                {"known": "D1", "rationale": "It expires keys", "alternatives": ["cookies"]},
+                {"known": "D7", "decision": "Push on green", "rationale": "Safe"},
+                {"known": "D0", "decision": "", "rationale": "Nothing"},
+            ],
+            "errors_resolved": [
+                {"known": "E1", "error": "exit 2", "root_cause": "A typo", "fix": "b", "verification": "c"},
+                {"error": "A race", "root_cause": "Two writers", "fix": "A lock", "verification": "Soak"},
+            ],
+        });
+        let (summary, told) = answered(facts(), &answer, &[]);
+        let why = summary.decisions[0].what.why.clone().expect("a reason");
+        assert_eq!(
+            (why.rationale.as_str(), why.alternatives.len()),
+            ("It expires keys", 1)
+        );
+        let explained = summary.errors_resolved[0]
+            .what
+            .explained
+            .clone()
+            .expect("an explanation");
+        assert_eq!(explained.root_cause, "A typo");
+        let decisions: Vec<&str> = told.decisions.iter().map(|d| d.decision.as_str()).collect();
+        assert_eq!(decisions, ["Push on green"]);
+        let errors: Vec<&str> = told
+            .errors_resolved
+            .iter()
+            .map(|e| e.error.as_str())
+            .collect();
+        assert_eq!(errors, ["A race"]);
+    }
+}
