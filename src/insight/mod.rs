@@ -7,3 +7,4 @@ pub mod outcome;
 pub mod page;
 pub mod patterns;
 pub mod recap;
+pub mod summarise;

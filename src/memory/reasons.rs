@@ -109,8 +109,8 @@ mod tests {
     fn a_word_is_found_with_its_ending_and_no_other_word_is() {
         let decision = Decision {
             decision: "Let's keep sessions in Redis".into(),
-            about: None,
             instead_of: Some("signed cookies".into()),
+            ..Decision::default()
         };
         let count = |question: &str| matches(&decision, &content_words(question));
         assert_eq!(count("redis session cookie"), 3);

@@ -2,12 +2,14 @@
 //! how they are told.
 
 use super::finding::TestCounts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
-/// A session in one page. What is absent or empty was not in its logs; nothing is guessed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A session in one page. What is absent or empty was not in its logs; nothing is guessed but what a
+/// language model says: [`Summary::told`], and of an item its reasons.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
     /// What was asked for: one or two sentences.
@@ -38,6 +40,9 @@ pub struct Summary {
     pub mcp_tools_used: Vec<(String, u64)>,
     /// Tasks that are open, and what the agent's last words propose.
     pub next_steps: Vec<Sourced<String>>,
+    /// What a language model says besides; absent where none was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
 }
 
 impl Summary {
@@ -100,8 +105,83 @@ pub struct Sourced<T> {
     pub line: u64,
 }
 
-/// What somebody chose (003-103).
+/// What a language model says of a session beside the facts. It names no lines: nothing here was
+/// found in the log but what says so.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Told {
+    /// The model's name.
+    pub by: String,
+    /// What the session was for, in one or two sentences.
+    pub objective: String,
+    /// How it ended; absent where the facts say it.
+    pub outcome: Option<Outcome>,
+    /// Tasks that were accomplished, without those that the log lists.
+    pub completed: Vec<String>,
+    /// What was behind the errors.
+    pub root_cause: Option<String>,
+    /// Errors that the facts don't have.
+    pub errors_resolved: Vec<ToldError>,
+    /// Settings that the facts don't have, in files that the log names.
+    pub config_changes: Vec<SettingChange>,
+    /// What was learned.
+    pub discoveries: Vec<String>,
+    /// Decisions that the facts don't have.
+    pub decisions: Vec<ToldDecision>,
+    /// Tests; absent where the facts have some.
+    pub tests: Option<TestCounts>,
+    /// Per cent of the code that tests reached; a number that the log has.
+    pub coverage: Option<f64>,
+    /// Files that the log names; none where the facts have some.
+    pub files_modified: Vec<String>,
+    /// What should happen next, without what the log lists.
+    pub next_steps: Vec<String>,
+}
+
+/// A decision as a model tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldDecision {
+    /// What was chosen.
+    pub decision: String,
+    /// And why.
+    #[serde(flatten)]
+    pub why: Why,
+}
+
+/// A model's reasons for a decision.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Why {
+    /// Why this.
+    pub rationale: String,
+    /// What else was considered.
+    pub alternatives: Vec<String>,
+}
+
+/// An error as a model tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldError {
+    /// What went wrong.
+    pub error: String,
+    /// And what became of it.
+    #[serde(flatten)]
+    pub explained: Explanation,
+}
+
+/// A model's explanation of an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Explanation {
+    /// What was behind it.
+    pub root_cause: String,
+    /// What helped.
+    pub fix: String,
+    /// How it was seen that it helped.
+    pub verification: String,
+}
+
+/// What somebody chose (003-103).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// What was chosen, or said.
     pub decision: String,
@@ -109,10 +189,13 @@ pub struct Decision {
     pub about: Option<String>,
     /// What it was chosen instead of.
     pub instead_of: Option<String>,
+    /// A language model's reasons for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
 }
 
 /// Something that failed and worked later (003-104).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
     /// The call that failed, as its digest tells it.
     pub call: String,
@@ -122,10 +205,13 @@ pub struct Resolution {
     pub changed: Vec<String>,
     /// The line of the record that worked.
     pub worked_at: u64,
+    /// A language model's explanation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained: Option<Explanation>,
 }
 
 /// A setting's way over a session (003-105).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingChange {
     /// The file.
     pub file: String,
@@ -135,6 +221,9 @@ pub struct SettingChange {
     pub old: Option<String>,
     /// What it is; absent where it is gone.
     pub new: Option<String>,
+    /// Why, as a language model says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Test runs of a session (003-106).
@@ -171,7 +260,7 @@ pub struct Commit {
 }
 
 /// How a session ended (003-108).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The last request is done.

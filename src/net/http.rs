@@ -76,7 +76,8 @@ impl Trouble {
         }
     }
 
-    fn asked_ms(&self) -> Option<u64> {
+    /// The wait that the server asks for, in milliseconds.
+    pub fn asked_ms(&self) -> Option<u64> {
         match self {
             Trouble::Status(_, Some(wait)) => u64::try_from(wait.as_millis()).ok(),
             _ => None,
@@ -147,16 +148,16 @@ impl Http {
     /// that the server asks for.
     ///
     /// # Errors
-    /// Of kind `Failed`; they name the endpoint and what it did, never what was sent or answered.
+    /// What the server did at last. A header that is none is the caller's trouble: `Odd`.
     pub fn post(
         &self,
         permit: &Permit,
         path: &str,
         headers: &[(&str, &str)],
         body: &Value,
-    ) -> Result<Value, Error> {
-        let headers = header_map(headers)?;
-        self.insist(permit, || {
+    ) -> Result<Value, Trouble> {
+        let headers = header_map(headers).map_err(|error| Trouble::Odd(error.message))?;
+        self.insist(|| {
             let answer = self.send(permit, Verb::Post, path, &headers, Some(body))?;
             read(answer, ANSWER_BYTES_MAX)
         })
@@ -165,23 +166,21 @@ impl Http {
     /// Posts to the permitted endpoint itself, as [`Http::post`] does; what it answers is not read.
     ///
     /// # Errors
-    /// As those of [`Http::post`].
+    /// Of kind `Failed`; they name the endpoint and what it did, never what was sent or answered.
     pub fn tell(&self, permit: &Permit, body: &Value) -> Result<(), Error> {
         let headers = header_map(&[])?;
-        self.insist(permit, || {
+        let told = self.insist(|| {
             self.send(permit, Verb::Post, "", &headers, Some(body))
                 .map(|_| ())
-        })
+        });
+        told.map_err(|trouble| failed(format!("{}: {trouble}", permit.endpoint())))
     }
 
     /// Tries again what may pass.
-    fn insist<T>(
-        &self,
-        permit: &Permit,
-        try_it: impl Fn() -> Result<T, Trouble>,
-    ) -> Result<T, Error> {
+    fn insist<T>(&self, try_it: impl Fn() -> Result<T, Trouble>) -> Result<T, Trouble> {
+        let mut attempt = 1;
         let mut wait_ms = WAIT_MS;
-        for attempt in 1.. {
+        loop {
             let trouble = match try_it() {
                 Ok(value) => return Ok(value),
                 Err(trouble) => trouble,
@@ -189,12 +188,12 @@ impl Http {
             let asked_ms = trouble.asked_ms();
             let is_over = attempt == ATTEMPTS_MAX || asked_ms.is_some_and(|ms| ms > WAIT_MS_MAX);
             if is_over || !trouble.may_pass() {
-                return Err(self.given_up(permit, &trouble.to_string()));
+                return Err(trouble);
             }
             (self.sleep)(asked_ms.unwrap_or(wait_ms));
+            attempt += 1;
             wait_ms *= 2;
         }
-        Err(self.given_up(permit, "no attempt"))
     }
 
     /// Asks once for `path` below the permitted endpoint. Of the answer only what `T` names is kept,
@@ -249,9 +248,6 @@ impl Http {
         ))
     }
 
-    fn given_up(&self, permit: &Permit, why: &str) -> Error {
-        failed(format!("{}: {why}", permit.endpoint()))
-    }
 }
 
 fn failed(message: String) -> Error {

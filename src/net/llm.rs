@@ -1,9 +1,10 @@
 //! Language models, in the two shapes that most servers speak. Knows where a prompt goes and where
 //! the text of an answer stands; refuses to know what is asked.
 
-use super::http::Http;
+use super::http::{Http, Trouble};
 use crate::model::consent::Permit;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::llm::{Said, Tokens, Turn, Unanswered};
 use serde_json::{Value, json};
 
 /// How a server is spoken to.
@@ -40,58 +41,143 @@ pub struct Answer {
 }
 
 impl Llm {
-    /// Asks once; the answer has at most `tokens_max` tokens.
+    /// Asks one question; the answer has at most `tokens_max` tokens.
     ///
     /// # Errors
-    /// As [`Http::post`], and where the answer hasn't the shape.
+    /// As [`Llm::say`].
     pub fn ask(&self, permit: &Permit, prompt: &str, tokens_max: u64) -> Result<Answer, Error> {
-        let messages = json!([{"role": "user", "content": prompt}]);
+        let turns = [Turn::Asks(prompt.to_owned())];
+        let said = self.say(permit, &turns, tokens_max);
+        let said = said.map_err(|why| Error::new(ErrorKind::Failed, why.to_string()))?;
+        Ok(Answer {
+            text: said.text,
+            tokens: said.tokens.unwrap_or_default().total(),
+        })
+    }
+
+    /// Says the turns of a conversation, the last one ours; the answer has at most `tokens_max`
+    /// tokens. What may pass is tried again, as [`Http::post`] does.
+    ///
+    /// # Errors
+    /// What came instead of an answer, with the endpoint's name.
+    pub fn say(
+        &self,
+        permit: &Permit,
+        turns: &[Turn],
+        tokens_max: u64,
+    ) -> Result<Said, Unanswered> {
         let key = self.key.as_deref().unwrap_or_default();
-        let answered = match self.shape {
+        let messages: Vec<Value> = turns.iter().map(message).collect();
+        let mut body = json!({"model": self.model, "messages": messages});
+        let posted = match self.shape {
             Shape::OpenAi => {
                 let bearer = format!("Bearer {key}");
                 let headers = [("authorization", bearer.as_str())];
                 let headers = &headers[..usize::from(self.key.is_some())];
-                let body = json!({
-                    "model": self.model, "messages": messages, "max_completion_tokens": tokens_max
-                });
-                self.http
-                    .post(permit, "/chat/completions", headers, &body)?
+                body["max_completion_tokens"] = tokens_max.into();
+                self.http.post(permit, "/chat/completions", headers, &body)
             }
             Shape::Anthropic => {
                 let headers = [("anthropic-version", ANTHROPIC_VERSION), ("x-api-key", key)];
                 let headers = &headers[..1 + usize::from(self.key.is_some())];
-                let body =
-                    json!({"model": self.model, "messages": messages, "max_tokens": tokens_max});
-                self.http.post(permit, "/v1/messages", headers, &body)?
+                body["max_tokens"] = tokens_max.into();
+                self.http.post(permit, "/v1/messages", headers, &body)
             }
         };
-        let text = match self.shape {
-            Shape::OpenAi => answered["choices"][0]["message"]["content"]
-                .as_str()
-                .map(str::to_owned),
-            Shape::Anthropic => answered["content"].as_array().map(|blocks| {
-                let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-                texts.collect()
-            }),
-        };
-        let Some(text) = text else {
-            let message = format!("{}: the answer has no text", permit.endpoint());
-            return Err(Error::new(ErrorKind::Failed, message));
-        };
-        Ok(Answer {
-            text,
-            tokens: tokens(&answered["usage"]),
-        })
+        let told = posted
+            .map_err(unanswered)
+            .and_then(|answered| match self.shape {
+                Shape::OpenAi => openai(&answered),
+                Shape::Anthropic => anthropic(&answered),
+            });
+        told.map_err(|instead| named(permit, instead))
     }
 }
 
-fn tokens(usage: &Value) -> u64 {
-    const COUNTS: [&str; 4] = [
-        "prompt_tokens",
-        "completion_tokens",
-        "input_tokens",
-        "output_tokens",
-    ];
-    COUNTS.iter().filter_map(|name| usage[name].as_u64()).sum()
+fn message(turn: &Turn) -> Value {
+    match turn {
+        Turn::Asks(text) => json!({"role": "user", "content": text}),
+        Turn::Answers(text) => json!({"role": "assistant", "content": text}),
+    }
+}
+
+/// Statuses that say that the question is at fault: malformed, too long, against the rules.
+const QUESTION_AT_FAULT: [u16; 3] = [400, 413, 422];
+
+fn unanswered(trouble: Trouble) -> Unanswered {
+    let why = trouble.to_string();
+    match trouble {
+        _ if trouble.may_pass() => Unanswered::Unavailable {
+            why,
+            after_ms: trouble.asked_ms(),
+        },
+        Trouble::Status(status, _) if QUESTION_AT_FAULT.contains(&status) => {
+            Unanswered::Refused { why }
+        }
+        _ => Unanswered::Misconfigured { why },
+    }
+}
+
+fn named(permit: &Permit, instead: Unanswered) -> Unanswered {
+    let named = |why: String| format!("{}: {why}", permit.endpoint());
+    match instead {
+        Unanswered::Unavailable { why, after_ms } => Unanswered::Unavailable {
+            why: named(why),
+            after_ms,
+        },
+        Unanswered::Misconfigured { why } => Unanswered::Misconfigured { why: named(why) },
+        Unanswered::Refused { why } => Unanswered::Refused { why: named(why) },
+    }
+}
+
+fn openai(answered: &Value) -> Result<Said, Unanswered> {
+    let choice = &answered["choices"][0];
+    let message = choice["message"].as_object().ok_or_else(no_text)?;
+    let ended = choice["finish_reason"].as_str();
+    if message.get("refusal").is_some_and(Value::is_string) || ended == Some("content_filter") {
+        return Err(refused());
+    }
+    let is_cut = ended == Some("length");
+    let text = message.get("content").and_then(Value::as_str);
+    let text = text.or(is_cut.then_some("")).ok_or_else(no_text)?;
+    Ok(Said {
+        text: text.to_owned(),
+        tokens: tokens(&answered["usage"], ["prompt_tokens", "completion_tokens"]),
+        is_cut,
+    })
+}
+
+fn anthropic(answered: &Value) -> Result<Said, Unanswered> {
+    let blocks = answered["content"].as_array().ok_or_else(no_text)?;
+    let ended = answered["stop_reason"].as_str();
+    if ended == Some("refusal") {
+        return Err(refused());
+    }
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    Ok(Said {
+        text: texts.collect(),
+        tokens: tokens(&answered["usage"], ["input_tokens", "output_tokens"]),
+        is_cut: ended == Some("max_tokens"),
+    })
+}
+
+/// The server speaks otherwise than it was configured to.
+fn no_text() -> Unanswered {
+    Unanswered::Misconfigured {
+        why: "the answer has no text".to_owned(),
+    }
+}
+
+fn refused() -> Unanswered {
+    Unanswered::Refused {
+        why: "the model refuses to answer".to_owned(),
+    }
+}
+
+fn tokens(usage: &Value, [input, output]: [&str; 2]) -> Option<Tokens> {
+    let (input, output) = (usage[input].as_u64(), usage[output].as_u64());
+    (input.is_some() || output.is_some()).then(|| Tokens {
+        input: input.unwrap_or_default(),
+        output: output.unwrap_or_default(),
+    })
 }

@@ -6,6 +6,7 @@ pub mod decisions;
 pub mod documents;
 pub mod endings;
 pub mod errors;
+pub mod extraction;
 pub mod fields;
 pub mod injected;
 pub mod keywords;

@@ -75,6 +75,7 @@ fn work(open: &mut Vec<Open<'_, '_>>, key: u32, now: &Line<'_>) -> Option<Source
             error: error.lines().next().unwrap_or_default().to_owned(),
             changed,
             worked_at: now.line,
+            explained: None,
         })
     })
 }

@@ -71,6 +71,7 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
         pull_requests: pull_requests(lines),
         mcp_tools_used: Vec::new(),
         next_steps: tasks::next_steps(tasks.open, last_words),
+        told: None,
     }
 }
 
@@ -119,8 +120,8 @@ pub fn decided(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
         if matches!(line.told.kind, ItemKind::Prompt | ItemKind::Aside) {
             let stated = decisions(line.words()).into_iter().map(|stated| Decision {
                 decision: stated.sentence.to_owned(),
-                about: None,
                 instead_of: stated.instead_of.map(str::to_owned),
+                ..Decision::default()
             });
             all.extend(stated.map(|decision| line.source(decision)));
         }
@@ -134,12 +135,12 @@ fn answered(finding: &Finding, line: &Line<'_>) -> Option<Decision> {
         Finding::Answered { question, answer } => Some(Decision {
             decision: answer.clone(),
             about: Some(question.clone()),
-            instead_of: None,
+            ..Decision::default()
         }),
         Finding::Approved => Some(Decision {
             decision: words::inside_parentheses(line.words())?.to_owned(),
             about: Some("plan approved".to_owned()),
-            instead_of: None,
+            ..Decision::default()
         }),
         _ => None,
     }
@@ -180,6 +181,7 @@ fn settings(lines: &[Line<'_>]) -> Vec<Sourced<SettingChange>> {
                 setting: setting.clone(),
                 old: old.clone(),
                 new: new.clone(),
+                reason: None,
             })),
         }
     }

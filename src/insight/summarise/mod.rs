@@ -1,0 +1,10 @@
+//! A session as a language model tells it (003 § 4, § 5): the question, what an answer is worth, and
+//! what it adds to the facts.
+//!
+//! Pure: `net` carries questions and answers. Reading order: [`priority`] (what is asked),
+//! [`content`] (what of the log is sent), [`prompt`] (the question), [`answer`] (what is accepted),
+//! [`ask`] (the conversation), [`merge`] (beside the facts).
+
+pub mod priority;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Which fields are worth asking for, by what kind of work a session was (003 § 5, D42). Knows
+//! priorities and thresholds; refuses to know how a field is asked for and answered.
+
+use crate::model::activity::ActivityVector;
+use crate::rules::extraction::{Field, fields};
+
+/// The priority of a field that no table knows (003-132).
+const UNKNOWN: f64 = 0.5;
+
+/// What the user wants asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wanted {
+    /// Fields with a lower priority aren't asked for (`summarization.extraction_threshold`).
+    pub threshold: f64,
+    /// `summarization.include_decisions`.
+    pub decisions: bool,
+    /// `summarization.include_errors_resolved`.
+    pub errors_resolved: bool,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Wanted {
+            threshold: 0.3,
+            decisions: true,
+            errors_resolved: true,
+        }
+    }
+}
+
+impl Wanted {
+    fn includes(&self, field: &Field) -> bool {
+        match field.name.as_str() {
+            "key_decisions" => self.decisions,
+            "errors_resolved" => self.errors_resolved,
+            _ => true,
+        }
+    }
+}
+
+/// How much a session's work speaks for a field, 0.0 to 1.0 (003-131).
+pub fn priority(field: &str, vector: &ActivityVector) -> f64 {
+    let known = fields().iter().find(|known| known.name == field);
+    known.map_or(UNKNOWN, |known| known.priority(vector))
+}
+
+/// The fields that are asked for with their priorities, the highest first; ties in the table's order.
+pub fn asked(vector: &ActivityVector, wanted: &Wanted) -> Vec<(&'static Field, f64)> {
+    let all = fields().iter().filter(|field| wanted.includes(field));
+    let mut asked: Vec<_> = all.map(|field| (field, field.priority(vector))).collect();
+    asked.retain(|(_, priority)| *priority >= wanted.threshold);
+    asked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::summarise::tests::{golden, vector};
+    use crate::model::activity::Dimension;
+
+    #[test]
+    fn every_golden_case_has_its_priorities_and_its_fields() {
+        let Some(golden) = golden("extraction_priority") else {
+            return;
+        };
+        for case in golden["cases"].as_array().expect("cases") {
+            let vector = vector(&case["vector"]);
+            let wants = &case["want"];
+            if let Some(unknown) = wants.as_f64() {
+                assert_eq!(priority("no_such_field", &vector), unknown);
+                continue;
+            }
+            for (field, wants) in wants["priorities"].as_object().expect("priorities") {
+                let found = priority(field, &vector);
+                let wants = wants.as_f64().expect("a number");
+                assert!((found - wants).abs() < 1e-9, "{} {field}", case["id"]);
+            }
+            for (threshold, wants) in wants["fields"].as_object().expect("fields") {
+                let wanted = Wanted {
+                    threshold: threshold.parse().expect("a number"),
+                    ..Wanted::default()
+                };
+                let found = asked(&vector, &wanted);
+                let found: Vec<&str> = found.iter().map(|(f, _)| f.name.as_str()).collect();
+                assert_eq!(serde_json::json!(found), *wants, "{} {threshold}", case["id"]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_user_leaves_out_is_not_asked_for() {
+        let all = ActivityVector::from_values(|_| 1.0).expect("in range");
+        let names = |wanted: &Wanted| -> Vec<&str> {
+            asked(&all, wanted)
+                .iter()
+                .map(|(f, _)| f.name.as_str())
+                .collect()
+        };
+        let wanted = Wanted::default();
+        assert_eq!(names(&wanted).len(), 10);
+        let no_decisions = names(&Wanted {
+            decisions: false,
+            ..wanted
+        });
+        assert!(no_decisions.len() == 9 && !no_decisions.contains(&"key_decisions"));
+        let no_errors = names(&Wanted {
+            errors_resolved: false,
+            ..wanted
+        });
+        assert!(no_errors.len() == 9 && !no_errors.contains(&"errors_resolved"));
+    }
+
+    #[test]
+    fn errors_stand_above_discoveries_where_something_was_fixed() {
+        let vector = ActivityVector::from_values(|d| match d {
+            Dimension::Fixing => 0.9,
+            Dimension::Exploring => 0.4,
+            _ => 0.0,
+        });
+        let vector = vector.expect("in range");
+        let errors = priority("errors_resolved", &vector);
+        assert!((errors - 9.0 / 22.0).abs() < 1e-9);
+        assert!(errors > priority("discoveries", &vector));
+    }
+}
