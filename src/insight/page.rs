@@ -2,7 +2,10 @@
 //! summary comes from.
 
 use crate::model::finding::TestCounts;
-use crate::model::summary::{Sourced, Summary};
+use crate::model::summary::{
+    Decision, Explanation, Resolution, SettingChange, Sourced, Summary, Told, ToldDecision,
+    ToldError, Why,
+};
 use std::fmt::Write;
 
 /// What stands above a page.
@@ -13,64 +16,37 @@ pub fn page(summary: &Summary, profile: &str) -> String {
     format!("{HEADING}\n\n{}", body(summary, profile))
 }
 
-/// The page: only sections that have something to say. Characters that would break a table are
-/// escaped.
+/// The page: only sections that have something to say, in the order of the documents' examples.
+/// Characters that would break a table are escaped, and in a model's words all that Markdown would
+/// read as more than text.
 pub fn body(summary: &Summary, profile: &str) -> String {
-    let mut out = format!("**Activity Profile**: {profile}\n");
-    if let Some(outcome) = summary.outcome {
-        let _ = writeln!(out, "**Outcome**: {}", outcome.as_str());
-    }
-    if let Some(objective) = &summary.objective {
-        section(&mut out, "Objective", [objective.what.clone()]);
-    }
+    let nothing = Told::default();
+    let told = summary.told.as_ref().unwrap_or(&nothing);
+    let mut out = head(summary, profile);
+    let objective = summary.objective.as_ref().map(|said| said.what.clone());
+    let objective = match told.objective.as_str() {
+        "" => objective,
+        model => Some(inline(model)),
+    };
+    section(&mut out, "Objective", objective);
+    let completed = bullets(&summary.completed, |task| task.clone());
     section(
         &mut out,
         "Completed",
-        bullets(&summary.completed, |task| task.clone()),
+        completed.chain(said(&told.completed)),
     );
-    section(
-        &mut out,
-        "Key Decisions",
-        bullets(&summary.decisions, |decision| {
-            let about = decision.about.as_ref().map(|about| format!(": {about}"));
-            format!("**{}**{}", decision.decision, about.unwrap_or_default())
-        }),
-    );
-    let errors = summary.errors_resolved.iter().map(|error| {
-        let error = &error.what;
-        let changed: Vec<String> = error.changed.iter().map(|path| format!("`{path}`")).collect();
-        format!(
-            "### {}\n- **Command**: {}\n- **Fix**: changed {}\n- **Verification**: it worked at line {}",
-            short(&error.error, HEADING_CHARS_MAX),
-            short(&error.call, CALL_CHARS_MAX),
-            changed.join(", "),
-            error.worked_at
-        )
-    });
-    section(&mut out, "Errors Resolved", errors);
-    let settings = summary.config_changes.iter().map(|change| {
-        let change = &change.what;
-        let value = |value: &Option<String>| cell(value.as_deref().unwrap_or("(none)"));
-        format!(
-            "| {} | {} | {} → {} |",
-            cell(&change.file),
-            cell(&change.setting),
-            value(&change.old),
-            value(&change.new)
-        )
-    });
-    let head = "| File | Setting | Change |\n| --- | --- | --- |".to_owned();
-    let settings: Vec<String> = settings.collect();
-    let table = (!settings.is_empty()).then_some(head).into_iter();
-    section(&mut out, "Configuration Changes", table.chain(settings));
-    section(&mut out, "Test Results", tests(summary));
-    section(
-        &mut out,
-        "Files Modified",
-        bullets(&summary.files_modified, |file| {
-            format!("`{}` +{} −{}", file.path, file.added, file.removed)
-        }),
-    );
+    let cause = told.root_cause.iter().map(|cause| inline(cause));
+    section(&mut out, "Root Cause", cause);
+    let errors = summary.errors_resolved.iter().map(|e| resolved(&e.what));
+    let told_errors = told.errors_resolved.iter().map(told_error);
+    section(&mut out, "Errors Resolved", errors.chain(told_errors));
+    section(&mut out, "Configuration Changes", settings(summary, told));
+    section(&mut out, "Discoveries", said(&told.discoveries));
+    let decisions = summary.decisions.iter().map(|d| decision(&d.what));
+    let told_decisions = told.decisions.iter().map(told_decision);
+    section(&mut out, "Key Decisions", decisions.chain(told_decisions));
+    section(&mut out, "Test Results", tests(summary, told));
+    section(&mut out, "Files Modified", files(summary, told));
     let commits = bullets(&summary.commits, |c| format!("{} {}", c.hash, c.subject));
     section(&mut out, "Commits", commits);
     let links = bullets(&summary.pull_requests, |url| url.clone());
@@ -78,12 +54,133 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     let tools = summary.mcp_tools_used.iter();
     let tools = tools.map(|(name, calls)| format!("- `{name}` × {calls}"));
     section(&mut out, "MCP Tools Used", tools);
-    section(
-        &mut out,
-        "Next Steps",
-        bullets(&summary.next_steps, |step| step.clone()),
-    );
+    let steps = bullets(&summary.next_steps, |step| step.clone());
+    section(&mut out, "Next Steps", steps.chain(said(&told.next_steps)));
     out
+}
+
+fn head(summary: &Summary, profile: &str) -> String {
+    let mut out = format!("**Activity Profile**: {profile}\n");
+    let told = summary.told.as_ref();
+    let outcome = summary.outcome.or(told.and_then(|told| told.outcome));
+    if let Some(outcome) = outcome {
+        let _ = writeln!(out, "**Outcome**: {}", outcome.as_str());
+    }
+    if let Some(told) = told {
+        let _ = writeln!(out, "**Told by**: {}, beside the facts", inline(&told.by));
+    }
+    out
+}
+
+fn resolved(error: &Resolution) -> String {
+    let changed: Vec<String> = error
+        .changed
+        .iter()
+        .map(|path| format!("`{path}`"))
+        .collect();
+    let nothing = Explanation::default();
+    let explained = error.explained.as_ref().unwrap_or(&nothing);
+    let mut lines = vec![
+        format!("### {}", short(&error.error, HEADING_CHARS_MAX)),
+        format!("- **Command**: {}", short(&error.call, CALL_CHARS_MAX)),
+    ];
+    lines.extend(point("Root cause", &explained.root_cause));
+    lines.extend(point("What helped", &explained.fix));
+    lines.push(format!("- **Fix**: changed {}", changed.join(", ")));
+    lines.push(format!(
+        "- **Verification**: it worked at line {}",
+        error.worked_at
+    ));
+    lines.join("\n")
+}
+
+fn told_error(error: &ToldError) -> String {
+    let explained = &error.explained;
+    let mut lines = vec![format!(
+        "### {}",
+        inline(&short(&error.error, HEADING_CHARS_MAX))
+    )];
+    lines.extend(point("Root cause", &explained.root_cause));
+    lines.extend(point("Fix", &explained.fix));
+    lines.extend(point("Verification", &explained.verification));
+    lines.join("\n")
+}
+
+/// Absent where a model says nothing.
+fn point(name: &str, text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| format!("- **{name}**: {}", inline(text)))
+}
+
+fn decision(decision: &Decision) -> String {
+    let about = decision.about.as_ref().map(|about| format!(": {about}"));
+    let mut text = format!("- **{}**{}", decision.decision, about.unwrap_or_default());
+    if let Some(why) = &decision.why {
+        if !why.rationale.is_empty() {
+            let _ = write!(text, "\n  - Rationale: {}", inline(&why.rationale));
+        }
+        text.push_str(&alternatives(why));
+    }
+    text
+}
+
+fn told_decision(told: &ToldDecision) -> String {
+    let mut text = format!("- **{}**", inline(&told.decision));
+    if !told.why.rationale.is_empty() {
+        let _ = write!(text, ": {}", inline(&told.why.rationale));
+    }
+    text.push_str(&alternatives(&told.why));
+    text
+}
+
+fn alternatives(why: &Why) -> String {
+    let names: Vec<String> = why.alternatives.iter().map(|name| inline(name)).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("\n  - Alternatives considered: {}", names.join(", ")),
+    }
+}
+
+/// A table; of reasons only where there are some.
+fn settings(summary: &Summary, told: &Told) -> Vec<String> {
+    let facts = summary.config_changes.iter().map(|change| &change.what);
+    let changes: Vec<&SettingChange> = facts.chain(&told.config_changes).collect();
+    if changes.is_empty() {
+        return Vec::new();
+    }
+    let has_reasons = changes.iter().any(|change| change.reason.is_some());
+    let (title, rule) = if has_reasons {
+        (" Reason |", " --- |")
+    } else {
+        ("", "")
+    };
+    let mut lines = vec![format!(
+        "| File | Setting | Change |{title}\n| --- | --- | --- |{rule}"
+    )];
+    lines.extend(changes.iter().map(|change| {
+        let value = |value: &Option<String>| cell(value.as_deref().unwrap_or("(none)"));
+        let (file, setting) = (cell(&change.file), cell(&change.setting));
+        let (old, new) = (value(&change.old), value(&change.new));
+        let reason = inline(change.reason.as_deref().unwrap_or_default());
+        let reason = has_reasons.then(|| format!(" {} |", cell(&reason)));
+        let reason = reason.unwrap_or_default();
+        format!("| {file} | {setting} | {old} → {new} |{reason}")
+    }));
+    lines
+}
+
+fn files(summary: &Summary, told: &Told) -> Vec<String> {
+    let facts = bullets(&summary.files_modified, |file| {
+        format!("`{}` +{} −{}", file.path, file.added, file.removed)
+    });
+    let model = told
+        .files_modified
+        .iter()
+        .map(|path| format!("- `{}`", path.replace('`', "'")));
+    let mut lines: Vec<String> = facts.chain(model).collect();
+    if lines.is_empty() && !told.discoveries.is_empty() {
+        lines.push("- (none - exploration only)".to_owned());
+    }
+    lines
 }
 
 /// A heading names an error.
@@ -121,18 +218,29 @@ fn bullets<'s, T>(
         .map(move |item| format!("- {}", tell(&item.what)))
 }
 
-fn tests(summary: &Summary) -> Vec<String> {
-    let Some(Sourced { what: runs, .. }) = &summary.tests else {
-        return Vec::new();
+/// A model's items.
+fn said(items: &[String]) -> impl Iterator<Item = String> + '_ {
+    items.iter().map(|item| format!("- {}", inline(item)))
+}
+
+fn tests(summary: &Summary, told: &Told) -> Vec<String> {
+    let (last, runs) = match (&summary.tests, &told.tests) {
+        (Some(Sourced { what: runs, .. }), _) => (&runs.last, Some(runs)),
+        (None, Some(last)) => (last, None),
+        (None, None) => return Vec::new(),
     };
     let mut lines = vec![
-        format!("- **Framework**: {}", runs.last.runner),
-        format!("- **Results**: {}", counts(&runs.last)),
+        format!("- **Framework**: {}", inline(&last.runner)),
+        format!("- **Results**: {}", counts(last)),
     ];
-    if !runs.last.failures.is_empty() {
-        lines.push(format!("- **Failed**: {}", runs.last.failures.join(", ")));
+    if !last.failures.is_empty() {
+        let names: Vec<String> = last.failures.iter().map(|name| inline(name)).collect();
+        lines.push(format!("- **Failed**: {}", names.join(", ")));
     }
-    if runs.runs > 1 {
+    if let Some(coverage) = told.coverage {
+        lines.push(format!("- **Coverage**: {coverage:.1}%"));
+    }
+    if let Some(runs) = runs.filter(|runs| runs.runs > 1) {
         let first = counts(&runs.first);
         lines.push(format!("- **Runs**: {}, the first one {first}", runs.runs));
     }
@@ -148,10 +256,34 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
+/// A line of a model's words as Markdown that reads as just these words: no tag, image, heading or
+/// item of a list comes of it. Code in backquotes stays.
+fn inline(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    if text.starts_with(['#', '>', '-', '+', '*', '=', '|', '~']) || text.starts_with("```") {
+        out.push('\\');
+    }
+    // one quote without its other, or several in a row, may quote something else than they seem to
+    let has_code = !text.contains("``") && text.matches('`').count() % 2 == 0;
+    let mut is_code = false;
+    let mut last = ' ';
+    for c in text.chars() {
+        is_code ^= has_code && c == '`';
+        match c {
+            '<' if !is_code => out.push_str("&lt;"),
+            '[' if last == '!' => out.push_str("\\["),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+        last = c;
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::summary::{Outcome, SettingChange, TestRuns};
+    use crate::model::summary::{Outcome, TestRuns};
     use uuid::Uuid;
 
     fn sourced<T>(what: T) -> Sourced<T> {
@@ -185,8 +317,8 @@ mod tests {
             config_changes: vec![sourced(SettingChange {
                 file: "app.toml".into(),
                 setting: "a|b".into(),
-                old: None,
                 new: Some("1".into()),
+                ..SettingChange::default()
             })],
             tests: Some(sourced(TestRuns {
                 runs: 3,
@@ -205,5 +337,143 @@ mod tests {
             - **Runs**: 3, the first one 1/3 passed\n\n\
             ## Next Steps\n- Push it\n";
         assert_eq!(text, wants);
+    }
+
+    fn told() -> Told {
+        Told {
+            by: "some-model".into(),
+            objective: "Resolve the timeout.".into(),
+            ..Told::default()
+        }
+    }
+
+    fn explained() -> Explanation {
+        Explanation {
+            root_cause: "Seconds read as minutes".into(),
+            fix: "Set 3600".into(),
+            verification: "Waited".into(),
+        }
+    }
+
+    #[test]
+    fn a_models_words_stand_in_the_examples_order() {
+        let setting = |reason: Option<&str>| SettingChange {
+            file: ".env".into(),
+            setting: "JWT_EXPIRY".into(),
+            old: Some("60".into()),
+            new: Some("3600".into()),
+            reason: reason.map(str::to_owned),
+        };
+        let summary = Summary {
+            objective: Some(sourced("it times out".into())),
+            config_changes: vec![sourced(setting(Some("units | were ambiguous")))],
+            told: Some(Told {
+                outcome: Some(Outcome::Completed),
+                root_cause: Some("Ambiguous units".into()),
+                errors_resolved: vec![ToldError {
+                    error: "401 Unauthorized".into(),
+                    explained: explained(),
+                }],
+                config_changes: vec![SettingChange {
+                    setting: "UNIT".into(),
+                    ..setting(None)
+                }],
+                decisions: vec![ToldDecision {
+                    decision: "Explicit units".into(),
+                    why: Why {
+                        rationale: "Nobody guesses".into(),
+                        alternatives: vec!["Document it".into(), "ISO 8601".into()],
+                    },
+                }],
+                tests: Some(TestCounts {
+                    runner: "pytest".into(),
+                    passed: 12,
+                    ..TestCounts::default()
+                }),
+                coverage: Some(87.34),
+                files_modified: vec![".env".into()],
+                next_steps: vec!["Validate in CI".into()],
+                ..told()
+            }),
+            ..Summary::default()
+        };
+        let wants = "# Session Summary\n\n**Activity Profile**: fixing (0.8)\n\
+            **Outcome**: completed\n**Told by**: some-model, beside the facts\n\n\
+            ## Objective\nResolve the timeout.\n\n\
+            ## Root Cause\nAmbiguous units\n\n\
+            ## Errors Resolved\n### 401 Unauthorized\n- **Root cause**: Seconds read as minutes\n\
+            - **Fix**: Set 3600\n- **Verification**: Waited\n\n\
+            ## Configuration Changes\n| File | Setting | Change | Reason |\n| --- | --- | --- | --- |\n\
+            | .env | JWT_EXPIRY | 60 → 3600 | units \\| were ambiguous |\n\
+            | .env | UNIT | 60 → 3600 |  |\n\n\
+            ## Key Decisions\n- **Explicit units**: Nobody guesses\n  \
+            - Alternatives considered: Document it, ISO 8601\n\n\
+            ## Test Results\n- **Framework**: pytest\n- **Results**: 12/12 passed\n\
+            - **Coverage**: 87.3%\n\n\
+            ## Files Modified\n- `.env`\n\n\
+            ## Next Steps\n- Validate in CI\n";
+        assert_eq!(page(&summary, "fixing (0.8)"), wants);
+    }
+
+    #[test]
+    fn a_models_reasons_stand_with_the_facts() {
+        let summary = Summary {
+            errors_resolved: vec![sourced(Resolution {
+                call: "Bash(make)".into(),
+                error: "exit 2".into(),
+                changed: vec!["a.c".into()],
+                worked_at: 9,
+                explained: Some(explained()),
+            })],
+            decisions: vec![sourced(Decision {
+                decision: "Use Redis".into(),
+                about: Some("Which store?".into()),
+                why: Some(Why {
+                    rationale: "It expires keys".into(),
+                    alternatives: Vec::new(),
+                }),
+                ..Decision::default()
+            })],
+            ..Summary::default()
+        };
+        let text = page(&summary, "fixing (1.0)");
+        assert!(text.contains(
+            "### exit 2\n- **Command**: Bash(make)\n- **Root cause**: Seconds read as minutes\n\
+             - **What helped**: Set 3600\n- **Fix**: changed `a.c`\n- **Verification**: it worked at line 9\n"
+        ));
+        assert!(text.contains("- **Use Redis**: Which store?\n  - Rationale: It expires keys\n"));
+    }
+
+    #[test]
+    fn exploration_says_that_nothing_was_modified() {
+        let explored = Summary {
+            told: Some(Told {
+                discoveries: vec!["Tokens are signed".into()],
+                ..told()
+            }),
+            ..Summary::default()
+        };
+        let text = page(&explored, "exploring (1.0)");
+        assert!(
+            text.contains("## Files Modified\n- (none - exploration only)\n"),
+            "{text}"
+        );
+        assert!(text.find("## Discoveries") < text.find("## Files Modified"));
+    }
+
+    #[test]
+    fn a_models_words_are_nothing_but_words() {
+        for (words, wants) in [
+            ("plain `Vec<String>` code", "plain `Vec<String>` code"),
+            ("a Vec<String>", "a Vec&lt;String>"),
+            ("`<img src=x>", "`&lt;img src=x>"),
+            ("``<b>`", "``&lt;b>`"),
+            ("![x](http://h/?q=1)", "!\\[x](http://h/?q=1)"),
+            ("# A heading", "\\# A heading"),
+            ("```", "\\```"),
+            ("| cell", "\\| cell"),
+        ] {
+            assert_eq!(inline(words), wants);
+        }
     }
 }

@@ -91,6 +91,10 @@ impl Summary {
         settings.for_each(|change| shorten(&mut change.what.file));
         let files = self.files_modified.iter_mut();
         files.for_each(|file| shorten(&mut file.what.path));
+        let Some(told) = &mut self.told else { return };
+        told.files_modified.iter_mut().for_each(shorten);
+        let settings = told.config_changes.iter_mut();
+        settings.for_each(|change| shorten(&mut change.file));
     }
 }
 
@@ -260,7 +264,9 @@ pub struct Commit {
 }
 
 /// How a session ended (003-108).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The last request is done.

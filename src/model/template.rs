@@ -99,7 +99,10 @@ mod tests {
     #[test]
     fn what_is_filled_in_is_not_read_again() {
         let wants = "It is fixing: a {profile} and {braces}!";
-        assert_eq!(filled("It is {profile}: {content}!\n").as_deref(), Ok(wants));
+        assert_eq!(
+            filled("It is {profile}: {content}!\n").as_deref(),
+            Ok(wants)
+        );
     }
 
     #[test]

@@ -247,7 +247,6 @@ impl Http {
             seconds.map(Duration::from_secs),
         ))
     }
-
 }
 
 fn failed(message: String) -> Error {

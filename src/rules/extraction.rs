@@ -4,6 +4,7 @@
 use super::table;
 use crate::model::activity::{ActivityVector, Dimension};
 use serde::Deserialize;
+#[cfg(test)]
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -13,7 +14,7 @@ use std::sync::LazyLock;
 pub struct Field {
     /// Its name there.
     pub name: String,
-    affinities: BTreeMap<Dimension, f64>,
+    affinities: Vec<(Dimension, f64)>,
     /// What the prompt says of it.
     pub asks: String,
     #[cfg(test)]
@@ -23,12 +24,10 @@ pub struct Field {
 impl Field {
     /// How much a session's work speaks for it (003-131), 0.0 to 1.0.
     pub fn priority(&self, vector: &ActivityVector) -> f64 {
-        // in the documents' order of the dimensions, so that sums round as theirs do
-        let weight = |d: &Dimension| self.affinities.get(d).copied().unwrap_or_default();
         let (mut sum, mut most) = (0.0, 0.0);
-        for dimension in Dimension::ALL {
-            sum += vector.get(dimension) * weight(&dimension);
-            most += weight(&dimension);
+        for (dimension, weight) in &self.affinities {
+            sum += vector.get(*dimension) * weight;
+            most += weight;
         }
         sum / most
     }
@@ -61,8 +60,8 @@ mod tests {
     #[test]
     fn weights_are_in_range() {
         for field in fields() {
-            let within = |weight: &f64| *weight > 0.0 && *weight <= 1.0;
-            assert!(field.affinities.values().all(within), "{}", field.name);
+            let within = |(_, weight): &(Dimension, f64)| *weight > 0.0 && *weight <= 1.0;
+            assert!(field.affinities.iter().all(within), "{}", field.name);
         }
     }
 }

@@ -5,6 +5,12 @@
 //! [`content`] (what of the log is sent), [`prompt`] (the question), [`answer`] (what is accepted),
 //! [`ask`] (the conversation), [`merge`] (beside the facts).
 
+pub mod answer;
+pub mod ask;
+pub mod content;
+pub mod merge;
 pub mod priority;
+pub mod prompt;
 #[cfg(test)]
 mod tests;
+pub mod tokens;

@@ -83,7 +83,12 @@ mod tests {
                 };
                 let found = asked(&vector, &wanted);
                 let found: Vec<&str> = found.iter().map(|(f, _)| f.name.as_str()).collect();
-                assert_eq!(serde_json::json!(found), *wants, "{} {threshold}", case["id"]);
+                assert_eq!(
+                    serde_json::json!(found),
+                    *wants,
+                    "{} {threshold}",
+                    case["id"]
+                );
             }
         }
     }

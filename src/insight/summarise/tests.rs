@@ -1,7 +1,12 @@
-//! What the tests of this folder read: the golden cases.
+//! What the tests of this folder need: golden cases and items.
 
+use crate::insight::facts::Line;
+use crate::insight::outcome::Told;
 use crate::model::activity::ActivityVector;
+use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
 use serde_json::Value;
+use uuid::Uuid;
 
 /// A golden file, where there is one.
 pub fn golden(name: &str) -> Option<Value> {
@@ -20,4 +25,29 @@ pub fn golden(name: &str) -> Option<Value> {
 pub fn vector(named: &Value) -> ActivityVector {
     let value = |name: &str| named.get(name).and_then(Value::as_f64).unwrap_or_default();
     ActivityVector::from_values(|d| value(d.as_str())).expect("values in range")
+}
+
+/// An item of the main log, by its label.
+pub fn said(text: &str) -> Line<'_> {
+    found(text, &[])
+}
+
+/// The same with what was found in it.
+pub fn found<'t>(text: &'t str, findings: &'t [Finding]) -> Line<'t> {
+    let kind = match text.split(": ").next() {
+        Some("User") => ItemKind::Prompt,
+        Some("Agent") => ItemKind::Agent,
+        Some("Action") => ItemKind::Digest,
+        _ => ItemKind::Note,
+    };
+    Line {
+        told: Told {
+            kind,
+            text,
+            findings,
+        },
+        main: true,
+        episode: Uuid::nil(),
+        line: 1,
+    }
 }
