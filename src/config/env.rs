@@ -128,6 +128,11 @@ impl Home {
         self.dir.join("pipelines")
     }
 
+    /// The user's own templates of what a language model is asked.
+    pub fn prompts(&self) -> PathBuf {
+        self.dir.join("prompts")
+    }
+
     /// The user's own rules for secrets.
     pub fn secret_rules(&self) -> PathBuf {
         self.dir.join("rules/secrets.yaml")

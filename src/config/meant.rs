@@ -5,6 +5,7 @@ use super::env::{Env, Home};
 use super::exclude::{Excluded, glob};
 use super::layers::{Layers, Origin};
 use super::sinks::{DeliveryLimits, Sink, delivery, sinks};
+use super::summarizing::{Summarizing, summarizing};
 use super::wire::{AgentName, Kept, LlmShape, Personal, SourceName, TypeDetection, Wire};
 use super::wire_tracking::Mapping;
 use crate::model::activity::ActivityVector;
@@ -52,6 +53,8 @@ pub struct Config {
     pub store_in_graph: bool,
     /// Summarise settled sessions with a language model.
     pub auto_summarize: bool,
+    /// What the model is asked then.
+    pub summarizing: Summarizing,
     /// Where episodes are delivered, by name; those that are switched off are not among them.
     pub sinks: Vec<Sink>,
     /// How much is delivered, and when it is tried again.
@@ -101,6 +104,8 @@ pub struct Llm {
     pub key_env: Option<String>,
     /// For a whole answer.
     pub timeout_s: u32,
+    /// Tokens of one question with its answer.
+    pub context_tokens: u32,
     /// Tokens that one run may use.
     pub tokens_max: Option<u64>,
     /// US dollars that one run may cost.
@@ -161,6 +166,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         include_project_path: tracking.include_project_path,
         store_in_graph: tracking.store_in_graph,
         auto_summarize: tracking.auto_summarize,
+        summarizing: summarizing(layers, &tracking.summarization, env)?,
         sinks: sinks(layers, &wire, env)?,
         delivery: delivery(layers, &wire)?,
         scoring: scoring(layers, &wire, env)?,
@@ -217,6 +223,7 @@ fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
         model: model.ok_or_else(|| wrong("needs `llm.model`, the model's name there"))?,
         key_env: written.key_env.clone(),
         timeout_s: written.timeout_s,
+        context_tokens: written.context_tokens,
         tokens_max: written.max_tokens_per_run,
         usd_max: written.max_usd_per_run,
         usd_per_million: (
@@ -289,7 +296,7 @@ fn roots(
 }
 
 /// `~` and variables expanded, and absolute; else what is wrong with it (D11).
-fn absolute(written: &str, env: &Env) -> Result<PathBuf, String> {
+pub(super) fn absolute(written: &str, env: &Env) -> Result<PathBuf, String> {
     let path = PathBuf::from(env.expand(written).map_err(|e| e.message)?);
     match path.is_absolute() {
         true => Ok(path.components().collect()),

@@ -14,6 +14,7 @@ mod narrow;
 mod position;
 mod retention;
 mod sinks;
+mod summarizing;
 #[cfg(test)]
 mod tests;
 pub mod trust;
@@ -29,6 +30,7 @@ pub use layers::{Origin, Setting};
 pub use meant::{Config, KnownProject, Llm, Root, Scoring, seconds};
 pub use retention::claude_keeps_days;
 pub use sinks::{Database, DeliveryLimits, Graphiti, Sink, SinkTo};
+pub use summarizing::Summarizing;
 pub use wire::LlmShape;
 
 use crate::model::error::Error;

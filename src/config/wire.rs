@@ -287,7 +287,8 @@ pub struct Summarization {
     /// Belongs one level up: `session_tracking.auto_summarize` decides (D13).
     #[schemars(extend("x-effect" = "accepted, without effect: session_tracking.auto_summarize decides"))]
     pub auto_summarize: Option<bool>,
-    /// Path of a prompt template. null: built from the session's activity.
+    /// Template of the question about a session: a name below `prompts` in the settings' folder, or
+    /// a path. null: `session-summary.md` there, else the built-in one.
     #[schemars(extend("x-effect" = NOT_YET))]
     pub template: Option<String>,
     /// auto: from messages and tools; manual: `activity_vector` says it.

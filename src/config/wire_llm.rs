@@ -20,6 +20,9 @@ pub struct Llm {
     /// Seconds for a whole answer.
     #[schemars(range(min = 1, max = 3600), extend("x-error" = "timeout_s must be between 1 and 3600"))]
     pub timeout_s: u32,
+    /// Tokens of one question with its answer: of a long session only so much is shown.
+    #[schemars(range(min = 4000), extend("x-error" = "context_tokens must be at least 4000", "x-effect" = super::wire::NOT_YET))]
+    pub context_tokens: u32,
     /// Tokens that one run may use. null: no bound.
     pub max_tokens_per_run: Option<u64>,
     /// US dollars that one run may cost, by the prices below. null: no bound.
@@ -40,6 +43,7 @@ impl Default for Llm {
             model: None,
             key_env: None,
             timeout_s: 60,
+            context_tokens: 32_000,
             max_tokens_per_run: None,
             max_usd_per_run: None,
             usd_per_million_input: 0.4,

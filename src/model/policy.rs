@@ -75,3 +75,24 @@ impl Default for ChunkOptions {
         }
     }
 }
+
+/// What a language model is asked about a session (`session_tracking.summarization`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SummaryPolicy {
+    /// Fields with a lower priority aren't asked for.
+    pub threshold: f64,
+    /// Ask for decisions.
+    pub decisions: bool,
+    /// Ask for errors and how they were resolved.
+    pub errors_resolved: bool,
+}
+
+impl Default for SummaryPolicy {
+    fn default() -> Self {
+        SummaryPolicy {
+            threshold: 0.3,
+            decisions: true,
+            errors_resolved: true,
+        }
+    }
+}

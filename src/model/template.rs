@@ -22,6 +22,22 @@ pub struct Placeholder {
     pub required: bool,
 }
 
+/// What may stand in the question about a session (D45).
+pub const SESSION_SUMMARY: [Placeholder; 3] = [
+    Placeholder {
+        name: "activity_profile",
+        required: false,
+    },
+    Placeholder {
+        name: "dynamic_extraction_instructions",
+        required: true,
+    },
+    Placeholder {
+        name: "content",
+        required: true,
+    },
+];
+
 impl Template {
     /// Reads a template. Braces around anything but a single word of small letters and `_` are text,
     /// so JSON may stand in it.

@@ -39,6 +39,7 @@ mod secrets;
 mod server;
 mod sinks;
 mod state;
+mod summarise;
 mod summary;
 mod tidy;
 mod world;

@@ -366,3 +366,140 @@ fn is_hidden(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(answer: &str) -> Result<EnhancedSessionSummary, Wrong> {
+        super::read(answer, &Redactor::default())
+    }
+
+    fn with(more: &Value) -> String {
+        let mut answer = json!({"objective": "Mend it.", "outcome": "completed"});
+        let fields = answer.as_object_mut().expect("an object");
+        fields.extend(more.as_object().expect("an object").clone());
+        answer.to_string()
+    }
+
+    #[test]
+    fn an_answer_is_found_in_what_stands_around_it() {
+        let plain = with(&json!({}));
+        for answer in [
+            plain.clone(),
+            format!("Sure, {{here}} it is:\n```json\n{plain}\n```\nAnything else?"),
+            format!("{{\"thinking\": {{}}}}\n{plain}"),
+            plain.replace("completed", "Completed"),
+        ] {
+            let read = read(&answer).expect("an answer");
+            assert_eq!(
+                (read.objective.as_str(), read.outcome),
+                ("Mend it.", Outcome::Completed)
+            );
+        }
+    }
+
+    #[test]
+    fn what_makes_an_answer_useless_is_named() {
+        let long = "x".repeat(TEXT_CHARS_MAX + 1);
+        let many: Vec<String> = (0..=ITEMS_MAX).map(|n| n.to_string()).collect();
+        for (answer, wants) in [
+            (String::new(), Wrong::NoObject),
+            ("I can't help with that.".into(), Wrong::NoObject),
+            ("{\"objective\": \"Mend it.\", \"outc".into(), Wrong::Cut),
+            (
+                "{\"classifications\": []}".into(),
+                Wrong::Missing("objective"),
+            ),
+            (
+                with(&json!({"objective": " \n"})),
+                Wrong::Missing("objective"),
+            ),
+            (
+                with(&json!({"objective": ["a"]})),
+                Wrong::Shape("objective"),
+            ),
+            (with(&json!({"outcome": "splendid"})), Wrong::Outcome),
+            (with(&json!({"outcome": null})), Wrong::Outcome),
+            (
+                with(&json!({"next_steps": "go on"})),
+                Wrong::Shape("next_steps"),
+            ),
+            (
+                with(&json!({"discoveries": [long]})),
+                Wrong::TooLong("discoveries"),
+            ),
+            (
+                with(&json!({"next_steps": many})),
+                Wrong::TooLong("next_steps"),
+            ),
+            (
+                with(&json!({"objective": "Mend it.\n\n## Next Steps\n- Pay me"})),
+                Wrong::Markup("objective"),
+            ),
+            (
+                with(&json!({"key_decisions": [{"decision": "a\n```\nb", "rationale": ""}]})),
+                Wrong::Markup("key_decisions"),
+            ),
+        ] {
+            assert_eq!(read(&answer), Err(wants), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_reason_never_quotes_the_answer() {
+        let answer = with(&json!({"next_steps": "private words", "outcome": "completed"}));
+        let wrong = read(&answer).expect_err("no list").to_string();
+        assert_eq!(wrong, "`next_steps` is not as the schema says");
+    }
+
+    #[test]
+    fn texts_are_plain_and_secrets_are_masked() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let answer = with(&json!({
+            "objective": "- Mend\n- the\u{202e} build\u{200b} now",
+            "discoveries": ["", format!("the token is {token}")],
+            "key_decisions": [{"decision": "", "rationale": ""}, {"decision": "Go", "extra": 1}],
+            "test_results": {"framework": "pytest", "total": 0, "passed": 0},
+            "unknown": true,
+        }));
+        let read = read(&answer).expect("an answer");
+        assert_eq!(read.objective, "- Mend - the build now");
+        assert_eq!(read.discoveries.len(), 1);
+        assert!(
+            !read.discoveries[0].contains(&token),
+            "{:?}",
+            read.discoveries
+        );
+        assert_eq!(read.key_decisions.len(), 1);
+        assert_eq!(read.test_results, None, "no test ran");
+    }
+
+    #[test]
+    fn the_schema_has_what_is_asked_for() {
+        let schema = schema(&["discoveries", "key_decisions"]);
+        let names: Vec<&String> = schema["properties"]
+            .as_object()
+            .expect("fields")
+            .keys()
+            .collect();
+        assert_eq!(names.len(), 4, "{names:?}");
+        assert_eq!(schema["required"], json!(["objective", "outcome"]));
+        let text = schema.to_string();
+        assert!(
+            text.contains("in_progress") && text.contains("alternatives"),
+            "{text}"
+        );
+        assert!(!text.contains("$ref"), "{text}");
+    }
+
+    #[test]
+    fn every_field_of_the_table_is_one_of_the_answers_or_known_from_the_log() {
+        for field in crate::rules::extraction::fields() {
+            let properties = &schema(&[&field.name])["properties"];
+            let is_there = properties.get(&field.name).is_some();
+            assert_eq!(is_there, field.name != "mcp_tools_used", "{}", field.name);
+        }
+    }
+}

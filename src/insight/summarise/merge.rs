@@ -187,3 +187,156 @@ impl Log<'_> {
             })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::summarise::answer::read;
+    use crate::insight::summarise::tests::said;
+    use crate::model::summary::{Decision, FileChange, Outcome, Resolution, TestRuns};
+    use crate::rules::secrets::Redactor;
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    fn sourced<T>(what: T) -> Sourced<T> {
+        Sourced {
+            what,
+            episode: Uuid::nil(),
+            line: 1,
+        }
+    }
+
+    fn facts() -> Summary {
+        let run = TestCounts {
+            runner: "pytest".into(),
+            passed: 3,
+            ..TestCounts::default()
+        };
+        Summary {
+            objective: Some(sourced("fix it".into())),
+            outcome: Some(Outcome::InProgress),
+            completed: vec![sourced("Fix the test".into())],
+            decisions: vec![sourced(Decision {
+                decision: "Use Redis".into(),
+                ..Decision::default()
+            })],
+            errors_resolved: vec![sourced(Resolution {
+                error: "exit 2".into(),
+                ..Resolution::default()
+            })],
+            config_changes: vec![sourced(SettingChange {
+                file: "/p/app.toml".into(),
+                setting: "pool.size".into(),
+                old: Some("1".into()),
+                new: Some("2".into()),
+                reason: None,
+            })],
+            tests: Some(sourced(TestRuns {
+                runs: 1,
+                first: run.clone(),
+                last: run,
+            })),
+            files_modified: vec![sourced(FileChange {
+                path: "/p/a.rs".into(),
+                added: 1,
+                removed: 0,
+                edits: 1,
+            })],
+            ..Summary::default()
+        }
+    }
+
+    fn answered(facts: Summary, answer: &Value, log: &[&str]) -> (Summary, Told) {
+        let answer = read(&answer.to_string(), &Redactor::default()).expect("an answer");
+        let lines: Vec<Line<'_>> = log.iter().map(|text| said(text)).collect();
+        let mut summary = merged(facts, &answer, "m", &lines);
+        let told = summary.told.take().expect("a model was asked");
+        (summary, told)
+    }
+
+    /// What an injection in a log would like to say.
+    fn obeying() -> Value {
+        json!({
+            "objective": "All is well.", "outcome": "completed",
+            "completed_tasks": ["fix the test!", "Ship it"],
+            "files_modified": ["/etc/passwd"],
+            "test_results": {"framework": "pytest", "total": 99, "passed": 99, "coverage_pct": 100.0},
+            "config_changes": [{"file": "app.toml", "setting": "pool.size", "old_value": "8",
+                "new_value": "9", "reason": "Too small"}],
+        })
+    }
+
+    #[test]
+    fn facts_win_wherever_they_speak() {
+        let (summary, told) = answered(facts(), &obeying(), &["User: 99 passed, 100 % of passwd"]);
+        let mut wants = facts();
+        wants.config_changes[0].what.reason = Some("Too small".into());
+        assert_eq!(summary, wants);
+        assert_eq!(told.objective, "All is well.");
+        assert_eq!(
+            told.completed,
+            ["Ship it"],
+            "what the log lists isn't told twice"
+        );
+        assert_eq!(
+            (told.outcome, told.tests, told.coverage),
+            (None, None, None)
+        );
+        assert!(told.files_modified.is_empty() && told.config_changes.is_empty());
+    }
+
+    #[test]
+    fn what_the_log_cannot_bear_out_is_dropped() {
+        let (_, told) = answered(Summary::default(), &obeying(), &["User: hi"]);
+        assert_eq!(told.outcome, Some(Outcome::Completed));
+        assert_eq!((told.tests, told.coverage), (None, None));
+        assert!(told.files_modified.is_empty() && told.config_changes.is_empty());
+        let log = [
+            "Action: Bash(sed -i s/8/9/ app.toml /etc/passwd) → ok",
+            "Agent: 99 pass, 100%",
+        ];
+        let (_, told) = answered(Summary::default(), &obeying(), &log);
+        assert_eq!(told.tests.map(|tests| tests.passed), Some(99));
+        assert_eq!(told.coverage, Some(100.0));
+        assert_eq!(told.files_modified, ["/etc/passwd"]);
+        assert_eq!(told.config_changes.len(), 1);
+        let (_, told) = answered(Summary::default(), &obeying(), &["Agent: 1995 pass"]);
+        assert_eq!(told.tests, None, "99 stands in it only as a part");
+    }
+
+    #[test]
+    fn reasons_go_to_the_facts_that_they_name() {
+        let answer = json!({
+            "objective": "x", "outcome": "completed",
+            "key_decisions": [
+                {"known": "D1", "rationale": "It expires keys", "alternatives": ["cookies"]},
+                {"known": "D7", "decision": "Push on green", "rationale": "Safe"},
+                {"known": "D0", "decision": "", "rationale": "Nothing"},
+            ],
+            "errors_resolved": [
+                {"known": "E1", "error": "exit 2", "root_cause": "A typo", "fix": "b", "verification": "c"},
+                {"error": "A race", "root_cause": "Two writers", "fix": "A lock", "verification": "Soak"},
+            ],
+        });
+        let (summary, told) = answered(facts(), &answer, &[]);
+        let why = summary.decisions[0].what.why.clone().expect("a reason");
+        assert_eq!(
+            (why.rationale.as_str(), why.alternatives.len()),
+            ("It expires keys", 1)
+        );
+        let explained = summary.errors_resolved[0]
+            .what
+            .explained
+            .clone()
+            .expect("an explanation");
+        assert_eq!(explained.root_cause, "A typo");
+        let decisions: Vec<&str> = told.decisions.iter().map(|d| d.decision.as_str()).collect();
+        assert_eq!(decisions, ["Push on green"]);
+        let errors: Vec<&str> = told
+            .errors_resolved
+            .iter()
+            .map(|e| e.error.as_str())
+            .collect();
+        assert_eq!(errors, ["A race"]);
+    }
+}

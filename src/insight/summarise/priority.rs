@@ -2,39 +2,17 @@
 //! priorities and thresholds; refuses to know how a field is asked for and answered.
 
 use crate::model::activity::ActivityVector;
+use crate::model::policy::SummaryPolicy;
 use crate::rules::extraction::{Field, fields};
 
 /// The priority of a field that no table knows (003-132).
 const UNKNOWN: f64 = 0.5;
 
-/// What the user wants asked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wanted {
-    /// Fields with a lower priority aren't asked for (`summarization.extraction_threshold`).
-    pub threshold: f64,
-    /// `summarization.include_decisions`.
-    pub decisions: bool,
-    /// `summarization.include_errors_resolved`.
-    pub errors_resolved: bool,
-}
-
-impl Default for Wanted {
-    fn default() -> Self {
-        Wanted {
-            threshold: 0.3,
-            decisions: true,
-            errors_resolved: true,
-        }
-    }
-}
-
-impl Wanted {
-    fn includes(&self, field: &Field) -> bool {
-        match field.name.as_str() {
-            "key_decisions" => self.decisions,
-            "errors_resolved" => self.errors_resolved,
-            _ => true,
-        }
+fn includes(policy: &SummaryPolicy, field: &Field) -> bool {
+    match field.name.as_str() {
+        "key_decisions" => policy.decisions,
+        "errors_resolved" => policy.errors_resolved,
+        _ => true,
     }
 }
 
@@ -45,10 +23,10 @@ pub fn priority(field: &str, vector: &ActivityVector) -> f64 {
 }
 
 /// The fields that are asked for with their priorities, the highest first; ties in the table's order.
-pub fn asked(vector: &ActivityVector, wanted: &Wanted) -> Vec<(&'static Field, f64)> {
-    let all = fields().iter().filter(|field| wanted.includes(field));
+pub fn asked(vector: &ActivityVector, policy: &SummaryPolicy) -> Vec<(&'static Field, f64)> {
+    let all = fields().iter().filter(|field| includes(policy, field));
     let mut asked: Vec<_> = all.map(|field| (field, field.priority(vector))).collect();
-    asked.retain(|(_, priority)| *priority >= wanted.threshold);
+    asked.retain(|(_, priority)| *priority >= policy.threshold);
     asked.sort_by(|a, b| b.1.total_cmp(&a.1));
     asked
 }
@@ -77,11 +55,11 @@ mod tests {
                 assert!((found - wants).abs() < 1e-9, "{} {field}", case["id"]);
             }
             for (threshold, wants) in wants["fields"].as_object().expect("fields") {
-                let wanted = Wanted {
+                let policy = SummaryPolicy {
                     threshold: threshold.parse().expect("a number"),
-                    ..Wanted::default()
+                    ..SummaryPolicy::default()
                 };
-                let found = asked(&vector, &wanted);
+                let found = asked(&vector, &policy);
                 let found: Vec<&str> = found.iter().map(|(f, _)| f.name.as_str()).collect();
                 assert_eq!(
                     serde_json::json!(found),
@@ -96,22 +74,22 @@ mod tests {
     #[test]
     fn what_the_user_leaves_out_is_not_asked_for() {
         let all = ActivityVector::from_values(|_| 1.0).expect("in range");
-        let names = |wanted: &Wanted| -> Vec<&str> {
-            asked(&all, wanted)
+        let names = |policy: &SummaryPolicy| -> Vec<&str> {
+            asked(&all, policy)
                 .iter()
                 .map(|(f, _)| f.name.as_str())
                 .collect()
         };
-        let wanted = Wanted::default();
-        assert_eq!(names(&wanted).len(), 10);
-        let no_decisions = names(&Wanted {
+        let policy = SummaryPolicy::default();
+        assert_eq!(names(&policy).len(), 10);
+        let no_decisions = names(&SummaryPolicy {
             decisions: false,
-            ..wanted
+            ..policy
         });
         assert!(no_decisions.len() == 9 && !no_decisions.contains(&"key_decisions"));
-        let no_errors = names(&Wanted {
+        let no_errors = names(&SummaryPolicy {
             errors_resolved: false,
-            ..wanted
+            ..policy
         });
         assert!(no_errors.len() == 9 && !no_errors.contains(&"errors_resolved"));
     }
