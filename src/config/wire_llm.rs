@@ -21,7 +21,7 @@ pub struct Llm {
     #[schemars(range(min = 1, max = 3600), extend("x-error" = "timeout_s must be between 1 and 3600"))]
     pub timeout_s: u32,
     /// Tokens of one question with its answer: of a long session only so much is shown.
-    #[schemars(range(min = 4000), extend("x-error" = "context_tokens must be at least 4000"))]
+    #[schemars(range(min = 8000), extend("x-error" = "context_tokens must be at least 8000"))]
     pub context_tokens: u32,
     /// Tokens that one run may use. null: no bound.
     pub max_tokens_per_run: Option<u64>,

@@ -284,7 +284,7 @@ fn inline(text: &str) -> String {
         out.push('\\');
     }
     // one quote without its other, or several in a row, may quote something else than they seem to
-    let has_code = !text.contains("``") && text.matches('`').count() % 2 == 0;
+    let has_code = !text.contains("``") && text.matches('`').count().is_multiple_of(2);
     let mut is_code = false;
     let mut last = ' ';
     for c in text.chars() {

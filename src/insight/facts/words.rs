@@ -170,10 +170,7 @@ mod tests {
     #[test]
     fn a_beginning_is_what_reads_as_words() {
         let words = "## Done\n\nAll pass.\n```\ncode\n```\n---\n| a | b |\n- one";
-        assert_eq!(
-            beginning(words).as_deref(),
-            Some("Done\nAll pass.\n- one")
-        );
+        assert_eq!(beginning(words).as_deref(), Some("Done\nAll pass.\n- one"));
         let long = beginning(&"Many words here. ".repeat(90)).unwrap();
         assert!(long.len() < BEGINNING_BYTES_MAX, "{long}");
         let many = beginning(&"line\n".repeat(20)).unwrap();

@@ -3,8 +3,9 @@
 
 use crate::model::summary::Outcome;
 use crate::rules::secrets::Redactor;
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -115,6 +116,9 @@ pub fn schema(fields: &[&str]) -> Value {
         s.inline_subschemas = true;
         s.meta_schema = None;
     });
+    let settings = settings.with_transform(RecursiveTransform(|schema: &mut Schema| {
+        schema.remove("default");
+    }));
     let schema = settings
         .into_generator()
         .into_root_schema_for::<EnhancedSessionSummary>();
@@ -456,7 +460,7 @@ mod tests {
 
     #[test]
     fn texts_are_plain_and_secrets_are_masked() {
-        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let token = format!("ghp_{}", "k9Qz2LmW7RtY4XsV1BnC8HdF5GjP3KaT6EuZ");
         let answer = with(&json!({
             "objective": "- Mend\n- the\u{202e} build\u{200b} now",
             "discoveries": ["", format!("the token is {token}")],

@@ -124,7 +124,7 @@ enum Fate {
 const CUT_BYTES_MIN: usize = 400;
 
 /// The text of a session's items, in their order, of at most `tokens_max` tokens; `None` where not
-/// even a mark fits. The same items give the same text. About 100 MB/s.
+/// even a mark fits. The same items give the same text.
 pub fn content(lines: &[Line<'_>], tokens_max: u64) -> Option<String> {
     let all = Fitting::new(lines);
     let whole = all.text();
@@ -168,13 +168,13 @@ impl<'l, 't> Fitting<'l, 't> {
     fn fit(&mut self, bytes_max: usize) {
         let mut order = Vec::new();
         for worth in Worth::DROPPED {
-            order.extend(self.from_the_middle(worth));
+            order.extend(self.middle_first(worth));
         }
         if self.drop_first(&order, bytes_max) {
             return;
         }
         for worth in Worth::CUT {
-            let those = self.from_the_middle(worth);
+            let those = self.middle_first(worth);
             if self.cut(&those, bytes_max) || self.drop_first(&those, bytes_max) {
                 return;
             }
@@ -182,7 +182,7 @@ impl<'l, 't> Fitting<'l, 't> {
     }
 
     /// Places of items of a worth, the middle one first: a session's begin and end say most.
-    fn from_the_middle(&self, worth: Worth) -> Vec<usize> {
+    fn middle_first(&self, worth: Worth) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.lines.len())
             .filter(|at| self.worth[*at] == worth)
             .collect();

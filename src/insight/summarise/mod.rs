@@ -3,7 +3,7 @@
 //!
 //! Pure: `net` carries questions and answers. Reading order: [`priority`] (what is asked),
 //! [`content`] (what of the log is sent), [`prompt`] (the question), [`answer`] (what is accepted),
-//! [`ask`] (the conversation), [`merge`] (beside the facts).
+//! [`ask`] (the conversation), [`merge`] (beside the facts), [`tokens`] (what it takes).
 
 pub mod answer;
 pub mod ask;

@@ -281,10 +281,15 @@ mod tests {
         };
         for case in golden["cases"].as_array().expect("cases") {
             let vector = vector(&case["vector"]);
-            let fields = asked(&vector, &SummaryPolicy::default());
+            let mut policy = SummaryPolicy::default();
+            let id = case["id"].as_str().expect("a name");
+            if let Some(threshold) = id.strip_prefix("threshold-") {
+                policy.threshold = threshold.parse().expect("a number");
+            }
+            let fields = asked(&vector, &policy);
             let content = case["content"].as_str().expect("a text");
             let found = rendered(embedded(), &vector, &fields, content);
-            assert_eq!(json!(found), case["want"], "{}", case["id"]);
+            assert_eq!(json!(found), case["want"], "{id}");
         }
     }
 
@@ -355,7 +360,7 @@ mod tests {
         let long = format!("Agent: {}", "some words of an agent ".repeat(3_000));
         let lines = [said("User: go on"), said(&long)];
         let facts = Summary::default();
-        for room in [3_000, 6_000, 50_000] {
+        for room in [8_000, 12_000, 50_000] {
             let asked = asked_about(&lines, &facts, room).expect("it fits");
             let Tokens { input, output } = asked.predicted;
             assert!(input + asked.answer_tokens_max <= room && output <= asked.answer_tokens_max);

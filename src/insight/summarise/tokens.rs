@@ -1,46 +1,69 @@
 //! How many tokens a text has, without anybody's vocabulary. Knows what tokens are made of; refuses
 //! to know models.
 //!
-//! Measured on 132 sessions of 12 public projects against the vocabularies `cl100k` and `o200k`: 99 %
-//! of the sessions within 10 %, the worst 18 % off. Bytes divided by four: 86 % within 15 %.
+//! Measured on 132 sessions of 12 public projects and on the questions about them, against the
+//! vocabularies `cl100k` and `o200k`: 98 % of them within 10 %, the worst 19 % off. Bytes divided by
+//! four: 86 % of the sessions within 15 %.
 
 /// What a thing costs, in twentieths of a token.
-const WORD: u64 = 21;
+const WORD: u64 = 19;
 /// Each further [`PIECE_LETTERS`] of a word.
-const PIECE: u64 = 6;
+const PIECE: u64 = 9;
 const PIECE_LETTERS: u64 = 6;
 /// Each [`GROUP_DIGITS`] of a number.
-const GROUP: u64 = 30;
+const GROUP: u64 = 29;
 const GROUP_DIGITS: u64 = 3;
-const PUNCTUATION: u64 = 14;
+/// Punctuation, and each further sign in a row.
+const SIGN: u64 = 18;
+const SIGN_MORE: u64 = 1;
 /// A letter beyond ASCII.
-const FOREIGN: u64 = 19;
+const FOREIGN: u64 = 17;
 
-/// What a model would count, within 15 % for what stands in sessions. About 500 MB/s.
+/// What runs of bytes are made of.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Letters,
+    Digits,
+    Signs,
+    Foreign,
+    Space,
+}
+
+impl Kind {
+    fn of(byte: u8) -> Kind {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => Kind::Letters,
+            b'0'..=b'9' => Kind::Digits,
+            byte if byte.is_ascii_punctuation() => Kind::Signs,
+            0x80.. => Kind::Foreign,
+            _ => Kind::Space,
+        }
+    }
+
+    /// Of the byte after `run` others of its kind.
+    fn cost(self, byte: u8, run: u64) -> u64 {
+        match self {
+            Kind::Letters if run == 0 => WORD,
+            Kind::Letters if run.is_multiple_of(PIECE_LETTERS) => PIECE,
+            Kind::Digits if run.is_multiple_of(GROUP_DIGITS) => GROUP,
+            Kind::Signs if run == 0 => SIGN,
+            Kind::Signs => SIGN_MORE,
+            // of a letter's bytes only the first is none that goes on
+            Kind::Foreign if byte >= 0xc0 => FOREIGN,
+            _ => 0,
+        }
+    }
+}
+
+/// What a model would count, within 15 % for nearly all that stands in sessions.
 pub fn tokens(text: &str) -> u64 {
     let mut sum = 0;
-    let (mut letters, mut digits) = (0, 0);
+    let (mut last, mut run) = (Kind::Space, 0);
     for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => {
-                sum += match letters {
-                    0 => WORD,
-                    n if n % PIECE_LETTERS == 0 => PIECE,
-                    _ => 0,
-                };
-                (letters, digits) = (letters + 1, 0);
-                continue;
-            }
-            b'0'..=b'9' => {
-                sum += GROUP * u64::from(digits % GROUP_DIGITS == 0);
-                (letters, digits) = (0, digits + 1);
-                continue;
-            }
-            0xc0.. => sum += FOREIGN,
-            byte if byte.is_ascii_punctuation() => sum += PUNCTUATION,
-            _ => {}
-        }
-        (letters, digits) = (0, 0);
+        let kind = Kind::of(byte);
+        run = if kind == last { run + 1 } else { 0 };
+        sum += kind.cost(byte, run);
+        last = kind;
     }
     sum.div_ceil(20)
 }
@@ -83,10 +106,10 @@ mod tests {
 
     #[test]
     fn words_numbers_and_signs_count_by_their_length() {
-        let long = tokens("word").max(1);
-        assert!(tokens(&"word".repeat(100)) > 10 * long);
-        assert_eq!(tokens(&"7".repeat(300)), 150);
-        assert_eq!(tokens("用户请检查登录模块"), 9);
+        assert_eq!((tokens("word"), tokens("reasonable")), (1, 2));
+        assert_eq!(tokens(&"=".repeat(100)), 6);
+        assert_eq!(tokens(&"7".repeat(300)), 145);
+        assert_eq!(tokens("用户请检查登录模块"), 8);
         assert_eq!(tokens("   \n "), 0);
     }
 }
