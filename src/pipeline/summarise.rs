@@ -109,8 +109,13 @@ impl Whole {
     pub(super) fn facts(&self, stored: &Stored<'_>) -> Option<Summary> {
         let mut summary = stored.summary();
         let tells = summary != Summary::default();
-        summary.shorten_paths(&self.session.project_path, self.hides);
+        self.shorten_paths(&mut summary);
         tells.then_some(summary)
+    }
+
+    /// As they may be shown.
+    pub(super) fn shorten_paths(&self, summary: &mut Summary) {
+        summary.shorten_paths(&self.session.project_path, self.hides);
     }
 
     /// What its work is told by.

@@ -11,6 +11,7 @@ use crate::insight::summarise::ask::{Talk, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::{About, Question, question};
 use crate::memory::activity::Judge;
+use crate::model::activity::ActivityVector;
 use crate::model::llm::{Tokens, Unanswered};
 use crate::model::policy::{SummaryPolicy, WhenAway};
 use crate::model::template::Template;
@@ -111,7 +112,11 @@ pub fn tell(store: &mut Store, orders: &mut Orders<'_>, talk: &Talk<'_>) -> Resu
             let mut budgets = orders.budgets.iter();
             budgets.all(|budget| budget.allows(all.0, all.1))
         };
-        if !may(asked.question.predicted) {
+        let most = Tokens {
+            output: asked.question.answer_tokens_max,
+            ..asked.question.predicted
+        };
+        if !may(most) {
             done.stopped = Some("budget".into());
             break;
         }
@@ -155,10 +160,15 @@ fn prepared(store: &Store, untold: &Untold, orders: &mut Orders<'_>) -> Result<O
         return Ok(None);
     };
     let activity = orders.judge.activity(&whole.tally());
+    // too weak to say anything: nothing is more worth asking for than anything else
+    let vector = match activity.primary {
+        Some(_) => activity.vector,
+        None => ActivityVector::default(),
+    };
     let about = About {
         lines: &stored.lines(),
         facts: &facts,
-        vector: &activity.vector,
+        vector: &vector,
     };
     let question = question(
         &about,
@@ -204,7 +214,8 @@ fn one(
             let Some(facts) = asked.whole.facts(&stored) else {
                 return Ok(true);
             };
-            let summary = merged(facts, &answer, orders.model, &stored.lines());
+            let mut summary = merged(facts, &answer, orders.model, &stored.lines());
+            asked.whole.shorten_paths(&mut summary);
             let page = asked.whole.page(&summary, orders.judge);
             done.sessions += 1;
             (Telling::Told(Box::new(summary)), Some(page))
@@ -214,8 +225,13 @@ fn one(
             (Telling::Refused(why), None)
         }
         Err(Unanswered::Misconfigured { why }) => {
-            done.stopped = Some(why);
-            return Ok(false);
+            done.stopped = Some(why.clone());
+            let telling = Telling::Waiting {
+                attempts: untold.attempts,
+                next_at: None,
+                error: Some(why),
+            };
+            (telling, None)
         }
         Err(Unanswered::Unavailable { why, after_ms }) => {
             let after_ms = after_ms.and_then(|ms| i64::try_from(ms).ok());

@@ -43,7 +43,7 @@ impl Paths {
 /// A file that nobody wants to keep: scratch, plans and notes of agents, what lies in the system's
 /// folder for such things.
 pub fn is_throwaway(path: &str) -> bool {
-    static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| written().throwaway);
+    static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| written().throwaway.parts);
     let path = path.replace('\\', "/").to_lowercase();
     TABLE.iter().any(|part| match part.strip_prefix('^') {
         Some(start) => path.starts_with(start),
@@ -102,11 +102,17 @@ impl Row {
 #[serde(deny_unknown_fields)]
 struct Written {
     files: Paths,
-    throwaway: Vec<String>,
+    throwaway: Throwaway,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<Dimension>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Throwaway {
+    parts: Vec<String>,
     #[cfg(test)]
-    thrown_away: BTreeMap<String, bool>,
+    samples: BTreeMap<String, bool>,
 }
 
 fn written() -> Written {
@@ -122,7 +128,7 @@ mod tests {
         for (path, wants) in written().samples {
             assert_eq!(embedded().categories(&path), wants, "{path}");
         }
-        for (path, wants) in written().thrown_away {
+        for (path, wants) in written().throwaway.samples {
             assert_eq!(is_throwaway(&path), wants, "{path}");
         }
     }

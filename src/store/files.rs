@@ -14,7 +14,7 @@ use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Stat};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 impl Store {
     /// All checkpoints, by key. One pass over a small table: a few ms for thousands of files.
@@ -82,11 +82,10 @@ impl Store {
                 let mut rows = select.query([name])?;
                 while let Some(row) = rows.next()? {
                     let key: String = row.get(0)?;
-                    if !found.contains_key(&key) {
-                        let ties = names(row, 1)?;
-                        let new = ties.iter().map(|tie| tie_name(tie));
-                        waiting.extend(new.filter(|name| asked.insert(*name)));
-                        found.insert(key, ties);
+                    if let Entry::Vacant(new) = found.entry(key) {
+                        let ties = new.insert(names(row, 1)?);
+                        let names = ties.iter().map(|tie| tie_name(tie));
+                        waiting.extend(names.filter(|name| asked.insert(*name)));
                     }
                 }
             }
