@@ -348,6 +348,17 @@ impl<G: Graph> Database for Episodic<G> {
         Ok(!found.is_empty())
     }
 
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault> {
+        if self.graph.has_graph(graph)? {
+            let (group, description) = (Value::text(graph), Value::text(description));
+            let asked = Value::map([("group", group), ("description", description)]);
+            let query = "MATCH (n:Episodic) WHERE n.group_id = $group \
+                         AND n.source_description = $description DETACH DELETE n";
+            self.graph.run(graph, query, &asked)?;
+        }
+        Ok(())
+    }
+
     fn empty(&mut self, graph: &str) -> Result<(), Fault> {
         if self.graph.has_graph(graph)? {
             let asked = Value::map([("group", Value::text(graph))]);

@@ -1,21 +1,16 @@
-//! Graphiti's REST server as it is (GRAPHITI.md § 2): what can be asked of it, and whose fault it is
-//! when it doesn't do that. Its `202` means no more than that a list in its memory is longer now.
+//! Graphiti's REST server as it is (GRAPHITI.md § 2). Its `202` means no more than that a list in its
+//! memory is longer now.
 
+use super::server::{self, Listed, Message, Permits, Server};
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::{Fault, Parcel};
-use crate::model::error::Error;
-use crate::model::time::Time;
+use crate::model::delivery::Fault;
 use crate::net::http::{Http, Trouble, Verb};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Gives the permit for an endpoint, as the consents are at that moment.
-pub type Permits = Box<dyn Fn(&Endpoint) -> Result<Permit, Error>>;
-
 /// One server.
-pub struct Server {
+pub struct Rest {
     http: Http,
     endpoint: Endpoint,
     /// Asked before each request: waiting for a queue takes long, and a consent may be taken back.
@@ -24,96 +19,18 @@ pub struct Server {
     token: Option<String>,
 }
 
-/// An episode as a group's listing tells it; without its content.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Listed {
-    /// Its id there.
-    pub uuid: String,
-    /// As it was posted; empty where it is longer than any of ours.
-    #[serde(default, deserialize_with = "name_of_ours")]
-    pub name: String,
-    /// When it happened.
-    #[serde(default)]
-    pub valid_at: Option<String>,
-}
+/// The group of canaries. All groups have one queue, so one of any group is behind all of them.
+const CANARY_GROUP: &str = "sessionmill_canary";
 
-/// Bytes of a name; ours have a hundred or so.
-const NAME_BYTES_MAX: usize = 64 << 10;
-
-fn name_of_ours<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    let name = String::deserialize(from)?;
-    Ok(Some(name)
-        .filter(|name| name.len() <= NAME_BYTES_MAX)
-        .unwrap_or_default())
-}
-
-/// A message as it is posted.
-pub(super) struct Message<'a> {
-    /// What names it there.
-    pub name: &'a str,
-    /// Its words; empty for a node that is there: Graphiti takes the node's.
-    pub content: &'a str,
-    /// Where it is from.
-    pub source_description: &'a str,
-    /// When it happened: what is read with it happened before.
-    pub at: Time,
-    /// A node's that is there: it is worked through. Anything else ends the server's worker.
-    pub node: Option<Uuid>,
-}
-
-impl Server {
+impl Rest {
     /// The server at this endpoint, as long as it is permitted.
-    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<String>) -> Server {
-        Server {
+    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<String>) -> Rest {
+        Rest {
             http,
             endpoint,
             permits,
             token,
         }
-    }
-
-    /// It answers. That its worker lives is more than it can say.
-    pub(super) fn healthcheck(&self) -> Result<(), Fault> {
-        self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)?
-            .map(|_| ())
-            .map_err(|trouble| self.fault(trouble))
-    }
-
-    /// Puts messages of one group at the end of its queue.
-    pub(super) fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault> {
-        let messages: Vec<Value> = messages.iter().map(message).collect();
-        let body = json!({"group_id": group, "messages": messages});
-        let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body))?;
-        posted.map(|_| ()).map_err(|trouble| match trouble {
-            Trouble::Status(400 | 413 | 422, _) => Fault::Batch(format!("the server {trouble}")),
-            trouble => self.fault(trouble),
-        })
-    }
-
-    /// The last `last_n` episodes of a group, as they happened.
-    pub(super) fn episodes(&self, group: &str, last_n: u64) -> Result<Vec<Listed>, Fault> {
-        let path = format!("/episodes/{group}?last_n={last_n}");
-        self.ask((Verb::Get, &path), None)?
-            .map_err(|trouble| self.fault(trouble))
-    }
-
-    /// Removes an episode, where the server looks at the right graph. Whether it did, only another
-    /// listing says.
-    pub(super) fn delete(&self, uuid: &str) -> Result<(), Fault> {
-        // what a server says is not taken for a path
-        let Ok(uuid) = uuid.parse::<Uuid>() else {
-            return Ok(());
-        };
-        match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None)? {
-            // who may not remove anything keeps it
-            Ok(_) | Err(Trouble::Status(403..=405 | 501, _)) => Ok(()),
-            Err(trouble) => Err(self.fault(trouble)),
-        }
-    }
-
-    /// Everybody still agrees that this server is asked.
-    pub(super) fn permitted(&self) -> Result<Permit, Fault> {
-        (self.permits)(&self.endpoint).map_err(|error| Fault::Setup(error.message))
     }
 
     /// The inner error is what the server did; the outer one, that it is asked for nothing.
@@ -130,17 +47,59 @@ impl Server {
     }
 
     fn fault(&self, trouble: Trouble) -> Fault {
-        let reason = format!("{}: {trouble}", self.endpoint);
-        match trouble {
-            Trouble::Status(_, wait) if trouble.may_pass() => Fault::Away(reason, wait),
-            Trouble::Status(401 | 403, _) => Fault::Setup(format!(
-                "{reason}: the token is missing or wrong (token_env)"
-            )),
-            Trouble::Status(..) | Trouble::Odd(_) => {
-                Fault::Setup(format!("{reason}: is it Graphiti's REST server?"))
-            }
-            Trouble::NoAnswer(_) => Fault::Away(reason, None),
+        server::fault(&self.endpoint, trouble, "Graphiti's REST server")
+    }
+}
+
+impl Server for Rest {
+    fn check(&self) -> Result<(), Fault> {
+        self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)?
+            .map(|_| ())
+            .map_err(|trouble| self.fault(trouble))
+    }
+
+    fn post_max(&self) -> usize {
+        usize::MAX
+    }
+
+    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault> {
+        let messages: Vec<Value> = messages.iter().map(message).collect();
+        let body = json!({"group_id": group, "messages": messages});
+        let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body))?;
+        posted.map(|_| ()).map_err(|trouble| match trouble {
+            Trouble::Status(400 | 413 | 422, _) => Fault::Batch(format!("the server {trouble}")),
+            trouble => self.fault(trouble),
+        })
+    }
+
+    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, Fault> {
+        let path = format!("/episodes/{group}?last_n={newest}");
+        self.ask((Verb::Get, &path), None)?
+            .map_err(|trouble| self.fault(trouble))
+    }
+
+    fn delete(&self, uuid: &str) -> Result<(), Fault> {
+        // what a server says is not taken for a path
+        let Ok(uuid) = uuid.parse::<Uuid>() else {
+            return Ok(());
+        };
+        match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None)? {
+            // who may not remove anything keeps it
+            Ok(_) | Err(Trouble::Status(403..=405 | 501, _)) => Ok(()),
+            Err(trouble) => Err(self.fault(trouble)),
         }
+    }
+
+    fn permitted(&self) -> Result<Permit, Fault> {
+        (self.permits)(&self.endpoint).map_err(|error| Fault::Setup(error.message))
+    }
+
+    fn common_queue(&self) -> Option<&'static str> {
+        Some(CANARY_GROUP)
+    }
+
+    fn unverifiable(&self) -> &'static str {
+        "graphiti-core before 0.29 on FalkorDB"
     }
 }
 
@@ -160,17 +119,4 @@ fn message(message: &Message<'_>) -> Value {
         body["uuid"] = node.to_string().into();
     }
     body
-}
-
-impl<'a> Message<'a> {
-    /// An episode under this name.
-    pub(super) fn of(parcel: &'a Parcel, name: &'a str) -> Message<'a> {
-        Message {
-            name,
-            content: &parcel.content,
-            source_description: &parcel.source_description,
-            at: parcel.valid_at,
-            node: None,
-        }
-    }
 }
