@@ -158,7 +158,7 @@ fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
         ("url", written.url.is_some(), is_server),
         ("user", written.user.is_some(), is_server),
         ("password_env", written.password_env.is_some(), is_server),
-        ("sagas", written.sagas.is_some(), is_database),
+        ("sagas", written.sagas.is_some(), is_server),
         ("database", written.database.is_some(), is_graphiti),
         ("token_env", written.token_env.is_some(), is_graphiti),
         ("window", written.window.is_some(), is_graphiti),
@@ -231,10 +231,13 @@ fn graphiti(written: &written::Sink, protocol: Protocol) -> Result<Graphiti, Str
     let schemes = [&FALKORDB[..], &NEO4J].concat();
     let is_beside = written.database.is_some();
     let database = is_beside.then(|| database(written, "database", &schemes));
-    if database.is_none() && (written.user.is_some() || written.password_env.is_some()) {
-        return Err(
-            "`user` and `password_env` are the database's, and `database` is missing".into(),
-        );
+    let tells_sagas = written.sagas == Some(true);
+    let is_its = written.user.is_some() || written.password_env.is_some() || tells_sagas;
+    if database.is_none() && is_its {
+        let keys = "`user`, `password_env` and `sagas`";
+        return Err(format!(
+            "{keys} are the database's, and `database` is missing"
+        ));
     }
     let span = |key: &str, written: &Option<String>, usual: u64| match written.as_deref() {
         None => Ok(usual),

@@ -30,8 +30,8 @@ pub struct Sink {
     /// may hold it too.
     #[serde(default)]
     pub password_env: Option<String>,
-    /// For `falkordb` and `neo4j`: each session is a saga that has its episodes, one after the other.
-    /// null: false.
+    /// For `falkordb`, `neo4j` and where there is a `database`: each session is a saga that has its
+    /// episodes, one after the other. null: false.
     #[serde(default)]
     pub sagas: Option<bool>,
     /// For Graphiti's servers: name of the variable that holds a bearer token, where a proxy before the server

@@ -135,6 +135,7 @@ impl Scene {
         if has_database {
             let database = falkor.endpoint().to_string();
             memory["database"] = database.clone().into();
+            memory["sagas"] = true.into();
             endpoints.push(database);
         }
         let mut settings = json!({
@@ -310,6 +311,8 @@ fn graphiti_with_its_database_gets_every_episode_once_and_works_through_it_once(
     assert!(restarts.0 >= 4 && restarts.1 >= 2, "{restarts:?}");
     scene.assert_whole(SESSIONS.into());
     mutations_are_seen(&mut scene);
+    let told = "MATCH (:Saga)-[h:HAS_EPISODE]->(n:Episodic) RETURN count(h)";
+    assert_eq!(scene.number(told), u64::from(SESSIONS), "Graphiti left them");
     let status = done(scene.desk.run("sessionmill deliver status --json")).json();
     assert_eq!(status["sinks"][0]["states"], json!({"enriched": SESSIONS}));
     done(
@@ -323,6 +326,7 @@ fn graphiti_with_its_database_gets_every_episode_once_and_works_through_it_once(
         (&json!(SESSIONS), &json!(0))
     );
     assert_eq!(scene.number("MATCH (n:Episodic) RETURN count(n)"), 0);
+    assert_eq!(scene.number("MATCH (n:Saga) RETURN count(n)"), 0);
 }
 
 #[test]

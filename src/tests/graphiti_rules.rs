@@ -354,6 +354,7 @@ fn settings_that_fit_no_graphiti_are_refused() {
         ),
         (json!({"url": "redis://h"}), "`url` begins with http://"),
         (json!({"password_env": "P"}), "`database` is missing"),
+        (json!({"sagas": true}), "`database` is missing"),
         (json!({"stall": "soon"}), "`stall` is a span of time"),
         (json!({"window": 0}), "window must be 1 to 100"),
         (json!({"path": "/x"}), "`path` says nothing"),

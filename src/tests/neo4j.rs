@@ -6,8 +6,8 @@ use super::forget::{desk, said as typed};
 use super::graph::{deliver, graphiti_at, parcels};
 use super::graphiti_real::StandIn;
 use super::sinks::{
-    ODD, keeps_its_promises, marks_what_is_to_be_done, parcel, permit, reads_sagas, receipts,
-    tells_sagas,
+    ODD, keeps_its_promises, marks_what_is_to_be_done, of_two_sessions, parcel, permit,
+    reads_sagas, receipts, tells_sagas,
 };
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
@@ -212,7 +212,12 @@ fn neo4j_tells_sessions_as_sagas() {
     let mut sink = neo4j(&endpoint, &login()).telling(true);
     keeps_its_promises(&mut sink);
     assert_eq!(server.query("MATCH (n) RETURN n").len(), 0);
-    tells_sagas(&mut sink, &|query| format!("{:?}", server.query(query)));
+    // what was there without them gets them
+    let sink = || neo4j(&endpoint, &login());
+    sink().deliver(&of_two_sessions()).unwrap();
+    tells_sagas(&mut sink().marking(true).telling(true), &|query| {
+        format!("{:?}", server.query(query))
+    });
     let read = graphiti_at(endpoint.as_str(), PASSWORD, &["--saga", "long"]);
     if let Some(read) = read {
         reads_sagas(&read);
