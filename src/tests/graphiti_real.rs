@@ -312,7 +312,11 @@ fn graphiti_with_its_database_gets_every_episode_once_and_works_through_it_once(
     scene.assert_whole(SESSIONS.into());
     mutations_are_seen(&mut scene);
     let told = "MATCH (:Saga)-[h:HAS_EPISODE]->(n:Episodic) RETURN count(h)";
-    assert_eq!(scene.number(told), u64::from(SESSIONS), "Graphiti left them");
+    assert_eq!(
+        scene.number(told),
+        u64::from(SESSIONS),
+        "Graphiti left them"
+    );
     let status = done(scene.desk.run("sessionmill deliver status --json")).json();
     assert_eq!(status["sinks"][0]["states"], json!({"enriched": SESSIONS}));
     done(

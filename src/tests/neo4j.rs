@@ -155,6 +155,35 @@ fn what_answers_wrongly_is_told_by_what_it_does_and_never_by_what_it_says() {
 }
 
 #[test]
+fn a_refusal_that_nobody_knows_pauses_the_sink_and_one_of_a_value_is_its_episodes() {
+    let hello = [BOLT_5_4.to_vec(), success(), success()].concat();
+    let answer = [success(), success()].concat();
+    let delivered = |code: &str| {
+        // the constraint and the indices are there already; then it is written
+        let exists = failure("Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists");
+        let there = vec![[hello.clone(), exists].concat(); 8];
+        let constraint = [
+            hello.clone(),
+            answer.clone(),
+            failure("Neo.ClientError.Schema.X"),
+        ]
+        .concat();
+        let writes = [hello.clone(), failure(code)].concat();
+        let (endpoint, told) =
+            script([vec![constraint], there[1..].to_vec(), vec![writes]].concat());
+        let fault = neo4j(&endpoint, &login())
+            .deliver(&[parcel(1, "x")])
+            .unwrap_err();
+        told.join().unwrap();
+        fault
+    };
+    let unknown = delivered("Neo.ClientError.Statement.SomethingNew");
+    assert!(matches!(unknown, Fault::Away(..)), "{unknown:?}");
+    let of_a_value = delivered("Neo.ClientError.Statement.TypeError");
+    assert!(matches!(of_a_value, Fault::Batch(_)), "{of_a_value:?}");
+}
+
+#[test]
 fn a_query_that_got_in_the_way_of_another_is_asked_again() {
     let hello = [BOLT_5_4.to_vec(), success(), success()].concat();
     let deadlock = failure("Neo.TransientError.Transaction.DeadlockDetected");
