@@ -37,7 +37,7 @@ fmt: ## format the code
 	$(CARGO) fmt
 
 bench: ## measure speed and size; prints the table of docs/performance.md
-	$(CARGO) bench
+	FALKORDB_BIN=$$(scripts/graph-parts || true) $(CARGO) bench
 
 # Needs cargo-fuzz (`cargo install cargo-fuzz`) and a C++ compiler; a stable toolchain will do. The
 # first build takes some minutes, then each target takes FUZZ_SECONDS. What is found lands in

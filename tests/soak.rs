@@ -7,7 +7,8 @@
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start processes and kill them"
+    clippy::print_stderr,
+    reason = "tests start processes and kill them, and say how it went"
 )]
 
 mod storm;
