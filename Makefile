@@ -20,10 +20,13 @@ crash: ## kill, starve and mislead real runs at every system call that matters; 
 
 test-graph: ## run the tests that need FalkorDB, ArcadeDB and graphiti-core; installs them from PyPI into target/graph
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored --skip measure falkordb graph neo4j
+	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --test soak -- --ignored
 
-soak: ## 10,000 scripts of what happens to logs, of each kind, and 1,000 kills; an hour or so
+soak: ## 10,000 scripts of what happens to logs, of each kind, 1,000 kills, 50 storms over 1,000 episodes on their way to a graph; some hours
 	GROWTH_CASES=10000 $(CARGO) test growth
 	FAULT_SEEDS=50 $(CARGO) test --lib whatever_goes_wrong
+	FALKORDB_BIN=$$(scripts/graph-parts) SOAK_SEEDS=50 SOAK_EPISODES=1000 \
+		$(CARGO) test --test soak -- --ignored --nocapture
 	CRASH_KILLS=1000 CRASH_POINTS=1000 CRASH_WRITERS=200 $(CARGO) test --test crash -- --include-ignored
 
 check: ## format and lints, as CI checks them
@@ -34,7 +37,7 @@ fmt: ## format the code
 	$(CARGO) fmt
 
 bench: ## measure speed and size; prints the table of docs/performance.md
-	$(CARGO) bench
+	FALKORDB_BIN=$$(scripts/graph-parts || true) $(CARGO) bench
 
 # Needs cargo-fuzz (`cargo install cargo-fuzz`) and a C++ compiler; a stable toolchain will do. The
 # first build takes some minutes, then each target takes FUZZ_SECONDS. What is found lands in

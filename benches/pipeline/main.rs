@@ -6,6 +6,10 @@
 #![allow(clippy::disallowed_methods)] // a bench measures time and starts the program: it is its own door
 
 mod child;
+mod deliver;
+#[path = "../../src/tests/falkor.rs"]
+#[expect(dead_code, reason = "tests ask more of it")]
+mod falkor;
 mod homes;
 mod kinds;
 mod limit;
@@ -13,6 +17,7 @@ mod measure;
 mod renumber;
 mod table;
 
+use sessionmill::model; // as `falkor` knows it
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -28,6 +33,8 @@ pub struct Scale {
     pub files: usize,
     /// None of which is larger.
     pub file_bytes: u64,
+    /// That a graph is given.
+    pub episodes: usize,
     /// Rounds of the limit and a cold run; the median counts.
     pub cold: usize,
     /// Runs without news; the median counts.
@@ -49,6 +56,7 @@ impl Scale {
                 line_bytes: 9 * MB,
                 files: 30,
                 file_bytes: 100_000,
+                episodes: 500,
                 cold: 1,
                 idle: 3,
                 judged: false,
@@ -60,6 +68,7 @@ impl Scale {
             line_bytes: 256 * MB,
             files: 1_500,
             file_bytes: 300_000,
+            episodes: 20_000,
             cold: 7,
             idle: 20,
             judged: megabytes.is_none_or(|n| n >= 500),

@@ -5,7 +5,7 @@ use crate::child::{self, Run};
 use crate::homes::{self, Home, logs_below};
 use crate::kinds::{self, Kinds};
 use crate::table::{Figure, judged, told};
-use crate::{MB, Scale, limit};
+use crate::{MB, Scale, deliver, limit};
 use sessionmill::store::{Access, Store};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -102,6 +102,7 @@ fn cold(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<u64
     ));
     let command = mid(&|round| round.kinds.per_command().as_secs_f64() * 1e6);
     figures.push(told("one shell command judged", format!("{command:.2} µs")));
+    deliver::measure(scale, home, wall, figures)?;
     Ok(peak)
 }
 

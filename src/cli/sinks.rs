@@ -3,7 +3,7 @@
 
 use super::ctx::Ctx;
 use super::keys;
-use crate::config::{Database, Graphiti, Sink as Settings, SinkTo};
+use crate::config::{Database, Graphiti, Protocol, Sink as Settings, SinkTo};
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
 use crate::model::delivery::Fault;
@@ -14,8 +14,10 @@ use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
+use crate::sinks::graphiti::mcp::Mcp;
 use crate::sinks::graphiti::queue::Patience;
-use crate::sinks::graphiti::server::Server;
+use crate::sinks::graphiti::rest::Rest;
+use crate::sinks::graphiti::server::{Permits, Server};
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::sinks::neo4j::Neo4j;
@@ -25,8 +27,8 @@ use anyhow::Result;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Episodes that Graphiti reads before each that is posted to it. One that it finds in its database
-/// is of another kind than those, and is read alone.
+/// Episodes that Graphiti reads before each that is posted to its REST server. One that it finds in its
+/// database is of another kind than those, and is read alone; so is what its MCP server is given.
 const CONTEXT: usize = 10;
 /// For a whole answer. A listing of many episodes takes a while.
 const ANSWER_MS_MAX: u64 = 300_000;
@@ -61,20 +63,8 @@ pub fn open(
         SinkTo::Database(to) => database(to, false)?,
         SinkTo::Graphiti(to) => {
             store.permit(&to.endpoint)?;
-            let options = Options {
-                timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
-                proxies: proxies(ctx),
-            };
             let token = key("token_env", &to.token_env)?;
-            let consents = Store::open(store.path(), Access::ReadOnly)?;
-            let all: Vec<Endpoint> = settings.to.endpoints().into_iter().cloned().collect();
-            let permits = Box::new(move |endpoint: &Endpoint| {
-                all.iter()
-                    .try_for_each(|also| consents.permit(also).map(|_| ()))?;
-                consents.permit(endpoint)
-            });
-            let http = Http::new(&options)?;
-            let server = Server::new(http, to.endpoint.clone(), permits, token);
+            let server = server(to, permits(settings, store)?, token, ctx)?;
             let patience = Patience {
                 stall: Duration::from_secs(to.stall_s),
                 wait: Rc::new(wait),
@@ -89,6 +79,35 @@ pub fn open(
                 None => Box::new(ByName::new(server, patience, window, is_unverified, now)),
             }
         }
+    })
+}
+
+/// Gives permits as long as everybody agrees to all that a sink needs.
+fn permits(settings: &Settings, store: &Store) -> Result<Permits> {
+    let consents = Store::open(store.path(), Access::ReadOnly)?;
+    let all: Vec<Endpoint> = settings.to.endpoints().into_iter().cloned().collect();
+    Ok(Box::new(move |endpoint: &Endpoint| {
+        all.iter()
+            .try_for_each(|also| consents.permit(also).map(|_| ()))?;
+        consents.permit(endpoint)
+    }))
+}
+
+/// The server, as it is spoken to.
+fn server(
+    to: &Graphiti,
+    permits: Permits,
+    token: Option<String>,
+    ctx: &Ctx,
+) -> Result<Box<dyn Server>> {
+    let http = Http::new(&Options {
+        timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
+        proxies: proxies(ctx),
+    })?;
+    let endpoint = to.endpoint.clone();
+    Ok(match to.protocol {
+        Protocol::Rest => Box::new(Rest::new(http, endpoint, permits, token)),
+        Protocol::Mcp => Box::new(Mcp::new(http, endpoint, permits, token.as_deref())),
     })
 }
 
@@ -109,6 +128,7 @@ fn database(
 /// What a sink's server has a language model do, and what that costs; `None`: nothing.
 pub fn extraction(to: &SinkTo) -> Option<Extraction> {
     let SinkTo::Graphiti(Graphiti {
+        protocol,
         database,
         usd_per_million: (input, output),
         ..
@@ -116,8 +136,9 @@ pub fn extraction(to: &SinkTo) -> Option<Extraction> {
     else {
         return None;
     };
+    let is_alone = database.is_some() || *protocol == Protocol::Mcp;
     Some(Extraction {
-        context: if database.is_some() { 0 } else { CONTEXT },
+        context: if is_alone { 0 } else { CONTEXT },
         usd_per_million_input: *input,
         usd_per_million_output: *output,
     })

@@ -29,7 +29,7 @@ pub use gate::{CONSENT_TEXT, Gate, gate};
 pub use layers::{Origin, Setting};
 pub use meant::{Config, KnownProject, Llm, Root, Scoring, seconds};
 pub use retention::claude_keeps_days;
-pub use sinks::{Database, DeliveryLimits, Graphiti, Sink, SinkTo};
+pub use sinks::{Database, DeliveryLimits, Graphiti, Protocol, Sink, SinkTo};
 pub use summarizing::Summarizing;
 pub use wire::LlmShape;
 

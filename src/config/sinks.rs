@@ -24,7 +24,7 @@ pub struct Sink {
 pub enum SinkTo {
     /// A graph database: FalkorDB or Neo4j, as its endpoint's scheme says.
     Database(Database),
-    /// Graphiti's REST server.
+    /// Graphiti's server.
     Graphiti(Graphiti),
     /// A folder of notes.
     Markdown(PathBuf),
@@ -32,9 +32,20 @@ pub enum SinkTo {
     Jsonl(PathBuf),
 }
 
-/// Graphiti's REST server, and what is known of it.
+/// Which of Graphiti's servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// REST.
+    Rest,
+    /// MCP over streamable HTTP.
+    Mcp,
+}
+
+/// Graphiti's server, and what is known of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graphiti {
+    /// How it is spoken to.
+    pub protocol: Protocol,
     /// Needs consent.
     pub endpoint: Endpoint,
     /// The variable that holds a bearer token.
@@ -137,34 +148,31 @@ pub(super) fn sinks(layers: &Layers, wire: &Wire, env: &Env) -> Result<Vec<Sink>
 }
 
 fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
-    use SinkKind::{Falkordb, Graphiti, Jsonl, Markdown, Neo4j};
+    use SinkKind::{Falkordb, Graphiti, GraphitiMcp, Jsonl, Markdown, Neo4j};
     let kind = written.kind;
-    let is_server = matches!(kind, Falkordb | Graphiti | Neo4j);
     let is_database = matches!(kind, Falkordb | Neo4j);
+    let is_graphiti = matches!(kind, Graphiti | GraphitiMcp);
+    let is_server = is_database || is_graphiti;
     let says: [(&str, bool, bool); 12] = [
         ("path", written.path.is_some(), !is_server),
         ("url", written.url.is_some(), is_server),
         ("user", written.user.is_some(), is_server),
         ("password_env", written.password_env.is_some(), is_server),
-        ("sagas", written.sagas.is_some(), is_database),
-        ("database", written.database.is_some(), kind == Graphiti),
-        ("token_env", written.token_env.is_some(), kind == Graphiti),
-        ("window", written.window.is_some(), kind == Graphiti),
-        ("stall", written.stall.is_some(), kind == Graphiti),
-        (
-            "time_per_run",
-            written.time_per_run.is_some(),
-            kind == Graphiti,
-        ),
+        ("sagas", written.sagas.is_some(), is_server),
+        ("database", written.database.is_some(), is_graphiti),
+        ("token_env", written.token_env.is_some(), is_graphiti),
+        ("window", written.window.is_some(), is_graphiti),
+        ("stall", written.stall.is_some(), is_graphiti),
+        ("time_per_run", written.time_per_run.is_some(), is_graphiti),
         (
             "usd_per_million_input",
             written.usd_per_million_input.is_some(),
-            kind == Graphiti,
+            is_graphiti,
         ),
         (
             "usd_per_million_output",
             written.usd_per_million_output.is_some(),
-            kind == Graphiti,
+            is_graphiti,
         ),
     ];
     if let Some((key, ..)) = says
@@ -176,7 +184,8 @@ fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
     match kind {
         Falkordb => Ok(SinkTo::Database(database(written, "url", &FALKORDB)?)),
         Neo4j => Ok(SinkTo::Database(database(written, "url", &NEO4J)?)),
-        Graphiti => Ok(SinkTo::Graphiti(graphiti(written)?)),
+        Graphiti => Ok(SinkTo::Graphiti(graphiti(written, Protocol::Rest)?)),
+        GraphitiMcp => Ok(SinkTo::Graphiti(graphiti(written, Protocol::Mcp)?)),
         Markdown => Ok(SinkTo::Markdown(folder(written, env)?)),
         Jsonl => Ok(SinkTo::Jsonl(folder(written, env)?)),
     }
@@ -218,14 +227,17 @@ fn database(written: &written::Sink, key: &str, schemes: &[&str]) -> Result<Data
     })
 }
 
-fn graphiti(written: &written::Sink) -> Result<Graphiti, String> {
+fn graphiti(written: &written::Sink, protocol: Protocol) -> Result<Graphiti, String> {
     let schemes = [&FALKORDB[..], &NEO4J].concat();
     let is_beside = written.database.is_some();
     let database = is_beside.then(|| database(written, "database", &schemes));
-    if database.is_none() && (written.user.is_some() || written.password_env.is_some()) {
-        return Err(
-            "`user` and `password_env` are the database's, and `database` is missing".into(),
-        );
+    let tells_sagas = written.sagas == Some(true);
+    let is_its = written.user.is_some() || written.password_env.is_some() || tells_sagas;
+    if database.is_none() && is_its {
+        let keys = "`user`, `password_env` and `sagas`";
+        return Err(format!(
+            "{keys} are the database's, and `database` is missing"
+        ));
     }
     let span = |key: &str, written: &Option<String>, usual: u64| match written.as_deref() {
         None => Ok(usual),
@@ -238,6 +250,7 @@ fn graphiti(written: &written::Sink) -> Result<Graphiti, String> {
         usd => Ok(usd.unwrap_or(usual)),
     };
     Ok(Graphiti {
+        protocol,
         endpoint: endpoint("url", written.url.as_ref(), &["http", "https"])?,
         token_env: written.token_env.clone(),
         database: database.transpose()?,

@@ -3,6 +3,7 @@
 //! Knows proxies, certificates, time limits, body limits and when to try again; follows no
 //! redirection. Refuses to know what is said.
 
+use super::events::Events;
 use super::texts::ShortTexts;
 use crate::model::consent::Permit;
 use crate::model::error::{Error, ErrorKind};
@@ -213,6 +214,21 @@ impl Http {
         read(answer, LISTING_BYTES_MAX)
     }
 
+    /// Asks once, as [`Http::once`] does, and leaves reading the answer to the caller.
+    ///
+    /// # Errors
+    /// As those of [`Http::once`].
+    pub(super) fn answer(
+        &self,
+        permit: &Permit,
+        (verb, path): (Verb, &str),
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<Answer, Trouble> {
+        let headers = header_map(headers).map_err(|error| Trouble::Odd(error.message))?;
+        self.send(permit, verb, path, &headers, body).map(Answer)
+    }
+
     fn send(
         &self,
         permit: &Permit,
@@ -288,11 +304,42 @@ fn chain(error: &reqwest::Error) -> String {
     cause.to_string().to_lowercase()
 }
 
-fn read<T: DeserializeOwned>(answer: Response, bytes_max: u64) -> Result<T, Trouble> {
+/// An answer that nobody has read.
+pub(super) struct Answer(Response);
+
+impl Answer {
+    /// What a header says; `None`: it isn't there, or is no plain text.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.0.headers().get(name)?.to_str().ok()
+    }
+
+    /// The first of its values that `is_it`: the answer itself, or what one of its events holds.
+    pub(super) fn find<T: DeserializeOwned>(
+        self,
+        is_it: impl Fn(&T) -> bool,
+    ) -> Result<T, Trouble> {
+        let kind = self.header(CONTENT_TYPE.as_str()).unwrap_or_default();
+        if !kind.starts_with("text/event-stream") {
+            let other = || Trouble::Odd("the answer is to something else".into());
+            let value = read(self.0, LISTING_BYTES_MAX)?;
+            return Some(value).filter(is_it).ok_or_else(other);
+        }
+        let early = |_| Trouble::NoAnswer("the answer ends early".into());
+        let mut events = Events::new(self.0.take(LISTING_BYTES_MAX));
+        while events.next().map_err(early)? {
+            let value = read(&mut events, LISTING_BYTES_MAX)?;
+            if is_it(&value) {
+                return Ok(value);
+            }
+        }
+        Err(Trouble::NoAnswer("the answer ends early".into()))
+    }
+}
+
+fn read<T: DeserializeOwned>(answer: impl Read, bytes_max: u64) -> Result<T, Trouble> {
     let mut body = BufReader::new(ShortTexts::new(answer.take(bytes_max)));
     serde_json::from_reader(&mut body).map_err(|error| {
-        let body = body.get_ref();
-        let is_cut = body.is_over() || body.inner().limit() == 0;
+        let is_cut = body.get_ref().inner().limit() == 0;
         match error.classify() {
             _ if is_cut => Trouble::Odd("the answer is too long".into()),
             Category::Io => Trouble::NoAnswer("the answer ends early".into()),

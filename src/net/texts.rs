@@ -1,18 +1,21 @@
-//! JSON as it is read, as long as none of its texts is longer than a machine likes to hold. Knows where
-//! a text begins and ends; refuses to know what is said.
+//! JSON as it is read, with the rest of a text left out that is longer than a machine likes to hold.
+//! Knows where a text begins and ends; refuses to know what is said.
 
-use std::io::{Error, Read, Result};
+use std::io::{Read, Result};
 
 /// Bytes of a text as it is written. An episode has a thousandth of that.
 const TEXT_BYTES_MAX: usize = 16 << 20;
+/// The byte after a backslash.
+const ESCAPED: u8 = 5;
 
-/// A reader of JSON that ends with an error in a text that is too long.
+/// A reader of JSON whose texts are cut.
 pub(super) struct ShortTexts<R> {
     inner: R,
     /// Bytes of the text that is read; `None`: between texts.
     text: Option<usize>,
-    /// The byte before was a backslash that counts.
-    is_escaped: bool,
+    /// Bytes that still belong to `\n` or `\u001f`, or [`ESCAPED`].
+    escape: u8,
+    is_cut: bool,
 }
 
 impl<R> ShortTexts<R> {
@@ -20,39 +23,53 @@ impl<R> ShortTexts<R> {
         ShortTexts {
             inner,
             text: None,
-            is_escaped: false,
+            escape: 0,
+            is_cut: false,
         }
-    }
-
-    /// A text was too long.
-    pub(super) fn is_over(&self) -> bool {
-        self.text.is_some_and(|bytes| bytes > TEXT_BYTES_MAX)
     }
 
     pub(super) fn inner(&self) -> &R {
         &self.inner
     }
 
-    fn pass(&mut self, byte: u8) {
-        self.text = match self.text {
-            None => (byte == b'"').then_some(0),
-            Some(_) if byte == b'"' && !self.is_escaped => None,
-            Some(bytes) => Some(bytes + 1),
+    /// Whether a byte is given on.
+    fn keeps(&mut self, byte: u8) -> bool {
+        let Some(bytes) = self.text else {
+            self.text = (byte == b'"').then_some(0);
+            return true;
         };
-        self.is_escaped = self.text.is_some() && byte == b'\\' && !self.is_escaped;
+        let is_whole = self.escape == 0;
+        self.escape = match (self.escape, byte) {
+            (0, b'\\') => ESCAPED,
+            (ESCAPED, b'u') => ESCAPED - 1,
+            (0 | ESCAPED, _) => 0,
+            (left, _) => left - 1,
+        };
+        if is_whole && byte == b'"' {
+            (self.text, self.is_cut) = (None, false);
+            return true;
+        }
+        self.text = Some(bytes + 1);
+        self.is_cut |= is_whole && bytes >= TEXT_BYTES_MAX;
+        !self.is_cut
     }
 }
 
 impl<R: Read> Read for ShortTexts<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let many = self.inner.read(buffer)?;
-        for byte in &buffer[..many] {
-            self.pass(*byte);
-            if self.is_over() {
-                return Err(Error::other("a text is too long"));
+        loop {
+            let many = self.inner.read(buffer)?;
+            let mut kept = 0;
+            for at in 0..many {
+                if self.keeps(buffer[at]) {
+                    buffer[kept] = buffer[at];
+                    kept += 1;
+                }
+            }
+            if kept > 0 || many == 0 {
+                return Ok(kept);
             }
         }
-        Ok(many)
     }
 }
 
@@ -60,29 +77,30 @@ impl<R: Read> Read for ShortTexts<R> {
 mod tests {
     use super::*;
 
-    fn bytes_read(json: &str) -> Option<usize> {
+    /// Bytes that are left out.
+    fn left_out(json: &str) -> usize {
         let mut read = Vec::new();
-        let mut texts = ShortTexts::new(json.as_bytes());
-        texts.read_to_end(&mut read).ok()
+        ShortTexts::new(json.as_bytes())
+            .read_to_end(&mut read)
+            .unwrap();
+        let value = serde_json::from_slice::<serde::de::IgnoredAny>(&read);
+        assert!(value.is_ok(), "{value:?}");
+        json.len() - read.len()
     }
 
     #[test]
     fn a_text_may_be_long_and_all_of_them_longer() {
         let long = "x".repeat(TEXT_BYTES_MAX);
-        for json in [
-            format!("[\"{long}\", \"{long}\"]"),
-            format!("[\"\\\"{}\"]", &long[2..]),
-            format!("[\"\\\\\", \"{long}\"]"),
-            format!("[\"x\"{long}{long}]"),
+        for (json, out) in [
+            (format!("[\"{long}\", \"{long}\"]"), 0),
+            (format!("[\"\\\"{}\"]", &long[2..]), 0),
+            (format!("[\"\\\\\", \"{long}\"]"), 0),
+            (format!("[{}]", "1,".repeat(TEXT_BYTES_MAX) + "1"), 0),
+            (format!("[\"{long}xyz\", \"{long}\\\"\"]"), 5),
+            (format!("[\"\\\"{long}\", 1]"), 2),
+            (format!("[\"{}\\u001fxyz\"]", &long[1..]), 3),
         ] {
-            assert_eq!(bytes_read(&json), Some(json.len()));
-        }
-        for json in [
-            format!("[\"{long}x\"]"),
-            format!("[\"\\\"{long}\"]"),
-            format!("[\"\\\\\\\"{long}\"]"),
-        ] {
-            assert_eq!(bytes_read(&json), None);
+            assert_eq!(left_out(&json), out);
         }
     }
 }

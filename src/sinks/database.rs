@@ -28,6 +28,12 @@ pub trait Database: Sink {
     /// When it can't be asked.
     fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault>;
 
+    /// Removes the episodes from a graph that are described in these words.
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault>;
+
     /// Removes everything from a graph.
     ///
     /// # Errors

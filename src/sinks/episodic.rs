@@ -136,16 +136,20 @@ impl<G: Graph> Episodic<G> {
         Ok(found)
     }
 
-    /// The ones of these that are new. The others get the mark where nothing was made of them.
+    /// The ones of these that are new. The others get the mark where nothing was made of them, and
+    /// their sagas.
     fn mark<'a>(&mut self, graph: &str, parcels: &[&'a Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
         let is_there = |p: &&Parcel| landed(found.get(&p.id), p.revision) != Landed::Missing;
         let (there, new): (Vec<&Parcel>, Vec<&Parcel>) = parcels.iter().partition(|p| is_there(p));
-        let there: Vec<Uuid> = there.into_iter().map(|parcel| parcel.id).collect();
-        for ids in there.chunks(IDS_MAX) {
+        for there in there.chunks(IDS_MAX) {
+            let ids: Vec<Uuid> = there.iter().map(|parcel| parcel.id).collect();
             let query = format!("{THESE} AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true");
-            self.graph.run(graph, &query, &these(graph, ids))?;
+            self.graph.run(graph, &query, &these(graph, &ids))?;
+            if self.sagas {
+                saga::give(&mut self.graph, graph, there)?;
+            }
         }
         Ok(new)
     }
@@ -346,6 +350,17 @@ impl<G: Graph> Database for Episodic<G> {
         let asked = Value::map([("group", Value::text(graph)), ("name", Value::text(name))]);
         let found = self.graph.lines(graph, QUERY, "n.uuid", &asked)?;
         Ok(!found.is_empty())
+    }
+
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault> {
+        if self.graph.has_graph(graph)? {
+            let (group, description) = (Value::text(graph), Value::text(description));
+            let asked = Value::map([("group", group), ("description", description)]);
+            let query = "MATCH (n:Episodic) WHERE n.group_id = $group \
+                         AND n.source_description = $description DETACH DELETE n";
+            self.graph.run(graph, query, &asked)?;
+        }
+        Ok(())
     }
 
     fn empty(&mut self, graph: &str) -> Result<(), Fault> {

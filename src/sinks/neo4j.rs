@@ -107,16 +107,16 @@ impl Graph for Server {
             return Ok(());
         }
         self.ask(CONSTRAINT, &no_params())
-            .map_err(|trouble| match fault(trouble) {
-                Fault::Batch(reason) => {
-                    Fault::Setup(format!("no constraint can be made: {reason}"))
+            .map_err(|trouble| match trouble {
+                Trouble::Refused(code) if is_of_a_statement(&code) => {
+                    Fault::Setup(format!("no constraint can be made: the server says {code}"))
                 }
-                other => other,
+                other => fault(other),
             })?;
         for index in INDICES {
-            match self.ask(index, &no_params()).map_err(fault) {
-                Ok(_) | Err(Fault::Batch(_)) => {}
-                Err(fault) => return Err(fault),
+            match self.ask(index, &no_params()) {
+                Err(Trouble::Refused(code)) if is_of_a_statement(&code) => {}
+                asked => asked.map(|_| ()).map_err(fault)?,
             }
         }
         self.is_ready = true;
@@ -189,10 +189,30 @@ fn broken(error: &io::Error) -> Fault {
     Fault::Away(what.into(), None)
 }
 
-/// Codes are `Neo.<class>.<category>.<title>`.
+/// It refuses what it was asked, as it was asked: to make an index again, or one that it has not.
+fn is_of_a_statement(code: &str) -> bool {
+    const CATEGORIES: [&str; 3] = ["Statement", "Schema", "Procedure"];
+    let mut parts = code.split('.').skip(1);
+    parts.next() == Some("ClientError") && parts.next().is_some_and(|of| CATEGORIES.contains(&of))
+}
+
+/// Titles of errors that come of what a query is given, and not of how we ask: of an episode.
+const OF_VALUES: [&str; 7] = [
+    "Schema.ConstraintValidationFailed",
+    "Schema.ConstraintViolation",
+    "Statement.ArgumentError",
+    "Statement.ConstraintVerificationFailed",
+    "Statement.IllegalTokenLength",
+    "Statement.PropertyNotFound",
+    "Statement.TypeError",
+];
+
+/// Codes are `Neo.<class>.<category>.<title>`. What nobody knows is no episode's fault.
 fn refused(code: &str) -> Fault {
     let parts: Vec<&str> = code.split('.').skip(1).collect();
     let says = || format!("the server says {}", parts.join("."));
+    let is_of_values =
+        |of: &str, title: &str| OF_VALUES.contains(&format!("{of}.{title}").as_str());
     match parts[..] {
         ["ClientError", "Security", "AuthorizationExpired"] => Fault::Away(says(), None),
         ["ClientError", "Security", _] => Fault::Setup(says()),
@@ -202,10 +222,14 @@ fn refused(code: &str) -> Fault {
             let hint = "write neo4j:// for bolt://, and it passes on what another member has to do";
             Fault::Away(format!("{}; {hint}", says()), None)
         }
-        ["ClientError", "Transaction", _] | ["TransientError" | "DatabaseError", ..] => {
-            Fault::Away(says(), None)
+        ["ClientError", "Statement", "SyntaxError" | "SemanticError"] => {
+            Fault::Setup(format!("{}: is it Neo4j 4.4 or later?", says()))
         }
-        _ => Fault::Batch(format!("the server refused the query: {}", parts.join("."))),
+        ["ClientError", of, title] if is_of_values(of, title) => {
+            Fault::Batch(format!("the server refused the query: {of}.{title}"))
+        }
+        [] => Fault::Away("the server refuses and says nothing".into(), None),
+        _ => Fault::Away(says(), None),
     }
 }
 
@@ -235,9 +259,15 @@ mod tests {
                 "Neo.DatabaseError.Transaction.TransactionCommitFailed",
                 "away",
             ),
-            ("Neo.ClientError.Statement.SyntaxError", "batch"),
+            ("Neo.ClientError.Statement.SyntaxError", "setup"),
+            ("Neo.ClientError.Statement.TypeError", "batch"),
             ("Neo.ClientError.Schema.ConstraintValidationFailed", "batch"),
-            ("", "batch"),
+            // what nobody knows kills no episode
+            ("Neo.ClientError.Statement.SomethingNew", "away"),
+            ("Neo.ClientError.Quota.Exceeded", "away"),
+            ("Neo.ClientError", "away"),
+            ("Memgraph.ClientError.MemgraphError.MemgraphError", "away"),
+            ("", "away"),
         ] {
             assert_eq!(of(code), whose, "{code}");
         }

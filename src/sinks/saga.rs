@@ -16,6 +16,20 @@ pub const MERGE: &str = " WITH n, row MERGE (s:Saga {uuid: row.saga.uuid}) ON CR
                          MERGE (s)-[h:HAS_EPISODE {uuid: row.has}]->(n) \
                          ON CREATE SET h.group_id = row.saga.group_id, h.created_at = row.saga.created_at";
 
+/// Gives these, which are there, their sagas.
+///
+/// # Errors
+/// As [`Graph::run`].
+pub fn give(db: &mut impl Graph, graph: &str, parcels: &[&Parcel]) -> Result<(), Fault> {
+    let query = format!("UNWIND $rows AS row MATCH (n:Episodic {{uuid: row.uuid}}){MERGE}");
+    let row = |parcel: &&Parcel| {
+        let [saga, has] = of_row(graph, parcel);
+        Value::map([("uuid", Value::text(parcel.id.to_string())), saga, has])
+    };
+    let rows = Value::List(parcels.iter().map(row).collect());
+    db.run(graph, &query, &Value::map([("rows", rows)]))
+}
+
 /// The saga of a session.
 fn saga_id(graph: &str, session: &str) -> Uuid {
     Uuid::new_v5(&IDS, format!("saga {graph} {session}").as_bytes())

@@ -10,7 +10,6 @@ use crate::stages::upload::Sink;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 /// Of one group, one after the other, with these contents.
 pub(super) fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<Parcel> {
@@ -164,21 +163,4 @@ fn a_graph_that_is_slow_is_waited_for() {
         sink.deliver(&all)
     });
     assert_eq!(ran, Ok(vec![Outcome::Seen; all.len()]));
-}
-
-/// A figure, not a promise: `cargo test --release measure_falkordb -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn measure_falkordb() {
-    let server = Falkor::start();
-    let mut sink = falkordb(&server, &Login::default());
-    let words = "why does the cart forget its owls and what would a fox say ";
-    let all = parcels((0..20_000).map(|n| format!("{n} {words}").repeat(31)));
-    for what in ["new", "again"] {
-        let begun = Instant::now();
-        deliver(&mut sink, &all);
-        let rate = all.len() as f64 / begun.elapsed().as_secs_f64();
-        let bytes = all[0].content.len();
-        eprintln!("falkordb, {what}: {rate:.0} episodes of {bytes} bytes a second");
-    }
 }

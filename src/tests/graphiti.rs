@@ -1,6 +1,6 @@
-//! Graphiti's REST server in memory, with its contract and its faults (GRAPHITI.md § 2), behind a real
-//! HTTP server; and that nothing is lost or twice in it, with its database beside it and without.
-//! `FAULT_SEEDS` sets how many schedules.
+//! Graphiti's servers in memory, with their contracts and their faults (GRAPHITI.md §§ 2, 3), behind a
+//! real HTTP server; and that nothing is lost or twice in them, with their database beside them and
+//! without. `FAULT_SEEDS` sets how many schedules.
 
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
 use super::server::{Asked, Reply, Server};
@@ -13,8 +13,10 @@ use crate::pipeline::deliver::{Delivered, Orders, deliver, verify};
 use crate::sinks::database::Database;
 use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
+use crate::sinks::graphiti::mcp::Mcp;
 use crate::sinks::graphiti::queue::Patience;
-use crate::sinks::graphiti::server::Server as Rest;
+use crate::sinks::graphiti::rest::Rest;
+use crate::sinks::graphiti::server::{Permits, Server as Graphiti};
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use serde_json::{Value, json};
@@ -58,9 +60,13 @@ pub(super) struct Mind {
     /// Requests before the worker does half a job more.
     pub(super) pace: u32,
     asked: u32,
+    /// It is spoken to over MCP: each group has a queue.
+    pub(super) is_mcp: bool,
+    /// Of MCP, that are open.
+    pub(super) sessions: BTreeSet<String>,
     /// Episodes change and go while they are on their way.
     changes: bool,
-    dice: Dice,
+    pub(super) dice: Dice,
     /// What the worker is at: the node as it will save it.
     at_work: Option<Node>,
     /// Ids that were posted and are in no graph.
@@ -81,6 +87,8 @@ impl Mind {
             is_moody: false,
             pace: 1,
             asked: 0,
+            is_mcp: false,
+            sessions: BTreeSet::new(),
             changes: false,
             dice: Dice(seed),
             at_work: None,
@@ -90,6 +98,7 @@ impl Mind {
     }
 
     pub(super) fn restart(&mut self) {
+        self.sessions.clear();
         self.queue.clear();
         self.at_work = None;
         self.is_dead = false;
@@ -108,7 +117,7 @@ impl Mind {
             self.nodes.push(node);
             return;
         }
-        let Some((group, job)) = self.queue.pop_front() else {
+        let Some((group, job)) = self.next_job() else {
             return;
         };
         let poison = self.poison.as_deref();
@@ -140,11 +149,27 @@ impl Mind {
                     ..node.clone()
                 });
             }
-            None => (self.is_dead, self.strangers) = (true, self.strangers + 1),
+            None => (self.is_dead, self.strangers) = (!self.is_mcp, self.strangers + 1),
         }
     }
 
+    /// The first of the queue, or of any group's queue.
+    fn next_job(&mut self) -> Option<(String, Value)> {
+        if self.is_mcp && !self.queue.is_empty() {
+            let any = self.dice.roll(self.queue.len() as u64) as usize;
+            let of_group = |(group, _): &(String, Value)| *group == self.queue[any].0;
+            let first = self.queue.iter().position(of_group)?;
+            return self.queue.remove(first);
+        }
+        self.queue.pop_front()
+    }
+
     pub(super) fn answer(&mut self, asked: &Asked) -> Reply {
+        let route = if self.is_mcp {
+            Mind::route_mcp
+        } else {
+            Mind::route
+        };
         self.work();
         let fault = if self.is_moody { self.dice.roll(25) } else { 9 };
         match fault {
@@ -153,12 +178,12 @@ impl Mind {
             2 => return Reply::Cut(String::new()),
             // it is done, and the answer is lost
             3 => {
-                self.route(asked);
+                route(self, asked);
                 return Reply::Cut("{\"mess".into());
             }
             _ => {}
         }
-        self.route(asked)
+        route(self, asked)
     }
 
     fn route(&mut self, asked: &Asked) -> Reply {
@@ -180,18 +205,22 @@ impl Mind {
                 says(200, self.listing(parts[2], last_n))
             }
             ("DELETE", "episode") => {
-                let before = self.nodes.len();
-                if self.deletes {
-                    self.nodes.retain(|node| node.uuid.to_string() != parts[2]);
-                }
-                let status = if self.nodes.len() < before { 200 } else { 404 };
+                let status = if self.remove(parts[2]) { 200 } else { 404 };
                 says(status, json!({}))
             }
             _ => says(404, json!({"detail": "Not Found"})),
         }
     }
 
-    fn listing(&self, group: &str, last_n: usize) -> Value {
+    pub(super) fn remove(&mut self, uuid: &str) -> bool {
+        let before = self.nodes.len();
+        if self.deletes {
+            self.nodes.retain(|node| node.uuid.to_string() != uuid);
+        }
+        self.nodes.len() < before
+    }
+
+    pub(super) fn listing(&self, group: &str, last_n: usize) -> Value {
         let of_group = |node: &&Node| node.group == group && !self.is_blind;
         let mut nodes: Vec<&Node> = self.nodes.iter().filter(of_group).collect();
         nodes.sort_by(|a, b| a.at.cmp(&b.at));
@@ -214,7 +243,7 @@ impl Mind {
     }
 }
 
-fn says(status: u16, value: Value) -> Reply {
+pub(super) fn says(status: u16, value: Value) -> Reply {
     Reply::Says(status, "", value.to_string())
 }
 
@@ -304,6 +333,11 @@ impl Database for Shelf {
         let is_it = |node: &Node| node.group == graph && node.name == name;
         Ok(mind.nodes.iter().any(is_it))
     }
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault> {
+        let is_it = |node: &Node| node.group == graph && node.description == description;
+        self.mind().nodes.retain(|node| !is_it(node));
+        Ok(())
+    }
     fn empty(&mut self, graph: &str) -> Result<(), Fault> {
         self.mind().nodes.retain(|node| node.group != graph);
         Ok(())
@@ -328,7 +362,8 @@ impl World {
         self.mind.lock().unwrap()
     }
 
-    pub(super) fn rest(&self, token: Option<&str>) -> Rest {
+    /// As it is spoken to.
+    pub(super) fn graphiti(&self, token: Option<&str>) -> Box<dyn Graphiti> {
         let endpoint: Endpoint = self.server.endpoint.parse().unwrap();
         let agreed = Consent {
             scope: self.server.endpoint.clone(),
@@ -337,13 +372,17 @@ impl World {
             version: String::new(),
             at: Time(0),
         };
-        let permits = Box::new(move |to: &Endpoint| Permit::of(to, std::slice::from_ref(&agreed)));
+        let permits: Permits =
+            Box::new(move |to: &Endpoint| Permit::of(to, std::slice::from_ref(&agreed)));
         let options = Options {
             timeout_ms: 20_000,
             ..Options::default()
         };
         let http = Http::new(&options).unwrap();
-        Rest::new(http, endpoint, permits, token.map(str::to_owned))
+        match self.mind().is_mcp {
+            true => Box::new(Mcp::new(http, endpoint, permits, token)),
+            false => Box::new(Rest::new(http, endpoint, permits, token.map(str::to_owned))),
+        }
     }
 
     /// Waits in no time; dies while it waits, now and then.
@@ -367,12 +406,12 @@ impl World {
     }
 
     pub(super) fn by_name(&self, now: Time) -> ByName {
-        ByName::new(self.rest(None), self.patience(), 12, false, now)
+        ByName::new(self.graphiti(None), self.patience(), 12, false, now)
     }
 
     pub(super) fn enriched(&self, now: Time) -> Enriched {
         let shelf = Box::new(Shelf(Arc::clone(&self.mind)));
-        Enriched::new(shelf, self.rest(None), self.patience(), 12, now)
+        Enriched::new(shelf, self.graphiti(None), self.patience(), 12, now)
     }
 
     pub(super) fn sink(&self, has_database: bool, now: Time) -> Box<dyn Sink> {
@@ -457,11 +496,12 @@ fn assert_whole(mind: &Mind, wanted: &BTreeMap<Uuid, u64>, has_database: bool, w
 }
 
 /// Runs until nothing is left to do. Whoever minds the server restarts it now and then.
-fn comes_right(template: &Path, seed: u64, has_database: bool) {
+fn comes_right(template: &Path, seed: u64, is_mcp: bool, has_database: bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
     std::fs::copy(template, &path).unwrap();
     let world = World::new(Mind::new(seed));
+    world.mind().is_mcp = is_mcp;
     let mut now = start();
     for round in 0..60 {
         let mut mind = world.mind();
@@ -481,7 +521,7 @@ fn comes_right(template: &Path, seed: u64, has_database: bool) {
             break;
         }
     }
-    let what = format!("seed {seed}, database: {has_database}");
+    let what = format!("seed {seed}, MCP: {is_mcp}, database: {has_database}");
     let mut store = Store::open(&path, Access::ReadWrite).unwrap();
     assert_eq!(store.dead_letters(None).unwrap().len(), 0, "{what}");
     let wanted = stored(&path);
@@ -512,7 +552,8 @@ fn nothing_is_lost_or_twice_in_graphiti_whatever_goes_wrong() {
     let seeds = std::env::var("FAULT_SEEDS").ok();
     let seeds = seeds.and_then(|n| n.parse().ok()).unwrap_or(6);
     for seed in 0..seeds {
-        comes_right(&template, seed, true);
-        comes_right(&template, seed, false);
+        for (is_mcp, has_database) in [(false, true), (false, false), (true, true), (true, false)] {
+            comes_right(&template, seed, is_mcp, has_database);
+        }
     }
 }

@@ -292,7 +292,7 @@ fn what_the_server_refuses_is_a_dead_letter_alone() {
 fn a_token_goes_with_every_request_and_into_no_message() {
     let server = Server::new(vec![Reply::Says(401, "", String::new())]);
     let world = World { server, ..world() };
-    let rest = world.rest(Some("swordfish"));
+    let rest = world.graphiti(Some("swordfish"));
     let mut sink =
         crate::sinks::graphiti::by_name::ByName::new(rest, world.patience(), 10, false, start());
     let fault = sink.check().unwrap_err();
@@ -354,10 +354,19 @@ fn settings_that_fit_no_graphiti_are_refused() {
         ),
         (json!({"url": "redis://h"}), "`url` begins with http://"),
         (json!({"password_env": "P"}), "`database` is missing"),
+        (json!({"sagas": true}), "`database` is missing"),
         (json!({"stall": "soon"}), "`stall` is a span of time"),
         (json!({"window": 0}), "window must be 1 to 100"),
         (json!({"path": "/x"}), "`path` says nothing"),
         (json!({"usd_per_million_input": -1}), "below zero"),
+        (
+            json!({"kind": "graphiti-mcp", "url": "redis://h"}),
+            "`url` begins with http://",
+        ),
+        (
+            json!({"kind": "graphiti-mcp", "password_env": "P"}),
+            "`database` is missing",
+        ),
     ] {
         let ran = desk(&world.server, more).run("sessionmill run");
         assert_eq!(ran.exit, Exit::Usage, "{}", ran.shown());

@@ -17,6 +17,7 @@ mod fold;
 mod forget;
 mod graph;
 mod graphiti;
+mod graphiti_mcp;
 mod graphiti_real;
 mod graphiti_rules;
 mod growth;

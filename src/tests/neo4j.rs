@@ -6,8 +6,8 @@ use super::forget::{desk, said as typed};
 use super::graph::{deliver, graphiti_at, parcels};
 use super::graphiti_real::StandIn;
 use super::sinks::{
-    ODD, keeps_its_promises, marks_what_is_to_be_done, parcel, permit, reads_sagas, receipts,
-    tells_sagas,
+    ODD, keeps_its_promises, marks_what_is_to_be_done, of_two_sessions, parcel, permit,
+    reads_sagas, receipts, tells_sagas,
 };
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
@@ -155,6 +155,35 @@ fn what_answers_wrongly_is_told_by_what_it_does_and_never_by_what_it_says() {
 }
 
 #[test]
+fn a_refusal_that_nobody_knows_pauses_the_sink_and_one_of_a_value_is_its_episodes() {
+    let hello = [BOLT_5_4.to_vec(), success(), success()].concat();
+    let answer = [success(), success()].concat();
+    let delivered = |code: &str| {
+        // the constraint and the indices are there already; then it is written
+        let exists = failure("Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists");
+        let there = vec![[hello.clone(), exists].concat(); 8];
+        let constraint = [
+            hello.clone(),
+            answer.clone(),
+            failure("Neo.ClientError.Schema.X"),
+        ]
+        .concat();
+        let writes = [hello.clone(), failure(code)].concat();
+        let (endpoint, told) =
+            script([vec![constraint], there[1..].to_vec(), vec![writes]].concat());
+        let fault = neo4j(&endpoint, &login())
+            .deliver(&[parcel(1, "x")])
+            .unwrap_err();
+        told.join().unwrap();
+        fault
+    };
+    let unknown = delivered("Neo.ClientError.Statement.SomethingNew");
+    assert!(matches!(unknown, Fault::Away(..)), "{unknown:?}");
+    let of_a_value = delivered("Neo.ClientError.Statement.TypeError");
+    assert!(matches!(of_a_value, Fault::Batch(_)), "{of_a_value:?}");
+}
+
+#[test]
 fn a_query_that_got_in_the_way_of_another_is_asked_again() {
     let hello = [BOLT_5_4.to_vec(), success(), success()].concat();
     let deadlock = failure("Neo.TransientError.Transaction.DeadlockDetected");
@@ -212,7 +241,12 @@ fn neo4j_tells_sessions_as_sagas() {
     let mut sink = neo4j(&endpoint, &login()).telling(true);
     keeps_its_promises(&mut sink);
     assert_eq!(server.query("MATCH (n) RETURN n").len(), 0);
-    tells_sagas(&mut sink, &|query| format!("{:?}", server.query(query)));
+    // what was there without them gets them
+    let sink = || neo4j(&endpoint, &login());
+    sink().deliver(&of_two_sessions()).unwrap();
+    tells_sagas(&mut sink().marking(true).telling(true), &|query| {
+        format!("{:?}", server.query(query))
+    });
     let read = graphiti_at(endpoint.as_str(), PASSWORD, &["--saga", "long"]);
     if let Some(read) = read {
         reads_sagas(&read);

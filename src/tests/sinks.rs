@@ -299,13 +299,19 @@ fn falkordb_marks_what_graphiti_has_to_work_through() {
     });
 }
 
-/// What a database owes that tells sessions as sagas; `graph` runs a query in the group's and gives
-/// its answer as text.
-pub(super) fn tells_sagas(sink: &mut dyn Sink, graph: &dyn Fn(&str) -> String) {
+/// Six episodes of two sessions, by turns.
+pub(super) fn of_two_sessions() -> Vec<Parcel> {
     let mut parcels: Vec<Parcel> = (0..6).map(|n| parcel(n, "said")).collect();
     for (parcel, session) in parcels.iter_mut().zip(["long", "short"].repeat(4)) {
         (parcel.group, parcel.session) = ("desk__global".into(), session.into());
     }
+    parcels
+}
+
+/// What a database owes that tells sessions as sagas; `graph` runs a query in the group's and gives
+/// its answer as text.
+pub(super) fn tells_sagas(sink: &mut dyn Sink, graph: &dyn Fn(&str) -> String) {
+    let parcels = of_two_sessions();
     let asked = receipts(sink, &parcels);
     let linked = |pairs: &[(u32, u32)]| {
         let query =
@@ -369,6 +375,17 @@ fn falkordb_tells_sessions_as_sagas() {
     if let Some(read) = read {
         reads_sagas(&read);
     }
+}
+
+#[test]
+#[ignore = "needs FalkorDB: make test-graph"]
+fn falkordb_tells_sagas_of_what_was_there_when_graphiti_works_through_it() {
+    let server = Falkor::start();
+    let sink = || falkordb(&server, &Login::default());
+    sink().deliver(&of_two_sessions()).unwrap();
+    tells_sagas(&mut sink().marking(true).telling(true), &|query| {
+        server.redis(&["GRAPH.QUERY", "desk__global", query])
+    });
 }
 
 #[test]

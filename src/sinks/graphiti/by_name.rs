@@ -1,12 +1,12 @@
-//! Graphiti with nothing but its REST server: it takes no ids of ours, so an episode's name ends with
-//! its key, and the listing of its group says whether it is there.
+//! Graphiti with nothing but its server: it takes no ids of ours, so an episode's name ends with its
+//! key, and the listing of its group says whether it is there.
 //!
 //! The group is read before anything is posted, and what is missing is posted again only when nothing
-//! is under way: the queue is first in, first out, so what is behind it all says so when it comes.
+//! is under way: a queue is first in, first out, so what is behind it all says so when it comes.
 
 use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
 use super::server::{Listed, Message, Server};
-use super::{CANARY_GROUP, canary_name, post_canary, runs};
+use super::{canary_name, is_left_canary, post_canary, runs};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
 use crate::model::time::Time;
 use crate::sinks::group;
@@ -21,7 +21,7 @@ const OTHERS: u64 = 32;
 
 /// A server, and what it is known to have.
 pub struct ByName {
-    server: Server,
+    server: Box<dyn Server>,
     patience: Patience,
     window: usize,
     /// What it doesn't list is posted, and not waited for.
@@ -30,8 +30,8 @@ pub struct ByName {
     groups: BTreeMap<String, Group>,
     /// Posted by us, and not known to be lost.
     posted: BTreeSet<Key>,
-    /// Nothing of an earlier run is under way.
-    is_settled: bool,
+    /// The queues in which nothing of an earlier run is under way.
+    settled: BTreeSet<String>,
     leave: Option<Fault>,
 }
 
@@ -86,6 +86,10 @@ impl Group {
     }
 }
 
+fn key(parcel: &Parcel) -> Key {
+    (parcel.id, parcel.revision)
+}
+
 /// `Session 6b1f0a34, part 2: fix the tests [<id> <revision>]`.
 fn name_of(parcel: &Parcel) -> String {
     let (name, id, revision) = (&parcel.name, parcel.id, parcel.revision);
@@ -103,7 +107,7 @@ impl ByName {
     /// `window`: episodes that the server is given at once. `is_unverified`: what it doesn't list is
     /// posted, and not waited for.
     pub fn new(
-        server: Server,
+        server: Box<dyn Server>,
         patience: Patience,
         window: usize,
         is_unverified: bool,
@@ -117,7 +121,7 @@ impl ByName {
             now,
             groups: BTreeMap::new(),
             posted: BTreeSet::new(),
-            is_settled: false,
+            settled: BTreeSet::new(),
             leave: None,
         }
     }
@@ -138,8 +142,14 @@ impl ByName {
         }
     }
 
+    /// The queue that a group's episodes wait in, by the group whose canaries come after them.
+    fn queue_of(&self, group: &str) -> String {
+        self.server.common_queue().unwrap_or(group).to_owned()
+    }
+
     fn follow(
         &mut self,
+        queue: String,
         items: Vec<(String, Key)>,
         oldest: Time,
     ) -> Result<(Vec<bool>, End), Fault> {
@@ -151,13 +161,19 @@ impl ByName {
             newer.insert(group.clone(), (many + items.len()) as u64 + OTHERS);
         }
         let patience = self.patience.clone();
-        follow(&mut self.window_of(items, newer), &patience)
+        follow(&mut self.window_of(queue, items, newer), &patience)
     }
 
-    fn window_of(&mut self, items: Vec<(String, Key)>, newer: BTreeMap<String, u64>) -> Window<'_> {
+    fn window_of(
+        &mut self,
+        queue: String,
+        items: Vec<(String, Key)>,
+        newer: BTreeMap<String, u64>,
+    ) -> Window<'_> {
         Window {
-            server: &self.server,
+            server: self.server.as_ref(),
             groups: &mut self.groups,
+            queue,
             items,
             newer,
             now: self.now,
@@ -166,27 +182,32 @@ impl ByName {
     }
 
     /// The ones of these that aren't there.
-    fn missing<'a>(&mut self, batch: &'a [Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
+    fn missing<'a>(&mut self, parcels: &[&'a Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
         let mut missing = Vec::new();
-        for parcel in batch {
+        for parcel in parcels {
             let group = self.place(parcel);
             if self.known(&group)?.nodes(parcel.id, parcel.revision).0 == 0 {
-                missing.push(parcel);
+                missing.push(*parcel);
             }
         }
         Ok(missing)
     }
 
-    /// Whether anything was ever read back from this server, or it has to be tried out first.
-    fn has_shown_something(&self) -> bool {
-        self.is_settled || self.groups.values().any(|group| !group.times.is_empty())
+    /// Whether anything was ever read back of what went through a queue, or it has to be tried out
+    /// first.
+    fn has_shown_something(&self, queue: &str) -> bool {
+        let shows = |(name, group): (&String, &Group)| {
+            self.queue_of(name) == queue && !group.times.is_empty()
+        };
+        self.settled.contains(queue) || self.groups.iter().any(shows)
     }
 
     /// Posts these. Of a batch that was refused in part, some may be under way: those are left out.
     fn post(&mut self, parcels: &[&Parcel]) -> Result<(), Fault> {
-        let is_new = |parcel: &&Parcel| !self.posted.contains(&(parcel.id, parcel.revision));
+        let is_new = |parcel: &&Parcel| !self.posted.contains(&key(parcel));
         let new: Vec<&Parcel> = parcels.iter().copied().filter(is_new).collect();
-        for parcels in runs(&new, |parcel| group::graph_name(&parcel.group)) {
+        let of_one_group = runs(&new, |parcel| group::graph_name(&parcel.group));
+        for parcels in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
             let names: Vec<String> = parcels.iter().map(|parcel| name_of(parcel)).collect();
             let messages: Vec<Message<'_>> = parcels
                 .iter()
@@ -194,25 +215,86 @@ impl ByName {
                 .map(|(parcel, name)| Message::of(parcel, name))
                 .collect();
             self.server.post(&self.place(parcels[0]), &messages)?;
-            let keys = parcels.iter().map(|parcel| (parcel.id, parcel.revision));
-            self.posted.extend(keys);
+            self.posted.extend(parcels.iter().map(|parcel| key(parcel)));
         }
         Ok(())
     }
 
     /// Posts what isn't there and waits for it; what came of each, in order.
-    fn bring(&mut self, missing: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn bring(&mut self, queue: &str, missing: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
         let Some(oldest) = missing.iter().map(|parcel| parcel.valid_at).min() else {
             return Ok(Vec::new());
         };
         self.post(missing)?;
-        let item = |parcel: &&Parcel| (self.place(parcel), (parcel.id, parcel.revision));
-        let (done, end) = self.follow(missing.iter().map(item).collect(), oldest)?;
+        if self.is_unverified {
+            return Ok(vec![Outcome::Unverified; missing.len()]);
+        }
+        let item = |parcel: &&Parcel| (self.place(parcel), key(parcel));
+        let items = missing.iter().map(item).collect();
+        let (done, end) = self.follow(queue.to_owned(), items, oldest)?;
         match end {
             End::Stalled => self.leave = Some(stalled(&self.patience)),
-            End::Settled => self.posted.clear(),
+            End::Settled => {
+                let is_known: BTreeSet<Key> = missing.iter().map(|parcel| key(parcel)).collect();
+                self.posted.retain(|posted| !is_known.contains(posted));
+            }
         }
         Ok(outcomes(&done, end))
+    }
+
+    /// Delivers what goes through one queue; what came of each, in order.
+    fn deliver_through(&mut self, queue: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+        let mut missing = self.missing(parcels)?;
+        if !missing.is_empty() && !self.has_shown_something(queue) {
+            // what comes meanwhile is not missing any more
+            self.settle_queue(queue.to_owned(), &[])?;
+            missing = self.missing(parcels)?;
+        }
+        let brought = self.bring(queue, &missing)?;
+        let mut brought: BTreeMap<Uuid, Outcome> = missing
+            .iter()
+            .map(|parcel| parcel.id)
+            .zip(brought)
+            .collect();
+        let mut outcomes = Vec::with_capacity(parcels.len());
+        for parcel in parcels {
+            let outcome = brought.remove(&parcel.id).unwrap_or(Outcome::Seen);
+            outcomes.push(match outcome {
+                Outcome::Seen if !self.replace(parcel)? => Outcome::Beside,
+                outcome => outcome,
+            });
+        }
+        Ok(outcomes)
+    }
+
+    /// Waits until nothing is under way in a queue.
+    fn settle_queue(&mut self, queue: String, sent: &[&Receipt]) -> Result<(), Fault> {
+        if self.settled.contains(&queue) || self.is_unverified {
+            return Ok(());
+        }
+        let item = |receipt: &&Receipt| (receipt.place.clone(), (receipt.id, receipt.revision));
+        let items: Vec<(String, Key)> = sent.iter().map(item).collect();
+        let groups = items
+            .iter()
+            .map(|(group, _)| (group.clone(), ALL))
+            .collect();
+        let patience = self.patience.clone();
+        match settle(&mut self.window_of(queue.clone(), items, groups), &patience)? {
+            End::Settled => {
+                self.groups.clear();
+                self.settled.insert(queue);
+                Ok(())
+            }
+            End::Stalled if self.has_shown_something(&queue) => Err(stalled(&self.patience)),
+            End::Stalled => {
+                let reason = stalled(&self.patience).reason().to_owned();
+                let why = self.server.unverifiable();
+                Err(Fault::Away(
+                    format!("{reason}{UNVERIFIABLE} ({why}). {INSIST}"),
+                    None,
+                ))
+            }
+        }
     }
 
     /// Removes what is there of these, as far as the server can; reads their groups then. Gives the
@@ -254,10 +336,11 @@ impl ByName {
     }
 }
 
-/// Episodes that were posted, by group and key.
+/// Episodes that were posted, by group and key, into one queue.
 struct Window<'a> {
-    server: &'a Server,
+    server: &'a dyn Server,
     groups: &'a mut BTreeMap<String, Group>,
+    queue: String,
     items: Vec<(String, Key)>,
     /// How many of the newest of a group hold them.
     newer: BTreeMap<String, u64>,
@@ -282,16 +365,18 @@ impl Work for Window<'_> {
         // somebody else's may be newer
         self.newer.values_mut().for_each(|newest| *newest = ALL);
         self.canary = canary_name(self.now);
-        post_canary(self.server, &self.canary, self.now)
+        post_canary(self.server, &self.queue, &self.canary, self.now)
     }
 
     fn sees_canary(&mut self) -> Result<bool, Fault> {
-        let listed = self.server.episodes(CANARY_GROUP, ALL)?;
-        let Some(seen) = listed.iter().find(|listed| listed.name == self.canary) else {
-            return Ok(false);
-        };
-        self.server.delete(&seen.uuid)?;
-        Ok(true)
+        let listed = self.server.episodes(&self.queue, ALL)?;
+        let is_seen = listed.iter().any(|listed| listed.name == self.canary);
+        for listed in listed.iter().filter(|_| is_seen) {
+            if listed.name == self.canary || is_left_canary(&listed.name, self.now) {
+                self.server.delete(&listed.uuid)?;
+            }
+        }
+        Ok(is_seen)
     }
 }
 
@@ -313,35 +398,23 @@ impl Sink for ByName {
     }
 
     fn check(&mut self) -> Result<String, Fault> {
-        self.server.healthcheck()?;
+        self.server.check()?;
         Ok("the server answers (whether it works, --smoke says)".into())
     }
 
     fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
-        let mut missing = self.missing(batch)?;
-        if !missing.is_empty() && !self.has_shown_something() {
-            // what comes meanwhile is not missing any more
-            self.settle(&[])?;
-            missing = self.missing(batch)?;
+        let mut queues: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (nth, parcel) in batch.iter().enumerate() {
+            let queue = self.queue_of(&self.place(parcel));
+            queues.entry(queue).or_default().push(nth);
         }
-        let brought = match self.is_unverified {
-            true => self
-                .post(&missing)
-                .map(|()| vec![Outcome::Unverified; missing.len()]),
-            false => self.bring(&missing),
-        };
-        let mut brought = brought?.into_iter();
-        let mut outcomes = Vec::with_capacity(batch.len());
-        for parcel in batch {
-            let is_missing = missing.iter().any(|missing| missing.id == parcel.id);
-            let outcome = match is_missing {
-                true => brought.next().unwrap_or(Outcome::Unknown),
-                false => Outcome::Seen,
-            };
-            outcomes.push(match outcome {
-                Outcome::Seen if !self.replace(parcel)? => Outcome::Beside,
-                outcome => outcome,
-            });
+        let mut outcomes = vec![Outcome::Unknown; batch.len()];
+        for (queue, members) in queues {
+            let parcels: Vec<&Parcel> = members.iter().map(|nth| &batch[*nth]).collect();
+            let told = self.deliver_through(&queue, &parcels)?;
+            for (nth, outcome) in members.into_iter().zip(told) {
+                outcomes[nth] = outcome;
+            }
         }
         Ok(outcomes)
     }
@@ -366,34 +439,22 @@ impl Sink for ByName {
     }
 
     fn settle(&mut self, sent: &[Receipt]) -> Result<(), Fault> {
-        if self.is_settled || self.is_unverified {
-            return Ok(());
+        let common = self.server.common_queue().map(str::to_owned);
+        let queues = sent.iter().map(|receipt| self.queue_of(&receipt.place));
+        let queues: BTreeSet<String> = queues.chain(common).collect();
+        for queue in queues {
+            let is_in = |receipt: &&Receipt| self.queue_of(&receipt.place) == queue;
+            let sent: Vec<&Receipt> = sent.iter().filter(is_in).collect();
+            self.settle_queue(queue, &sent)?;
         }
-        let item = |receipt: &Receipt| (receipt.place.clone(), (receipt.id, receipt.revision));
-        let items: Vec<(String, Key)> = sent.iter().map(item).collect();
-        let groups = items
-            .iter()
-            .map(|(group, _)| (group.clone(), ALL))
-            .collect();
-        let patience = self.patience.clone();
-        match settle(&mut self.window_of(items, groups), &patience)? {
-            End::Settled => {
-                self.is_settled = true;
-                self.groups.clear();
-                Ok(())
-            }
-            End::Stalled if self.has_shown_something() => Err(stalled(&self.patience)),
-            End::Stalled => {
-                let reason = stalled(&self.patience).reason().to_owned();
-                Err(Fault::Away(format!("{reason}{UNVERIFIABLE}"), None))
-            }
-        }
+        Ok(())
     }
 
     fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
         // what is under way would come afterwards: what is there goes now, and what came then
         let were_listed = self.remove(receipts)?;
-        if !self.is_settled {
+        let is_settled = |receipt: &Receipt| self.settled.contains(&self.queue_of(&receipt.place));
+        if !receipts.iter().all(is_settled) {
             self.settle(receipts)?;
             self.remove(receipts)?;
         }
@@ -406,8 +467,8 @@ impl Sink for ByName {
 }
 
 /// What else it may be that never showed anything.
-const UNVERIFIABLE: &str = "; or this server is unverifiable: what it takes can't be read back \
-    (graphiti-core before 0.29 on FalkorDB). deliver run --unverified posts all the same";
+const UNVERIFIABLE: &str = "; or this server is unverifiable: what it takes can't be read back";
+const INSIST: &str = "deliver run --unverified posts all the same";
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,12 @@
 //! Graphiti with its database beside it: episodes are written to the database, where writing again
 //! changes nothing, and the server works through them afterwards. That it did, the database says.
 //!
-//! An id is posted only after it was seen in its graph: an unknown one ends the server's worker.
+//! An id is posted only after it was seen in its graph: an unknown one ends the server's worker, or is
+//! lost without a word.
 
 use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
 use super::server::{Message, Server};
-use super::{CANARY_GROUP, canary_name, post_canary, runs};
+use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::Database;
@@ -16,7 +17,7 @@ use uuid::Uuid;
 /// A database and the server that works on it.
 pub struct Enriched {
     database: Box<dyn Database>,
-    server: Server,
+    server: Box<dyn Server>,
     patience: Patience,
     window: usize,
     now: Time,
@@ -27,7 +28,7 @@ impl Enriched {
     /// `window`: episodes that the server is given at once.
     pub fn new(
         database: Box<dyn Database>,
-        server: Server,
+        server: Box<dyn Server>,
         patience: Patience,
         window: usize,
         now: Time,
@@ -42,14 +43,28 @@ impl Enriched {
         }
     }
 
-    fn window_of(&mut self, receipts: Vec<Receipt>) -> Window<'_> {
+    fn window_of(&mut self, queue: String, receipts: Vec<Receipt>) -> Window<'_> {
         Window {
             database: self.database.as_mut(),
-            server: &self.server,
+            server: self.server.as_ref(),
+            queue,
             receipts,
             now: self.now,
             canary: String::new(),
         }
+    }
+
+    /// These by the queues that they wait in, each called like the group whose canaries come after
+    /// them; with the queue that there is in any case.
+    fn by_queue(&self, receipts: &[Receipt]) -> BTreeMap<String, Vec<Receipt>> {
+        let common = self.server.common_queue();
+        let mut queues: BTreeMap<String, Vec<Receipt>> = BTreeMap::new();
+        queues.extend(common.map(|queue| (queue.to_owned(), Vec::new())));
+        for receipt in receipts {
+            let queue = common.unwrap_or(&receipt.place).to_owned();
+            queues.entry(queue).or_default().push(receipt.clone());
+        }
+        queues
     }
 
     /// Posts these, which are of one graph. What is refused is halved until it stands alone; gives
@@ -83,37 +98,54 @@ impl Enriched {
         Ok(refused)
     }
 
-    /// Waits for these, which were posted.
-    fn came_of(&mut self, receipts: Vec<Receipt>) -> Result<Vec<Outcome>, Fault> {
-        if receipts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let patience = self.patience.clone();
-        let (done, end) = follow(&mut self.window_of(receipts.clone()), &patience)?;
-        if end == End::Stalled {
-            self.leave = Some(stalled(&self.patience));
-        }
-        let mut outcomes = outcomes(&done, end);
-        let progress = self.database.progress(&receipts)?;
-        for (outcome, progress) in outcomes.iter_mut().zip(progress) {
-            if progress == Progress::Missing {
-                *outcome = match end {
-                    End::Settled => Outcome::Lost,
-                    End::Stalled => Outcome::Unknown,
-                };
+    /// Waits for these, which were posted; what came of each.
+    fn came_of(&mut self, posted: &[Receipt]) -> Result<BTreeMap<Uuid, Outcome>, Fault> {
+        let mut all = BTreeMap::new();
+        for (queue, receipts) in self.by_queue(posted) {
+            if receipts.is_empty() {
+                continue;
             }
+            let patience = self.patience.clone();
+            let (done, end) = follow(&mut self.window_of(queue, receipts.clone()), &patience)?;
+            if end == End::Stalled {
+                self.leave = Some(stalled(&self.patience));
+            }
+            let mut outcomes = outcomes(&done, end);
+            let progress = self.database.progress(&receipts)?;
+            for (outcome, progress) in outcomes.iter_mut().zip(progress) {
+                if progress == Progress::Missing {
+                    *outcome = match end {
+                        End::Settled => Outcome::Lost,
+                        End::Stalled => Outcome::Unknown,
+                    };
+                }
+            }
+            all.extend(receipts.iter().map(|receipt| receipt.id).zip(outcomes));
         }
-        Ok(outcomes)
+        Ok(all)
     }
 }
 
-/// Nodes that the server was asked to work through.
+/// Nodes that the server was asked to work through, in one queue.
 struct Window<'a> {
     database: &'a mut dyn Database,
-    server: &'a Server,
+    server: &'a dyn Server,
+    queue: String,
     receipts: Vec<Receipt>,
     now: Time,
     canary: String,
+}
+
+impl Window<'_> {
+    /// Those of a group that is nothing but theirs go with what was made of them.
+    fn remove_canaries(&mut self) -> Result<(), Fault> {
+        match self.server.common_queue() {
+            Some(group) => self.database.empty(group),
+            None => self
+                .database
+                .remove_described(&self.queue, CANARY_DESCRIPTION),
+        }
+    }
 }
 
 impl Work for Window<'_> {
@@ -126,14 +158,18 @@ impl Work for Window<'_> {
     }
 
     fn send_canary(&mut self) -> Result<(), Fault> {
-        self.database.empty(CANARY_GROUP)?;
+        self.remove_canaries()?;
         self.canary = canary_name(self.now);
-        post_canary(self.server, &self.canary, self.now)
+        post_canary(self.server, &self.queue, &self.canary, self.now)
     }
 
     fn sees_canary(&mut self) -> Result<bool, Fault> {
         self.server.permitted()?;
-        self.database.has(CANARY_GROUP, &self.canary)
+        let is_seen = self.database.has(&self.queue, &self.canary)?;
+        if is_seen && self.server.common_queue().is_none() {
+            self.remove_canaries()?;
+        }
+        Ok(is_seen)
     }
 }
 
@@ -152,7 +188,7 @@ impl Sink for Enriched {
 
     fn check(&mut self) -> Result<String, Fault> {
         let database = self.database.check()?;
-        self.server.healthcheck()?;
+        self.server.check()?;
         Ok(format!("database: {database}; the server answers"))
     }
 
@@ -187,15 +223,15 @@ impl Enrichment for Enriched {
     }
 
     fn settle(&mut self, asked: &[Receipt]) -> Result<(), Fault> {
-        let patience = self.patience.clone();
-        match settle(&mut self.window_of(asked.to_vec()), &patience)? {
-            End::Settled => Ok(()),
-            End::Stalled => {
+        for (queue, receipts) in self.by_queue(asked) {
+            let patience = self.patience.clone();
+            if settle(&mut self.window_of(queue, receipts), &patience)? == End::Stalled {
                 let reason = stalled(&self.patience).reason().to_owned();
                 let other = "or it works on another database than this sink's";
-                Err(Fault::Away(format!("{reason}; {other}"), None))
+                return Err(Fault::Away(format!("{reason}; {other}"), None));
             }
         }
+        Ok(())
     }
 
     fn enrich(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
@@ -205,15 +241,16 @@ impl Enrichment for Enriched {
             place: self.database.place(parcel),
         };
         let mut refused = BTreeMap::new();
-        for parcels in runs(batch, |parcel| self.database.place(parcel)) {
+        let of_one_group = runs(batch, |parcel| self.database.place(parcel));
+        for parcels in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
             refused.extend(self.post(parcels)?);
         }
         let posted = batch.iter().filter(|p| !refused.contains_key(&p.id));
         let receipts: Vec<Receipt> = posted.map(receipt).collect();
-        let mut came = self.came_of(receipts)?.into_iter();
+        let mut came = self.came_of(&receipts)?;
         let mut outcome = |parcel: &Parcel| match refused.remove(&parcel.id) {
             Some(reason) => Outcome::Refused(reason),
-            None => came.next().unwrap_or(Outcome::Unknown),
+            None => came.remove(&parcel.id).unwrap_or(Outcome::Unknown),
         };
         Ok(batch.iter().map(&mut outcome).collect())
     }

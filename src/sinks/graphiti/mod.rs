@@ -1,4 +1,4 @@
-//! Graphiti's REST server, with the protocol that survives it (GRAPHITI.md § 8).
+//! A Graphiti server, over REST or MCP, with the protocol that survives it (GRAPHITI.md § 8).
 //!
 //! Where its database is reached too, [`enriched`]: episodes are written there, and the server is only
 //! asked to work through them. Else [`by_name`]: they are posted under a name that tells them again.
@@ -6,7 +6,9 @@
 
 pub mod by_name;
 pub mod enriched;
+pub mod mcp;
 pub mod queue;
+pub mod rest;
 pub mod server;
 
 use crate::model::delivery::Fault;
@@ -14,10 +16,10 @@ use crate::model::time::Time;
 use server::{Message, Server};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The group of canaries. All groups have one queue, so one of any group is behind all of them.
-const CANARY_GROUP: &str = "sessionmill_canary";
 /// A canary's words. Nothing to take from them.
 const CANARY_CONTENT: &str = "ok";
+/// What tells a canary from an episode.
+const CANARY_DESCRIPTION: &str = "looks whether the server works";
 
 /// A name that no canary had before.
 fn canary_name(now: Time) -> String {
@@ -26,15 +28,26 @@ fn canary_name(now: Time) -> String {
     format!("canary {} {} {nth}", now.0, std::process::id())
 }
 
-fn post_canary(server: &Server, name: &str, now: Time) -> Result<(), Fault> {
+/// A canary, ours or another's, that nobody waits for any more.
+fn is_left_canary(name: &str, now: Time) -> bool {
+    const WAITED_FOR_MS: i64 = 86_400_000;
+    let posted = name
+        .strip_prefix("canary ")
+        .and_then(|rest| rest.split(' ').next());
+    posted
+        .and_then(|at| at.parse::<i64>().ok())
+        .is_some_and(|at| at < now.0.saturating_sub(WAITED_FOR_MS))
+}
+
+fn post_canary(server: &dyn Server, group: &str, name: &str, now: Time) -> Result<(), Fault> {
     let message = Message {
         name,
         content: CANARY_CONTENT,
-        source_description: "looks whether the server works",
+        source_description: CANARY_DESCRIPTION,
         at: now,
         node: None,
     };
-    server.post(CANARY_GROUP, &[message])
+    server.post(group, &[message])
 }
 
 /// Neighbours with equal keys, in order: a queue takes one group at a time.

@@ -1,0 +1,177 @@
+//! Graphiti's MCP server as it is (GRAPHITI.md § 3): a queue in memory for each group, whose worker
+//! loses what goes wrong and goes on, and `add_memory`, which says that all is well whatever comes.
+
+use super::server::{self, Listed, Message, Permits, Server};
+use crate::model::consent::{Endpoint, Permit};
+use crate::model::delivery::Fault;
+use crate::net::http::{Http, Trouble};
+use crate::net::mcp::{Failure, Mcp as Client};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Value, json};
+use std::cell::Cell;
+
+/// One server.
+pub struct Mcp {
+    client: Client,
+    endpoint: Endpoint,
+    /// Asked before each request: waiting for a queue takes long, and a consent may be taken back.
+    permits: Permits,
+    /// It has the tools that are called.
+    is_known: Cell<bool>,
+    /// It answered the last time.
+    answers: Cell<bool>,
+}
+
+/// What it answers 413 to; the arguments are most of it.
+const BODY_BYTES_MAX: usize = (4 << 20) - (1 << 10);
+/// Episodes of a group that are asked for: all that a listing of no particular order may have.
+const ALL: u64 = 1_000_000_000;
+
+/// What its tools give; their errors are told as anything else is.
+#[derive(Deserialize)]
+struct Told {
+    error: Option<IgnoredAny>,
+    #[serde(default)]
+    episodes: Vec<Listed>,
+}
+
+impl Mcp {
+    /// The server at this endpoint, as long as it is permitted.
+    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<&str>) -> Mcp {
+        Mcp {
+            client: Client::new(http, token),
+            endpoint,
+            permits,
+            is_known: Cell::new(false),
+            answers: Cell::new(false),
+        }
+    }
+
+    /// The outer error: it didn't do it, or nobody knows. The inner one: the tool says that it failed.
+    fn call(&self, tool: &str, arguments: &Value) -> Result<Result<Told, Fault>, Fault> {
+        let told: Told = self.ask(|permit| self.client.call(permit, tool, arguments))?;
+        Ok(match told.error {
+            None => Ok(told),
+            // its words may be the database's, or repeat what was sent
+            Some(_) => Err(Fault::Away(
+                format!("{}: {tool} says that it failed: see its log", self.endpoint),
+                None,
+            )),
+        })
+    }
+
+    fn ask<T: DeserializeOwned>(
+        &self,
+        call: impl Fn(&Permit) -> Result<T, Failure>,
+    ) -> Result<T, Fault> {
+        let permit = self.permitted()?;
+        let answer = call(&permit);
+        self.answers.set(answer.is_ok());
+        answer.map_err(|failure| match failure {
+            Failure::Trouble(trouble @ Trouble::Status(413, _)) => {
+                Fault::Batch(format!("the server {trouble}"))
+            }
+            Failure::Trouble(trouble) => server::fault(&self.endpoint, trouble, WHAT),
+            Failure::Refused => {
+                Fault::Setup(format!("{}: {failure}: is it {WHAT}?", self.endpoint))
+            }
+        })
+    }
+}
+
+const WHAT: &str = "Graphiti's MCP server";
+
+impl Server for Mcp {
+    /// It has the tools, and `add_memory` takes the time of an episode: older ones take any argument,
+    /// and would note the time of their work.
+    fn check(&self) -> Result<(), Fault> {
+        let listed: Value = self.ask(|permit| self.client.tools(permit))?;
+        let empty = Vec::new();
+        let tools = listed["tools"].as_array().unwrap_or(&empty);
+        let tool = |name: &str| tools.iter().find(|tool| tool["name"] == name);
+        let takes = |argument: &str| {
+            let add = tool("add_memory")?;
+            add["inputSchema"]["properties"].get(argument)
+        };
+        let says = |what: &str| Err(Fault::Setup(format!("{}: {what}", self.endpoint)));
+        if tool("get_episodes").is_none() || takes("episode_body").is_none() {
+            return says("it has no add_memory and get_episodes: is it Graphiti's MCP server?");
+        }
+        if takes("reference_time").is_none() {
+            return says("its add_memory takes no reference_time: a newer server is needed");
+        }
+        self.is_known.set(true);
+        Ok(())
+    }
+
+    fn post_max(&self) -> usize {
+        1
+    }
+
+    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault> {
+        if !self.is_known.get() {
+            self.check()?;
+        }
+        for message in messages {
+            let arguments = arguments(group, message);
+            if arguments.to_string().len() > BODY_BYTES_MAX {
+                let reason = "it is longer than the 4 MiB that the server takes";
+                return Err(Fault::Batch(reason.into()));
+            }
+            self.call("add_memory", &arguments)??;
+        }
+        Ok(())
+    }
+
+    /// In no particular order, so always all of them.
+    fn episodes(&self, group: &str, _: u64) -> Result<Vec<Listed>, Fault> {
+        let arguments = json!({"group_ids": [group], "max_episodes": ALL});
+        Ok(self.call("get_episodes", &arguments)??.episodes)
+    }
+
+    fn delete(&self, uuid: &str) -> Result<(), Fault> {
+        // one that isn't in the graph that it looks at is an error, too
+        self.call("delete_episode", &json!({"uuid": uuid}))
+            .map(|_| ())
+    }
+
+    fn permitted(&self) -> Result<Permit, Fault> {
+        (self.permits)(&self.endpoint).map_err(|error| Fault::Setup(error.message))
+    }
+
+    fn common_queue(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn unverifiable(&self) -> &'static str {
+        "on FalkorDB it lists one group alone: set its FALKORDB_DATABASE to the group's name"
+    }
+}
+
+impl Drop for Mcp {
+    /// Sessions that nobody ends stay in its memory.
+    fn drop(&mut self) {
+        if let (true, Ok(permit)) = (self.answers.get(), self.permitted()) {
+            self.client.end(&permit);
+        }
+    }
+}
+
+/// What `add_memory` is called with. The episodes before it are not to be read with it: it is long
+/// enough, and on FalkorDB they would be the newest of all time.
+fn arguments(group: &str, message: &Message<'_>) -> Value {
+    let mut arguments = json!({
+        "name": message.name,
+        "episode_body": message.content.replace('\0', ""),
+        "group_id": group,
+        "source": "text",
+        "source_description": message.source_description,
+        "reference_time": message.at.rfc3339_millis(),
+        "previous_episode_uuids": [],
+    });
+    if let Some(node) = message.node {
+        arguments["uuid"] = node.to_string().into();
+    }
+    arguments
+}

@@ -1,0 +1,122 @@
+//! Graphiti's REST server as it is (GRAPHITI.md § 2). Its `202` means no more than that a list in its
+//! memory is longer now.
+
+use super::server::{self, Listed, Message, Permits, Server};
+use crate::model::consent::{Endpoint, Permit};
+use crate::model::delivery::Fault;
+use crate::net::http::{Http, Trouble, Verb};
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// One server.
+pub struct Rest {
+    http: Http,
+    endpoint: Endpoint,
+    /// Asked before each request: waiting for a queue takes long, and a consent may be taken back.
+    permits: Permits,
+    /// Sent as a bearer token, for a proxy before it: the server itself asks for none.
+    token: Option<String>,
+}
+
+/// The group of canaries. All groups have one queue, so one of any group is behind all of them.
+const CANARY_GROUP: &str = "sessionmill_canary";
+
+impl Rest {
+    /// The server at this endpoint, as long as it is permitted.
+    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<String>) -> Rest {
+        Rest {
+            http,
+            endpoint,
+            permits,
+            token,
+        }
+    }
+
+    /// The inner error is what the server did; the outer one, that it is asked for nothing.
+    fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        request: (Verb, &str),
+        body: Option<&Value>,
+    ) -> Result<Result<T, Trouble>, Fault> {
+        let permit = self.permitted()?;
+        let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
+        let headers = bearer.as_deref().map(|bearer| ("authorization", bearer));
+        let headers = headers.as_slice();
+        Ok(self.http.once(&permit, request, headers, body))
+    }
+
+    fn fault(&self, trouble: Trouble) -> Fault {
+        server::fault(&self.endpoint, trouble, "Graphiti's REST server")
+    }
+}
+
+impl Server for Rest {
+    fn check(&self) -> Result<(), Fault> {
+        self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)?
+            .map(|_| ())
+            .map_err(|trouble| self.fault(trouble))
+    }
+
+    fn post_max(&self) -> usize {
+        usize::MAX
+    }
+
+    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault> {
+        let messages: Vec<Value> = messages.iter().map(message).collect();
+        let body = json!({"group_id": group, "messages": messages});
+        let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body))?;
+        posted.map(|_| ()).map_err(|trouble| match trouble {
+            Trouble::Status(400 | 413 | 422, _) => Fault::Batch(format!("the server {trouble}")),
+            trouble => self.fault(trouble),
+        })
+    }
+
+    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, Fault> {
+        let path = format!("/episodes/{group}?last_n={newest}");
+        self.ask((Verb::Get, &path), None)?
+            .map_err(|trouble| self.fault(trouble))
+    }
+
+    fn delete(&self, uuid: &str) -> Result<(), Fault> {
+        // what a server says is not taken for a path
+        let Ok(uuid) = uuid.parse::<Uuid>() else {
+            return Ok(());
+        };
+        match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None)? {
+            // who may not remove anything keeps it
+            Ok(_) | Err(Trouble::Status(403..=405 | 501, _)) => Ok(()),
+            Err(trouble) => Err(self.fault(trouble)),
+        }
+    }
+
+    fn permitted(&self) -> Result<Permit, Fault> {
+        (self.permits)(&self.endpoint).map_err(|error| Fault::Setup(error.message))
+    }
+
+    fn common_queue(&self) -> Option<&'static str> {
+        Some(CANARY_GROUP)
+    }
+
+    fn unverifiable(&self) -> &'static str {
+        "graphiti-core before 0.29 on FalkorDB"
+    }
+}
+
+/// The words before an episode's own: `sessionmill(system): …`.
+const ROLE: (&str, &str) = ("sessionmill", "system");
+
+fn message(message: &Message<'_>) -> Value {
+    let mut body = json!({
+        "name": message.name,
+        "content": message.content.replace('\0', ""),
+        "role": ROLE.0,
+        "role_type": ROLE.1,
+        "timestamp": message.at.rfc3339_millis(),
+        "source_description": message.source_description,
+    });
+    if let Some(node) = message.node {
+        body["uuid"] = node.to_string().into();
+    }
+    body
+}
