@@ -182,17 +182,25 @@ fn settings(summary: &Summary, told: &Told) -> Vec<String> {
 
 fn files(summary: &Summary, told: &Told) -> Vec<String> {
     let is_kept = |file: &&Sourced<FileChange>| !is_throwaway(&file.what.path);
-    let facts = summary.files_modified.iter().filter(is_kept).map(|file| {
-        let file = &file.what;
-        format!("- `{}` +{} −{}", file.path, file.added, file.removed)
+    let kept = || summary.files_modified.iter().filter(is_kept);
+    let folder = shared_folder(kept().map(|file| file.what.path.as_str()));
+    let head = folder.map(|folder| format!("In `{folder}`:"));
+    let facts = kept().map(|file| {
+        let FileChange {
+            path,
+            added,
+            removed,
+            ..
+        } = &file.what;
+        let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
+        format!("- `{path}` +{added} −{removed}")
     });
     let model = told
         .files_modified
         .iter()
         .map(|path| format!("- `{}`", path.replace('`', "'")));
-    let mut lines: Vec<String> = facts.chain(model).collect();
-    let kept = summary.files_modified.iter().filter(is_kept).count();
-    match summary.files_modified.len() - kept {
+    let mut lines: Vec<String> = head.into_iter().chain(facts).chain(model).collect();
+    match summary.files_modified.len() - kept().count() {
         0 => {}
         1 => lines.push("- and a scratch file".to_owned()),
         scratch => lines.push(format!("- and {scratch} scratch files")),
@@ -202,6 +210,29 @@ fn files(summary: &Summary, told: &Told) -> Vec<String> {
     }
     lines
 }
+
+/// The folder that holds most of the whole paths, where it is long enough to be told once: paths in a
+/// project are told from there already.
+fn shared_folder<'p>(paths: impl Iterator<Item = &'p str>) -> Option<&'p str> {
+    let whole: Vec<&str> = paths.filter(|path| path.starts_with('/')).collect();
+    let first = *whole.get(whole.len() / 2)?;
+    let mut folder = first;
+    while let Some(at) = folder.trim_end_matches('/').rfind('/') {
+        folder = &first[..=at];
+        let inside = whole.iter().filter(|path| path.starts_with(folder)).count();
+        if folder.len() < FOLDER_BYTES_MIN {
+            return None;
+        }
+        if inside >= FOLDER_FILES_MIN && inside * 5 >= whole.len() * 4 {
+            return Some(folder);
+        }
+    }
+    None
+}
+
+/// Shorter folders may stand at each file.
+const FOLDER_BYTES_MIN: usize = 24;
+const FOLDER_FILES_MIN: usize = 3;
 
 /// A heading names an error.
 const HEADING_CHARS_MAX: usize = 60;
@@ -495,5 +526,19 @@ mod tests {
         ] {
             assert_eq!(inline(words), wants);
         }
+    }
+    #[test]
+    fn a_long_folder_that_files_share_is_told_once() {
+        let long = "/home/ada/shop__worktrees/a-branch/";
+        let paths = ["src/a.rs", "src/b.rs", "docs/c.md"].map(|path| format!("{long}{path}"));
+        let shared =
+            |paths: &[String]| shared_folder(paths.iter().map(String::as_str)).map(str::to_owned);
+        assert_eq!(shared(&paths).as_deref(), Some(long));
+        assert_eq!(shared(&paths[..2]), None);
+        assert_eq!(shared(&["src/a.rs".to_owned()]), None);
+        assert_eq!(
+            shared(&["a", "b", "c"].map(|name| format!("/p/{name}"))),
+            None
+        );
     }
 }

@@ -68,9 +68,28 @@ impl Summary {
     pub fn shorten_paths(&mut self, root: &str, hides: bool) {
         const SEPARATORS: [char; 2] = ['/', '\\'];
         let shorten = |path: &mut String| {
-            let below = path
-                .strip_prefix(root)
-                .and_then(|rest| rest.strip_prefix(SEPARATORS));
+            // `D:\shop\a.rs` is below `d:/shop`: what differs has the same length
+            let same = |a: u8, b: u8| {
+                let plain = |c: u8| {
+                    if c == b'\\' {
+                        b'/'
+                    } else {
+                        c.to_ascii_lowercase()
+                    }
+                };
+                plain(a) == plain(b)
+            };
+            let is_below = path.len() > root.len()
+                && path.is_char_boundary(root.len())
+                && path
+                    .bytes()
+                    .zip(root.bytes())
+                    .all(|(a, b)| match root.as_bytes() {
+                        [_, b':', ..] => same(a, b),
+                        _ => a == b,
+                    });
+            let rest = is_below.then(|| &path[root.len()..]);
+            let below = rest.and_then(|rest| rest.strip_prefix(SEPARATORS));
             let within = below.map(|below| {
                 let mut parts = below.splitn(4, SEPARATORS);
                 match (parts.next(), parts.next(), parts.next(), parts.next()) {
