@@ -412,10 +412,6 @@ pub fn verify(
 /// # Errors
 /// At which of these the sink failed.
 pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
-    match sink.enrichment() {
-        Some(server) => server.settle(&[])?,
-        None => sink.settle(&[])?,
-    }
     // what an earlier test left is not taken for this one's
     let id = format!("sessionmill:smoke:{}", now.0);
     let parcel = Parcel {
@@ -437,6 +433,10 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
         revision: parcel.revision,
         place: sink.place(&parcel),
     }];
+    match sink.enrichment() {
+        Some(server) => server.settle(&receipt)?,
+        None => sink.settle(&receipt)?,
+    }
     match sink.deliver(&[parcel])?.pop() {
         Some(Outcome::Seen | Outcome::Beside) => {}
         Some(Outcome::Refused(reason) | Outcome::Failed(reason) | Outcome::Stopped(reason)) => {

@@ -13,8 +13,10 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Sessions of a test, an episode each.
-const SESSIONS: u32 = 60;
+/// Sessions of a test.
+const SESSIONS: u32 = 30;
+/// Each has one, and its page is one.
+const EPISODES: u32 = 2 * SESSIONS;
 /// Runs after which a test gives up.
 const RUNS_MAX: u32 = 60;
 
@@ -263,7 +265,7 @@ fn done(ran: Ran) -> Ran {
 /// A node goes, another gets a twin: each is seen.
 fn mutations_are_seen(scene: &mut Scene) {
     let whole = done(scene.desk.run("sessionmill deliver verify --json"));
-    assert_eq!(whole.json()["sinks"][0]["landed"], SESSIONS);
+    assert_eq!(whole.json()["sinks"][0]["landed"], EPISODES);
     let graph = |scene: &Scene, query: &str| {
         scene.falkor.redis(&["GRAPH.QUERY", "desk__global", query]);
     };
@@ -301,7 +303,7 @@ fn mutations_are_seen(scene: &mut Scene) {
     assert_eq!(verified.exit, Exit::Partial, "{}", verified.shown());
     assert_eq!(verified.json()["sinks"][0]["missing"], 1);
     scene.run_through("deliver run");
-    scene.assert_whole(SESSIONS.into());
+    scene.assert_whole(EPISODES.into());
     done(scene.desk.run("sessionmill deliver verify"));
 }
 
@@ -312,26 +314,26 @@ fn graphiti_with_its_database_gets_every_episode_once_and_works_through_it_once(
         return;
     };
     // four that fail a few times, which ends the worker
-    let fails = json!({"nr3z": 1, "nr17z": 2, "nr18z": 1, "nr59z": 1});
+    let fails = json!({"nr3z": 1, "nr17z": 2, "nr18z": 1, "nr29z": 1});
     scene.llm.command(&json!({"fails": fails}));
     let first = scene.run("backfill");
     assert_eq!(
-        first["delivered"], SESSIONS,
+        first["delivered"], EPISODES,
         "stored before anything is made of it: {first}"
     );
     scene.run_through("deliver run");
     let restarts = (scene.restarts, scene.told_to_restart);
     assert!(restarts.0 >= 4 && restarts.1 >= 2, "{restarts:?}");
-    scene.assert_whole(SESSIONS.into());
+    scene.assert_whole(EPISODES.into());
     mutations_are_seen(&mut scene);
     let told = "MATCH (:Saga)-[h:HAS_EPISODE]->(n:Episodic) RETURN count(h)";
     assert_eq!(
         scene.number(told),
-        u64::from(SESSIONS),
+        u64::from(EPISODES),
         "Graphiti left them"
     );
     let status = done(scene.desk.run("sessionmill deliver status --json")).json();
-    assert_eq!(status["sinks"][0]["states"], json!({"enriched": SESSIONS}));
+    assert_eq!(status["sinks"][0]["states"], json!({"enriched": EPISODES}));
     done(
         scene
             .desk
@@ -340,7 +342,7 @@ fn graphiti_with_its_database_gets_every_episode_once_and_works_through_it_once(
     let forgot = scene.run("deliver run");
     assert_eq!(
         (&forgot["forgotten"], &forgot["kept"]),
-        (&json!(SESSIONS), &json!(0))
+        (&json!(EPISODES), &json!(0))
     );
     assert_eq!(scene.number("MATCH (n:Episodic) RETURN count(n)"), 0);
     assert_eq!(scene.number("MATCH (n:Saga) RETURN count(n)"), 0);
@@ -352,19 +354,19 @@ fn graphiti_alone_gets_every_episode_once_by_its_name() {
     let Some(mut scene) = Scene::new(Rest, false, &json!({})) else {
         return;
     };
-    let fails = json!({"nr3z": 1, "nr17z": 2, "nr18z": 1, "nr59z": 1});
+    let fails = json!({"nr3z": 1, "nr17z": 2, "nr18z": 1, "nr29z": 1});
     scene.llm.command(&json!({"fails": fails}));
     scene.run_through("backfill");
     let restarts = (scene.restarts, scene.told_to_restart);
     assert!(restarts.0 >= 4 && restarts.1 >= 2, "{restarts:?}");
-    scene.assert_whole(SESSIONS.into());
+    scene.assert_whole(EPISODES.into());
     mutations_are_seen(&mut scene);
     // its own deletes look at another graph: that is said
     done(scene.desk.run("sessionmill forget session-007 --yes"));
     let forgot = scene.run("deliver run");
     assert_eq!(
         (&forgot["forgotten"], &forgot["kept"]),
-        (&json!(0), &json!(1))
+        (&json!(0), &json!(2))
     );
     let again = scene.run("deliver run");
     assert_eq!(
@@ -374,7 +376,7 @@ fn graphiti_alone_gets_every_episode_once_by_its_name() {
     );
     assert_eq!(
         scene.number("MATCH (n:Episodic) RETURN count(n)"),
-        u64::from(SESSIONS)
+        u64::from(EPISODES)
     );
 }
 
@@ -387,7 +389,7 @@ fn graphiti_alone_removes_what_it_can_where_its_graph_is_the_groups() {
     };
     scene.calm_down();
     let ran = scene.run("backfill");
-    assert_eq!(ran["delivered"], SESSIONS, "{ran}");
+    assert_eq!(ran["delivered"], EPISODES, "{ran}");
     done(
         scene
             .desk
@@ -396,7 +398,7 @@ fn graphiti_alone_removes_what_it_can_where_its_graph_is_the_groups() {
     let forgot = scene.run("deliver run");
     assert_eq!(
         (&forgot["forgotten"], &forgot["kept"]),
-        (&json!(SESSIONS), &json!(0))
+        (&json!(EPISODES), &json!(0))
     );
     let left = "MATCH (n:Episodic) RETURN count(n)";
     let left = scene.falkor.redis(&["GRAPH.QUERY", "default_db", left]);
@@ -413,7 +415,7 @@ fn graphiti_that_shows_nothing_is_refused_unless_one_insists() {
     let refused = scene.run("backfill");
     assert_eq!(
         (&refused["delivered"], &refused["waiting"]),
-        (&json!(0), &json!(SESSIONS))
+        (&json!(0), &json!(EPISODES))
     );
     let fault = refused["fault"].as_str().expect("a fault");
     assert!(
@@ -422,10 +424,10 @@ fn graphiti_that_shows_nothing_is_refused_unless_one_insists() {
     );
     assert_eq!(scene.server.count("posted"), 1, "the canary alone");
     let posted = scene.run("deliver run memory --unverified");
-    assert_eq!(posted["unverified"], SESSIONS, "{posted}");
+    assert_eq!(posted["unverified"], EPISODES, "{posted}");
     let verified = scene.desk.run("sessionmill deliver verify --json");
     assert_eq!(verified.exit, Exit::Partial);
-    assert_eq!(verified.json()["sinks"][0]["unverified"], SESSIONS);
+    assert_eq!(verified.json()["sinks"][0]["unverified"], EPISODES);
     let again = scene.run("deliver run memory --unverified");
     assert_eq!(again["unverified"], 0, "posted once");
 }
@@ -458,7 +460,7 @@ fn graphiti_stays_within_a_budget_and_a_model_that_is_away_kills_nothing() {
     scene.llm.command(&json!({"fails": {}}));
     scene.restart();
     scene.run_through("deliver run");
-    scene.assert_whole(SESSIONS.into());
+    scene.assert_whole(EPISODES.into());
 }
 
 #[test]
@@ -467,14 +469,14 @@ fn graphiti_over_mcp_with_its_database_works_through_every_episode_once() {
     let Some(mut scene) = Scene::new(Mcp("default_db"), true, &json!({})) else {
         return;
     };
-    let fails = json!({"nr3z": 1, "nr17z": 2, "nr18z": 1, "nr59z": 1});
+    let fails = json!({"nr3z": 1, "nr17z": 2, "nr18z": 1, "nr29z": 1});
     scene.llm.command(&json!({"fails": fails}));
     scene.server.command(&json!({"dies_at": 17}));
     let first = scene.run("backfill");
-    assert_eq!(first["delivered"], SESSIONS, "{first}");
+    assert_eq!(first["delivered"], EPISODES, "{first}");
     scene.run_through("deliver run");
     assert!(scene.restarts >= 1 && scene.told_to_restart >= 1);
-    scene.assert_whole(SESSIONS.into());
+    scene.assert_whole(EPISODES.into());
     mutations_are_seen(&mut scene);
 }
 
@@ -484,12 +486,12 @@ fn graphiti_over_mcp_gets_every_episode_once_by_its_name_and_removes_it() {
     let Some(mut scene) = Scene::new(Mcp("desk__global"), false, &json!({})) else {
         return;
     };
-    let fails = json!({"nr3z": 1, "nr17z": 2, "nr18z": 1, "nr59z": 1});
+    let fails = json!({"nr3z": 1, "nr17z": 2, "nr18z": 1, "nr29z": 1});
     scene.llm.command(&json!({"fails": fails}));
     scene.server.command(&json!({"dies_at": 17}));
     scene.run_through("backfill");
     assert!(scene.restarts >= 1 && scene.told_to_restart >= 1);
-    scene.assert_whole(SESSIONS.into());
+    scene.assert_whole(EPISODES.into());
     mutations_are_seen(&mut scene);
     done(
         scene
@@ -499,7 +501,7 @@ fn graphiti_over_mcp_gets_every_episode_once_by_its_name_and_removes_it() {
     let forgot = scene.run("deliver run");
     assert_eq!(
         (&forgot["forgotten"], &forgot["kept"]),
-        (&json!(SESSIONS), &json!(0))
+        (&json!(EPISODES), &json!(0))
     );
     // with what was made of them
     assert_eq!(scene.number("MATCH (n) RETURN count(n)"), 0);
@@ -514,7 +516,7 @@ fn graphiti_over_mcp_that_looks_at_another_graph_is_refused() {
     let refused = scene.run("backfill");
     assert_eq!(
         (&refused["delivered"], &refused["waiting"]),
-        (&json!(0), &json!(SESSIONS))
+        (&json!(0), &json!(EPISODES))
     );
     let fault = refused["fault"].as_str().expect("a fault");
     assert!(fault.contains("FALKORDB_DATABASE"), "{fault}");
