@@ -172,9 +172,11 @@ fn news(scale: &Scale, home: &Home, figures: &mut Vec<Figure>) -> io::Result<()>
     let step = (logs.len() / scale.idle).max(1);
     for (nth, log) in logs.iter().step_by(step).take(scale.idle).enumerate() {
         let tail = open_tail(home, log)?;
+        // just now: an agent is at work
+        let now = chrono::Utc::now().format("%Y-%m-%dT%H:%M:%S%.3fZ");
         let line = format!(
             "{{\"type\":\"user\",\"uuid\":\"00000000-0000-4000-8000-{nth:012}\",\"timestamp\":\
-             \"2026-03-02T10:00:00.000Z\",\"sessionId\":\"x\",\"cwd\":\"/home/ada/shop\",\
+             \"{now}\",\"sessionId\":\"x\",\"cwd\":\"/home/ada/shop\",\
              \"message\":{{\"role\":\"user\",\"content\":\"One more line\"}}}}\n"
         );
         OpenOptions::new()

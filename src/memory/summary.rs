@@ -7,6 +7,7 @@ use crate::model::error::Error;
 use crate::model::finding::{Mark, apart};
 use crate::model::summary::Summary;
 use crate::store::{Found, Store};
+use std::borrow::Cow;
 
 /// What MCP servers' tools are called.
 const MCP: &str = "mcp__";
@@ -14,12 +15,12 @@ const MCP: &str = "mcp__";
 /// A session's episodes in the order of time, with where their items stand.
 pub struct Stored<'e> {
     episodes: Vec<&'e Found>,
-    outlines: Vec<Vec<Mark>>,
+    outlines: Vec<Cow<'e, [Mark]>>,
 }
 
 impl<'e> Stored<'e> {
-    /// Reads the outlines of a session's episodes (as [`Store::episodes`] gives them). Episodes that
-    /// an older program stored have none.
+    /// Reads the outlines of a session's episodes (as [`Store::episodes`] gives them) where they don't
+    /// have them (as [`Store::chunks`] gives them). Episodes that an older program stored have none.
     ///
     /// # Errors
     /// When the store can't be read.
@@ -28,7 +29,10 @@ impl<'e> Stored<'e> {
         ordered.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
         let mut outlines = Vec::with_capacity(ordered.len());
         for found in &ordered {
-            outlines.push(store.outline(found.episode.id)?);
+            outlines.push(match found.episode.outline.as_slice() {
+                [] => Cow::Owned(store.outline(found.episode.id)?),
+                outline => Cow::Borrowed(outline),
+            });
         }
         Ok(Stored {
             episodes: ordered,
@@ -42,16 +46,21 @@ impl<'e> Stored<'e> {
         for (found, marks) in self.episodes.iter().zip(&self.outlines) {
             let episode = &found.episode;
             let texts = apart(&episode.text, marks).unwrap_or_default();
-            lines.extend(texts.into_iter().zip(marks).map(|(text, mark)| Line {
-                told: Told {
-                    kind: mark.kind,
-                    text,
-                    findings: &mark.findings,
-                },
-                main: episode.stream.is_none(),
-                episode: episode.id,
-                line: mark.line,
-            }));
+            lines.extend(
+                texts
+                    .into_iter()
+                    .zip(marks.iter())
+                    .map(|(text, mark)| Line {
+                        told: Told {
+                            kind: mark.kind,
+                            text,
+                            findings: &mark.findings,
+                        },
+                        main: episode.stream.is_none(),
+                        episode: episode.id,
+                        line: mark.line,
+                    }),
+            );
         }
         lines
     }

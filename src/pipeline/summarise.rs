@@ -38,7 +38,12 @@ pub(super) struct Whole {
     session: Unsummarised,
     hides: bool,
     episodes: Vec<Found>,
+    tally: ActivityTally,
 }
+
+/// Text of one session that its page is made of. More: a run's memory; less: of the longest sessions,
+/// one in ten thousand, the middle is not told.
+const SESSION_BYTES_MAX: u64 = 8 << 20;
 
 /// Writes the page of every session that rests and changed since its last one; gives what that
 /// changed. A session of which only sinks hold the texts keeps the page it has. About 10 MB of text
@@ -94,7 +99,8 @@ pub fn summarise(store: &mut Store, orders: &mut Orders<'_>) -> Result<store::St
 impl Whole {
     pub(super) fn read(store: &Store, session: Unsummarised, hides: bool) -> Result<Whole> {
         Ok(Whole {
-            episodes: store.episodes(&session.id)?,
+            episodes: store.chunks(&session.id, SESSION_BYTES_MAX)?,
+            tally: store.activity(&session.id)?,
             hides,
             session,
         })
@@ -119,9 +125,8 @@ impl Whole {
     }
 
     /// What its work is told by.
-    pub(super) fn tally(&self) -> ActivityTally {
-        let exchanges = self.episodes.iter().flat_map(|e| &e.episode.exchanges);
-        exchanges.map(|exchange| &exchange.tally).sum()
+    pub(super) fn tally(&self) -> &ActivityTally {
+        &self.tally
     }
 
     fn bytes(&self) -> usize {
@@ -145,8 +150,8 @@ impl Whole {
         let Some(last) = last else {
             return Page::nothing(id);
         };
-        let chunks = self.episodes.iter().map(|found| &found.episode);
-        let tally = self.tally();
+        let tally = self.tally.clone();
+        let modified = summary.files_modified.iter();
         let objective = || summary.objective.as_ref().map(|told| told.what.clone());
         let title = self.session.title.clone().or_else(objective);
         let episode = Episode {
@@ -155,9 +160,7 @@ impl Whole {
             sealed: true,
             title: title.unwrap_or_default(),
             text: body(summary, &judge.activity(&tally).profile()),
-            files: chunks
-                .flat_map(|chunk| chunk.files.iter().cloned())
-                .collect(),
+            files: modified.map(|file| file.what.path.clone()).collect(),
             exchanges: vec![ExchangeTally { line: 0, tally }],
             ..self.extent()
         };

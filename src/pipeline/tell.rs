@@ -159,7 +159,7 @@ fn prepared(store: &Store, untold: &Untold, orders: &mut Orders<'_>) -> Result<O
     let Some(facts) = whole.facts(&stored) else {
         return Ok(None);
     };
-    let activity = orders.judge.activity(&whole.tally());
+    let activity = orders.judge.activity(whole.tally());
     // too weak to say anything: nothing is more worth asking for than anything else
     let vector = match activity.primary {
         Some(_) => activity.vector,

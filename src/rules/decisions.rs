@@ -2,6 +2,7 @@
 //! to know who said them.
 
 use super::table;
+use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 #[cfg(test)]
@@ -19,15 +20,21 @@ pub struct Stated<'t> {
     pub instead_of: Option<&'t str>,
 }
 
+/// What stands behind so much is pasted text.
+const WORDS_BYTES_MAX: usize = 8 * 1024;
+
 /// Longer sentences are pasted text.
 const SENTENCE_BYTES_MAX: usize = 300;
 
-/// Decisions that stand in a person's words, in order. About a microsecond a sentence.
+/// Decisions that stand in the beginning of a person's words, in order. About a microsecond a
+/// sentence.
 pub fn decisions(words: &str) -> Vec<Stated<'_>> {
+    let words = &words[..words.floor_char_boundary(WORDS_BYTES_MAX)];
     sentences(words).filter_map(stated).collect()
 }
 
 fn stated(sentence: &str) -> Option<Stated<'_>> {
+    TABLE.hints.find(sentence)?;
     if TABLE.unless.iter().any(|regex| regex.is_match(sentence)) {
         return None;
     }
@@ -60,6 +67,7 @@ fn sentences(words: &str) -> impl Iterator<Item = &str> {
 }
 
 struct Table {
+    hints: AhoCorasick,
     unless: Vec<Regex>,
     regexes: Vec<Regex>,
 }
@@ -67,6 +75,7 @@ struct Table {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    hints: Vec<String>,
     unless: Vec<String>,
     patterns: Vec<String>,
     #[cfg(test)]
@@ -77,12 +86,21 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written: Written = table::rows(table::embedded!("decisions"));
     let built = |patterns: &[String]| -> Vec<Regex> {
         let built = patterns.iter().map(|pattern| {
-            let regex = RegexBuilder::new(pattern).case_insensitive(true).build();
+            // Unicode word boundaries would keep the fast engines out.
+            let pattern = pattern.replace(r"\b", r"(?-u:\b)");
+            let pattern = pattern
+                .replace(r"\w", "[0-9A-Za-z_]")
+                .replace(r"\s", "[ \t]");
+            let regex = RegexBuilder::new(&pattern).case_insensitive(true).build();
             regex.unwrap_or_else(|error| panic!("decisions.yaml: {error}"))
         });
         built.collect()
     };
+    let hints = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(&written.hints);
     Table {
+        hints: hints.expect("words"),
         unless: built(&written.unless),
         regexes: built(&written.patterns),
     }

@@ -5,10 +5,12 @@
 use super::table;
 use super::terminal::plain;
 use crate::model::entry::Excerpt;
+use aho_corasick::{AhoCorasick, MatchKind};
 use regex::{Captures, Regex};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
 /// What a test runner's output says, summed over its summaries. `None` when no runner is recognised.
@@ -26,7 +28,7 @@ pub fn test_run_in(parts: [&str; 2], whole: bool) -> Option<TestRun> {
     let mut candidates = 0u64;
     for part in parts {
         for hit in TABLE.finder.find_iter(part) {
-            candidates |= TABLE.rows_of[hit.as_str()];
+            candidates |= TABLE.rows_of[hit.pattern()];
         }
     }
     if candidates == 0 {
@@ -91,8 +93,9 @@ static TABLE: LazyLock<Table> =
 struct Table {
     idle: FxHashSet<String>,
     runners: Vec<Row>,
-    finder: Regex,
-    rows_of: FxHashMap<String, u64>,
+    finder: AhoCorasick,
+    /// By literal, a bit for each row that it makes a candidate.
+    rows_of: Vec<u64>,
 }
 
 #[derive(Deserialize)]
@@ -159,19 +162,20 @@ impl Pattern {
 
 impl Table {
     fn load(written: Written) -> Table {
-        let mut rows_of: FxHashMap<String, u64> = FxHashMap::default();
+        let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
         for (i, row) in written.runners.iter().enumerate() {
             for literal in &row.find {
-                *rows_of.entry(literal.clone()).or_default() |= 1 << i;
+                *rows.entry(literal).or_default() |= 1 << i;
             }
         }
-        let mut literals: Vec<String> = rows_of.keys().map(|l| regex::escape(l)).collect();
-        literals.sort();
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(rows.keys());
         Table {
-            finder: Regex::new(&literals.join("|")).expect("literals"),
+            finder: finder.expect("literals"),
+            rows_of: rows.into_values().collect(),
             idle: written.idle.into_iter().flatten().collect(),
             runners: written.runners,
-            rows_of,
         }
     }
 }
@@ -372,6 +376,7 @@ fn seconds(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -416,7 +421,8 @@ mod tests {
 
     #[test]
     fn no_literal_hides_another() {
-        let literals: Vec<&String> = TABLE.rows_of.keys().collect();
+        let runners = TABLE.runners.iter();
+        let literals: BTreeSet<&String> = runners.flat_map(|row| &row.find).collect();
         for a in &literals {
             for b in &literals {
                 assert!(a == b || !a.contains(b.as_str()), "{b:?} hides {a:?}");

@@ -116,16 +116,25 @@ pub(super) fn found_in(
     condition: &str,
     values: &[&dyn ToSql],
 ) -> rusqlite::Result<Vec<Found>> {
-    let sql = format!("{SELECT} WHERE {condition}");
-    let mut select = db.prepare_cached(&sql)?;
-    let rows: Vec<(i64, Found)> = select
-        .query_map(values, |row| Ok((row.get(0)?, found(row)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+    let rows = nameless(db, condition, values)?;
     rows.into_iter()
         .map(|(n, mut found)| {
             add_names(db, n, &mut found.episode)?;
             Ok(found)
         })
+        .collect()
+}
+
+/// The same with their row numbers, without tools and paths.
+pub(super) fn nameless(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> rusqlite::Result<Vec<(i64, Found)>> {
+    let sql = format!("{SELECT} WHERE {condition}");
+    let mut select = db.prepare_cached(&sql)?;
+    select
+        .query_map(values, |row| Ok((row.get(0)?, found(row)?)))?
         .collect()
 }
 

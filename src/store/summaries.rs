@@ -2,9 +2,10 @@
 //! Knows which sessions wait for a page; refuses to know what a page says.
 
 use super::commit::{Stamp, Stored};
-use super::episodes::Found;
+use super::episodes::{Found, nameless};
 use super::fault::failed;
 use super::forget::NOT_FORGOTTEN;
+use super::outline;
 use super::prepare::Row;
 use super::telling::{ask_again, untell};
 use super::write::{self, EpisodeWriter};
@@ -119,6 +120,39 @@ impl Store {
             rows.collect()
         };
         read().map_err(failed("reading which sessions wait for a summary"))
+    }
+
+    /// The chunks of a session as its page takes them, in the order of time: with their items, without
+    /// tools and paths. Where they have more than `bytes_max` of text: the first one and the last ones.
+    pub fn chunks(&self, session: &str, bytes_max: u64) -> Result<Vec<Found>> {
+        let read = || -> rusqlite::Result<Vec<Found>> {
+            let sizes: Vec<(i64, u64)> = self
+                .db
+                .prepare_cached(
+                    "SELECT e.n, e.body_bytes FROM episode e JOIN session s ON s.n = e.session
+                     WHERE s.id = ?1 AND e.source = 'session' ORDER BY e.valid_at, e.part, e.id",
+                )?
+                .query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            let mut left = bytes_max;
+            let fits = |(_, bytes): &&(i64, u64)| {
+                let fits = *bytes <= left;
+                left = left.saturating_sub(*bytes);
+                fits
+            };
+            let last = sizes.iter().rev().take_while(fits).count();
+            let first = usize::from(last < sizes.len());
+            let (head, tail) = (&sizes[..first], &sizes[sizes.len() - last..]);
+            let mut chunks = Vec::with_capacity(first + last);
+            for (n, _) in head.iter().chain(tail) {
+                for (_, mut found) in nameless(&self.db, "e.n = ?1", &[n])? {
+                    found.episode.outline = outline::read(&self.db, *n)?;
+                    chunks.push(found);
+                }
+            }
+            Ok(chunks)
+        };
+        read().map_err(failed("reading a session's chunks"))
     }
 
     /// The page of the session with exactly this id; `None`: it has none yet.
