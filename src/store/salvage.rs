@@ -16,7 +16,7 @@ use crate::model::consent::TRACKING;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::Ledger;
 use crate::model::session::SessionFacts;
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql, params, params_from_iter};
 use std::collections::BTreeMap;
 use std::fs;
@@ -361,6 +361,7 @@ fn stand_in(db: &Connection) -> rusqlite::Result<()> {
         [],
     )?;
     keep_readable(db, "fold", &["carry", "sealed", "tail"])?;
+    keep_readable(db, "telling", &["summary"])?;
     db.execute(
         "INSERT OR IGNORE INTO fold (file, carry, sealed, tail) SELECT n, ?1, ?2, ?2 FROM file",
         params![carry, state],
@@ -379,13 +380,19 @@ fn stand_in(db: &Connection) -> rusqlite::Result<()> {
         "DELETE FROM reject WHERE file NOT IN (SELECT n FROM file)",
         "DELETE FROM unknown_kind WHERE file NOT IN (SELECT n FROM file)",
         "DELETE FROM summary WHERE file NOT IN (SELECT n FROM file)",
+        "DELETE FROM telling WHERE session NOT IN (SELECT n FROM session)",
+        "DELETE FROM unsummarised WHERE session NOT IN (SELECT n FROM session)",
+        // a page that could not be read is written again
+        "INSERT OR IGNORE INTO unsummarised (session) SELECT session FROM episode
+         WHERE source = 'session' AND session NOT IN (
+             SELECT session FROM episode JOIN body ON episode = n WHERE source = 'session_summary')",
     ] {
         db.execute(sql, [])?;
     }
     Ok(())
 }
 
-/// Takes out rows whose packed columns don't unpack.
+/// Takes out rows whose packed columns don't unpack; what is absent is not damaged.
 fn keep_readable(db: &Connection, table: &str, packed: &[&str]) -> rusqlite::Result<()> {
     let columns = packed.join(", ");
     let mut select = db.prepare(&format!("SELECT rowid, {columns} FROM {table}"))?;
@@ -393,8 +400,11 @@ fn keep_readable(db: &Connection, table: &str, packed: &[&str]) -> rusqlite::Res
     let mut unreadable = Vec::new();
     while let Some(row) = rows.next()? {
         let json = |i| {
-            let packed = Packed::of(row.get_ref(i)?)?;
-            Ok(packed.json::<serde::de::IgnoredAny>()?)
+            let column = row.get_ref(i)?;
+            if column != ValueRef::Null {
+                Packed::of(column)?.json::<serde::de::IgnoredAny>()?;
+            }
+            Ok(())
         };
         let read: rusqlite::Result<Vec<_>> = (1..=packed.len()).map(json).collect();
         if read.is_err() {

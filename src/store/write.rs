@@ -183,8 +183,9 @@ impl<'a> EpisodeWriter<'a> {
         let known: Option<(i64, i64, bool)> = self
             .db
             .prepare_cached(
-                "SELECT e.n, e.revision, b.text = '' FROM episode e JOIN body b ON b.episode = e.n
-                 WHERE e.id = ?1",
+                // one without a text is what a damaged file left of it
+                "SELECT e.n, e.revision, coalesce(b.text, '') = ''
+                 FROM episode e LEFT JOIN body b ON b.episode = e.n WHERE e.id = ?1",
             )?
             .query_row([values[0]], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
