@@ -1,9 +1,10 @@
-//! Tells people that episodes were given up (`resilience.notifications`): in the run's log, and at
-//! their webhook. Knows counts and names of sinks; refuses to tell a word of an episode.
+//! Tells people what was given up (`resilience.notifications`): in the run's log, and at their webhook.
+//! Knows counts and names of sinks and models; refuses to tell a word of an episode.
 
 use super::ctx::Ctx;
 use super::human::plural;
 use super::{runlog, sinks};
+use crate::config::{DeliveryLimits, Llm};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::net::http::{Http, Options};
@@ -25,18 +26,50 @@ pub fn given_up(
 ) -> Result<()> {
     let dead: Vec<&Delivered> = done.iter().filter(|sink| sink.dead > 0).collect();
     for sink in &dead {
-        let text = format!(
-            "sink {}: {} given up",
-            sink.sink,
-            plural(sink.dead, "episode")
-        );
-        // the report says it too
-        let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text);
+        let episodes = plural(sink.dead, "episode");
+        log(&format!("sink {}: {episodes} given up", sink.sink), ctx);
     }
     let Some(webhook) = webhook.filter(|_| !dead.is_empty()) else {
         return Ok(());
     };
-    if let Err(error) = tell(&message(&dead, &ctx.host), webhook, store, ctx) {
+    tell(&message(&dead, &ctx.host), webhook, store, ctx)
+}
+
+/// The same of sessions that a language model was asked about in vain.
+pub fn untold(
+    sessions: u64,
+    llm: &Llm,
+    limits: &DeliveryLimits,
+    store: &Store,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    if sessions == 0 || !limits.tells_dead {
+        return Ok(());
+    }
+    let (model, host) = (&llm.model, &ctx.host);
+    let told = plural(sessions, "session");
+    let body = json!({
+        "text": format!("sessionmill on {host} gave up asking {model} about {told}: sessionmill status"),
+        "event": "permanent_failure",
+        "host": host,
+        "model": model,
+        "sessions": sessions,
+    });
+    log(&format!("model {model}: {told} given up"), ctx);
+    match &limits.webhook {
+        Some(webhook) => tell(&body, webhook, store, ctx),
+        None => Ok(()),
+    }
+}
+
+/// The report says it too: a log that can't be written is no failure.
+fn log(text: &str, ctx: &Ctx) {
+    let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, text);
+}
+
+/// A webhook that fails is a warning.
+fn tell(body: &Value, webhook: &Endpoint, store: &Store, ctx: &mut Ctx) -> Result<()> {
+    if let Err(error) = post(body, webhook, store, ctx) {
         let hint = match &error.hint {
             Some(hint) => format!(" ({hint})"),
             None => String::new(),
@@ -67,7 +100,7 @@ fn message(dead: &[&Delivered], host: &str) -> Value {
     })
 }
 
-fn tell(body: &Value, webhook: &Endpoint, store: &Store, ctx: &Ctx) -> Result<(), Error> {
+fn post(body: &Value, webhook: &Endpoint, store: &Store, ctx: &Ctx) -> Result<(), Error> {
     let permit = store.permit(webhook)?;
     let options = Options {
         timeout_ms: ANSWER_MS_MAX,

@@ -146,17 +146,10 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
-    let report = match ingest(&mut store, &setup, ctx) {
-        Ok(report) => report,
-        Err(error) => {
-            // The error is told anyway; a log that can't be written must not hide it.
-            let text = format!("run {}: failed: {error:#}", pipeline.name);
-            let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text);
-            return Err(error);
-        }
-    };
+    let report = ingest(&mut store, &setup, ctx).map_err(|error| failed(error, pipeline, ctx))?;
     let enriched = match enriches {
-        true => enrich(&loaded, &orders, &mut store, ctx)?,
+        true => enrich(&loaded, &orders, &mut store, ctx)
+            .map_err(|error| failed(error, pipeline, ctx))?,
         false => Enrichment::default(),
     };
     let delivered = match uploads {
@@ -179,6 +172,13 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
         true => deliver::exit(&done.delivered),
         false => Exit::Partial,
     })
+}
+
+/// Says it in the log of runs. The error is told anyway; a log that can't be written must not hide it.
+fn failed(error: anyhow::Error, pipeline: &Pipeline, ctx: &Ctx) -> anyhow::Error {
+    let text = format!("run {}: failed: {error:#}", pipeline.name);
+    let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text);
+    error
 }
 
 /// The step `ingest`, with a bar where somebody looks.

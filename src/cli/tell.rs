@@ -5,17 +5,21 @@ use super::ctx::Ctx;
 use super::deliver::retry;
 use super::enrich;
 use super::human::{count, plural};
+use super::notify;
 use super::redact;
 use super::setup::{self, Orders};
 use crate::config::{Config, Llm as Settings, Loaded};
 use crate::insight::summarise::prompt::embedded;
 use crate::model::llm::Turn;
 use crate::model::template::Template;
+use crate::pipeline::admission::Admission;
 use crate::pipeline::enrich::Budget;
+use crate::pipeline::spec::Window;
 use crate::pipeline::tell::{self, Predicted, Project, Told};
-use crate::store::Store;
+use crate::store::{Spent, Store};
 use anyhow::Result;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The question's words: the user's or the built-in ones.
@@ -46,7 +50,7 @@ pub fn tell(
     };
     let permit = store.permit(&settings.endpoint)?;
     let llm = enrich::llm(settings, ctx)?;
-    let budgets = budgets(settings, used, store, ctx)?;
+    let budgets = left(settings, used, store.spent(ctx.now)?);
     let told = with(loaded, orders, &budgets, store, ctx, |store, orders| {
         let talk = |turns: &[Turn], most: u64| llm.say(&permit, turns, most);
         tell::tell(store, orders, &talk)
@@ -54,6 +58,7 @@ pub fn tell(
     if let Some(why) = told.stopped.as_ref().filter(|why| *why != "budget") {
         ctx.out.warn(format!("sessions keep their facts: {why}"))?;
     }
+    notify::untold(told.given_up, settings, &loaded.config.delivery, store, ctx)?;
     Ok(told)
 }
 
@@ -94,15 +99,23 @@ fn with<T>(
     let judge = activity::judge(ctx)?;
     let screen = redact::screen(config, &ctx.home)?;
     let retry = retry(&config.delivery);
+    let env = ctx.env.clone();
+    let admission = Admission::new(loaded, &env, Window::Configured, ctx.now);
     let settings = config.llm.as_ref();
+    let bounds = settings.map_or_else(Vec::new, |llm| left(llm, 0, Spent::default()));
+    let mut wants = BTreeMap::new();
     let mut orders = tell::Orders {
         now: ctx.now,
         since: setup::since(config, run),
         judge: &judge,
         project: &mut |path| {
-            let own = loaded.for_project(Path::new(path));
+            let own = || {
+                let own = loaded.for_project(Path::new(path));
+                admission.admit(Some(path), None, "").is_ok()
+                    && own.is_ok_and(|(config, _)| config.auto_summarize)
+            };
             Ok(Project {
-                wants: own.is_ok_and(|(config, _)| config.auto_summarize),
+                wants: *wants.entry(path.to_owned()).or_insert_with(own),
                 hides_paths: ctx.hides_paths_of(path)?,
             })
         },
@@ -110,6 +123,7 @@ fn with<T>(
         template: &template,
         context_tokens: settings.map_or(0, |llm| u64::from(llm.context_tokens)),
         budgets,
+        bounds: &bounds,
         retry: &retry,
         queue_max: config.delivery.max_queue_size,
         when_away: config.when_away,
@@ -119,9 +133,8 @@ fn with<T>(
     act(store, &mut orders)
 }
 
-/// What this run may use, and what the day leaves.
-fn budgets(settings: &Settings, used: u64, store: &Store, ctx: &Ctx) -> Result<Vec<Budget>> {
-    let spent = store.spent(ctx.now)?;
+/// What is left for this run and for the day.
+fn left(settings: &Settings, used: u64, spent: Spent) -> Vec<Budget> {
     let run = Budget {
         tokens: settings.tokens_max.map(|most| most.saturating_sub(used)),
         usd: settings.usd_max,
@@ -134,7 +147,7 @@ fn budgets(settings: &Settings, used: u64, store: &Store, ctx: &Ctx) -> Result<V
         usd: settings.usd_max_a_day.map(|most| most - spent.usd),
         ..run
     };
-    Ok(vec![run, day])
+    vec![run, day]
 }
 
 /// For people; `None` where nobody was asked.
@@ -149,6 +162,7 @@ pub fn line(told: &Told) -> Option<String> {
     for (number, what) in [
         (told.refused, "without a useful answer"),
         (told.given_up, "given up"),
+        (told.too_dear, "left out: one alone costs too much"),
     ] {
         if number > 0 {
             parts.push(format!("{} {what}", count(number)));

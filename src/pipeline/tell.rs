@@ -39,6 +39,8 @@ pub struct Orders<'a> {
     pub context_tokens: u64,
     /// What this run may still use, and what the day leaves.
     pub budgets: &'a [Budget],
+    /// What a whole run and a whole day may use: a question that takes more is never asked.
+    pub bounds: &'a [Budget],
     /// `session_tracking.resilience.retry_queue`.
     pub retry: &'a RetryOptions,
     /// Sessions that wait for an answer at most.
@@ -69,6 +71,8 @@ pub struct Told {
     pub refused: u64,
     /// Given up for want of an answer.
     pub given_up: u64,
+    /// Left out: one question alone costs more than a run or a day may.
+    pub too_dear: u64,
     /// What was spent.
     pub tokens: Tokens,
     /// In US dollars.
@@ -100,23 +104,17 @@ pub fn tell(store: &mut Store, orders: &mut Orders<'_>, talk: &Talk<'_>) -> Resu
     if done.rests_until.is_some() {
         return Ok(done);
     }
-    for untold in store.untold(orders.now, orders.since, orders.queue_max)? {
-        let Some(asked) = prepared(store, &untold, orders)? else {
+    for (untold, project) in waiting(store, orders)? {
+        let Some(asked) = prepared(store, &untold, project, orders)? else {
             continue;
         };
-        let may = |tokens: Tokens| {
-            let all = (
-                done.tokens.input + tokens.input,
-                done.tokens.output + tokens.output,
-            );
-            let mut budgets = orders.budgets.iter();
-            budgets.all(|budget| budget.allows(all.0, all.1))
-        };
-        let most = Tokens {
-            output: asked.question.answer_tokens_max,
-            ..asked.question.predicted
-        };
-        if !may(most) {
+        if !allow(orders.bounds, asked.most()) {
+            done.too_dear += 1;
+            continue;
+        }
+        let mut all = done.tokens;
+        all += asked.most();
+        if !allow(orders.budgets, all) {
             done.stopped = Some("budget".into());
             break;
         }
@@ -127,19 +125,43 @@ pub fn tell(store: &mut Store, orders: &mut Orders<'_>, talk: &Talk<'_>) -> Resu
     Ok(done)
 }
 
-/// What [`tell`] would ask now, whatever the budget.
+/// What [`tell`] would ask now, however much was used before.
 ///
 /// # Errors
 /// When the store fails.
 pub fn predicted(store: &Store, orders: &mut Orders<'_>) -> Result<Predicted> {
     let mut sum = Predicted::default();
-    for untold in store.untold(orders.now, orders.since, orders.queue_max)? {
-        if let Some(asked) = prepared(store, &untold, orders)? {
+    if store.model_rests_until(orders.now)?.is_some() {
+        return Ok(sum);
+    }
+    for (untold, project) in waiting(store, orders)? {
+        let asked = prepared(store, &untold, project, orders)?;
+        if let Some(asked) = asked.filter(|asked| allow(orders.bounds, asked.most())) {
             sum.sessions += 1;
             sum.tokens += asked.question.predicted;
         }
     }
     Ok(sum)
+}
+
+/// The sessions whose projects want it, the latest first.
+fn waiting(store: &Store, orders: &mut Orders<'_>) -> Result<Vec<(Untold, Project)>> {
+    let mut waiting = Vec::new();
+    for untold in store.untold(orders.now, orders.since)? {
+        if waiting.len() >= orders.queue_max as usize {
+            break;
+        }
+        let project = (orders.project)(&untold.project_path)?;
+        if project.wants {
+            waiting.push((untold, project));
+        }
+    }
+    Ok(waiting)
+}
+
+fn allow(budgets: &[Budget], tokens: Tokens) -> bool {
+    let mut budgets = budgets.iter();
+    budgets.all(|budget| budget.allows(tokens.input, tokens.output))
 }
 
 /// A session with what is asked about it.
@@ -148,12 +170,23 @@ struct Prepared {
     question: Question,
 }
 
-/// `None`: its project doesn't want it, or there is nothing to ask about.
-fn prepared(store: &Store, untold: &Untold, orders: &mut Orders<'_>) -> Result<Option<Prepared>> {
-    let project = (orders.project)(&untold.project_path)?;
-    if !project.wants {
-        return Ok(None);
+impl Prepared {
+    /// What asking takes at most, where the first answer is of use.
+    fn most(&self) -> Tokens {
+        Tokens {
+            output: self.question.answer_tokens_max,
+            ..self.question.predicted
+        }
     }
+}
+
+/// `None`: there is nothing to ask about.
+fn prepared(
+    store: &Store,
+    untold: &Untold,
+    project: Project,
+    orders: &Orders<'_>,
+) -> Result<Option<Prepared>> {
     let whole = Whole::read(store, untold.clone().into(), project.hides_paths)?;
     let stored = whole.stored(store)?;
     let Some(facts) = whole.facts(&stored) else {
@@ -170,12 +203,9 @@ fn prepared(store: &Store, untold: &Untold, orders: &mut Orders<'_>) -> Result<O
         facts: &facts,
         vector: &vector,
     };
-    let question = question(
-        &about,
-        &orders.policy,
-        orders.template,
-        orders.context_tokens,
-    );
+    let bounds = orders.bounds.iter().filter_map(|bound| bound.tokens);
+    let tokens_max = bounds.fold(orders.context_tokens, u64::min);
+    let question = question(&about, &orders.policy, orders.template, tokens_max);
     drop(stored);
     Ok(question.map(|question| Prepared { whole, question }))
 }
@@ -191,11 +221,9 @@ fn one(
 ) -> Result<bool> {
     let before = done.tokens;
     let may = |more: Tokens| {
-        let all = (before.input + more.input, before.output + more.output);
-        orders
-            .budgets
-            .iter()
-            .all(|budget| budget.allows(all.0, all.1))
+        let mut all = before;
+        all += more;
+        allow(orders.budgets, all)
     };
     let said = ask(talk, &asked.question, orders.redactor, may);
     let prices = orders
@@ -235,12 +263,16 @@ fn one(
         }
         Err(Unanswered::Unavailable { why, after_ms }) => {
             let after_ms = after_ms.and_then(|ms| i64::try_from(ms).ok());
-            (away(untold, why, after_ms, orders, done)?, None)
+            (away(untold, why, after_ms, orders, done), None)
         }
     };
-    let goes_on = done.stopped.is_none();
     store.put_telling(&untold.id, &telling, page, spent, orders.now)?;
-    Ok(goes_on)
+    match &done.stopped {
+        Some(why) if orders.when_away == WhenAway::Fail => {
+            anyhow::bail!("no language model answers: {why}")
+        }
+        stopped => Ok(stopped.is_none()),
+    }
 }
 
 /// Nobody answered: what becomes of the session.
@@ -250,18 +282,22 @@ fn away(
     after_ms: Option<i64>,
     orders: &Orders<'_>,
     done: &mut Told,
-) -> Result<Telling> {
+) -> Telling {
     let attempts = untold.attempts + 1;
     done.stopped = Some(why.clone());
     match orders.when_away {
-        WhenAway::Fail => anyhow::bail!("no language model answers: {why}"),
+        WhenAway::Fail => Telling::Waiting {
+            attempts: untold.attempts,
+            next_at: None,
+            error: Some(why),
+        },
         WhenAway::StoreRaw => {
             done.given_up += 1;
-            Ok(Telling::Refused(why))
+            Telling::Refused(why)
         }
         WhenAway::StoreRawAndRetry if attempts > orders.retry.max_retries => {
             done.given_up += 1;
-            Ok(Telling::Refused(why))
+            Telling::Refused(why)
         }
         WhenAway::StoreRawAndRetry => {
             let longest_ms = orders.retry.longest_ms().max(PENDING_MS);
@@ -269,11 +305,11 @@ fn away(
             let wait_ms = delay_ms.max(after_ms.unwrap_or(0).min(longest_ms));
             let next_at = Time(orders.now.0.saturating_add(wait_ms));
             done.rests_until = Some(next_at);
-            Ok(Telling::Waiting {
+            Telling::Waiting {
                 attempts,
                 next_at: Some(next_at),
                 error: Some(why),
-            })
+            }
         }
     }
 }

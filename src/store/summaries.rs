@@ -233,7 +233,10 @@ fn put<'a>(
             keep_from_sinks(db, session, at)?;
             ask_again(db, session)?;
         }
-        _ => writer.remove_id(Page::id(&page.session))?,
+        (place, _) => {
+            writer.remove_id(Page::id(&page.session))?;
+            place.map_or(Ok(()), |(session, _)| untell(db, session))?;
+        }
     }
     db.prepare_cached(
         "DELETE FROM unsummarised WHERE session = (SELECT n FROM session WHERE id = ?1)",

@@ -90,18 +90,21 @@ impl Store {
     }
 
     /// Sessions whose page is written of facts alone and that a model may be asked about now, the
-    /// latest first, at most so many; those that ended before `since` are left.
-    pub fn untold(&self, now: Time, since: Option<Time>, most: u32) -> Result<Vec<Untold>> {
+    /// latest first. Left out are those that ended before `since` (without times: never), and those
+    /// of which only sinks hold the texts.
+    pub fn untold(&self, now: Time, since: Option<Time>) -> Result<Vec<Untold>> {
         let sql = format!(
             "SELECT s.id, s.title, s.project_path, t.attempts
              FROM telling t JOIN session s ON s.n = t.session
-             WHERE t.state = 'waiting' AND coalesce(t.next_at, 0) <= ?1 AND s.ended >= ?2
-                 AND {NOT_FORGOTTEN}
+             WHERE t.state = 'waiting' AND coalesce(t.next_at, 0) <= ?1
+                 AND coalesce(s.ended, s.started, ?2) >= ?2 AND {NOT_FORGOTTEN}
                  AND NOT EXISTS (SELECT 1 FROM unsummarised u WHERE u.session = s.n)
-             ORDER BY s.ended DESC, s.id LIMIT ?3"
+                 AND NOT EXISTS (SELECT 1 FROM episode e JOIN body b ON b.episode = e.n
+                     WHERE e.session = s.n AND e.source = 'session' AND b.text = '')
+             ORDER BY coalesce(s.ended, s.started) DESC, s.id"
         );
         let read = || -> rusqlite::Result<Vec<Untold>> {
-            let values = (now.0, since.map_or(i64::MIN, |since| since.0), most);
+            let values = [now.0, since.map_or(i64::MIN, |since| since.0)];
             let mut select = self.db.prepare_cached(&sql)?;
             let rows = select.query_map(values, |row| {
                 Ok(Untold {

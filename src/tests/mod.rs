@@ -42,5 +42,6 @@ mod sinks;
 mod state;
 mod summarise;
 mod summary;
+mod telling;
 mod tidy;
 mod world;
