@@ -98,9 +98,10 @@ impl Store {
     /// Sessions that rest and changed since their page was written, by id.
     pub fn unsummarised(&self, resting: Resting) -> Result<Vec<Unsummarised>> {
         let before = |ms: i64| resting.now.0.saturating_sub(ms);
+        // CROSS: the few that changed are read, however many sessions there are
         let sql = format!(
             "SELECT s.id, s.title, s.project_path
-             FROM unsummarised u JOIN session s ON s.n = u.session
+             FROM unsummarised u CROSS JOIN session s ON s.n = u.session
              WHERE {NOT_FORGOTTEN}
                  AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.session = s.n AND e.stale = 1)
                  AND coalesce(s.ended, s.started, 0) <= iif(EXISTS (SELECT 1 FROM episode e
@@ -272,6 +273,8 @@ pub(super) fn set_unsummarised(db: &Connection, session: i64) -> rusqlite::Resul
 /// Takes a session's page away: some of what it tells is to be forgotten, or nothing is left.
 pub(super) fn remove_summary(db: &Connection, session: i64) -> rusqlite::Result<()> {
     untell(db, session)?;
+    db.prepare_cached("DELETE FROM unsummarised WHERE session = ?1")?
+        .execute([session])?;
     let page: Option<i64> = db
         .prepare_cached("SELECT n FROM episode WHERE session = ?1 AND source = 'session_summary'")?
         .query_row(params![session], |row| row.get(0))

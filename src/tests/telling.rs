@@ -10,7 +10,9 @@ use crate::model::consent::endpoint_text;
 use crate::model::time::Time;
 use crate::store::{Access, Store};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 /// The model's words; no log has them.
 const WORD: &str = "narwhal";
@@ -405,4 +407,51 @@ fn what_a_model_said_is_forgotten_with_the_session_and_masked_before_it_is_store
     assert!(!holds(&desk, WORD));
     run(&desk, "run");
     assert!(server.asked().is_empty());
+}
+
+#[test]
+fn pages_of_logs_that_grew_are_those_of_one_run_at_the_end() {
+    let (cold, grown) = (Desk::enabled(), Desk::enabled());
+    // a fork that is there before what it copies owns the copies
+    let fork = ".claude/projects/-home-ada-shop-api/6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e006.jsonl";
+    for desk in [&cold, &grown] {
+        fs::remove_file(desk.path(fork)).unwrap();
+    }
+    run(&cold, "backfill");
+    let logs = walkdir::WalkDir::new(grown.path("")).sort_by_file_name();
+    let logs = logs.into_iter().flatten().map(walkdir::DirEntry::into_path);
+    let logs: Vec<PathBuf> = logs
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .collect();
+    let whole: Vec<Vec<u8>> = logs.iter().map(|log| fs::read(log).unwrap()).collect();
+    for part in [3, 2] {
+        for (log, text) in logs.iter().zip(&whole) {
+            fs::write(log, &text[..text.len() / part]).unwrap();
+        }
+        run(&grown, "backfill");
+    }
+    for (log, text) in logs.iter().zip(&whole) {
+        fs::write(log, text).unwrap();
+    }
+    run(&grown, "backfill");
+    let pages = |desk: &Desk| {
+        let found = run(desk, "sessions --json --limit 1000").json();
+        let ids = found["sessions"].as_array().unwrap().iter();
+        let ids = ids.map(|session| session["id"].as_str().unwrap().to_owned());
+        let store = Store::open(&desk.path(".graphiti/sessionmill.db"), Access::ReadOnly).unwrap();
+        let home = desk.path("").display().to_string();
+        let page = |id: String| {
+            let found = store.summary(&id).unwrap();
+            found.map(|found| found.episode.text.replace(&home, "~/"))
+        };
+        ids.map(|id| (id.clone(), page(id)))
+            .collect::<BTreeMap<_, _>>()
+    };
+    let (cold, grown) = (pages(&cold), pages(&grown));
+    assert!(
+        cold.len() > 5 && cold.values().flatten().count() > 5,
+        "{}",
+        cold.len()
+    );
+    assert_eq!(cold, grown);
 }

@@ -18,7 +18,7 @@ CREATE TABLE telling (
     summary  TEXT,                          -- packed JSON, Summary, where it was told
     at       INTEGER                        -- of the last one
 );
-CREATE INDEX telling_waits ON telling (state) WHERE state = 'waiting';
+CREATE INDEX telling_waits ON telling (state, next_at) WHERE state = 'waiting';
 
 -- What language models cost, by day.
 CREATE TABLE spent (
