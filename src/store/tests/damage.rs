@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::model::consent::Consent;
+use crate::model::episode::EpisodeSource;
 use crate::model::error::ErrorKind;
 use crate::model::tombstone::Selection;
-use crate::store::{Health, Salvage, Standing, Switch};
+use crate::store::{Health, Page, Resting, Salvage, Standing, Switch, Unsummarised};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -219,4 +220,45 @@ fn a_file_that_lost_its_end_gives_what_is_before_it() {
         let kept = store.status().unwrap();
         assert!(pages > 1 || kept.sealed > 0, "{pages} pages: {kept:?}");
     }
+}
+
+#[test]
+fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
+    let (_folder, path) = full();
+    let mut store = Store::open(&path, Access::ReadWrite).unwrap();
+    let resting = Resting {
+        now: Time(i64::MAX),
+        settled_ms: 0,
+        pending_ms: 0,
+    };
+    let waiting = |store: &Store| store.unsummarised(resting).unwrap();
+    let page = |session: &Unsummarised| {
+        let text = format!("what {} came to", session.id);
+        let episode = Episode {
+            id: Page::id(&session.id),
+            source: EpisodeSource::SessionSummary,
+            ..episode(&session.id, 0, &text)
+        };
+        Page::new(&session.id, "g", "v", episode)
+    };
+    let pages: Vec<Page> = waiting(&store).iter().map(page).collect();
+    store.put_summaries(&pages, Time(5)).unwrap();
+    assert!(waiting(&store).is_empty() && pages.len() > 2);
+    store.tamper(
+        "DELETE FROM body WHERE episode = (SELECT e.n FROM episode e JOIN session s
+             ON s.n = e.session WHERE e.source = 'session_summary' AND s.id = 's01')",
+    );
+    store.tamper(
+        "UPDATE telling SET (state, summary) = ('told', x'00')
+         WHERE session = (SELECT n FROM session WHERE id = 's02')",
+    );
+    assert!(store.telling("s02").is_err());
+    store.finish().unwrap();
+    drop(store);
+    let (store, _) = salvaged(&path);
+    let ids: Vec<String> = waiting(&store).into_iter().map(|s| s.id).collect();
+    assert_eq!(ids, ["s01"]);
+    assert!(store.summary("s01").unwrap().is_none() && store.summary("s03").unwrap().is_some());
+    assert_eq!(store.telling("s02").unwrap(), None);
+    assert!(store.telling("s03").unwrap().is_some());
 }
