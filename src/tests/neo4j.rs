@@ -463,13 +463,17 @@ fn graphiti_works_through_what_stands_in_neo4j() {
     desk.now = Time(desk.now.0 + 7_300_000);
     let ran = done(&desk, "deliver run --history --json").json();
     let status = done(&desk, "deliver status --json").json();
+    // each session's chunk, and its page
     assert_eq!(
-        status["sinks"][0]["states"]["enriched"], 5,
+        status["sinks"][0]["states"]["enriched"], 10,
         "{ran}\n{status}"
     );
     let marked = "MATCH (n:Episodic) WHERE n.sessionmill_pending IS NOT NULL RETURN n.uuid";
     assert_eq!(server.query(marked).len(), 0);
-    assert_eq!(server.query("MATCH (n:Sessionmill) RETURN n.uuid").len(), 5);
+    assert_eq!(
+        server.query("MATCH (n:Sessionmill) RETURN n.uuid").len(),
+        10
+    );
     done(&desk, "deliver verify");
 }
 
