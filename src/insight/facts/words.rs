@@ -13,12 +13,18 @@ pub fn objective(prompt: &str) -> Option<String> {
     Some(first_sentences(&text, 2, OBJECTIVE_CHARS_MAX))
 }
 
-/// A prompt in a line: its first sentence; `None` where [`objective`] is, or where it only agrees.
+/// A prompt in a line: its first sentence, and the second where the first only agrees; `None` where
+/// [`objective`] is, or where all of it only agrees.
 pub fn request(prompt: &str) -> Option<String> {
     let text = asked(prompt)?;
-    let says_more =
-        text.split_whitespace().nth(REQUEST_WORDS_MIN - 1).is_some() || !text.is_ascii();
-    says_more.then(|| first_sentences(&text, 1, REQUEST_CHARS_MAX))
+    let agrees =
+        |text: &str| text.is_ascii() && text.split_whitespace().count() < REQUEST_WORDS_MIN;
+    let first = first_sentences(&text, 1, REQUEST_CHARS_MAX);
+    match (agrees(&text), agrees(&first)) {
+        (true, _) => None,
+        (false, true) => Some(first_sentences(&text, 2, REQUEST_CHARS_MAX)),
+        (false, false) => Some(first),
+    }
 }
 
 /// One prompt of many, in a list.
@@ -160,6 +166,9 @@ mod tests {
             assert_eq!(objective(prompt).as_deref(), wants, "{prompt}");
         }
         assert_eq!(request("yes please"), None);
+        let great = "Great. Commit it and open a pull request. Then rest.";
+        let wants = "Great. Commit it and open a pull request.";
+        assert_eq!(request(great).as_deref(), Some(wants));
         assert_eq!(
             request("Now the docs. And more."),
             Some("Now the docs.".into())
