@@ -97,6 +97,12 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
         });
     }
     let config = meant::meant(&layers, &mappings, env)?;
+    if config.auto_summarize && config.llm.is_none() {
+        notes.push(
+            "`session_tracking.auto_summarize` asks nobody without `llm.endpoint`: summaries are made of facts"
+                .to_owned(),
+        );
+    }
     let mut loaded = Loaded {
         warnings: missing_roots(&config),
         settings: layers.settings(),
