@@ -4,6 +4,7 @@
 use super::fault::{failed, is_damage};
 use super::{Result, Standing, Store};
 use crate::model::error::{Error, ErrorKind};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rustc_hash::FxHashMap;
 use std::fs;
@@ -225,6 +226,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
     let open = || -> rusqlite::Result<Connection> {
         let db = Connection::open_with_flags(path, flags)?;
         db.busy_timeout(BUSY_TIMEOUT)?;
+        // a plan is for all values: else SQLite plans again whenever one is bound
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(db)
     };
     open().map_err(failed("opening"))
