@@ -7,6 +7,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// What a sentence decides.
@@ -34,14 +35,16 @@ pub fn decisions(words: &str) -> Vec<Stated<'_>> {
 }
 
 fn stated(sentence: &str) -> Option<Stated<'_>> {
-    TABLE.hints.find(sentence)?;
+    let hinted: BTreeSet<usize> = TABLE
+        .hints
+        .find_overlapping_iter(sentence)
+        .map(|hint| TABLE.hint_of[hint.pattern()])
+        .collect();
+    let mut patterns = hinted.iter().map(|pattern| &TABLE.patterns[*pattern]);
+    let found = patterns.find_map(|regex| regex.captures(sentence))?;
     if TABLE.unless.iter().any(|regex| regex.is_match(sentence)) {
         return None;
     }
-    let found = TABLE
-        .regexes
-        .iter()
-        .find_map(|regex| regex.captures(sentence))?;
     let part = |name: &str| {
         let part = found.name(name)?.as_str().trim();
         (!part.is_empty()).then_some(part)
@@ -68,43 +71,57 @@ fn sentences(words: &str) -> impl Iterator<Item = &str> {
 
 struct Table {
     hints: AhoCorasick,
+    /// For each of `hints`, which of `patterns` it is a hint of.
+    hint_of: Vec<usize>,
     unless: Vec<Regex>,
-    regexes: Vec<Regex>,
+    patterns: Vec<Regex>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    hints: Vec<String>,
     unless: Vec<String>,
-    patterns: Vec<String>,
+    patterns: Vec<Pattern>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pattern {
+    hints: Vec<String>,
+    pattern: String,
+}
+
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written: Written = table::rows(table::embedded!("decisions"));
-    let built = |patterns: &[String]| -> Vec<Regex> {
-        let built = patterns.iter().map(|pattern| {
-            // Unicode word boundaries would keep the fast engines out.
-            let pattern = pattern.replace(r"\b", r"(?-u:\b)");
-            let pattern = pattern
-                .replace(r"\w", "[0-9A-Za-z_]")
-                .replace(r"\s", "[ \t]");
-            let regex = RegexBuilder::new(&pattern).case_insensitive(true).build();
-            regex.unwrap_or_else(|error| panic!("decisions.yaml: {error}"))
-        });
-        built.collect()
-    };
+    let hints = written.patterns.iter().enumerate();
+    let hints = hints.flat_map(|(of, row)| row.hints.iter().map(move |hint| (of, hint)));
+    let (hint_of, hints): (Vec<usize>, Vec<&String>) = hints.unzip();
     let hints = AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .build(&written.hints);
+        .build(hints);
     Table {
         hints: hints.expect("words"),
-        unless: built(&written.unless),
-        regexes: built(&written.patterns),
+        hint_of,
+        unless: written.unless.iter().map(|regex| built(regex)).collect(),
+        patterns: written
+            .patterns
+            .iter()
+            .map(|row| built(&row.pattern))
+            .collect(),
     }
 });
+
+fn built(pattern: &str) -> Regex {
+    // Unicode word boundaries would keep the fast engines out.
+    let pattern = pattern.replace(r"\b", r"(?-u:\b)");
+    let pattern = pattern
+        .replace(r"\w", "[0-9A-Za-z_]")
+        .replace(r"\s", "[ \t]");
+    let regex = RegexBuilder::new(&pattern).case_insensitive(true).build();
+    regex.unwrap_or_else(|error| panic!("decisions.yaml: {error}"))
+}
 
 #[cfg(test)]
 mod tests {
