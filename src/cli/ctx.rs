@@ -42,7 +42,10 @@ pub struct Ctx<'w> {
     pub home: Home,
     elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
     warned: bool,
+    /// Of projects, by path.
     hidden: BTreeMap<String, bool>,
+    /// The settings that `hidden` goes by.
+    here: Option<Loaded>,
 }
 
 impl<'w> Ctx<'w> {
@@ -77,6 +80,7 @@ impl<'w> Ctx<'w> {
             elapsed_ms: world.elapsed_ms,
             warned: false,
             hidden: BTreeMap::new(),
+            here: None,
         })
     }
 
@@ -112,15 +116,19 @@ impl<'w> Ctx<'w> {
     }
 
     /// The paths of this project are not to be shown: the settings here say so, or the user's, or the
-    /// project's own. What can't be read hides. Reads the project's file once per command.
+    /// project's own. What can't be read hides. Each file is read once per command.
     pub fn hides_paths_of(&mut self, project: &str) -> Result<bool> {
         if let Some(known) = self.hidden.get(project) {
             return Ok(*known);
         }
-        let loaded = self.settings()?;
-        let own = loaded.for_project(Path::new(project));
-        let shown = own.is_ok_and(|(config, _)| config.include_project_path);
-        let hides = !(loaded.here.include_project_path && shown);
+        if self.here.is_none() {
+            self.here = Some(self.settings()?);
+        }
+        let hides = self.here.as_ref().is_none_or(|loaded| {
+            let own = loaded.for_project(Path::new(project));
+            let shown = own.is_ok_and(|(config, _)| config.include_project_path);
+            !(loaded.here.include_project_path && shown)
+        });
         self.hidden.insert(project.to_owned(), hides);
         Ok(hides)
     }

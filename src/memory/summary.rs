@@ -19,24 +19,29 @@ pub struct Stored<'e> {
 }
 
 impl<'e> Stored<'e> {
-    /// Reads the outlines of a session's episodes (as [`Store::episodes`] gives them) where they don't
-    /// have them (as [`Store::chunks`] gives them). Episodes that an older program stored have none.
+    /// Of a session's episodes that have their outlines, as [`Store::chunks`] gives them.
+    pub fn of(episodes: &'e [Found]) -> Stored<'e> {
+        let episodes = ordered(episodes);
+        let outlines = episodes.iter();
+        let outlines = outlines.map(|found| Cow::Borrowed(found.episode.outline.as_slice()));
+        Stored {
+            outlines: outlines.collect(),
+            episodes,
+        }
+    }
+
+    /// Of a session's episodes as [`Store::episodes`] gives them. Those that an older program stored
+    /// have no outline.
     ///
     /// # Errors
     /// When the store can't be read.
     pub fn read(store: &Store, episodes: &'e [Found]) -> Result<Stored<'e>, Error> {
-        let mut ordered: Vec<&Found> = episodes.iter().collect();
-        ordered.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
-        let mut outlines = Vec::with_capacity(ordered.len());
-        for found in &ordered {
-            outlines.push(match found.episode.outline.as_slice() {
-                [] => Cow::Owned(store.outline(found.episode.id)?),
-                outline => Cow::Borrowed(outline),
-            });
-        }
+        let episodes = ordered(episodes);
+        let outlines = episodes.iter();
+        let outlines = outlines.map(|found| Ok(Cow::Owned(store.outline(found.episode.id)?)));
         Ok(Stored {
-            episodes: ordered,
-            outlines,
+            outlines: outlines.collect::<Result<_, Error>>()?,
+            episodes,
         })
     }
 
@@ -85,6 +90,12 @@ impl<'e> Stored<'e> {
         tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         tools
     }
+}
+
+fn ordered(episodes: &[Found]) -> Vec<&Found> {
+    let mut ordered: Vec<&Found> = episodes.iter().collect();
+    ordered.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
+    ordered
 }
 
 /// The facts of a session, from all of its episodes.

@@ -16,8 +16,9 @@ use crate::store::{self, Found, Page, Resting, Store, Telling, Unsummarised};
 use anyhow::Result;
 use rayon::prelude::*;
 
-/// Text that is read at once. More: memory; fewer: more transactions, and workers that wait.
-const READ_BYTES: usize = 4 << 20;
+/// Text that is read while the pages of as much are written. More: memory; less: more transactions,
+/// and workers that wait.
+const READ_BYTES: usize = 2 << 20;
 
 /// What the pages are made by.
 pub struct Orders<'a> {
@@ -58,57 +59,78 @@ pub fn summarise(store: &mut Store, orders: &mut Orders<'_>) -> Result<store::St
         settled_ms: orders.settled_ms,
         pending_ms: PENDING_MS,
     };
-    let mut waiting = store.unsummarised(resting)?.into_iter().peekable();
-    if waiting.peek().is_none() {
+    let waiting = store.unsummarised(resting)?.into_iter();
+    let waiting = waiting.map(|session| Ok(((orders.hides)(&session.project_path)?, session)));
+    let mut waiting = waiting.collect::<Result<Vec<_>>>()?.into_iter();
+    let mut batch = read(store, &mut waiting)?;
+    if batch.is_empty() {
         return Ok(stored);
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(orders.jobs)
         .build()?;
-    while waiting.peek().is_some() {
-        let (mut read, mut bytes) = (Vec::new(), 0);
-        for session in waiting.by_ref() {
-            let hides = (orders.hides)(&session.project_path)?;
-            let whole = Whole::read(store, session, hides)?;
-            bytes += whole.bytes();
-            read.push(whole);
-            if bytes >= READ_BYTES {
-                break;
-            }
-        }
-        let sessions = read.iter().map(|whole| {
-            let told = match store.telling(&whole.session.id)? {
-                Some(Telling::Told(summary)) => Some(*summary),
-                _ => None,
-            };
-            Ok((whole, whole.stored(store)?, told))
-        });
-        type Session<'e> = (&'e Whole, Stored<'e>, Option<Summary>);
-        let sessions: Vec<Session<'_>> = sessions.collect::<Result<_>>()?;
-        let judge = orders.judge;
-        let made = |(whole, stored, told): &Session<'_>| match told {
-            Some(summary) => whole.page(summary, judge),
-            None => whole.page_of_facts(stored, judge),
-        };
-        let pages: Vec<Page> = pool.install(|| sessions.par_iter().map(made).collect());
-        stored.merge(store.put_summaries(&pages, orders.now)?);
+    let (judge, now) = (orders.judge, orders.now);
+    while !batch.is_empty() {
+        let written = || batch.par_iter().map(|due| due.page(judge)).collect();
+        let store = &mut *store;
+        let (pages, next): (Vec<Page>, _) =
+            pool.install(|| rayon::join(written, || read(store, &mut waiting)));
+        stored.merge(store.put_summaries(&pages, now)?);
+        batch = next?;
     }
     Ok(stored)
 }
 
+/// A session whose page is due.
+struct Due {
+    whole: Whole,
+    /// What a model told of it.
+    told: Option<Summary>,
+}
+
+impl Due {
+    fn page(&self, judge: &Judge) -> Page {
+        match &self.told {
+            Some(summary) => self.whole.page(summary, judge),
+            None => self.whole.page_of_facts(judge),
+        }
+    }
+}
+
+/// The next sessions, until there is text enough; none where none is left.
+fn read(
+    store: &mut Store,
+    waiting: &mut impl Iterator<Item = (bool, Unsummarised)>,
+) -> Result<Vec<Due>> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    while bytes < READ_BYTES
+        && let Some((hides, session)) = waiting.next()
+    {
+        let told = match store.telling(&session.id)? {
+            Some(Telling::Told(summary)) => Some(*summary),
+            _ => None,
+        };
+        let whole = Whole::read(store, session, hides)?;
+        bytes += whole.bytes();
+        batch.push(Due { whole, told });
+    }
+    Ok(batch)
+}
+
 impl Whole {
     pub(super) fn read(store: &Store, session: Unsummarised, hides: bool) -> Result<Whole> {
+        let (episodes, tally) = store.chunks(&session.id, SESSION_BYTES_MAX)?;
         Ok(Whole {
-            episodes: store.chunks(&session.id, SESSION_BYTES_MAX)?,
-            tally: store.activity(&session.id)?,
+            episodes,
+            tally,
             hides,
             session,
         })
     }
 
-    /// Its items, which lie in the store beside the texts.
-    pub(super) fn stored(&self, store: &Store) -> Result<Stored<'_>> {
-        Ok(Stored::read(store, &self.episodes)?)
+    /// Its items.
+    pub(super) fn stored(&self) -> Stored<'_> {
+        Stored::of(&self.episodes)
     }
 
     /// Its facts, with paths as they may be shown; `None`: there is nothing to tell.
@@ -133,11 +155,11 @@ impl Whole {
         self.episodes.iter().map(|e| e.episode.text.len()).sum()
     }
 
-    fn page_of_facts(&self, stored: &Stored<'_>, judge: &Judge) -> Page {
+    fn page_of_facts(&self, judge: &Judge) -> Page {
         if self.episodes.iter().any(|e| e.episode.text.is_empty()) {
             return Page::as_before(&self.session.id);
         }
-        match self.facts(stored) {
+        match self.facts(&self.stored()) {
             Some(facts) => self.page(&facts, judge),
             None => Page::nothing(&self.session.id),
         }

@@ -188,7 +188,7 @@ fn prepared(
     orders: &Orders<'_>,
 ) -> Result<Option<Prepared>> {
     let whole = Whole::read(store, untold.clone().into(), project.hides_paths)?;
-    let stored = whole.stored(store)?;
+    let stored = whole.stored();
     let Some(facts) = whole.facts(&stored) else {
         return Ok(None);
     };
@@ -238,7 +238,7 @@ fn one(
     done.usd += spent.usd;
     let (telling, page) = match said.answer {
         Ok(answer) => {
-            let stored = asked.whole.stored(store)?;
+            let stored = asked.whole.stored();
             let Some(facts) = asked.whole.facts(&stored) else {
                 return Ok(true);
             };

@@ -10,6 +10,7 @@ use super::prepare::Row;
 use super::telling::{ask_again, untell};
 use super::write::{self, EpisodeWriter};
 use super::{Result, Store};
+use crate::model::activity::ActivityTally;
 use crate::model::episode::Episode;
 use crate::model::time::Time;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -125,8 +126,9 @@ impl Store {
 
     /// The chunks of a session as its page takes them, in the order of time: with their items, without
     /// tools and paths. Where they have more than `bytes_max` of text: the first one and the last ones.
-    pub fn chunks(&self, session: &str, bytes_max: u64) -> Result<Vec<Found>> {
-        let read = || -> rusqlite::Result<Vec<Found>> {
+    /// And what the work of all of them is told by.
+    pub fn chunks(&self, session: &str, bytes_max: u64) -> Result<(Vec<Found>, ActivityTally)> {
+        let read = || -> rusqlite::Result<(Vec<Found>, ActivityTally)> {
             let sizes: Vec<(i64, u64)> = self
                 .db
                 .prepare_cached(
@@ -143,15 +145,25 @@ impl Store {
             };
             let last = sizes.iter().rev().take_while(fits).count();
             let first = usize::from(last < sizes.len());
-            let (head, tail) = (&sizes[..first], &sizes[sizes.len() - last..]);
+            let left_out = first..sizes.len() - last;
             let mut chunks = Vec::with_capacity(first + last);
-            for (n, _) in head.iter().chain(tail) {
+            let mut tally = ActivityTally::default();
+            for (nth, (n, _)) in sizes.iter().enumerate() {
+                if left_out.contains(&nth) {
+                    tally.merge(&self.counted(*n)?);
+                    continue;
+                }
                 for (_, mut found) in nameless(&self.db, "e.n = ?1", &[n])? {
                     found.episode.outline = outline::read(&self.db, *n)?;
+                    found
+                        .episode
+                        .exchanges
+                        .iter()
+                        .for_each(|e| tally.merge(&e.tally));
                     chunks.push(found);
                 }
             }
-            Ok(chunks)
+            Ok((chunks, tally))
         };
         read().map_err(failed("reading a session's chunks"))
     }
