@@ -3,7 +3,7 @@
 
 use super::table;
 use aho_corasick::AhoCorasick;
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -114,13 +114,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 fn built(pattern: &str) -> Regex {
-    // Unicode word boundaries would keep the fast engines out.
-    let pattern = pattern.replace(r"\b", r"(?-u:\b)");
-    let pattern = pattern
-        .replace(r"\w", "[0-9A-Za-z_]")
-        .replace(r"\s", "[ \t]");
-    let regex = RegexBuilder::new(&pattern).case_insensitive(true).build();
-    regex.unwrap_or_else(|error| panic!("decisions.yaml: {error}"))
+    table::regex(&format!("(?i){pattern}"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use super::table;
 use super::terminal::plain;
+use aho_corasick::AhoCorasick;
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
@@ -22,9 +23,7 @@ pub fn message(parts: [&str; 2]) -> String {
     let mut candidates = 0u64;
     for part in parts {
         for hit in TABLE.finder.find_iter(part) {
-            let literal = hit.as_str();
-            let known = TABLE.rows_of.iter().find(|(l, _)| l == literal);
-            candidates |= known.map_or(0, |(_, rows)| *rows);
+            candidates |= TABLE.rows_of[hit.pattern()];
         }
     }
     let rows = TABLE.messages.iter().enumerate();
@@ -61,12 +60,14 @@ struct Table {
     messages: Vec<Row>,
     silent: Regex,
     refusal: Refusal,
-    finder: Regex,
-    rows_of: Vec<(String, u64)>,
+    finder: AhoCorasick,
+    /// By literal, a bit for each row that it makes a candidate.
+    rows_of: Vec<u64>,
 }
 
 #[derive(Deserialize)]
 struct Row {
+    #[cfg(test)]
     what: String,
     /// Any of these makes the row a candidate.
     find: Vec<String>,
@@ -100,10 +101,10 @@ impl Table {
                 }
             }
         }
-        let literals: Vec<String> = rows_of.iter().map(|(l, _)| regex::escape(l)).collect();
+        let (literals, rows_of): (Vec<String>, Vec<u64>) = rows_of.into_iter().unzip();
         Table {
-            finder: Regex::new(&literals.join("|")).expect("literals"),
-            silent: Regex::new(&written.silent.join("|")).expect("patterns of the embedded table"),
+            finder: AhoCorasick::new(&literals).expect("literals"),
+            silent: table::regex(&written.silent.join("|")),
             messages: written.messages,
             refusal: written.refusal,
             rows_of,
@@ -113,15 +114,9 @@ impl Table {
 
 impl Row {
     fn read(&self, text: &str) -> Option<String> {
-        let regex = self.regex.get_or_init(|| {
-            // Unicode word boundaries would keep the fast engines out.
-            let text = self
-                .matches
-                .replace(r"\b", r"(?-u:\b)")
-                .replace(r"\d", "[0-9]");
-            Regex::new(&format!("(?mR){text}"))
-                .unwrap_or_else(|e| panic!("the embedded table of errors, {}: {e}", self.what))
-        });
+        let regex = self
+            .regex
+            .get_or_init(|| table::regex(&format!("(?mR){}", self.matches)));
         let found = match self.last {
             true => regex.captures_iter(text).last(),
             false => regex.captures(text),
@@ -177,8 +172,9 @@ mod tests {
 
     #[test]
     fn no_literal_hides_another() {
-        for (a, _) in &TABLE.rows_of {
-            for (b, _) in &TABLE.rows_of {
+        let literals = || TABLE.messages.iter().flat_map(|row| &row.find);
+        for a in literals() {
+            for b in literals() {
                 assert!(a == b || !a.contains(b.as_str()), "{b:?} hides {a:?}");
             }
         }

@@ -149,14 +149,8 @@ impl From<String> for Pattern {
 impl Pattern {
     /// Compiled when first needed: a table of sixty regexes is more than a short run can pay.
     fn regex(&self) -> &Regex {
-        self.regex.get_or_init(|| {
-            // Unicode word boundaries would keep the fast engines out.
-            let text = self
-                .text
-                .replace(r"\b", r"(?-u:\b)")
-                .replace(r"\d", "[0-9]");
-            Regex::new(&format!("(?mR){text}")).expect("a pattern of the embedded table")
-        })
+        self.regex
+            .get_or_init(|| table::regex(&format!("(?mR){}", self.text)))
     }
 }
 
@@ -315,8 +309,7 @@ impl Sum {
     }
 
     fn add_counts(&mut self, counts: &str) {
-        static COUNT: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(r"(\d+) ([a-z]+)").expect("a constant"));
+        static COUNT: LazyLock<Regex> = LazyLock::new(|| table::regex(r"(\d+) ([a-z]+)"));
         for found in COUNT.captures_iter(counts) {
             let slot = WORDS.iter().find(|(word, _)| *word == &found[2]);
             if let (Some((_, slot)), Ok(n)) = (slot, found[1].parse()) {
@@ -349,8 +342,7 @@ impl Sum {
 /// `1.2s`, `955.00ms`, `1m 3s`, `2 min`, `0.34 seconds`, `00:01.250`, a bare number of seconds.
 fn seconds(text: &str) -> Option<f64> {
     static PIECE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(\d+(?:\.\d+)?)\s*(milliseconds?|ms|µs|minutes?|min|m|h|seconds?|secs?|s)?")
-            .expect("a constant")
+        table::regex(r"(\d+(?:\.\d+)?)\s*(milliseconds?|ms|µs|minutes?|min|m|h|seconds?|secs?|s)?")
     });
     if text.contains(':') {
         return text.split(':').try_fold(0.0, |sum, piece| {
