@@ -79,7 +79,8 @@ impl Store {
         if self.is_compaction_due()? {
             self.compact()?;
         } else if self.dirty {
-            self.truncate_log()?;
+            // not cut: that waits for the disk, and the last one to leave removes it
+            self.fold_log("PASSIVE")?;
         }
         self.dirty = false;
         Ok(())
@@ -88,8 +89,13 @@ impl Store {
     /// Folds the write-ahead log into the file and cuts it to nothing; `false` where a reader is
     /// at work that still needs it.
     pub(super) fn truncate_log(&self) -> Result<bool> {
+        self.fold_log("TRUNCATE")
+    }
+
+    fn fold_log(&self, how: &str) -> Result<bool> {
+        let sql = format!("PRAGMA wal_checkpoint({how})");
         self.db
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .query_row(&sql, [], |row| row.get(0))
             .map(|busy: i64| busy == 0)
             .map_err(failed("folding the log"))
     }
