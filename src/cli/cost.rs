@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 /// Bytes of an episode's header, about.
 const HEADER_BYTES: u64 = 500;
+/// Bytes of a session's page, about: the mean over real sessions.
+const PAGE_BYTES: u64 = 1_100;
 /// Episodes that are weighed at once.
 const BATCH: usize = 250;
 
@@ -32,9 +34,15 @@ pub struct Cost {
     hours: Option<f64>,
 }
 
-/// What a run would deliver, and what it would store and deliver itself. A sink that no run has met
+/// What a run would deliver, and what it would store and deliver itself, with so many pages. A sink that no run has met
 /// yet waits for nothing that is stored.
-pub fn costs(loaded: &Loaded, store: &Store, report: &Report, ctx: &Ctx) -> Result<Vec<Cost>> {
+pub fn costs(
+    loaded: &Loaded,
+    store: &Store,
+    report: &Report,
+    pages: u64,
+    ctx: &Ctx,
+) -> Result<Vec<Cost>> {
     let config = &loaded.config;
     let kept_here = kept_here(loaded, store, ctx)?;
     let mut all = Vec::new();
@@ -60,6 +68,9 @@ pub fn costs(loaded: &Loaded, store: &Store, report: &Report, ctx: &Ctx) -> Resu
         let new = report.episodes_sealed + report.episodes_open;
         for _ in 0..new {
             estimate.add(model.as_ref(), report.text_bytes / new + HEADER_BYTES);
+        }
+        for _ in 0..pages {
+            estimate.add(model.as_ref(), PAGE_BYTES + HEADER_BYTES);
         }
         let rate = config.delivery.rate_per_minute;
         all.push(Cost {

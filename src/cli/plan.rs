@@ -12,15 +12,18 @@ use super::setup::{self, Orders};
 use super::tables;
 use super::tell;
 use crate::config::{Config, gate};
+use crate::model::time::Time;
 use crate::pipeline::admission::Admission;
+use crate::pipeline::deliver::PENDING_MS;
 use crate::pipeline::enrich::Question;
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run;
 use crate::pipeline::spec::Step;
 use crate::pipeline::tell::Predicted;
-use crate::store::Store;
+use crate::store::{Resting, Store};
 use anyhow::Result;
+use std::collections::BTreeSet;
 
 /// Say what a run would do and cost, without doing it
 ///
@@ -81,11 +84,20 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         (Some(store), true) => tell::predicted(&loaded, &orders, store, ctx)?,
         _ => None,
     };
+    let pages = match pipeline.steps.contains(&Step::Enrich) {
+        true => pages(store.as_ref(), &report, loaded.config.chunk.gap_ms, ctx)?,
+        false => 0,
+    };
     let costs = match (&store, pipeline.steps.contains(&Step::Upload)) {
-        (Some(store), true) => cost::costs(&loaded, store, &report, ctx)?,
+        (Some(store), true) => cost::costs(&loaded, store, &report, pages, ctx)?,
         _ => Vec::new(),
     };
-    let asked = Asked { asks, told, costs };
+    let asked = Asked {
+        asks,
+        told,
+        pages,
+        costs,
+    };
     print(&report, &asked, &loaded.config, ctx)?;
     Ok(match report.problems.is_empty() {
         true => Exit::Done,
@@ -93,12 +105,29 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     })
 }
 
-/// What others would be asked.
+/// The sessions that a run would write pages of: those that rest, of what it would read and of what is
+/// stored. A session that has nothing to tell counts too.
+fn pages(store: Option<&Store>, report: &Report, settled_ms: i64, ctx: &Ctx) -> Result<u64> {
+    let rested = Time(ctx.now.0.saturating_sub(settled_ms));
+    let resting = Resting {
+        now: ctx.now,
+        settled_ms,
+        pending_ms: PENDING_MS,
+    };
+    let stored = store.map_or(Ok(Vec::new()), |store| store.unsummarised(resting))?;
+    let read = report.ended_before(rested);
+    let sessions: BTreeSet<&str> = read.chain(stored.iter().map(|s| s.id.as_str())).collect();
+    Ok(sessions.len() as u64)
+}
+
+/// What others would be asked, and what is written without them.
 struct Asked {
     /// About unknown tools.
     asks: Option<Question>,
     /// About sessions.
     told: Option<Predicted>,
+    /// Sessions that get their page.
+    pages: u64,
     /// By sinks.
     costs: Vec<Cost>,
 }
@@ -116,6 +145,7 @@ fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Resu
             "output_tokens": told.tokens.output,
             "usd": told.tokens.usd(prices.unwrap_or_default()),
         })));
+        body["pages"] = asked.pages.into();
         body["sinks"] = asked.costs.iter().map(Cost::json).collect();
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("plan", body);
@@ -140,6 +170,12 @@ fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Resu
         share(report.text_bytes, tally.read_bytes),
         count(report.text_tokens()),
     ))?;
+    if asked.pages > 0 {
+        ctx.out.line(format!(
+            "and write the pages of {}",
+            plural(asked.pages, "session")
+        ))?;
+    }
     requests(asked, config, ctx)?;
     for (reason, files) in &report.left_out {
         ctx.out

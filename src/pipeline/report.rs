@@ -4,8 +4,10 @@ use super::file::FileTally;
 use crate::model::checkpoint::Commit;
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
+use crate::model::time::Time;
 use crate::rules::versions;
 use crate::store::Stored;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -62,6 +64,9 @@ pub struct Report {
     /// The last file that was counted as drifting.
     #[serde(skip)]
     drifting: String,
+    /// The sessions that episodes were cut of, and when they ended.
+    #[serde(skip)]
+    ended: FxHashMap<String, Option<Time>>,
 }
 
 /// A path and why it could not be read.
@@ -83,6 +88,8 @@ pub struct CommitTally {
     text_bytes: u64,
     key: String,
     newer: Option<String>,
+    session: String,
+    ended: Option<Time>,
 }
 
 impl CommitTally {
@@ -92,6 +99,7 @@ impl CommitTally {
             ledger: commit.ledger.clone(),
             sealed: commit.sealed.len() as u64,
             open: commit.open.len() as u64,
+            session: commit.session.id.clone(),
             ..CommitTally::default()
         };
         counted.ledger.merge(&commit.tail_ledger);
@@ -104,6 +112,7 @@ impl CommitTally {
         }
         for episode in commit.sealed.iter().chain(&commit.open) {
             counted.text_bytes += episode.text.len() as u64;
+            counted.ended = counted.ended.max(episode.ended_at);
             counted.tally.merge(&episode.tally);
         }
         counted
@@ -118,6 +127,10 @@ impl Report {
         self.episodes_sealed += counted.sealed;
         self.episodes_open += counted.open;
         self.text_bytes += counted.text_bytes;
+        if counted.sealed + counted.open > 0 {
+            let ended = self.ended.entry(counted.session.clone()).or_default();
+            *ended = (*ended).max(counted.ended);
+        }
         if !counted.key.is_empty() && self.drifting != counted.key {
             // A file's commits follow one another.
             self.drifting.clone_from(&counted.key);
@@ -151,6 +164,14 @@ impl Report {
     pub fn add_stored(&mut self, stored: Stored) {
         self.episodes_new += stored.new;
         self.episodes_changed += stored.changed;
+    }
+
+    /// The sessions of which something was read that end before, by id.
+    pub fn ended_before(&self, time: Time) -> impl Iterator<Item = &str> {
+        let ended = self.ended.iter();
+        ended
+            .filter(move |(_, ended)| ended.is_none_or(|ended| ended <= time))
+            .map(|(session, _)| session.as_str())
     }
 
     /// Names and versions that this program doesn't know.

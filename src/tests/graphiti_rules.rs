@@ -387,7 +387,15 @@ fn a_plan_says_what_it_will_cost_and_a_run_keeps_to_it() {
         world.server.endpoint
     );
     assert_eq!(desk.run(&format!("sessionmill {agree}")).exit, Exit::Done);
-    let plan = desk.run("sessionmill plan backfill --json").json()["sinks"][0].clone();
+    let whole = desk.run("sessionmill plan backfill --json").json();
+    let stored =
+        whole["episodes_sealed"].as_u64().unwrap() + whole["episodes_open"].as_u64().unwrap();
+    let plan = whole["sinks"][0].clone();
+    assert!(whole["pages"].as_u64() > Some(0), "{whole}");
+    assert_eq!(
+        plan["episodes"].as_u64(),
+        whole["pages"].as_u64().map(|pages| stored + pages)
+    );
     let (episodes, usd) = (
         plan["episodes"].as_u64().unwrap(),
         plan["usd"].as_f64().unwrap(),
