@@ -60,7 +60,7 @@ pub struct BackfillArgs {
 /// What both understand.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Only these steps: ingest, enrich, report
+    /// Only these steps: ingest, enrich, upload, report
     #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = Step::parse)]
     steps: Vec<Step>,
     /// Derive everything again from the logs that still exist
@@ -75,6 +75,10 @@ pub struct Options {
     /// This time, read the logs of projects too that an agent was told not to trust
     #[arg(long)]
     pub allow_untrusted: bool,
+    /// Ask the language model again about sessions that it was given up on, and at once about those
+    /// that wait
+    #[arg(long)]
+    ask_again: bool,
 }
 
 impl Options {
@@ -99,7 +103,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     args.options.apply(&mut pipeline, ctx);
     match args.check {
         true => check::check(&pipeline, args.record, ctx),
-        false => execute(&pipeline, args.options.allow_untrusted, ctx),
+        false => execute(&pipeline, &args.options, ctx),
     }
 }
 
@@ -107,11 +111,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 pub fn backfill(args: &BackfillArgs, ctx: &mut Ctx) -> Result<Exit> {
     let mut pipeline = ctx.pipeline("backfill")?;
     args.options.apply(&mut pipeline, ctx);
-    execute(&pipeline, args.options.allow_untrusted, ctx)
+    execute(&pipeline, &args.options, ctx)
 }
 
 /// Everything that can fail at once fails before the first log is opened.
-fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<Exit> {
+fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let gate = gate(&loaded.config);
     if !gate.enabled {
@@ -127,7 +131,7 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
     let orders = Orders::new(pipeline, ctx);
     let env = ctx.env.clone();
     let admission = Admission::new(&loaded, &env, orders.window, orders.now)
-        .allowing_untrusted(allow_untrusted);
+        .allowing_untrusted(options.allow_untrusted);
     let lock = Lock::take(&ctx.home.lock())?;
     let screen = redact::screen(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
@@ -138,6 +142,9 @@ fn execute(pipeline: &Pipeline, allow_untrusted: bool, ctx: &mut Ctx) -> Result<
     if enriches {
         enrich::check(&loaded.config, &store, ctx)?;
         tell::template(&loaded.config)?;
+        if options.ask_again {
+            store.ask_all_again()?;
+        }
     }
     let uploads = pipeline.steps.contains(&Step::Upload);
     if uploads {

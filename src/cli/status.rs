@@ -176,7 +176,7 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     if tellings.keys().any(|state| state != "waiting") {
         let told = tellings.iter().map(|(state, n)| match state.as_str() {
             "told" => format!("{} told by a model", count(*n)),
-            "refused" => format!("{} by their facts alone", count(*n)),
+            "refused" => format!("{} given up (sessionmill run --ask-again)", count(*n)),
             _ => format!("{} not asked about", count(*n)),
         });
         let told: Vec<String> = told.collect();

@@ -132,6 +132,20 @@ impl Store {
             .map_err(failed("reading when a model may be asked again"))
     }
 
+    /// A model is to be asked in the next run about every session that was given up, or that waits for
+    /// another attempt.
+    pub fn ask_all_again(&mut self) -> Result<()> {
+        self.writable()?;
+        let sql = "UPDATE telling SET (state, attempts, next_at) = ('waiting', 0, NULL)
+            WHERE state = 'refused' OR state = 'waiting' AND attempts > 0";
+        let changed = self
+            .db
+            .execute(sql, [])
+            .map_err(failed("asking a model again"))?;
+        self.dirty |= changed > 0;
+        Ok(())
+    }
+
     /// What was spent on the day of this time, in UTC.
     pub fn spent(&self, at: Time) -> Result<Spent> {
         self.db

@@ -223,6 +223,15 @@ fn a_run_may_go_without_a_model_or_fail_and_what_was_stored_stays() {
     later(&mut desk, 100_000);
     run(&desk, "run");
     assert_eq!(server.asked().len(), 1);
+    let status = run(&desk, "status").stdout;
+    assert!(
+        status.contains("1 given up (sessionmill run --ask-again)"),
+        "{status}"
+    );
+    run(&desk, "run --ask-again");
+    assert_eq!(server.asked().len(), 1, "once more");
+    run(&desk, "run");
+    assert_eq!(server.asked().len(), 0);
 
     let (desk, server) = asking(
         vec![says("nothing of use", 77), busy(), fine()],
