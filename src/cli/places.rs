@@ -6,7 +6,7 @@ use super::when::When;
 use crate::host::git;
 use crate::memory::provenance::of_project;
 use crate::memory::scope::{self, Scope, Wish};
-use crate::model::namespace::{namespace, project_root};
+use crate::model::namespace::{is_of_windows, namespace, project_root};
 use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::time::Time;
@@ -149,10 +149,11 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
 
 /// The project that a path means: `.` is the repository around it, anything else itself.
 fn root(path: &Path, ctx: &Ctx) -> String {
-    let full = ctx.env.cwd.join(path);
     let full = match path == Path::new(".") {
         true => git::repository(&ctx.env.cwd).unwrap_or_else(|| ctx.env.cwd.clone()),
-        false => full,
+        // logs may come from another machine
+        false if is_of_windows(&path.to_string_lossy()) => path.to_owned(),
+        false => ctx.env.cwd.join(path),
     };
     project_root(&full.to_string_lossy())
 }

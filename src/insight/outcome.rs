@@ -78,7 +78,7 @@ fn last(item: Told<'_>) -> Option<Verdict> {
 }
 
 /// What nobody waits for an answer to: `/exit`, and what programs put in between.
-fn is_aside(text: &str) -> bool {
+pub(super) fn is_aside(text: &str) -> bool {
     let words = words_of(text);
     is_bare_command(words) || words.starts_with(['{', '<'])
 }

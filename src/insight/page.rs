@@ -3,8 +3,8 @@
 
 use crate::model::finding::TestCounts;
 use crate::model::summary::{
-    Decision, Explanation, FileChange, Resolution, SettingChange, Sourced, Summary, Told,
-    ToldDecision, ToldError, Why,
+    Commit, Decision, Explanation, FileChange, PullRequest, Resolution, SettingChange, Sourced,
+    Summary, Told, ToldDecision, ToldError, Why,
 };
 use crate::rules::paths::is_throwaway;
 use std::fmt::Write;
@@ -52,10 +52,9 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     section(&mut out, "Key Decisions", decisions.chain(told_decisions));
     section(&mut out, "Test Results", tests(summary, told));
     section(&mut out, "Files Modified", files(summary, told));
-    let commits = bullets(&summary.commits, |c| format!("{} {}", c.hash, c.subject));
-    section(&mut out, "Commits", commits);
-    let links = bullets(&summary.pull_requests, |url| url.clone());
-    section(&mut out, "Pull Requests", links);
+    section(&mut out, "Commits", bullets(&summary.commits, commit));
+    let pulls = bullets(&summary.pull_requests, pull_request);
+    section(&mut out, "Pull Requests", pulls);
     let tools = summary.mcp_tools_used.iter();
     let tools = tools.map(|(name, calls)| format!("- `{name}` × {calls}"));
     section(&mut out, "MCP Tools Used", tools);
@@ -171,13 +170,32 @@ fn settings(summary: &Summary, told: &Told) -> Vec<String> {
     lines.extend(changes.iter().map(|change| {
         let value = |value: &Option<String>| cell(value.as_deref().unwrap_or("(none)"));
         let (file, setting) = (cell(&change.file), cell(&change.setting));
-        let (old, new) = (value(&change.old), value(&change.new));
+        let (old, new) = match &change.renamed {
+            Some(now) => ("renamed".to_owned(), cell(now)),
+            None => (value(&change.old), value(&change.new)),
+        };
         let reason = inline(change.reason.as_deref().unwrap_or_default());
         let reason = has_reasons.then(|| format!(" {} |", cell(&reason)));
         let reason = reason.unwrap_or_default();
         format!("| {file} | {setting} | {old} → {new} |{reason}")
     }));
     lines
+}
+
+/// `1a2b3c4 Fix the login (pushed)`.
+pub fn commit(commit: &Commit) -> String {
+    let hash = match commit.hash.as_str() {
+        "" => String::new(),
+        hash => format!("{hash} "),
+    };
+    let pushed = if commit.pushed { " (pushed)" } else { "" };
+    format!("{hash}{}{pushed}", commit.subject)
+}
+
+/// `https://…/pull/7 (merged)`.
+pub fn pull_request(pull: &PullRequest) -> String {
+    let state = pull.state.map(|state| format!(" ({})", state.as_str()));
+    format!("{}{}", pull.address, state.unwrap_or_default())
 }
 
 fn files(summary: &Summary, told: &Told) -> Vec<String> {
@@ -190,10 +208,12 @@ fn files(summary: &Summary, told: &Told) -> Vec<String> {
             path,
             added,
             removed,
+            by_git,
             ..
         } = &file.what;
         let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
-        format!("- `{path}` +{added} −{removed}")
+        let by_git = if *by_git { " (from git)" } else { "" };
+        format!("- `{path}` +{added} −{removed}{by_git}")
     });
     let model = told
         .files_modified
@@ -292,6 +312,9 @@ fn tests(summary: &Summary, told: &Told) -> Vec<String> {
         lines.push(format!("- **Coverage**: {coverage:.1}%"));
     }
     if let Some(runs) = runs.filter(|runs| runs.runs > 1) {
+        if let Some(full) = &runs.full {
+            lines.push(format!("- **Last full run**: {}", counts(full)));
+        }
         let first = counts(&runs.first);
         lines.push(format!("- **Runs**: {}, the first one {first}", runs.runs));
     }
@@ -375,6 +398,7 @@ mod tests {
                 runs: 3,
                 first: run(1, 2),
                 last: run(3, 0),
+                full: None,
             })),
             next_steps: vec![sourced("Push it".into())],
             ..Summary::default()
@@ -409,6 +433,7 @@ mod tests {
     #[test]
     fn a_models_words_stand_in_the_examples_order() {
         let setting = |reason: Option<&str>| SettingChange {
+            renamed: None,
             file: ".env".into(),
             setting: "JWT_EXPIRY".into(),
             old: Some("60".into()),

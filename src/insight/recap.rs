@@ -1,9 +1,9 @@
 //! What came of several sessions: by project what was worked on, decided, fixed and left open. Pure;
 //! made of summaries alone.
 
-use super::page::short as cut;
+use super::page::{commit, pull_request, short as cut};
 use crate::model::finding::TestCounts;
-use crate::model::summary::{Commit, Decision, Outcome, Resolution, Sourced, Summary};
+use crate::model::summary::{Commit, Decision, Outcome, PullRequest, Resolution, Sourced, Summary};
 use crate::model::time::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -54,8 +54,8 @@ pub struct Project {
     pub left_open: Vec<Told<String>>,
     /// Commits.
     pub commits: Vec<Told<Commit>>,
-    /// Addresses of pull requests.
-    pub pull_requests: Vec<Told<String>>,
+    /// Pull requests.
+    pub pull_requests: Vec<Told<PullRequest>>,
 }
 
 /// A session in a line.
@@ -205,11 +205,9 @@ pub fn page(recap: &Recap, title: &str, short: impl Fn(&str) -> String) -> Strin
             &short,
             String::clone,
         );
-        told(&mut out, "Commits", &project.commits, &short, |commit| {
-            format!("{} {}", commit.hash, commit.subject)
-        });
-        let urls = &project.pull_requests;
-        told(&mut out, "Pull requests", urls, &short, String::clone);
+        told(&mut out, "Commits", &project.commits, &short, commit);
+        let pulls = &project.pull_requests;
+        told(&mut out, "Pull requests", pulls, &short, pull_request);
     }
     out
 }
@@ -332,6 +330,7 @@ mod tests {
                 added: 4,
                 removed: 1,
                 edits: 2,
+                by_git: false,
             },
         )];
         let silent = Session {

@@ -1,5 +1,6 @@
 //! How stored sessions ended. Knows where their last items are; refuses to judge them (`insight`).
 
+use super::summary::summary_of;
 use crate::insight::outcome::{Told, outcome};
 use crate::model::error::Error;
 use crate::model::finding::apart;
@@ -17,6 +18,7 @@ const FIRST_LOOK: u32 = 2;
 pub fn outcome_of(store: &Store, session: &str) -> Result<Option<Outcome>, Error> {
     match look(store, session, Some(FIRST_LOOK))? {
         Look::Quiet => Ok(look(store, session, None)?.outcome()),
+        Look::Absent => Ok(summary_of(store, &store.episodes(session)?)?.outcome),
         found => Ok(found.outcome()),
     }
 }
@@ -28,19 +30,24 @@ enum Look {
     Quiet,
     /// An older program stored them.
     Blank,
+    /// There is no main log: only sub-agents' are here.
+    Absent,
 }
 
 impl Look {
     fn outcome(self) -> Option<Outcome> {
         match self {
             Look::Ended(outcome) => Some(outcome),
-            Look::Quiet | Look::Blank => None,
+            Look::Quiet | Look::Blank | Look::Absent => None,
         }
     }
 }
 
 fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Look, Error> {
     let episodes = store.latest(session, limit)?;
+    if episodes.is_empty() {
+        return Ok(Look::Absent);
+    }
     let mut outlines = Vec::with_capacity(episodes.len());
     for found in &episodes {
         outlines.push(store.outline(found.episode.id)?);

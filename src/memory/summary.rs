@@ -45,8 +45,13 @@ impl<'e> Stored<'e> {
         })
     }
 
-    /// Its items.
+    /// Its items. Where only sub-agents' logs are, the first one stands for the main log.
     pub fn lines(&self) -> Vec<Line<'_>> {
+        let streams = || self.episodes.iter().map(|found| &found.episode.stream);
+        let main = match streams().any(Option::is_none) {
+            true => &None,
+            false => streams().next().unwrap_or(&None),
+        };
         let mut lines = Vec::new();
         for (found, marks) in self.episodes.iter().zip(&self.outlines) {
             let episode = &found.episode;
@@ -61,7 +66,7 @@ impl<'e> Stored<'e> {
                             text,
                             findings: &mark.findings,
                         },
-                        main: episode.stream.is_none(),
+                        main: episode.stream == *main,
                         episode: episode.id,
                         line: mark.line,
                     }),

@@ -65,6 +65,9 @@ pub enum Finding {
         old: Option<String>,
         /// Absent where it was removed.
         new: Option<String>,
+        /// What it is called now, where only its name changed; or its section's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        renamed: Option<String>,
     },
     /// A test runner ran.
     Tests(TestCounts),
@@ -103,16 +106,76 @@ pub enum Finding {
     },
     /// Git made a commit.
     Commit {
-        /// Abbreviated.
+        /// Abbreviated; empty where nothing printed it.
         hash: String,
         /// The first line of its message.
         subject: String,
+    },
+    /// Commits were sent to others.
+    Pushed,
+    /// Git told what changed in a file.
+    Stat {
+        /// As in `Changed`.
+        path: String,
+        /// Lines; a long bar of git's is only drawn in proportion.
+        added: u64,
+        /// As `added`.
+        removed: u64,
+        /// Of what.
+        of: Tree,
     },
     /// A pull request was opened.
     PullRequest(
         /// Its address.
         String,
     ),
+    /// What became of a pull request.
+    PullRequestState {
+        /// `#7`, or its address; empty: that of the branch.
+        named: String,
+        /// See there.
+        state: PullRequestState,
+        /// The call brought it there; `false`: it only looked.
+        done: bool,
+    },
+}
+
+/// What a diff was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tree {
+    /// The working tree.
+    Work,
+    /// What the next commit would hold.
+    Staged,
+    /// The last commit.
+    Last,
+}
+
+/// How far a pull request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PullRequestState {
+    /// Open, and not to be merged yet.
+    Draft,
+    /// Open.
+    Open,
+    /// Merged.
+    Merged,
+    /// Closed without that.
+    Closed,
+}
+
+impl PullRequestState {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PullRequestState::Draft => "draft",
+            PullRequestState::Open => "open",
+            PullRequestState::Merged => "merged",
+            PullRequestState::Closed => "closed",
+        }
+    }
 }
 
 /// The key of calls that change a file.

@@ -13,7 +13,7 @@ pub const NAMESPACE_DIGITS: usize = 16;
 /// Worktrees that lie elsewhere can only be told from the disk; `host::git` does that first.
 pub fn project_root(cwd: &str) -> String {
     let mut path: String = cwd.trim().nfc().collect();
-    if looks_like_windows(&path) {
+    if is_of_windows(&path) {
         path = path.replace('\\', "/");
         let drive = path[..1].to_ascii_lowercase();
         path.replace_range(..1, &drive);
@@ -27,7 +27,8 @@ pub fn project_root(cwd: &str) -> String {
     path
 }
 
-fn looks_like_windows(path: &str) -> bool {
+/// `d:/shop`, `D:\shop`: whole, whatever machine this is.
+pub fn is_of_windows(path: &str) -> bool {
     let b = path.as_bytes();
     b.len() >= 2 && b[0].is_ascii_alphabetic() && b[1] == b':'
 }

@@ -1,7 +1,7 @@
 //! What a session came to (SPEC 003 § 4.2). Knows the words; refuses to know how they are found and
 //! how they are told.
 
-use super::finding::TestCounts;
+use super::finding::{PullRequestState, TestCounts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -30,15 +30,16 @@ pub struct Summary {
     pub config_changes: Vec<Sourced<SettingChange>>,
     /// Test runs; absent where none ran.
     pub tests: Option<Sourced<TestRuns>>,
-    /// Files that edit tools and patches changed, by path.
+    /// Files that edit tools and patches changed, and those that only git's output names, by path.
     pub files_modified: Vec<Sourced<FileChange>>,
     /// Commits, in order.
     pub commits: Vec<Sourced<Commit>>,
-    /// Addresses of pull requests that were opened.
-    pub pull_requests: Vec<Sourced<String>>,
+    /// Pull requests that were opened, merged or closed.
+    pub pull_requests: Vec<Sourced<PullRequest>>,
     /// Tools of MCP servers with their calls, the most used first.
     pub mcp_tools_used: Vec<(String, u64)>,
-    /// Tasks that are open, and what the agent's last words propose.
+    /// Tasks that are open, commits that nobody saw pushed, and what the agent's last words ask and
+    /// propose.
     pub next_steps: Vec<Sourced<String>>,
     /// What a language model says besides; absent where none was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,12 +239,15 @@ pub struct Resolution {
 pub struct SettingChange {
     /// The file.
     pub file: String,
-    /// The setting with its sections.
+    /// The setting with its sections, or a section that got another name.
     pub setting: String,
     /// What it was; absent where it was new.
     pub old: Option<String>,
     /// What it is; absent where it is gone.
     pub new: Option<String>,
+    /// What it is called now, where it got another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<String>,
     /// Why, as a language model says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -258,6 +262,10 @@ pub struct TestRuns {
     pub first: TestCounts,
     /// The last one.
     pub last: TestCounts,
+    /// The last one of the same runner that was about as large as its largest, where the last one of
+    /// all was much smaller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full: Option<TestCounts>,
 }
 
 /// What became of a file.
@@ -269,17 +277,56 @@ pub struct FileChange {
     pub added: u64,
     /// Lines, over all edits.
     pub removed: u64,
-    /// How often it was changed.
+    /// How often it was changed; 0 where only git tells it.
     pub edits: u64,
+    /// No call that changed it was seen: git's output tells it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_git: bool,
 }
 
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
-    /// Abbreviated.
+    /// Abbreviated; empty where nothing printed it.
     pub hash: String,
     /// First line of its message.
     pub subject: String,
+    /// It was pushed, or became part of a pull request, later in the session.
+    #[serde(default)]
+    pub pushed: bool,
+}
+
+/// A pull request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenPullRequest")]
+pub struct PullRequest {
+    /// Its address; `#7` where the log has only the number.
+    pub address: String,
+    /// As it was seen last; absent where nothing says more than that it was opened.
+    pub state: Option<PullRequestState>,
+}
+
+/// As it is stored: older programs kept only the address.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenPullRequest {
+    Address(String),
+    Whole {
+        address: String,
+        state: Option<PullRequestState>,
+    },
+}
+
+impl From<WrittenPullRequest> for PullRequest {
+    fn from(written: WrittenPullRequest) -> PullRequest {
+        match written {
+            WrittenPullRequest::Address(address) => PullRequest {
+                address,
+                state: None,
+            },
+            WrittenPullRequest::Whole { address, state } => PullRequest { address, state },
+        }
+    }
 }
 
 /// How a session ended (003-108).

@@ -2,8 +2,21 @@
 //! `.env` files spell `setting = value` on a line; refuses to parse whole files, because an edit
 //! shows only some lines of one.
 
-/// A setting before and after: (setting, old, new).
-pub type Change = (String, Option<String>, Option<String>);
+use serde::{Deserialize, Serialize};
+
+/// A setting before and after.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// With the sections above it.
+    pub setting: String,
+    /// Absent where it is new.
+    pub old: Option<String>,
+    /// Absent where it is gone.
+    pub new: Option<String>,
+    /// What it is called now, where only its name changed; or that of a section with all that is in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<String>,
+}
 
 /// More: an edit that replaces a whole file fills a summary.
 const CHANGES_MAX: usize = 12;
@@ -17,25 +30,121 @@ pub fn is_known(path: &str) -> bool {
     format(path).is_some()
 }
 
-/// What differs between two versions of some lines, in the order of the new ones, then what is no
-/// more there; at most a dozen. A setting is named with the sections above it, as far as they are
-/// among the lines. Lists, and values over several lines, are passed over.
+/// What differs between two versions of some lines: what got another name, then the rest in the order
+/// of the new ones, then what is no more there; at most a dozen. A setting is named with the sections
+/// above it, as far as they are among the lines. Lists, and values over several lines, are passed over.
 pub fn changes(path: &str, old: &str, new: &str) -> Vec<Change> {
     let Some(format) = format(path) else {
         return Vec::new();
     };
-    let (old, new) = (settings(old, format), settings(new, format));
+    let (mut old, new) = (settings(old, format), settings(new, format));
+    let mut all: Vec<Change> = renamed_sections(&mut old, &new);
+    let (old, new) = (&old.values, &new.values);
     let of = |all: &[(String, String)], key: &str| {
         let found = all.iter().find(|(known, _)| known == key);
         found.map(|(_, value)| value.clone())
     };
-    let set = new.iter().filter_map(|(key, value)| {
-        let before = of(&old, key);
-        (before.as_ref() != Some(value)).then(|| (key.clone(), before, Some(value.clone())))
+    let mut set: Vec<Change> = new
+        .iter()
+        .map(|(key, value)| Change {
+            setting: key.clone(),
+            old: of(old, key),
+            new: Some(value.clone()),
+            renamed: None,
+        })
+        .filter(|change| change.old != change.new)
+        .collect();
+    let gone = old.iter().filter(|(key, _)| of(new, key).is_none());
+    let mut gone: Vec<Change> = gone
+        .map(|(key, value)| Change {
+            setting: key.clone(),
+            old: Some(value.clone()),
+            ..Change::default()
+        })
+        .collect();
+    all.extend(renamed_settings(&mut gone, &mut set));
+    all.append(&mut set);
+    all.append(&mut gone);
+    all.truncate(CHANGES_MAX);
+    all
+}
+
+/// Sections that another one took the place of: of each parent the only one that is gone and the only
+/// new one, with something of what was in it, where anything is shown of either. What is in them is
+/// called by the new name from now on.
+fn renamed_sections(old: &mut Settings, new: &Settings) -> Vec<Change> {
+    let only_in = |own: &Settings, other: &Settings| -> Vec<String> {
+        let sections = own.sections.iter();
+        let only = sections.filter(|name| !other.sections.contains(name));
+        only.cloned().collect()
+    };
+    let (gone, set) = (only_in(old, new), only_in(new, old));
+    let mut renamed = Vec::new();
+    for name in &gone {
+        let beside = |other: &&String| parent(other) == parent(name);
+        let mut others = set.iter().filter(beside);
+        if let (Some(now), None, 1) = (
+            others.next(),
+            others.next(),
+            gone.iter().filter(beside).count(),
+        ) && is_same_inside(old, name, new, now)
+        {
+            for (key, _) in &mut old.values {
+                let inside = key.strip_prefix(name.as_str());
+                if let Some(rest) = inside.filter(|rest| rest.starts_with('.')) {
+                    *key = format!("{now}{rest}");
+                }
+            }
+            renamed.push(rename(name, now, None));
+        }
+    }
+    renamed
+}
+
+/// Something that both have, or nothing in either.
+fn is_same_inside(old: &Settings, was: &str, new: &Settings, now: &str) -> bool {
+    let inside = |all: &Settings, name: &str| -> Vec<(String, String)> {
+        let values = all.values.iter().filter_map(|(key, value)| {
+            let rest = key.strip_prefix(name)?.strip_prefix('.')?;
+            Some((rest.to_owned(), value.clone()))
+        });
+        values.collect()
+    };
+    let (old, new) = (inside(old, was), inside(new, now));
+    old.is_empty() && new.is_empty() || old.iter().any(|pair| new.contains(pair))
+}
+
+/// Settings that are gone and stand under another name beside where they were, with the same value;
+/// taken out of both lists.
+fn renamed_settings(gone: &mut Vec<Change>, set: &mut Vec<Change>) -> Vec<Change> {
+    let mut renamed = Vec::new();
+    gone.retain(|was| {
+        let is_it = |now: &Change| {
+            now.old.is_none() && now.new == was.old && parent(&now.setting) == parent(&was.setting)
+        };
+        let mut matching = set.iter().enumerate().filter(|(_, now)| is_it(now));
+        let (Some((at, _)), None) = (matching.next(), matching.next()) else {
+            return true;
+        };
+        let now = set.remove(at);
+        renamed.push(rename(&was.setting, &now.setting, was.old.clone()));
+        false
     });
-    let gone = old.iter().filter(|(key, _)| of(&new, key).is_none());
-    let gone = gone.map(|(key, value)| (key.clone(), Some(value.clone()), None));
-    set.chain(gone).take(CHANGES_MAX).collect()
+    renamed
+}
+
+fn rename(was: &str, now: &str, value: Option<String>) -> Change {
+    Change {
+        setting: was.to_owned(),
+        old: value.clone(),
+        new: value,
+        renamed: Some(now.to_owned()),
+    }
+}
+
+/// The sections above a setting or a section.
+fn parent(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(above, _)| above)
 }
 
 /// They end like settings.
@@ -64,15 +173,24 @@ fn format(path: &str) -> Option<Format> {
     }
 }
 
-/// (setting, value), each once.
-fn settings(text: &str, format: Format) -> Vec<(String, String)> {
-    let mut all: Vec<(String, String)> = Vec::new();
+/// What some lines set.
+#[derive(Default)]
+struct Settings {
+    /// (setting, value), each once.
+    values: Vec<(String, String)>,
+    /// Each once.
+    sections: Vec<String>,
+}
+
+fn settings(text: &str, format: Format) -> Settings {
+    let mut all = Settings::default();
     let mut sections: Vec<(usize, String)> = Vec::new();
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
         let line = line.trim();
         if let (Format::Assigned, Some(name)) = (format, section(line)) {
             sections = vec![(0, name.to_owned())];
+            all.note_section(name.to_owned());
             continue;
         }
         let Some((key, value)) = pair(line, format) else {
@@ -81,18 +199,25 @@ fn settings(text: &str, format: Format) -> Vec<(String, String)> {
         if format != Format::Assigned {
             sections.retain(|(depth, _)| *depth < indent);
         }
+        let names = sections.iter().map(|(_, name)| name.as_str());
+        let setting = names.chain([key]).collect::<Vec<_>>().join(".");
         let opens = matches!(value, "" | "{" | "|" | ">" | "[");
         if opens && format != Format::Assigned {
             sections.push((indent, key.to_owned()));
-            continue;
-        }
-        let names = sections.iter().map(|(_, name)| name.as_str());
-        let setting = names.chain([key]).collect::<Vec<_>>().join(".");
-        if all.iter().all(|(known, _)| *known != setting) {
-            all.push((setting, shortened(value)));
+            all.note_section(setting);
+        } else if all.values.iter().all(|(known, _)| *known != setting) {
+            all.values.push((setting, shortened(value)));
         }
     }
     all
+}
+
+impl Settings {
+    fn note_section(&mut self, name: String) {
+        if !self.sections.contains(&name) {
+            self.sections.push(name);
+        }
+    }
 }
 
 fn section(line: &str) -> Option<&str> {
@@ -151,12 +276,14 @@ mod tests {
         let none = || "(none)".to_owned();
         changes(path, old, new)
             .into_iter()
-            .map(|(key, old, new)| {
-                format!(
-                    "{key}: {} → {}",
-                    old.unwrap_or_else(none),
-                    new.unwrap_or_else(none)
-                )
+            .map(|change| match change.renamed {
+                Some(now) => format!("{} is {now}", change.setting),
+                None => format!(
+                    "{}: {} → {}",
+                    change.setting,
+                    change.old.unwrap_or_else(none),
+                    change.new.unwrap_or_else(none)
+                ),
             })
             .collect()
     }
@@ -206,6 +333,32 @@ mod tests {
                 "[a]\nx=1\n[b]\nx=2",
                 "b.x: 1 → 2",
             ),
+            (
+                "docker-compose.yml",
+                "services:\n  db:\n    image: pg\n    port: 1",
+                "services:\n  database:\n    image: pg\n    port: 2",
+                "services.db is services.database; services.database.port: 1 → 2",
+            ),
+            (
+                "a.yml",
+                "timeout: 5\nsize: 1",
+                "wait: 5\nsize: 2",
+                "timeout is wait; size: 1 → 2",
+            ),
+            ("a.yml", "old:", "new:", "old is new"),
+            (
+                "docker-compose.yml",
+                "services:\n  cache:\n    image: redis",
+                "services:\n  db:\n    image: pg",
+                "services.db.image: (none) → pg; services.cache.image: redis → (none)",
+            ),
+            ("Cargo.toml", "[a]\nx = 1", "[b]\nx = 1", "a is b"),
+            (
+                "a.yml",
+                "a: true\n",
+                "b: true\nc: true\n",
+                "b: (none) → true; c: (none) → true; a: true → (none)",
+            ),
             ("a.yaml", "# port: 1\nport: 1", "# port: 2\nport: 1", ""),
             ("a.yaml", "- one\n- two", "- one\n- three", ""),
             ("main.rs", "a = 1", "a = 2", ""),
@@ -238,7 +391,7 @@ mod tests {
         assert!(
             found
                 .iter()
-                .all(|(_, _, v)| v.as_ref().is_some_and(|v| v.len() < 130))
+                .all(|change| change.new.as_ref().is_some_and(|v| v.len() < 130))
         );
     }
 }

@@ -5,18 +5,17 @@
 //! Facts of sub-agents count where they are about files, tests and commits; words count only in the
 //! main log.
 
+mod asks;
 mod errors;
+mod history;
 mod tasks;
 mod words;
 
 use super::outcome::{Told, outcome};
 use crate::model::exchange::{ItemKind, words_of};
 use crate::model::finding::{Finding, TestCounts};
-use crate::model::summary::{
-    Commit, Decision, FileChange, SettingChange, Sourced, Summary, TestRuns,
-};
+use crate::model::summary::{Decision, SettingChange, Sourced, Summary, TestRuns};
 use crate::rules::decisions::decisions;
-use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// One item of a session with where it stands.
@@ -24,7 +23,7 @@ use uuid::Uuid;
 pub struct Line<'t> {
     /// The item.
     pub told: Told<'t>,
-    /// It is of the session's main log, not of a sub-agent's.
+    /// It is of the session's main log, or of what stands for it, not of a sub-agent's.
     pub main: bool,
     /// The episode that tells it.
     pub episode: Uuid,
@@ -56,6 +55,10 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
     let tasks = tasks::tasks(lines);
     let last_words = main().rev().find(|line| line.told.kind == ItemKind::Agent);
     let objective = main().find_map(objective);
+    let commits = history::commits(lines);
+    let mut next = tasks.open;
+    next.extend(history::unpushed(&commits));
+    next.extend(asks::unanswered(lines));
     Summary {
         result: last_words.and_then(|line| Some(line.source(words::beginning(line.words())?))),
         requests: requests(lines, objective.as_ref()),
@@ -66,11 +69,11 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
         tests: tests(lines),
-        files_modified: files(lines),
-        commits: commits(lines),
-        pull_requests: pull_requests(lines),
+        files_modified: history::files(lines),
+        commits,
+        pull_requests: history::pull_requests(lines),
         mcp_tools_used: Vec::new(),
-        next_steps: tasks::next_steps(tasks.open, last_words),
+        next_steps: tasks::next_steps(next, last_words),
         told: None,
     }
 }
@@ -167,6 +170,7 @@ fn settings(lines: &[Line<'_>]) -> Vec<Sourced<SettingChange>> {
             setting,
             old,
             new,
+            renamed,
         } = finding
         else {
             continue;
@@ -181,11 +185,12 @@ fn settings(lines: &[Line<'_>]) -> Vec<Sourced<SettingChange>> {
                 setting: setting.clone(),
                 old: old.clone(),
                 new: new.clone(),
+                renamed: renamed.clone(),
                 reason: None,
             })),
         }
     }
-    all.retain(|change| change.what.old != change.what.new);
+    all.retain(|change| change.what.old != change.what.new || change.what.renamed.is_some());
     all
 }
 
@@ -201,58 +206,17 @@ fn tests(lines: &[Line<'_>]) -> Option<Sourced<TestRuns>> {
         runs: runs.len() as u64,
         first: (*first).clone(),
         last: (*last).clone(),
+        full: full(&runs, last).cloned(),
     }))
 }
 
-fn files(lines: &[Line<'_>]) -> Vec<Sourced<FileChange>> {
-    let mut all: BTreeMap<&str, Sourced<FileChange>> = BTreeMap::new();
-    for (line, finding) in found(lines) {
-        let Finding::Changed {
-            path,
-            added,
-            removed,
-        } = finding
-        else {
-            continue;
-        };
-        let known = all.entry(path).or_insert_with(|| {
-            line.source(FileChange {
-                path: path.clone(),
-                added: 0,
-                removed: 0,
-                edits: 0,
-            })
-        });
-        known.what.added += added;
-        known.what.removed += removed;
-        known.what.edits += 1;
-    }
-    all.into_values().collect()
-}
-
-/// One that was made again (amended, rebased) counts as it was last.
-fn commits(lines: &[Line<'_>]) -> Vec<Sourced<Commit>> {
-    let mut all: Vec<Sourced<Commit>> = Vec::new();
-    for (line, finding) in found(lines) {
-        if let Finding::Commit { hash, subject } = finding {
-            all.retain(|known| known.what.subject != *subject);
-            all.push(line.source(Commit {
-                hash: hash.clone(),
-                subject: subject.clone(),
-            }));
-        }
-    }
-    all
-}
-
-fn pull_requests(lines: &[Line<'_>]) -> Vec<Sourced<String>> {
-    let mut all: Vec<Sourced<String>> = Vec::new();
-    for (line, finding) in found(lines) {
-        if let Finding::PullRequest(url) = finding
-            && all.iter().all(|known| known.what != *url)
-        {
-            all.push(line.source(url.clone()));
-        }
-    }
-    all
+/// Where the last run was of less than half of the tests that its runner ran at most: the last one of
+/// about all of them.
+fn full<'c>(runs: &[(&Line<'_>, &'c TestCounts)], last: &TestCounts) -> Option<&'c TestCounts> {
+    let size = |run: &TestCounts| run.passed + run.failed;
+    let same = runs.iter().map(|(_, run)| *run);
+    let same = same.filter(|run| run.runner == last.runner);
+    let most = same.clone().map(size).max()?;
+    let mut large = same.filter(|run| size(run) * 10 >= most * 9);
+    large.next_back().filter(|_| size(last) * 2 < most)
 }

@@ -92,12 +92,16 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Answered { .. }
         | Finding::Approved
         | Finding::Commit { .. }
-        | Finding::PullRequest(_) => true,
+        | Finding::Pushed
+        | Finding::PullRequest(_)
+        | Finding::PullRequestState { done: true, .. } => true,
         Finding::Changed { .. }
         | Finding::Set { .. }
         | Finding::Worked { .. }
         | Finding::Plan(_)
-        | Finding::Task(_) => false,
+        | Finding::Task(_)
+        | Finding::Stat { .. }
+        | Finding::PullRequestState { .. } => false,
     }
 }
 

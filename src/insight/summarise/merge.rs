@@ -134,6 +134,7 @@ fn set(summary: &mut Summary, told: &mut Told, record: &ConfigChange, log: &Log<
             setting: record.setting.clone(),
             old: record.old_value.clone(),
             new: record.new_value.clone(),
+            renamed: None,
             reason,
         });
     }
@@ -229,18 +230,21 @@ mod tests {
                 setting: "pool.size".into(),
                 old: Some("1".into()),
                 new: Some("2".into()),
+                renamed: None,
                 reason: None,
             })],
             tests: Some(sourced(TestRuns {
                 runs: 1,
                 first: run.clone(),
                 last: run,
+                full: None,
             })),
             files_modified: vec![sourced(FileChange {
                 path: "/p/a.rs".into(),
                 added: 1,
                 removed: 0,
                 edits: 1,
+                by_git: false,
             })],
             ..Summary::default()
         }

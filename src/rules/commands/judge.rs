@@ -8,13 +8,13 @@ use memchr::memmem;
 use std::borrow::Cow;
 
 /// Scripts inside scripts (`bash -c "ssh host 'bash -c …'"`). Larger: hostile lines cost more.
-const DEPTH_MAX: u8 = 4;
+pub(super) const DEPTH_MAX: u8 = 4;
 
 /// Wrappers around one command.
 const WRAPPERS_MAX: usize = 8;
 
 /// Commands of one line that are judged; later ones say nothing new.
-const COMMANDS_MAX: usize = 400;
+pub(super) const COMMANDS_MAX: usize = 400;
 
 /// The command that stands for a line.
 pub(super) struct Judged<'t> {
@@ -94,14 +94,30 @@ fn class_of(name: &str) -> &'static Class {
 
 /// `known` is the rank that it has to pass to stand for its line.
 fn judge<'t>(simple: &Simple<'t>, depth: u8, known: Option<u8>) -> Option<Judged<'t>> {
+    match ran(simple, depth)? {
+        Ran::Script(script) => strongest_at(&script, depth + 1).map(Judged::owned),
+        Ran::Words(words, piped) => Some(looked_up(words, simple, piped, known)),
+    }
+}
+
+/// What a simple command runs, without what runs it.
+pub(super) enum Ran<'w, 't> {
+    /// A program with its arguments, and whether it reads another command's output.
+    Words(&'w [Cow<'t, str>], bool),
+    /// What a shell was given.
+    Script(Cow<'w, str>),
+}
+
+/// `None` where only wrappers are.
+pub(super) fn ran<'w, 't>(simple: &'w Simple<'t>, depth: u8) -> Option<Ran<'w, 't>> {
     let mut words: &[Cow<'t, str>] = &simple.words;
     let mut piped = simple.piped;
     for _ in 0..WRAPPERS_MAX {
         let (base, program) = base_of(words.first()?);
         let args = &words[1..];
         let Some(program) = program else { break };
-        if let Some(judged) = inner_script(program, args, simple, depth) {
-            return Some(judged);
+        if let Some(script) = inner_script(program, args, simple, depth) {
+            return Some(Ran::Script(Cow::Borrowed(script)));
         }
         let looks_up = base == "command" && args.first().is_some_and(|a| is_flag(a));
         let Some((wrapper, named)) = program.wrapper(args).filter(|_| !looks_up) else {
@@ -110,12 +126,12 @@ fn judge<'t>(simple: &Simple<'t>, depth: u8, known: Option<u8>) -> Option<Judged
         let inner = unwrapped(&args[named..], &wrapper.takes, wrapper.args);
         let Some(inner) = inner else { break };
         if wrapper.joins && depth < DEPTH_MAX {
-            return strongest_at(&inner.join(" "), depth + 1).map(Judged::owned);
+            return Some(Ran::Script(Cow::Owned(inner.join(" "))));
         }
         piped &= base != "xargs";
         words = inner;
     }
-    Some(looked_up(words, simple, piped, known))
+    Some(Ran::Words(words, piped))
 }
 
 /// What is left of a wrapper's arguments: without its options, `NAME=value` and its own `args`.
@@ -149,12 +165,12 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// What a shell was given to run: with `-c`, or as a heredoc.
-fn inner_script(
+fn inner_script<'w>(
     program: &Program,
-    args: &[Cow<'_, str>],
-    simple: &Simple<'_>,
+    args: &'w [Cow<'_, str>],
+    simple: &'w Simple<'_>,
     depth: u8,
-) -> Option<Judged<'static>> {
+) -> Option<&'w str> {
     if !program.is_shell || depth == DEPTH_MAX || args.iter().any(|a| a == "-n") {
         return None;
     }
@@ -162,12 +178,11 @@ fn inner_script(
         .iter()
         .position(|arg| runs_script(arg))
         .and_then(|at| args.get(at + 1));
-    if let Some(script) = given {
-        return strongest_at(script, depth + 1).map(Judged::owned);
-    }
-    match (args.iter().all(|a| is_flag(a)), simple.heredoc) {
-        (true, Some(body)) => strongest_at(body, depth + 1).map(Judged::owned),
-        _ => None,
+    match given {
+        Some(script) => Some(script),
+        None => simple
+            .heredoc
+            .filter(|_| args.iter().all(|arg| is_flag(arg))),
     }
 }
 
@@ -179,7 +194,7 @@ fn runs_script(arg: &str) -> bool {
 }
 
 /// The table's name for a program, without its folder, `.exe` and version, and what is known of it.
-fn base_of(word: &str) -> (Cow<'_, str>, Option<&'static Program>) {
+pub(super) fn base_of(word: &str) -> (Cow<'_, str>, Option<&'static Program>) {
     let known = |name: &str| TABLE.program(name);
     if let Some(program) = known(word) {
         return (Cow::Borrowed(word), Some(program));

@@ -4,6 +4,7 @@
 //! Knows programs, their subcommands and what runs other programs; refuses to know how a script is
 //! read (`rules::shell`) and where commands come from.
 
+pub mod history;
 mod judge;
 mod table;
 #[cfg(test)]

@@ -71,7 +71,9 @@ struct Runner {
 }
 
 /// An option that a row asks for.
-struct Flag {
+#[derive(Deserialize)]
+#[serde(from = "String")]
+pub(super) struct Flag {
     name: String,
     value: Option<String>,
 }
@@ -177,19 +179,9 @@ impl Table {
     fn add(&mut self, command: &str, class: &str) {
         let (base, rest) = split(command);
         let (flags, words): (Vec<_>, Vec<_>) = rest.into_iter().partition(|w| is_flag(w));
-        let flags = flags.into_iter().map(|flag| match flag.split_once(':') {
-            Some((name, value)) => Flag {
-                name: name.to_owned(),
-                value: Some(value.to_owned()),
-            },
-            None => Flag {
-                name: flag,
-                value: None,
-            },
-        });
         let row = Row {
             words,
-            flags: flags.collect(),
+            flags: flags.into_iter().map(Flag::from).collect(),
             class: self.by_name[class],
         };
         let program = self.program_of(base);
@@ -315,8 +307,24 @@ impl WrittenClass {
     }
 }
 
+impl From<String> for Flag {
+    /// `-i`, or `-X:POST` with its value.
+    fn from(written: String) -> Flag {
+        match written.split_once(':') {
+            Some((name, value)) => Flag {
+                name: name.to_owned(),
+                value: Some(value.to_owned()),
+            },
+            None => Flag {
+                name: written,
+                value: None,
+            },
+        }
+    }
+}
+
 impl Flag {
-    fn is_in(&self, args: &[Cow<'_, str>]) -> bool {
+    pub(super) fn is_in(&self, args: &[Cow<'_, str>]) -> bool {
         let Some(value) = &self.value else {
             return args.iter().any(|arg| self.is(arg));
         };

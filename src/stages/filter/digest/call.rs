@@ -4,10 +4,12 @@
 
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch::{self, Change};
+use crate::rules::commands::history::{self, Act};
 use crate::rules::commands::{self, Counted};
 use crate::rules::documents;
 use crate::rules::test_runners;
 use crate::rules::tools::{self, Answer, Show, Tool};
+use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -37,32 +39,8 @@ pub const CLASS: &str = "~class";
 /// Where shortened inputs keep what the command is recognised by.
 pub const KEY: &str = "~key";
 
-/// What a command may make that its output names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Made {
-    Commit,
-    PullRequest,
-}
-
-impl Made {
-    pub const ALL: [Made; 2] = [Made::Commit, Made::PullRequest];
-
-    /// Words that a command has which makes it.
-    fn words(self) -> &'static str {
-        match self {
-            Made::Commit => "commit",
-            Made::PullRequest => "pr create",
-        }
-    }
-
-    /// Where shortened inputs keep that the command makes it.
-    pub fn key(self) -> &'static str {
-        match self {
-            Made::Commit => "~commits",
-            Made::PullRequest => "~opens",
-        }
-    }
-}
+/// Where shortened inputs keep what the command does to a history.
+pub const ACTS: &str = "~acts";
 
 /// Where shortened inputs keep whether the command can't run tests.
 pub const IDLE: &str = "~idle";
@@ -130,11 +108,16 @@ impl<'a> Call<'a> {
             .is_some_and(|line| test_runners::is_idle(&line))
     }
 
-    /// Whether its command could make this.
-    pub fn makes(&self, made: Made) -> bool {
-        let line = || self.command_line();
-        let says = || line().is_some_and(|line| line.contains(made.words()));
-        self.input.get(made.key()).is_some() || says()
+    /// What it does to a history that others see.
+    pub fn acts(&self) -> Vec<Act> {
+        if let Some(kept) = self.input.get(ACTS) {
+            return Vec::deserialize(kept).unwrap_or_default();
+        }
+        match self.command_line() {
+            Some(_) if self.text(CLASS).is_some() => Vec::new(),
+            Some(line) => history::acts(&line),
+            None => history::of_tool(self.name).into_iter().collect(),
+        }
     }
 
     /// The command as it was given.

@@ -1,9 +1,10 @@
-//! What a call came to, for summaries: files changed, tests run, tasks, answers, commits.
+//! What a call came to, for summaries: files changed, tests run, tasks, answers.
 //!
 //! Knows what results state; refuses to know how a summary tells it.
 
-use super::call::{Call, Made};
+use super::call::Call;
 use super::files;
+use super::history;
 use super::line::{self, TEXT_CHARS_MAX};
 use super::output::Output;
 use super::people;
@@ -15,9 +16,7 @@ use crate::rules::secrets::Redactor;
 use crate::rules::settings;
 use crate::rules::test_runners::TestRun;
 use crate::rules::tools::Answer;
-use memchr::memmem::Finder;
 use serde_json::Value;
-use std::sync::LazyLock;
 
 /// Where shortened inputs keep which settings an edit changes.
 pub const SETTINGS: &str = "~settings";
@@ -51,7 +50,12 @@ impl Ended<'_> {
                 key: self.file().unwrap_or(self.key),
             }),
             Status::Interrupted | Status::Running => {}
-            Status::Failed => found.extend(self.failed()),
+            Status::Failed => {
+                found.extend(self.failed());
+                if policy.tool_content != Keep::Out {
+                    found.extend(history::found(self));
+                }
+            }
             Status::Ok => {
                 self.changes(&mut found);
                 if self.is_command() && found.is_empty() {
@@ -63,6 +67,7 @@ impl Ended<'_> {
                 }
                 if policy.tool_content != Keep::Out {
                     self.answers(&mut found);
+                    found.extend(history::found(self));
                 }
             }
         }
@@ -104,13 +109,14 @@ impl Ended<'_> {
         if self.call.row.answer != Answer::Edit {
             return;
         }
-        for (setting, old, new) in settings(self.call, self.output.redactor) {
+        for change in settings(self.call, self.output.redactor) {
             let path = self.call.named_files().next().unwrap_or_default();
             found.push(Finding::Set {
                 path: line::absolute(path, self.call.cwd),
-                setting,
-                old,
-                new,
+                setting: change.setting,
+                old: change.old,
+                new: change.new,
+                renamed: change.renamed,
             });
         }
     }
@@ -133,30 +139,7 @@ impl Ended<'_> {
                 );
             }
             Answer::Approve => found.push(Finding::Approved),
-            Answer::Shell | Answer::Poll => self.made(found),
             _ => {}
-        }
-    }
-
-    /// Commits and pull requests, as git and its helpers print them.
-    fn made(&self, found: &mut Vec<Finding>) {
-        let [head, _] = self.output.parts();
-        let names = |made: Made, word: &LazyLock<Finder<'static>>| {
-            word.find(head.as_bytes()).is_some() && self.call.makes(made)
-        };
-        let commits = names(Made::Commit, &COMMITTED);
-        let opens = names(Made::PullRequest, &PULL_REQUEST);
-        if !commits && !opens {
-            return;
-        }
-        let [told, _] = self.output.told();
-        if commits {
-            found.extend(told.lines().filter_map(commit));
-        }
-        if opens {
-            let url = PULL_REQUEST.find(told.as_bytes());
-            let url = url.and_then(|at| address(&told, at));
-            found.extend(url.map(|url| Finding::PullRequest(url.to_owned())));
         }
     }
 
@@ -174,30 +157,6 @@ impl Ended<'_> {
             })
         })
     }
-}
-
-/// What git prints under the line of a commit: ` 3 files changed, …`.
-static COMMITTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" changed"));
-
-static PULL_REQUEST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("/pull/"));
-
-/// `[main 1a2b3c4] Fix the tests`, `[main (root-commit) 1a2b3c4] Begin`.
-fn commit(line: &str) -> Option<Finding> {
-    let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
-    let hash = place.rsplit(' ').next()?;
-    let is_hash = hash.len() >= 7 && hash.bytes().all(|b| b.is_ascii_hexdigit());
-    (is_hash && place.contains(' ')).then(|| Finding::Commit {
-        hash: hash.to_owned(),
-        subject: line::folded(subject, TEXT_CHARS_MAX).into_owned(),
-    })
-}
-
-/// The address around a place in a text.
-fn address(text: &str, at: usize) -> Option<&str> {
-    let from = text[..at].rfind("https://")?;
-    let rest = &text[from..];
-    let end = rest.find(|c: char| c.is_whitespace() || "\"')>".contains(c));
-    Some(&rest[..end.unwrap_or(rest.len())])
 }
 
 /// Which settings an edit changes, masked; nothing for other files.

@@ -7,6 +7,7 @@ mod call;
 mod content;
 mod files;
 mod findings;
+mod history;
 mod line;
 mod other;
 mod output;

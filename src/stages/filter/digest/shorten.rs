@@ -4,7 +4,7 @@
 //! the digest of a shortened input is the digest of the input, and shortening twice is shortening
 //! once.
 
-use super::call::{CLASS, Call, IDLE, KEY, Made, PARAMS, TITLE, joined, params};
+use super::call::{ACTS, CLASS, Call, IDLE, KEY, PARAMS, TITLE, joined, params};
 use super::files::{changed_lines, written_lines};
 use super::findings::{self, SETTINGS};
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
@@ -46,8 +46,8 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
                 (CLASS.to_owned(), counted.name.into()),
                 (KEY.to_owned(), counted.key.into()),
             ]);
-            let made = Made::ALL.into_iter().filter(|made| call.makes(*made));
-            kept.extend(made.map(|made| (made.key().to_owned(), true.into())));
+            let acts = call.acts();
+            kept.extend((!acts.is_empty()).then(|| (ACTS.to_owned(), json!(acts))));
         }
         _ => {}
     }

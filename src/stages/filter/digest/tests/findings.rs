@@ -1,7 +1,7 @@
 //! What calls came to, on the spot and once their inputs are shortened.
 
 use super::*;
-use crate::model::finding::{Finding, Task, TaskState, file_key};
+use crate::model::finding::{Finding, PullRequestState, Task, TaskState, Tree, file_key};
 
 /// What a call came to, which its shortened input comes to as well.
 fn found(tool: &str, input: Value, result: &ToolResult) -> Vec<Finding> {
@@ -64,6 +64,7 @@ fn an_edit_of_settings_names_them_masked() {
         setting: setting.into(),
         old: old.map(str::to_owned),
         new: new.map(str::to_owned),
+        renamed: None,
     };
     assert_eq!(
         edit("PORT=1\nHOST=a", "PORT=2\nHOST=a\nDEBUG=on"),
@@ -105,22 +106,164 @@ fn a_command_is_known_again_and_red_tests_are_a_failure_whatever_the_pipe_says()
 
 const COMMITTED: &str = "[main 1a2b3c4] Fix the login\n 1 file changed, 2 insertions(+)";
 
-#[test]
-fn a_commit_and_a_pull_request_are_what_the_command_made() {
-    let commit = Finding::Commit {
-        hash: "1a2b3c4".into(),
+fn commit(hash: &str) -> Finding {
+    Finding::Commit {
+        hash: hash.into(),
         subject: "Fix the login".into(),
-    };
-    let line = "git add . && git commit -m 'Fix the login'";
-    assert!(bash(line, &ok(COMMITTED)).contains(&commit));
-    assert!(!bash("cat build.log", &ok(COMMITTED)).contains(&commit));
-    assert!(!bash(line, &failed(COMMITTED)).contains(&commit));
+    }
+}
 
-    let address = "https://github.com/us/shop/pull/7";
-    let opened = Finding::PullRequest(address.into());
-    let output = ok(&format!("Creating pull request\n{address}\n"));
-    assert!(bash("gh pr create --fill", &output).contains(&opened));
-    assert!(!bash("gh pr list", &output).contains(&opened));
+#[test]
+fn a_commit_is_what_git_printed_or_what_a_quiet_command_made() {
+    let line = "git add . && git commit -m 'Fix the login'";
+    let quiet = "git commit -qm 'Fix the login'; git log --oneline -2";
+    let log = "1a2b3c4 Fix the login\n5d6e7f8 Begin";
+    for (command, result, wants) in [
+        (line, ok(COMMITTED), Some("1a2b3c4")),
+        ("cat build.log", ok(COMMITTED), None),
+        // the push behind it failed
+        (line, failed(COMMITTED), Some("1a2b3c4")),
+        (line, failed("[main 1a2b3c4] is what it should be"), None),
+        (
+            "rtk git commit -m 'Fix the login'",
+            ok("ok ✓ 1 file changed"),
+            Some(""),
+        ),
+        (quiet, ok(log), Some("1a2b3c4")),
+        ("git commit -q -m 'Fix the login'", ok(""), Some("")),
+        (
+            "git commit -qm 'Fix the login' || true",
+            ok("nothing to commit"),
+            None,
+        ),
+        // who doesn't see what git says, doesn't know
+        (line, ok(""), None),
+    ] {
+        let found = bash(command, &result);
+        let made = found.iter().find(|f| matches!(f, Finding::Commit { .. }));
+        assert_eq!(made, wants.map(commit).as_ref(), "{command}");
+    }
+}
+
+#[test]
+fn what_ran_in_the_background_tells_its_commit_when_it_is_polled() {
+    let poll = |output: &str| {
+        let input = json!({"session_id": 7, "chars": ""});
+        found("write_stdin", input, &ok(output))
+    };
+    assert_eq!(poll(COMMITTED), [commit("1a2b3c4")]);
+    let sent = format!("{COMMITTED}\nTo github.com:us/shop.git\n   1..2  main -> main\n");
+    assert_eq!(poll(&sent), [commit("1a2b3c4"), Finding::Pushed]);
+    assert_eq!(poll("[server 1a2b3c4] listening"), []);
+}
+
+#[test]
+fn a_push_is_what_git_sent() {
+    let sent = "To github.com:us/shop.git\n   1a2b3c4..5d6e7f8  main -> main";
+    let rejected = "To github.com:us/shop.git\n ! [rejected]  main -> main (fetch first)";
+    for (command, result, wants) in [
+        ("git push", ok(sent), true),
+        ("git push -q", ok(""), true),
+        ("git push && gh pr checks", failed(sent), true),
+        ("git push || true", ok(rejected), false),
+        ("git push", failed(rejected), false),
+        ("git push --dry-run", ok(sent), false),
+        ("git status", ok("main -> main"), false),
+    ] {
+        let found = bash(command, &result);
+        assert_eq!(found.contains(&Finding::Pushed), wants, "{command}");
+    }
+}
+
+const ADDRESS: &str = "https://github.com/us/shop/pull/7";
+
+fn pull_request(named: &str, state: PullRequestState, done: bool) -> Finding {
+    Finding::PullRequestState {
+        named: named.into(),
+        state,
+        done,
+    }
+}
+
+#[test]
+fn a_pull_request_is_told_with_its_state() {
+    use PullRequestState::{Closed, Draft, Merged, Open};
+    let opened = Finding::PullRequest(ADDRESS.into());
+    let printed = format!("remote: https://github.com/us/shop/pull/new/fix\n{ADDRESS}\n");
+    let json = format!(r#"{{"body":"\"state\":\"MERGED\"","state":"OPEN","url":"{ADDRESS}"}}"#);
+    let told = |command: &str, output: &str| {
+        let mut found = bash(command, &ok(output));
+        found.retain(|f| !matches!(f, Finding::Worked { .. } | Finding::Pushed));
+        found
+    };
+    assert_eq!(
+        told("git push && gh pr create --fill", &printed),
+        [opened.clone()]
+    );
+    assert_eq!(told("gh pr list", &printed), []);
+    let draft = pull_request(ADDRESS, Draft, true);
+    assert_eq!(
+        told("gh pr create --draft", ADDRESS),
+        [opened.clone(), draft]
+    );
+    assert_eq!(
+        told("gh pr merge 7 --squash", ""),
+        [pull_request("#7", Merged, true)]
+    );
+    assert_eq!(
+        told("gh pr close 7", ""),
+        [pull_request("#7", Closed, true)]
+    );
+    assert_eq!(
+        told("gh pr view --json state,url", &json),
+        [pull_request(ADDRESS, Open, false)]
+    );
+    let merged = "title:\tFix\nstate:\tMERGED\nnumber:\t7";
+    assert_eq!(
+        told("gh pr view 7", merged),
+        [pull_request("#7", Merged, false)]
+    );
+    let two = "gh pr view 7; gh pr view 8";
+    assert_eq!(told(two, merged), [], "nobody knows whose state it is");
+
+    let answer = format!(r#"{{"url":"{ADDRESS}","number":7,"state":"open","draft":false}}"#);
+    let by_tool = |tool: &str, answer: &str| found(tool, json!({"title": "x"}), &ok(answer));
+    assert_eq!(
+        by_tool("mcp__github__create_pull_request", &answer),
+        [opened]
+    );
+    let closed = answer.replace("open", "closed");
+    let wants = pull_request(ADDRESS, Closed, false);
+    assert_eq!(by_tool("_update_pull_request", &closed), [wants]);
+}
+
+#[test]
+fn a_diffstat_names_files_and_lines() {
+    let output = " src/a.rs | 4 +++-\n old.rs => new.rs | 2 --\n img.png | Bin 0 -> 9 bytes\n .../deep.rs | 1 +\n \
+                  2 files changed, 3 insertions(+), 3 deletions(-)";
+    let of = |command: &str| -> Vec<(String, u64, u64, Tree)> {
+        let found = bash(command, &ok(output)).into_iter();
+        let stats = found.filter_map(|f| match f {
+            Finding::Stat {
+                path,
+                added,
+                removed,
+                of,
+            } => Some((path, added, removed, of)),
+            _ => None,
+        });
+        stats.collect()
+    };
+    let wants = |tree| {
+        vec![
+            ("/p/src/a.rs".into(), 3, 1, tree),
+            ("/p/new.rs".into(), 0, 2, tree),
+        ]
+    };
+    assert_eq!(of("git diff --stat"), wants(Tree::Work));
+    assert_eq!(of("git diff --cached --stat"), wants(Tree::Staged));
+    assert_eq!(of("git show --stat HEAD"), wants(Tree::Last));
+    assert_eq!(of("git diff --stat main...HEAD"), []);
 }
 
 #[test]

@@ -1,0 +1,273 @@
+//! What a command line does to a history that others see, and what it asks of it, as a table
+//! (`history.yaml`): commits, pushes, pull requests, diffstats.
+//!
+//! Knows commands and their options; refuses to know whether they worked and what they printed.
+
+use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
+use super::table::{Flag, is_flag, positional};
+use crate::rules::shell::{self, Simple};
+use crate::rules::table;
+use aho_corasick::AhoCorasick;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+#[cfg(test)]
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Something that a command does to a history, or asks of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Act {
+    /// What it does.
+    pub does: Deed,
+    /// The first line of a commit's message; the pull request, as `#7` or by its address. Absent where
+    /// the command doesn't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<String>,
+    /// A commit that prints nothing, a pull request that is a draft, changes that are staged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deed {
+    /// A commit is made.
+    Commit,
+    /// Commits are sent to others.
+    Push,
+    /// A pull request is opened.
+    Open,
+    /// It is merged.
+    Merge,
+    /// It is closed.
+    Close,
+    /// It is opened again, or is no draft any more.
+    Reopen,
+    /// It is looked at.
+    Look,
+    /// The working tree's changes are told by file.
+    Stat,
+    /// The last commit's changes are told by file.
+    StatLast,
+}
+
+/// What a command line does, in order. A scan for literals where it does nothing; else some
+/// microseconds.
+pub fn acts(line: &str) -> Vec<Act> {
+    let mut acts = Vec::new();
+    if TABLE.hints.is_match(line) {
+        read(line, 0, &mut acts);
+    }
+    acts
+}
+
+/// The same for a tool of an MCP server, by its name.
+pub fn of_tool(name: &str) -> Option<Act> {
+    let ends = |row: &&Tool| row.ends.iter().any(|end| name.ends_with(end.as_str()));
+    let row = TABLE.tools.iter().find(ends)?;
+    Some(Act {
+        does: row.does,
+        names: None,
+        marked: false,
+    })
+}
+
+fn read(line: &str, depth: u8, acts: &mut Vec<Act>) {
+    let commands = shell::read(line);
+    let mut inner = None;
+    for simple in commands.iter().take(COMMANDS_MAX) {
+        if simple.nested {
+            inner = simple.heredoc.or(inner);
+        }
+        match ran(simple, depth) {
+            Some(Ran::Script(script)) if depth < DEPTH_MAX => read(&script, depth + 1, acts),
+            Some(Ran::Words(words, _)) => acts.extend(act(words, simple, inner)),
+            _ => {}
+        }
+    }
+}
+
+/// `inner` is the text of the last substitution before it.
+fn act(words: &[Cow<'_, str>], simple: &Simple<'_>, inner: Option<&str>) -> Option<Act> {
+    let (base, program) = base_of(words.first()?);
+    let args = &words[1..];
+    let subs = positional(program, args);
+    let row = TABLE.rows.iter().find(|row| row.fits(&base, &subs, args))?;
+    let names = match row.does {
+        Deed::Commit => subject(args, simple, inner),
+        Deed::Merge | Deed::Close | Deed::Reopen | Deed::Look => {
+            subs.iter().find_map(|sub| pull_request(sub))
+        }
+        _ => None,
+    };
+    Some(Act {
+        does: row.does,
+        names,
+        marked: row.marked.iter().any(|flag| flag.is_in(args)),
+    })
+}
+
+/// `#7`, or the address.
+fn pull_request(word: &str) -> Option<String> {
+    let number = word.trim_start_matches(['#', '!']);
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    match is_number {
+        true => Some(format!("#{number}")),
+        false => word.contains("://").then(|| word.to_owned()),
+    }
+}
+
+/// The first line of the message that a command is given.
+fn subject(args: &[Cow<'_, str>], simple: &Simple<'_>, inner: Option<&str>) -> Option<String> {
+    let is_short = |arg: &str| {
+        let letters = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        letters.is_some_and(|letters| letters.ends_with('m'))
+    };
+    let is_message = |arg: &str| arg == "--message" || is_short(arg);
+    let apart = args.iter().position(|arg| is_message(arg));
+    let apart = apart.and_then(|at| args.get(at + 1)).map(|arg| &**arg);
+    let joined = args.iter().find_map(|arg| arg.strip_prefix("--message="));
+    let message = match apart.or(joined) {
+        Some("$()") => inner?,
+        Some(message) => message,
+        None => simple.heredoc?,
+    };
+    let mut lines = message.lines().map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    hints: Vec<String>,
+    proved: Vec<String>,
+    refused: Vec<String>,
+    unsent: Vec<String>,
+    commands: Vec<Row>,
+    tools: Vec<Tool>,
+    #[cfg(test)]
+    samples: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    does: Deed,
+    words: Vec<String>,
+    #[serde(default)]
+    unless: Vec<Flag>,
+    #[serde(default)]
+    needs: Vec<Flag>,
+    #[serde(default)]
+    marked: Vec<Flag>,
+    /// Beginnings of arguments; also any argument but `HEAD` before `--`.
+    #[serde(default)]
+    refs: Vec<String>,
+    #[serde(default)]
+    present: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tool {
+    does: Deed,
+    ends: Vec<String>,
+}
+
+impl Row {
+    fn fits(&self, base: &str, subs: &[&str], args: &[Cow<'_, str>]) -> bool {
+        let mut named = self.words.iter().map(|words| words.split(' '));
+        let is_it = |mut words: std::str::Split<'_, char>| {
+            words.next() == Some(base)
+                && words.clone().count() <= subs.len()
+                && words.zip(subs).all(|(word, sub)| word == *sub)
+        };
+        let has = |flags: &[Flag]| flags.iter().any(|flag| flag.is_in(args));
+        named.any(is_it)
+            && !has(&self.unless)
+            && (self.needs.is_empty() || has(&self.needs))
+            && !args
+                .iter()
+                .any(|arg| self.refs.iter().any(|r| arg.starts_with(r.as_str())))
+            && (!self.present || is_present(args))
+    }
+}
+
+/// No revision is named but `HEAD`: the first argument that is no option is the subcommand.
+fn is_present(args: &[Cow<'_, str>]) -> bool {
+    let before = args.iter().take_while(|arg| *arg != "--");
+    let mut plain = before.filter(|arg| !is_flag(arg)).skip(1);
+    plain.all(|arg| arg == "HEAD")
+}
+
+/// What is printed where nothing names a commit or the place of a push.
+pub struct Printed {
+    /// A commit was made.
+    pub proved: AhoCorasick,
+    /// None was made.
+    pub refused: AhoCorasick,
+    /// Nothing was sent.
+    pub unsent: AhoCorasick,
+}
+
+/// The table's words for it.
+pub fn printed() -> &'static Printed {
+    &TABLE.printed
+}
+
+struct Table {
+    hints: AhoCorasick,
+    rows: Vec<Row>,
+    tools: Vec<Tool>,
+    printed: Printed,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let written = written();
+    let words = |words: &[String]| AhoCorasick::new(words).expect("words");
+    Table {
+        hints: words(&written.hints),
+        rows: written.commands,
+        tools: written.tools,
+        printed: Printed {
+            proved: words(&written.proved),
+            refused: words(&written.refused),
+            unsent: words(&written.unsent),
+        },
+    }
+});
+
+fn written() -> Written {
+    table::rows(table::embedded!("commands/", "history"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        for (line, wants) in written().samples {
+            let found = acts(&line).into_iter().map(|act| {
+                let deed = serde_json::to_value(act.does).expect("a word");
+                let mark = if act.marked { "!" } else { "" };
+                let names = act.names.map(|names| format!(" \"{names}\""));
+                format!(
+                    "{}{mark}{}",
+                    deed.as_str().unwrap_or(""),
+                    names.unwrap_or_default()
+                )
+            });
+            assert_eq!(found.collect::<Vec<_>>(), wants, "{line}");
+        }
+    }
+
+    #[test]
+    fn tools_are_known_by_the_ends_of_their_names() {
+        let deed = |name: &str| of_tool(name).map(|act| act.does);
+        assert_eq!(deed("mcp__github__create_pull_request"), Some(Deed::Open));
+        assert_eq!(deed("_update_pull_request"), Some(Deed::Look));
+        assert_eq!(deed("mcp__github__list_pull_requests"), None);
+    }
+}

@@ -1,0 +1,290 @@
+//! What calls did to a history that others see: commits, pushes, pull requests, as git and its helpers
+//! print them.
+//!
+//! Knows what is printed; refuses to know commands (`rules::commands::history`).
+
+use super::findings::Ended;
+use super::line::{self, TEXT_CHARS_MAX};
+use crate::model::entry::Status;
+use crate::model::finding::{Finding, PullRequestState, Tree};
+use crate::rules::commands::history::{self, Act, Deed};
+use crate::rules::tools::Answer;
+use aho_corasick::AhoCorasick;
+use memchr::memmem::Finder;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Files of one diffstat that are told; real ones have fewer.
+const FILES_MAX: usize = 200;
+
+/// What a call made of a history. A call that polls has no command: there only what git prints on its
+/// own is believed, and of one that failed only what it printed before it did.
+pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
+    let acts = ended.call.acts();
+    let polled = ended.call.row.answer == Answer::Poll;
+    let parts = ended.output.parts();
+    let prints = || parts.iter().any(|part| PRINTED.is_match(*part));
+    if acts.is_empty() && !(polled && prints()) {
+        return Vec::new();
+    }
+    let told = ended.output.told();
+    let seen = Seen {
+        acts,
+        told: &told,
+        polled,
+        worked: ended.status == Status::Ok,
+        cwd: ended.call.cwd,
+    };
+    let mut found = seen.stats();
+    found.extend(seen.commits());
+    found.extend(seen.is_pushed().then_some(Finding::Pushed));
+    found.extend(seen.pull_requests());
+    found
+}
+
+/// What git prints of a commit and of a push that somebody else's output seldom has.
+static PRINTED: LazyLock<AhoCorasick> =
+    LazyLock::new(|| AhoCorasick::new([" changed, ", "\nTo "]).expect("words"));
+
+struct Seen<'a> {
+    acts: Vec<Act>,
+    /// Start and end of the output, masked.
+    told: &'a [Cow<'a, str>; 2],
+    polled: bool,
+    worked: bool,
+    cwd: Option<&'a str>,
+}
+
+impl Seen<'_> {
+    fn does(&self, deed: Deed) -> impl Iterator<Item = &Act> {
+        self.acts.iter().filter(move |act| act.does == deed)
+    }
+
+    fn has(&self, deed: Deed) -> bool {
+        self.does(deed).next().is_some()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.told.iter().flat_map(|part| part.lines())
+    }
+
+    /// Those that git printed; where it was told to be quiet those that the command made.
+    fn commits(&self) -> Vec<Finding> {
+        let asked = self.has(Deed::Commit);
+        if !asked && !self.polled {
+            return Vec::new();
+        }
+        let next = self.lines().skip(1).map(Some).chain([None]);
+        let pairs = self.lines().zip(next);
+        let printed = pairs.filter_map(|(line, next)| {
+            let is_sure = asked && self.worked || next.is_some_and(is_total);
+            is_sure.then(|| commit(line))?
+        });
+        let printed: Vec<Finding> = printed.collect();
+        match printed.is_empty() && self.worked {
+            true => self.quiet_commits(),
+            false => printed,
+        }
+    }
+
+    fn quiet_commits(&self) -> Vec<Finding> {
+        let printed = history::printed();
+        let says = |words: &AhoCorasick| self.told.iter().any(|part| words.is_match(&**part));
+        if says(&printed.refused) {
+            return Vec::new();
+        }
+        let proved = says(&printed.proved);
+        let acts = self.does(Deed::Commit).filter(|act| act.marked || proved);
+        let named = acts.filter_map(|act| act.names.as_deref());
+        let commits = named.map(|subject| {
+            let subject = line::folded(subject, TEXT_CHARS_MAX).into_owned();
+            let hash = self.lines().find_map(|line| {
+                let (hash, rest) = line.trim().split_once(' ')?;
+                (is_hash(hash) && rest.ends_with(&subject)).then(|| hash.to_owned())
+            });
+            Finding::Commit {
+                hash: hash.unwrap_or_default(),
+                subject,
+            }
+        });
+        commits.collect()
+    }
+
+    /// Git says where it sent them; told to be quiet, nothing says that it didn't.
+    fn is_pushed(&self) -> bool {
+        let asked = self.has(Deed::Push);
+        if !asked && !self.polled {
+            return false;
+        }
+        let sent = self.told.iter().any(|part| {
+            let mut lines = part.lines().skip_while(|line| !line.starts_with("To "));
+            lines.any(|line| line.contains(" -> ") && !line.trim_start().starts_with('!'))
+        });
+        let refused = || {
+            let words = &history::printed().unsent;
+            self.told.iter().any(|part| words.is_match(&**part))
+        };
+        sent || asked && self.worked && !refused()
+    }
+
+    fn pull_requests(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        if !self.worked {
+            return found;
+        }
+        for act in &self.acts {
+            let state = match act.does {
+                Deed::Open => {
+                    found.extend(self.opened(act));
+                    continue;
+                }
+                Deed::Merge => PullRequestState::Merged,
+                Deed::Close => PullRequestState::Closed,
+                Deed::Reopen => PullRequestState::Open,
+                Deed::Look => continue,
+                Deed::Commit | Deed::Push | Deed::Stat | Deed::StatLast => continue,
+            };
+            found.push(Finding::PullRequestState {
+                named: act.names.clone().unwrap_or_default(),
+                state,
+                done: true,
+            });
+        }
+        found.extend(self.looked());
+        found
+    }
+
+    /// With its state where that says more than that it is open.
+    fn opened(&self, act: &Act) -> Vec<Finding> {
+        let [head, _] = self.told;
+        let Some(address) = address(head) else {
+            return Vec::new();
+        };
+        let opened = Finding::PullRequest(address.to_owned());
+        let draft = act.marked || state(head) == Some(PullRequestState::Draft);
+        let draft = draft.then(|| Finding::PullRequestState {
+            named: address.to_owned(),
+            state: PullRequestState::Draft,
+            done: true,
+        });
+        [opened].into_iter().chain(draft).collect()
+    }
+
+    /// What a look says of one pull request; of several nobody knows which is which.
+    fn looked(&self) -> Option<Finding> {
+        let mut looks = self.does(Deed::Look);
+        let (look, None) = (looks.next()?, looks.next()) else {
+            return None;
+        };
+        let [head, _] = self.told;
+        let named = address(head).map(str::to_owned).or(look.names.clone());
+        Some(Finding::PullRequestState {
+            named: named.unwrap_or_default(),
+            state: state(head)?,
+            done: false,
+        })
+    }
+
+    fn stats(&self) -> Vec<Finding> {
+        let of = |act: &Act| match (act.does, act.marked) {
+            (Deed::Stat, false) => Some(Tree::Work),
+            (Deed::Stat, true) => Some(Tree::Staged),
+            (Deed::StatLast, _) => Some(Tree::Last),
+            _ => None,
+        };
+        let Some(of) = self.acts.iter().find_map(of).filter(|_| self.worked) else {
+            return Vec::new();
+        };
+        let stats = self.lines().filter_map(stat);
+        let told = stats.map(|(path, added, removed)| Finding::Stat {
+            path: line::absolute(path, self.cwd),
+            added,
+            removed,
+            of,
+        });
+        told.take(FILES_MAX).collect()
+    }
+}
+
+/// `[main 1a2b3c4] Fix the tests`, `[main (root-commit) 1a2b3c4] Begin`.
+fn commit(line: &str) -> Option<Finding> {
+    let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
+    let hash = place.rsplit(' ').next()?;
+    (is_hash(hash) && place.contains(' ')).then(|| Finding::Commit {
+        hash: hash.to_owned(),
+        subject: line::folded(subject, TEXT_CHARS_MAX).into_owned(),
+    })
+}
+
+fn is_hash(word: &str) -> bool {
+    (7..=40).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// ` 3 files changed, 12 insertions(+)`.
+fn is_total(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" changed, ")
+}
+
+/// ` src/a.rs | 12 +++++++-----`, `7\t5\tsrc/a.rs`: path, lines added and removed.
+fn stat(line: &str) -> Option<(&str, u64, u64)> {
+    if let Some((path, rest)) = line.split_once(" | ") {
+        let (total, bar) = rest.trim().split_once(' ')?;
+        let total: u64 = total.parse().ok()?;
+        let count = |sign: char| bar.chars().filter(|c| *c == sign).count() as u64;
+        let (plus, minus) = (count('+'), count('-'));
+        let is_bar = plus + minus > 0 && bar.bytes().all(|b| matches!(b, b'+' | b'-'));
+        let added = (total * plus + (plus + minus) / 2)
+            .checked_div(plus + minus)
+            .filter(|_| is_bar && total < u64::from(u32::MAX))?;
+        return Some((renamed(path.trim())?, added, total - added));
+    }
+    let mut parts = line.splitn(3, '\t');
+    let (added, removed) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some((renamed(parts.next()?.trim())?, added, removed))
+}
+
+/// A path that is told whole and has one name.
+fn renamed(path: &str) -> Option<&str> {
+    let plain = !path.starts_with("...") && !path.contains('{') && !path.is_empty();
+    let name = path.rsplit(" => ").next();
+    name.filter(|_| plain)
+}
+
+/// The address of the first pull request in a text.
+fn address(text: &str) -> Option<&str> {
+    const WORDS: [&str; 2] = ["/pull/", "/merge_requests/"];
+    let numbers = WORDS.iter().flat_map(|word| {
+        let starts = text.match_indices(word).map(|(at, word)| at + word.len());
+        starts.filter(|at| text[*at..].starts_with(|c: char| c.is_ascii_digit()))
+    });
+    let at = numbers.min()?;
+    let from = text[..at].rfind("https://")?;
+    let address = &text[from..at];
+    let digits = text[at..].find(|c: char| !c.is_ascii_digit());
+    let is_whole = !address.contains(|c: char| c.is_whitespace() || "\"'<>".contains(c));
+    is_whole.then(|| &text[from..digits.map_or(text.len(), |n| at + n)])
+}
+
+/// What `gh pr view` and GitHub's answers say of a state.
+fn state(text: &str) -> Option<PullRequestState> {
+    static STATE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("state"));
+    let values = STATE.find_iter(text.as_bytes()).filter_map(|at| {
+        let rest = text[at + "state".len()..].trim_start_matches(['"', ':', ' ', '\t']);
+        let end = rest.find(|c: char| !c.is_ascii_alphabetic());
+        let word = rest[..end.unwrap_or(rest.len())].to_ascii_lowercase();
+        match word.as_str() {
+            "open" | "opened" => Some(PullRequestState::Open),
+            "draft" => Some(PullRequestState::Draft),
+            "merged" => Some(PullRequestState::Merged),
+            "closed" => Some(PullRequestState::Closed),
+            _ => None,
+        }
+    });
+    let says = |words: &str| text.contains(words);
+    Some(match values.into_iter().next()? {
+        PullRequestState::Open if says("raft\":true") => PullRequestState::Draft,
+        PullRequestState::Closed if says("\"merged\":true") => PullRequestState::Merged,
+        state => state,
+    })
+}
