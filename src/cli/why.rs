@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::places::{self, Filters};
-use crate::memory::reasons::{Reason, reasons};
+use crate::memory::reasons::{Answer, Reason, reasons};
 use crate::model::error::Error;
 use crate::rules::words::content_words;
 use crate::store::Query;
@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 /// Why something was chosen: what people decided about it, and where they said so
 ///
 /// Answers to agents' questions, approved plans, and sentences like "let's use X instead of Y". Those
-/// with most of the words come first.
+/// with most of the words come first; one that lacks some says which it has. Behind them stands what
+/// people said besides with at least half of the words.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// What it is about: words, or a whole question
@@ -48,17 +49,22 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ..Query::default()
     };
     let mut found = reasons(&ctx.reader()?, &words, query, &reach.scope)?;
-    found.truncate(args.limit);
+    found.decided.truncate(args.limit);
     if ctx.out.json {
-        let list = found.iter().map(|reason| document(reason, ctx));
-        let list: Vec<Value> = list.collect::<Result<_>>()?;
-        ctx.out.document("why", json!({"decisions": list}))?;
+        let mut documents = |list: &[Reason]| {
+            let list = list.iter().map(|reason| document(reason, ctx));
+            list.collect::<Result<Vec<Value>>>()
+        };
+        let body = json!({
+            "asked": words,
+            "decisions": documents(&found.decided)?,
+            "said": documents(&found.said)?,
+        });
+        ctx.out.document("why", body)?;
     } else {
-        for reason in &found {
-            print(reason, ctx)?;
-        }
+        tell(&found, &words, ctx)?;
     }
-    if found.is_empty() {
+    if found.decided.is_empty() {
         ctx.out.note("no decision speaks of it")?;
         let words = words.join(" ");
         ctx.out.note(format!("hint: sessionmill search {words}"))?;
@@ -67,7 +73,21 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn print(reason: &Reason, ctx: &mut Ctx) -> Result<()> {
+fn tell(found: &Answer, asked: &[String], ctx: &mut Ctx) -> Result<()> {
+    for reason in &found.decided {
+        print(reason, asked, ctx)?;
+    }
+    if !found.said.is_empty() {
+        ctx.out.line("said, not decided:")?;
+        ctx.out.line("")?;
+    }
+    for reason in &found.said {
+        print(reason, asked, ctx)?;
+    }
+    Ok(())
+}
+
+fn print(reason: &Reason, asked: &[String], ctx: &mut Ctx) -> Result<()> {
     let decision = &reason.decision.what;
     let line = ctx.out.paint(Style::Bold, &decision.decision);
     ctx.out.line(line)?;
@@ -76,6 +96,12 @@ fn print(reason: &Reason, ctx: &mut Ctx) -> Result<()> {
     }
     if let Some(other) = &decision.instead_of {
         ctx.out.line(format!("  instead of: {other}"))?;
+    }
+    if reason.words.len() < asked.len() {
+        let has = reason.words.join(", ");
+        let (some, all) = (reason.words.len(), asked.len());
+        ctx.out
+            .line(format!("  has {some} of {all} words: {has}"))?;
     }
     let place = places::origin_of(&reason.namespace, &reason.project_path, ctx)?;
     let origin = format!(
@@ -102,7 +128,7 @@ fn document(reason: &Reason, ctx: &mut Ctx) -> Result<Value> {
         "line": reason.decision.line,
         "namespace": reason.namespace,
         "project_path": reason.project_path,
-        "words": reason.words,
+        "words": reason.words.len(),
     });
     places::veiled(document, &reason.project_path, ctx)
 }

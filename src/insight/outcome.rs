@@ -2,7 +2,7 @@
 //! there; refuses to know where items come from. What words say is a table (`rules/outcome.yaml`).
 
 use crate::model::exchange::{INTERRUPTED, ItemKind, is_bare_command, words_of};
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::Outcome;
 use crate::rules::outcome::{Ending, ending};
 
@@ -26,13 +26,44 @@ pub fn outcome<'t>(backwards: impl IntoIterator<Item = Told<'t>>) -> Option<Outc
         return Some(verdict.outcome());
     }
     let exchange = items.take_while(|item| item.kind != ItemKind::Prompt || is_aside(item.text));
-    let mut tests = exchange
-        .flat_map(|item| item.findings.iter().rev())
-        .filter_map(red);
-    Some(match tests.next() {
+    let mut since = Since::default();
+    let mut found = exchange.flat_map(|item| item.findings.iter().rev());
+    let speaks_against = found.find_map(|finding| since.speaks_against(finding));
+    Some(match speaks_against {
         Some(true) => Outcome::InProgress,
         _ => Outcome::Completed,
     })
+}
+
+/// What was seen of the last exchange, going backwards.
+#[derive(Default)]
+struct Since<'t> {
+    /// The last list of tasks is known.
+    has_plan: bool,
+    /// Tasks by number, of which the last state is known.
+    tasks: Vec<&'t str>,
+}
+
+impl<'t> Since<'t> {
+    /// Whether a finding shows that the agent isn't done, or that it is; `None`: the one before it says
+    /// more. Tests that failed and tasks that are open, unless a commit or tests that passed came later.
+    fn speaks_against(&mut self, finding: &'t Finding) -> Option<bool> {
+        let is_open = |task: &Task| matches!(task.state, TaskState::Open | TaskState::Active);
+        match finding {
+            Finding::Plan(tasks) => {
+                let is_last = !std::mem::replace(&mut self.has_plan, true);
+                (is_last && tasks.iter().any(is_open)).then_some(true)
+            }
+            Finding::Task(task) => {
+                let id = task.id.as_deref()?;
+                let is_last = !self.tasks.contains(&id);
+                self.tasks.push(id);
+                (is_last && is_open(task)).then_some(true)
+            }
+            finding if is_end(finding) => Some(false),
+            finding => red(finding),
+        }
+    }
 }
 
 /// What one item says about the end; `None`: the one before it says more.

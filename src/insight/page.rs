@@ -153,8 +153,8 @@ fn alternatives(why: &Why) -> String {
 
 /// A table; of reasons only where there are some.
 fn settings(summary: &Summary, told: &Told) -> Vec<String> {
-    let facts = summary.config_changes.iter().map(|change| &change.what);
-    let changes: Vec<&SettingChange> = facts.chain(&told.config_changes).collect();
+    let facts = removed_together(&summary.config_changes);
+    let changes: Vec<&SettingChange> = facts.iter().chain(&told.config_changes).collect();
     if changes.is_empty() {
         return Vec::new();
     }
@@ -181,6 +181,39 @@ fn settings(summary: &Summary, told: &Told) -> Vec<String> {
     }));
     lines
 }
+
+/// Settings that went with one edit of a file, in one row.
+fn removed_together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
+    let is_gone = |change: &SettingChange| change.new.is_none() && change.renamed.is_none();
+    let together = |change: &Sourced<SettingChange>| {
+        let same = changes.iter().filter(|other| {
+            is_gone(&other.what)
+                && other.what.file == change.what.file
+                && (other.episode, other.line) == (change.episode, change.line)
+        });
+        same.map(|other| other.what.setting.as_str()).collect()
+    };
+    let mut told = Vec::new();
+    for change in changes {
+        let gone: Vec<&str> = match is_gone(&change.what) {
+            true => together(change),
+            false => Vec::new(),
+        };
+        if gone.len() < REMOVED_MIN {
+            told.push(change.what.clone());
+        } else if gone.first() == Some(&change.what.setting.as_str()) {
+            told.push(SettingChange {
+                setting: format!("{} and {} more", gone[0], gone.len() - 1),
+                old: Some(format!("{} settings", gone.len())),
+                ..change.what.clone()
+            });
+        }
+    }
+    told
+}
+
+/// Fewer may each have a row.
+const REMOVED_MIN: usize = 4;
 
 /// `1a2b3c4 Fix the login (pushed)`.
 pub fn commit(commit: &Commit) -> String {

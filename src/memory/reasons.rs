@@ -4,7 +4,7 @@
 use super::recall::recall;
 use super::scope::Scope;
 use super::summary::Stored;
-use crate::insight::facts::decided;
+use crate::insight::facts::{decided, stated};
 use crate::model::error::Error;
 use crate::model::summary::{Decision, Sourced};
 use crate::model::time::Time;
@@ -28,14 +28,23 @@ pub struct Reason {
     /// What was decided, and where it stands.
     pub decision: Sourced<Decision>,
     /// Words of the question that it has.
-    pub words: usize,
+    pub words: Vec<String>,
+}
+
+/// What answers a question; both with most of the words first, then the latest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// Decisions that have some of the words.
+    pub decided: Vec<Reason>,
+    /// What people stated besides, with at least half of the words.
+    pub said: Vec<Reason>,
 }
 
 /// Episodes that are looked through. More: a common word costs a second.
 const EPISODES_MAX: u32 = 400;
 
-/// Decisions that have some of these words, those with most of them first, then the latest. `query`
-/// has the filters; sessions are looked through whose episodes have the words.
+/// Decisions that have some of these words, and what else people said of them. `query` has the filters;
+/// sessions are looked through whose episodes have the words.
 ///
 /// # Errors
 /// When the store can't be read.
@@ -44,7 +53,7 @@ pub fn reasons(
     words: &[String],
     query: Query,
     scope: &Scope,
-) -> Result<Vec<Reason>, Error> {
+) -> Result<Answer, Error> {
     let terms = words.iter().map(|word| Term {
         text: word.clone(),
         prefix: false,
@@ -57,22 +66,43 @@ pub fn reasons(
     };
     let hits = recall(store, &query, scope, None)?.hits;
     let sessions: BTreeSet<String> = hits.into_iter().map(|hit| hit.session).collect();
-    let mut all = Vec::new();
+    let mut answer = Answer::default();
     for session in sessions {
         let episodes = store.episodes(&session)?;
-        for decision in decided(&Stored::read(store, &episodes)?.lines()) {
-            let matched = matches(&decision.what, words);
-            let told = episodes.iter().find(|f| f.episode.id == decision.episode);
-            if let (true, Some(told)) = (matched > 0, told) {
-                all.push(reason(decision, matched, told));
-            }
-        }
+        let stored = Stored::read(store, &episodes)?;
+        let lines = stored.lines();
+        let speaks = |told: Sourced<Decision>, least: usize| {
+            let matched = matches(&told.what, words);
+            let found = episodes.iter().find(|f| f.episode.id == told.episode);
+            let found = found.filter(|_| matched.len() >= least)?;
+            Some(reason(told, matched, found))
+        };
+        let decided = decided(&lines);
+        let mut said = stated(&lines);
+        said.retain(|said| {
+            decided
+                .iter()
+                .all(|d| d.what.decision != said.what.decision)
+        });
+        answer
+            .decided
+            .extend(decided.into_iter().filter_map(|told| speaks(told, 1)));
+        let half = words.len().div_ceil(2);
+        answer
+            .said
+            .extend(said.into_iter().filter_map(|told| speaks(told, half)));
     }
-    all.sort_by(|a, b| b.words.cmp(&a.words).then_with(|| b.at.cmp(&a.at)));
-    Ok(all)
+    let order = |a: &Reason, b: &Reason| b.words.len().cmp(&a.words.len()).then(b.at.cmp(&a.at));
+    answer.decided.sort_by(order);
+    answer.said.sort_by(order);
+    answer.said.truncate(SAID_MAX);
+    Ok(answer)
 }
 
-fn reason(decision: Sourced<Decision>, words: usize, told: &Found) -> Reason {
+/// More: a search finds them.
+const SAID_MAX: usize = 5;
+
+fn reason(decision: Sourced<Decision>, words: Vec<String>, told: &Found) -> Reason {
     Reason {
         session: told.session.clone(),
         namespace: told.namespace.clone(),
@@ -84,8 +114,8 @@ fn reason(decision: Sourced<Decision>, words: usize, told: &Found) -> Reason {
     }
 }
 
-/// How many of the words stand in a decision, or something that begins like one of them.
-fn matches(decision: &Decision, words: &[String]) -> usize {
+/// Which of the words stand in a decision, or something that begins like one of them.
+fn matches(decision: &Decision, words: &[String]) -> Vec<String> {
     let parts = [
         Some(&decision.decision),
         decision.about.as_ref(),
@@ -97,7 +127,7 @@ fn matches(decision: &Decision, words: &[String]) -> usize {
         .flat_map(|t| tokens(t))
         .collect();
     let is_told = |word: &&String| told.iter().any(|told| is_same(told, word));
-    words.iter().filter(is_told).count()
+    words.iter().filter(is_told).cloned().collect()
 }
 
 #[cfg(test)]
@@ -112,7 +142,7 @@ mod tests {
             instead_of: Some("signed cookies".into()),
             ..Decision::default()
         };
-        let count = |question: &str| matches(&decision, &content_words(question));
+        let count = |question: &str| matches(&decision, &content_words(question)).len();
         assert_eq!(count("redis session cookie"), 3);
         assert_eq!(count("red keyboard"), 0);
     }

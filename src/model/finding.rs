@@ -115,7 +115,7 @@ pub enum Finding {
     Pushed,
     /// Git told what changed in a file.
     Stat {
-        /// As in `Changed`.
+        /// From the repository's root.
         path: String,
         /// Lines; a long bar of git's is only drawn in proportion.
         added: u64,

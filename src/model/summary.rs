@@ -64,7 +64,7 @@ impl Summary {
         retain(&mut self.pull_requests, episodes);
     }
 
-    /// Paths below `root` are told from there, those of Claude Code's worktrees from the worktree;
+    /// Paths below `root` are told from there, those of worktrees in it or beside it from the worktree;
     /// others by their name alone where `hides`.
     pub fn shorten_paths(&mut self, root: &str, hides: bool) {
         const SEPARATORS: [char; 2] = ['/', '\\'];
@@ -91,6 +91,8 @@ impl Summary {
                     });
             let rest = is_below.then(|| &path[root.len()..]);
             let below = rest.and_then(|rest| rest.strip_prefix(SEPARATORS));
+            let beside = rest.and_then(|rest| rest.strip_prefix("__worktrees/"));
+            let beside = beside.and_then(|rest| Some(rest.split_once('/')?.1));
             let within = below.map(|below| {
                 let mut parts = below.splitn(4, SEPARATORS);
                 match (parts.next(), parts.next(), parts.next(), parts.next()) {
@@ -98,6 +100,7 @@ impl Summary {
                     _ => below,
                 }
             });
+            let within = within.or(beside);
             let name = || path.rsplit(SEPARATORS).next().filter(|_| hides);
             if let Some(short) = within.or_else(name) {
                 *path = short.to_owned();

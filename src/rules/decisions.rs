@@ -1,7 +1,7 @@
 //! Decisions in people's own words, as a table of patterns (`decisions.yaml`). Knows phrases; refuses
 //! to know who said them.
 
-use super::table;
+use super::{table, words};
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 use serde::Deserialize;
@@ -30,7 +30,6 @@ const SENTENCE_BYTES_MAX: usize = 300;
 /// Decisions that stand in the beginning of a person's words, in order. About a microsecond a
 /// sentence.
 pub fn decisions(words: &str) -> Vec<Stated<'_>> {
-    let words = &words[..words.floor_char_boundary(WORDS_BYTES_MAX)];
     sentences(words).filter_map(stated).collect()
 }
 
@@ -56,17 +55,18 @@ fn stated(sentence: &str) -> Option<Stated<'_>> {
     })
 }
 
-/// Sentences and lines without the questions, and without what is code.
-fn sentences(words: &str) -> impl Iterator<Item = &str> {
+/// Sentences and lines in the beginning of a person's words, without the questions, and without what is
+/// code.
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let text = &text[..text.floor_char_boundary(WORDS_BYTES_MAX)];
     let mut inside_code = false;
-    let prose = words.lines().filter(move |line| {
+    let prose = text.lines().filter(move |line| {
         let fence = line.trim_start().starts_with("```");
         inside_code ^= fence;
         !inside_code && !fence
     });
-    let pieces = prose.flat_map(|line| line.split_inclusive(['.', '!', '?']));
-    let kept = pieces.filter(|piece| !piece.ends_with('?') && piece.len() <= SENTENCE_BYTES_MAX);
-    kept.map(str::trim).filter(|piece| !piece.is_empty())
+    let pieces = prose.flat_map(words::sentences);
+    pieces.filter(|piece| !piece.ends_with('?') && piece.len() <= SENTENCE_BYTES_MAX)
 }
 
 struct Table {

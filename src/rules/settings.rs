@@ -230,8 +230,16 @@ fn pair(line: &str, format: Format) -> Option<(&str, &str)> {
     let comment = ["#", "//", ";", "/*"]
         .iter()
         .any(|mark| line.starts_with(mark));
-    let sign = if format == Format::Assigned { '=' } else { ':' };
-    let (key, value) = line.split_once(sign).filter(|_| !comment)?;
+    let (key, value) = match format {
+        Format::Assigned => line.split_once('='),
+        Format::Json => line.split_once(':'),
+        // `8080:80` is a value
+        Format::Yaml => match line.split_once(": ") {
+            Some(pair) => Some(pair),
+            None => line.strip_suffix(':').map(|key| (key, "")),
+        },
+    }
+    .filter(|_| !comment)?;
     let key = key
         .trim()
         .trim_start_matches("export ")
@@ -358,6 +366,12 @@ mod tests {
                 "a: true\n",
                 "b: true\nc: true\n",
                 "b: (none) → true; c: (none) → true; a: true → (none)",
+            ),
+            (
+                "a.yml",
+                "ports:\n  - \"8080:80\"\n  - ./src:/src",
+                "ports:\n  - \"80:80\"",
+                "",
             ),
             ("a.yaml", "# port: 1\nport: 1", "# port: 2\nport: 1", ""),
             ("a.yaml", "- one\n- two", "- one\n- three", ""),

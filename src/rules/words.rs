@@ -39,9 +39,50 @@ pub fn is_same(one: &str, other: &str) -> bool {
             && long.len() - short.len() <= ENDING_BYTES_MAX)
 }
 
+/// Bytes of the first sentence with its mark; all of a text without one. A mark ends a sentence where
+/// whitespace follows; the dot of `1.` numbers what follows.
+pub fn sentence_end(text: &str) -> usize {
+    let marks = text.match_indices(['.', '!', '?']);
+    let mut ends = marks.filter_map(|(at, mark)| {
+        let after = &text[at + mark.len()..];
+        let ends = after.starts_with(char::is_whitespace) && !is_number(&text[..at]);
+        ends.then_some(at + mark.len())
+    });
+    ends.next().unwrap_or(text.len())
+}
+
+/// Sentences of a text, trimmed.
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let text = rest.trim_start();
+        let (sentence, after) = text.split_at(sentence_end(text));
+        rest = after;
+        (!sentence.is_empty()).then_some(sentence)
+    })
+}
+
+fn is_number(before: &str) -> bool {
+    let rest = before.trim_end_matches(|c: char| c.is_ascii_digit());
+    (1..=2).contains(&(before.len() - rest.len())) && (rest.is_empty() || rest.ends_with(' '))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_ends_where_whitespace_follows_its_mark() {
+        let text = "Use settings.json. Why? 1. It is read 2. It is small. In 2026. Done";
+        let wants = [
+            "Use settings.json.",
+            "Why?",
+            "1. It is read 2. It is small.",
+            "In 2026.",
+            "Done",
+        ];
+        assert_eq!(sentences(text).collect::<Vec<_>>(), wants);
+    }
 
     #[test]
     fn a_question_is_what_it_asks_about() {

@@ -3,30 +3,26 @@
 use super::Line;
 use super::words::folded;
 use crate::insight::outcome::is_aside;
+use crate::insight::page::short;
 use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
+use crate::rules::words::sentences;
 
-/// More questions at an end are a list of options.
-const QUESTIONS_MAX: usize = 2;
+/// Longer ones are told by their beginning.
+const QUESTIONS_CHARS_MAX: usize = 240;
 
-/// Longer ones are told by their end.
-const QUESTION_CHARS_MAX: usize = 240;
-
-/// Questions in the last paragraph of a session that ends with the agent's words.
-pub fn unanswered(lines: &[Line<'_>]) -> Vec<Sourced<String>> {
+/// The questions in the last paragraph of a session that ends with the agent's words.
+pub fn unanswered(lines: &[Line<'_>]) -> Option<Sourced<String>> {
     let mut last = lines.iter().rev().filter(|line| line.main);
     let last = last.find(|line| match line.told.kind {
         ItemKind::Note => false,
         ItemKind::Prompt | ItemKind::Aside => !is_aside(line.told.text),
         _ => true,
     });
-    let Some(line) = last.filter(|line| line.told.kind == ItemKind::Agent) else {
-        return Vec::new();
-    };
-    let asked = questions(line.words()).into_iter();
-    asked
-        .map(|question| line.source(format!("Unanswered: {question}")))
-        .collect()
+    let line = last.filter(|line| line.told.kind == ItemKind::Agent)?;
+    let asked = questions(line.words()).join(" ");
+    let asked = short(&asked, QUESTIONS_CHARS_MAX);
+    (!asked.is_empty()).then(|| line.source(format!("Unanswered: {asked}")))
 }
 
 /// Sentences that ask, in the last paragraph that isn't code.
@@ -36,37 +32,14 @@ fn questions(words: &str) -> Vec<String> {
         return Vec::new();
     }
     let text = folded(paragraph);
-    let mut asked: Vec<String> = sentences(&text)
-        .filter(|sentence| {
-            sentence
-                .trim_end_matches(['*', '_', '"', ')'])
-                .ends_with('?')
-        })
-        .filter(|sentence| sentence.chars().count() <= QUESTION_CHARS_MAX)
-        .map(|sentence| sentence.trim_start_matches(['-', '*', ' ']).to_owned())
-        .collect();
-    asked.drain(..asked.len().saturating_sub(QUESTIONS_MAX));
+    let asks = |sentence: &&str| {
+        let bare = sentence.trim_end_matches(['*', '_', '"', ')']);
+        bare.ends_with('?')
+    };
+    let asked = sentences(&text).filter(asks);
     asked
-}
-
-/// Ends are marks that whitespace follows.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let text = rest.trim_start();
-        if text.is_empty() {
-            return None;
-        }
-        let end = text.match_indices(['.', '!', '?']).find_map(|(at, mark)| {
-            let after = &text[at + mark.len()..];
-            after
-                .starts_with(char::is_whitespace)
-                .then_some(at + mark.len())
-        });
-        let (sentence, after) = text.split_at(end.unwrap_or(text.len()));
-        rest = after;
-        Some(sentence)
-    })
+        .map(|sentence| sentence.trim_start_matches(['-', '*', ' ']).to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -87,7 +60,7 @@ mod tests {
             ),
             (
                 "Two ways:\n\n1. Merge it?\n2. Leave it?",
-                vec!["Merge it?", "Leave it?"],
+                vec!["1. Merge it?", "2. Leave it?"],
             ),
             ("```\nwhat?\n```", vec![]),
             ("**Shall I go on?**", vec!["Shall I go on?"]),

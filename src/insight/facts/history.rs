@@ -89,16 +89,11 @@ fn is_agents(text: &str) -> bool {
     name.is_some_and(|name| tool(name).answer == Answer::Agent)
 }
 
-/// Git tells paths from a repository's root, which may not be where the session works: the same where
-/// the last two parts are, or the whole shorter one.
+/// Git tells paths from a repository's root.
 fn is_same(edited: &str, told: &str) -> bool {
-    let parts = |path: &'_ str| -> Vec<String> {
-        path.rsplit(['/', '\\'])
-            .take(2)
-            .map(str::to_owned)
-            .collect()
-    };
-    parts(edited) == parts(told)
+    let edited = edited.replace('\\', "/");
+    let above = edited.strip_suffix(told);
+    above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
 
 /// One that was made again (amended, rebased) counts as it was last.
@@ -140,6 +135,21 @@ pub fn unpushed(commits: &[Sourced<Commit>]) -> Option<Sourced<String>> {
         episode: last.episode,
         line: last.line,
     })
+}
+
+/// Says of tasks that were open before the last commit that they may be done: nobody ticked them off.
+pub fn note_older(tasks: &mut [Sourced<String>], commits: &[Sourced<Commit>], lines: &[Line<'_>]) {
+    let Some(last) = commits.last() else { return };
+    let place = |episode, at| {
+        let mut lines = lines.iter();
+        lines.position(|line| (line.episode, line.line) == (episode, at))
+    };
+    let last = place(last.episode, last.line);
+    for task in tasks {
+        if place(task.episode, task.line) < last {
+            task.what.push_str(" (on the list before the last commit)");
+        }
+    }
 }
 
 /// Those that were opened, and others that were merged or closed, each in its last state.

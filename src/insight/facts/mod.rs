@@ -14,8 +14,8 @@ mod words;
 use super::outcome::{Told, outcome};
 use crate::model::exchange::{ItemKind, words_of};
 use crate::model::finding::{Finding, TestCounts};
-use crate::model::summary::{Decision, SettingChange, Sourced, Summary, TestRuns};
-use crate::rules::decisions::decisions;
+use crate::model::summary::{Decision, Outcome, SettingChange, Sourced, Summary, TestRuns};
+use crate::rules::decisions::{decisions, sentences};
 use uuid::Uuid;
 
 /// One item of a session with where it stands.
@@ -54,16 +54,22 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
     let main = || lines.iter().filter(|line| line.main);
     let tasks = tasks::tasks(lines);
     let last_words = main().rev().find(|line| line.told.kind == ItemKind::Agent);
-    let objective = main().find_map(objective);
+    let bare = |line: &Line<'_>| asked(line, words::command);
+    let objective = main().find_map(|line| asked(line, words::objective));
+    let objective = objective.or_else(|| main().find_map(bare));
     let commits = history::commits(lines);
+    let outcome = outcome(main().rev().map(|line| line.told));
     let mut next = tasks.open;
+    if outcome == Some(Outcome::Completed) {
+        history::note_older(&mut next, &commits, lines);
+    }
     next.extend(history::unpushed(&commits));
     next.extend(asks::unanswered(lines));
     Summary {
         result: last_words.and_then(|line| Some(line.source(words::beginning(line.words())?))),
         requests: requests(lines, objective.as_ref()),
         objective,
-        outcome: outcome(main().rev().map(|line| line.told)),
+        outcome,
         completed: tasks.done,
         decisions: decided(lines).into_iter().take(DECISIONS_MAX).collect(),
         errors_resolved: errors::resolved(lines),
@@ -78,10 +84,10 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
     }
 }
 
-/// The first prompt that says something.
-fn objective(line: &Line<'_>) -> Option<Sourced<String>> {
-    let asked = line.told.kind == ItemKind::Prompt;
-    let said = asked.then(|| words::objective(line.words()))??;
+/// What a prompt asks for.
+fn asked(line: &Line<'_>, says: fn(&str) -> Option<String>) -> Option<Sourced<String>> {
+    let is_prompt = line.told.kind == ItemKind::Prompt;
+    let said = is_prompt.then(|| says(line.words()))??;
     Some(line.source(said))
 }
 
@@ -120,7 +126,7 @@ pub fn decided(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
         for finding in line.told.findings {
             all.extend(answered(finding, line).map(|decision| line.source(decision)));
         }
-        if matches!(line.told.kind, ItemKind::Prompt | ItemKind::Aside) {
+        if is_said(line) {
             let stated = decisions(line.words()).into_iter().map(|stated| Decision {
                 decision: stated.sentence.to_owned(),
                 instead_of: stated.instead_of.map(str::to_owned),
@@ -131,6 +137,29 @@ pub fn decided(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
     }
     all
 }
+
+/// What people stated, each sentence; questions and code are none.
+pub fn stated(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
+    let said = lines.iter().filter(|line| is_said(line));
+    let each = said.flat_map(|line| {
+        sentences(line.words()).map(|sentence| {
+            line.source(Decision {
+                decision: sentence.to_owned(),
+                ..Decision::default()
+            })
+        })
+    });
+    each.collect()
+}
+
+/// A person's words, not an agent's to another one.
+fn is_said(line: &Line<'_>) -> bool {
+    let by_people = matches!(line.told.kind, ItemKind::Prompt | ItemKind::Aside);
+    line.main && by_people && !line.told.text.starts_with(TASK)
+}
+
+/// What stands before the task of a sub-agent.
+const TASK: &str = "Task: ";
 
 /// An answer to the agent's question, or a plan that somebody approved.
 fn answered(finding: &Finding, line: &Line<'_>) -> Option<Decision> {

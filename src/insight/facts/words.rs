@@ -1,31 +1,52 @@
 //! People's words, shortened. Knows what stands around a request; refuses to paraphrase.
 
 use crate::model::exchange::is_bare_command;
+use crate::rules::words::sentence_end;
 
 /// An objective is at most so long: two sentences.
 const OBJECTIVE_CHARS_MAX: usize = 300;
 
 /// What a prompt asks for: its first prose, two sentences of it at most, and where that ends with a
-/// colon what follows; `None` where it is a bare command, or nothing but code, tags, addresses and
-/// what a terminal showed.
+/// colon what follows, with the address that the prompt names; `None` where it is a bare command, or
+/// nothing but code, tags, addresses and what a terminal showed.
 pub fn objective(prompt: &str) -> Option<String> {
     let text = asked(prompt)?;
-    Some(first_sentences(&text, 2, OBJECTIVE_CHARS_MAX))
+    let text = first_sentences(&text, 2, OBJECTIVE_CHARS_MAX);
+    let address = prompt.lines().map(str::trim).find(|line| is_address(line));
+    Some(match address.filter(|_| !text.contains("://")) {
+        Some(address) if address.len() < OBJECTIVE_CHARS_MAX => format!("{text} {address}"),
+        _ => text,
+    })
 }
 
-/// A prompt in a line: its first sentence, and the second where the first only agrees; `None` where
+/// A command that asks for work and says no more than its name; `None` for those that only drive the
+/// program.
+pub fn command(prompt: &str) -> Option<String> {
+    const DRIVE: [&str; 20] = [
+        "/clear", "/compact", "/config", "/context", "/cost", "/doctor", "/effort", "/exit",
+        "/fast", "/help", "/login", "/logout", "/mcp", "/model", "/plugin", "/quit", "/resume",
+        "/status", "/usage", "/rename",
+    ];
+    let name = prompt.trim();
+    let asks = name.starts_with('/') && is_bare_command(name) && !DRIVE.contains(&name);
+    asks.then(|| name.to_owned())
+}
+
+/// A prompt in a line: its first sentence, and more where that only agrees; `None` where
 /// [`objective`] is, or where all of it only agrees.
 pub fn request(prompt: &str) -> Option<String> {
     let text = asked(prompt)?;
     let agrees =
         |text: &str| text.is_ascii() && text.split_whitespace().count() < REQUEST_WORDS_MIN;
-    let first = first_sentences(&text, 1, REQUEST_CHARS_MAX);
-    match (agrees(&text), agrees(&first)) {
-        (true, _) => None,
-        (false, true) => Some(first_sentences(&text, 2, REQUEST_CHARS_MAX)),
-        (false, false) => Some(first),
+    if agrees(&text) {
+        return None;
     }
+    let firsts = (1..=REQUEST_SENTENCES_MAX).map(|n| first_sentences(&text, n, REQUEST_CHARS_MAX));
+    firsts.filter(|first| !agrees(first)).next()
 }
+
+/// More sentences that only agree: nothing is asked.
+const REQUEST_SENTENCES_MAX: usize = 4;
 
 /// One prompt of many, in a list.
 const REQUEST_CHARS_MAX: usize = 120;
@@ -44,7 +65,9 @@ pub fn beginning(words: &str) -> Option<String> {
         let fence = bare.starts_with("```");
         inside_code ^= fence;
         let is_rule = bare.chars().all(|c| matches!(c, '-' | '=' | '*' | '_'));
-        if fence || inside_code || is_rule || bare.starts_with('|') {
+        // `::git-push{…}` is for Codex' own window
+        let is_directive = bare.starts_with("::") && bare.ends_with('}');
+        if fence || inside_code || is_rule || is_directive || bare.starts_with('|') {
             continue;
         }
         if lines == BEGINNING_LINES_MAX || text.len() + line.len() > BEGINNING_BYTES_MAX {
@@ -72,6 +95,12 @@ fn asked(prompt: &str) -> Option<String> {
     if is_bare_command(prompt) || prompt.starts_with(['{', '<']) {
         return None;
     }
+    // what is asked stands behind what a terminal showed
+    let last = prompt.rsplit("\n\n").next().filter(|_| is_shell(prompt));
+    last.and_then(first_prose).or_else(|| first_prose(prompt))
+}
+
+fn first_prose(prompt: &str) -> Option<String> {
     let mut inside_code = false;
     let mut prose = prompt.lines().map(str::trim).filter(|line| {
         let fence = line.starts_with("```");
@@ -79,32 +108,61 @@ fn asked(prompt: &str) -> Option<String> {
         let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
         says && !inside_code && !fence && !is_pasted(line)
     });
-    let plain = |line: &str| folded(line.trim_start_matches(['#', '>', '-', '*', ' ']));
+    let plain = |line: &str| {
+        let line = line.trim_start_matches(['#', '>', '-', '*', ' ']);
+        folded(without_files(line))
+    };
     let mut text = plain(prose.next()?);
-    if text.ends_with(':')
+    let is_heading = text.split_whitespace().count() < REQUEST_WORDS_MIN
+        && text.ends_with(char::is_alphanumeric);
+    if (text.ends_with(':') || is_heading)
         && let Some(next) = prose.next()
     {
         let next = plain(next);
-        text.push(' ');
+        text.push_str(if is_heading { ": " } else { " " });
         text.push_str(next.strip_prefix("Plan: ").unwrap_or(&next));
     }
     Some(text)
 }
 
+/// Files that were dropped on the prompt stand before it, in quotes.
+fn without_files(line: &str) -> &str {
+    let mut rest = line;
+    while let Some((_, after)) = rest
+        .strip_prefix("'/")
+        .and_then(|file| file.split_once("' "))
+    {
+        rest = after.trim_start();
+    }
+    rest
+}
+
 /// What a terminal or an interface showed, a shell command, or nothing but an address or a path.
 fn is_pasted(line: &str) -> bool {
-    let shown = line.starts_with(['[', '!', '$', '➜', '┃', '│', '❯', '⏺', '╭']);
+    const PRINTED: [&str; 5] = ["error: ", "fatal: ", "hint: ", "warning: ", "Traceback ("];
+    let drawn = |c: char| ('\u{2190}'..='\u{2bff}').contains(&c) || c >= '\u{1f000}';
+    let shown = line.starts_with(['[', '!', '$']) || line.starts_with(drawn);
     let one_word = !line.contains(char::is_whitespace);
-    let address = one_word && (line.contains("://") || line.starts_with(['/', '~']));
-    shown || address
+    let place = is_address(line) || one_word && line.starts_with(['/', '~']);
+    shown || place || PRINTED.iter().any(|start| line.starts_with(start))
+}
+
+/// Where a shell waits for a command.
+fn is_shell(line: &str) -> bool {
+    line.starts_with(['➜', '❯', '$'])
+}
+
+fn is_address(line: &str) -> bool {
+    line.contains("://") && !line.contains(char::is_whitespace)
 }
 
 /// Fewer letters say nothing.
 const SAYS_CHARS_MIN: usize = 3;
 
-/// Whitespace folded, emphasis taken off.
+/// Whitespace folded, emphasis and borders taken off.
 pub fn folded(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let drawn = |word: &&str| !word.chars().all(|c| matches!(c, '│' | '┃'));
+    let words: Vec<&str> = text.split_whitespace().filter(drawn).collect();
     words.join(" ").replace("**", "")
 }
 
@@ -118,17 +176,9 @@ pub fn inside_parentheses(digest: &str) -> Option<&str> {
 }
 
 fn first_sentences(text: &str, sentences: usize, chars_max: usize) -> String {
-    let mut end = text.len();
-    let mut seen = 0;
-    for (at, c) in text.char_indices() {
-        let next = text[at + c.len_utf8()..].chars().next();
-        if matches!(c, '.' | '!' | '?') && next.is_none_or(char::is_whitespace) {
-            seen += 1;
-            if seen == sentences {
-                end = at + c.len_utf8();
-                break;
-            }
-        }
+    let mut end = 0;
+    for _ in 0..sentences {
+        end += sentence_end(&text[end..]);
     }
     let text = &text[..end];
     match text.char_indices().nth(chars_max) {
@@ -156,9 +206,27 @@ mod tests {
                 Some("Do this plan: Sort it"),
             ),
             ("See:", Some("See:")),
+            (
+                "I need: 1. Logs 2. Tests. Go. On.",
+                Some("I need: 1. Logs 2. Tests. Go."),
+            ),
             ("!git status\nwhy is it dirty?", Some("why is it dirty?")),
             ("➜ shop git:(main) ✗ git push\nfix CI", Some("fix CI")),
-            ("https://example.com/issues/1\nfix this", Some("fix this")),
+            (
+                "fix this\nhttps://example.com/issues/1",
+                Some("fix this https://example.com/issues/1"),
+            ),
+            ("'/a b.png' '/c.png' fix it all", Some("fix it all")),
+            (
+                "Low severity\n\nIt is wrapped twice.",
+                Some("Low severity: It is wrapped twice."),
+            ),
+            ("🐳 Building image\nwhy so slow?", Some("why so slow?")),
+            (
+                "➜ shop git push\nerror: no\n- try this\n\nplease fix. now",
+                Some("please fix. now"),
+            ),
+            ("one ┃ two │ three", Some("one two three")),
             ("/erk:pr-address --pr 7", Some("/erk:pr-address --pr 7")),
             ("~/shots/a.png", None),
             ("看看这个", Some("看看这个")),
@@ -166,6 +234,12 @@ mod tests {
             assert_eq!(objective(prompt).as_deref(), wants, "{prompt}");
         }
         assert_eq!(request("yes please"), None);
+        assert_eq!(
+            request("ok. uh. no. It is red."),
+            Some("ok. uh. no.".into())
+        );
+        assert_eq!(command("/init").as_deref(), Some("/init"));
+        assert_eq!((command("/clear"), command("/init all")), (None, None));
         let great = "Great. Commit it and open a pull request. Then rest.";
         let wants = "Great. Commit it and open a pull request.";
         assert_eq!(request(great).as_deref(), Some(wants));
@@ -178,7 +252,8 @@ mod tests {
     }
     #[test]
     fn a_beginning_is_what_reads_as_words() {
-        let words = "## Done\n\nAll pass.\n```\ncode\n```\n---\n| a | b |\n- one";
+        let words =
+            "## Done\n\nAll pass.\n::git-push{cwd=\"/p\"}\n```\ncode\n```\n---\n| a | b |\n- one";
         assert_eq!(beginning(words).as_deref(), Some("Done\nAll pass.\n- one"));
         let long = beginning(&"Many words here. ".repeat(90)).unwrap();
         assert!(long.len() < BEGINNING_BYTES_MAX, "{long}");

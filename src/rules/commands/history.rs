@@ -50,15 +50,23 @@ pub enum Deed {
     Stat,
     /// The last commit's changes are told by file.
     StatLast,
+    /// What runs in the background is asked for its output.
+    Poll,
 }
 
 /// What a command line does, in order. A scan for literals where it does nothing; else some
 /// microseconds.
 pub fn acts(line: &str) -> Vec<Act> {
     let mut acts = Vec::new();
-    if TABLE.hints.is_match(line) {
-        read(line, 0, &mut acts);
+    if !TABLE.hints.is_match(line) {
+        return acts;
     }
+    read(line, 0, &mut acts);
+    if TABLE.tries.is_match(line) {
+        let commits = acts.iter_mut().filter(|act| act.does == Deed::Commit);
+        commits.for_each(|act| act.names = None);
+    }
+    acts.extend(TABLE.polls.is_match(line).then(|| Act::of(Deed::Poll)));
     acts
 }
 
@@ -66,11 +74,17 @@ pub fn acts(line: &str) -> Vec<Act> {
 pub fn of_tool(name: &str) -> Option<Act> {
     let ends = |row: &&Tool| row.ends.iter().any(|end| name.ends_with(end.as_str()));
     let row = TABLE.tools.iter().find(ends)?;
-    Some(Act {
-        does: row.does,
-        names: None,
-        marked: false,
-    })
+    Some(Act::of(row.does))
+}
+
+impl Act {
+    fn of(does: Deed) -> Act {
+        Act {
+            does,
+            names: None,
+            marked: false,
+        }
+    }
 }
 
 fn read(line: &str, depth: u8, acts: &mut Vec<Act>) {
@@ -141,6 +155,8 @@ fn subject(args: &[Cow<'_, str>], simple: &Simple<'_>, inner: Option<&str>) -> O
 #[serde(deny_unknown_fields)]
 struct Written {
     hints: Vec<String>,
+    polls: Vec<String>,
+    tries: Vec<String>,
     proved: Vec<String>,
     refused: Vec<String>,
     unsent: Vec<String>,
@@ -218,6 +234,8 @@ pub fn printed() -> &'static Printed {
 
 struct Table {
     hints: AhoCorasick,
+    polls: AhoCorasick,
+    tries: AhoCorasick,
     rows: Vec<Row>,
     tools: Vec<Tool>,
     printed: Printed,
@@ -228,6 +246,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let words = |words: &[String]| AhoCorasick::new(words).expect("words");
     Table {
         hints: words(&written.hints),
+        polls: words(&written.polls),
+        tries: words(&written.tries),
         rows: written.commands,
         tools: written.tools,
         printed: Printed {

@@ -21,7 +21,8 @@ const FILES_MAX: usize = 200;
 /// own is believed, and of one that failed only what it printed before it did.
 pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     let acts = ended.call.acts();
-    let polled = ended.call.row.answer == Answer::Poll;
+    let asks = acts.iter().any(|act| act.does == Deed::Poll);
+    let polled = asks || ended.call.row.answer == Answer::Poll;
     let parts = ended.output.parts();
     let prints = || parts.iter().any(|part| PRINTED.is_match(*part));
     if acts.is_empty() && !(polled && prints()) {
@@ -33,7 +34,6 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
         told: &told,
         polled,
         worked: ended.status == Status::Ok,
-        cwd: ended.call.cwd,
     };
     let mut found = seen.stats();
     found.extend(seen.commits());
@@ -52,7 +52,6 @@ struct Seen<'a> {
     told: &'a [Cow<'a, str>; 2],
     polled: bool,
     worked: bool,
-    cwd: Option<&'a str>,
 }
 
 impl Seen<'_> {
@@ -141,8 +140,7 @@ impl Seen<'_> {
                 Deed::Merge => PullRequestState::Merged,
                 Deed::Close => PullRequestState::Closed,
                 Deed::Reopen => PullRequestState::Open,
-                Deed::Look => continue,
-                Deed::Commit | Deed::Push | Deed::Stat | Deed::StatLast => continue,
+                _ => continue,
             };
             found.push(Finding::PullRequestState {
                 named: act.names.clone().unwrap_or_default(),
@@ -197,7 +195,7 @@ impl Seen<'_> {
         };
         let stats = self.lines().filter_map(stat);
         let told = stats.map(|(path, added, removed)| Finding::Stat {
-            path: line::absolute(path, self.cwd),
+            path: path.to_owned(),
             added,
             removed,
             of,

@@ -155,6 +155,9 @@ fn what_ran_in_the_background_tells_its_commit_when_it_is_polled() {
     let sent = format!("{COMMITTED}\nTo github.com:us/shop.git\n   1..2  main -> main\n");
     assert_eq!(poll(&sent), [commit("1a2b3c4"), Finding::Pushed]);
     assert_eq!(poll("[server 1a2b3c4] listening"), []);
+    let script = "const r = await tools.write_stdin({session_id: 7, chars: ''}); text(r)";
+    let told = found("exec", json!({"input": script}), &ok(COMMITTED));
+    assert!(told.contains(&commit("1a2b3c4")), "{told:?}");
 }
 
 #[test]
@@ -256,8 +259,8 @@ fn a_diffstat_names_files_and_lines() {
     };
     let wants = |tree| {
         vec![
-            ("/p/src/a.rs".into(), 3, 1, tree),
-            ("/p/new.rs".into(), 0, 2, tree),
+            ("src/a.rs".into(), 3, 1, tree),
+            ("new.rs".into(), 0, 2, tree),
         ]
     };
     assert_eq!(of("git diff --stat"), wants(Tree::Work));
