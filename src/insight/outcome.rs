@@ -211,4 +211,41 @@ mod tests {
         let before = told(ItemKind::Prompt, "User: something else");
         assert_eq!(of(&[words, before, run(&red)]), Some(Outcome::Completed));
     }
+
+    #[test]
+    fn open_tasks_speak_against_words_until_a_commit_or_green_tests() {
+        let task = |id: Option<&str>, state| Task {
+            id: id.map(str::to_owned),
+            text: "t".into(),
+            state,
+        };
+        let plan = |state| vec![Finding::Plan(vec![task(None, state)])];
+        let (open, done) = (plan(TaskState::Open), plan(TaskState::Done));
+        let commit = vec![Finding::Commit {
+            hash: String::new(),
+            subject: "s".into(),
+        }];
+        let (begun, ended) = (
+            vec![Finding::Task(task(Some("1"), TaskState::Active))],
+            vec![Finding::Task(task(Some("1"), TaskState::Done))],
+        );
+        let green = tests(0);
+        let words = told(ItemKind::Agent, "Agent: All done.");
+        for (findings, wants) in [
+            (vec![&open], Outcome::InProgress),
+            (vec![&done, &open], Outcome::Completed),
+            (vec![&commit, &open], Outcome::Completed),
+            (vec![&green, &open], Outcome::Completed),
+            (vec![&open, &commit], Outcome::InProgress),
+            (vec![&begun], Outcome::InProgress),
+            (vec![&ended, &begun], Outcome::Completed),
+        ] {
+            let calls = findings.into_iter().map(|findings| Told {
+                findings,
+                ..told(ItemKind::Digest, "Action: x")
+            });
+            let items: Vec<Told<'_>> = [words].into_iter().chain(calls).collect();
+            assert_eq!(of(&items), Some(wants), "{items:?}");
+        }
+    }
 }

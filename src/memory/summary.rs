@@ -8,6 +8,7 @@ use crate::model::finding::{Mark, apart};
 use crate::model::summary::Summary;
 use crate::store::{Found, Store};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What MCP servers' tools are called.
 const MCP: &str = "mcp__";
@@ -45,13 +46,19 @@ impl<'e> Stored<'e> {
         })
     }
 
-    /// Its items. Where only sub-agents' logs are, the first one stands for the main log.
+    /// The stream of the main log; where only sub-agents' logs are, the one that says most.
+    fn main(&self) -> Option<&str> {
+        let mut items: BTreeMap<&str, usize> = BTreeMap::new();
+        for (found, marks) in self.episodes.iter().zip(&self.outlines) {
+            *items.entry(found.episode.stream.as_deref()?).or_default() += marks.len();
+        }
+        let most = items.into_iter().max_by_key(|(_, items)| *items);
+        most.map(|(stream, _)| stream)
+    }
+
+    /// Its items.
     pub fn lines(&self) -> Vec<Line<'_>> {
-        let streams = || self.episodes.iter().map(|found| &found.episode.stream);
-        let main = match streams().any(Option::is_none) {
-            true => &None,
-            false => streams().next().unwrap_or(&None),
-        };
+        let main = self.main();
         let mut lines = Vec::new();
         for (found, marks) in self.episodes.iter().zip(&self.outlines) {
             let episode = &found.episode;
@@ -66,7 +73,7 @@ impl<'e> Stored<'e> {
                             text,
                             findings: &mark.findings,
                         },
-                        main: episode.stream == *main,
+                        main: episode.stream.as_deref() == main,
                         episode: episode.id,
                         line: mark.line,
                     }),

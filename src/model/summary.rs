@@ -2,6 +2,7 @@
 //! how they are told.
 
 use super::finding::{PullRequestState, TestCounts};
+use super::namespace::is_of_windows;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -65,7 +66,7 @@ impl Summary {
     }
 
     /// Paths below `root` are told from there, those of worktrees in it or beside it from the worktree;
-    /// others by their name alone where `hides`.
+    /// other whole ones by their name alone where `hides`.
     pub fn shorten_paths(&mut self, root: &str, hides: bool) {
         const SEPARATORS: [char; 2] = ['/', '\\'];
         let shorten = |path: &mut String| {
@@ -101,7 +102,8 @@ impl Summary {
                 }
             });
             let within = within.or(beside);
-            let name = || path.rsplit(SEPARATORS).next().filter(|_| hides);
+            let whole = path.starts_with(['/', '\\', '~']) || is_of_windows(path);
+            let name = || path.rsplit(SEPARATORS).next().filter(|_| hides && whole);
             if let Some(short) = within.or_else(name) {
                 *path = short.to_owned();
             }

@@ -342,6 +342,23 @@ mod tests {
                 "b.x: 1 → 2",
             ),
             (
+                "a.yml",
+                "ports:\n  - \"8080:80\"\n  - ./src:/src",
+                "ports:\n  - \"80:80\"",
+                "",
+            ),
+            ("a.yaml", "# port: 1\nport: 1", "# port: 2\nport: 1", ""),
+            ("a.yaml", "- one\n- two", "- one\n- three", ""),
+            ("main.rs", "a = 1", "a = 2", ""),
+        ] {
+            assert_eq!(told(path, old, new).join("; "), wants, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_got_another_name_is_no_other_setting() {
+        for (path, old, new, wants) in [
+            (
                 "docker-compose.yml",
                 "services:\n  db:\n    image: pg\n    port: 1",
                 "services:\n  database:\n    image: pg\n    port: 2",
@@ -367,15 +384,6 @@ mod tests {
                 "b: true\nc: true\n",
                 "b: (none) → true; c: (none) → true; a: true → (none)",
             ),
-            (
-                "a.yml",
-                "ports:\n  - \"8080:80\"\n  - ./src:/src",
-                "ports:\n  - \"80:80\"",
-                "",
-            ),
-            ("a.yaml", "# port: 1\nport: 1", "# port: 2\nport: 1", ""),
-            ("a.yaml", "- one\n- two", "- one\n- three", ""),
-            ("main.rs", "a = 1", "a = 2", ""),
         ] {
             assert_eq!(told(path, old, new).join("; "), wants, "{path}");
         }

@@ -208,7 +208,7 @@ fn lines_of(log: &Path) -> Result<u64> {
     Ok(memchr::memchr_iter(b'\n', &content).count() as u64 + u64::from(cut))
 }
 
-fn logs_below(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+pub(super) fn logs_below(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
@@ -221,7 +221,7 @@ fn logs_below(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-fn corpus() -> Option<PathBuf> {
+pub(super) fn corpus() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     let corpus = std::env::var_os("CORPUS_DIR").map_or_else(beside, PathBuf::from);
     if !corpus.is_dir() {

@@ -6,6 +6,7 @@ mod cases;
 mod cli;
 mod consent;
 mod corpus;
+mod corpus_pages;
 mod delivery;
 mod delivery_trust;
 mod doctor;

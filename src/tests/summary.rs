@@ -152,10 +152,77 @@ fn why_names_the_decision_and_its_line_and_nothing_for_other_words() {
     assert_eq!(list[0]["session"], "aaaa");
     assert_eq!(list[0]["line"], 1);
     assert_eq!(list[0]["instead_of"], "signed cookies");
+    let shown = desk.run("sessionmill why redis for the sorted owls").stdout;
+    assert!(shown.contains("has 1 of 3 words: redis"), "{shown}");
     let other = desk.run("sessionmill why redis --project /w/notes");
     assert_eq!(other.exit, Exit::Failed, "{}", other.shown());
     let none = desk.run("sessionmill why postgres");
     assert_eq!(none.exit, Exit::Failed);
     assert!(none.stderr.contains("sessionmill search postgres"));
     assert_eq!(desk.run("sessionmill why did we").exit, Exit::Usage);
+}
+
+#[test]
+fn what_was_said_without_a_decision_stands_behind_the_decisions() {
+    let desk = written();
+    let found = desk.run("sessionmill why notes by date --json");
+    assert_eq!(found.exit, Exit::Failed, "nothing was decided");
+    let body = found.json();
+    assert_eq!(body["asked"], serde_json::json!(["notes", "date"]));
+    assert_eq!(body["decisions"], serde_json::json!([]));
+    assert_eq!(body["said"][0]["decision"], "Sort the notes by date.");
+    let shown = desk.run("sessionmill why notes by date").stdout;
+    assert!(shown.starts_with("said, not decided:\n"), "{shown}");
+    let third = desk.run("sessionmill why notes fly south --json").json();
+    assert_eq!(third["said"], serde_json::json!([]), "one word of three");
+}
+
+#[test]
+fn a_project_of_windows_is_found_from_any_machine() {
+    let desk = super::forget::desk();
+    let log = record("cccc", "user", "Sort the owls by size.", false)
+        + &record("cccc", "assistant", "Sorted.", false);
+    desk.write(".claude/projects/-d/cccc.jsonl", &log);
+    assert_eq!(desk.run("sessionmill run --all").exit, Exit::Done);
+    for path in ["d:/owls", "D:/owls"] {
+        let told = desk.run(&format!(
+            "sessionmill recap --since 2026-05-01 --project {path}"
+        ));
+        assert!(told.stdout.contains("Sort the owls"), "{}", told.shown());
+    }
+}
+
+#[test]
+fn a_session_of_which_only_a_sub_agents_log_is_here_has_its_page() {
+    let desk = super::forget::desk();
+    let log = record("dddd", "user", "Never use owls. Count the mice.", true)
+        + &record("dddd", "assistant", "There are three mice.", true);
+    desk.write(".claude/projects/-d/agent-a1b2c3d.jsonl", &log);
+    assert_eq!(desk.run("sessionmill run --all").exit, Exit::Done);
+    let shown = desk.run("sessionmill show dddd --json").json();
+    let summary = &shown["summary"];
+    assert_eq!(
+        summary["objective"]["what"],
+        "Never use owls. Count the mice."
+    );
+    assert_eq!(summary["result"]["what"], "There are three mice.");
+    assert_eq!(shown["session"]["outcome"], "completed");
+    assert_eq!(summary["decisions"], serde_json::json!([]), "nobody's");
+}
+
+/// A line of a log in a project on Windows.
+fn record(session: &str, kind: &str, words: &str, is_sub_agents: bool) -> String {
+    let nth = u8::from(kind == "assistant");
+    let record = serde_json::json!({
+        "type": kind,
+        "uuid": format!("00000000-0000-4000-8000-{session}0000000{nth}"),
+        "sessionId": session,
+        "isSidechain": is_sub_agents,
+        "agentId": is_sub_agents.then_some("a1b2c3d"),
+        "cwd": "D:\\owls",
+        "timestamp": format!("2026-05-20T10:0{nth}:00.000Z"),
+        "message": {"id": format!("{session}{nth}"), "role": kind,
+            "content": [{"type": "text", "text": words}]},
+    });
+    format!("{record}\n")
 }

@@ -45,6 +45,33 @@ fn questions(words: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::insight::outcome::Told;
+    use uuid::Uuid;
+
+    fn line(kind: ItemKind, text: &str) -> Line<'_> {
+        Line {
+            told: Told {
+                kind,
+                text,
+                findings: &[],
+            },
+            main: true,
+            episode: Uuid::nil(),
+            line: 1,
+        }
+    }
+
+    #[test]
+    fn a_question_is_open_until_somebody_answers() {
+        let asks = line(ItemKind::Agent, "Agent: Done. Shall I push it?");
+        let left = |lines: &[Line<'_>]| unanswered(lines).map(|asked| asked.what);
+        let wants = Some("Unanswered: Shall I push it?".to_owned());
+        assert_eq!(left(&[asks]), wants);
+        assert_eq!(left(&[asks, line(ItemKind::Prompt, "User: /exit")]), wants);
+        assert_eq!(left(&[asks, line(ItemKind::Prompt, "User: yes")]), None);
+        let call = line(ItemKind::Digest, "Action: Bash(ls) → ok");
+        assert_eq!(left(&[asks, call]), None);
+    }
 
     #[test]
     fn only_the_last_paragraph_asks() {

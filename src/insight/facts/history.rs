@@ -185,3 +185,134 @@ fn is_meant(known: &str, named: &str) -> bool {
     known == named
         || (known.starts_with('#') || named.starts_with('#')) && number(known) == number(named)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::outcome::Told;
+    use crate::model::exchange::ItemKind;
+    use uuid::Uuid;
+
+    fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
+        Line {
+            told: Told {
+                kind: ItemKind::Digest,
+                text,
+                findings,
+            },
+            main: true,
+            episode: Uuid::nil(),
+            line: n,
+        }
+    }
+
+    fn commit(subject: &str) -> [Finding; 1] {
+        [Finding::Commit {
+            hash: "1a2b3c4".into(),
+            subject: subject.into(),
+        }]
+    }
+
+    #[test]
+    fn commits_that_nobody_saw_pushed_are_left() {
+        let (first, second, third) = (commit("a"), commit("b"), commit("c"));
+        let pushed = [Finding::Pushed];
+        let lines = [
+            line(1, "", &first),
+            line(2, "", &pushed),
+            line(3, "", &second),
+        ];
+        let made = commits(&lines);
+        let told: Vec<bool> = made.iter().map(|commit| commit.what.pushed).collect();
+        assert_eq!(told, [true, false]);
+        let left = unpushed(&made).expect("one");
+        assert_eq!(
+            (left.what.as_str(), left.line),
+            ("Committed, not pushed: b", 3)
+        );
+        let more = commits(&[lines[2], line(4, "", &third)]);
+        let left = unpushed(&more).expect("two");
+        assert_eq!(left.what, "2 commits not pushed, the last: c");
+        assert_eq!(unpushed(&commits(&lines[..2])), None);
+    }
+
+    #[test]
+    fn a_task_that_is_older_than_the_last_commit_says_so() {
+        let made = commit("a");
+        let lines = [line(1, "", &[]), line(2, "", &made), line(3, "", &[])];
+        let mut tasks = [
+            lines[0].source("old".to_owned()),
+            lines[2].source("new".to_owned()),
+        ];
+        note_older(&mut tasks, &commits(&lines), &lines);
+        assert_eq!(tasks[0].what, "old (on the list before the last commit)");
+        assert_eq!(tasks[1].what, "new");
+    }
+
+    #[test]
+    fn a_pull_request_has_its_last_state_whatever_names_it() {
+        use PullRequestState::{Closed, Merged, Open};
+        let address = "https://github.com/us/shop/pull/7";
+        let state = |named: &str, state, done| Finding::PullRequestState {
+            named: named.into(),
+            state,
+            done,
+        };
+        let told = |findings: &[Finding]| -> Vec<(String, Option<PullRequestState>)> {
+            let all = pull_requests(&[line(1, "", findings)]).into_iter();
+            all.map(|pull| (pull.what.address, pull.what.state))
+                .collect()
+        };
+        let opened = || Finding::PullRequest(address.into());
+        let is = |state| vec![(address.to_owned(), state)];
+        assert_eq!(told(&[opened()]), is(None));
+        let merged = [opened(), state("#7", Merged, true)];
+        assert_eq!(told(&merged), is(Some(Merged)));
+        let closed = [opened(), state("", Closed, true)];
+        assert_eq!(told(&closed), is(Some(Closed)));
+        assert_eq!(told(&[opened(), state("#8", Open, false)]), is(None));
+        let other = vec![("#9".to_owned(), Some(Merged))];
+        assert_eq!(told(&[state("#9", Merged, true)]), other, "opened before");
+        assert_eq!(told(&[state("#9", Merged, false)]), [], "somebody else's");
+    }
+
+    #[test]
+    fn git_tells_the_files_that_no_call_changed() {
+        let stat = |path: &str, of| Finding::Stat {
+            path: path.into(),
+            added: 5,
+            removed: 0,
+            of,
+        };
+        let changed = [Finding::Changed {
+            path: "/p/src/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let staged = [
+            stat("src/a.rs", Tree::Staged),
+            stat("src/b.rs", Tree::Staged),
+        ];
+        let (work, last) = ([stat("c.rs", Tree::Work)], [stat("d.rs", Tree::Last)]);
+        let made = commit("a");
+        let told = |lines: &[Line<'_>]| -> Vec<String> {
+            let files = files(lines).into_iter();
+            files
+                .map(|file| format!("{} {}", file.what.path, file.what.by_git))
+                .collect()
+        };
+        let edit = line(1, "", &changed);
+        let own = || "/p/src/a.rs false".to_owned();
+        let committed = [edit, line(2, "", &staged), line(3, "", &made)];
+        assert_eq!(told(&committed), [own(), "src/b.rs true".into()]);
+        // nobody knows whose changes these are
+        assert_eq!(told(&committed[..2]), [own()]);
+        assert_eq!(told(&[edit, line(2, "", &work)]), [own()]);
+        let helped = line(2, "Action: Task(\"mend it\") → done", &[]);
+        let after = [edit, helped, line(3, "", &work)];
+        assert_eq!(told(&after), [own(), "c.rs true".into()]);
+        assert_eq!(told(&[edit, line(2, "", &last)]), [own()]);
+        let shown = [line(1, "", &made), line(2, "", &last)];
+        assert_eq!(told(&shown), ["d.rs true"]);
+    }
+}

@@ -249,3 +249,37 @@ fn full<'c>(runs: &[(&Line<'_>, &'c TestCounts)], last: &TestCounts) -> Option<&
     let mut large = same.filter(|run| size(run) * 10 >= most * 9);
     large.next_back().filter(|_| size(last) * 2 < most)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_some_tests_stands_beside_the_last_run_of_all() {
+        let run = |passed, runner: &str| {
+            Finding::Tests(TestCounts {
+                runner: runner.into(),
+                passed,
+                ..TestCounts::default()
+            })
+        };
+        let full = |findings: &[Finding]| {
+            let line = Line {
+                told: Told {
+                    kind: ItemKind::Digest,
+                    text: "",
+                    findings,
+                },
+                main: true,
+                episode: Uuid::nil(),
+                line: 1,
+            };
+            let runs = tests(&[line]).expect("runs").what;
+            runs.full.map(|full| full.passed)
+        };
+        let all = [run(90, "jest"), run(95, "jest"), run(3, "jest")];
+        assert_eq!(full(&all), Some(95));
+        assert_eq!(full(&all[..2]), None, "the last one is of all");
+        assert_eq!(full(&[run(90, "jest"), run(3, "pytest")]), None);
+    }
+}

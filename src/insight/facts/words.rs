@@ -1,7 +1,7 @@
 //! People's words, shortened. Knows what stands around a request; refuses to paraphrase.
 
 use crate::model::exchange::is_bare_command;
-use crate::rules::words::sentence_end;
+use crate::rules::words::{sentence_end, sentences};
 
 /// An objective is at most so long: two sentences.
 const OBJECTIVE_CHARS_MAX: usize = 300;
@@ -41,8 +41,9 @@ pub fn request(prompt: &str) -> Option<String> {
     if agrees(&text) {
         return None;
     }
-    let firsts = (1..=REQUEST_SENTENCES_MAX).map(|n| first_sentences(&text, n, REQUEST_CHARS_MAX));
-    firsts.filter(|first| !agrees(first)).next()
+    let mut firsts =
+        (1..=REQUEST_SENTENCES_MAX).map(|n| first_sentences(&text, n, REQUEST_CHARS_MAX));
+    firsts.find(|first| !sentences(first).all(agrees))
 }
 
 /// More sentences that only agree: nothing is asked.
@@ -139,12 +140,19 @@ fn without_files(line: &str) -> &str {
 
 /// What a terminal or an interface showed, a shell command, or nothing but an address or a path.
 fn is_pasted(line: &str) -> bool {
-    const PRINTED: [&str; 5] = ["error: ", "fatal: ", "hint: ", "warning: ", "Traceback ("];
+    const PRINTED: [&str; 6] = [
+        "error: ",
+        "fatal: ",
+        "hint: ",
+        "warning: ",
+        "Traceback (",
+        "=> ",
+    ];
     let drawn = |c: char| ('\u{2190}'..='\u{2bff}').contains(&c) || c >= '\u{1f000}';
     let shown = line.starts_with(['[', '!', '$']) || line.starts_with(drawn);
     let one_word = !line.contains(char::is_whitespace);
     let place = is_address(line) || one_word && line.starts_with(['/', '~']);
-    shown || place || PRINTED.iter().any(|start| line.starts_with(start))
+    shown || place || line.contains("····") || PRINTED.iter().any(|start| line.starts_with(start))
 }
 
 /// Where a shell waits for a command.
@@ -235,8 +243,8 @@ mod tests {
         }
         assert_eq!(request("yes please"), None);
         assert_eq!(
-            request("ok. uh. no. It is red."),
-            Some("ok. uh. no.".into())
+            request("ok. uh. no. It is red. Go."),
+            Some("ok. uh. no. It is red.".into())
         );
         assert_eq!(command("/init").as_deref(), Some("/init"));
         assert_eq!((command("/clear"), command("/init all")), (None, None));

@@ -1,12 +1,13 @@
 //! A summary as Markdown (SPEC 003 § 4.2, D41). Knows headings and order; refuses to know where a
 //! summary comes from.
 
+mod changes;
+
 use crate::model::finding::TestCounts;
 use crate::model::summary::{
-    Commit, Decision, Explanation, FileChange, PullRequest, Resolution, SettingChange, Sourced,
-    Summary, Told, ToldDecision, ToldError, Why,
+    Commit, Decision, Explanation, PullRequest, Resolution, Sourced, Summary, Told, ToldDecision,
+    ToldError, Why,
 };
-use crate::rules::paths::is_throwaway;
 use std::fmt::Write;
 
 /// What stands above a page.
@@ -45,13 +46,14 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     let errors = summary.errors_resolved.iter().map(|e| resolved(&e.what));
     let told_errors = told.errors_resolved.iter().map(told_error);
     section(&mut out, "Errors Resolved", errors.chain(told_errors));
-    section(&mut out, "Configuration Changes", settings(summary, told));
+    let settings = changes::settings(summary, told);
+    section(&mut out, "Configuration Changes", settings);
     section(&mut out, "Discoveries", said(&told.discoveries));
     let decisions = summary.decisions.iter().map(|d| decision(&d.what));
     let told_decisions = told.decisions.iter().map(told_decision);
     section(&mut out, "Key Decisions", decisions.chain(told_decisions));
     section(&mut out, "Test Results", tests(summary, told));
-    section(&mut out, "Files Modified", files(summary, told));
+    section(&mut out, "Files Modified", changes::files(summary, told));
     section(&mut out, "Commits", bullets(&summary.commits, commit));
     let pulls = bullets(&summary.pull_requests, pull_request);
     section(&mut out, "Pull Requests", pulls);
@@ -151,70 +153,6 @@ fn alternatives(why: &Why) -> String {
     }
 }
 
-/// A table; of reasons only where there are some.
-fn settings(summary: &Summary, told: &Told) -> Vec<String> {
-    let facts = removed_together(&summary.config_changes);
-    let changes: Vec<&SettingChange> = facts.iter().chain(&told.config_changes).collect();
-    if changes.is_empty() {
-        return Vec::new();
-    }
-    let has_reasons = changes.iter().any(|change| change.reason.is_some());
-    let (title, rule) = if has_reasons {
-        (" Reason |", " --- |")
-    } else {
-        ("", "")
-    };
-    let mut lines = vec![format!(
-        "| File | Setting | Change |{title}\n| --- | --- | --- |{rule}"
-    )];
-    lines.extend(changes.iter().map(|change| {
-        let value = |value: &Option<String>| cell(value.as_deref().unwrap_or("(none)"));
-        let (file, setting) = (cell(&change.file), cell(&change.setting));
-        let (old, new) = match &change.renamed {
-            Some(now) => ("renamed".to_owned(), cell(now)),
-            None => (value(&change.old), value(&change.new)),
-        };
-        let reason = inline(change.reason.as_deref().unwrap_or_default());
-        let reason = has_reasons.then(|| format!(" {} |", cell(&reason)));
-        let reason = reason.unwrap_or_default();
-        format!("| {file} | {setting} | {old} → {new} |{reason}")
-    }));
-    lines
-}
-
-/// Settings that went with one edit of a file, in one row.
-fn removed_together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
-    let is_gone = |change: &SettingChange| change.new.is_none() && change.renamed.is_none();
-    let together = |change: &Sourced<SettingChange>| {
-        let same = changes.iter().filter(|other| {
-            is_gone(&other.what)
-                && other.what.file == change.what.file
-                && (other.episode, other.line) == (change.episode, change.line)
-        });
-        same.map(|other| other.what.setting.as_str()).collect()
-    };
-    let mut told = Vec::new();
-    for change in changes {
-        let gone: Vec<&str> = match is_gone(&change.what) {
-            true => together(change),
-            false => Vec::new(),
-        };
-        if gone.len() < REMOVED_MIN {
-            told.push(change.what.clone());
-        } else if gone.first() == Some(&change.what.setting.as_str()) {
-            told.push(SettingChange {
-                setting: format!("{} and {} more", gone[0], gone.len() - 1),
-                old: Some(format!("{} settings", gone.len())),
-                ..change.what.clone()
-            });
-        }
-    }
-    told
-}
-
-/// Fewer may each have a row.
-const REMOVED_MIN: usize = 4;
-
 /// `1a2b3c4 Fix the login (pushed)`.
 pub fn commit(commit: &Commit) -> String {
     let hash = match commit.hash.as_str() {
@@ -230,62 +168,6 @@ pub fn pull_request(pull: &PullRequest) -> String {
     let state = pull.state.map(|state| format!(" ({})", state.as_str()));
     format!("{}{}", pull.address, state.unwrap_or_default())
 }
-
-fn files(summary: &Summary, told: &Told) -> Vec<String> {
-    let is_kept = |file: &&Sourced<FileChange>| !is_throwaway(&file.what.path);
-    let kept = || summary.files_modified.iter().filter(is_kept);
-    let folder = shared_folder(kept().map(|file| file.what.path.as_str()));
-    let head = folder.map(|folder| format!("In `{folder}`:"));
-    let facts = kept().map(|file| {
-        let FileChange {
-            path,
-            added,
-            removed,
-            by_git,
-            ..
-        } = &file.what;
-        let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
-        let by_git = if *by_git { " (from git)" } else { "" };
-        format!("- `{path}` +{added} −{removed}{by_git}")
-    });
-    let model = told
-        .files_modified
-        .iter()
-        .map(|path| format!("- `{}`", path.replace('`', "'")));
-    let mut lines: Vec<String> = head.into_iter().chain(facts).chain(model).collect();
-    match summary.files_modified.len() - kept().count() {
-        0 => {}
-        1 => lines.push("- and a scratch file".to_owned()),
-        scratch => lines.push(format!("- and {scratch} scratch files")),
-    }
-    if lines.is_empty() && !told.discoveries.is_empty() {
-        lines.push("- (none - exploration only)".to_owned());
-    }
-    lines
-}
-
-/// The folder that holds most of the whole paths, where it is long enough to be told once: paths in a
-/// project are told from there already.
-fn shared_folder<'p>(paths: impl Iterator<Item = &'p str>) -> Option<&'p str> {
-    let whole: Vec<&str> = paths.filter(|path| path.starts_with('/')).collect();
-    let first = *whole.get(whole.len() / 2)?;
-    let mut folder = first;
-    while let Some(at) = folder.trim_end_matches('/').rfind('/') {
-        folder = &first[..=at];
-        let inside = whole.iter().filter(|path| path.starts_with(folder)).count();
-        if folder.len() < FOLDER_BYTES_MIN {
-            return None;
-        }
-        if inside >= FOLDER_FILES_MIN && inside * 5 >= whole.len() * 4 {
-            return Some(folder);
-        }
-    }
-    None
-}
-
-/// Shorter folders may stand at each file.
-const FOLDER_BYTES_MIN: usize = 24;
-const FOLDER_FILES_MIN: usize = 3;
 
 /// A heading names an error.
 const HEADING_CHARS_MAX: usize = 60;
@@ -390,7 +272,7 @@ fn inline(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::summary::{Outcome, TestRuns};
+    use crate::model::summary::{Outcome, SettingChange, TestRuns};
     use uuid::Uuid;
 
     fn sourced<T>(what: T) -> Sourced<T> {
@@ -584,19 +466,5 @@ mod tests {
         ] {
             assert_eq!(inline(words), wants);
         }
-    }
-    #[test]
-    fn a_long_folder_that_files_share_is_told_once() {
-        let long = "/home/ada/shop__worktrees/a-branch/";
-        let paths = ["src/a.rs", "src/b.rs", "docs/c.md"].map(|path| format!("{long}{path}"));
-        let shared =
-            |paths: &[String]| shared_folder(paths.iter().map(String::as_str)).map(str::to_owned);
-        assert_eq!(shared(&paths).as_deref(), Some(long));
-        assert_eq!(shared(&paths[..2]), None);
-        assert_eq!(shared(&["src/a.rs".to_owned()]), None);
-        assert_eq!(
-            shared(&["a", "b", "c"].map(|name| format!("/p/{name}"))),
-            None
-        );
     }
 }

@@ -1,0 +1,211 @@
+//! What a session changed, as Markdown: settings and files. Knows rows; refuses to know sections.
+
+use super::{cell, inline};
+use crate::model::summary::{FileChange, SettingChange, Sourced, Summary, Told};
+use crate::rules::paths::is_throwaway;
+
+/// A table; of reasons only where there are some.
+pub fn settings(summary: &Summary, told: &Told) -> Vec<String> {
+    let facts = removed_together(&summary.config_changes);
+    let changes: Vec<&SettingChange> = facts.iter().chain(&told.config_changes).collect();
+    if changes.is_empty() {
+        return Vec::new();
+    }
+    let has_reasons = changes.iter().any(|change| change.reason.is_some());
+    let (title, rule) = if has_reasons {
+        (" Reason |", " --- |")
+    } else {
+        ("", "")
+    };
+    let mut lines = vec![format!(
+        "| File | Setting | Change |{title}\n| --- | --- | --- |{rule}"
+    )];
+    lines.extend(changes.iter().map(|change| {
+        let value = |value: &Option<String>| cell(value.as_deref().unwrap_or("(none)"));
+        let (file, setting) = (cell(&change.file), cell(&change.setting));
+        let (old, new) = match &change.renamed {
+            Some(now) => ("renamed".to_owned(), cell(now)),
+            None => (value(&change.old), value(&change.new)),
+        };
+        let reason = inline(change.reason.as_deref().unwrap_or_default());
+        let reason = has_reasons.then(|| format!(" {} |", cell(&reason)));
+        let reason = reason.unwrap_or_default();
+        format!("| {file} | {setting} | {old} → {new} |{reason}")
+    }));
+    lines
+}
+
+/// Settings that went with one edit of a file, in one row.
+fn removed_together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
+    let is_gone = |change: &SettingChange| change.new.is_none() && change.renamed.is_none();
+    let together = |change: &Sourced<SettingChange>| {
+        let same = changes.iter().filter(|other| {
+            is_gone(&other.what)
+                && other.what.file == change.what.file
+                && (other.episode, other.line) == (change.episode, change.line)
+        });
+        same.map(|other| other.what.setting.as_str()).collect()
+    };
+    let mut told = Vec::new();
+    for change in changes {
+        let gone: Vec<&str> = match is_gone(&change.what) {
+            true => together(change),
+            false => Vec::new(),
+        };
+        if gone.len() < REMOVED_MIN {
+            told.push(change.what.clone());
+        } else if gone.first() == Some(&change.what.setting.as_str()) {
+            told.push(SettingChange {
+                setting: format!("{} and {} more", gone[0], gone.len() - 1),
+                old: Some(format!("{} settings", gone.len())),
+                ..change.what.clone()
+            });
+        }
+    }
+    told
+}
+
+/// Fewer may each have a row.
+const REMOVED_MIN: usize = 4;
+
+/// Scratch files are only counted.
+pub fn files(summary: &Summary, told: &Told) -> Vec<String> {
+    let is_kept = |file: &&Sourced<FileChange>| !is_throwaway(&file.what.path);
+    let kept = || summary.files_modified.iter().filter(is_kept);
+    let folder = shared_folder(kept().map(|file| file.what.path.as_str()));
+    let head = folder.map(|folder| format!("In `{folder}`:"));
+    let facts = kept().map(|file| {
+        let FileChange {
+            path,
+            added,
+            removed,
+            by_git,
+            ..
+        } = &file.what;
+        let path = folder.and_then(|f| path.strip_prefix(f)).unwrap_or(path);
+        let by_git = if *by_git { " (from git)" } else { "" };
+        format!("- `{path}` +{added} −{removed}{by_git}")
+    });
+    let model = told
+        .files_modified
+        .iter()
+        .map(|path| format!("- `{}`", path.replace('`', "'")));
+    let mut lines: Vec<String> = head.into_iter().chain(facts).chain(model).collect();
+    match summary.files_modified.len() - kept().count() {
+        0 => {}
+        1 => lines.push("- and a scratch file".to_owned()),
+        scratch => lines.push(format!("- and {scratch} scratch files")),
+    }
+    if lines.is_empty() && !told.discoveries.is_empty() {
+        lines.push("- (none - exploration only)".to_owned());
+    }
+    lines
+}
+
+/// The folder that holds most of the whole paths, where it is long enough to be told once: paths in a
+/// project are told from there already.
+fn shared_folder<'p>(paths: impl Iterator<Item = &'p str>) -> Option<&'p str> {
+    let whole: Vec<&str> = paths.filter(|path| path.starts_with('/')).collect();
+    let first = *whole.get(whole.len() / 2)?;
+    let mut folder = first;
+    while let Some(at) = folder.trim_end_matches('/').rfind('/') {
+        folder = &first[..=at];
+        let inside = whole.iter().filter(|path| path.starts_with(folder)).count();
+        if folder.len() < FOLDER_BYTES_MIN {
+            return None;
+        }
+        if inside >= FOLDER_FILES_MIN && inside * 5 >= whole.len() * 4 {
+            return Some(folder);
+        }
+    }
+    None
+}
+
+/// Shorter folders may stand at each file.
+const FOLDER_BYTES_MIN: usize = 24;
+const FOLDER_FILES_MIN: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn sourced<T>(line: u64, what: T) -> Sourced<T> {
+        Sourced {
+            what,
+            episode: Uuid::nil(),
+            line,
+        }
+    }
+
+    fn change(setting: &str, old: Option<&str>, new: Option<&str>) -> SettingChange {
+        SettingChange {
+            file: "a.yml".into(),
+            setting: setting.into(),
+            old: old.map(str::to_owned),
+            new: new.map(str::to_owned),
+            ..SettingChange::default()
+        }
+    }
+
+    #[test]
+    fn what_went_together_and_what_got_another_name_are_one_row_each() {
+        let gone = ["a", "b", "c", "d"].map(|name| sourced(1, change(name, Some("1"), None)));
+        let renamed = SettingChange {
+            renamed: Some("database".into()),
+            ..change("db", None, None)
+        };
+        let mut summary = Summary {
+            config_changes: gone.to_vec(),
+            ..Summary::default()
+        };
+        summary.config_changes.push(sourced(2, renamed));
+        summary
+            .config_changes
+            .push(sourced(3, change("e", Some("1"), None)));
+        let rows = settings(&summary, &Told::default());
+        assert_eq!(
+            rows[1..],
+            [
+                "| a.yml | a and 3 more | 4 settings → (none) |",
+                "| a.yml | db | renamed → database |",
+                "| a.yml | e | 1 → (none) |",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_that_only_git_tells_says_so() {
+        let file = |path: &str, by_git: bool| {
+            let file = FileChange {
+                path: path.into(),
+                added: 2,
+                removed: 1,
+                edits: u64::from(!by_git),
+                by_git,
+            };
+            sourced(1, file)
+        };
+        let summary = Summary {
+            files_modified: vec![file("a.rs", false), file("b.rs", true)],
+            ..Summary::default()
+        };
+        let lines = files(&summary, &Told::default());
+        assert_eq!(lines, ["- `a.rs` +2 −1", "- `b.rs` +2 −1 (from git)"]);
+    }
+
+    #[test]
+    fn a_long_folder_that_files_share_is_told_once() {
+        let long = "/home/ada/shop__worktrees/a-branch/";
+        let paths = ["src/a.rs", "src/b.rs", "docs/c.md"].map(|path| format!("{long}{path}"));
+        let shared =
+            |paths: &[String]| shared_folder(paths.iter().map(String::as_str)).map(str::to_owned);
+        assert_eq!(shared(&paths).as_deref(), Some(long));
+        assert_eq!(shared(&paths[..2]), None);
+        assert_eq!(shared(&["src/a.rs".to_owned()]), None);
+        assert_eq!(
+            shared(&["a", "b", "c"].map(|name| format!("/p/{name}"))),
+            None
+        );
+    }
+}
