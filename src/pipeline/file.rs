@@ -87,8 +87,8 @@ impl Rules {
 }
 
 /// Counts what is derived from records, so that `status` knows episodes that an older program made
-/// without it. 1: outlines and findings.
-const DERIVED: u8 = 1;
+/// without it. 1: outlines and findings. 2: pushes, states of pull requests, diffstats, names that changed.
+const DERIVED: u8 = 2;
 
 /// One file to read.
 #[derive(Debug)]

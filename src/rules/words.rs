@@ -40,12 +40,14 @@ pub fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Bytes of the first sentence with its mark; all of a text without one. A mark ends a sentence where
-/// whitespace follows; the dot of `1.` numbers what follows.
+/// whitespace follows; the dot of `1.` numbers what follows, that of `e.g.` only shortens.
 pub fn sentence_end(text: &str) -> usize {
     let marks = text.match_indices(['.', '!', '?']);
     let mut ends = marks.filter_map(|(at, mark)| {
         let after = &text[at + mark.len()..];
-        let ends = after.starts_with(char::is_whitespace) && !is_number(&text[..at]);
+        let before = &text[..at];
+        let shortens = SHORT.iter().any(|short| before.ends_with(short));
+        let ends = after.starts_with(char::is_whitespace) && !shortens && !is_number(before);
         ends.then_some(at + mark.len())
     });
     ends.next().unwrap_or(text.len())
@@ -62,6 +64,9 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Their last dot ends no sentence.
+const SHORT: [&str; 4] = ["e.g", "i.e", " vs", " cf"];
+
 fn is_number(before: &str) -> bool {
     let rest = before.trim_end_matches(|c: char| c.is_ascii_digit());
     (1..=2).contains(&(before.len() - rest.len())) && (rest.is_empty() || rest.ends_with(' '))
@@ -73,9 +78,10 @@ mod tests {
 
     #[test]
     fn a_sentence_ends_where_whitespace_follows_its_mark() {
-        let text = "Use settings.json. Why? 1. It is read 2. It is small. In 2026. Done";
+        let text =
+            "Use settings.json (e.g. here). Why? 1. It is read 2. It is small. In 2026. Done";
         let wants = [
-            "Use settings.json.",
+            "Use settings.json (e.g. here).",
             "Why?",
             "1. It is read 2. It is small.",
             "In 2026.",

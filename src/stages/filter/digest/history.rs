@@ -24,8 +24,8 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     let asks = acts.iter().any(|act| act.does == Deed::Poll);
     let polled = asks || ended.call.row.answer == Answer::Poll;
     let parts = ended.output.parts();
-    let prints = || parts.iter().any(|part| PRINTED.is_match(*part));
-    if acts.is_empty() && !(polled && prints()) {
+    let prints = |part: &&str| part.starts_with("To ") || PRINTED.is_match(*part);
+    if acts.is_empty() && !(polled && parts.iter().any(prints)) {
         return Vec::new();
     }
     let told = ended.output.told();

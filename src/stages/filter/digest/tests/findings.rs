@@ -191,7 +191,7 @@ fn pull_request(named: &str, state: PullRequestState, done: bool) -> Finding {
 #[test]
 fn a_pull_request_is_told_with_its_state() {
     use PullRequestState::{Closed, Draft, Merged, Open};
-    let opened = Finding::PullRequest(ADDRESS.into());
+    let opened = || Finding::PullRequest(ADDRESS.into());
     let printed = format!("remote: https://github.com/us/shop/pull/new/fix\n{ADDRESS}\n");
     let json = format!(r#"{{"body":"\"state\":\"MERGED\"","state":"OPEN","url":"{ADDRESS}"}}"#);
     let told = |command: &str, output: &str| {
@@ -201,14 +201,11 @@ fn a_pull_request_is_told_with_its_state() {
     };
     assert_eq!(
         told("git push && gh pr create --fill", &printed),
-        [opened.clone()]
+        [opened()]
     );
     assert_eq!(told("gh pr list", &printed), []);
     let draft = pull_request(ADDRESS, Draft, true);
-    assert_eq!(
-        told("gh pr create --draft", ADDRESS),
-        [opened.clone(), draft]
-    );
+    assert_eq!(told("gh pr create --draft", ADDRESS), [opened(), draft]);
     assert_eq!(
         told("gh pr merge 7 --squash", ""),
         [pull_request("#7", Merged, true)]
@@ -233,7 +230,7 @@ fn a_pull_request_is_told_with_its_state() {
     let by_tool = |tool: &str, answer: &str| found(tool, json!({"title": "x"}), &ok(answer));
     assert_eq!(
         by_tool("mcp__github__create_pull_request", &answer),
-        [opened]
+        [opened()]
     );
     let closed = answer.replace("open", "closed");
     let wants = pull_request(ADDRESS, Closed, false);
