@@ -58,6 +58,8 @@ fn summary(log: &Path, corpus: &Path) -> Result<Summary> {
     let row = store.sessions(&Default::default())?.pop();
     let session = row.context("a session")?.session;
     let mut summary = summary_of(&store, &store.episodes(&session.id)?)?;
+    let files = &mut summary.files_modified;
+    files.retain(|file| !is_throwaway(&file.what.path));
     summary.shorten_paths(&session.project_path, true);
     Ok(summary)
 }
@@ -79,8 +81,8 @@ fn made_of(summary: &Summary) -> String {
             full.unwrap_or_default()
         );
     }
-    let files = summary.files_modified.iter().map(|file| &file.what);
-    for file in files.filter(|file| !is_throwaway(&file.path)) {
+    for file in &summary.files_modified {
+        let file = &file.what;
         let by_git = if file.by_git { " by git" } else { "" };
         let lines = format!("+{} −{}", file.added, file.removed);
         let _ = writeln!(out, "file: {} {lines}{by_git}", file.path);
