@@ -4,6 +4,7 @@
 use super::env::{Env, Home};
 use super::exclude::{Excluded, glob};
 use super::layers::{Layers, Origin};
+use super::memory::{Memory, memory};
 use super::sinks::{DeliveryLimits, Sink, delivery, sinks};
 use super::summarizing::{Summarizing, summarizing};
 use super::wire::{
@@ -63,6 +64,8 @@ pub struct Config {
     pub sinks: Vec<Sink>,
     /// How much is delivered, and when it is tried again.
     pub delivery: DeliveryLimits,
+    /// Gating, scopes, recall and promotion (`graphiti`).
+    pub memory: Memory,
     /// What kind of work it was.
     pub scoring: Scoring,
     /// The language model that is asked about unknown tools; `None`: none.
@@ -182,6 +185,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         summarizing: summarizing(layers, &tracking.summarization, env)?,
         sinks: sinks(layers, &wire, env)?,
         delivery: delivery(layers, &wire)?,
+        memory: memory(layers, &wire)?,
         scoring: scoring(layers, &wire, env)?,
         llm: llm(layers, &wire)?,
         schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,

@@ -24,6 +24,7 @@ pub mod ledger;
 pub mod llm;
 pub mod namespace;
 pub mod policy;
+pub mod scope;
 pub mod session;
 pub mod source;
 pub mod summary;
