@@ -21,10 +21,13 @@ mod human;
 mod insights;
 mod keys;
 mod ledger;
+mod memories;
+mod memory;
 mod notify;
 mod out;
 mod places;
 mod plan;
+mod promote;
 mod recap;
 mod redact;
 mod run;
@@ -129,6 +132,8 @@ enum Command {
     Enable(enable::EnableArgs),
     Disable(enable::DisableArgs),
     Consent(consent::Args),
+    Promote(promote::Args),
+    Memories(memories::Args),
     Forget(forget::Args),
     Config(config::Args),
     Schedule(schedule::Args),
@@ -155,6 +160,8 @@ impl Command {
             Command::Enable(args) => enable::enable(args, ctx),
             Command::Disable(args) => enable::disable(args, ctx),
             Command::Consent(args) => consent::run(args, ctx),
+            Command::Promote(args) => promote::run(args, ctx),
+            Command::Memories(args) => memories::run(args, ctx),
             Command::Forget(args) => forget::run(args, ctx),
             Command::Config(args) => config::run(args, ctx),
             Command::Schedule(args) => schedule::run(args, ctx),

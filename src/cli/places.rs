@@ -147,6 +147,11 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
     Ok(Reach { scope, project })
 }
 
+/// The root of the project that is meant: a path's as people type it, else the present one's.
+pub fn present(path: Option<&Path>, ctx: &Ctx) -> String {
+    root(path.unwrap_or(Path::new(".")), ctx)
+}
+
 /// The project that a path means: `.` is the repository around it, anything else itself.
 fn root(path: &Path, ctx: &Ctx) -> String {
     let full = ctx.env.cwd.join(path);

@@ -136,6 +136,7 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
         None if hit.source == EpisodeSource::SessionSummary => {
             format!("{}, summary", hit.agent.as_str())
         }
+        None if hit.source == EpisodeSource::Text => "memory".to_owned(),
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
     ctx.out
@@ -176,13 +177,13 @@ fn document(hit: &Hit, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
         "session_title": hit.session_title,
         "namespace": hit.namespace,
         "project_path": hit.project_path,
-        "agent": hit.agent.as_str(),
+        "agent": hit.is_of_a_log().then(|| hit.agent.as_str()),
         "source": hit.source.as_str(),
         "stream": hit.stream,
         "part": hit.part,
         "sealed": hit.sealed,
         "valid_at": hit.valid_at.map(|t| t.rfc3339_millis()),
-        "path": hit.path,
+        "path": hit.is_of_a_log().then_some(&hit.path),
         "bytes": [hit.bytes.from, hit.bytes.to],
         "lines": [hit.lines.0, hit.lines.1],
         "score": hit.score,

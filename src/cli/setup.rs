@@ -84,6 +84,10 @@ pub fn rules(config: &Config, host: &str, screen: Screen, classifier: Classifier
         hides_paths: !config.include_project_path,
         redactor: screen.redactor,
         markers: Arc::new(screen.markers),
+        directives: config
+            .memory
+            .auto_promotes
+            .then(|| config.memory.more_words.clone()),
         classifier,
     }
 }

@@ -275,6 +275,7 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     };
     let part = match episode.source {
         EpisodeSource::SessionSummary => "summary".to_owned(),
+        EpisodeSource::Text | EpisodeSource::Message => "memory".to_owned(),
         _ => format!("part {}", episode.part),
     };
     format!(

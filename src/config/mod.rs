@@ -27,7 +27,7 @@ mod wire_tracking;
 
 pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
-pub use gate::{CONSENT_TEXT, Gate, gate};
+pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Origin, Setting};
 pub use meant::{Config, KnownProject, Llm, Root, Scoring, seconds};
 pub use memory::{Memory, RecallLimits};

@@ -4,7 +4,9 @@
 //! files, and how an answer is printed.
 
 pub mod activity;
+pub mod groups;
 pub mod outcome;
+pub mod promote;
 pub mod provenance;
 pub mod query;
 pub mod reasons;

@@ -22,6 +22,7 @@ pub mod fold;
 pub mod frontmatter;
 pub mod ledger;
 pub mod llm;
+pub mod memory;
 pub mod namespace;
 pub mod policy;
 pub mod scope;

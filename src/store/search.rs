@@ -89,7 +89,7 @@ pub struct Hit {
     pub sealed: bool,
     /// Time of its first record.
     pub valid_at: Option<Time>,
-    /// The log that it was cut from, where it was last seen.
+    /// The log that it was cut from, where it was last seen; empty where it was cut from none.
     pub path: String,
     /// Its bytes there.
     pub bytes: Delta,
@@ -101,6 +101,13 @@ pub struct Hit {
     pub snippet: Snippet,
     /// What its work is told by.
     pub activity: ActivityTally,
+}
+
+impl Hit {
+    /// It was cut from a log; otherwise nothing that it says of agent and place counts.
+    pub fn is_of_a_log(&self) -> bool {
+        !self.path.is_empty()
+    }
 }
 
 /// Says of an episode's counts whether it is wanted.
@@ -241,9 +248,9 @@ fn filters(query: &Query, all: &mut Conditions) {
 }
 
 const HIT: &str = "SELECT e.id, s.id, e.title, s.title, s.namespace, s.project_path, s.agent,
-    e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key), e.byte_from,
+    e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key, ''), e.byte_from,
     e.byte_to, e.line_from, e.line_to, b.text, a.exchanges
-    FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
+    FROM episode e JOIN session s ON s.n = e.session LEFT JOIN file f ON f.n = e.file
     JOIN body b ON b.episode = e.n LEFT JOIN activity a ON a.episode = e.n WHERE e.n = ?1";
 
 fn hit(row: &Row<'_>, score: f64, patterns: &[Pattern]) -> rusqlite::Result<Hit> {
