@@ -250,12 +250,7 @@ fn deliver_to(
     }
     let kept = KeptHere::new(loaded, store, wish.allow_untrusted, ctx)?;
     let judge = activity::judge(ctx)?;
-    let mut hidden = BTreeSet::new();
-    for (_, project) in store.projects("")? {
-        if ctx.hides_paths_of(&project)? {
-            hidden.insert(project);
-        }
-    }
+    let hidden = hidden(store, ctx)?;
     let mut all = Vec::new();
     // scopes first: what is delivered to their groups tells which groups are in use
     let (scoped, own): (Vec<&Settings>, Vec<&Settings>) =
@@ -306,13 +301,31 @@ fn deliver_to(
             &orders,
         )?);
     }
+    settle(&all, config, store, ctx)?;
+    Ok(all)
+}
+
+/// What follows a delivery: texts are left to the sinks, and what was given up is told.
+fn settle(done: &[Delivered], config: &Config, store: &mut Store, ctx: &mut Ctx) -> Result<()> {
+    let limits = &config.delivery;
     if !limits.keeps_local {
         leave(config, store, ctx)?;
     }
-    if limits.tells_dead {
-        notify::given_up(&all, limits.webhook.as_ref(), store, ctx)?;
+    match limits.tells_dead {
+        true => notify::given_up(done, limits.webhook.as_ref(), store, ctx),
+        false => Ok(()),
     }
-    Ok(all)
+}
+
+/// Projects whose paths are told to nobody.
+fn hidden(store: &Store, ctx: &mut Ctx) -> Result<BTreeSet<String>> {
+    let mut hidden = BTreeSet::new();
+    for (_, project) in store.projects("")? {
+        if ctx.hides_paths_of(&project)? {
+            hidden.insert(project);
+        }
+    }
+    Ok(hidden)
 }
 
 /// Empties the texts that all sinks have.

@@ -11,7 +11,7 @@ use crate::model::error::{Error, ErrorKind};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::tombstone::Selection;
 use crate::pipeline::lock::Lock;
-use crate::store::{Access, Forgotten, Query, SessionFilter, Store};
+use crate::store::{Access, Forgotten, Hit, Query, SessionFilter, Store};
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::json;
@@ -134,10 +134,7 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
     }
     let namespaces = project.clone().map(|project| vec![project]);
     if let Some(words) = &args.matching {
-        return Ok(Selection {
-            sessions: found(words, namespaces, store)?,
-            ..Selection::default()
-        });
+        return found(words, namespaces, store);
     }
     let filter = SessionFilter {
         namespaces,
@@ -164,8 +161,8 @@ fn namespace_of(args: &Args, ctx: &Ctx) -> Result<Option<String>, Error> {
     }
 }
 
-/// Sessions with an episode that has all the words.
-fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<Vec<String>> {
+/// Sessions with an episode that has all the words, and memories that have them.
+fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<Selection> {
     let query = Query {
         namespaces,
         ..query::parse(words, u32::MAX)
@@ -173,14 +170,18 @@ fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<
     if query.terms.is_empty() {
         return Err(Error::usage("--match needs a word that is to be found").into());
     }
-    let mut sessions: Vec<String> = store
+    let (logs, others): (Vec<Hit>, Vec<Hit>) = store
         .search(&query)?
         .into_iter()
-        .map(|hit| hit.session)
-        .collect();
+        .partition(Hit::is_of_a_log);
+    let mut sessions: Vec<String> = logs.into_iter().map(|hit| hit.session).collect();
     sessions.sort_unstable();
     sessions.dedup();
-    Ok(sessions)
+    Ok(Selection {
+        sessions,
+        memories: others.into_iter().map(|hit| hit.episode).collect(),
+        before: None,
+    })
 }
 
 fn no_session(typed: &str) -> Error {

@@ -137,7 +137,8 @@ pub struct Standing {
     /// The setting that stands in the way of graphs; `None`: none does.
     refusal: Option<String>,
     settings: Memory,
-    trust: Trust,
+    /// `None`: nobody can say.
+    trust: Option<Trust>,
     groups: Vec<(MemoryScope, String)>,
 }
 
@@ -145,12 +146,13 @@ impl Standing {
     /// As the settings, the agents' records and the store say.
     ///
     /// # Errors
-    /// Where the store fails, or nobody can say whom the agents trust.
+    /// Where the store fails.
     pub fn new(loaded: &Loaded, store: Option<&Store>, ctx: &Ctx) -> Result<Standing> {
         let settings = loaded.here.memory.clone();
         let root = places::present(None, ctx);
-        let trust = Trusts::load(&ctx.env)?.of(&root);
-        let untrusted = (trust == Trust::Untrusted).then_some(root.as_str());
+        let trust = Trusts::load(&ctx.env).ok().map(|trusts| trusts.of(&root));
+        let is_untrusted = !matches!(trust, Some(Trust::Trusted | Trust::Unknown));
+        let untrusted = is_untrusted.then_some(root.as_str());
         let mut of_scopes = Vec::new();
         if let Some(store) = store {
             let key = groups::workspace_key_now(store, &namespace(&root), &root)?;
@@ -171,9 +173,10 @@ impl Standing {
 
     fn trust(&self) -> &'static str {
         match self.trust {
-            Trust::Trusted => "trusted",
-            Trust::Untrusted => "untrusted",
-            Trust::Unknown => "unknown",
+            Some(Trust::Trusted) => "trusted",
+            Some(Trust::Untrusted) => "untrusted",
+            Some(Trust::Unknown) => "unknown",
+            None => "unclear",
         }
     }
 

@@ -265,6 +265,9 @@ fn log(pipeline: &Pipeline, done: &Done, ctx: &mut Ctx) -> Result<()> {
     if !has_news(&done.report) && also.is_empty() {
         return Ok(());
     }
+    let refused = done.promoted.refused.iter();
+    let refused = refused.map(|(id, why)| format!("directive {id} refused: {why}"));
+    let also: Vec<String> = also.into_iter().chain(refused).collect();
     let took = duration_ms(ctx.elapsed_ms());
     let also: String = also.iter().map(|line| format!(", {line}")).collect();
     let summary = summary(&done.report);
@@ -348,9 +351,11 @@ fn written(stored: &Stored) -> Option<String> {
 /// The step `report`.
 fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     let Done {
-        report, enriched, ..
+        report,
+        promoted,
+        enriched,
+        ..
     } = done;
-    let promoted = &done.promoted;
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
         let Enrichment { tools, pages, told } = enriched;
@@ -375,9 +380,6 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     if report.files_found == 0 {
         ctx.out.line("there are no logs in the configured places")?;
         ctx.out.note("hint: sessionmill status lists them")?;
-    } else if !has_news(report) {
-        let files = plural(report.files_unchanged, "file");
-        ctx.out.line(format!("nothing new in {files}"))?;
     } else {
         news(report, ctx)?;
     }
@@ -419,6 +421,10 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
 }
 
 fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {
+    if !has_news(report) {
+        let files = plural(report.files_unchanged, "file");
+        return ctx.out.line(format!("nothing new in {files}"));
+    }
     let took = duration_ms(ctx.elapsed_ms());
     ctx.out.line(format!(
         "read {} of {} ({}) in {took}",

@@ -43,13 +43,18 @@ impl MemoryScope {
     }
 
     /// The group of what `key` names in this scope, as other clients derive it:
-    /// `graphiti_<scope>_<32 hex digits of SHA-256>`, the global scope being called `user`.
+    /// `graphiti_<scope>_<32 hex digits of SHA-256>`, the global scope being called `user`, and what has
+    /// no key `no-<scope>-key`.
     pub fn group(self, key: &str) -> String {
         let label = match self {
             MemoryScope::Global => "user",
             other => other.as_str(),
         };
-        let hash = Sha256::digest(key.trim().as_bytes());
+        let key = match key.trim() {
+            "" => format!("no-{label}-key"),
+            key => key.to_owned(),
+        };
+        let hash = Sha256::digest(key.as_bytes());
         let digits = hash.iter().take(GROUP_BYTES).map(|b| format!("{b:02x}"));
         format!("graphiti_{label}_{}", digits.collect::<String>())
     }

@@ -102,7 +102,9 @@ fn begins<'t>(line: &'t str, more: &[&str]) -> Option<(MemoryKind, Option<&'t st
         Some((word, scope)) => (word, Some(scope.trim_end().strip_suffix(')')?.trim())),
         None => (head, None),
     };
-    let word = plain(word);
+    // what quotes or lists begin with is no word
+    let is_plain = |c: char| c.is_alphanumeric() || c == ' ';
+    let word = word.chars().all(is_plain).then(|| plain(word))?;
     let is_it = |kind: &&Kind| {
         let named = kind
             .more
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn pasted_documents_are_no_directives() {
-        let long = format!("procedure: {}", "x".repeat(TEXT_BYTES_MAX));
+        let long = format!("procedure: {}", "x".repeat(TEXT_BYTES_MAX + 1));
         assert_eq!(directives(&long, &[]), []);
         let far = format!("{}\npreference: tabs", "x ".repeat(WORDS_BYTES_MAX));
         assert_eq!(directives(&far, &[]), []);

@@ -146,7 +146,8 @@ impl Store {
             self.db
                 .prepare(
                     "SELECT DISTINCT s.id FROM episode e JOIN session s ON s.n = e.session
-                     JOIN name g ON g.n = e.graph WHERE g.text = ?1 ORDER BY s.id",
+                     JOIN name g ON g.n = e.graph
+                     WHERE g.text = ?1 AND s.standing >= 0 ORDER BY s.id",
                 )?
                 .query_map([group], |row| row.get(0))?
                 .collect()

@@ -43,6 +43,7 @@ mod telling;
 #[cfg(test)]
 mod tests;
 pub mod words;
+mod workspaces;
 mod write;
 
 pub use account::FileAccount;
@@ -66,6 +67,7 @@ pub use stats::{Stats, StatsRow};
 pub use status::{RejectRow, Status, UnknownRow, VersionRow};
 pub use summaries::{Page, Resting, Unsummarised};
 pub use telling::{Spent, Telling, Untold};
+pub use workspaces::SessionKey;
 
 use crate::model::error::Error;
 use rusqlite::Connection;
