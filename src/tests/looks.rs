@@ -109,6 +109,8 @@ fn json_documents_have_the_fields_that_the_docs_name() {
             wants.extend(documented(&docs, "`run`"));
             for gone in [
                 "run",
+                "memories_kept",
+                "directives_refused",
                 "tools_asked",
                 "tools_learned",
                 "llm_tokens",
