@@ -4,9 +4,11 @@
 //! files, and how an answer is printed.
 
 pub mod activity;
+pub mod line;
 pub mod outcome;
 pub mod provenance;
 pub mod query;
+pub mod rank;
 pub mod reasons;
 pub mod recall;
 pub mod scope;

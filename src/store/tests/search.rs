@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::memory::query::parse;
-use crate::memory::recall::recall;
+use crate::memory::rank::Near;
+use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
 use crate::store::{Query, SessionFilter};
 
@@ -224,20 +225,20 @@ fn a_hit_says_where_it_is_from() {
     assert_eq!(shown, format!("[namespace: {ns8}]"));
 }
 
+fn ask(world: &World, query: Query) -> Answer {
+    recall(&world.store, &Question::new(query, &Scope::All)).unwrap()
+}
+
 #[test]
 fn a_question_that_nothing_answers_whole_is_loosened() {
     let world = world(&["alpha beta", "gamma"]);
-    let all = recall(&world.store, &parse("alpha beta", 9), &Scope::All, None).unwrap();
+    let all = ask(&world, parse("alpha beta", 9));
     assert_eq!((all.hits.len(), all.loosened), (1, false));
-    let some = recall(&world.store, &parse("alpha gamma", 9), &Scope::All, None).unwrap();
-    assert_eq!((some.hits.len(), some.loosened), (2, true));
-    let none = recall(
-        &world.store,
-        &parse("alpha", 9),
-        &Scope::Nothing("why"),
-        None,
-    )
-    .unwrap();
+    let some = ask(&world, parse("alpha gamma", 9));
+    assert_eq!((some.hits[0].folded + 1, some.loosened), (2, true));
+    let nothing = Scope::Nothing("why");
+    let none = Question::new(parse("alpha", 9), &nothing);
+    let none = recall(&world.store, &none).unwrap();
     assert_eq!((none.hits.len(), none.reason), (0, Some("why")));
 }
 
