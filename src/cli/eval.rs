@@ -90,8 +90,9 @@ fn measured(args: &Args, ctx: &mut Ctx) -> Result<Vec<Figure>> {
         let missed: Vec<&str> = parts.iter().filter(missed).map(String::as_str).collect();
         if !missed.is_empty() {
             let missed = missed.join(", ");
-            ctx.out
-                .warn(format!("there are no logs for {missed}: name them with --corpus"))?;
+            ctx.out.warn(format!(
+                "there are no logs for {missed}: name them with --corpus"
+            ))?;
         }
         parts.retain(|part| ["commands", "tools"].contains(&part.as_str()));
     }

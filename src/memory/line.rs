@@ -4,8 +4,8 @@
 
 use super::activity::Wanted;
 use super::query::{exact, loose, without_stopwords};
-use crate::model::error::Error;
 use crate::model::episode::{EpisodeSource, Operation};
+use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::Query;
@@ -95,7 +95,8 @@ fn tokens(line: &str) -> Vec<Token<'_>> {
                 (inside, true, after)
             }
             None => {
-                let (word, after) = value.split_at(value.find(char::is_whitespace).unwrap_or(value.len()));
+                let (word, after) =
+                    value.split_at(value.find(char::is_whitespace).unwrap_or(value.len()));
                 (word, false, after)
             }
         };
@@ -115,15 +116,28 @@ fn begins_blank(text: &str) -> bool {
 }
 
 /// The name of the field that a piece begins with: letters, a colon, and what may be a value. An
-/// address, a path of names, a time and a drive are none.
+/// address, a path of names, a time, a port and a drive are none.
 fn field(text: &str) -> Option<&str> {
     let (name, value) = text.split_once(':')?;
     let is_name = name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-    let is_known = FIELDS.iter().any(|(field, _)| *field == name);
     let is_other = value.starts_with([':', '\\']) || value.starts_with("//");
-    let is_word = value.is_empty() || begins_blank(value) || value.starts_with(|c: char| c.is_ascii_digit());
-    (is_name && !is_other && (is_known || !is_word)).then_some(name)
+    let is_known = FIELDS.iter().any(|(field, _)| *field == name);
+    let is_value = !value.is_empty() && !begins_blank(value);
+    let is_number = value.starts_with(|c: char| c.is_ascii_digit());
+    let is_meant = is_value && (!is_number || nearest(name).is_some());
+    (is_name && !is_other && (is_known || is_meant)).then_some(name)
 }
+
+/// The field that a name is a slip of.
+fn nearest(name: &str) -> Option<&'static str> {
+    let likeness = |field: &str| strsim::jaro(name, field);
+    let near = FIELDS.iter().map(|(field, _)| *field);
+    let near = near.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    near.filter(|near| likeness(near) > SIMILARITY_MIN)
+}
+
+/// Similar enough to be a slip.
+const SIMILARITY_MIN: f64 = 0.75;
 
 struct Reader<'d> {
     meant: Meant,
@@ -257,9 +271,7 @@ pub fn operation(word: &str) -> Result<Operation, String> {
 }
 
 fn unknown(name: &str, value: &str) -> Error {
-    let near = FIELDS.iter().map(|(field, _)| *field);
-    let near = near.max_by(|a, b| strsim::jaro(name, a).total_cmp(&strsim::jaro(name, b)));
-    let meant = match near.filter(|near| strsim::jaro(name, near) > 0.75) {
+    let meant = match nearest(name) {
         Some(near) => format!("{near}:{value}, or "),
         None => String::new(),
     };
@@ -269,12 +281,15 @@ fn unknown(name: &str, value: &str) -> Error {
 }
 
 fn dangling() -> Error {
-    Error::usage("OR stands between two terms").hinted("redis OR memcached; in quotes the word: \"OR\"")
+    Error::usage("OR stands between two terms")
+        .hinted("redis OR memcached; in quotes the word: \"OR\"")
 }
 
 /// The value of a field that a shell took the quotes from.
 pub fn requoted(word: &str) -> Option<String> {
-    let (sign, unsigned) = word.strip_prefix('-').map_or(("", word), |rest| ("-", rest));
+    let (sign, unsigned) = word
+        .strip_prefix('-')
+        .map_or(("", word), |rest| ("-", rest));
     let name = field(unsigned)?;
     let value = &unsigned[name.len() + 1..];
     let is_split = value.contains(char::is_whitespace) && !value.contains('"');
@@ -363,7 +378,10 @@ mod tests {
         assert_eq!(query.not_operations, [Operation::Rename]);
         assert!(query.since < query.until && activity.is_some());
         assert_eq!((query.terms.len(), query.without.len()), (1, 0));
-        assert_eq!(meant("project:app").query.project_named.as_deref(), Some("app"));
+        assert_eq!(
+            meant("project:app").query.project_named.as_deref(),
+            Some("app")
+        );
     }
 
     #[test]
@@ -395,7 +413,10 @@ mod tests {
 
     #[test]
     fn quotes_that_a_shell_took_come_back() {
-        assert_eq!(requoted("project:/a b").as_deref(), Some("project:\"/a b\""));
+        assert_eq!(
+            requoted("project:/a b").as_deref(),
+            Some("project:\"/a b\"")
+        );
         assert_eq!(requoted("-source:a b").as_deref(), Some("-source:\"a b\""));
         for word in ["project:/ab", "two words", "http://a b"] {
             assert_eq!(requoted(word), None);

@@ -15,7 +15,9 @@ pub fn question(text: &str, limit: u32) -> Query {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut terms: Vec<Term> = Vec::new();
     for word in words.filter(|word| !word.is_empty() && !is_stopword(word)) {
-        let is_new = terms.iter().all(|term| !term.text.eq_ignore_ascii_case(word));
+        let is_new = terms
+            .iter()
+            .all(|term| !term.text.eq_ignore_ascii_case(word));
         if is_new && terms.len() < QUESTION_TERMS_MAX {
             terms.push(loose(word, false));
         }
@@ -130,8 +132,14 @@ mod tests {
     fn a_question_is_its_words_without_those_that_say_nothing() {
         for (text, terms) in [
             ("Why did we drop the retries?", "drop|retries"),
-            ("what does parse_config in src/a.rs do", "parse_config|src|rs"),
-            ("keep it: Redis, redis or since:yesterday -redis OR", "Redis|yesterday"),
+            (
+                "what does parse_config in src/a.rs do",
+                "parse_config|src|rs",
+            ),
+            (
+                "keep it: Redis, redis or since:yesterday -redis OR",
+                "Redis|yesterday",
+            ),
             ("yes please do it", ""),
             ("", ""),
         ] {

@@ -146,7 +146,10 @@ mod tests {
     fn each_row_of_stopwords_says_nothing_and_no_more() {
         let rows: Vec<Row> = table::rows(table::embedded!("stopwords"));
         for row in &rows {
-            let own = row.words.iter().any(|word| tokens(&row.sample).any(|t| t == *word));
+            let own = row
+                .words
+                .iter()
+                .any(|word| tokens(&row.sample).any(|t| t == *word));
             assert!(own && content_words(&row.sample).is_empty(), "{}", row.what);
             let kept = row.keeps.iter().all(|word| !is_stopword(word));
             assert!(kept, "{}", row.what);
@@ -169,10 +172,16 @@ mod tests {
             ("renders", "renderer"),
             ("sessions", "session"),
         ] {
-            assert!(forms(word).iter().any(|form| form == wants), "{word} {wants}");
+            assert!(
+                forms(word).iter().any(|form| form == wants),
+                "{word} {wants}"
+            );
         }
         for (word, other) in [("conf", "config"), ("status", "statu"), ("form", "format")] {
-            assert!(!forms(word).iter().any(|form| form == other), "{word} {other}");
+            assert!(
+                !forms(word).iter().any(|form| form == other),
+                "{word} {other}"
+            );
         }
         for name in ["a1b2", "key", "日本語", "src/a.rs", ""] {
             assert!(forms(name).is_empty(), "{name}");

@@ -120,7 +120,10 @@ impl Store {
             taken += 1;
         }
         let ask = |taken: usize| {
-            let some: Vec<Pattern> = order[..taken].iter().map(|n| patterns[*n].clone()).collect();
+            let some: Vec<Pattern> = order[..taken]
+                .iter()
+                .map(|n| patterns[*n].clone())
+                .collect();
             match some.is_empty() {
                 true => Ok(Vec::new()),
                 false => self.best(query, &some, keeps),
@@ -138,14 +141,17 @@ impl Store {
         if files.is_empty() {
             return Ok(false);
         }
-        let any = files.iter().map(|_| "name.text = ? OR name.text LIKE '%/' || ?");
+        let any = files
+            .iter()
+            .map(|_| "name.text = ? OR name.text LIKE '%/' || ?");
         let sql = format!(
             "SELECT EXISTS (SELECT 1 FROM episode_path p JOIN name ON name.n = p.path
                  WHERE p.episode = {n} AND ({}))",
             any.collect::<Vec<_>>().join(" OR ")
         );
         let values = files.iter().flat_map(|file| [file, file]);
-        self.db.query_row(&sql, params_from_iter(values), |row| row.get(0))
+        self.db
+            .query_row(&sql, params_from_iter(values), |row| row.get(0))
     }
 
     fn episodes_counted(&self) -> rusqlite::Result<u64> {

@@ -41,7 +41,11 @@ impl Sketch {
     pub fn likeness(&self, other: &Sketch) -> f64 {
         let mut all: Vec<u64> = self.0.iter().chain(&other.0).copied().collect();
         all.sort_unstable();
-        let shared: Vec<u64> = all.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0]).collect();
+        let shared: Vec<u64> = all
+            .windows(2)
+            .filter(|w| w[0] == w[1])
+            .map(|w| w[0])
+            .collect();
         all.dedup();
         all.truncate(SKETCH_HASHES);
         if all.is_empty() {
@@ -112,7 +116,10 @@ impl<'p> Finder<'p> {
             glued: FxHashMap::default(),
         };
         for (n, pattern) in patterns.iter().enumerate() {
-            pattern.choices.iter().for_each(|choice| finder.add(n, choice));
+            pattern
+                .choices
+                .iter()
+                .for_each(|choice| finder.add(n, choice));
             for form in &pattern.forms {
                 finder.by_word.entry(form).or_default().push((n, None));
             }
@@ -178,7 +185,12 @@ impl<'p> Finder<'p> {
 
     fn read_glued(&self, words: &Words, matches: &mut Vec<Match>) {
         for (glued, place, word) in &words.glued {
-            let whole = self.glued.get(glued.as_str()).into_iter().flatten().copied();
+            let whole = self
+                .glued
+                .get(glued.as_str())
+                .into_iter()
+                .flatten()
+                .copied();
             let begun = self.beginnings.iter().filter(|(_, b)| glued.starts_with(b));
             for pattern in whole.chain(begun.map(|(pattern, _)| *pattern)) {
                 matches.push(Match {
@@ -268,7 +280,9 @@ mod tests {
 
     #[test]
     fn texts_that_are_nearly_the_same_look_so_and_others_do_not() {
-        let lines: Vec<String> = (0..60).map(|n| format!("line {n} says {}", n * 7)).collect();
+        let lines: Vec<String> = (0..60)
+            .map(|n| format!("line {n} says {}", n * 7))
+            .collect();
         let text = lines.join("\n");
         assert_eq!(sketch(&text).likeness(&sketch(&text)), 1.0);
         let longer = format!("{text}\none more line at its end");

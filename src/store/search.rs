@@ -3,12 +3,12 @@
 
 use super::activity;
 use super::episodes::{source, time};
+use super::evidence::{Evidence, Finder};
 use super::fault::failed;
 use super::files::agent;
 use super::pack::Unpacked;
-use super::sessions::Conditions;
-use super::evidence::{Evidence, Finder};
 use super::pattern::Pattern;
+use super::sessions::Conditions;
 use super::snippet::{Snippet, snippet};
 use super::{Result, Store};
 use crate::model::activity::ActivityTally;

@@ -76,7 +76,12 @@ pub fn figures(asked: &[Asked], store: &Store) -> Result<Vec<Figure>> {
     for (name, asked, reach, shows) in [
         ("recall", &everything, Reach::Project, CONFIDENT),
         ("recall, tuned half", &tuned, Reach::Project, CONFIDENT),
-        ("recall, held-out half", &held_out, Reach::Project, CONFIDENT),
+        (
+            "recall, held-out half",
+            &held_out,
+            Reach::Project,
+            CONFIDENT,
+        ),
         ("recall over all", &everything, Reach::All, CONFIDENT),
         ("search", &everything, Reach::Project, 0.0),
         ("search over all", &everything, Reach::All, 0.0),

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::memory::query::parse;
-use crate::memory::rank::Near;
 use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
 use crate::store::{Query, SessionFilter};
