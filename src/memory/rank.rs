@@ -204,6 +204,16 @@ impl<'c> Sessions<'c> {
         self.by_id.iter().map(one).collect()
     }
 
+    /// How far a session's best score is ahead of every other one's.
+    fn ahead(&self, session: &Together, score: f64) -> f64 {
+        let own = |n: &usize| session.candidates.contains(n);
+        let others = (0..self.judged.len()).filter(|n| !own(n));
+        match others.map(|n| self.judged[n].score).reduce(f64::max) {
+            Some(other) => 1.0 - other / score.max(1e-6),
+            None => 1.0,
+        }
+    }
+
     fn grounds(&self, found: &Candidates, session: &Together, rarity: &[f64]) -> Grounds {
         let own: FxHashSet<String> = session
             .candidates
@@ -238,6 +248,7 @@ impl<'c> Sessions<'c> {
             score: (score + PAGE * session.page) / ((found.episodes + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
+            ahead: self.ahead(session, score),
         }
     }
 }
@@ -251,6 +262,9 @@ pub struct Grounds {
     pub covered: f64,
     /// Words of the question that stand close together in it.
     pub close: usize,
+    /// How far its best score is ahead of the next session's, as a share of it: 1 where no other one
+    /// has any of the words, below 0 where another one is better.
+    pub ahead: f64,
 }
 
 impl Grounds {
@@ -258,7 +272,9 @@ impl Grounds {
     /// one half of `fixtures/truth/recall.jsonl`, its questions with an answer and those without one
     /// counting alike; the constant puts [`CONFIDENT`] where it is.
     pub fn confidence(&self) -> f64 {
-        let log_odds = 0.79 * self.score + 3.33 * self.covered + 0.58 * self.close as f64 - 5.43;
+        let log_odds =
+            0.75 * self.score + 3.54 * self.covered + 0.53 * self.close as f64 + 1.82 * self.ahead
+                - 5.66;
         1.0 / (1.0 + (-log_odds).exp())
     }
 }
@@ -347,4 +363,149 @@ fn is_neighbour(group: &Group, best: &Hit, hit: &Hit) -> bool {
         && best.session == hit.session
         && best.stream == hit.stream
         && (hit.part + 1 == first || hit.part == last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::time::Time;
+    use crate::store::{Evidence, Term};
+    use uuid::Uuid;
+
+    const DAY_MS: i64 = 86_400_000;
+
+    /// A chunk that has these terms, one after the other.
+    fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate {
+        let places = (0..).zip(terms).map(|(word, term)| Place { term: *term, word });
+        Candidate {
+            hit: Hit {
+                episode: Uuid::from_u64_pair(part.into(), session.len() as u64),
+                session: session.into(),
+                part,
+                score,
+                project_path: "/home/u/app".into(),
+                valid_at: Some(Time(400 * DAY_MS)),
+                ..Hit::default()
+            },
+            evidence: Evidence {
+                places: places.collect(),
+                ..Evidence::default()
+            },
+            names_file: false,
+        }
+    }
+
+    fn page(session: &str, score: f64, terms: &[usize]) -> Candidate {
+        let mut page = chunk(session, 0, score, terms);
+        page.hit.source = EpisodeSource::SessionSummary;
+        page
+    }
+
+    /// Two rare terms and a common one, in a store of a thousand episodes.
+    fn found(all: Vec<Candidate>) -> Candidates {
+        let term = |text: &str| Term {
+            text: text.into(),
+            ..Term::default()
+        };
+        Candidates {
+            all,
+            terms: ["redis", "eviction", "file"].map(term).into(),
+            documents: vec![5, 5, 700],
+            episodes: 1_000,
+            rows: 0,
+        }
+    }
+
+    fn ranked(all: Vec<Candidate>, near: &Near) -> Vec<(String, u32)> {
+        let hits = rank(&found(all), near, 9, true).hits;
+        hits.into_iter().map(|hit| (hit.session, hit.part)).collect()
+    }
+
+    fn order(all: Vec<Candidate>, near: &Near) -> String {
+        let names = ranked(all, near).into_iter().map(|(session, _)| session);
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn words_that_stand_together_and_are_rare_come_first() {
+        let far = |mut candidate: Candidate| {
+            candidate.evidence.places[1].word = 500;
+            candidate
+        };
+        let all = vec![
+            far(chunk("apart", 1, 5.0, &[0, 1])),
+            chunk("common", 1, 5.0, &[0, 2]),
+            chunk("together", 1, 5.0, &[0, 1]),
+        ];
+        assert!(order(all, &Near::default()).starts_with("together"));
+    }
+
+    #[test]
+    fn what_is_near_comes_first_and_then_what_is_newer() {
+        let mut elsewhere = chunk("elsewhere", 1, 5.0, &[0]);
+        elsewhere.hit.project_path = "/home/u/other".into();
+        let mut named = chunk("named", 1, 5.0, &[0]);
+        named.names_file = true;
+        let mut old = chunk("old", 1, 5.0, &[0]);
+        old.hit.valid_at = Some(Time(0));
+        let near = Near {
+            project: Some("/home/u/app".into()),
+            files: vec!["a.rs".into()],
+        };
+        let all = vec![elsewhere, old, chunk("new", 1, 5.0, &[0]), named];
+        assert_eq!(order(all, &near), "named new old elsewhere");
+    }
+
+    #[test]
+    fn a_page_goes_before_its_chunks_that_say_no_more() {
+        let all = vec![chunk("a", 4, 6.0, &[0, 1]), page("a", 2.0, &[0, 1])];
+        assert_eq!(ranked(all, &Near::default())[0], ("a".into(), 0));
+        let all = vec![chunk("a", 4, 6.0, &[0, 1]), page("a", 2.0, &[0])];
+        assert_eq!(ranked(all, &Near::default())[0], ("a".into(), 4));
+    }
+
+    #[test]
+    fn neighbours_and_copies_are_folded_and_counted() {
+        let all = vec![
+            chunk("a", 4, 6.0, &[0, 1]),
+            chunk("a", 5, 5.0, &[0]),
+            chunk("a", 6, 4.0, &[0]),
+            chunk("a", 9, 3.0, &[0]),
+        ];
+        let hits = rank(&found(all.clone()), &Near::default(), 9, true).hits;
+        let told: Vec<(u32, u32)> = hits.iter().map(|hit| (hit.part, hit.folded)).collect();
+        assert_eq!(told, [(4, 2), (9, 0)]);
+        let hits = rank(&found(all), &Near::default(), 9, false).hits;
+        assert_eq!(hits.len(), 4);
+    }
+
+    #[test]
+    fn several_hits_of_one_session_make_room_for_another() {
+        let all = vec![
+            chunk("a", 1, 6.0, &[0, 1]),
+            chunk("a", 5, 5.9, &[0, 1]),
+            chunk("b", 1, 5.0, &[0, 1]),
+        ];
+        assert_eq!(order(all, &Near::default()), "a b a");
+    }
+
+    #[test]
+    fn it_is_sure_of_rare_words_together_and_not_of_a_common_one() {
+        let confidence = |all: Vec<Candidate>| {
+            rank(&found(all), &Near::default(), 9, true).hits[0].confidence
+        };
+        let both = confidence(vec![chunk("a", 1, 9.0, &[0, 1, 2]), chunk("b", 1, 1.0, &[2])]);
+        let common = confidence(vec![chunk("a", 1, 0.4, &[2]), chunk("b", 1, 0.4, &[2])]);
+        assert!(both > CONFIDENT && common < CONFIDENT, "{both} {common}");
+    }
+
+    #[test]
+    fn the_names_of_its_project_say_little() {
+        let named = |path: &str| {
+            let mut one = chunk("a", 1, 6.0, &[0]);
+            one.hit.project_path = path.into();
+            rank(&found(vec![one]), &Near::default(), 9, true).hits[0].confidence
+        };
+        assert!(named("/home/u/redis") < named("/home/u/app"));
+    }
 }

@@ -76,7 +76,7 @@ pub struct Query {
 }
 
 /// A found episode.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hit {
     /// Its id.
     pub episode: Uuid,
