@@ -186,7 +186,7 @@ fn orders(pipeline: &Pipeline, ctx: &Ctx) -> Orders {
 
 /// The default settings, with logs looked for in `home`: what lies in a corpus' own
 /// `.graphiti/` is not asked.
-fn defaults_at(home: &Path) -> Result<Loaded> {
+pub fn defaults_at(home: &Path) -> Result<Loaded> {
     let env = Env {
         home: home.to_owned(),
         cwd: home.join("-"),

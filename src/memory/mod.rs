@@ -5,10 +5,12 @@
 
 pub mod activity;
 pub mod groups;
+pub mod line;
 pub mod outcome;
 pub mod promote;
 pub mod provenance;
 pub mod query;
+pub mod rank;
 pub mod reasons;
 pub mod recall;
 pub mod scope;

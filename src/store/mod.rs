@@ -8,6 +8,7 @@
 
 mod account;
 mod activity;
+mod candidates;
 mod commit;
 mod compact;
 mod consent;
@@ -15,6 +16,7 @@ mod due;
 mod dump;
 mod enrichment;
 mod episodes;
+mod evidence;
 mod fault;
 mod files;
 mod fold;
@@ -27,6 +29,7 @@ mod open;
 mod outbox;
 mod outline;
 mod pack;
+mod pattern;
 mod prepare;
 mod records;
 mod redact;
@@ -47,10 +50,12 @@ mod workspaces;
 mod write;
 
 pub use account::FileAccount;
+pub use candidates::{Candidate, Candidates};
 pub use commit::Stored;
 pub use compact::Compacted;
 pub use consent::Switch;
 pub use episodes::Found;
+pub use evidence::{Evidence, Place, Sketch};
 pub use forget::Forgotten;
 pub use health::Health;
 pub use memories::{Curated, KeptWords, MemoryRow, MemoryState, Project, Waiting};
