@@ -368,24 +368,42 @@ fn is_neighbour(group: &Group, best: &Hit, hit: &Hit) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::activity::ActivityTally;
+    use crate::model::batch::Delta;
+    use crate::model::source::Agent;
     use crate::model::time::Time;
-    use crate::store::{Evidence, Term};
+    use crate::store::{Evidence, Snippet, Term};
     use uuid::Uuid;
 
     const DAY_MS: i64 = 86_400_000;
 
     /// A chunk that has these terms, one after the other.
     fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate {
-        let places = (0..).zip(terms).map(|(word, term)| Place { term: *term, word });
+        let places = (0..)
+            .zip(terms)
+            .map(|(word, term)| Place { term: *term, word });
         Candidate {
             hit: Hit {
                 episode: Uuid::from_u64_pair(part.into(), session.len() as u64),
                 session: session.into(),
-                part,
-                score,
+                title: String::new(),
+                session_title: None,
+                namespace: String::new(),
                 project_path: "/home/u/app".into(),
+                agent: Agent::Claude,
+                source: EpisodeSource::Session,
+                stream: None,
+                part,
+                sealed: true,
                 valid_at: Some(Time(400 * DAY_MS)),
-                ..Hit::default()
+                path: String::new(),
+                bytes: Delta { from: 0, to: 1 },
+                lines: (1, 1),
+                score,
+                snippet: Snippet::default(),
+                activity: ActivityTally::default(),
+                confidence: 0.0,
+                folded: 0,
             },
             evidence: Evidence {
                 places: places.collect(),
@@ -418,7 +436,9 @@ mod tests {
 
     fn ranked(all: Vec<Candidate>, near: &Near) -> Vec<(String, u32)> {
         let hits = rank(&found(all), near, 9, true).hits;
-        hits.into_iter().map(|hit| (hit.session, hit.part)).collect()
+        hits.into_iter()
+            .map(|hit| (hit.session, hit.part))
+            .collect()
     }
 
     fn order(all: Vec<Candidate>, near: &Near) -> String {
@@ -491,10 +511,12 @@ mod tests {
 
     #[test]
     fn it_is_sure_of_rare_words_together_and_not_of_a_common_one() {
-        let confidence = |all: Vec<Candidate>| {
-            rank(&found(all), &Near::default(), 9, true).hits[0].confidence
-        };
-        let both = confidence(vec![chunk("a", 1, 9.0, &[0, 1, 2]), chunk("b", 1, 1.0, &[2])]);
+        let confidence =
+            |all: Vec<Candidate>| rank(&found(all), &Near::default(), 9, true).hits[0].confidence;
+        let both = confidence(vec![
+            chunk("a", 1, 9.0, &[0, 1, 2]),
+            chunk("b", 1, 1.0, &[2]),
+        ]);
         let common = confidence(vec![chunk("a", 1, 0.4, &[2]), chunk("b", 1, 0.4, &[2])]);
         assert!(both > CONFIDENT && common < CONFIDENT, "{both} {common}");
     }

@@ -34,18 +34,22 @@ pub struct Candidates {
     pub rows: u64,
 }
 
-/// Episodes that have a term are counted up to here. More: a common word costs a millisecond; fewer:
+/// Episodes that have a term are counted up to here. More: a common word costs milliseconds; fewer:
 /// common words look rarer than they are.
-const DOCUMENTS_MAX: u64 = 4_000;
+const DOCUMENTS_MAX: u64 = 6_000;
 
 /// Rows of the index that are ranked before common words are left out. More: slower; fewer: words
 /// in a tenth of all episodes don't help to find any.
 const ROWS_MAX: u64 = 6_000;
 
+/// Where a project or a session has fewer with the rare words, the common ones are asked for too.
+const FEW: usize = 5;
+
 impl Store {
     /// At most `query.limit` episodes that have all terms, or any of them where `query.any` is set,
     /// among those that the filters and `keeps` let through. With `any`, the rarest terms find
-    /// them, and common ones only where these find too few; in the texts all terms are looked for.
+    /// them, and common ones only where these find next to nothing; in the texts all terms are looked
+    /// for.
     /// `files` are paths, or ends of paths. Without terms: nothing.
     pub fn candidates(
         &self,
@@ -130,7 +134,12 @@ impl Store {
             }
         };
         let best = ask(taken)?;
-        if best.len() >= query.limit as usize || taken == order.len() {
+        let is_narrow = query.namespaces.is_some()
+            || [&query.project, &query.project_named, &query.session]
+                .iter()
+                .any(|f| f.is_some());
+        let enough = if is_narrow { FEW } else { 1 };
+        if best.len() >= enough || taken == order.len() {
             return Ok((best, rows));
         }
         let rest: u64 = order[taken..].iter().map(|n| documents[*n]).sum();

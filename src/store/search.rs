@@ -76,7 +76,7 @@ pub struct Query {
 }
 
 /// A found episode.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// Its id.
     pub episode: Uuid,
