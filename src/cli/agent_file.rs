@@ -4,7 +4,9 @@
 use super::ctx::Ctx;
 use crate::config::edit;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::source::Agent;
 use anyhow::Result;
+use serde_json::json;
 use similar::TextDiff;
 use std::fs;
 use std::io;
@@ -73,6 +75,34 @@ impl Change {
             (false, _) => ctx.out.line(format!("{file} stays as it is")),
         }
     }
+}
+
+/// Shows or writes changes, as a person or as a machine reads it.
+pub fn carry_out(
+    name: &str,
+    changes: &[(Agent, Change)],
+    dry_run: bool,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    if !ctx.out.json {
+        return changes
+            .iter()
+            .try_for_each(|(_, change)| change.carry_out(dry_run, ctx));
+    }
+    let mut list = Vec::new();
+    for (agent, change) in changes {
+        if !dry_run {
+            change.write()?;
+        }
+        list.push(json!({
+            "agent": agent.as_str(),
+            "file": change.file,
+            "changed": change.is_news(),
+            "diff": change.diff(),
+        }));
+    }
+    ctx.out
+        .document(name, json!({"dry_run": dry_run, "agents": list}))
 }
 
 /// The text of an agent's file; `None` where there is none.

@@ -4,10 +4,10 @@ use super::check::defaults_at;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::table;
-use super::redact;
 use super::setup::{self, Orders};
 use super::tables;
 use crate::memory::activity::Judge;
+use crate::memory::screen;
 use crate::pipeline::eval::recall::{self, Asked};
 use crate::pipeline::eval::{Figure, PARTS, figures};
 use crate::pipeline::spec::Window;
@@ -115,7 +115,7 @@ fn recalled(asked: &[Asked], corpus: &Path, ctx: &mut Ctx) -> Result<Vec<Figure>
         window: Window::All,
         ..Orders::new(&pipeline, ctx)
     };
-    let screen = redact::reproducible(&loaded.config, &loaded.home)?;
+    let screen = screen::reproducible(&loaded.config, &loaded.home)?;
     let classifier = tables::counter(&loaded.home)?;
     let judge = Judge {
         classifier: classifier.clone(),

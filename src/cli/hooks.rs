@@ -65,7 +65,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     match &args.verb {
         Verb::Install(install) => {
             let changes = changes(&install.agent, ctx, installed)?;
-            carry_out("hooks install", &changes, install.dry_run, ctx)?;
+            agent_file::carry_out("hooks install", &changes, install.dry_run, ctx)?;
             if install.agent.contains(&Agent::Codex) && !install.dry_run {
                 let hint = "hint: Codex starts new hooks once you have reviewed them: /hooks";
                 ctx.out.note(hint)?;
@@ -77,7 +77,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 named => named,
             };
             let changes = changes(agents, ctx, removed)?;
-            carry_out("hooks remove", &changes, remove.dry_run, ctx)?;
+            agent_file::carry_out("hooks remove", &changes, remove.dry_run, ctx)?;
         }
         Verb::Status => status(ctx)?,
     }
@@ -135,28 +135,6 @@ fn command(agent: Agent, ctx: &Ctx) -> Result<String, Error> {
         ))),
         false => Ok(command),
     }
-}
-
-fn carry_out(name: &str, changes: &[(Agent, Change)], dry_run: bool, ctx: &mut Ctx) -> Result<()> {
-    if !ctx.out.json {
-        return changes
-            .iter()
-            .try_for_each(|(_, change)| change.carry_out(dry_run, ctx));
-    }
-    let mut list = Vec::new();
-    for (agent, change) in changes {
-        if !dry_run {
-            change.write()?;
-        }
-        list.push(json!({
-            "agent": agent.as_str(),
-            "file": change.file,
-            "changed": change.is_news(),
-            "diff": change.diff(),
-        }));
-    }
-    ctx.out
-        .document(name, json!({"dry_run": dry_run, "agents": list}))
 }
 
 /// An agent's hooks as they are.

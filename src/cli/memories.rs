@@ -7,8 +7,8 @@ use super::human::{plural, time};
 use super::out::Style;
 use super::places::{self, Filters};
 use super::promote::{said, scope};
-use super::redact;
 use crate::memory::promote::words;
+use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::block;
 use crate::model::scope::MemoryScope;
@@ -250,7 +250,7 @@ fn edit(typed: &str, title: Option<&str>, text: Option<String>, ctx: &mut Ctx) -
     let loaded = ctx.settings()?;
     ctx.reader()?;
     let _lock = Lock::take(&ctx.home.lock())?;
-    let screen = redact::screen(&loaded.config, &ctx.home)?;
+    let screen = screen::screen(&loaded.config, &ctx.home)?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     let (row, kept) = chosen(typed, &store)?;
     let is_retold = text.is_some() && title.is_none();

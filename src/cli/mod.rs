@@ -18,11 +18,13 @@ mod enrich;
 mod eval;
 mod exit;
 mod forget;
+mod graph;
 mod hooks;
 mod human;
 mod insights;
 mod keys;
 mod ledger;
+mod mcp;
 mod memories;
 mod memory;
 mod notify;
@@ -32,7 +34,6 @@ mod plan;
 mod promote;
 mod recall;
 mod recap;
-mod redact;
 mod run;
 mod runlog;
 mod schedule;
@@ -143,6 +144,7 @@ enum Command {
     Config(config::Args),
     Schedule(schedule::Args),
     Hooks(hooks::Args),
+    Mcp(mcp::Args),
     Store(store::Args),
 }
 
@@ -173,6 +175,7 @@ impl Command {
             Command::Config(args) => config::run(args, ctx),
             Command::Schedule(args) => schedule::run(args, ctx),
             Command::Hooks(args) => hooks::run(args, ctx),
+            Command::Mcp(args) => mcp::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
         }
     }

@@ -3,9 +3,10 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::{places, redact};
+use super::places;
 use crate::host::worktree;
 use crate::memory::promote::{Wish, curate};
+use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, Origin};
 use crate::model::namespace::namespace;
@@ -68,7 +69,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let settings = &loaded.here.memory;
     let text = said(args.text.as_deref(), ctx)?;
     ctx.make_home()?;
-    let screen = redact::screen(&loaded.config, &ctx.home)?;
+    let screen = screen::screen(&loaded.config, &ctx.home)?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     let session = match args.scope {
         MemoryScope::Session => session(args.session.as_deref(), &project, &store)?,

@@ -8,7 +8,6 @@ use super::deliver;
 use super::enrich::{self, Enriched};
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural};
-use super::redact;
 use super::runlog;
 use super::setup::{self, Orders};
 use super::tables;
@@ -16,6 +15,7 @@ use super::tell;
 use super::when::When;
 use crate::config::{Loaded, gate};
 use crate::memory::groups::meet_projects;
+use crate::memory::screen;
 use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
@@ -135,7 +135,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     let admission = Admission::new(&loaded, &env, orders.window, orders.now)
         .allowing_untrusted(options.allow_untrusted);
     let lock = Lock::take(&ctx.home.lock())?;
-    let screen = redact::screen(&loaded.config, &ctx.home)?;
+    let screen = screen::screen(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;

@@ -3,6 +3,7 @@
 use super::activity::{self, Asked};
 use super::ctx::Ctx;
 use super::exit::Exit;
+use super::graph;
 use super::human::{self, plural};
 use super::out::{Out, Style};
 use super::places::{self, Filters, Reach};
@@ -61,6 +62,15 @@ pub struct Args {
     /// At most so many
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     limit: u32,
+    /// Ask a Graphiti server what it takes for true, and show the sessions that tell it
+    #[arg(long)]
+    graph: bool,
+    /// With --graph: the sink to ask [default: the first Graphiti server that is spoken to over REST]
+    #[arg(long, value_name = "SINK", requires = "graph")]
+    sink: Option<String>,
+    /// With --graph: even where an agent was told not to trust the project
+    #[arg(long, requires = "graph")]
+    allow_untrusted: bool,
 }
 
 /// Searches; a search without a hit is exit 1.
@@ -71,6 +81,15 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         filters.project = Some(project.into());
     }
     let reach = places::scope(&filters, ctx)?;
+    if args.graph {
+        let asked = graph::Asked {
+            words: args.words.join(" "),
+            sink: args.sink.as_deref(),
+            allow_untrusted: args.allow_untrusted,
+            limit: args.limit,
+        };
+        return graph::run(&asked, &reach, ctx);
+    }
     let judge = activity::judge(ctx)?;
     let wanted = typed.activity.as_ref().or(args.asked.activity.as_ref());
     let fits = wanted.map(|wanted| |tally: &ActivityTally| wanted.fits(&judge.activity(tally)));
@@ -106,13 +125,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 /// What the words mean.
 fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
-    let dates = |field: &str, value: &str| {
-        let when: When = value.parse()?;
-        Ok(match field {
-            "until" => when.end(ctx.now, ctx.zone),
-            _ => when.start(ctx.now, ctx.zone),
-        })
-    };
+    let dates = |field: &str, value: &str| When::of_field(field, value, ctx.now, ctx.zone);
     line::read(&joined(&args.words), args.limit, &dates)
 }
 

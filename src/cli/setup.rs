@@ -2,9 +2,9 @@
 //! the command line's before the pipeline's before the settings'.
 
 use super::ctx::Ctx;
-use super::redact::Screen;
 use crate::config::Config;
 use crate::host::files::Root;
+use crate::memory::screen::Screen;
 use crate::model::time::Time;
 use crate::pipeline::file::Rules;
 use crate::pipeline::run::{Admit, Setup};

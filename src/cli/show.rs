@@ -8,7 +8,7 @@ use super::{activity, places, sessions, shell};
 use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
-use crate::memory::summary::summary_of;
+use crate::memory::summary::told_of;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
@@ -41,13 +41,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             row.session.cwd = None;
             episodes.iter_mut().for_each(name_only);
         }
-        let telling = store.telling(&row.session.id)?;
-        let mut summary = match &telling {
-            Some(Telling::Told(told)) => Summary::clone(told),
-            _ => summary_of(&store, &episodes)?,
-        };
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
-        summary.shorten_paths(&row.session.project_path, hides);
+        let (summary, telling) = told_of(&store, &row.session, &episodes, hides)?;
         let work = Work {
             activity: work,
             outcome: summary.outcome,

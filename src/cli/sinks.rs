@@ -35,6 +35,8 @@ use std::time::{Duration, Instant};
 const CONTEXT: usize = 10;
 /// For a whole answer. A listing of many episodes takes a while.
 const ANSWER_MS_MAX: u64 = 300_000;
+/// For what a person waits for.
+const SEARCH_MS_MAX: u64 = 10_000;
 
 /// A sink, ready to be asked. Opens no connection yet. `is_unverified`: one that can't be read back is
 /// posted to all the same.
@@ -107,6 +109,30 @@ fn group_of(scope: MemoryScope, store: &Store) -> Result<Box<GroupOf>> {
         };
         scope.group(keys.get(name).unwrap_or(name))
     }))
+}
+
+/// A Graphiti server that is asked what it takes for true, while a person waits. Opens no connection
+/// yet.
+///
+/// # Errors
+/// Where nobody agreed to its endpoint, or a password is missing.
+pub fn graph(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Rest> {
+    let SinkTo::Graphiti(to) = &settings.to else {
+        let message = format!("sink {} is no Graphiti server", settings.name);
+        return Err(Error::usage(message).into());
+    };
+    store.permit(&to.endpoint)?;
+    let setting = format!("sinks.{}.token_env", settings.written());
+    let name = to.token_env.as_ref();
+    let token = name
+        .map(|name| keys::key(&setting, name, ctx))
+        .transpose()?;
+    let http = Http::new(&Options {
+        timeout_ms: SEARCH_MS_MAX,
+        proxies: proxies(ctx),
+    })?;
+    let permits = permits(settings, store)?;
+    Ok(Rest::new(http, to.endpoint.clone(), permits, token))
 }
 
 /// Gives permits as long as everybody agrees to all that a sink needs.

@@ -103,7 +103,7 @@ fn read(file: &Path, text: &str) -> Result<Document, Error> {
     Document::parse(file, text.as_bytes()).map_err(untouched)
 }
 
-fn untouched(error: Error) -> Error {
+pub(super) fn untouched(error: Error) -> Error {
     error.hinted("mend the file, then try again: it was not touched")
 }
 
@@ -187,7 +187,7 @@ fn is_ours(command: &str, agent: Agent) -> bool {
     })
 }
 
-fn key(name: &str) -> Step {
+pub(super) fn key(name: &str) -> Step {
     Step::Key(name.into())
 }
 
@@ -209,7 +209,12 @@ fn added(document: &Document, event: &str, group: &Value) -> Option<String> {
 }
 
 /// With one more member or item at the end of the map or list at `at`, spelled as its neighbours are.
-fn append(document: &Document, at: &[Step], name: Option<&str>, new: &Value) -> Option<String> {
+pub(super) fn append(
+    document: &Document,
+    at: &[Step],
+    name: Option<&str>,
+    new: &Value,
+) -> Option<String> {
     let text = &document.text;
     let style = Style::of(document);
     let container = get(&document.value, at)?;
@@ -266,7 +271,7 @@ impl<'t> Style<'t> {
     }
 }
 
-fn pretty(value: &Value, unit: &str, indent: &str) -> String {
+pub(super) fn pretty(value: &Value, unit: &str, indent: &str) -> String {
     let mut out = Vec::new();
     let format = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
     let mut to = serde_json::Serializer::with_formatter(&mut out, format);
@@ -293,7 +298,7 @@ fn compact(value: &Value) -> String {
 }
 
 /// Without what stands at `at`, and without the map or list around it where we made that.
-fn removed(document: &Document, at: &[Step]) -> Option<String> {
+pub(super) fn removed(document: &Document, at: &[Step]) -> Option<String> {
     let text = &document.text;
     let (step, around) = at.split_last()?;
     let here = document.spot(at)?;

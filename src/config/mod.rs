@@ -15,6 +15,7 @@ mod memory;
 mod narrow;
 mod position;
 mod retention;
+pub mod servers;
 mod sinks;
 mod summarizing;
 #[cfg(test)]
@@ -132,6 +133,14 @@ impl Loaded {
             None => Ok((self.config.clone(), Vec::new())),
             Some(file) => self.narrowed(&file).map(|(_, c, warnings)| (c, warnings)),
         }
+    }
+
+    /// The paths of the project at `root` are not to be shown: the settings here say so, or the
+    /// user's, or the project's own. What can't be read hides. Reads at most the project's file.
+    pub fn hides_paths_of(&self, root: &Path) -> bool {
+        let own = self.for_project(root);
+        let shown = own.is_ok_and(|(config, _)| config.include_project_path);
+        !(self.here.include_project_path && shown)
     }
 
     fn project_file(&self, root: &Path) -> Option<PathBuf> {

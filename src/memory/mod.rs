@@ -6,6 +6,7 @@
 pub mod activity;
 pub mod beginning;
 pub mod block;
+pub mod graph;
 pub mod groups;
 pub mod line;
 pub mod outcome;
@@ -18,4 +19,6 @@ pub mod reasons;
 pub mod recall;
 pub mod remember;
 pub mod scope;
+pub mod screen;
 pub mod summary;
+pub mod tables;

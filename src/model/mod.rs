@@ -20,6 +20,7 @@ pub mod extraction;
 pub mod finding;
 pub mod fold;
 pub mod frontmatter;
+pub mod graph;
 pub mod ledger;
 pub mod llm;
 pub mod memory;

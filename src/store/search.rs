@@ -71,6 +71,8 @@ pub struct Query {
     pub file: Option<String>,
     /// A session's id or its beginning.
     pub session: Option<String>,
+    /// Only episodes of these groups; empty: all.
+    pub groups: Vec<String>,
     /// At most so many.
     pub limit: u32,
 }
@@ -264,6 +266,13 @@ fn filters(query: &Query, all: &mut Conditions) {
     if !query.sources.is_empty() {
         let any: Vec<String> = query.sources.iter().map(|s| all.hole(s.as_str())).collect();
         all.add_plain(format!("e.source IN ({})", any.join(", ")));
+    }
+    if !query.groups.is_empty() {
+        let any: Vec<String> = query.groups.iter().map(|g| all.hole(g.clone())).collect();
+        all.add_plain(format!(
+            "e.graph IN (SELECT n FROM name WHERE text IN ({}))",
+            any.join(", ")
+        ));
     }
     for source in &query.not_sources {
         all.add("e.source <> {}", source.as_str());

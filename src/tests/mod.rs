@@ -16,6 +16,7 @@ mod faults;
 mod fold;
 mod forget;
 mod graph;
+mod graph_search;
 mod graphiti;
 mod graphiti_mcp;
 mod graphiti_real;
