@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test test-graph crash soak check fmt bench eval fuzz install
+.PHONY: help demo test test-graph test-mcp crash soak check fmt bench eval fuzz install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,10 @@ crash: ## kill, starve and mislead real runs at every system call that matters; 
 test-graph: ## run the tests that need FalkorDB, ArcadeDB and graphiti-core; installs them from PyPI into target/graph
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --lib -- --ignored --skip measure falkordb graph neo4j
 	@FALKORDB_BIN=$$(scripts/graph-parts) $(CARGO) test --test soak -- --ignored
+
+test-mcp: ## let the official MCP client speak with the server; installs it from PyPI into target/graph
+	@scripts/mcp-sdk
+	$(CARGO) test --test mcp -- --ignored
 
 soak: ## 10,000 scripts of what happens to logs, of each kind, 1,000 kills, 50 storms over 1,000 episodes on their way to a graph; some hours
 	GROWTH_CASES=10000 $(CARGO) test growth

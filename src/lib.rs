@@ -9,7 +9,7 @@
 //! | 2 | [`stages`], [`insight`] | the verbs, pure: discover, parse, filter, score, chunk; what a language model is asked |
 //! | 3 | [`memory`] | reading back |
 //! | 4 | [`pipeline`] | the only place where it all meets |
-//! | 5 | [`cli`] | the face for people |
+//! | 5 | [`mcp`], [`cli`] | the face for agents, the only async; the face for people |
 
 // Tests may ask for the folders that they read; `.clippy.toml` binds everything else.
 #![cfg_attr(any(test, fuzzing), allow(clippy::disallowed_methods))]
@@ -18,6 +18,7 @@ pub mod cli;
 pub mod config;
 pub mod host;
 pub mod insight;
+pub mod mcp;
 pub mod memory;
 pub mod model;
 pub mod net;

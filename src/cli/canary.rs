@@ -3,12 +3,12 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
-use super::redact;
 use super::runlog;
 use super::setup::{self, Orders};
 use super::tables;
 use crate::config::Loaded;
 use crate::host::files::Root;
+use crate::memory::screen;
 use crate::model::source::Agent;
 use crate::pipeline::deliver;
 use crate::pipeline::doctor::canary::{Canary, Sighted};
@@ -46,7 +46,7 @@ pub fn run(loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
 fn store(loaded: &Loaded, projects: &Path, state: &Path, ctx: &Ctx) -> Result<String> {
     let mut orders = Orders::new(&ctx.pipeline("nightly")?, ctx);
     orders.window = Window::All;
-    let screen = redact::reproducible(&loaded.config, &ctx.home)?;
+    let screen = screen::reproducible(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let mut setup = setup::setup(&loaded.config, &orders, screen, classifier, &|_, _, _| {
         Ok(None)

@@ -4,10 +4,10 @@ use super::bar::Bar;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::plural;
-use super::redact;
 use super::setup::{self, Orders};
 use super::tables;
 use crate::config::{self, Env, Loaded, gate};
+use crate::memory::screen;
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::check::{difference, example, lay_out, whole};
@@ -93,7 +93,7 @@ fn run_example(test: &Example, pipeline: &Pipeline, ctx: &Ctx) -> Result<Vec<Str
         window: Window::All,
         ..orders(pipeline, ctx)
     };
-    let screen = redact::reproducible(&loaded.config, &loaded.home)?;
+    let screen = screen::reproducible(&loaded.config, &loaded.home)?;
     let classifier = tables::counter(&loaded.home)?;
     let setup = setup::setup(&loaded.config, &orders, screen, classifier, &|_, _, _| {
         Ok(None)
@@ -149,7 +149,7 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
             return Err(Error::usage(message).hinted(hint).into());
         }
         let loaded = defaults_at(&home)?;
-        let screen = redact::reproducible(&loaded.config, &loaded.home)?;
+        let screen = screen::reproducible(&loaded.config, &loaded.home)?;
         let classifier = tables::counter(&loaded.home)?;
         let setup = setup::setup(&loaded.config, &orders, screen, classifier, &|_, _, _| {
             Ok(None)
@@ -166,7 +166,7 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
     let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = redact::reproducible(&loaded.config, &ctx.home)?;
+    let screen = screen::reproducible(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
     whole(&setup, dir.path(), &ctx.env.home, progress)
@@ -186,7 +186,7 @@ fn orders(pipeline: &Pipeline, ctx: &Ctx) -> Orders {
 
 /// The default settings, with logs looked for in `home`: what lies in a corpus' own
 /// `.graphiti/` is not asked.
-fn defaults_at(home: &Path) -> Result<Loaded> {
+pub fn defaults_at(home: &Path) -> Result<Loaded> {
     let env = Env {
         home: home.to_owned(),
         cwd: home.join("-"),

@@ -1,10 +1,11 @@
 //! What deliveries would come to: episodes, bytes, and what sinks' servers have a language model do.
 
 use super::ctx::Ctx;
-use super::deliver::{due, kept_here};
+use super::deliver::due;
 use super::human::{bytes, count, plural};
+use super::memory::KeptHere;
 use super::sinks::extraction;
-use crate::config::{Loaded, SinkTo};
+use crate::config::{Loaded, Sink, SinkTo};
 use crate::model::extraction::Estimate;
 use crate::model::time::Time;
 use crate::pipeline::report::Report;
@@ -44,15 +45,18 @@ pub fn costs(
     ctx: &Ctx,
 ) -> Result<Vec<Cost>> {
     let config = &loaded.config;
-    let kept_here = kept_here(loaded, store, ctx)?;
+    let kept = KeptHere::new(loaded, store, false, ctx)?;
+    let is_off = |sink: &&Sink| sink.is_graph() && !config.memory.enabled;
     let mut all = Vec::new();
-    for settings in config.sinks.iter().filter(|_| config.store_in_graph) {
+    let sinks = config.sinks.iter().filter(|sink| !is_off(sink));
+    for settings in sinks.filter(|_| config.store_in_graph) {
+        let kept_here = kept.of(settings);
         let known = store.known_sink(&settings.name, &settings.to.address())?;
         let (mut waiting, mut to_enrich) = (Vec::new(), Vec::new());
         if let Some(row) = &known {
-            waiting = store.due(row.n, &due(config, &kept_here, ctx))?;
+            waiting = store.due(row.n, &due(config, settings, kept_here, ctx))?;
             if matches!(&settings.to, SinkTo::Graphiti(to) if to.database.is_some()) {
-                to_enrich = store.to_enrich(row.n, &kept_here, Time(i64::MAX))?;
+                to_enrich = store.to_enrich(row.n, kept_here, Time(i64::MAX))?;
             }
         }
         let model = extraction(&settings.to);

@@ -115,8 +115,7 @@ impl<'w> Ctx<'w> {
         Ok(loaded)
     }
 
-    /// The paths of this project are not to be shown: the settings here say so, or the user's, or the
-    /// project's own. What can't be read hides. Each file is read once per command.
+    /// [`Loaded::hides_paths_of`], asked once per command.
     pub fn hides_paths_of(&mut self, project: &str) -> Result<bool> {
         if let Some(known) = self.hidden.get(project) {
             return Ok(*known);
@@ -124,11 +123,8 @@ impl<'w> Ctx<'w> {
         if self.here.is_none() {
             self.here = Some(self.settings()?);
         }
-        let hides = self.here.as_ref().is_none_or(|loaded| {
-            let own = loaded.for_project(Path::new(project));
-            let shown = own.is_ok_and(|(config, _)| config.include_project_path);
-            !(loaded.here.include_project_path && shown)
-        });
+        let here = self.here.as_ref();
+        let hides = here.is_none_or(|loaded| loaded.hides_paths_of(Path::new(project)));
         self.hidden.insert(project.to_owned(), hides);
         Ok(hides)
     }

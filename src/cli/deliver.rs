@@ -5,15 +5,15 @@ use super::activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{ago, count, plural, table, time};
+use super::memory::{self, KeptHere, allowed};
 use super::sinks::{extraction, failed, open, wait};
 use super::{notify, standing};
-use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo};
+use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo, graphs};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
-use crate::pipeline::admission::Admission;
 use crate::pipeline::deliver::{self, Delivered, Orders, Verified};
 use crate::pipeline::lock::Lock;
-use crate::pipeline::spec::Window;
+use crate::pipeline::promote::tell_owner;
 use crate::stages::upload::RetryOptions;
 use crate::store::{Access, DeadLetter, Due, Store};
 use anyhow::Result;
@@ -49,6 +49,9 @@ enum Verb {
         /// Also to a server whose episodes can't be read back: nobody will know what arrived
         #[arg(long, requires = "sink")]
         unverified: bool,
+        /// This time, also in and of projects that an agent was told not to trust
+        #[arg(long)]
+        allow_untrusted: bool,
     },
     /// Ask sinks for everything that they are said to have; exit 3 unless all of it is there, once
     Verify {
@@ -58,6 +61,9 @@ enum Verb {
         /// What is missing waits again
         #[arg(long)]
         requeue: bool,
+        /// Also in a project that an agent was told not to trust
+        #[arg(long)]
+        allow_untrusted: bool,
     },
     /// See whether sinks answer and let us in
     Check {
@@ -67,6 +73,9 @@ enum Verb {
         /// Write an episode, read it back, remove it
         #[arg(long)]
         smoke: bool,
+        /// Also in a project that an agent was told not to trust
+        #[arg(long)]
+        allow_untrusted: bool,
     },
     /// What was given up
     Dead {
@@ -103,31 +112,50 @@ struct Letters {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     match &args.verb {
-        Verb::Status => standing::status(&chosen(&loaded, None)?, ctx),
+        Verb::Status => {
+            let off = graphs(&loaded.config.memory, None).err();
+            let off = off.as_ref().map(|error| error.message.as_str());
+            standing::status(&chosen(&loaded, None)?, off, ctx)
+        }
         Verb::Run {
             sink,
             history,
             max,
             unverified,
+            allow_untrusted,
         } => {
             let sinks = chosen(&loaded, sink.as_deref())?;
+            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &loaded, ctx)?;
             let wish = Wish {
                 history: *history,
                 max: *max,
                 insist: true,
                 unverified: *unverified,
+                allow_untrusted: *allow_untrusted,
             };
             let (_lock, mut store) = writer(ctx)?;
             let done = deliver_to(&sinks, &wish, &loaded, &mut store, ctx)?;
             store.finish()?;
             tell_run(&done, ctx)
         }
-        Verb::Verify { sink, requeue } => {
+        Verb::Verify {
+            sink,
+            requeue,
+            allow_untrusted,
+        } => {
             let sinks = chosen(&loaded, sink.as_deref())?;
+            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &loaded, ctx)?;
             verify(&sinks, *requeue, ctx)
         }
-        Verb::Check { sink, smoke } => {
-            let sinks = chosen(&loaded, sink.as_deref())?;
+        Verb::Check {
+            sink,
+            smoke,
+            allow_untrusted,
+        } => {
+            let mut sinks = chosen(&loaded, sink.as_deref())?;
+            // what stands behind the name of a scope is the same place
+            sinks.retain(|sink| sink.scope.is_none());
+            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &loaded, ctx)?;
             check(&sinks, *smoke, ctx)
         }
         Verb::Dead { verb } => dead(verb, ctx),
@@ -136,18 +164,18 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 /// The step `upload`: every sink, unless `store_in_graph` is off.
 pub fn upload(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<Vec<Delivered>> {
-    let wish = Wish::default();
-    let sinks: Vec<&Settings> = loaded.config.sinks.iter().collect();
+    let off = |sink: &&Settings| sink.is_graph() && !loaded.config.memory.enabled;
+    let sinks: Vec<&Settings> = loaded.config.sinks.iter().filter(|s| !off(s)).collect();
     match loaded.config.store_in_graph {
-        true => deliver_to(&sinks, &wish, loaded, store, ctx),
+        true => deliver_to(&sinks, &Wish::default(), loaded, store, ctx),
         false => Ok(Vec::new()),
     }
 }
 
 /// Fails where nobody agreed to an endpoint, or a password is missing: before a run does anything.
 /// Sinks that are new are noted, so that they get what this run stores.
-pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &Ctx) -> Result<()> {
-    for sink in &loaded.config.sinks {
+pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<()> {
+    for sink in memory::of_a_run(loaded, ctx)? {
         open(sink, false, store, ctx)?;
         store.sink(&sink.name, &sink.to.address(), ctx.now)?;
     }
@@ -155,12 +183,13 @@ pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &Ctx) -> Result<()> {
 }
 
 /// What counts as due, in a plan.
-pub fn due<'a>(config: &Config, kept_here: &'a [String], ctx: &Ctx) -> Due<'a> {
+pub fn due<'a>(config: &Config, sink: &Settings, kept_here: &'a [String], ctx: &Ctx) -> Due<'a> {
     Due {
         now: ctx.now,
         settled_ms: i64::from(config.inactivity_timeout_s) * 1_000,
         pending_ms: deliver::PENDING_MS,
         kept_here,
+        only_logs: sink.scope.is_some(),
     }
 }
 
@@ -171,6 +200,7 @@ struct Wish {
     max: Option<usize>,
     insist: bool,
     unverified: bool,
+    allow_untrusted: bool,
 }
 
 fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
@@ -183,7 +213,7 @@ fn chosen<'a>(loaded: &'a Loaded, name: Option<&str>) -> Result<Vec<&'a Settings
     let all = &loaded.config.sinks;
     let sinks: Vec<&Settings> = all
         .iter()
-        .filter(|sink| name.is_none_or(|name| sink.name == name))
+        .filter(|sink| name.is_none_or(|name| sink.name == name || sink.written() == name))
         .collect();
     match (sinks.is_empty(), name) {
         (false, _) => Ok(sinks),
@@ -218,16 +248,18 @@ fn deliver_to(
     if sinks.is_empty() {
         return Ok(Vec::new());
     }
-    let kept_here = kept_here(loaded, store, ctx)?;
+    let kept = KeptHere::new(loaded, store, wish.allow_untrusted, ctx)?;
     let judge = activity::judge(ctx)?;
-    let mut hidden = BTreeSet::new();
-    for (_, project) in store.projects("")? {
-        if ctx.hides_paths_of(&project)? {
-            hidden.insert(project);
-        }
-    }
+    let hidden = hidden(store, ctx)?;
     let mut all = Vec::new();
-    for settings in sinks {
+    // scopes first: what is delivered to their groups tells which groups are in use
+    let (scoped, own): (Vec<&Settings>, Vec<&Settings>) =
+        sinks.iter().partition(|sink| sink.scope.is_some());
+    let last_scoped = scoped.len();
+    for (nth, settings) in scoped.into_iter().chain(own).enumerate() {
+        if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
+            tell_owner(store, &config.memory, ctx.now)?;
+        }
         let mut sink = open(settings, wish.unverified, store, ctx)?;
         let permitted = |store: &Store| {
             let endpoints = settings.to.endpoints();
@@ -255,7 +287,9 @@ fn deliver_to(
             wait: &wait,
             history: wish.history,
             insist: wish.insist,
-            kept_here: &kept_here,
+            kept_here: kept.of(settings),
+            only_logs: settings.scope.is_some(),
+            tells_git: config.memory.tells_git && settings.is_graph(),
             tells_path: &|project| !hidden.contains(project),
             profile: &|tally| judge.activity(tally).profile(),
             permitted: &permitted,
@@ -267,13 +301,31 @@ fn deliver_to(
             &orders,
         )?);
     }
+    settle(&all, config, store, ctx)?;
+    Ok(all)
+}
+
+/// What follows a delivery: texts are left to the sinks, and what was given up is told.
+fn settle(done: &[Delivered], config: &Config, store: &mut Store, ctx: &mut Ctx) -> Result<()> {
+    let limits = &config.delivery;
     if !limits.keeps_local {
         leave(config, store, ctx)?;
     }
-    if limits.tells_dead {
-        notify::given_up(&all, limits.webhook.as_ref(), store, ctx)?;
+    match limits.tells_dead {
+        true => notify::given_up(done, limits.webhook.as_ref(), store, ctx),
+        false => Ok(()),
     }
-    Ok(all)
+}
+
+/// Projects whose paths are told to nobody.
+fn hidden(store: &Store, ctx: &mut Ctx) -> Result<BTreeSet<String>> {
+    let mut hidden = BTreeSet::new();
+    for (_, project) in store.projects("")? {
+        if ctx.hides_paths_of(&project)? {
+            hidden.insert(project);
+        }
+    }
+    Ok(hidden)
 }
 
 /// Empties the texts that all sinks have.
@@ -302,18 +354,6 @@ pub fn retry(limits: &DeliveryLimits) -> RetryOptions {
 
 fn ms(seconds: u64) -> i64 {
     i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX)
-}
-
-/// Projects that are not to be delivered: not trusted, switched off, or `store_in_graph` is off there.
-pub fn kept_here(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Vec<String>> {
-    let admission = Admission::new(loaded, &ctx.env, Window::Configured, ctx.now);
-    let projects = store.projects("")?.into_iter().map(|(_, path)| path);
-    Ok(projects
-        .filter(|project| match admission.admit(Some(project), None, "") {
-            Err(_) => true,
-            Ok(narrowed) => narrowed.is_some_and(|own| !own.store_in_graph),
-        })
-        .collect())
 }
 
 /// One line per sink that has something to say.

@@ -6,12 +6,12 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::plural;
 use super::out::Style;
-use super::redact;
 use super::schedule;
 use super::setup::{self, Orders};
 use super::tables;
 use crate::config::{self, Loaded};
 use crate::host::files::{unreadable, walk};
+use crate::memory::screen;
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::doctor::repair::{Rebuilt, Repaired, repair};
@@ -119,7 +119,7 @@ fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
     let admission = Admission::new(loaded, &ctx.env, orders.window, orders.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = redact::screen(&loaded.config, &ctx.home)?;
+    let screen = screen::screen(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
     let setup = Some(setup).filter(|_| loaded.config.enabled);

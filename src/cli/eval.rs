@@ -1,36 +1,64 @@
-//! `eval`: the rules against labelled truth.
+//! `eval`: the rules and the ranking against labelled truth.
 
+use super::check::defaults_at;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::table;
-use crate::pipeline::eval::{Figure, figures};
+use super::setup::{self, Orders};
+use super::tables;
+use crate::memory::activity::Judge;
+use crate::memory::screen;
+use crate::pipeline::eval::recall::{self, Asked};
+use crate::pipeline::eval::{Figure, PARTS, figures};
+use crate::pipeline::spec::Window;
+use crate::pipeline::summarise;
 use crate::rules::classify::Classifier;
 use anyhow::Result;
+use clap::builder::PossibleValuesParser;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Measure the rules against examples labelled by hand
+/// Measure the rules and the ranking against examples labelled by hand
 ///
 /// Prints every figure whose file is there: commands.jsonl, tools.jsonl, sessions.jsonl,
-/// sessions_short.jsonl. A figure below its bar is exit 1.
+/// sessions_short.jsonl, recall.jsonl. A figure below its bar is exit 1. For recall, the logs are
+/// read into a throw-away store.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The folder with the labelled examples
-    #[arg(long, value_name = "DIR")]
-    truth: PathBuf,
+    /// A folder with labelled examples; may be said more than once
+    #[arg(long, value_name = "DIR", required = true)]
+    truth: Vec<PathBuf>,
     /// The folder below which the sessions' logs are [default: ../corpus/home beside the examples]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
+    /// Only these: commands, tools, sessions, sessions_short, recall
+    #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(PARTS))]
+    only: Vec<String>,
     /// Print the examples that miss
     #[arg(long)]
     misses: bool,
 }
 
+impl Args {
+    /// The first folder that is there.
+    fn corpus(&self) -> Option<PathBuf> {
+        let beside = self.truth.iter().map(|truth| truth.join("../corpus/home"));
+        let mut all = self.corpus.clone().into_iter().chain(beside);
+        all.find(|corpus| corpus.is_dir())
+    }
+
+    fn parts(&self) -> Vec<String> {
+        match self.only.is_empty() {
+            true => PARTS.map(String::from).to_vec(),
+            false => self.only.clone(),
+        }
+    }
+}
+
 /// Prints the table.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let beside = || args.truth.join("../corpus/home");
-    let corpus = args.corpus.clone().unwrap_or_else(beside);
-    let figures = figures(&args.truth, &corpus, &Classifier::default())?;
+    let figures = measured(args, ctx)?;
     let exit = match figures.iter().all(|figure| figure.holds() != Some(false)) {
         true => Exit::Done,
         false => Exit::Failed,
@@ -54,9 +82,66 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(exit)
 }
 
+fn measured(args: &Args, ctx: &mut Ctx) -> Result<Vec<Figure>> {
+    let mut parts = args.parts();
+    let corpus = args.corpus();
+    if corpus.is_none() {
+        let missed = |part: &&String| !["commands", "tools"].contains(&part.as_str());
+        let missed: Vec<&str> = parts.iter().filter(missed).map(String::as_str).collect();
+        if !missed.is_empty() {
+            let missed = missed.join(", ");
+            ctx.out.warn(format!(
+                "there are no logs for {missed}: name them with --corpus"
+            ))?;
+        }
+        parts.retain(|part| ["commands", "tools"].contains(&part.as_str()));
+    }
+    let corpus = corpus.unwrap_or_default();
+    let mut all = Vec::new();
+    for truth in &args.truth {
+        all.extend(figures(truth, &corpus, &parts, &Classifier::default())?);
+        if let Some(asked) = recall::asked(truth, &parts)? {
+            all.extend(recalled(&asked, &corpus, ctx)?);
+        }
+    }
+    Ok(all)
+}
+
+fn recalled(asked: &[Asked], corpus: &Path, ctx: &mut Ctx) -> Result<Vec<Figure>> {
+    let dir = tempfile::tempdir()?;
+    let loaded = defaults_at(corpus)?;
+    let pipeline = ctx.pipeline("backfill")?;
+    let orders = Orders {
+        window: Window::All,
+        ..Orders::new(&pipeline, ctx)
+    };
+    let screen = screen::reproducible(&loaded.config, &loaded.home)?;
+    let classifier = tables::counter(&loaded.home)?;
+    let judge = Judge {
+        classifier: classifier.clone(),
+        min_strength: loaded.config.scoring.min_strength,
+        manual: None,
+    };
+    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &|_, _, _| {
+        Ok(None)
+    });
+    let mut pages = summarise::Orders {
+        now: orders.now,
+        settled_ms: 0,
+        jobs: setup.jobs,
+        judge: &judge,
+        hides: &mut |_| Ok(false),
+    };
+    let store = recall::indexed(&setup, &mut pages, dir.path())?;
+    recall::figures(asked, &store)
+}
+
 fn row(figure: &Figure) -> Vec<String> {
     let percent = |n: f64| format!("{:.1} %", n * 100.0);
-    let share = |n: u64| percent(n as f64 / figure.of.max(1) as f64);
+    let share = |n: u64| match figure.mean {
+        Some(mean) => format!("{mean:.3}"),
+        None => percent(n as f64 / figure.of.max(1) as f64),
+    };
     let sign = if figure.at_most { "≤" } else { "≥" };
     let bar = figure.bar.map(|bar| format!("{sign} {:.0} %", bar * 100.0));
     vec![

@@ -6,12 +6,12 @@ use super::exit::Exit;
 use super::human;
 use super::when::When;
 use crate::host::git;
-use crate::memory::{query, scope};
+use crate::memory::{groups, query, scope};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::tombstone::Selection;
 use crate::pipeline::lock::Lock;
-use crate::store::{Access, Forgotten, Query, SessionFilter, Store};
+use crate::store::{Access, Forgotten, Hit, Query, SessionFilter, Store};
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::json;
@@ -42,7 +42,8 @@ pub struct Args {
     /// The same by its namespace, or the beginning of it
     #[arg(long, value_name = "HEX", group = "what")]
     namespace: Option<String>,
-    /// All sessions with an episode in this group
+    /// All that is in this group: the sessions that are delivered to it or that its scope covers, and
+    /// its memories
     #[arg(long, value_name = "NAME", group = "what", conflicts_with_all = ["project", "namespace", "before", "matching"])]
     group: Option<String>,
     /// Episodes that began before: 90d, 2026-04-01. Sessions that go on keep what was said since
@@ -109,12 +110,14 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
         };
         return Ok(Selection {
             sessions: vec![row.session.id],
-            before: None,
+            ..Selection::default()
         });
     }
     if let Some(group) = &args.group {
+        let (sessions, memories) = groups::members(store, group)?;
         return Ok(Selection {
-            sessions: store.sessions_of_group(group)?,
+            sessions,
+            memories,
             before: None,
         });
     }
@@ -125,16 +128,13 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
             return Err(Error::usage("what was not said yet can't be forgotten").into());
         }
         return Ok(Selection {
-            sessions: Vec::new(),
             before: Some((project.unwrap_or_default(), before)),
+            ..Selection::default()
         });
     }
     let namespaces = project.clone().map(|project| vec![project]);
     if let Some(words) = &args.matching {
-        return Ok(Selection {
-            sessions: found(words, namespaces, store)?,
-            before: None,
-        });
+        return found(words, namespaces, store);
     }
     let filter = SessionFilter {
         namespaces,
@@ -145,6 +145,7 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
         sessions: rows.map(|row| row.session.id).collect(),
         // Logs of the project that no run has read yet stay out too.
         before: project.map(|project| (project, ctx.now)),
+        memories: Vec::new(),
     })
 }
 
@@ -160,8 +161,8 @@ fn namespace_of(args: &Args, ctx: &Ctx) -> Result<Option<String>, Error> {
     }
 }
 
-/// Sessions with an episode that has all the words.
-fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<Vec<String>> {
+/// Sessions with an episode that has all the words, and memories that have them.
+fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<Selection> {
     let query = Query {
         namespaces,
         ..query::parse(words, u32::MAX)
@@ -169,14 +170,18 @@ fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<
     if query.terms.is_empty() {
         return Err(Error::usage("--match needs a word that is to be found").into());
     }
-    let mut sessions: Vec<String> = store
+    let (logs, others): (Vec<Hit>, Vec<Hit>) = store
         .search(&query)?
         .into_iter()
-        .map(|hit| hit.session)
-        .collect();
+        .partition(Hit::is_of_a_log);
+    let mut sessions: Vec<String> = logs.into_iter().map(|hit| hit.session).collect();
     sessions.sort_unstable();
     sessions.dedup();
-    Ok(sessions)
+    Ok(Selection {
+        sessions,
+        memories: others.into_iter().map(|hit| hit.episode).collect(),
+        before: None,
+    })
 }
 
 fn no_session(typed: &str) -> Error {
@@ -202,12 +207,23 @@ fn confirm(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<()> {
 }
 
 fn counts(gone: &Forgotten) -> String {
+    let memories = match gone.memories {
+        0 => String::new(),
+        n => format!(", {}", memories(n)),
+    };
     format!(
-        "{}, {}, {}",
+        "{}, {}, {}{memories}",
         human::plural(gone.sessions, "session"),
         human::plural(gone.episodes, "episode"),
         human::bytes(gone.body_bytes)
     )
+}
+
+fn memories(n: u64) -> String {
+    match n {
+        1 => "1 memory".to_owned(),
+        n => format!("{} memories", human::count(n)),
+    }
 }
 
 /// What a sink has of episodes that are no more here.
@@ -249,6 +265,7 @@ fn report(
             "dry_run": dry,
             "sessions": gone.sessions,
             "episodes": gone.episodes,
+            "memories": gone.memories,
             "body_bytes": gone.body_bytes,
             "files": gone.files,
             "kin": gone.kin,
@@ -261,7 +278,10 @@ fn report(
         Some(id) => format!(
             "{verb} session {id}: {}, {}",
             human::plural(gone.episodes, "episode"),
-            human::bytes(gone.body_bytes)
+            match gone.memories {
+                0 => human::bytes(gone.body_bytes),
+                n => format!("{}, {}", human::bytes(gone.body_bytes), memories(n)),
+            }
         ),
         None => format!("{verb} {}", counts(gone)),
     })?;

@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Filters that `search`, `sessions` and `stats` share.
-#[derive(clap::Args, Debug, Default)]
+#[derive(clap::Args, Clone, Debug, Default)]
 pub struct Filters {
     /// Only this project: a path; `.` is the present repository
     #[arg(long, value_name = "PATH")]
@@ -74,6 +74,8 @@ pub struct Reach {
     pub scope: Scope,
     /// This project's path, or one below it.
     pub project: Option<String>,
+    /// The project that the command is about: the one that is asked for, or the present one.
+    pub present: Option<String>,
 }
 
 impl Reach {
@@ -144,7 +146,16 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
         trusted: loaded.here.trusted_namespaces.as_deref(),
         current: current.as_deref(),
     })?;
-    Ok(Reach { scope, project })
+    Ok(Reach {
+        scope,
+        project,
+        present,
+    })
+}
+
+/// The root of the project that is meant: a path's as people type it, else the present one's.
+pub fn present(path: Option<&Path>, ctx: &Ctx) -> String {
+    root(path.unwrap_or(Path::new(".")), ctx)
 }
 
 /// The project that a path means: `.` is the repository around it, anything else itself.

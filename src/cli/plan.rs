@@ -6,12 +6,12 @@ use super::ctx::Ctx;
 use super::enrich;
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural, share};
-use super::redact;
 use super::run::Options;
 use super::setup::{self, Orders};
 use super::tables;
 use super::tell;
 use crate::config::{Config, gate};
+use crate::memory::screen;
 use crate::model::time::Time;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::deliver::PENDING_MS;
@@ -60,7 +60,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         .allowing_untrusted(args.options.allow_untrusted);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = redact::reproducible(&loaded.config, &ctx.home)?;
+    let screen = screen::reproducible(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
     let mut store: Option<Store> = match ctx.home.store().exists() {

@@ -8,13 +8,14 @@ use super::deliver;
 use super::enrich::{self, Enriched};
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural};
-use super::redact;
 use super::runlog;
 use super::setup::{self, Orders};
 use super::tables;
 use super::tell;
 use super::when::When;
 use crate::config::{Loaded, gate};
+use crate::memory::groups::meet_projects;
+use crate::memory::screen;
 use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
@@ -22,6 +23,7 @@ use crate::pipeline::admission::Admission;
 use crate::pipeline::deliver::Delivered;
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
+use crate::pipeline::promote::{Promoted, promote};
 use crate::pipeline::report::Report;
 use crate::pipeline::run::{self, Setup};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
@@ -133,7 +135,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     let admission = Admission::new(&loaded, &env, orders.window, orders.now)
         .allowing_untrusted(options.allow_untrusted);
     let lock = Lock::take(&ctx.home.lock())?;
-    let screen = redact::screen(&loaded.config, &ctx.home)?;
+    let screen = screen::screen(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
     let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
@@ -152,8 +154,11 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     }
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
+    let redactor = screen.redactor.clone();
     let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
     let report = ingest(&mut store, &setup, ctx).map_err(|error| failed(error, pipeline, ctx))?;
+    meet_projects(&mut store)?;
+    let promoted = promote(&mut store, &loaded.config.memory, &redactor)?;
     let enriched = match enriches {
         true => enrich(&loaded, &orders, &mut store, ctx)
             .map_err(|error| failed(error, pipeline, ctx))?,
@@ -167,6 +172,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     lock.stamp(ctx.now)?;
     let done = Done {
         report,
+        promoted,
         enriched,
         delivered,
         first,
@@ -242,6 +248,7 @@ impl Enrichment {
 /// What the steps of a run did.
 struct Done {
     report: Report,
+    promoted: Promoted,
     enriched: Enrichment,
     delivered: Vec<Delivered>,
     /// It was the first one.
@@ -250,14 +257,17 @@ struct Done {
 
 /// A line in the log of runs, where there is news.
 fn log(pipeline: &Pipeline, done: &Done, ctx: &mut Ctx) -> Result<()> {
-    let also: Vec<String> = done
-        .enriched
-        .lines()
+    let also: Vec<String> = memories(&done.promoted)
+        .into_iter()
+        .chain(done.enriched.lines())
         .chain(deliver::lines(&done.delivered, ctx))
         .collect();
     if !has_news(&done.report) && also.is_empty() {
         return Ok(());
     }
+    let refused = done.promoted.refused.iter();
+    let refused = refused.map(|(id, why)| format!("directive {id} refused: {why}"));
+    let also: Vec<String> = also.into_iter().chain(refused).collect();
     let took = duration_ms(ctx.elapsed_ms());
     let also: String = also.iter().map(|line| format!(", {line}")).collect();
     let summary = summary(&done.report);
@@ -320,6 +330,18 @@ fn summary(report: &Report) -> String {
     )
 }
 
+/// What became of directives; nothing where there were none.
+fn memories(promoted: &Promoted) -> Option<String> {
+    let refused = promoted.refused.len() as u64;
+    let kept = plural(promoted.kept, "directive");
+    let why = "sessionmill memories list --refused";
+    match (promoted.kept, refused) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("{kept} kept as memory")),
+        _ => Some(format!("{kept} kept as memory, {refused} refused ({why})")),
+    }
+}
+
 /// How many pages were written; `None` where there were none.
 fn written(stored: &Stored) -> Option<String> {
     let pages = stored.new + stored.changed;
@@ -329,11 +351,16 @@ fn written(stored: &Stored) -> Option<String> {
 /// The step `report`.
 fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     let Done {
-        report, enriched, ..
+        report,
+        promoted,
+        enriched,
+        ..
     } = done;
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
         let Enrichment { tools, pages, told } = enriched;
+        body["memories_kept"] = promoted.kept.into();
+        body["directives_refused"] = promoted.refused.len().into();
         body["tools_asked"] = tools.asked.into();
         body["tools_learned"] = tools.learned.into();
         body["summaries_written"] = (pages.new + pages.changed).into();
@@ -353,13 +380,10 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     if report.files_found == 0 {
         ctx.out.line("there are no logs in the configured places")?;
         ctx.out.note("hint: sessionmill status lists them")?;
-    } else if !has_news(report) {
-        let files = plural(report.files_unchanged, "file");
-        ctx.out.line(format!("nothing new in {files}"))?;
     } else {
         news(report, ctx)?;
     }
-    for line in enriched.lines() {
+    for line in memories(promoted).into_iter().chain(enriched.lines()) {
         ctx.out.line(line)?;
     }
     for line in deliver::lines(&done.delivered, ctx) {
@@ -397,6 +421,10 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
 }
 
 fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {
+    if !has_news(report) {
+        let files = plural(report.files_unchanged, "file");
+        return ctx.out.line(format!("nothing new in {files}"));
+    }
     let took = duration_ms(ctx.elapsed_ms());
     ctx.out.line(format!(
         "read {} of {} ({}) in {took}",

@@ -3,23 +3,29 @@
 use super::activity::{self, Asked};
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use super::graph;
+use super::human::{self, plural};
 use super::out::{Out, Style};
 use super::places::{self, Filters, Reach};
+use super::when::When;
 use crate::memory::activity::Judge;
-use crate::memory::query;
-use crate::memory::recall::{Answer, recall};
+use crate::memory::line::{self, Meant};
+use crate::memory::rank::Near;
+use crate::memory::recall::{Answer, Question, recall};
 use crate::model::activity::ActivityTally;
-use crate::model::episode::EpisodeSource;
+use crate::model::episode::{EpisodeSource, Operation};
+use crate::model::error::Error;
 use crate::store::{Hit, Keeps, Query, Snippet};
 use anyhow::Result;
 use serde_json::{Value, json};
 
 /// Find episodes by words, the best first
 ///
-/// All words have to be there; where no episode has them all, those with some are shown. Quotes
-/// make a phrase, `pars*` finds what begins so, `-- -word` leaves out what has it. Names are found
-/// whole and by their parts: `config` finds parse_config and parseConfig.
+/// All words have to be there, in any form, but for those that say nothing; where no episode has
+/// them all, those with some are shown. Quotes make a phrase, `pars*` finds what begins so, `this OR
+/// that` either, `-- -word` leaves out what has it. Names are found whole and by their parts:
+/// `config` finds parse_config and parseConfig. Fields filter: project: agent: tool: file: source:
+/// operation: activity: session: since: until:, as in `retry since:14d tool:Bash` (docs/memory.md).
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// What to look for; without words, the latest episodes that the filters let through
@@ -30,11 +36,20 @@ pub struct Args {
     #[command(flatten)]
     asked: Asked,
     /// Only this kind of episode
-    #[arg(long, value_name = "KIND", value_parser = source)]
+    #[arg(long, value_name = "KIND", value_parser = line::source)]
     source: Vec<EpisodeSource>,
     /// Not this kind of episode
-    #[arg(long, value_name = "KIND", value_parser = source)]
+    #[arg(long, value_name = "KIND", value_parser = line::source)]
     exclude_source: Vec<EpisodeSource>,
+    /// Only episodes that tell of this: create, update, delete, move, rename, git_metadata, git_context
+    #[arg(long, value_name = "OPERATION", value_parser = line::operation)]
+    operation: Vec<Operation>,
+    /// Not these operations
+    #[arg(long, value_name = "OPERATION", value_parser = line::operation)]
+    exclude_operation: Vec<Operation>,
+    /// What was known then: only episodes that had begun; a day is included whole
+    #[arg(long, value_name = "WHEN")]
+    as_of: Option<When>,
     /// Only episodes that used this tool; `*` stands for anything
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
@@ -47,26 +62,57 @@ pub struct Args {
     /// At most so many
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     limit: u32,
-}
-
-fn source(word: &str) -> Result<EpisodeSource, String> {
-    let known = || EpisodeSource::ALL.map(EpisodeSource::as_str).join(", ");
-    EpisodeSource::parse(word).ok_or_else(|| format!("write one of {}", known()))
+    /// Ask a Graphiti server what it takes for true, and show the sessions that tell it
+    #[arg(long)]
+    graph: bool,
+    /// With --graph: the sink to ask [default: the first Graphiti server that is spoken to over REST]
+    #[arg(long, value_name = "SINK", requires = "graph")]
+    sink: Option<String>,
+    /// With --graph: even where an agent was told not to trust the project
+    #[arg(long, requires = "graph")]
+    allow_untrusted: bool,
 }
 
 /// Searches; a search without a hit is exit 1.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let reach = places::scope(&args.filters, ctx)?;
-    let query = meant(args, &reach, ctx);
+    let typed = typed(args, ctx)?;
+    let mut filters = args.filters.clone();
+    if let Some(project) = &typed.query.project {
+        filters.project = Some(project.into());
+    }
+    let reach = places::scope(&filters, ctx)?;
+    if args.graph {
+        let asked = graph::Asked {
+            words: args.words.join(" "),
+            sink: args.sink.as_deref(),
+            allow_untrusted: args.allow_untrusted,
+            limit: args.limit,
+        };
+        return graph::run(&asked, &reach, ctx);
+    }
     let judge = activity::judge(ctx)?;
-    let wanted = args.asked.activity.as_ref();
+    let wanted = typed.activity.as_ref().or(args.asked.activity.as_ref());
     let fits = wanted.map(|wanted| |tally: &ActivityTally| wanted.fits(&judge.activity(tally)));
-    let keeps = fits.as_ref().map(|fits| fits as &Keeps<'_>);
-    let answer = recall(&ctx.reader()?, &query, &reach.scope, keeps)?;
+    let question = Question {
+        keeps: fits.as_ref().map(|fits| fits as &Keeps<'_>),
+        near: Near {
+            project: reach.present.clone(),
+            files: Vec::new(),
+        },
+        as_of: args.as_of.map(|when| when.end(ctx.now, ctx.zone)),
+        ..Question::new(meant(args, typed.query, &reach, ctx), &reach.scope)
+    };
+    let answer = recall(&ctx.reader()?, &question)?;
     if ctx.out.json {
         let list = answer.hits.iter().map(|hit| document(hit, &judge, ctx));
         let list: Vec<Value> = list.collect::<Result<_>>()?;
-        let body = json!({"loosened": answer.loosened, "reason": answer.reason, "hits": list});
+        let body = json!({
+            "loosened": answer.loosened,
+            "reason": answer.reason,
+            "confidence": answer.confidence,
+            "folded": answer.folded,
+            "hits": list,
+        });
         ctx.out.document("search", body)?;
     } else {
         print_all(&answer, ctx)?;
@@ -75,6 +121,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         true => Exit::Failed,
         false => Exit::Done,
     })
+}
+
+/// What the words mean.
+fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
+    let dates = |field: &str, value: &str| When::of_field(field, value, ctx.now, ctx.zone);
+    line::read(&joined(&args.words), args.limit, &dates)
 }
 
 fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
@@ -91,24 +143,31 @@ fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
     }
 }
 
-fn meant(args: &Args, reach: &Reach, ctx: &Ctx) -> Query {
+/// The words' fields count before the options; lists are joined.
+fn meant(args: &Args, typed: Query, reach: &Reach, ctx: &Ctx) -> Query {
+    let joined = |words: &[EpisodeSource], options: &[EpisodeSource]| [words, options].concat();
     Query {
         project: reach.project.clone(),
-        agent: args.filters.agent,
-        since: args.filters.since(ctx),
-        until: args.filters.until(ctx),
-        sources: args.source.clone(),
-        not_sources: args.exclude_source.clone(),
-        tool: args.tool.clone(),
-        file: args.file.clone(),
-        session: args.session.clone(),
-        ..query::parse(&line(&args.words), args.limit)
+        agent: typed.agent.or(args.filters.agent),
+        since: typed.since.or(args.filters.since(ctx)),
+        until: typed.until.or(args.filters.until(ctx)),
+        sources: joined(&typed.sources, &args.source),
+        not_sources: joined(&typed.not_sources, &args.exclude_source),
+        operations: [typed.operations, args.operation.clone()].concat(),
+        not_operations: [typed.not_operations, args.exclude_operation.clone()].concat(),
+        tool: typed.tool.or_else(|| args.tool.clone()),
+        file: typed.file.or_else(|| args.file.clone()),
+        session: typed.session.or_else(|| args.session.clone()),
+        ..typed
     }
 }
 
 /// Arguments that the shell kept in one piece are phrases.
-fn line(words: &[String]) -> String {
+fn joined(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
+        if let (true, Some(field)) = (words.len() > 1, line::requoted(word)) {
+            return field;
+        }
         let phrase = words.len() > 1 && word.contains(char::is_whitespace) && !word.contains('"');
         match (phrase, word.strip_prefix('-')) {
             (true, Some(unwanted)) => format!("-\"{unwanted}\""),
@@ -136,6 +195,7 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
         None if hit.source == EpisodeSource::SessionSummary => {
             format!("{}, summary", hit.agent.as_str())
         }
+        None if hit.source == EpisodeSource::Text => "memory".to_owned(),
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
     ctx.out
@@ -146,6 +206,11 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
     ctx.out.line(origin)?;
     let snippet = marked(&hit.snippet, &ctx.out);
     ctx.out.line(format!("  {snippet}"))?;
+    if hit.folded > 0 {
+        let more = plural(u64::from(hit.folded), "episode");
+        let more = format!("  and {more} more beside it or like it");
+        ctx.out.line(ctx.out.paint(Style::Dim, &more))?;
+    }
     ctx.out.line("")
 }
 
@@ -176,16 +241,18 @@ fn document(hit: &Hit, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
         "session_title": hit.session_title,
         "namespace": hit.namespace,
         "project_path": hit.project_path,
-        "agent": hit.agent.as_str(),
+        "agent": hit.is_of_a_log().then(|| hit.agent.as_str()),
         "source": hit.source.as_str(),
         "stream": hit.stream,
         "part": hit.part,
         "sealed": hit.sealed,
         "valid_at": hit.valid_at.map(|t| t.rfc3339_millis()),
-        "path": hit.path,
+        "path": hit.is_of_a_log().then_some(&hit.path),
         "bytes": [hit.bytes.from, hit.bytes.to],
         "lines": [hit.lines.0, hit.lines.1],
         "score": hit.score,
+        "confidence": hit.confidence,
+        "folded": hit.folded,
         "snippet": hit.snippet,
         "activity": activity::document(&judge.activity(&hit.activity)),
     });

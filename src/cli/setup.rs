@@ -2,9 +2,9 @@
 //! the command line's before the pipeline's before the settings'.
 
 use super::ctx::Ctx;
-use super::redact::Screen;
 use crate::config::Config;
 use crate::host::files::Root;
+use crate::memory::screen::Screen;
 use crate::model::time::Time;
 use crate::pipeline::file::Rules;
 use crate::pipeline::run::{Admit, Setup};
@@ -84,6 +84,10 @@ pub fn rules(config: &Config, host: &str, screen: Screen, classifier: Classifier
         hides_paths: !config.include_project_path,
         redactor: screen.redactor,
         markers: Arc::new(screen.markers),
+        directives: config
+            .memory
+            .auto_promotes
+            .then(|| config.memory.more_words.clone()),
         classifier,
     }
 }

@@ -4,11 +4,11 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::Style;
-use super::{activity, places, sessions};
+use super::{activity, places, sessions, shell};
 use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
-use crate::memory::summary::summary_of;
+use crate::memory::summary::told_of;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
@@ -41,13 +41,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             row.session.cwd = None;
             episodes.iter_mut().for_each(name_only);
         }
-        let telling = store.telling(&row.session.id)?;
-        let mut summary = match &telling {
-            Some(Telling::Told(told)) => Summary::clone(told),
-            _ => summary_of(&store, &episodes)?,
-        };
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
-        summary.shorten_paths(&row.session.project_path, hides);
+        let (summary, telling) = told_of(&store, &row.session, &episodes, hides)?;
         let work = Work {
             activity: work,
             outcome: summary.outcome,
@@ -275,6 +270,7 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     };
     let part = match episode.source {
         EpisodeSource::SessionSummary => "summary".to_owned(),
+        EpisodeSource::Text | EpisodeSource::Message => "memory".to_owned(),
         _ => format!("part {}", episode.part),
     };
     format!(
@@ -300,17 +296,9 @@ fn resume(session: &Session) -> Option<String> {
     };
     Some(match &session.cwd {
         // Claude finds a session only from the directory that it was started in.
-        Some(cwd) => format!("cd {} && {command}", quoted(cwd)),
+        Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),
         None => command,
     })
-}
-
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    match path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', "'\\''")),
-    }
 }
 
 fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {

@@ -9,7 +9,9 @@ use crate::model::consent::Permit;
 use crate::model::delivery::Fault;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::extraction::Extraction;
+use crate::model::scope::{MemoryScope, session_key};
 use crate::net::http::{Http, Options, Proxies};
+use crate::pipeline::deliver::scoped::{GroupOf, Scoped};
 use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::graphiti::by_name::ByName;
@@ -24,6 +26,7 @@ use crate::sinks::neo4j::Neo4j;
 use crate::stages::upload::Sink;
 use crate::store::{Access, Store};
 use anyhow::Result;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -32,6 +35,8 @@ use std::time::{Duration, Instant};
 const CONTEXT: usize = 10;
 /// For a whole answer. A listing of many episodes takes a while.
 const ANSWER_MS_MAX: u64 = 300_000;
+/// For what a person waits for.
+const SEARCH_MS_MAX: u64 = 10_000;
 
 /// A sink, ready to be asked. Opens no connection yet. `is_unverified`: one that can't be read back is
 /// posted to all the same.
@@ -45,7 +50,7 @@ pub fn open(
     ctx: &Ctx,
 ) -> Result<Box<dyn Sink>> {
     let key = |key: &str, name: &Option<String>| {
-        let setting = format!("sinks.{}.{key}", settings.name);
+        let setting = format!("sinks.{}.{key}", settings.written());
         let name = name.as_ref();
         name.map(|name| keys::key(&setting, name, ctx)).transpose()
     };
@@ -57,7 +62,7 @@ pub fn open(
         };
         Ok(database(&permit, &login, to.sagas, marks).map_err(failed)?)
     };
-    Ok(match &settings.to {
+    let sink: Box<dyn Sink> = match &settings.to {
         SinkTo::Markdown(folder) => Box::new(Markdown::new(folder.clone())),
         SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
         SinkTo::Database(to) => database(to, false)?,
@@ -79,7 +84,55 @@ pub fn open(
                 None => Box::new(ByName::new(server, patience, window, is_unverified, now)),
             }
         }
+    };
+    Ok(match settings.scope {
+        None => sink,
+        Some(scope) => Box::new(Scoped::new(sink, scope.as_str(), group_of(scope, store)?)),
     })
+}
+
+/// Which group of a scope an episode goes to.
+fn group_of(scope: MemoryScope, store: &Store) -> Result<Box<GroupOf>> {
+    let keys: BTreeMap<String, String> = match scope {
+        MemoryScope::Session => {
+            let sessions = store.session_keys()?.into_iter();
+            sessions
+                .map(|(id, agent, _)| (id.clone(), session_key(agent, &id)))
+                .collect()
+        }
+        _ => store.workspaces()?.into_iter().collect(),
+    };
+    Ok(Box::new(move |parcel| {
+        let name = match scope {
+            MemoryScope::Session => &parcel.session,
+            _ => &parcel.namespace,
+        };
+        scope.group(keys.get(name).unwrap_or(name))
+    }))
+}
+
+/// A Graphiti server that is asked what it takes for true, while a person waits. Opens no connection
+/// yet.
+///
+/// # Errors
+/// Where nobody agreed to its endpoint, or a password is missing.
+pub fn graph(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Rest> {
+    let SinkTo::Graphiti(to) = &settings.to else {
+        let message = format!("sink {} is no Graphiti server", settings.name);
+        return Err(Error::usage(message).into());
+    };
+    store.permit(&to.endpoint)?;
+    let setting = format!("sinks.{}.token_env", settings.written());
+    let name = to.token_env.as_ref();
+    let token = name
+        .map(|name| keys::key(&setting, name, ctx))
+        .transpose()?;
+    let http = Http::new(&Options {
+        timeout_ms: SEARCH_MS_MAX,
+        proxies: proxies(ctx),
+    })?;
+    let permits = permits(settings, store)?;
+    Ok(Rest::new(http, to.endpoint.clone(), permits, token))
 }
 
 /// Gives permits as long as everybody agrees to all that a sink needs.

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 struct Standing<'a> {
     settings: &'a Sink,
     states: SinkStanding,
+    /// The setting that stands in its way.
+    off: Option<String>,
     /// Nobody agreed to this endpoint of it.
     no_consent: Option<String>,
     paused_until: Option<Time>,
@@ -25,11 +27,15 @@ struct Standing<'a> {
 }
 
 /// Tells how these stand.
-pub fn status(sinks: &[&Sink], ctx: &mut Ctx) -> Result<Exit> {
+pub fn status(sinks: &[&Sink], off: Option<&str>, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let mut all = Vec::new();
     for settings in sinks {
-        all.push(standing(settings, &store, ctx)?);
+        let off = off.filter(|_| settings.is_graph()).map(str::to_owned);
+        all.push(Standing {
+            off,
+            ..standing(settings, &store, ctx)?
+        });
     }
     if ctx.out.json {
         let documents: Vec<Value> = all.iter().map(Standing::json).collect();
@@ -57,6 +63,7 @@ fn standing<'a>(settings: &'a Sink, store: &Store, ctx: &Ctx) -> Result<Standing
     let is_met = row.is_some();
     Ok(Standing {
         settings,
+        off: None,
         states,
         is_met,
         elsewhere: store.addresses_before(&settings.name, &address)?,
@@ -84,6 +91,7 @@ impl Standing<'_> {
         json!({
             "sink": self.settings.name,
             "to": self.to(),
+            "off": self.off,
             "consent": self.no_consent.is_none(),
             "states": self.states.states,
             "last_seen": self.states.last_seen.map(|t| t.rfc3339()),
@@ -111,6 +119,7 @@ impl Standing<'_> {
     fn words(&self, ctx: &Ctx) -> String {
         let name = &self.settings.name;
         let mut words = match (&self.no_consent, self.paused_until, self.states.last_seen) {
+            _ if self.off.is_some() => self.off.iter().cloned().collect(),
             (Some(missing), ..) => {
                 vec![format!("no consent (sessionmill consent give {missing})")]
             }

@@ -5,11 +5,12 @@ use super::drift;
 use super::exit::Exit;
 use super::human::{self, ago, bytes, count, plural, table};
 use super::ledger;
-use super::redact::Screen;
+use super::memory;
 use super::setup::{self, Orders};
 use super::tables;
 use crate::config::{Config, Loaded, gate};
 use crate::host::files;
+use crate::memory::screen::Screen;
 use crate::model::ledger::{Fate, Ledger};
 use crate::model::source::SourceFile;
 use crate::pipeline::admission::Admission;
@@ -57,7 +58,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let status = store
         .as_ref()
         .map_or_else(|| Ok(Status::default()), Store::status)?;
+    let memory = memory::Standing::new(&loaded, store.as_ref(), ctx)?;
     let state = State {
+        memory,
         gate: (gate.enabled, gate.reason),
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),
         older: older(&status, &loaded, store.as_ref(), ctx)?,
@@ -73,6 +76,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 struct State {
+    memory: memory::Standing,
     gate: (bool, String),
     last_run: Option<crate::model::time::Time>,
     /// Episodes that other rules or settings made.
@@ -136,6 +140,9 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     let word = if state.gate.0 { "on" } else { "off" };
     ctx.out
         .line(format!("tracking: {word} ({})", state.gate.1))?;
+    for line in state.memory.lines() {
+        ctx.out.line(line)?;
+    }
     ctx.out.line(format!(
         "last run: {}",
         state.last_run.map_or("never".to_owned(), |at| {
@@ -284,6 +291,7 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
     json!({
         "enabled": state.gate.0,
         "reason": state.gate.1,
+        "memory": state.memory.document(),
         "last_run": state.last_run.map(|t| t.rfc3339_millis()),
         "sources": roots.collect::<Vec<Value>>(),
         "waiting": {"files": waiting.slices.len(), "bytes": backlog_bytes(waiting)},

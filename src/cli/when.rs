@@ -46,6 +46,16 @@ impl FromStr for When {
 }
 
 impl When {
+    /// What a field of a search line means: `until` is the end of what is typed, anything else its
+    /// beginning.
+    pub fn of_field(field: &str, value: &str, now: Time, zone: Zone) -> Result<Time, String> {
+        let when: When = value.parse()?;
+        Ok(match field {
+            "until" => when.end(now, zone),
+            _ => when.start(now, zone),
+        })
+    }
+
     /// The first moment meant: a day begins at its midnight.
     pub fn start(self, now: Time, zone: Zone) -> Time {
         match self {

@@ -95,16 +95,13 @@ impl World<'static> {
     )]
     pub fn of_process() -> World<'static> {
         let started = Instant::now();
-        let since_epoch = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
         World {
             vars: std::env::vars_os()
                 .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
                 .collect(),
             cwd: std::env::current_dir().unwrap_or_default(),
             program: std::env::current_exe().unwrap_or_else(|_| "sessionmill".into()),
-            now: Time(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)),
+            now: present(),
             zone: Zone::Local,
             host: identity::hostname(),
             cores: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
@@ -125,4 +122,16 @@ impl World<'static> {
             }),
         }
     }
+}
+
+/// The machine's clock. For what outlives its command's start: a server.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the door at which the world is asked"
+)]
+pub fn present() -> Time {
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Time(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,6 +1,9 @@
-//! May anything be read? Knows the one setting that decides, and the words of consent.
+//! May anything be read, may anything be sent to graphs? Knows the settings that decide, and the words
+//! of consent.
 
 use super::meant::Config;
+use super::memory::Memory;
+use crate::model::error::Error;
 
 /// What a person confirms when tracking is switched on (001-009, D22).
 pub const CONSENT_TEXT: &str = "I understand this tracks conversation logs";
@@ -24,3 +27,25 @@ pub fn gate(config: &Config) -> Gate {
         ),
     }
 }
+
+/// Whether something may be sent to graphs, from a place that an agent was told not to trust where
+/// `untrusted` names it: enabled, then trust, then consent. Consent to the endpoint comes after.
+///
+/// # Errors
+/// Of usage: the first setting that stands in the way.
+pub fn graphs(memory: &Memory, untrusted: Option<&str>) -> Result<(), Error> {
+    if !memory.enabled {
+        return Err(Error::usage("graphs are off: graphiti.enabled is false").hinted(SWITCH_ON));
+    }
+    if let Some(project) = untrusted {
+        let message = format!("{project} is not a trusted project: an agent was told so");
+        return Err(Error::usage(message).hinted("the same with --allow-untrusted"));
+    }
+    if !memory.consent {
+        let message = "nothing that was said is sent to graphs: graphiti.consent is false";
+        return Err(Error::usage(message).hinted(SWITCH_ON));
+    }
+    Ok(())
+}
+
+const SWITCH_ON: &str = "\"graphiti\": {\"enabled\": true, \"consent\": true} in the file that `sessionmill config path` names";

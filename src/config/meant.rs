@@ -4,7 +4,8 @@
 use super::env::{Env, Home};
 use super::exclude::{Excluded, glob};
 use super::layers::{Layers, Origin};
-use super::sinks::{DeliveryLimits, Sink, delivery, sinks};
+use super::memory::{Memory, memory};
+use super::sinks::{DeliveryLimits, Sink, delivery, sinks, with_scopes};
 use super::summarizing::{Summarizing, summarizing};
 use super::wire::{
     AgentName, Kept, LlmShape, OnLlmUnavailable, Personal, SourceName, TypeDetection, Wire,
@@ -59,10 +60,13 @@ pub struct Config {
     pub summarizing: Summarizing,
     /// What becomes of a session that no model tells.
     pub when_away: WhenAway,
-    /// Where episodes are delivered, by name; those that are switched off are not among them.
+    /// Where episodes are delivered, by name, each graph followed by itself in `ingest_scopes`; those
+    /// that are switched off are not among them.
     pub sinks: Vec<Sink>,
     /// How much is delivered, and when it is tried again.
     pub delivery: DeliveryLimits,
+    /// Gating, scopes, recall and promotion (`graphiti`).
+    pub memory: Memory,
     /// What kind of work it was.
     pub scoring: Scoring,
     /// The language model that is asked about unknown tools; `None`: none.
@@ -150,6 +154,7 @@ pub struct KnownProject {
 pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<Config, Error> {
     let wire = layers.wire()?;
     refused(layers, &wire)?;
+    let memory = memory(layers, &wire)?;
     let tracking = &wire.session_tracking;
     let gap_ms = i64::from(tracking.inactivity_timeout) * 1_000;
     Ok(Config {
@@ -180,8 +185,9 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
             OnLlmUnavailable::Fail => WhenAway::Fail,
         },
         summarizing: summarizing(layers, &tracking.summarization, env)?,
-        sinks: sinks(layers, &wire, env)?,
+        sinks: with_scopes(sinks(layers, &wire, env)?, &memory.ingest_scopes),
         delivery: delivery(layers, &wire)?,
+        memory,
         scoring: scoring(layers, &wire, env)?,
         llm: llm(layers, &wire)?,
         schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,

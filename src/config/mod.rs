@@ -8,11 +8,14 @@ pub mod edit;
 mod env;
 mod exclude;
 mod gate;
+pub mod hooks;
 mod layers;
 mod meant;
+mod memory;
 mod narrow;
 mod position;
 mod retention;
+pub mod servers;
 mod sinks;
 mod summarizing;
 #[cfg(test)]
@@ -20,14 +23,16 @@ mod tests;
 pub mod trust;
 pub mod wire;
 mod wire_llm;
+mod wire_memory;
 mod wire_sinks;
 mod wire_tracking;
 
 pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
-pub use gate::{CONSENT_TEXT, Gate, gate};
+pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Origin, Setting};
 pub use meant::{Config, KnownProject, Llm, Root, Scoring, seconds};
+pub use memory::{Memory, RecallLimits};
 pub use retention::claude_keeps_days;
 pub use sinks::{Database, DeliveryLimits, Graphiti, Protocol, Sink, SinkTo};
 pub use summarizing::Summarizing;
@@ -128,6 +133,14 @@ impl Loaded {
             None => Ok((self.config.clone(), Vec::new())),
             Some(file) => self.narrowed(&file).map(|(_, c, warnings)| (c, warnings)),
         }
+    }
+
+    /// The paths of the project at `root` are not to be shown: the settings here say so, or the
+    /// user's, or the project's own. What can't be read hides. Reads at most the project's file.
+    pub fn hides_paths_of(&self, root: &Path) -> bool {
+        let own = self.for_project(root);
+        let shown = own.is_ok_and(|(config, _)| config.include_project_path);
+        !(self.here.include_project_path && shown)
     }
 
     fn project_file(&self, root: &Path) -> Option<PathBuf> {

@@ -44,7 +44,15 @@ const RULES: &[(&str, Rule)] = &[
     ("session_tracking.filter.agent_messages", Rule::KeepsLess),
     ("graphiti.enabled", Rule::OnlyFalse),
     ("graphiti.consent", Rule::OnlyFalse),
+    ("graphiti.include_system_messages", Rule::OnlyFalse),
+    ("graphiti.include_git_metadata", Rule::OnlyFalse),
+    ("graphiti.recall.enabled", Rule::OnlyFalse),
+    ("graphiti.recall.timeout_ms", Rule::Smaller),
+    ("graphiti.recall.max_results", Rule::Smaller),
+    ("graphiti.recall.max_fact_chars", Rule::Smaller),
+    ("graphiti.recall.max_total_chars", Rule::Smaller),
     ("graphiti.auto_promote.enabled", Rule::OnlyFalse),
+    ("graphiti.global.enabled", Rule::OnlyFalse),
 ];
 
 /// Applies a project's file to the user's settings. Returns a warning, naming file, line and key,

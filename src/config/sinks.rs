@@ -8,15 +8,48 @@ use super::wire::{NotificationMethod, Notifications, Wire};
 use super::wire_sinks::{self as written, SinkKind};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
+use crate::model::scope::MemoryScope;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A destination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sink {
-    /// Lower-case letters, digits, `-` and `_`.
+    /// Lower-case letters, digits, `-` and `_`; with `/` and the scope for one of a scope.
     pub name: String,
     /// What it is and where.
     pub to: SinkTo,
+    /// Whose groups get what it is given (`graphiti.ingest_scopes`); `None`: episodes' own.
+    pub scope: Option<MemoryScope>,
+}
+
+impl Sink {
+    /// As the settings call it.
+    pub fn written(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// A graph, or what fills one: needs `graphiti.enabled`.
+    pub fn is_graph(&self) -> bool {
+        !self.to.endpoints().is_empty()
+    }
+}
+
+/// For each graph, one more for each of these scopes.
+pub(super) fn with_scopes(sinks: Vec<Sink>, scopes: &BTreeSet<MemoryScope>) -> Vec<Sink> {
+    let scoped = |sink: &Sink, scope: &MemoryScope| Sink {
+        name: format!("{}/{}", sink.name, scope.as_str()),
+        to: sink.to.clone(),
+        scope: Some(*scope),
+    };
+    let mut all = Vec::with_capacity(sinks.len());
+    for sink in sinks {
+        let graph = sink.is_graph().then_some(scopes).into_iter().flatten();
+        let copies: Vec<Sink> = graph.map(|scope| scoped(&sink, scope)).collect();
+        all.push(sink);
+        all.extend(copies);
+    }
+    all
 }
 
 /// What a destination is and where.
@@ -142,7 +175,12 @@ pub(super) fn sinks(layers: &Layers, wire: &Wire, env: &Env) -> Result<Vec<Sink>
         }
         let to = sink_to(written, env).map_err(failed)?;
         let name = name.clone();
-        all.extend(written.enabled.then_some(Sink { name, to }));
+        let sink = Sink {
+            name,
+            to,
+            scope: None,
+        };
+        all.extend(written.enabled.then_some(sink));
     }
     Ok(all)
 }

@@ -65,7 +65,8 @@ impl Trusts {
 }
 
 /// Beside `~/.claude`, or inside the folder that `CLAUDE_CONFIG_DIR` names.
-fn claude_state(env: &Env) -> PathBuf {
+/// Claude Code's own state, where its trust and its servers stand.
+pub(super) fn claude_state(env: &Env) -> PathBuf {
     match env.var("CLAUDE_CONFIG_DIR") {
         Some(_) => env.claude_dir().join(".claude.json"),
         None => env.home.join(".claude.json"),

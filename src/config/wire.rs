@@ -6,6 +6,7 @@
 //! the text for a number out of range; `x-expected` is how errors name what belongs there.
 
 pub use super::wire_llm::{Llm, LlmShape};
+pub use super::wire_memory::Graphiti;
 pub use super::wire_sinks::{Sink, SinkKind};
 use crate::model::activity::Dimension;
 use schemars::JsonSchema;
@@ -36,7 +37,6 @@ pub struct Wire {
     /// How often the timer runs.
     pub schedule: Schedule,
     /// Gating, recall, scopes and promotion of memory.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub graphiti: Graphiti,
     /// What delivery may cost.
     pub upload: Upload,
@@ -416,93 +416,6 @@ impl Default for Schedule {
             interval: "15min".into(),
         }
     }
-}
-
-/// `graphiti` (002).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Graphiti {
-    /// Use a Graphiti server at all.
-    pub enabled: bool,
-    /// Conversations may be sent to it.
-    pub consent: bool,
-    /// Groups beside the machine's own that logs are delivered to.
-    pub ingest_scopes: Vec<ScopeName>,
-    /// Projects whose trust nobody recorded.
-    pub unknown_projects: UnknownProjects,
-    /// Tell each group once who owns it.
-    pub include_system_messages: bool,
-    /// Names you, for your global group. Never discovered.
-    pub user_scope_key: Option<String>,
-    /// Memory that agents are given.
-    pub recall: Recall,
-    /// `preference: …` and its like at the start of a line become memories.
-    pub auto_promote: AutoPromote,
-}
-
-/// A scope of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ScopeName {
-    /// One conversation.
-    Session,
-    /// One project.
-    Workspace,
-    /// You.
-    Global,
-    /// The same as `global` (D30).
-    User,
-}
-
-/// What unknown projects may do (D63).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum UnknownProjects {
-    /// Deliver and recall.
-    #[default]
-    Allow,
-    /// Neither.
-    Deny,
-}
-
-/// `graphiti.recall`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Recall {
-    /// Scopes that are asked.
-    pub scopes: Vec<ScopeName>,
-    /// auto: the global scope too, when the prompt is about you.
-    pub scopes_mode: ScopesMode,
-    /// Milliseconds from start to answer; after that, no memory.
-    pub timeout_ms: u32,
-}
-
-impl Default for Recall {
-    fn default() -> Self {
-        Recall {
-            scopes: vec![ScopeName::Session, ScopeName::Workspace],
-            scopes_mode: ScopesMode::Fixed,
-            timeout_ms: 750,
-        }
-    }
-}
-
-/// Which scopes a recall asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ScopesMode {
-    /// `scopes`.
-    Fixed,
-    /// `scopes`, and global when the prompt is about you.
-    Auto,
-}
-
-/// `graphiti.auto_promote`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct AutoPromote {
-    /// Do it.
-    pub enabled: bool,
 }
 
 /// `upload`.

@@ -21,6 +21,46 @@ pub fn repository(dir: &Path) -> Option<PathBuf> {
     Some(main_of(&top).unwrap_or(top))
 }
 
+/// The address of the repository's remote: `origin`'s, else the first one's. `None` outside of a
+/// repository, and where it has none. Reads one small file.
+pub fn remote(dir: &Path) -> Option<String> {
+    let root = repository(dir)?;
+    let inside = [".git/config", ".bare/config", "config"];
+    let config = inside.iter().find_map(|name| read_short(&root.join(name)));
+    let config = config.or_else(|| read_short(&submodule(&root)?.join("config")))?;
+    let mut remotes = remotes(&config);
+    let origin = remotes.iter().position(|(name, _)| name == "origin");
+    (!remotes.is_empty()).then(|| remotes.swap_remove(origin.unwrap_or(0)).1)
+}
+
+/// Where the repository of a submodule lies.
+fn submodule(root: &Path) -> Option<PathBuf> {
+    let text = read_short(&root.join(".git"))?;
+    Some(tidy(&root.join(text.strip_prefix("gitdir:")?.trim())))
+}
+
+/// Names and addresses, in the file's order; the first address of each counts.
+fn remotes(config: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut section = None;
+    for line in config.lines().map(str::trim) {
+        if let Some(head) = line.strip_prefix('[') {
+            let name = head.split(']').next().unwrap_or_default();
+            let name = name.strip_prefix("remote").map(str::trim);
+            section = name.map(|name| name.trim_matches('"').to_owned());
+            continue;
+        }
+        let (Some(name), Some((key, value))) = (&section, line.split_once('=')) else {
+            continue;
+        };
+        let is_known = found.iter().any(|(known, _)| known == name);
+        if key.trim().eq_ignore_ascii_case("url") && !is_known {
+            found.push((name.clone(), value.trim().trim_matches('"').to_owned()));
+        }
+    }
+    found
+}
+
 /// The nearest folder from `dir` upward that has a `.git`.
 fn top(dir: &Path) -> Option<PathBuf> {
     if !dir.is_absolute() || !dir.is_dir() {
@@ -44,6 +84,20 @@ fn main_of(top: &Path) -> Option<PathBuf> {
         true => common.parent().map(Path::to_path_buf),
         false => Some(common),
     }
+}
+
+/// The branch that the work tree around `dir` is on; `None` outside of one, and where it is on none.
+/// A few `stat`s and two short reads.
+pub fn branch(dir: &Path) -> Option<String> {
+    let top = top(dir)?;
+    let link = top.join(".git");
+    let folder = match link.is_file() {
+        true => top.join(read_short(&link)?.strip_prefix("gitdir:")?.trim()),
+        false => link,
+    };
+    let head = read_short(&folder.join("HEAD"))?;
+    let branch = head.trim().strip_prefix("ref: refs/heads/")?;
+    Some(branch.to_owned())
 }
 
 /// These files hold one path; what is longer is something else.
@@ -98,6 +152,44 @@ mod tests {
             "the main one is no worktree"
         );
         assert_eq!(repository(&at("repo/.git/worktrees")), Some(at("repo")));
+    }
+
+    #[test]
+    fn a_remote_is_read_where_the_repository_keeps_it() {
+        let world = tempfile::tempdir().unwrap();
+        let at = |p: &str| world.path().join(p);
+        let config = "[core]\n\turl = no\n[remote \"up\"]\n\turl = git@h:up/r\n[remote \"origin\"]\n\turl = \"git@h:o/r\"\n\turl = git@h:second/r\n[branch \"main\"]\n\tremote = origin\n";
+        put(at("repo/.git/config"), config);
+        put(at("repo/src/a.rs"), "");
+        assert_eq!(remote(&at("repo/src")).as_deref(), Some("git@h:o/r"));
+        put(at("repo/.git/worktrees/x/commondir"), "../..\n");
+        let link = format!("gitdir: {}\n", at("repo/.git/worktrees/x").display());
+        put(at("x/.git"), &link);
+        assert_eq!(remote(&at("x")).as_deref(), Some("git@h:o/r"));
+        put(
+            at("repo/.git/modules/sub/config"),
+            "[remote \"o\"]\nurl=git@h:sub/r",
+        );
+        put(at("repo/sub/.git"), "gitdir: ../.git/modules/sub\n");
+        assert_eq!(remote(&at("repo/sub")).as_deref(), Some("git@h:sub/r"));
+        put(at("alone/.git/config"), "[core]\n\tbare = false\n");
+        assert_eq!(remote(&at("alone")), None);
+        assert_eq!(remote(&at("not there")), None);
+    }
+
+    #[test]
+    fn each_work_tree_is_on_its_own_branch() {
+        let world = tempfile::tempdir().unwrap();
+        let at = |p: &str| world.path().join(p);
+        put(at("repo/.git/HEAD"), "ref: refs/heads/main\n");
+        put(at("repo/.git/worktrees/x/HEAD"), "ref: refs/heads/fix/it\n");
+        let link = format!("gitdir: {}\n", at("repo/.git/worktrees/x").display());
+        put(at("x/.git"), &link);
+        put(at("detached/.git/HEAD"), "53bcd81\n");
+        assert_eq!(branch(&at("repo")).as_deref(), Some("main"));
+        assert_eq!(branch(&at("x")).as_deref(), Some("fix/it"));
+        assert_eq!(branch(&at("detached")), None);
+        assert_eq!(branch(world.path()), None);
     }
 
     #[test]

@@ -6,3 +6,4 @@ pub mod git;
 pub mod identity;
 pub mod process;
 pub mod read;
+pub mod worktree;

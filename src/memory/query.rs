@@ -1,9 +1,57 @@
-//! The little language of a search line: words, "phrases", -without, begin*.
-//! Knows how people type; refuses to know what a word is (`store::words` does).
+//! Words as terms: exactly as they are typed, as people mean them, and those of a whole question.
+//! Knows quotes, signs and endings; refuses to know fields (`line`) and what a word is
+//! (`store::words`).
 
+use crate::rules::words::{forms, is_stopword};
 use crate::store::{Query, Term};
 
-/// Puts the terms of a search line into a query with `limit`.
+/// Terms of a question. More: a long prompt asks the index for every word of it.
+const QUESTION_TERMS_MAX: usize = 24;
+
+/// A question, or a prompt, in a person's words as a query with `limit`: any of the words that say
+/// what it is about, the first ones of a long text. Nothing in it is an operator. Without such
+/// words the query has no terms.
+pub fn question(text: &str, limit: u32) -> Query {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let mut terms: Vec<Term> = Vec::new();
+    for word in words.filter(|word| !word.is_empty() && !is_stopword(word)) {
+        let is_new = terms
+            .iter()
+            .all(|term| !term.text.eq_ignore_ascii_case(word));
+        if is_new && terms.len() < QUESTION_TERMS_MAX {
+            terms.push(loose(word, false));
+        }
+    }
+    Query {
+        terms,
+        any: true,
+        limit,
+        ..Query::default()
+    }
+}
+
+/// A word as people mean it: its other forms will do.
+pub(super) fn loose(word: &str, prefix: bool) -> Term {
+    let lower = word.to_lowercase();
+    let is_plain = !prefix && (word.chars().skip(1).eq(lower.chars().skip(1)));
+    Term {
+        text: word.to_owned(),
+        prefix,
+        forms: if is_plain { forms(&lower) } else { Vec::new() },
+        or: Vec::new(),
+    }
+}
+
+/// Takes the words away that say nothing, where others are left.
+pub(super) fn without_stopwords(terms: &mut Vec<Term>) {
+    let says = |term: &Term| !is_stopword(&term.text) || !term.or.is_empty();
+    let is_worded = |term: &Term| term.text.contains(char::is_alphanumeric);
+    if terms.iter().any(|term| says(term) && is_worded(term)) {
+        terms.retain(says);
+    }
+}
+
+/// Puts the terms of a search line into a query with `limit`, each as it is typed.
 ///
 /// Words are separated by spaces; `"two words"` stand together; `-word` and `-"two words"` must
 /// be absent; `word*` may go on. A quote that is not closed closes at the end. Never fails: what
@@ -39,23 +87,21 @@ pub fn parse(line: &str, limit: u32) -> Query {
 fn term(text: &str) -> (Term, &str) {
     if let Some(quoted) = text.strip_prefix('"') {
         let (phrase, after) = quoted.split_once('"').unwrap_or((quoted, ""));
-        let text = phrase.to_string();
-        return (
-            Term {
-                text,
-                prefix: false,
-            },
-            after,
-        );
+        return (exact(phrase, false), after);
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (word, after) = text.split_at(end);
     let begin = word.trim_end_matches('*');
-    let term = Term {
-        text: begin.to_string(),
-        prefix: begin.len() < word.len(),
-    };
-    (term, after)
+    (exact(begin, begin.len() < word.len()), after)
+}
+
+/// As it stands.
+pub(super) fn exact(text: &str, prefix: bool) -> Term {
+    Term {
+        text: text.to_owned(),
+        prefix,
+        ..Term::default()
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +126,31 @@ mod tests {
             assert_eq!(told(&query.without), without, "{line}");
             assert_eq!(query.limit, 10);
         }
+    }
+
+    #[test]
+    fn a_question_is_its_words_without_those_that_say_nothing() {
+        for (text, terms) in [
+            ("Why did we drop the retries?", "drop|retries"),
+            (
+                "what does parse_config in src/a.rs do",
+                "parse_config|src|rs",
+            ),
+            (
+                "keep it: Redis, redis or since:yesterday -redis OR",
+                "Redis|yesterday",
+            ),
+            ("yes please do it", ""),
+            ("", ""),
+        ] {
+            let query = question(text, 5);
+            assert_eq!(told(&query.terms), terms, "{text}");
+            assert!(query.any && query.without.is_empty());
+        }
+        let long: String = (0..100).map(|n| format!("word{n} ")).collect();
+        assert_eq!(question(&long, 5).terms.len(), QUESTION_TERMS_MAX);
+        let retries = question("Retries", 5);
+        assert!(retries.terms[0].forms.iter().any(|form| form == "retry"));
     }
 
     fn told(terms: &[Term]) -> String {

@@ -1,7 +1,6 @@
 //! Why something was chosen: the decisions that speak of it, with where they were made.
 //! Knows how a question is taken apart; refuses to know what a decision is (`insight::facts`).
 
-use super::recall::recall;
 use super::scope::Scope;
 use super::summary::Stored;
 use crate::insight::facts::{decided, stated};
@@ -56,15 +55,16 @@ pub fn reasons(
 ) -> Result<Answer, Error> {
     let terms = words.iter().map(|word| Term {
         text: word.clone(),
-        prefix: false,
+        ..Term::default()
     });
     let query = Query {
         terms: terms.collect(),
         any: true,
         limit: EPISODES_MAX,
+        namespaces: scope.namespaces(),
         ..query
     };
-    let hits = recall(store, &query, scope, None)?.hits;
+    let hits = store.search(&query)?;
     let sessions: BTreeSet<String> = hits.into_iter().map(|hit| hit.session).collect();
     let mut answer = Answer::default();
     for session in sessions {

@@ -37,6 +37,15 @@ impl Scope {
             Scope::Nothing(_) => Some(Vec::new()),
         }
     }
+
+    /// Whether what has this namespace may be seen.
+    pub fn allows(&self, namespace: &str) -> bool {
+        match self {
+            Scope::All => true,
+            Scope::Only(prefixes) => prefixes.iter().any(|prefix| namespace.starts_with(prefix)),
+            Scope::Nothing(_) => false,
+        }
+    }
 }
 
 /// Which namespaces to search. Whatever can't be decided is decided against showing.
@@ -119,11 +128,14 @@ mod tests {
             ..alone
         };
         assert_eq!(scope(here), Ok(only(&["a1b2c3d4e5f60718"])));
+        assert!(only(&["a1b2c3"]).allows("a1b2c3d4e5f60718"));
+        assert!(!only(&["a1b2c3"]).allows("b1b2c3d4e5f60718"));
         let Ok(nowhere) = scope(alone) else {
             panic!("no results are not an error");
         };
         assert!(matches!(nowhere, Scope::Nothing(_)));
         assert_eq!(nowhere.namespaces(), Some(Vec::new()));
+        assert!(!nowhere.allows("a1b2c3d4e5f60718"));
     }
 
     #[test]

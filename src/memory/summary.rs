@@ -5,8 +5,9 @@ use crate::insight::facts::{Line, facts};
 use crate::insight::outcome::Told;
 use crate::model::error::Error;
 use crate::model::finding::{Mark, apart};
+use crate::model::session::Session;
 use crate::model::summary::Summary;
-use crate::store::{Found, Store};
+use crate::store::{Found, Store, Telling};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -108,6 +109,26 @@ fn ordered(episodes: &[Found]) -> Vec<&Found> {
     let mut ordered: Vec<&Found> = episodes.iter().collect();
     ordered.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
     ordered
+}
+
+/// What a session amounts to, with paths as they may be shown, and what came of asking a model about
+/// it. `episodes`: all of the session's.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn told_of(
+    store: &Store,
+    session: &Session,
+    episodes: &[Found],
+    hides_paths: bool,
+) -> Result<(Summary, Option<Telling>), Error> {
+    let telling = store.telling(&session.id)?;
+    let mut summary = match &telling {
+        Some(Telling::Told(told)) => Summary::clone(told),
+        _ => summary_of(store, episodes)?,
+    };
+    summary.shorten_paths(&session.project_path, hides_paths);
+    Ok((summary, telling))
 }
 
 /// The facts of a session, from all of its episodes.

@@ -3,6 +3,7 @@
 use super::carry::Carry;
 use super::episode::Episode;
 use super::ledger::{Ledger, Reject, Unknown};
+use super::memory::Said;
 use super::session::{Session, SessionFacts};
 use super::source::{Agent, Stat};
 use serde::{Deserialize, Serialize};
@@ -148,4 +149,6 @@ pub struct Commit {
     pub rebuild: bool,
     /// A person said in it that the session stays out: it is forgotten with this transaction.
     pub keeps_out: bool,
+    /// What its people's words ask to be remembered (D38).
+    pub said: Vec<Said>,
 }

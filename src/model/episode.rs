@@ -69,6 +69,65 @@ impl EpisodeSource {
     }
 }
 
+/// What happened to files, or to a repository (SPEC 004-014, 004-017, 004-035).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    /// A file came.
+    Create,
+    /// A file changed.
+    Update,
+    /// A file went.
+    Delete,
+    /// A file went to another folder.
+    Move,
+    /// A file got another name.
+    Rename,
+    /// A git operation as a whole.
+    GitMetadata,
+    /// What was said before a git operation.
+    GitContext,
+}
+
+impl Operation {
+    /// All of them, in the order of the declaration.
+    pub const ALL: [Operation; 7] = [
+        Operation::Create,
+        Operation::Update,
+        Operation::Delete,
+        Operation::Move,
+        Operation::Rename,
+        Operation::GitMetadata,
+        Operation::GitContext,
+    ];
+
+    /// The word used in options and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Operation::Create => "create",
+            Operation::Update => "update",
+            Operation::Delete => "delete",
+            Operation::Move => "move",
+            Operation::Rename => "rename",
+            Operation::GitMetadata => "git_metadata",
+            Operation::GitContext => "git_context",
+        }
+    }
+
+    /// The inverse of [`Operation::as_str`].
+    pub fn parse(word: &str) -> Option<Operation> {
+        Operation::ALL.into_iter().find(|o| o.as_str() == word)
+    }
+
+    /// The source that all episodes of it have; `None` for files' operations.
+    pub fn source(self) -> Option<EpisodeSource> {
+        match self {
+            Operation::GitMetadata => Some(EpisodeSource::GitMetadata),
+            Operation::GitContext => Some(EpisodeSource::GitContext),
+            _ => None,
+        }
+    }
+}
+
 /// A chunk: an episode cut from a session. What the session knows (namespace, path, host) is not
 /// repeated here; [`super::session::Session`] has it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -51,6 +51,10 @@ pub struct Narrowed {
     pub store_in_graph: bool,
     /// Paths and user names are taken out of what is stored.
     pub hides_paths: bool,
+    /// Directives in prompts become memories.
+    pub promotes: bool,
+    /// What it says may go to graphs.
+    pub in_graphs: bool,
     /// New logs that were not written to since are left out; `None`: none are.
     pub since: Option<Time>,
 }

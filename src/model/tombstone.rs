@@ -3,6 +3,7 @@
 
 use super::time::Time;
 use std::collections::BTreeSet;
+use uuid::Uuid;
 
 /// The ledger's reason for lines that a tombstone keeps out.
 pub const FORGOTTEN: &str = "forgotten";
@@ -39,4 +40,6 @@ pub struct Selection {
     pub sessions: Vec<String>,
     /// The beginning of a namespace (empty: all), and a time: episodes that began before it.
     pub before: Option<(String, Time)>,
+    /// Ids of memories.
+    pub memories: Vec<Uuid>,
 }

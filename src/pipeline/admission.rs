@@ -110,6 +110,8 @@ impl<'a> Admission<'a> {
             subagents: config.subagents,
             store_in_graph: config.store_in_graph,
             hides_paths: !config.include_project_path,
+            promotes: config.memory.auto_promotes,
+            in_graphs: config.memory.enabled && config.memory.consent,
             since: self.window.first(config.keep_length_days, self.now),
         };
         let (own, user) = (of(own), of(&self.loaded.config));

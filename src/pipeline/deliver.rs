@@ -6,27 +6,24 @@
 
 mod enrichment;
 mod orders;
+mod parcel;
 mod purse;
+pub mod scoped;
 mod settling;
 
 pub use orders::Orders;
 pub use purse::TooDear;
 
-use crate::insight::page::HEADING;
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt, State};
-use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
-use crate::model::frontmatter::{
-    Header, VERSION, heading, render, source_description, summary_name,
-};
 use crate::model::time::Time;
 use crate::stages::upload::{Sink, upload};
-use crate::store::{Due, Found, SinkRow, Store};
+use crate::store::{Due, SinkRow, Store};
 use anyhow::Result;
+use parcel::parcel;
 use purse::Purse;
 use serde::Serialize;
 use settling::{ask_to_forget, settle_asked, settle_sent};
-use std::path::Path;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -108,7 +105,7 @@ pub fn deliver(
         (orders.permitted)(store)?;
     }
     still(store, row.n, sink, orders, &mut done)?;
-    store.clean(row.n)?;
+    store.clean(row.n, orders.only_logs)?;
     match fault {
         None => store.pause(row.n, 0, None, None)?,
         Some(fault) => {
@@ -231,9 +228,9 @@ fn outgoing(
     orders: &Orders<'_>,
 ) -> Result<Vec<Parcel>, Error> {
     let found = store.outgoing(n, rows)?.into_iter();
-    Ok(found
-        .map(|(found, attempts)| parcel(found, attempts, orders))
-        .collect())
+    found
+        .map(|(found, attempts)| parcel(found, attempts, store, orders))
+        .collect()
 }
 
 fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
@@ -255,6 +252,7 @@ fn due(store: &Store, n: i64, sink: &dyn Sink, orders: &Orders<'_>) -> Result<Ve
         settled_ms,
         pending_ms: PENDING_MS.max(settled_ms),
         kept_here: orders.kept_here,
+        only_logs: orders.only_logs,
     };
     store.due(n, &due)
 }
@@ -454,59 +452,5 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
         ([Landed::Once], _) if !kept.is_empty() => Ok(false),
         ([Landed::Once], _) => Err(Fault::Batch("what was removed is still there".into())),
         _ => Err(Fault::Batch("what was written was not read back".into())),
-    }
-}
-
-fn parcel(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
-    let episode = &found.episode;
-    let shows_path = (orders.tells_path)(&found.project_path);
-    let file_name = |path: &str| {
-        Path::new(path)
-            .file_name()
-            .map(|n| n.to_string_lossy().into())
-    };
-    let header = Header {
-        version: VERSION.to_owned(),
-        project_namespace: Some(found.namespace.clone()),
-        project_path: shows_path.then(|| found.project_path.clone()),
-        hostname: Some(found.host.clone()),
-        indexed_at: Some(found.indexed_at),
-        session_file: file_name(&found.path),
-        message_count: Some(episode.message_count),
-        duration_minutes: Some(episode.duration_minutes),
-        activity_profile: Some((orders.profile)(&episode.activity())),
-    };
-    let is_page = episode.source == EpisodeSource::SessionSummary;
-    let heading = match is_page {
-        true => HEADING.to_owned(),
-        false => heading(&found.session, episode.part, &episode.title),
-    };
-    let described = source_description(
-        &found.namespace,
-        episode.message_count,
-        episode.completed_tasks,
-        episode.files_modified,
-        (!is_page).then_some(episode.part),
-    );
-    let project = match shows_path {
-        true => file_name(&found.project_path).unwrap_or_default(),
-        false => "project".to_owned(),
-    };
-    Parcel {
-        id: episode.id,
-        revision: found.revision,
-        content: render(&header, &heading, &episode.text),
-        name: match is_page {
-            true => summary_name(&found.session, &episode.title),
-            false => heading.trim_start_matches("# ").to_owned(),
-        },
-        source_description: format!("{described}, revision {:016x}", found.revision),
-        valid_at: episode.valid_at.unwrap_or(found.indexed_at),
-        created_at: found.indexed_at,
-        group: found.group,
-        session: found.session,
-        namespace: found.namespace,
-        project,
-        attempts,
     }
 }

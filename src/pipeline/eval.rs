@@ -1,6 +1,8 @@
 //! How well the rules judge: labelled truth in, figures out. Reads the truth and the logs that it
 //! names; writes nothing.
 
+pub mod recall;
+
 use super::peek::file_name;
 use crate::host::files::source_file;
 use crate::host::read::{Content, LogReader};
@@ -49,6 +51,9 @@ pub struct Figure {
     pub at_most: bool,
     /// Examples that miss, as `what: wanted, found`.
     pub misses: Vec<String>,
+    /// A mean over the examples, where it is none of shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
 }
 
 impl Figure {
@@ -61,6 +66,7 @@ impl Figure {
             bar,
             at_most: false,
             misses: Vec::new(),
+            mean: None,
         }
     }
 
@@ -98,6 +104,16 @@ impl Figure {
             let wanted: Vec<&str> = wanted.collect();
             self.misses
                 .push(format!("{id}: {} not {found}", wanted.join("|")));
+        }
+    }
+
+    /// Counts what should happen.
+    fn hit(&mut self, id: &str, happened: bool) {
+        self.of += 1;
+        self.strict += u64::from(happened);
+        self.lenient += u64::from(happened);
+        if !happened {
+            self.misses.push(id.to_owned());
         }
     }
 
@@ -159,24 +175,33 @@ struct LabelledTests {
     last: Option<String>,
 }
 
-/// Every figure whose file is in `truth`; sessions' logs are below `corpus`.
+/// What is measured, by the files of labelled examples.
+pub const PARTS: [&str; 5] = ["commands", "tools", "sessions", "sessions_short", "recall"];
+
+/// The figures of the rules: of those `parts` whose file is in `truth`; sessions' logs are below
+/// `corpus`.
 ///
 /// # Errors
 /// When a file can't be read or isn't what its name says.
-pub fn figures(truth: &Path, corpus: &Path, classifier: &Classifier) -> Result<Vec<Figure>> {
+pub fn figures(
+    truth: &Path,
+    corpus: &Path,
+    parts: &[String],
+    classifier: &Classifier,
+) -> Result<Vec<Figure>> {
     let mut all = Vec::new();
-    if let Some(rows) = rows::<Call>(&truth.join("commands.jsonl"))? {
+    if let Some(rows) = rows::<Call>(truth, "commands", parts)? {
         all.extend(calls("commands", &rows, 0.92, |name| {
             commands::classify(name).classification
         }));
     }
-    if let Some(rows) = rows::<Call>(&truth.join("tools.jsonl"))? {
+    if let Some(rows) = rows::<Call>(truth, "tools", parts)? {
         all.extend(calls("tools", &rows, 0.92, |name| {
             classifier.tool(name, &Value::Null)
         }));
     }
     for (name, has_bars) in [("sessions", true), ("sessions_short", false)] {
-        if let Some(rows) = rows::<Labelled>(&truth.join(format!("{name}.jsonl")))? {
+        if let Some(rows) = rows::<Labelled>(truth, name, parts)? {
             let mut figures = sessions(name, &rows, corpus, classifier)?;
             if !has_bars {
                 figures.iter_mut().for_each(|figure| figure.bar = None);
@@ -187,7 +212,16 @@ pub fn figures(truth: &Path, corpus: &Path, classifier: &Classifier) -> Result<V
     Ok(all)
 }
 
-fn rows<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<Vec<T>>> {
+/// The examples of a part; `None`: there is no file, or nobody wants it.
+fn rows<T: for<'a> Deserialize<'a>>(
+    truth: &Path,
+    part: &str,
+    parts: &[String],
+) -> Result<Option<Vec<T>>> {
+    if !parts.iter().any(|wanted| wanted == part) {
+        return Ok(None);
+    }
+    let path = &truth.join(format!("{part}.jsonl"));
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

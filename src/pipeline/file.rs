@@ -4,6 +4,7 @@
 //! writes; the commits go to whoever asked for them.
 
 use super::account::{Account, Settled};
+use super::directives::said;
 use super::ids::Ids;
 use super::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader, Shape};
@@ -13,6 +14,7 @@ use crate::model::entry::{Context, Entry, What};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_bare_command;
 use crate::model::ledger::{REJECTS_MAX, Reject};
+use crate::model::memory::Said;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Narrowed};
 use crate::model::session::Session;
@@ -58,6 +60,9 @@ pub struct Rules {
     pub classifier: Classifier,
     /// What people mark to keep it out.
     pub markers: Arc<Markers>,
+    /// Directives in prompts become memories: the words that count besides the usual ones; `None`:
+    /// none do.
+    pub directives: Option<Vec<&'static str>>,
 }
 
 impl Rules {
@@ -67,6 +72,7 @@ impl Rules {
             policy: project.policy.clone(),
             subagents: project.subagents,
             hides_paths: project.hides_paths,
+            directives: self.directives.clone().filter(|_| project.promotes),
             ..self.clone()
         }
     }
@@ -182,6 +188,9 @@ pub fn fold(
         fold.tally.merge(&batch.tally);
         let batch = fold.account.admit(batch, ids);
         let batch = filter(batch, &rules.policy, &rules.redactor, &mut fold.filter);
+        if let Some(more) = &rules.directives {
+            fold.said.extend(said(&batch.items, more));
+        }
         let batch = score(batch, &rules.classifier);
         let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
         let room = REJECTS_MAX.saturating_sub(fold.rejects.len());
@@ -231,6 +240,7 @@ struct Fold {
     committed_to: u64,
     sealed: Vec<Episode>,
     rejects: Vec<Reject>,
+    said: Vec<Said>,
     gathered: usize,
     tally: Tally,
 }
@@ -273,6 +283,7 @@ impl Fold {
             checked_bytes,
             sealed: Vec::new(),
             rejects: Vec::new(),
+            said: Vec::new(),
             gathered: 0,
             tally: Tally::default(),
             slice,
@@ -326,6 +337,7 @@ impl Fold {
             unknown: std::mem::take(&mut self.account.unknown),
             rebuild: std::mem::take(&mut self.rebuild),
             keeps_out: self.keeps_out,
+            said: std::mem::take(&mut self.said),
         };
         redact::commit(&mut commit, &rules.redactor);
         if rules.hides_paths {

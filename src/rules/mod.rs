@@ -3,6 +3,7 @@
 pub mod classify;
 pub mod commands;
 pub mod decisions;
+pub mod directives;
 pub mod documents;
 pub mod endings;
 pub mod errors;

@@ -91,6 +91,18 @@ impl Redactor {
         Cow::Owned(masked)
     }
 
+    /// The rules that find a secret in `text`, or masked one there before. Personal data is none.
+    pub fn secrets_in(&self, text: &str) -> Vec<String> {
+        let masked = self.secrets_only().redact(text).into_owned();
+        let personal: Vec<String> = table::rows()
+            .into_iter()
+            .filter(|row| row.personal)
+            .map(|row| row.id)
+            .collect();
+        let found = masked_by(&masked).into_iter().map(str::to_owned);
+        found.filter(|rule| !personal.contains(rule)).collect()
+    }
+
     /// [`Redactor::redact`] in place.
     pub fn mask(&self, text: &mut String) {
         if let Cow::Owned(masked) = self.redact(text) {
@@ -228,6 +240,15 @@ fn keep_piece(text: &str, rest: &mut Vec<Span>, piece: Span) {
     }
 }
 
+/// The rules by which a text was masked, in its order.
+fn masked_by(text: &str) -> Vec<&str> {
+    let rule = |(from, to): (usize, usize)| &text[from + OPEN.len()..to - HASH_BYTES];
+    placeholders(text).into_iter().map(rule).collect()
+}
+
+/// `:1a2b]`, at the end of a placeholder.
+const HASH_BYTES: usize = 6;
+
 /// Where placeholders stand.
 fn placeholders(text: &str) -> Vec<(usize, usize)> {
     let starts = memchr::memmem::find_iter(text.as_bytes(), OPEN);
@@ -237,7 +258,7 @@ fn placeholders(text: &str) -> Vec<(usize, usize)> {
             inside.find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'))?;
         let hash = inside[id..].strip_prefix(':')?.get(..5)?;
         let is_hash = hash.ends_with(']') && hash[..4].bytes().all(|b| b.is_ascii_hexdigit());
-        (id > 0 && is_hash).then_some((start, start + OPEN.len() + id + 6))
+        (id > 0 && is_hash).then_some((start, start + OPEN.len() + id + HASH_BYTES))
     };
     starts.filter_map(whole).collect()
 }

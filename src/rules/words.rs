@@ -1,21 +1,40 @@
 //! Words of a question or a sentence that say what it is about. Knows English endings and the words
-//! that stand in every sentence; of other languages it keeps every word.
+//! that stand in every sentence (`stopwords.yaml`); of other languages it keeps every word.
 
+use super::table;
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
-/// They stand in a sentence whatever it is about.
-const EMPTY: [&str; 44] = [
-    "a", "an", "and", "are", "as", "at", "be", "by", "choose", "chose", "chosen", "decide",
-    "decided", "did", "do", "does", "for", "from", "had", "has", "have", "how", "in", "instead",
-    "is", "it", "not", "of", "on", "or", "our", "over", "than", "that", "the", "this", "to", "use",
-    "was", "we", "were", "what", "why", "with",
-];
+/// A row of `stopwords.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers"))]
+    what: String,
+    words: Vec<String>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests check it"))]
+    sample: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests check them"))]
+    keeps: Vec<String>,
+}
+
+static STOPWORDS: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
+    let rows: Vec<Row> = table::rows(table::embedded!("stopwords"));
+    rows.into_iter().flat_map(|row| row.words).collect()
+});
+
+/// The word stands in a sentence whatever it is about.
+pub fn is_stopword(word: &str) -> bool {
+    STOPWORDS.contains(word.to_lowercase().as_str())
+}
 
 /// The words that say what a text is about, in lower case, each once.
 pub fn content_words(text: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     tokens(text)
-        .filter(|word| !EMPTY.contains(&word.as_str()) && seen.insert(word.clone()))
+        .filter(|word| !is_stopword(word) && seen.insert(word.clone()))
         .collect()
 }
 
@@ -72,6 +91,73 @@ fn is_number(before: &str) -> bool {
     (1..=2).contains(&(before.len() - rest.len())) && (rest.is_empty() || rest.ends_with(' '))
 }
 
+/// Endings that make another form of the same word.
+const ENDINGS: [&str; 10] = [
+    "s", "es", "d", "ed", "ing", "er", "ers", "ion", "ions", "ation",
+];
+
+/// Endings that are taken off. Shorter stems than this many bytes are no words.
+const STEM_BYTES_MIN: usize = 3;
+
+/// The other forms that an English word may have in a text: `stopped` for `stop`, `retries` for
+/// `retry`. Some are no words; those stand nowhere. Empty for names, numbers, other languages and
+/// words of fewer than four letters.
+pub fn forms(word: &str) -> Vec<String> {
+    if word.len() <= STEM_BYTES_MIN || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+        return Vec::new();
+    }
+    let mut all = BTreeSet::new();
+    for root in roots(word) {
+        let short = root.strip_suffix('e').unwrap_or(&root);
+        for stem in [root.as_str(), short] {
+            all.extend(ENDINGS.iter().map(|ending| format!("{stem}{ending}")));
+            all.extend([stem.to_owned(), format!("{stem}e")]);
+        }
+        if let Some(stem) = root.strip_suffix('y') {
+            all.extend(["ies", "ied"].map(|ending| format!("{stem}{ending}")));
+        }
+        if let Some(doubled) = doubled(&root) {
+            all.extend(["ed", "ing", "er"].map(|ending| format!("{doubled}{ending}")));
+        }
+    }
+    all.remove(word);
+    all.into_iter().collect()
+}
+
+/// What a word may be a form of, itself first.
+fn roots(word: &str) -> Vec<String> {
+    let mut all = vec![word.to_owned()];
+    let is_plural = !["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    for ending in ENDINGS {
+        let stem = word.strip_suffix(ending);
+        let Some(stem) = stem.filter(|stem| stem.len() >= STEM_BYTES_MIN) else {
+            continue;
+        };
+        if ending == "d" || ending == "s" && !is_plural {
+            continue;
+        }
+        all.push(stem.to_owned());
+        let mut letters = stem.chars().rev();
+        let (last, before) = (letters.next(), letters.next());
+        if last == before && stem.len() > STEM_BYTES_MIN {
+            all.push(stem[..stem.len() - 1].to_owned());
+        }
+    }
+    for ending in ["ies", "ied"] {
+        let stem = word.strip_suffix(ending).filter(|stem| stem.len() > 1);
+        all.extend(stem.map(|stem| format!("{stem}y")));
+    }
+    all
+}
+
+/// The word with its last letter twice, as `stop` has it in `stopped`.
+fn doubled(word: &str) -> Option<String> {
+    let mut letters = word.chars().rev();
+    let (last, before) = (letters.next()?, letters.next()?);
+    let doubles = !"aeiouwxy".contains(last) && "aeiou".contains(before);
+    doubles.then(|| format!("{word}{last}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +187,51 @@ mod tests {
     fn a_word_is_the_same_with_its_ending_and_no_other_word_is() {
         assert!(is_same("session", "sessions") && is_same("keeps", "keep"));
         assert!(!is_same("red", "redis") && !is_same("key", "keyboard"));
+    }
+
+    #[test]
+    fn each_row_of_stopwords_says_nothing_and_no_more() {
+        let rows: Vec<Row> = table::rows(table::embedded!("stopwords"));
+        for row in &rows {
+            let own = row
+                .words
+                .iter()
+                .any(|word| tokens(&row.sample).any(|t| t == *word));
+            assert!(own && content_words(&row.sample).is_empty(), "{}", row.what);
+            let kept = row.keeps.iter().all(|word| !is_stopword(word));
+            assert!(kept, "{}", row.what);
+        }
+        let words: usize = rows.iter().map(|row| row.words.len()).sum();
+        assert_eq!(words, STOPWORDS.len(), "a word stands twice");
+    }
+
+    #[test]
+    fn a_word_has_its_forms_and_no_other_words() {
+        for (word, wants) in [
+            ("retries", "retry"),
+            ("retry", "retries"),
+            ("stopped", "stopping"),
+            ("stop", "stopped"),
+            ("caching", "cached"),
+            ("cache", "caching"),
+            ("merged", "merge"),
+            ("migrate", "migration"),
+            ("renders", "renderer"),
+            ("sessions", "session"),
+        ] {
+            assert!(
+                forms(word).iter().any(|form| form == wants),
+                "{word} {wants}"
+            );
+        }
+        for (word, other) in [("conf", "config"), ("status", "statu"), ("form", "format")] {
+            assert!(
+                !forms(word).iter().any(|form| form == other),
+                "{word} {other}"
+            );
+        }
+        for name in ["a1b2", "key", "日本語", "src/a.rs", ""] {
+            assert!(forms(name).is_empty(), "{name}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::due::Task;
 use super::fault::failed;
 use super::files::{Known, Move};
 use super::write::EpisodeWriter;
-use super::{Access, Prepared, Result, Store, files, forget, records, sessions};
+use super::{Access, Prepared, Result, Store, files, forget, memories, records, sessions};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use rusqlite::{Connection, TransactionBehavior};
@@ -172,6 +172,7 @@ fn write_one<'a>(
         known.write_account(db, file, commit, moved, forgotten)?;
         if forgotten.is_none() {
             writer.write(session, file, commit)?;
+            memories::note_said(db, &commit.session.id, &commit.said, at)?;
         }
         if commit.reaches_the_end() {
             writer.remove_stale(file)?;

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 23] = [
+static TABLES: [Shown; 25] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -263,6 +263,18 @@ static TABLES: [Shown; 23] = [
         columns: &["sink=(SELECT name FROM sink WHERE n = t.sink)", "id=hex(id)", "revision=hex(revision)", "state", "attempts", "error", "place", "-at", "-next_at", "-asked"],
         rows: None,
         order: "(SELECT name FROM sink WHERE n = t.sink), id",
+    },
+    Shown {
+        table: "memory",
+        columns: &["id=hex(id)", "kind", "scope", "origin", "state", "session", "text", "reason", "git", "at", "-edited"],
+        rows: None,
+        order: "id",
+    },
+    Shown {
+        table: "workspace",
+        columns: &["namespace", "key"],
+        rows: None,
+        order: "namespace",
     },
     Shown {
         table: "consent",

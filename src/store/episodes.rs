@@ -30,8 +30,10 @@ pub struct Found {
     pub project_path: String,
     /// The machine that read it first.
     pub host: String,
-    /// The log that it was cut from, where it was last seen.
+    /// The log that it was cut from, where it was last seen; empty where it was cut from none.
     pub path: String,
+    /// The session's last branch.
+    pub branch: Option<String>,
     /// The hash of what is delivered of it.
     pub revision: u64,
     /// The version of the rules and settings that made it.
@@ -173,12 +175,12 @@ fn id_range(typed: &str) -> Option<([u8; 16], [u8; 16])> {
 const SELECT: &str = "SELECT e.n, e.id, e.source, e.stream, e.part, e.sealed, e.pending_calls,
     e.title, b.text, e.valid_at, e.ended_at, e.byte_from, e.byte_to, e.line_from, e.line_to,
     e.message_count, e.duration_minutes, e.completed_tasks, e.files_modified,
-    s.id, s.agent, s.namespace, s.project_path, s.host, coalesce(f.path, f.key),
+    s.id, s.agent, s.namespace, s.project_path, s.host, coalesce(f.path, f.key, ''),
     e.revision, m.text, g.text, e.indexed_at,
     e.read_bytes, e.records, e.prompts, e.messages, e.calls, e.failures, e.refusals, e.user_bytes,
     e.agent_bytes, e.digest_bytes, e.output_bytes, e.input_tokens, e.output_tokens, e.cache_read,
-    e.cache_write, (SELECT exchanges FROM activity a WHERE a.episode = e.n)
-    FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
+    e.cache_write, (SELECT exchanges FROM activity a WHERE a.episode = e.n), s.branch
+    FROM episode e JOIN session s ON s.n = e.session LEFT JOIN file f ON f.n = e.file
     JOIN body b ON b.episode = e.n JOIN name m ON m.n = e.made_by JOIN name g ON g.n = e.graph";
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
@@ -214,6 +216,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         project_path: row.get(22)?,
         host: row.get(23)?,
         path: row.get(24)?,
+        branch: row.get(45)?,
         revision: hash(row, 25)?,
         made_by: row.get(26)?,
         group: row.get(27)?,

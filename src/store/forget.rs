@@ -7,6 +7,7 @@ use super::compact;
 use super::due::Task;
 use super::episodes::found_in;
 use super::fault::failed;
+use super::memories::forget_memories;
 use super::pack::{Json, pack_json};
 use super::prepare::Row;
 use super::records;
@@ -32,6 +33,8 @@ pub struct Forgotten {
     pub sessions: u64,
     /// Episodes removed.
     pub episodes: u64,
+    /// Memories removed.
+    pub memories: u64,
     /// UTF-8 bytes of their texts.
     pub body_bytes: u64,
     /// Log files that are passed over from now on.
@@ -44,8 +47,9 @@ pub struct Forgotten {
 const BY_MARKER: &str = "marker";
 const ASKED: &str = "asked";
 
-/// Sessions, as a condition on `s`, that no tombstone keeps out.
-pub(super) const NOT_FORGOTTEN: &str = "s.id NOT IN (SELECT session FROM forgotten)
+/// Sessions, as a condition on `s`, that have a log and that no tombstone keeps out.
+pub(super) const NOT_FORGOTTEN: &str =
+    "s.standing >= 0 AND s.id NOT IN (SELECT session FROM forgotten)
     AND NOT EXISTS (SELECT 1 FROM forgotten_before b
         WHERE substr(s.namespace, 1, length(b.namespace)) = b.namespace AND s.ended < b.before)";
 
@@ -85,6 +89,12 @@ impl Store {
         }
         if let Some((namespace, before)) = &selection.before {
             forget_before(&tx, namespace, *before, at, &mut forgotten)?;
+        }
+        for id in &selection.memories {
+            forgotten.memories += forget_memories(&tx, "m.id = ?1", &[&id.as_bytes()])?;
+        }
+        if forgotten.memories > 0 {
+            compact::due(&tx)?;
         }
         scrub_summaries(&tx)?;
         for session in &selection.sessions {
@@ -136,7 +146,8 @@ impl Store {
             self.db
                 .prepare(
                     "SELECT DISTINCT s.id FROM episode e JOIN session s ON s.n = e.session
-                     JOIN name g ON g.n = e.graph WHERE g.text = ?1 ORDER BY s.id",
+                     JOIN name g ON g.n = e.graph
+                     WHERE g.text = ?1 AND s.standing >= 0 ORDER BY s.id",
                 )?
                 .query_map([group], |row| row.get(0))?
                 .collect()
@@ -213,6 +224,8 @@ fn keep_out(
         .query_map([n], doomed)?
         .collect::<rusqlite::Result<Vec<Doomed>>>()?;
     gone(tx, &episodes, forgotten)?;
+    let its = "m.session = ?1 AND m.origin = 'directive'";
+    forgotten.memories += forget_memories(tx, its, &[&session])?;
     remove_summary(tx, n)?;
     let files = "SELECT count(*) FROM file WHERE session = ?1";
     forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
@@ -242,6 +255,13 @@ fn gone(tx: &Connection, episodes: &[Doomed], forgotten: &mut Forgotten) -> rusq
     Ok(())
 }
 
+/// Directives go with the words around them; what a person promoted goes where its project is named.
+const MEMORIES_BEFORE: &str = "m.at < ?2 AND (m.origin = 'directive' OR ?1 <> '')
+    AND ?1 = substr(coalesce(
+        (SELECT s.namespace FROM session s WHERE s.id = m.session),
+        (SELECT s.namespace FROM episode e JOIN session s ON s.n = e.session WHERE e.id = m.id)),
+        1, length(?1))";
+
 /// Removes the episodes that began before a time, and what sessions and checkpoints tell of it.
 fn forget_before(
     tx: &Transaction<'_>,
@@ -255,10 +275,11 @@ fn forget_before(
          ON CONFLICT DO UPDATE SET before = max(before, excluded.before), at = excluded.at",
         params![namespace, before.0, at.0],
     )?;
+    forgotten.memories += forget_memories(tx, MEMORIES_BEFORE, &[&namespace, &before.0])?;
     let sessions: Vec<i64> = tx
         .prepare(
             "SELECT n FROM session WHERE substr(namespace, 1, length(?1)) = ?1
-             AND (started < ?2 OR EXISTS (SELECT 1 FROM episode e
+             AND standing >= 0 AND (started < ?2 OR EXISTS (SELECT 1 FROM episode e
                  WHERE e.session = session.n AND e.valid_at < ?2))",
         )?
         .query_map(params![namespace, before.0], |row| row.get(0))?
@@ -399,6 +420,10 @@ fn kin(tx: &Connection, session: &str) -> rusqlite::Result<Vec<String>> {
 /// Takes a session's tombstone and everything that is known of its logs.
 fn unknow(tx: &Connection, session: &str) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM forgotten WHERE session = ?1", [session])?;
+    tx.execute(
+        "DELETE FROM memory WHERE session = ?1 AND state = 'forgotten'",
+        [session],
+    )?;
     let Some(n) = number(tx, session)? else {
         return Ok(());
     };

@@ -8,6 +8,7 @@
 
 mod account;
 mod activity;
+mod candidates;
 mod commit;
 mod compact;
 mod consent;
@@ -15,17 +16,20 @@ mod due;
 mod dump;
 mod enrichment;
 mod episodes;
+mod evidence;
 mod fault;
 mod files;
 mod fold;
 mod forget;
 mod health;
 mod leave;
+mod memories;
 mod network;
 mod open;
 mod outbox;
 mod outline;
 mod pack;
+mod pattern;
 mod prepare;
 mod records;
 mod redact;
@@ -42,15 +46,19 @@ mod telling;
 #[cfg(test)]
 mod tests;
 pub mod words;
+mod workspaces;
 mod write;
 
 pub use account::FileAccount;
+pub use candidates::{Candidate, Candidates};
 pub use commit::Stored;
 pub use compact::Compacted;
 pub use consent::Switch;
 pub use episodes::Found;
+pub use evidence::{Evidence, Place, Sketch};
 pub use forget::Forgotten;
 pub use health::Health;
+pub use memories::{Curated, KeptWords, MemoryRow, MemoryState, Project, Waiting};
 pub use open::{APPLICATION_ID, Access, SCHEMA_VERSION};
 pub use outbox::{DeadLetter, Due, SinkStanding};
 pub use prepare::Prepared;
@@ -64,6 +72,7 @@ pub use stats::{Stats, StatsRow};
 pub use status::{RejectRow, Status, UnknownRow, VersionRow};
 pub use summaries::{Page, Resting, Unsummarised};
 pub use telling::{Spent, Telling, Untold};
+pub use workspaces::SessionKey;
 
 use crate::model::error::Error;
 use rusqlite::Connection;

@@ -23,6 +23,8 @@ pub struct Due<'a> {
     pub pending_ms: i64,
     /// Projects whose episodes stay here.
     pub kept_here: &'a [String],
+    /// Chunks and pages only: what was cut from no log has its group.
+    pub only_logs: bool,
 }
 
 /// How a sink stands.
@@ -84,10 +86,11 @@ impl Store {
                              AND (d.state <> 'queued' OR d.next_at > ?4))
                        AND (SELECT project_path FROM session WHERE n = e.session)
                            NOT IN (SELECT value FROM json_each(?5))
+                       AND (NOT ?6 OR e.file <> 0)
                      ORDER BY coalesce(e.valid_at, e.indexed_at), e.n",
                 )?
                 .query_map(
-                    params![sink, settled, pending, due.now.0, kept_here],
+                    params![sink, settled, pending, due.now.0, kept_here, due.only_logs],
                     |row| row.get(0),
                 )?
                 .collect()
@@ -250,19 +253,21 @@ impl Store {
     }
 
     /// Notes up to where nothing is left to send, so that the next run looks at nothing before it.
-    pub fn clean(&mut self, sink: i64) -> Result<()> {
+    /// `only_logs`: as in [`Due`].
+    pub fn clean(&mut self, sink: i64, only_logs: bool) -> Result<()> {
         self.write_outbox("noting what is delivered", |tx| {
             tx.execute(
                 "WITH clean (n) AS (SELECT coalesce(
                      (SELECT min(e.n) - 1 FROM episode e
-                      WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1) AND NOT EXISTS (
+                      WHERE e.n > (SELECT clean_to FROM sink WHERE n = ?1)
+                        AND (NOT ?2 OR e.file <> 0) AND NOT EXISTS (
                           SELECT 1 FROM delivery d WHERE d.id = e.id AND d.sink = ?1
                             AND d.revision = e.revision
                             AND d.state NOT IN ('queued', 'sent', 'gone', 'kept'))),
                      (SELECT max(n) FROM episode), 0))
                  UPDATE sink SET clean_to = (SELECT n FROM clean)
                  WHERE n = ?1 AND clean_to <> (SELECT n FROM clean)",
-                [sink],
+                params![sink, only_logs],
             )?;
             Ok(())
         })

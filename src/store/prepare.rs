@@ -8,6 +8,7 @@ use super::words::IndexText;
 use crate::model::checkpoint::{Checkpoint, Commit, short_id};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject, Unknown};
+use crate::model::memory::Said;
 use crate::model::session::{Session, SessionFacts};
 use crate::model::source::Stat;
 use crate::model::tally::ToolTally;
@@ -36,6 +37,7 @@ pub struct Prepared {
     pub(super) unknown: Vec<Unknown>,
     pub(super) rebuild: bool,
     pub(super) keeps_out: bool,
+    pub(super) said: Vec<Said>,
     pub(super) made_by: String,
     /// Titles for the owners of records, by short id.
     pub(super) summaries: Vec<(i64, String)>,
@@ -90,6 +92,7 @@ impl Prepared {
             unknown: commit.unknown,
             rebuild: commit.rebuild,
             keeps_out: commit.keeps_out,
+            said: commit.said,
             made_by: commit.made_by,
         }
     }

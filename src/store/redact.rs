@@ -17,7 +17,8 @@ use std::borrow::Cow;
 type Mask<'m> = dyn for<'t> Fn(&'t str) -> Cow<'t, str> + 'm;
 
 /// Columns of plain text, with what their rows are known by.
-const TEXTS: [(&str, &str); 7] = [
+const TEXTS: [(&str, &str); 8] = [
+    ("memory", "text"),
     ("session", "project_path"),
     ("session", "cwd"),
     ("session", "summary"),

@@ -357,7 +357,7 @@ fn stand_in(db: &Connection) -> rusqlite::Result<()> {
              inode, generation, offset, line, read_to, head_print, head_bytes, tail_print,
              content, content_to, ties)
          SELECT file, 'salvaged-' || file, 'claude', min(session), 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
-             0, 0, 0, '' FROM episode GROUP BY file",
+             0, 0, 0, '' FROM episode WHERE file <> 0 GROUP BY file",
         [],
     )?;
     keep_readable(db, "fold", &["carry", "sealed", "tail"])?;

@@ -3,15 +3,17 @@
 
 use super::activity;
 use super::episodes::{source, time};
+use super::evidence::{Evidence, Finder};
 use super::fault::failed;
 use super::files::agent;
 use super::pack::Unpacked;
+use super::pattern::Pattern;
 use super::sessions::Conditions;
-use super::snippet::{Pattern, Snippet, snippet};
+use super::snippet::{Snippet, snippet};
 use super::{Result, Store};
 use crate::model::activity::ActivityTally;
 use crate::model::batch::Delta;
-use crate::model::episode::EpisodeSource;
+use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use rusqlite::{Row, ToSql};
@@ -25,6 +27,11 @@ pub struct Term {
     pub text: String,
     /// Its last word may go on.
     pub prefix: bool,
+    /// Other forms of the word. They count where a text is read, and in the index where the word
+    /// itself stands nowhere.
+    pub forms: Vec<String>,
+    /// Terms that will do as well; their own ones are not looked at.
+    pub or: Vec<Term>,
 }
 
 /// What to look for and where. Without words: everything that the filters let through, the
@@ -41,6 +48,8 @@ pub struct Query {
     pub namespaces: Option<Vec<String>>,
     /// This project path, or one below it.
     pub project: Option<String>,
+    /// Projects whose folder is called so.
+    pub project_named: Option<String>,
     /// Whose logs.
     pub agent: Option<Agent>,
     /// Went on at or after.
@@ -51,6 +60,10 @@ pub struct Query {
     pub sources: Vec<EpisodeSource>,
     /// Not these.
     pub not_sources: Vec<EpisodeSource>,
+    /// Only what tells of these; empty: all.
+    pub operations: Vec<Operation>,
+    /// Nothing that tells of these.
+    pub not_operations: Vec<Operation>,
     /// Used this tool; any case, `*` stands for anything.
     pub tool: Option<String>,
     /// Names a path like this: a glob (`*`, `?`, `[…]`; `*` crosses `/`) for the path or an end of
@@ -58,6 +71,8 @@ pub struct Query {
     pub file: Option<String>,
     /// A session's id or its beginning.
     pub session: Option<String>,
+    /// Only episodes of these groups; empty: all.
+    pub groups: Vec<String>,
     /// At most so many.
     pub limit: u32,
 }
@@ -89,7 +104,7 @@ pub struct Hit {
     pub sealed: bool,
     /// Time of its first record.
     pub valid_at: Option<Time>,
-    /// The log that it was cut from, where it was last seen.
+    /// The log that it was cut from, where it was last seen; empty where it was cut from none.
     pub path: String,
     /// Its bytes there.
     pub bytes: Delta,
@@ -99,8 +114,19 @@ pub struct Hit {
     pub score: f64,
     /// Where the words are.
     pub snippet: Snippet,
+    /// From 0 to 1: how sure it is that its session answers; 0 where nobody judged it.
+    pub confidence: f64,
+    /// Episodes that tell the same and are left out for it.
+    pub folded: u32,
     /// What its work is told by.
     pub activity: ActivityTally,
+}
+
+impl Hit {
+    /// It was cut from a log; otherwise nothing that it says of agent and place counts.
+    pub fn is_of_a_log(&self) -> bool {
+        !self.path.is_empty()
+    }
 }
 
 /// Says of an episode's counts whether it is wanted.
@@ -123,44 +149,68 @@ impl Store {
     /// best episode first.
     pub fn search_kept(&self, query: &Query, keeps: Option<&Keeps<'_>>) -> Result<Vec<Hit>> {
         let patterns = patterns(&query.terms);
-        if query.limit == 0 || patterns.is_empty() && !query.terms.is_empty() {
+        if patterns.is_empty() && !query.terms.is_empty() {
             return Ok(Vec::new());
         }
-        let (mut sql, values) = statement(query, &patterns);
+        let read = || -> rusqlite::Result<Vec<Hit>> {
+            let best = self.best(query, &patterns, keeps)?;
+            let read = self.read_all(&best, &patterns)?;
+            Ok(read.into_iter().map(|(hit, _)| hit).collect())
+        };
+        read().map_err(failed("searching"))
+    }
+
+    /// Row numbers and scores of the best `query.limit` episodes that have these patterns.
+    pub(super) fn best(
+        &self,
+        query: &Query,
+        patterns: &[Pattern],
+        keeps: Option<&Keeps<'_>>,
+    ) -> rusqlite::Result<Vec<(i64, f64)>> {
+        if query.limit == 0 {
+            return Ok(Vec::new());
+        }
+        let (mut sql, values) = statement(query, patterns);
         if keeps.is_none() {
             let _ = write!(sql, " LIMIT {}", query.limit);
         }
-        let read = || -> rusqlite::Result<Vec<Hit>> {
-            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-            let mut select = self.db.prepare_cached(&sql)?;
-            let mut rows = select.query(values.as_slice())?;
-            let mut best: Vec<(i64, f64)> = Vec::new();
-            while let Some(row) = rows.next()?
-                && best.len() < query.limit as usize
-            {
-                let (n, score) = (row.get(0)?, row.get(1)?);
-                let kept = match keeps {
-                    Some(keeps) => keeps(&self.counted(n)?),
-                    None => true,
-                };
-                if kept {
-                    best.push((n, score));
-                }
+        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+        let mut select = self.db.prepare_cached(&sql)?;
+        let mut rows = select.query(values.as_slice())?;
+        let mut best: Vec<(i64, f64)> = Vec::new();
+        while best.len() < query.limit as usize
+            && let Some(row) = rows.next()?
+        {
+            let (n, score) = (row.get(0)?, row.get(1)?);
+            let kept = match keeps {
+                Some(keeps) => keeps(&self.counted(n)?),
+                None => true,
+            };
+            if kept {
+                best.push((n, score));
             }
-            let mut select = self.db.prepare_cached(HIT)?;
-            best.into_iter()
-                .map(|(n, score)| select.query_row([n], |row| hit(row, score, &patterns)))
-                .collect()
-        };
-        read().map_err(failed("searching"))
+        }
+        Ok(best)
+    }
+
+    /// These episodes as hits, with what their texts say about the patterns.
+    pub(super) fn read_all(
+        &self,
+        best: &[(i64, f64)],
+        patterns: &[Pattern],
+    ) -> rusqlite::Result<Vec<(Hit, Evidence)>> {
+        let finder = Finder::new(patterns);
+        let mut select = self.db.prepare_cached(HIT)?;
+        best.iter()
+            .map(|(n, score)| {
+                select.query_row([n], |row| hit(row, *score, &finder, patterns.len()))
+            })
+            .collect()
     }
 }
 
 fn patterns(terms: &[Term]) -> Vec<Pattern> {
-    terms
-        .iter()
-        .filter_map(|term| Pattern::new(&term.text, term.prefix))
-        .collect()
+    terms.iter().filter_map(Pattern::new).collect()
 }
 
 /// The statement that gives (episode.n, score) of the best, and its values.
@@ -197,6 +247,10 @@ fn expression(patterns: &[Pattern], joint: &str) -> String {
 
 fn filters(query: &Query, all: &mut Conditions) {
     all.projects(query.namespaces.as_deref(), query.project.as_deref());
+    if let Some(name) = &query.project_named {
+        let end = "substr('/' || s.project_path, -1 - length({})) = '/' || {}";
+        all.add(end, name.clone());
+    }
     if let Some(agent) = query.agent {
         all.add("s.agent = {}", agent.as_str());
     }
@@ -213,9 +267,17 @@ fn filters(query: &Query, all: &mut Conditions) {
         let any: Vec<String> = query.sources.iter().map(|s| all.hole(s.as_str())).collect();
         all.add_plain(format!("e.source IN ({})", any.join(", ")));
     }
+    if !query.groups.is_empty() {
+        let any: Vec<String> = query.groups.iter().map(|g| all.hole(g.clone())).collect();
+        all.add_plain(format!(
+            "e.graph IN (SELECT n FROM name WHERE text IN ({}))",
+            any.join(", ")
+        ));
+    }
     for source in &query.not_sources {
         all.add("e.source <> {}", source.as_str());
     }
+    operations(query, all);
     if let Some(tool) = &query.tool {
         all.add(
             "EXISTS (SELECT 1 FROM episode_tool t JOIN name ON name.n = t.tool
@@ -240,18 +302,39 @@ fn filters(query: &Query, all: &mut Conditions) {
     }
 }
 
+/// What an episode tells of is known by its source alone: files' operations are not stored.
+fn operations(query: &Query, all: &mut Conditions) {
+    let source = |operation: &Operation| operation.source().map(EpisodeSource::as_str);
+    if !query.operations.is_empty() {
+        let known = query.operations.iter().filter_map(source);
+        let any: Vec<String> = known.map(|source| all.hole(source)).collect();
+        all.add_plain(format!("e.source IN ({})", any.join(", ")));
+    }
+    for source in query.not_operations.iter().filter_map(source) {
+        all.add("e.source <> {}", source);
+    }
+}
+
 const HIT: &str = "SELECT e.id, s.id, e.title, s.title, s.namespace, s.project_path, s.agent,
-    e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key), e.byte_from,
+    e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key, ''), e.byte_from,
     e.byte_to, e.line_from, e.line_to, b.text, a.exchanges
-    FROM episode e JOIN session s ON s.n = e.session JOIN file f ON f.n = e.file
+    FROM episode e JOIN session s ON s.n = e.session LEFT JOIN file f ON f.n = e.file
     JOIN body b ON b.episode = e.n LEFT JOIN activity a ON a.episode = e.n WHERE e.n = ?1";
 
-fn hit(row: &Row<'_>, score: f64, patterns: &[Pattern]) -> rusqlite::Result<Hit> {
+fn hit(
+    row: &Row<'_>,
+    score: f64,
+    finder: &Finder<'_>,
+    patterns: usize,
+) -> rusqlite::Result<(Hit, Evidence)> {
     let Unpacked(body) = row.get(17)?;
-    Ok(Hit {
+    let title: String = row.get(2)?;
+    let read = finder.read(&body);
+    let titled = finder.read(&title).matches.into_iter().map(|m| m.pattern);
+    let hit = Hit {
         episode: Uuid::from_bytes(row.get(0)?),
         session: row.get(1)?,
-        title: row.get(2)?,
+        title,
         session_title: row.get(3)?,
         namespace: row.get(4)?,
         project_path: row.get(5)?,
@@ -269,7 +352,10 @@ fn hit(row: &Row<'_>, score: f64, patterns: &[Pattern]) -> rusqlite::Result<Hit>
         lines: (row.get(15)?, row.get(16)?),
         // FTS5 ranks the best lowest.
         score: 0.0 - score,
-        snippet: snippet(&body, patterns),
+        snippet: snippet(&body, &read.matches, patterns),
         activity: activity::told(row, 18)?,
-    })
+        confidence: 0.0,
+        folded: 0,
+    };
+    Ok((hit, read.evidence(titled.collect())))
 }

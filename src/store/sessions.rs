@@ -76,8 +76,9 @@ impl Store {
     /// A beginning that several share is an error of kind `Usage`.
     pub fn session(&self, id: &str) -> Result<Option<SessionRow>> {
         let read = || -> rusqlite::Result<Vec<SessionRow>> {
-            let sql =
-                format!("{SELECT} WHERE substr(s.id, 1, length(?1)) = ?1 ORDER BY s.id LIMIT 3");
+            let sql = format!(
+                "{SELECT} WHERE substr(s.id, 1, length(?1)) = ?1 AND s.standing >= 0 ORDER BY s.id LIMIT 3"
+            );
             let mut select = self.db.prepare_cached(&sql)?;
             select.query_map([id], session_row)?.collect()
         };

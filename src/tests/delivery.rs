@@ -17,7 +17,11 @@ fn desk(sinks: &Value) -> Desk {
 }
 
 pub(super) fn configure(desk: &Desk, more: Value) {
-    let mut settings = json!({"version": "2.0.0", "session_tracking": {"enabled": true}});
+    let mut settings = json!({
+        "version": "2.0.0",
+        "session_tracking": {"enabled": true},
+        "graphiti": {"enabled": true, "consent": true},
+    });
     for (key, value) in more.as_object().unwrap() {
         settings[key] = value.clone();
     }

@@ -143,6 +143,7 @@ impl Scene {
         let mut settings = json!({
             "version": "2.0.0",
             "session_tracking": {"enabled": true},
+            "graphiti": {"enabled": true, "consent": true},
             "sinks": {"memory": memory},
         });
         for (key, value) in more.as_object().expect("an object") {

@@ -312,7 +312,8 @@ pub(super) fn desk(server: &Server, more: Value) -> Desk {
         .unwrap()
         .extend(more.as_object().unwrap().clone());
     let settings = json!({
-        "version": "2.0.0", "session_tracking": {"enabled": true}, "sinks": {"memory": memory},
+        "version": "2.0.0", "session_tracking": {"enabled": true},
+        "graphiti": {"enabled": true, "consent": true}, "sinks": {"memory": memory},
     });
     desk.write(".graphiti/graphiti.config.json", &settings.to_string());
     desk

@@ -107,6 +107,7 @@ impl Home {
                 classifier: Default::default(),
                 markers: Default::default(),
                 hides_paths: false,
+                directives: None,
             },
             discover: DiscoverOptions::default(),
             jobs: 2,

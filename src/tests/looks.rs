@@ -28,6 +28,7 @@ fn commands_look_like_this() {
         ("search-json", "search redis --limit 1 --json"),
         ("sessions", "sessions"),
         ("show", "show 6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001"),
+        ("recall", "recall --project /home/ada/shop-api token expiry"),
         ("recap", "recap --since 2026-03-01"),
         ("why", "why did we choose redis"),
         ("insights", "insights"),
@@ -73,6 +74,7 @@ fn json_documents_have_the_fields_that_the_docs_name() {
         ("`run`", "run --all"),
         ("`search`", "search token"),
         ("`sessions`", "sessions"),
+        ("`recall`", "recall token expiry"),
         ("`recap`", "recap"),
         ("`why`", "why redis"),
         ("`insights`", "insights"),
@@ -90,6 +92,8 @@ fn json_documents_have_the_fields_that_the_docs_name() {
         ("`config path`", "config path"),
         ("`schedule show`", "schedule show"),
         ("`schedule remove`", "schedule remove"),
+        ("`hooks install`", "hooks install --agent codex"),
+        ("`hooks status`", "hooks status"),
         ("`store dump`", "store dump"),
         ("`store compact`", "store compact"),
         ("`run --check`", "run nightly --check"),
@@ -109,6 +113,8 @@ fn json_documents_have_the_fields_that_the_docs_name() {
             wants.extend(documented(&docs, "`run`"));
             for gone in [
                 "run",
+                "memories_kept",
+                "directives_refused",
                 "tools_asked",
                 "tools_learned",
                 "llm_tokens",

@@ -376,6 +376,7 @@ fn settle(desk: &Desk, sinks: &Value, endpoints: &[&str]) {
     let settings = json!({
         "version": "2.0.0",
         "session_tracking": {"enabled": true},
+        "graphiti": {"enabled": true, "consent": true},
         "sinks": sinks,
     });
     desk.write(".graphiti/graphiti.config.json", &settings.to_string());

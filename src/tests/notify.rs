@@ -33,6 +33,7 @@ fn configure(desk: &Desk, server: &Server, notifications: Value) {
     let settings = json!({
         "version": "2.0.0",
         "session_tracking": {"enabled": true, "resilience": {"notifications": notifications}},
+        "graphiti": {"enabled": true, "consent": true},
         "sinks": {"graph": {"kind": "graphiti", "url": server.endpoint}},
     });
     desk.write(".graphiti/graphiti.config.json", &settings.to_string());

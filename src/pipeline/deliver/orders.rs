@@ -40,6 +40,10 @@ pub struct Orders<'a> {
     pub insist: bool,
     /// Projects whose episodes stay here.
     pub kept_here: &'a [String],
+    /// Chunks and pages only: memories have groups of their own.
+    pub only_logs: bool,
+    /// The branch that sessions were on, and where memories' work trees were, may be told.
+    pub tells_git: bool,
     /// Whether a project's path may be told.
     pub tells_path: &'a dyn Fn(&str) -> bool,
     /// What kind of work was counted, in words.
@@ -70,6 +74,8 @@ impl Orders<'_> {
             history: true,
             insist: true,
             kept_here: &[],
+            only_logs: false,
+            tells_git: false,
             tells_path: &|_| true,
             profile: &|_| String::new(),
             permitted: &|_| Ok(()),

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 /// All that a group has.
-const ALL: u64 = 1_000_000_000;
+pub(super) const ALL: u64 = 1_000_000_000;
 /// Episodes of others that may have come meanwhile, in a listing of the newest.
 const OTHERS: u64 = 32;
 
@@ -36,7 +36,7 @@ pub struct ByName {
 }
 
 /// An episode and its revision.
-type Key = (Uuid, u64);
+pub(super) type Key = (Uuid, u64);
 
 /// What a group has, as far as it was read.
 #[derive(Default)]
@@ -97,7 +97,7 @@ fn name_of(parcel: &Parcel) -> String {
 }
 
 /// The key at a name's end; `None`: it is not ours.
-fn key_of(name: &str) -> Option<Key> {
+pub(super) fn key_of(name: &str) -> Option<Key> {
     let (_, key) = name.strip_suffix(']')?.rsplit_once('[')?;
     let (id, revision) = key.split_once(' ')?;
     Some((id.parse().ok()?, u64::from_str_radix(revision, 16).ok()?))

@@ -1,12 +1,16 @@
 //! Graphiti's REST server as it is (GRAPHITI.md § 2). Its `202` means no more than that a list in its
 //! memory is longer now.
 
+use super::by_name::{ALL, key_of};
 use super::server::{self, Listed, Message, Permits, Server};
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::Fault;
+use crate::model::graph::GraphFact;
 use crate::net::http::{Http, Trouble, Verb};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// One server.
@@ -44,6 +48,32 @@ impl Rest {
         let headers = bearer.as_deref().map(|bearer| ("authorization", bearer));
         let headers = headers.as_slice();
         Ok(self.http.once(&permit, request, headers, body))
+    }
+
+    /// What the server takes for true about these words in a group, the best first.
+    ///
+    /// # Errors
+    /// Why it can't be asked, or what it did instead.
+    pub fn facts(&self, words: &str, group: &str, facts_max: u32) -> Result<Vec<GraphFact>, Fault> {
+        #[derive(Deserialize)]
+        struct Found {
+            facts: Vec<GraphFact>,
+        }
+        let body = json!({"query": words, "group_ids": [group], "max_facts": facts_max});
+        let found = self.ask::<Found>((Verb::Post, "/search"), Some(&body))?;
+        found
+            .map(|found| found.facts)
+            .map_err(|trouble| self.fault(trouble))
+    }
+
+    /// Episodes of ours in a group, by the ids that the server gave them.
+    ///
+    /// # Errors
+    /// As [`Rest::facts`].
+    pub fn names(&self, group: &str) -> Result<BTreeMap<String, Uuid>, Fault> {
+        let listed = self.episodes(group, ALL)?.into_iter();
+        let ours = listed.filter_map(|episode| Some((key_of(&episode.name)?.0, episode.uuid)));
+        Ok(ours.map(|(id, uuid)| (uuid, id)).collect())
     }
 
     fn fault(&self, trouble: Trouble) -> Fault {

@@ -61,6 +61,10 @@ impl Hider {
         episodes.for_each(|episode| self.episode(episode));
         self.facts(&mut commit.facts);
         self.facts(&mut commit.tail_facts);
+        commit
+            .said
+            .iter_mut()
+            .for_each(|said| self.one(&mut said.text));
         for stream in &mut commit.carry.streams {
             self.some(&mut stream.chunk.title);
             if let Some(end) = &mut stream.end {

@@ -50,6 +50,7 @@ fn full() -> (TempDir, PathBuf) {
             &Selection {
                 sessions: vec!["s00".into()],
                 before: None,
+                memories: vec![],
             },
             at,
             false,

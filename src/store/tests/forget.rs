@@ -13,6 +13,7 @@ fn forget(world: &mut World, session: &str) -> Forgotten {
     let selection = Selection {
         sessions: vec![session.into()],
         before: None,
+        memories: vec![],
     };
     world.store.forget(&selection, Time(7), false).unwrap()
 }

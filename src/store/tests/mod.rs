@@ -127,6 +127,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
         rejects: vec![],
         rebuild: false,
         keeps_out: false,
+        said: vec![],
         unknown: vec![],
     }
 }

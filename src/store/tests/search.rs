@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::query::parse;
-use crate::memory::recall::recall;
+use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
 use crate::store::{Query, SessionFilter};
 
@@ -224,21 +224,93 @@ fn a_hit_says_where_it_is_from() {
     assert_eq!(shown, format!("[namespace: {ns8}]"));
 }
 
+fn ask(world: &World, query: Query) -> Answer {
+    recall(&world.store, &Question::new(query, &Scope::All)).unwrap()
+}
+
 #[test]
 fn a_question_that_nothing_answers_whole_is_loosened() {
     let world = world(&["alpha beta", "gamma"]);
-    let all = recall(&world.store, &parse("alpha beta", 9), &Scope::All, None).unwrap();
+    let all = ask(&world, parse("alpha beta", 9));
     assert_eq!((all.hits.len(), all.loosened), (1, false));
-    let some = recall(&world.store, &parse("alpha gamma", 9), &Scope::All, None).unwrap();
-    assert_eq!((some.hits.len(), some.loosened), (2, true));
-    let none = recall(
-        &world.store,
-        &parse("alpha", 9),
-        &Scope::Nothing("why"),
-        None,
-    )
-    .unwrap();
+    let some = ask(&world, parse("alpha gamma", 9));
+    assert_eq!((some.hits[0].folded + 1, some.loosened), (2, true));
+    let nothing = Scope::Nothing("why");
+    let none = Question::new(parse("alpha", 9), &nothing);
+    let none = recall(&world.store, &none).unwrap();
     assert_eq!((none.hits.len(), none.reason), (0, Some("why")));
+}
+
+#[test]
+fn other_forms_are_looked_for_where_the_word_itself_stands_nowhere() {
+    let world = world(&["a retry of the upload", "unrelated words"]);
+    let asked = |text: &str| {
+        ask(&world, crate::memory::query::question(text, 9))
+            .hits
+            .len()
+    };
+    assert_eq!(asked("why the retries?"), 1);
+    assert_eq!(asked("uploading"), 1);
+    assert_eq!(asked("retrieval"), 0);
+    assert_eq!(
+        found(&world, "retries"),
+        [0; 0],
+        "what is typed exactly stays so"
+    );
+}
+
+#[test]
+fn a_common_word_does_not_find_when_rare_ones_do() {
+    let mut world = World::new();
+    let crowd = vec!["a common word"; 7_000];
+    world.commit(&[
+        log("crowd", "/home/u/crowd", &crowd),
+        log("one", "/home/u/app", &["a rare word beside common"]),
+    ]);
+    let answer = ask(&world, crate::memory::query::question("rare common", 5));
+    assert_eq!(answer.hits[0].session, "one");
+    assert!(answer.rows <= 6_100, "{} rows", answer.rows);
+    let rare = crate::memory::query::question("rare", 5);
+    assert!(ask(&world, rare).rows <= 2);
+}
+
+#[test]
+fn as_of_a_time_what_began_later_was_not_known() {
+    let world = world(&["needle one", "unrelated", "needle three"]);
+    let mut question = Question::new(parse("needle", 9), &Scope::All);
+    question.as_of = Some(Time(2_500));
+    let parts = |question: &Question<'_>| -> Vec<u32> {
+        let hits = recall(&world.store, question).unwrap().hits;
+        hits.iter().map(|hit| hit.part).collect()
+    };
+    assert_eq!(parts(&question), [1]);
+    question.as_of = None;
+    assert_eq!(parts(&question).len(), 2);
+}
+
+#[test]
+fn copies_of_a_text_are_one_hit() {
+    let mut world = World::new();
+    let text: String = (0..80).map(|n| format!("step {n} needs redis\n")).collect();
+    let logs = ["a", "b", "c"].map(|name| log(name, "/home/u/app", &[&text]));
+    world.commit(&logs);
+    let answer = ask(&world, parse("redis", 9));
+    assert_eq!((answer.hits.len(), answer.folded), (1, 2));
+}
+
+#[test]
+fn projects_are_found_by_their_folders_name() {
+    let mut world = World::new();
+    world.commit(&[
+        log("a", "/home/u/app", &["needle"]),
+        log("b", "/home/u/myapp", &["needle"]),
+    ]);
+    let query = Query {
+        project_named: Some("app".into()),
+        ..parse("needle", 9)
+    };
+    let hits = world.store.search(&query).unwrap();
+    assert_eq!(hits.iter().map(|h| &*h.session).collect::<Vec<_>>(), ["a"]);
 }
 
 #[test]

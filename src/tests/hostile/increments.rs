@@ -57,6 +57,7 @@ fn rules(choice: u64) -> Rules {
         classifier: Default::default(),
         markers: Default::default(),
         hides_paths: false,
+        directives: None,
     }
 }
 

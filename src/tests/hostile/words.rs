@@ -126,6 +126,7 @@ fn small_store() -> (TempDir, Store) {
             classifier: Default::default(),
             markers: Default::default(),
             hides_paths: false,
+            directives: None,
         },
         discover: DiscoverOptions::default(),
         jobs: 1,

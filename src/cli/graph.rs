@@ -1,0 +1,212 @@
+//! `search --graph`: what a Graphiti server takes for true about something, with the sessions that
+//! tell it. Knows the order of the gates and how a fact reads; refuses to know the server's protocol.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human;
+use super::memory::allowed;
+use super::out::Style;
+use super::places::{self, Reach};
+use super::sinks::{failed, graph};
+use crate::config::trust::{Trust, Trusts};
+use crate::config::{Loaded, Protocol, Sink, SinkTo};
+use crate::memory::graph::{Sourced, sourced, strangers};
+use crate::memory::scope::Scope;
+use crate::model::delivery::Fault;
+use crate::model::error::Error;
+use crate::model::namespace::global_group;
+use crate::sinks::graphiti::rest::Rest;
+use crate::store::{Found, Store};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Facts that are fetched for each that is wanted: some may not be shown.
+const SPARE: u32 = 4;
+/// Facts of one answer. More: the server looks for minutes.
+const FACTS_MAX: u32 = 200;
+
+/// What `search --graph` is told.
+pub struct Asked<'a> {
+    /// What to look for.
+    pub words: String,
+    /// A sink by name, where there are several.
+    pub sink: Option<&'a str>,
+    /// The present project needs no trust.
+    pub allow_untrusted: bool,
+    /// At most so many facts.
+    pub limit: u32,
+}
+
+/// Asks and shows; no fact is exit 1. Nothing is asked where nothing could be shown.
+pub fn run(asked: &Asked<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exit> {
+    if asked.words.trim().is_empty() {
+        let error = Error::usage("a graph is asked about something");
+        return Err(error.hinted("sessionmill search --graph redis").into());
+    }
+    let loaded = ctx.settings()?;
+    let sink = chosen(asked.sink, &loaded)?;
+    allowed(vec![sink], true, asked.allow_untrusted, &loaded, ctx)?;
+    let store = ctx.reader()?;
+    let (mut shown, mut dropped) = (Vec::new(), 0);
+    if reach.refusal().is_none() {
+        let server = graph(sink, &store, ctx)?;
+        (shown, dropped) = facts(asked, reach, &server, &store, &loaded, ctx)
+            .map_err(|fault| of_sink(sink, fault))?;
+    }
+    shown.truncate(asked.limit as usize);
+    if ctx.out.json {
+        let list = shown.iter().map(|fact| document(fact, ctx));
+        let list: Vec<Value> = list.collect::<Result<_>>()?;
+        let body = json!({"sink": sink.name, "facts": list, "dropped": dropped,
+            "reason": reach.refusal()});
+        ctx.out.document("search --graph", body)?;
+    } else {
+        for fact in &shown {
+            print(fact, ctx)?;
+        }
+        match reach.refusal() {
+            Some(reason) => ctx.out.warn(reason)?,
+            None if shown.is_empty() => ctx.out.note("nothing found")?,
+            None => {}
+        }
+    }
+    Ok(match shown.is_empty() {
+        true => Exit::Failed,
+        false => Exit::Done,
+    })
+}
+
+/// The sink of this name, else the first that can be asked.
+fn chosen<'a>(name: Option<&str>, loaded: &'a Loaded) -> Result<&'a Sink, Error> {
+    let can = |sink: &&Sink| match &sink.to {
+        SinkTo::Graphiti(to) => to.protocol == Protocol::Rest,
+        _ => false,
+    };
+    let mut all = loaded.config.sinks.iter().filter(can);
+    let found = match name {
+        Some(name) => all.find(|sink| sink.name == name),
+        None => all.next(),
+    };
+    found.ok_or_else(|| {
+        let what = name.map_or("no sink".to_owned(), |name| format!("no sink {name}"));
+        Error::usage(format!(
+            "{what} is a Graphiti server that is spoken to over REST"
+        ))
+        .hinted("docs/delivery.md says how one is named in the settings")
+    })
+}
+
+/// What went wrong on the way.
+enum Wrong {
+    Server(Fault),
+    Here(Error),
+}
+
+fn of_sink(sink: &Sink, wrong: Wrong) -> Error {
+    match wrong {
+        Wrong::Here(error) => error,
+        Wrong::Server(fault) => {
+            let mut error = failed(fault);
+            error.message = format!("sink {}: {}", sink.name, error.message);
+            error.hinted(format!("sessionmill deliver check {}", sink.name))
+        }
+    }
+}
+
+/// The facts that may be shown, and how many may not.
+fn facts(
+    asked: &Asked<'_>,
+    reach: &Reach,
+    server: &Rest,
+    store: &Store,
+    loaded: &Loaded,
+    ctx: &Ctx,
+) -> Result<(Vec<Sourced>, usize), Wrong> {
+    let group = match loaded.config.group_id.clone() {
+        Some(group) => group,
+        None => store
+            .last_group()
+            .map_err(Wrong::Here)?
+            .unwrap_or_else(|| global_group(&ctx.host)),
+    };
+    let wanted = asked.limit.saturating_mul(SPARE).min(FACTS_MAX);
+    let mut facts = server
+        .facts(&asked.words, &group, wanted)
+        .map_err(Wrong::Server)?;
+    facts.truncate(wanted as usize);
+    let names = match strangers(store, &facts).map_err(Wrong::Here)? {
+        true => server.names(&group).map_err(Wrong::Server)?,
+        false => BTreeMap::new(),
+    };
+    let trusts = Trusts::load(&ctx.env).map_err(Wrong::Here)?;
+    let is_trusted =
+        |found: &Found| asked.allow_untrusted || trusts.of(&found.project_path) != Trust::Untrusted;
+    let is_here = |found: &Found| {
+        let wanted = reach.project.as_deref();
+        wanted.is_none_or(|root| found.project_path == root)
+    };
+    let may_see =
+        |found: &Found| reach.scope.allows(&found.namespace) && is_here(found) && is_trusted(found);
+    let sees_all = reach.scope == Scope::All && reach.project.is_none();
+    sourced(store, facts, &names, sees_all, &may_see).map_err(Wrong::Here)
+}
+
+fn print(shown: &Sourced, ctx: &mut Ctx) -> Result<()> {
+    let fact = &shown.fact;
+    let words: Vec<&str> = fact.fact.split_whitespace().collect();
+    let words = words.join(" ").replace(char::is_control, " ");
+    let line = match fact.superseded(ctx.now) {
+        Some(end) => format!("{words} (superseded since {})", day(end)),
+        None => words,
+    };
+    let line = ctx.out.paint(Style::Bold, &line);
+    ctx.out.line(line)?;
+    if let Some(since) = &fact.valid_at {
+        ctx.out.line(format!("  true since {}", day(since)))?;
+    }
+    for found in &shown.sources {
+        let origin = places::origin_of(&found.namespace, &found.project_path, ctx)?;
+        let at = human::time(found.episode.valid_at, ctx.zone);
+        let session = places::short(&found.session, 8);
+        let line = format!("  {origin} {at} session {session}: {}", found.episode.title);
+        let line = ctx.out.paint(Style::Dim, &line);
+        ctx.out.line(line)?;
+    }
+    if shown.sources.is_empty() {
+        ctx.out.line("  (no session here tells it)")?;
+    }
+    ctx.out.line("")
+}
+
+/// The day of a server's time; what is none is not repeated.
+fn day(time: &str) -> String {
+    crate::model::time::Time::parse(time).map_or("an unknown day".to_owned(), |time| {
+        time.utc().format("%Y-%m-%d").to_string()
+    })
+}
+
+fn document(shown: &Sourced, ctx: &mut Ctx) -> Result<Value> {
+    let mut sources = Vec::new();
+    for found in &shown.sources {
+        let source = json!({
+            "episode": found.episode.id.to_string(),
+            "session": found.session,
+            "title": found.episode.title,
+            "valid_at": found.episode.valid_at.map(|t| t.rfc3339_millis()),
+            "namespace": found.namespace,
+            "project_path": found.project_path,
+        });
+        sources.push(places::veiled(source, &found.project_path, ctx)?);
+    }
+    let fact = &shown.fact;
+    Ok(json!({
+        "fact": fact.fact,
+        "name": fact.name,
+        "valid_at": fact.valid_at,
+        "invalid_at": fact.invalid_at,
+        "expired_at": fact.expired_at,
+        "superseded": fact.superseded(ctx.now).is_some(),
+        "sources": sources,
+    }))
+}

@@ -1,0 +1,292 @@
+//! `memories`: what people curated, listed, shown, changed, taken back.
+//! Knows how it is printed; refuses to judge what may be kept (`memory::promote`).
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::{plural, time};
+use super::out::Style;
+use super::places::{self, Filters};
+use super::promote::{said, scope};
+use crate::memory::promote::words;
+use crate::memory::screen;
+use crate::model::error::{Error, ErrorKind};
+use crate::model::memory::block;
+use crate::model::scope::MemoryScope;
+use crate::pipeline::lock::Lock;
+use crate::store::{Access, KeptWords, MemoryRow, MemoryState, Store};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Memories that were promoted, by command or by a directive in a prompt: list, show, edit, take back
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Verb {
+    /// List them, the oldest first
+    List {
+        /// Only of this scope: session, workspace, global
+        #[arg(long, value_name = "SCOPE", value_parser = scope)]
+        scope: Option<MemoryScope>,
+        /// Only of this project: a path; `.` is the present repository
+        #[arg(long, value_name = "PATH")]
+        project: Option<PathBuf>,
+        /// Directives that were refused instead, and why
+        #[arg(long)]
+        refused: bool,
+    },
+    /// Print one as it is delivered
+    Show {
+        /// Its id, or its beginning
+        #[arg(value_name = "MEMORY")]
+        id: String,
+    },
+    /// Give one other words; it keeps its id and is delivered again
+    Edit {
+        /// Its id, or its beginning
+        #[arg(value_name = "MEMORY")]
+        id: String,
+        /// One line
+        #[arg(long, value_name = "LINE")]
+        title: Option<String>,
+        /// What to remember
+        #[arg(long, value_name = "TEXT", required_unless_present_any = ["stdin", "title"])]
+        text: Option<String>,
+        /// Read what to remember from standard input
+        #[arg(long, conflicts_with = "text")]
+        stdin: bool,
+    },
+    /// Take one back: it is removed here, and by the next run where it was delivered
+    Undo {
+        /// Its id, or its beginning
+        #[arg(value_name = "MEMORY")]
+        id: String,
+    },
+}
+
+/// Lists or changes memories.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    match &args.verb {
+        Verb::List {
+            scope,
+            project,
+            refused,
+        } => match refused {
+            true => list_refused(ctx)?,
+            false => list(*scope, project.clone(), ctx)?,
+        },
+        Verb::Show { id } => show(id, ctx)?,
+        Verb::Edit {
+            id,
+            title,
+            text,
+            stdin,
+        } => {
+            let text = match text.is_some() || *stdin {
+                true => Some(said(text.as_deref(), ctx)?),
+                false => None,
+            };
+            edit(id, title.as_deref(), text, ctx)?;
+        }
+        Verb::Undo { id } => undo(id, ctx)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn list(scope: Option<MemoryScope>, project: Option<PathBuf>, ctx: &mut Ctx) -> Result<()> {
+    let filters = Filters {
+        project,
+        ..Filters::default()
+    };
+    let reach = places::scope(&filters, ctx)?;
+    let namespaces = reach.namespaces(ctx)?;
+    let is_seen = |row: &MemoryRow, kept: &KeptWords| {
+        let is_global = row.scope == MemoryScope::Global.as_str();
+        let begins = |start: &String| kept.namespace.starts_with(start.as_str());
+        let passes = namespaces.as_ref().is_none_or(|all| all.iter().any(begins));
+        let is_there = reach
+            .project
+            .as_ref()
+            .is_none_or(|p| *p == kept.project_path);
+        (passes || is_global) && is_there && scope.is_none_or(|s| s.as_str() == row.scope)
+    };
+    let rows = rows(&[MemoryState::Kept], ctx)?.into_iter();
+    let rows: Vec<(MemoryRow, KeptWords)> = rows
+        .filter_map(|row| Some((row.kept.clone()?, row)))
+        .map(|(kept, row)| (row, kept))
+        .filter(|(row, kept)| is_seen(row, kept))
+        .collect();
+    if ctx.out.json {
+        let mut memories = Vec::with_capacity(rows.len());
+        for (row, kept) in &rows {
+            memories.push(document(row, kept, ctx)?);
+        }
+        return ctx
+            .out
+            .document("memories list", json!({"memories": memories}));
+    }
+    for (row, kept) in &rows {
+        let id = places::short(&row.id.to_string(), SHORT).to_owned();
+        let id = ctx.out.paint(Style::Dim, &id);
+        let origin = places::origin_of(&kept.namespace, &kept.project_path, ctx)?;
+        let (kind, at) = (row.kind.as_str(), time(Some(row.at), ctx.zone));
+        ctx.out
+            .line(format!("{id} {kind} ({}): {}", row.scope, kept.title))?;
+        ctx.out
+            .line(format!("    {at}, {} {origin}", row.origin.as_str()))?;
+    }
+    match rows.is_empty() {
+        true => ctx
+            .out
+            .note("no memory is kept; hint: sessionmill promote --kind preference --text …"),
+        false => Ok(()),
+    }
+}
+
+/// Characters of an id in a list.
+const SHORT: usize = 8;
+
+fn rows(states: &[MemoryState], ctx: &Ctx) -> Result<Vec<MemoryRow>> {
+    match ctx.home.store().exists() {
+        true => Ok(ctx.reader()?.memories(states)?),
+        false => Ok(Vec::new()),
+    }
+}
+
+fn list_refused(ctx: &mut Ctx) -> Result<()> {
+    let rows = rows(&[MemoryState::Refused], ctx)?;
+    if ctx.out.json {
+        let refused: Vec<Value> = rows
+            .iter()
+            .map(|row| {
+                json!({
+                    "memory": row.id, "kind": row.kind.as_str(), "scope": row.scope,
+                    "session": row.session, "at": row.at.rfc3339(), "reason": row.reason,
+                })
+            })
+            .collect();
+        return ctx
+            .out
+            .document("memories list", json!({"refused": refused}));
+    }
+    for row in &rows {
+        let session = row.session.as_deref().unwrap_or_default();
+        let (kind, at) = (row.kind.as_str(), time(Some(row.at), ctx.zone));
+        let reason = row.reason.as_deref().unwrap_or_default();
+        let session = places::short(session, SHORT);
+        ctx.out.line(format!(
+            "{at}, session {session}, {kind} ({}): {reason}",
+            row.scope
+        ))?;
+    }
+    match rows.is_empty() {
+        true => ctx.out.note("no directive was refused"),
+        false => Ok(()),
+    }
+}
+
+/// The one that is meant, with its words.
+fn chosen(typed: &str, store: &Store) -> Result<(MemoryRow, KeptWords), Error> {
+    let row = store.memory(typed)?;
+    let failed = |what: &str| {
+        let message = format!("{what} {typed}");
+        Error::new(ErrorKind::Failed, message).hinted("sessionmill memories list")
+    };
+    match row.map(|row| (row.kept.clone(), row)) {
+        Some((Some(kept), row)) => Ok((row, kept)),
+        Some((None, row)) => {
+            let state = row.state.as_str();
+            Err(failed(&format!(
+                "nothing is kept of a memory that was {state}:"
+            )))
+        }
+        None => Err(failed("there is no memory")),
+    }
+}
+
+fn show(typed: &str, ctx: &mut Ctx) -> Result<()> {
+    let (row, kept) = chosen(typed, &ctx.reader()?)?;
+    if ctx.out.json {
+        let body = document(&row, &kept, ctx)?;
+        return ctx.out.document("memories show", body);
+    }
+    let origin = places::origin_of(&kept.namespace, &kept.project_path, ctx)?;
+    ctx.out.line(format!("memory {} {origin}", row.id))?;
+    if let Some(session) = &row.session {
+        ctx.out.line(format!("said in session {session}"))?;
+    }
+    let scope = MemoryScope::parse(&row.scope).unwrap_or(MemoryScope::Workspace);
+    let at = row.edited.unwrap_or(row.at);
+    let told = block(row.kind.as_str(), scope, at, Some(&kept.title), &kept.text);
+    ctx.out.line(format!("delivered to {}:", kept.group))?;
+    ctx.out.text(format!("{told}\n"))
+}
+
+fn document(row: &MemoryRow, kept: &KeptWords, ctx: &mut Ctx) -> Result<Value> {
+    let body = json!({
+        "memory": row.id,
+        "kind": row.kind.as_str(),
+        "scope": row.scope,
+        "origin": row.origin.as_str(),
+        "session": row.session,
+        "title": kept.title,
+        "text": kept.text,
+        "group": kept.group,
+        "namespace": kept.namespace,
+        "project_path": kept.project_path,
+        "git": row.git,
+        "at": row.at.rfc3339(),
+        "edited": row.edited.map(|t| t.rfc3339()),
+        "revision": format!("{:016x}", kept.revision),
+    });
+    places::veiled(body, &kept.project_path, ctx)
+}
+
+fn edit(typed: &str, title: Option<&str>, text: Option<String>, ctx: &mut Ctx) -> Result<()> {
+    let loaded = ctx.settings()?;
+    ctx.reader()?;
+    let _lock = Lock::take(&ctx.home.lock())?;
+    let screen = screen::screen(&loaded.config, &ctx.home)?;
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    let (row, kept) = chosen(typed, &store)?;
+    let is_retold = text.is_some() && title.is_none();
+    let title = title.or((!is_retold).then_some(kept.title.as_str()));
+    let text = text.unwrap_or(kept.text);
+    let (title, text) = words(title, &text, &screen.redactor)?;
+    store.edit_memory(row.id, &title, &text, ctx.now)?;
+    store.finish()?;
+    if ctx.out.json {
+        let (row, kept) = chosen(&row.id.to_string(), &store)?;
+        let body = document(&row, &kept, ctx)?;
+        return ctx.out.document("memories edit", body);
+    }
+    ctx.out.line(format!("memory {}: {title}", row.id))
+}
+
+fn undo(typed: &str, ctx: &mut Ctx) -> Result<()> {
+    ctx.reader()?;
+    let _lock = Lock::take(&ctx.home.lock())?;
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    let (row, _) = chosen(typed, &store)?;
+    store.undo_memory(row.id)?;
+    store.finish()?;
+    let left: u64 = store.left_at_sinks()?.iter().map(|(_, gone, _)| gone).sum();
+    if ctx.out.json {
+        let body = json!({"memory": row.id, "left_at_sinks": left});
+        return ctx.out.document("memories undo", body);
+    }
+    ctx.out.line(format!("memory {} is taken back", row.id))?;
+    match left {
+        0 => Ok(()),
+        left => {
+            let left = plural(left, "removed episode");
+            ctx.out.note(format!(
+                "sinks still have {left} and are asked by the next run: sessionmill deliver run"
+            ))
+        }
+    }
+}

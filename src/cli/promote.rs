@@ -1,0 +1,155 @@
+//! `promote`: words that a person wants remembered become a memory.
+//! Knows how people say it; refuses to judge what may be kept (`memory::promote`).
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::places;
+use crate::host::worktree;
+use crate::memory::promote::{Wish, curate};
+use crate::memory::screen;
+use crate::model::error::{Error, ErrorKind};
+use crate::model::memory::{MemoryKind, Origin};
+use crate::model::namespace::namespace;
+use crate::model::scope::MemoryScope;
+use crate::model::source::Agent;
+use crate::store::{Access, Project, SessionFilter, Store};
+use anyhow::Result;
+use serde_json::json;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Keep a memory: a decision, a lesson, a preference, steps, a task, a word's meaning
+///
+/// It is found by search at once, given back by recall, and delivered to the group of its scope with
+/// the next run. What looks like a secret is refused. Without --scope it belongs to the project.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// decision, lesson, preference, procedure, task or terminology
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: MemoryKind,
+    /// How far it reaches: session, workspace, or global (`user` is the same)
+    #[arg(long, value_name = "SCOPE", default_value = "workspace", value_parser = scope)]
+    scope: MemoryScope,
+    /// One line; without it, the text's first one
+    #[arg(long, value_name = "LINE")]
+    title: Option<String>,
+    /// What to remember
+    #[arg(long, value_name = "TEXT", required_unless_present = "stdin")]
+    text: Option<String>,
+    /// Read what to remember from standard input
+    #[arg(long, conflicts_with = "text")]
+    stdin: bool,
+    /// The project that it is about; without it, the present repository
+    #[arg(long, value_name = "PATH")]
+    project: Option<PathBuf>,
+    /// With --scope session: which one; without it, the project's latest
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+}
+
+fn kind(word: &str) -> Result<MemoryKind, String> {
+    let known = || MemoryKind::ALL.map(MemoryKind::as_str).join(", ");
+    MemoryKind::parse(word).ok_or_else(|| format!("write one of {}", known()))
+}
+
+/// A scope as people type it.
+pub fn scope(word: &str) -> Result<MemoryScope, String> {
+    MemoryScope::parse(word).ok_or_else(|| "write session, workspace or global".into())
+}
+
+/// Keeps it. Without the run's lock: a run that takes long must not keep people from it.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let root = places::present(args.project.as_deref(), ctx);
+    let project = Project {
+        namespace: namespace(&root),
+        path: root,
+        host: ctx.host.clone(),
+    };
+    let settings = &loaded.here.memory;
+    let text = said(args.text.as_deref(), ctx)?;
+    ctx.make_home()?;
+    let screen = screen::screen(&loaded.config, &ctx.home)?;
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    let session = match args.scope {
+        MemoryScope::Session => session(args.session.as_deref(), &project, &store)?,
+        _ => None,
+    };
+    let tells_git = settings.tells_git;
+    let state = || worktree::state(Path::new(&project.path), ctx.vars());
+    let wish = Wish {
+        id: None,
+        kind: args.kind,
+        scope: args.scope,
+        origin: Origin::Promoted,
+        title: args.title.clone(),
+        text,
+        session,
+        git: tells_git.then(state).flatten(),
+        at: ctx.now,
+    };
+    let memory = curate(wish, &project, &mut store, settings, &screen.redactor)?;
+    let is_new = store.keep_memory(&memory, &project)?;
+    if ctx.out.json {
+        let body = json!({
+            "memory": memory.id,
+            "new": is_new,
+            "kind": memory.kind.as_str(),
+            "scope": memory.scope.as_str(),
+            "title": memory.title,
+            "group": memory.group,
+        });
+        ctx.out.document("promote", body)?;
+        return Ok(Exit::Done);
+    }
+    let (id, scope) = (memory.id, memory.scope.as_str());
+    ctx.out.line(match is_new {
+        true => format!("memory {id} ({scope}): {}", memory.title),
+        false => format!(
+            "memory {id} ({scope}) is kept already, or was taken back: {}",
+            memory.title
+        ),
+    })?;
+    ctx.out
+        .note(format!("hint: sessionmill memories undo {id}"))?;
+    Ok(Exit::Done)
+}
+
+/// The words, from the command line or standard input.
+pub fn said(text: Option<&str>, ctx: &mut Ctx) -> Result<String> {
+    if let Some(text) = text {
+        return Ok(text.to_owned());
+    }
+    let mut text = String::new();
+    // one byte more than may be kept is enough to refuse it
+    let limited = ctx.stdin.from.by_ref().take(STDIN_BYTES_MAX);
+    std::io::BufReader::new(limited).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+const STDIN_BYTES_MAX: u64 = 64 << 10;
+
+fn session(
+    typed: Option<&str>,
+    project: &Project,
+    store: &Store,
+) -> Result<Option<(Agent, String)>, Error> {
+    let row = match typed {
+        Some(typed) => store.session(typed)?.ok_or_else(|| {
+            let message = format!("there is no session {typed}");
+            Error::new(ErrorKind::Failed, message).hinted("sessionmill sessions")
+        })?,
+        None => {
+            let filter = SessionFilter {
+                namespaces: Some(vec![project.namespace.clone()]),
+                limit: Some(1),
+                ..SessionFilter::default()
+            };
+            match store.sessions(&filter)?.pop() {
+                Some(row) => row,
+                None => return Ok(None),
+            }
+        }
+    };
+    Ok(Some((row.session.agent, row.session.id)))
+}

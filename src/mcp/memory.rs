@@ -1,0 +1,162 @@
+//! What is remembered for a question, and what an agent asks to be remembered. Gated as the command
+//! line is: what is switched off or not trusted gets nothing. Knows arguments; refuses to judge what
+//! is certain (`memory::remember`) and what may be kept (`memory::promote`).
+
+use super::here::Here;
+use crate::config::trust::{Trust, Trusts};
+use crate::host::worktree;
+use crate::memory::block::block;
+use crate::memory::place::Place;
+use crate::memory::promote::{Wish, curate};
+use crate::memory::remember::{Asked, remember};
+use crate::memory::screen;
+use crate::model::error::{Error, ErrorKind};
+use crate::model::memory::{MemoryKind, Origin};
+use crate::model::scope::MemoryScope;
+use crate::rules::directives::wants_global;
+use crate::store::{Access, Project, Store};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::Path;
+
+/// Arguments of `recall`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recall {
+    question: String,
+    /// The asking session's id
+    session: Option<String>,
+    /// Absolute path of the project, where it isn't the client's root
+    #[serde(default, rename = "project")]
+    _project: Option<String>,
+}
+
+/// Arguments of `promote` (D38).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Promote {
+    /// decision, lesson, preference, procedure, task, terminology
+    kind: String,
+    text: String,
+    /// One line
+    title: Option<String>,
+    /// workspace or global [workspace]
+    scope: Option<String>,
+    /// Absolute path of the project, where it isn't the client's root
+    #[serde(default, rename = "project")]
+    _project: Option<String>,
+}
+
+/// Arguments of `add_memory`; it never had a path (004-059).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddMemory {
+    /// One line
+    name: String,
+    episode_body: String,
+    /// Absolute path of the project, where it isn't the client's root
+    #[serde(default, rename = "project")]
+    _project: Option<String>,
+}
+
+/// One block of facts, or that nothing is certain enough.
+pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
+    let place = Place::of(here.at()?);
+    place.gate(&here.loaded, &here.env)?;
+    let memory = &here.settings().memory;
+    let mut scopes = memory.recall.scopes.clone();
+    if memory.recall.adds_global && wants_global(&args.question) {
+        scopes.insert(MemoryScope::Global);
+    }
+    let user = memory.user_key().ok();
+    let shown = !here.hides_paths_of(&place.root);
+    let asked = Asked {
+        question: args.question.clone(),
+        session: args.session.clone(),
+        by_hook: false,
+        place,
+        trusted: here.settings().trusted_namespaces.clone(),
+        user: user.map(|key| MemoryScope::Global.group(key)),
+        scopes,
+        limit: memory.recall.max_results as usize,
+        shows_paths: shown.then(|| here.env.home.to_string_lossy().into_owned()),
+    };
+    let facts = remember(&here.store()?, &asked)?;
+    Ok(match block(facts, &memory.recall) {
+        Some(block) => block.text,
+        None => "nothing is certain enough\n".to_owned(),
+    })
+}
+
+/// Keeps what an agent was told to keep.
+pub fn promote(here: &Here, args: &Promote) -> Result<String, Error> {
+    let kinds = || MemoryKind::ALL.map(MemoryKind::as_str).join(", ");
+    let unknown = || Error::usage(format!("{} is no kind", args.kind)).hinted(kinds());
+    let kind = MemoryKind::parse(&args.kind).ok_or_else(unknown)?;
+    let scope = match args.scope.as_deref().map(MemoryScope::parse) {
+        None => MemoryScope::Workspace,
+        Some(Some(scope @ (MemoryScope::Workspace | MemoryScope::Global))) => scope,
+        Some(_) => return Err(Error::usage("the scope is to be workspace or global")),
+    };
+    keep(here, kind, scope, args.title.clone(), &args.text)
+}
+
+/// The same under the documents' name: a lesson of the project.
+pub fn add(here: &Here, args: &AddMemory) -> Result<String, Error> {
+    let title = Some(args.name.clone());
+    keep(
+        here,
+        MemoryKind::Lesson,
+        MemoryScope::Workspace,
+        title,
+        &args.episode_body,
+    )
+}
+
+fn keep(
+    here: &Here,
+    kind: MemoryKind,
+    scope: MemoryScope,
+    title: Option<String>,
+    text: &str,
+) -> Result<String, Error> {
+    let place = Place::of(here.at()?);
+    if Trusts::load(&here.env)?.of(&place.root) == Trust::Untrusted {
+        return Err(Error::usage("the project is not trusted"));
+    }
+    let project = Project {
+        namespace: place.namespace(),
+        path: place.root,
+        host: here.host.clone(),
+    };
+    let settings = &here.settings().memory;
+    let screen = screen::screen(&here.loaded.config, &here.home).map_err(typed)?;
+    let mut store = Store::open(&here.home.store(), Access::ReadWrite)?;
+    let state = || worktree::state(Path::new(&project.path), &here.env.vars);
+    let wish = Wish {
+        id: None,
+        kind,
+        scope,
+        origin: Origin::Promoted,
+        title,
+        text: text.to_owned(),
+        session: None,
+        git: settings.tells_git.then(state).flatten(),
+        at: here.now,
+    };
+    let memory = curate(wish, &project, &mut store, settings, &screen.redactor)?;
+    let is_new = store.keep_memory(&memory, &project)?;
+    let (id, scope) = (memory.id, memory.scope.as_str());
+    Ok(match is_new {
+        true => format!("kept: memory {id} ({scope}): {}\n", memory.title),
+        false => format!("memory {id} ({scope}) is kept already, or was taken back\n"),
+    })
+}
+
+/// The first typed error in a chain, else what it says.
+fn typed(error: anyhow::Error) -> Error {
+    match error.downcast::<Error>() {
+        Ok(error) => error,
+        Err(error) => Error::new(ErrorKind::Failed, format!("{error:#}")),
+    }
+}

@@ -1,0 +1,102 @@
+//! Floor 5: the face for agents, a Model Context Protocol server on the official SDK. The only async.
+//!
+//! Knows tools, resources and transports; refuses to know what a person's command line looks like.
+//! Reading order: [`tools`] (what is offered), [`server`] (the protocol), `here` (what one request
+//! may see), `answer` (how much of it is told), then the tools' own files.
+
+mod answer;
+mod here;
+mod http;
+mod memory;
+mod search;
+mod server;
+mod session;
+mod standing;
+mod stdio;
+mod token;
+mod tools;
+
+pub use token::token;
+
+use crate::config::{Env, Home};
+use crate::model::error::{Error, ErrorKind};
+use crate::model::time::Time;
+use server::Server;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// What a field and its value mean at a time; the error says what to write.
+pub type Dates = dyn Fn(&str, &str, Time) -> Result<Time, String> + Send + Sync;
+
+/// What the server knows of the process that it runs in.
+pub struct World {
+    /// The environment. Settings and store are looked up anew for each request.
+    pub env: Env,
+    /// The machine's name.
+    pub host: String,
+    /// The present time; a server lives for days.
+    pub clock: Box<dyn Fn() -> Time + Send + Sync>,
+    /// Reads the point in time that a field of a search line means by its value at a time.
+    pub dates: Box<Dates>,
+    /// The working directory is the client's own: clients start servers where they work.
+    pub is_beside: bool,
+}
+
+impl World {
+    fn home(&self) -> Home {
+        Home::of(&self.env)
+    }
+}
+
+/// Threads that read the store at once. More: memory for each; fewer: a slow question holds others
+/// up.
+const READERS_MAX: usize = 4;
+/// Standard input and output have a thread each.
+const STREAMS: usize = 2;
+
+/// Serves the client at standard input and output until it goes away. Standard output carries the
+/// protocol alone.
+///
+/// # Errors
+/// When no runtime can be made, or standard output is gone.
+pub fn serve_stdio(world: World) -> Result<(), Error> {
+    let runtime = runtime()?;
+    let served = runtime.block_on(stdio::serve(Server::new(Arc::new(world))));
+    // a read of standard input can't be taken back
+    runtime.shutdown_background();
+    served.map_err(failed)
+}
+
+/// Serves clients that know `token` at `address`, which is this machine's own, until the process
+/// ends. `ready` is told the address, with the port that was found where it was 0.
+///
+/// # Errors
+/// When the address isn't loopback, or is taken.
+pub fn serve_http(
+    world: World,
+    address: SocketAddr,
+    token: &str,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), Error> {
+    if !address.ip().is_loopback() {
+        let error = Error::usage(format!("{address} is not this machine alone"));
+        return Err(error.hinted("sessionmill mcp --http 127.0.0.1:8787"));
+    }
+    let served = http::serve(Arc::new(world), address, token, ready);
+    runtime()?.block_on(served).map_err(|error| {
+        Error::new(ErrorKind::Failed, format!("{address}: {error}"))
+            .hinted("sessionmill mcp --http 127.0.0.1:0 takes a free port")
+    })
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(READERS_MAX + STREAMS)
+        .build()
+        .map_err(failed)
+}
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Failed, format!("mcp: {error}"))
+}

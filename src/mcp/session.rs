@@ -1,0 +1,222 @@
+//! One session: its page, then its conversation piece by piece; and the list of sessions as
+//! resources. What the scope doesn't allow isn't there. Knows cursors into a session; refuses to
+//! know what a page says (`insight::page`).
+
+use super::answer::{BYTES_MAX, bytes, piece};
+use super::here::{Here, minute};
+use crate::insight::page::body;
+use crate::memory::activity::Judge;
+use crate::memory::summary::told_of;
+use crate::memory::tables;
+use crate::model::error::{Error, ErrorKind};
+use crate::store::{Found, SessionFilter, SessionRow, Store};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// What a session's resource begins with.
+pub const SCHEME: &str = "session://";
+
+/// Resources in one list.
+const RESOURCES: usize = 50;
+/// For the line with the cursor.
+const FOOT_BYTES: usize = 128;
+/// A piece of a conversation that is smaller isn't begun.
+const PIECE_BYTES_MIN: usize = 64;
+/// The page's name in a cursor; episodes are named by their ids.
+const PAGE: &str = "page";
+
+/// Arguments of `get_session`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Get {
+    /// Its id, or the beginning of it
+    session: String,
+    max_bytes: Option<usize>,
+    /// Where to read on
+    cursor: Option<String>,
+}
+
+/// The page, or from a cursor on what follows it.
+pub fn get(here: &Here, args: &Get) -> Result<String, Error> {
+    let store = here.store()?;
+    let row = find(here, &store, &args.session)?;
+    let episodes = store.episodes(&row.session.id)?;
+    let bytes_max = bytes(args.max_bytes) - FOOT_BYTES;
+    let cursor = args.cursor.as_deref().filter(|cursor| !cursor.is_empty());
+    let (name, from) = match cursor {
+        None => (PAGE, 0),
+        Some(cursor) => place(cursor)?,
+    };
+    if name == PAGE {
+        let page = page(here, &store, &row, &episodes)?;
+        let (text, next) = piece(&page, from, bytes_max);
+        let more = match (next, episodes.first()) {
+            (Some(next), _) => format!("\nmore: cursor={PAGE}.{next}\n"),
+            (None, Some(first)) => format!(
+                "\nmore: cursor={}.0 (the conversation, {} bytes)\n",
+                first.episode.id.simple(),
+                row.body_bytes
+            ),
+            (None, None) => String::new(),
+        };
+        return Ok(format!("{text}{more}"));
+    }
+    let at = episodes
+        .iter()
+        .position(|found| found.episode.id.simple().to_string() == name);
+    let at = at.ok_or_else(stray)?;
+    Ok(conversation(&episodes[at..], from, bytes_max, here))
+}
+
+/// A session as a resource.
+pub struct Listed {
+    /// Its address.
+    pub uri: String,
+    /// Its title.
+    pub title: String,
+    /// Where it is from, and when it ended.
+    pub origin: String,
+}
+
+/// The latest sessions, and the cursor of what follows them.
+pub fn list(here: &Here, cursor: Option<&str>) -> Result<(Vec<Listed>, Option<String>), Error> {
+    let from: usize = match cursor {
+        None => 0,
+        Some(cursor) => cursor.parse().map_err(|_| stray())?,
+    };
+    let scope = here.open_scope(&[])?;
+    let until = from.saturating_add(RESOURCES);
+    let rows = here.store()?.sessions(&SessionFilter {
+        namespaces: scope.namespaces(),
+        limit: u32::try_from(until.saturating_add(1)).ok(),
+        ..SessionFilter::default()
+    })?;
+    let listed = rows.iter().skip(from).take(RESOURCES).map(|row| {
+        let session = &row.session;
+        Listed {
+            uri: format!("{SCHEME}{}", session.id),
+            title: titled(row).to_owned(),
+            origin: format!(
+                "{} {}",
+                here.origin(&session.namespace, &session.project_path),
+                minute(session.facts.ended.or(session.facts.started))
+            ),
+        }
+    });
+    let next = (rows.len() > until).then(|| until.to_string());
+    Ok((listed.collect(), next))
+}
+
+/// The page of the session at this address.
+pub fn read(here: &Here, uri: &str) -> Result<String, Error> {
+    let id = uri.strip_prefix(SCHEME).unwrap_or_default();
+    let store = here.store()?;
+    let row = find(here, &store, id)?;
+    let episodes = store.episodes(&row.session.id)?;
+    let page = page(here, &store, &row, &episodes)?;
+    Ok(piece(&page, 0, BYTES_MAX).0.to_owned())
+}
+
+/// A session that may be seen. What may not is as absent as what was never there.
+fn find(here: &Here, store: &Store, id: &str) -> Result<SessionRow, Error> {
+    let scope = here.open_scope(&[])?;
+    let gone = store.tombstones()?.sessions;
+    let row = store
+        .session(id)?
+        .filter(|row| scope.allows(&row.session.namespace) && !gone.contains(&row.session.id));
+    row.ok_or_else(|| {
+        let message = format!("there is no session {id}");
+        Error::new(ErrorKind::Failed, message).hinted("search_sessions")
+    })
+}
+
+fn titled(row: &SessionRow) -> &str {
+    row.title.as_deref().unwrap_or("(no title)")
+}
+
+fn page(here: &Here, store: &Store, row: &SessionRow, episodes: &[Found]) -> Result<String, Error> {
+    let session = &row.session;
+    let hides = here.hides_paths_of(&session.project_path);
+    let (summary, _) = told_of(store, session, episodes, hides)?;
+    let facts = &session.facts;
+    let head = format!(
+        "# {}\n{} {} session {} on {}, {} to {}\n",
+        titled(row),
+        here.origin(&session.namespace, &session.project_path),
+        session.agent.as_str(),
+        session.id,
+        session.host,
+        minute(facts.started),
+        minute(facts.ended)
+    );
+    let activity = judge(here)?.activity(&store.activity(&session.id)?);
+    Ok(format!("{head}\n{}", body(&summary, &activity.profile())))
+}
+
+/// Judges as this home does; by what was learned where the cache is one.
+pub fn judge(here: &Here) -> Result<Judge, Error> {
+    let scoring = &here.settings().scoring;
+    let classifier = match tables::learned(&scoring.tool_cache, &here.home)? {
+        Some(classifier) => classifier,
+        None => tables::counter(&here.home)?,
+    };
+    Ok(Judge {
+        classifier,
+        min_strength: scoring.min_strength,
+        manual: scoring.manual.clone(),
+    })
+}
+
+/// The texts of these episodes from a byte of the first one on.
+fn conversation(episodes: &[Found], from: usize, bytes_max: usize, here: &Here) -> String {
+    let mut text = String::new();
+    let mut from = from;
+    for found in episodes {
+        let head = match from {
+            0 => origin(found, here),
+            _ => String::new(),
+        };
+        let room = bytes_max.saturating_sub(text.len() + head.len());
+        let id = found.episode.id.simple();
+        if room < PIECE_BYTES_MIN {
+            text.push_str(&format!("\nmore: cursor={id}.{from}\n"));
+            return text;
+        }
+        let (told, next) = piece(&found.episode.text, from, room);
+        text.push_str(&head);
+        text.push_str(told);
+        if let Some(next) = next {
+            text.push_str(&format!("\nmore: cursor={id}.{next}\n"));
+            return text;
+        }
+        text.push('\n');
+        from = 0;
+    }
+    text
+}
+
+/// `--- part 2, 2026-05-31 21:14Z, x.jsonl:12-80`.
+fn origin(found: &Found, here: &Here) -> String {
+    let episode = &found.episode;
+    let stream = episode.stream.as_ref();
+    let stream = stream.map(|name| format!("sub-agent {name}, "));
+    format!(
+        "--- {}part {}, {}, {}:{}-{}\n",
+        stream.unwrap_or_default(),
+        episode.part,
+        minute(episode.valid_at),
+        here.log(&found.path, &found.project_path),
+        episode.lines.0,
+        episode.lines.1
+    )
+}
+
+fn place(cursor: &str) -> Result<(&str, usize), Error> {
+    let parts = cursor.split_once('.');
+    let parts = parts.and_then(|(name, from)| Some((name, from.parse().ok()?)));
+    parts.ok_or_else(stray)
+}
+
+fn stray() -> Error {
+    Error::usage("the cursor is not of this session").hinted("ask without `cursor`")
+}

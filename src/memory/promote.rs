@@ -1,0 +1,108 @@
+//! What may be remembered: words that people curated, by command or by directive (D32, D38, D39).
+//! Knows what is refused and why; refuses to repeat what was refused.
+
+use super::groups;
+use crate::config::Memory;
+use crate::model::error::Error;
+use crate::model::memory::{IDS, MemoryKind, Origin, title_of};
+use crate::model::scope::MemoryScope;
+use crate::model::source::Agent;
+use crate::model::time::Time;
+use crate::rules::secrets::Redactor;
+use crate::store::{Curated, Project, Store};
+use uuid::Uuid;
+
+/// Larger ones are documents, and graphs read the ten before each one again.
+const TEXT_BYTES_MAX: usize = 8 * 1024;
+
+/// What somebody wants remembered.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The memory's id; `None`: by its words, so that promoting them twice keeps them once.
+    pub id: Option<Uuid>,
+    /// What it is.
+    pub kind: MemoryKind,
+    /// How far it reaches.
+    pub scope: MemoryScope,
+    /// Who curated it.
+    pub origin: Origin,
+    /// One line; `None`: the text's first one.
+    pub title: Option<String>,
+    /// Its words.
+    pub text: String,
+    /// The session that it is said in.
+    pub session: Option<(Agent, String)>,
+    /// Where the work tree is.
+    pub git: Option<String>,
+    /// When.
+    pub at: Time,
+}
+
+/// Title and text as they may be kept: trimmed, personal data masked as the settings say.
+///
+/// # Errors
+/// Of usage, without a word of it: nothing is left, it is too long, a rule takes it for a secret.
+pub fn words(
+    title: Option<&str>,
+    text: &str,
+    redactor: &Redactor,
+) -> Result<(String, String), Error> {
+    let text = text.trim();
+    if text.is_empty() {
+        let error = Error::usage("there is nothing to remember");
+        return Err(error.hinted("--text TEXT, or --stdin"));
+    }
+    if text.len() > TEXT_BYTES_MAX {
+        let message = format!(
+            "a memory has at most {TEXT_BYTES_MAX} bytes, this one {}",
+            text.len()
+        );
+        return Err(Error::usage(message).hinted("keep what matters of it"));
+    }
+    let title = title_of(title.map(str::trim).filter(|t| !t.is_empty()), text);
+    let mut secrets = redactor.secrets_in(text);
+    secrets.extend(redactor.secrets_in(&title));
+    secrets.sort_unstable();
+    secrets.dedup();
+    if !secrets.is_empty() {
+        let message = format!("it looks like it holds a secret ({})", secrets.join(", "));
+        return Err(Error::usage(message).hinted("say it without the secret"));
+    }
+    let masked = |text: &str| redactor.redact(text).into_owned();
+    Ok((masked(&title), masked(text)))
+}
+
+/// A memory that may be kept, with the group that it goes to. Fixes what names the project's group.
+///
+/// # Errors
+/// Of usage, without a word of it: as [`words`] and [`groups::group`].
+pub fn curate(
+    wish: Wish,
+    project: &Project,
+    store: &mut Store,
+    settings: &Memory,
+    redactor: &Redactor,
+) -> Result<Curated, Error> {
+    let (title, text) = words(wish.title.as_deref(), &wish.text, redactor)?;
+    let workspace = groups::workspace_key(store, &project.namespace, &project.path)?;
+    let session = wish
+        .session
+        .as_ref()
+        .map(|(agent, id)| (*agent, id.as_str()));
+    let group = groups::group(wish.scope, session, &workspace, settings)?;
+    let name = format!("{group} {} {title}\n{text}", wish.kind.as_str());
+    Ok(Curated {
+        id: wish
+            .id
+            .unwrap_or_else(|| Uuid::new_v5(&IDS, name.as_bytes())),
+        kind: wish.kind,
+        scope: wish.scope,
+        origin: wish.origin,
+        session: wish.session.map(|(_, id)| id),
+        git: wish.git,
+        title,
+        text,
+        group,
+        at: wish.at,
+    })
+}

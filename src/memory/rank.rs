@@ -1,0 +1,533 @@
+//! Which answer comes first, how sure it is, and which ones tell the same. Pure.
+//! Knows weights (docs/memory.md says where they are from); refuses to know how candidates are found.
+
+use crate::model::episode::EpisodeSource;
+use crate::rules::words::tokens;
+use crate::store::{Candidate, Candidates, Hit, Place};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Where a question is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Near {
+    /// The project's path.
+    pub project: Option<String>,
+    /// Files that it is about: paths, or ends of paths.
+    pub files: Vec<String>,
+}
+
+/// What was ranked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranked {
+    /// The best first, each with its score, its confidence, and how many were folded into it.
+    pub hits: Vec<Hit>,
+}
+
+/// An answer of at least this confidence may be shown to somebody who didn't ask: on the half of
+/// `fixtures/truth/recall.jsonl` that it was chosen by, less than a tenth of the questions without an
+/// answer reach it.
+pub const CONFIDENT: f64 = 0.5;
+
+/// Words in a row in which a question's words stand close together. Wider: whole pages count as
+/// one sentence; narrower: a digest between a question and its answer parts them.
+const PASSAGE_WORDS: usize = 30;
+
+/// What the rank of a session's page in the index adds to the session's other episodes.
+const PAGE: f64 = 0.3;
+
+/// What a title adds for each unit of rarity of the terms in it.
+const TITLE: f64 = 0.5;
+
+/// Factors of what is near.
+const SAME_PROJECT: f64 = 1.3;
+const SAME_FILE: f64 = 1.2;
+
+/// What the latest candidate gets more than one that is infinitely old, and after how many days half
+/// of that is left.
+const RECENCY: f64 = 0.05;
+const RECENCY_HALF_DAYS: f64 = 90.0;
+
+/// Each further hit of the same session counts so much of the one before.
+const FURTHER: f64 = 0.6;
+
+/// Texts that are alike as much as this are copies.
+const COPIES_FROM: f64 = 0.8;
+
+/// A word that is a part of the project's path says little of the project's sessions.
+const PROJECT_NAME: f64 = 0.3;
+
+/// Ranks what was found; gives the best `limit`. What tells the same is folded where `folds` is set.
+pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked {
+    let rarity = rarity(&found.documents, found.episodes);
+    let sessions = Sessions::of(found, &rarity);
+    let newest = found.all.iter().filter_map(|c| c.hit.valid_at).max();
+    let mut all: Vec<Judged> = Vec::with_capacity(found.all.len());
+    for (n, candidate) in found.all.iter().enumerate() {
+        let judged = &sessions.judged[n];
+        let session = &sessions.by_id[candidate.hit.session.as_str()];
+        let score = judged.score + PAGE * session.page;
+        let age_ms = newest
+            .zip(candidate.hit.valid_at)
+            .map(|(new, at)| new.0 - at.0);
+        all.push(Judged {
+            score: score * nearness(candidate, near) * recency(age_ms),
+            terms: judged.terms.clone(),
+        });
+    }
+    pages_first(&found.all, &mut all);
+    let confidence: FxHashMap<&str, f64> = sessions.confidence(found, &rarity);
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    sort(&mut order, &all, &found.all);
+    let groups = fold(&order, &found.all, folds);
+    let folded: FxHashMap<usize, u32> = groups.iter().map(|g| (g.best, g.folded)).collect();
+    let mut order: Vec<usize> = groups.iter().map(|group| group.best).collect();
+    let mut seen: FxHashMap<&str, i32> = FxHashMap::default();
+    for n in &order {
+        let before = seen.entry(&found.all[*n].hit.session).or_default();
+        all[*n].score *= FURTHER.powi(*before);
+        *before += 1;
+    }
+    sort(&mut order, &all, &found.all);
+    order.truncate(limit as usize);
+    let hits = order.iter().map(|n| Hit {
+        score: all[*n].score,
+        confidence: confidence[found.all[*n].hit.session.as_str()],
+        folded: folded[n],
+        ..found.all[*n].hit.clone()
+    });
+    Ranked {
+        hits: hits.collect(),
+    }
+}
+
+/// How much each term says: the logarithm of how few episodes have it, 0 for what half of them have.
+fn rarity(documents: &[u64], episodes: u64) -> Vec<f64> {
+    let rarity = |documents: &u64| {
+        let (with, all) = (*documents as f64, episodes.max(*documents) as f64);
+        ((all - with + 0.5) / (with + 0.5)).ln().max(1e-6)
+    };
+    documents.iter().map(rarity).collect()
+}
+
+/// A candidate's worth.
+struct Judged {
+    score: f64,
+    /// That its text or its title has.
+    terms: FxHashSet<usize>,
+}
+
+impl Judged {
+    fn of(candidate: &Candidate, rarity: &[f64]) -> Judged {
+        let evidence = &candidate.evidence;
+        let titled: FxHashSet<usize> = evidence.title.iter().copied().collect();
+        let title: f64 = titled.iter().map(|term| rarity[*term]).sum();
+        let score = candidate.hit.score + passage(&evidence.places, rarity).weight + TITLE * title;
+        let told = evidence.places.iter().map(|place| place.term);
+        Judged {
+            score,
+            terms: told.chain(titled).collect(),
+        }
+    }
+}
+
+/// The stretch of a text that has most of what was asked for.
+#[derive(Debug, Default)]
+struct Passage {
+    weight: f64,
+    terms: Vec<usize>,
+}
+
+fn passage(places: &[Place], weights: &[f64]) -> Passage {
+    let mut counts = vec![0_u32; weights.len()];
+    let (mut weight, mut first) = (0.0, 0);
+    let mut best = Passage::default();
+    for place in places {
+        counts[place.term] += 1;
+        if counts[place.term] == 1 {
+            weight += weights[place.term];
+        }
+        while place.word - places[first].word > PASSAGE_WORDS {
+            let left = places[first].term;
+            counts[left] -= 1;
+            if counts[left] == 0 {
+                weight -= weights[left];
+            }
+            first += 1;
+        }
+        if weight > best.weight {
+            best.weight = weight;
+            best.terms = (0..counts.len()).filter(|term| counts[*term] > 0).collect();
+        }
+    }
+    best
+}
+
+/// Candidates by session.
+struct Sessions<'c> {
+    judged: Vec<Judged>,
+    by_id: FxHashMap<&'c str, Together>,
+}
+
+/// A session's candidates.
+#[derive(Default)]
+struct Together {
+    /// What the index gives its page.
+    page: f64,
+    candidates: Vec<usize>,
+}
+
+impl<'c> Sessions<'c> {
+    fn of(found: &'c Candidates, rarity: &[f64]) -> Sessions<'c> {
+        let mut by_id: FxHashMap<&str, Together> = FxHashMap::default();
+        for (n, candidate) in found.all.iter().enumerate() {
+            let session = by_id.entry(&candidate.hit.session).or_default();
+            session.candidates.push(n);
+            if candidate.hit.source == EpisodeSource::SessionSummary {
+                session.page = candidate.hit.score;
+            }
+        }
+        let judged = found
+            .all
+            .iter()
+            .map(|candidate| Judged::of(candidate, rarity));
+        Sessions {
+            judged: judged.collect(),
+            by_id,
+        }
+    }
+
+    /// How sure it is of each session that it answers.
+    fn confidence(&self, found: &'c Candidates, rarity: &[f64]) -> FxHashMap<&'c str, f64> {
+        let one = |(id, session): (&&'c str, &Together)| {
+            let grounds = self.grounds(found, session, rarity);
+            (*id, grounds.confidence())
+        };
+        self.by_id.iter().map(one).collect()
+    }
+
+    /// How far a session's best score is ahead of every other one's.
+    fn ahead(&self, session: &Together, score: f64) -> f64 {
+        let own = |n: &usize| session.candidates.contains(n);
+        let others = (0..self.judged.len()).filter(|n| !own(n));
+        match others.map(|n| self.judged[n].score).reduce(f64::max) {
+            Some(other) => 1.0 - other / score.max(1e-6),
+            None => 1.0,
+        }
+    }
+
+    fn grounds(&self, found: &Candidates, session: &Together, rarity: &[f64]) -> Grounds {
+        let own: FxHashSet<String> = session
+            .candidates
+            .first()
+            .map(|n| tokens(&found.all[*n].hit.project_path).collect())
+            .unwrap_or_default();
+        let is_own: Vec<bool> = found
+            .terms
+            .iter()
+            .map(|term| tokens(&term.text).all(|word| own.contains(&word)))
+            .collect();
+        let weights: Vec<f64> = rarity
+            .iter()
+            .zip(&is_own)
+            .map(|(rarity, own)| if *own { PROJECT_NAME * rarity } else { *rarity })
+            .collect();
+        let judged = session.candidates.iter().map(|n| &self.judged[*n]);
+        let told: FxHashSet<usize> = judged
+            .clone()
+            .flat_map(|j| j.terms.iter().copied())
+            .collect();
+        let passages = session
+            .candidates
+            .iter()
+            .map(|n| passage(&found.all[*n].evidence.places, &weights));
+        let close = passages
+            .map(|passage| passage.terms.iter().filter(|term| !is_own[**term]).count())
+            .max();
+        let score = judged.map(|judged| judged.score).fold(0.0, f64::max);
+        let share = told.iter().map(|term| weights[*term]).sum::<f64>();
+        Grounds {
+            score: (score + PAGE * session.page) / ((found.episodes + 1) as f64).ln(),
+            covered: share / weights.iter().sum::<f64>().max(1e-6),
+            close: close.unwrap_or(0),
+            ahead: self.ahead(session, score),
+        }
+    }
+}
+
+/// Why a session should answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grounds {
+    /// Its best score, in units of the rarest word that a store of this size can have.
+    pub score: f64,
+    /// The share of the question's words that it has, by their rarity.
+    pub covered: f64,
+    /// Words of the question that stand close together in it.
+    pub close: usize,
+    /// How far its best score is ahead of the next session's, as a share of it: 1 where no other one
+    /// has any of the words, below 0 where another one is better.
+    pub ahead: f64,
+}
+
+impl Grounds {
+    /// How sure it is that the session answers, from 0 to 1. The weights are a logistic regression over
+    /// one half of `fixtures/truth/recall.jsonl`, its questions with an answer and those without one
+    /// counting alike; the constant puts [`CONFIDENT`] where it is.
+    pub fn confidence(&self) -> f64 {
+        let log_odds =
+            0.75 * self.score + 3.54 * self.covered + 0.53 * self.close as f64 + 1.82 * self.ahead
+                - 5.66;
+        1.0 / (1.0 + (-log_odds).exp())
+    }
+}
+
+fn nearness(candidate: &Candidate, near: &Near) -> f64 {
+    let here = near.project.as_ref() == Some(&candidate.hit.project_path);
+    let project = if here { SAME_PROJECT } else { 1.0 };
+    let file = if candidate.names_file { SAME_FILE } else { 1.0 };
+    project * file
+}
+
+fn recency(age_ms: Option<i64>) -> f64 {
+    const DAY_MS: f64 = 86_400_000.0;
+    let age = age_ms.map_or(f64::INFINITY, |ms| ms as f64 / DAY_MS);
+    1.0 + RECENCY * (-age / RECENCY_HALF_DAYS).exp2()
+}
+
+/// A session's page goes before those of its chunks that have nothing that it doesn't have.
+fn pages_first(candidates: &[Candidate], all: &mut [Judged]) {
+    let is_page = |n: &usize| candidates[*n].hit.source == EpisodeSource::SessionSummary;
+    for page in (0..all.len()).filter(is_page) {
+        let chunks = (0..all.len()).filter(|n| {
+            candidates[*n].hit.session == candidates[page].hit.session
+                && all[*n].terms.is_subset(&all[page].terms)
+        });
+        let best = chunks.map(|n| all[n].score).fold(0.0, f64::max);
+        all[page].score = all[page].score.max(best);
+    }
+}
+
+/// By score, then the latest, then by id.
+fn sort(order: &mut [usize], all: &[Judged], candidates: &[Candidate]) {
+    order.sort_by(|a, b| {
+        let (one, other) = (&candidates[*a].hit, &candidates[*b].hit);
+        all[*b]
+            .score
+            .total_cmp(&all[*a].score)
+            .then_with(|| other.valid_at.cmp(&one.valid_at))
+            .then_with(|| one.episode.cmp(&other.episode))
+    });
+}
+
+/// Candidates that tell the same.
+struct Group {
+    best: usize,
+    /// Parts of the best one's stream that are neighbours.
+    parts: (u32, u32),
+    folded: u32,
+}
+
+/// Puts neighbouring chunks of a stream, and copies of a text, to the best of them.
+fn fold(order: &[usize], candidates: &[Candidate], folds: bool) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for n in order {
+        let hit = &candidates[*n].hit;
+        let sketch = &candidates[*n].evidence.sketch;
+        let tells_the_same = |group: &&mut Group| {
+            let best = &candidates[group.best];
+            is_neighbour(group, &best.hit, hit)
+                || best.evidence.sketch.likeness(sketch) >= COPIES_FROM
+        };
+        let same = groups.iter_mut().filter(|_| folds).find(tells_the_same);
+        match same {
+            Some(group) => {
+                group.folded += 1;
+                if is_neighbour(group, &candidates[group.best].hit, hit) {
+                    group.parts.0 = group.parts.0.min(hit.part);
+                    group.parts.1 = group.parts.1.max(hit.part);
+                }
+            }
+            None => groups.push(Group {
+                best: *n,
+                parts: (hit.part, hit.part),
+                folded: 0,
+            }),
+        }
+    }
+    groups
+}
+
+/// The chunk stands directly before or after those of the group.
+fn is_neighbour(group: &Group, best: &Hit, hit: &Hit) -> bool {
+    let chunks = [best.source, hit.source] == [EpisodeSource::Session; 2];
+    let (first, last) = group.parts;
+    chunks
+        && best.session == hit.session
+        && best.stream == hit.stream
+        && (hit.part + 1 == first || hit.part == last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::activity::ActivityTally;
+    use crate::model::batch::Delta;
+    use crate::model::source::Agent;
+    use crate::model::time::Time;
+    use crate::store::{Evidence, Snippet, Term};
+    use uuid::Uuid;
+
+    const DAY_MS: i64 = 86_400_000;
+
+    /// A chunk that has these terms, one after the other.
+    fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate {
+        let places = (0..)
+            .zip(terms)
+            .map(|(word, term)| Place { term: *term, word });
+        Candidate {
+            hit: Hit {
+                episode: Uuid::from_u64_pair(part.into(), session.len() as u64),
+                session: session.into(),
+                title: String::new(),
+                session_title: None,
+                namespace: String::new(),
+                project_path: "/home/u/app".into(),
+                agent: Agent::Claude,
+                source: EpisodeSource::Session,
+                stream: None,
+                part,
+                sealed: true,
+                valid_at: Some(Time(400 * DAY_MS)),
+                path: String::new(),
+                bytes: Delta { from: 0, to: 1 },
+                lines: (1, 1),
+                score,
+                snippet: Snippet::default(),
+                activity: ActivityTally::default(),
+                confidence: 0.0,
+                folded: 0,
+            },
+            evidence: Evidence {
+                places: places.collect(),
+                ..Evidence::default()
+            },
+            names_file: false,
+        }
+    }
+
+    fn page(session: &str, score: f64, terms: &[usize]) -> Candidate {
+        let mut page = chunk(session, 0, score, terms);
+        page.hit.source = EpisodeSource::SessionSummary;
+        page
+    }
+
+    /// Two rare terms and a common one, in a store of a thousand episodes.
+    fn found(all: Vec<Candidate>) -> Candidates {
+        let term = |text: &str| Term {
+            text: text.into(),
+            ..Term::default()
+        };
+        Candidates {
+            all,
+            terms: ["redis", "eviction", "file"].map(term).into(),
+            documents: vec![5, 5, 700],
+            episodes: 1_000,
+            rows: 0,
+        }
+    }
+
+    fn ranked(all: Vec<Candidate>, near: &Near) -> Vec<(String, u32)> {
+        let hits = rank(&found(all), near, 9, true).hits;
+        hits.into_iter()
+            .map(|hit| (hit.session, hit.part))
+            .collect()
+    }
+
+    fn order(all: Vec<Candidate>, near: &Near) -> String {
+        let names = ranked(all, near).into_iter().map(|(session, _)| session);
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn words_that_stand_together_and_are_rare_come_first() {
+        let far = |mut candidate: Candidate| {
+            candidate.evidence.places[1].word = 500;
+            candidate
+        };
+        let all = vec![
+            far(chunk("apart", 1, 5.0, &[0, 1])),
+            chunk("common", 1, 5.0, &[0, 2]),
+            chunk("together", 1, 5.0, &[0, 1]),
+        ];
+        assert!(order(all, &Near::default()).starts_with("together"));
+    }
+
+    #[test]
+    fn what_is_near_comes_first_and_then_what_is_newer() {
+        let mut elsewhere = chunk("elsewhere", 1, 5.0, &[0]);
+        elsewhere.hit.project_path = "/home/u/other".into();
+        let mut named = chunk("named", 1, 5.0, &[0]);
+        named.names_file = true;
+        let mut old = chunk("old", 1, 5.0, &[0]);
+        old.hit.valid_at = Some(Time(0));
+        let near = Near {
+            project: Some("/home/u/app".into()),
+            files: vec!["a.rs".into()],
+        };
+        let all = vec![elsewhere, old, chunk("new", 1, 5.0, &[0]), named];
+        assert_eq!(order(all, &near), "named new old elsewhere");
+    }
+
+    #[test]
+    fn a_page_goes_before_its_chunks_that_say_no_more() {
+        let all = vec![chunk("a", 4, 6.0, &[0, 1]), page("a", 2.0, &[0, 1])];
+        assert_eq!(ranked(all, &Near::default())[0], ("a".into(), 0));
+        let all = vec![chunk("a", 4, 6.0, &[0, 1]), page("a", 2.0, &[0])];
+        assert_eq!(ranked(all, &Near::default())[0], ("a".into(), 4));
+    }
+
+    #[test]
+    fn neighbours_and_copies_are_folded_and_counted() {
+        let all = vec![
+            chunk("a", 4, 6.0, &[0, 1]),
+            chunk("a", 5, 5.0, &[0]),
+            chunk("a", 6, 4.0, &[0]),
+            chunk("a", 9, 3.0, &[0]),
+        ];
+        let hits = rank(&found(all.clone()), &Near::default(), 9, true).hits;
+        let told: Vec<(u32, u32)> = hits.iter().map(|hit| (hit.part, hit.folded)).collect();
+        assert_eq!(told, [(4, 2), (9, 0)]);
+        let hits = rank(&found(all), &Near::default(), 9, false).hits;
+        assert_eq!(hits.len(), 4);
+    }
+
+    #[test]
+    fn several_hits_of_one_session_make_room_for_another() {
+        let all = vec![
+            chunk("a", 1, 6.0, &[0, 1]),
+            chunk("a", 5, 5.9, &[0, 1]),
+            chunk("b", 1, 5.0, &[0, 1]),
+        ];
+        assert_eq!(order(all, &Near::default()), "a b a");
+    }
+
+    #[test]
+    fn it_is_sure_of_rare_words_together_and_not_of_a_common_one() {
+        let confidence =
+            |all: Vec<Candidate>| rank(&found(all), &Near::default(), 9, true).hits[0].confidence;
+        let both = confidence(vec![
+            chunk("a", 1, 9.0, &[0, 1, 2]),
+            chunk("b", 1, 1.0, &[2]),
+        ]);
+        let common = confidence(vec![chunk("a", 1, 0.4, &[2]), chunk("b", 1, 0.4, &[2])]);
+        assert!(both > CONFIDENT && common < CONFIDENT, "{both} {common}");
+    }
+
+    #[test]
+    fn the_names_of_its_project_say_little() {
+        let named = |path: &str| {
+            let mut one = chunk("a", 1, 6.0, &[0]);
+            one.hit.project_path = path.into();
+            rank(&found(vec![one]), &Near::default(), 9, true).hits[0].confidence
+        };
+        assert!(named("/home/u/redis") < named("/home/u/app"));
+    }
+}

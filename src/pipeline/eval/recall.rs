@@ -1,0 +1,165 @@
+//! How well what was said is found again: questions with the sessions that answer them, and
+//! questions that nothing answers. Knows how `recall` asks; refuses to know why a hit is the best.
+
+use super::{Figure, rows};
+use crate::memory::query;
+use crate::memory::rank::{CONFIDENT, Near};
+use crate::memory::recall::{Question, recall};
+use crate::memory::scope::Scope;
+use crate::pipeline::progress::Silent;
+use crate::pipeline::run::{Setup, run};
+use crate::pipeline::summarise::{Orders, summarise};
+use crate::store::{Access, Hit, Store};
+use anyhow::Result;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// Hits that a question gets.
+const HITS: u32 = 5;
+
+/// A row of `recall.jsonl`.
+#[derive(Debug, Deserialize)]
+pub struct Asked {
+    id: String,
+    question: String,
+    /// Sessions that answer; none: it must stay unanswered.
+    wants: Vec<String>,
+    /// Where it is asked; absent: nowhere in particular.
+    project: Option<String>,
+}
+
+impl Asked {
+    /// The half that no weight was chosen by: the last bit of the SHA-256 of the id.
+    fn is_held_out(&self) -> bool {
+        let hash = Sha256::digest(self.id.as_bytes());
+        hash.last().is_some_and(|byte| byte & 1 == 1)
+    }
+}
+
+/// The questions in `truth`; `None`: there are none, or they aren't wanted.
+///
+/// # Errors
+/// When the file can't be read or isn't what its name says.
+pub fn asked(truth: &Path, parts: &[String]) -> Result<Option<Vec<Asked>>> {
+    rows(truth, "recall", parts)
+}
+
+/// A throw-away store in `dir` of everything that `setup` names, with each session's page.
+///
+/// # Errors
+/// When it can't be made.
+pub fn indexed(setup: &Setup<'_>, orders: &mut Orders<'_>, dir: &Path) -> Result<Store> {
+    let mut store = Store::open(&dir.join("eval.db"), Access::ReadWrite)?;
+    run(&mut store, setup, &Silent)?;
+    summarise(&mut store, orders)?;
+    Ok(store)
+}
+
+/// Whose sessions may answer.
+#[derive(Clone, Copy, PartialEq)]
+enum Reach {
+    Project,
+    All,
+}
+
+/// Asks each question as `recall` does, within its project and over all, and once as `search` does,
+/// which shows what it finds however sure it is of it.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn figures(asked: &[Asked], store: &Store) -> Result<Vec<Figure>> {
+    let (held_out, tuned): (Vec<&Asked>, Vec<&Asked>) =
+        asked.iter().partition(|asked| asked.is_held_out());
+    let everything: Vec<&Asked> = asked.iter().collect();
+    let mut all = Vec::new();
+    for (name, asked, reach, shows) in [
+        ("recall", &everything, Reach::Project, CONFIDENT),
+        ("recall, tuned half", &tuned, Reach::Project, CONFIDENT),
+        (
+            "recall, held-out half",
+            &held_out,
+            Reach::Project,
+            CONFIDENT,
+        ),
+        ("recall over all", &everything, Reach::All, CONFIDENT),
+        ("search", &everything, Reach::Project, 0.0),
+        ("search over all", &everything, Reach::All, 0.0),
+    ] {
+        let mut measured = Measured::new(name);
+        for asked in asked {
+            measured.count(asked, &ask(store, asked, reach)?, shows);
+        }
+        all.extend(measured.figures(name == "recall"));
+    }
+    Ok(all)
+}
+
+fn ask(store: &Store, asked: &Asked, reach: Reach) -> Result<Vec<Hit>> {
+    let mut query = query::question(&asked.question, HITS);
+    if query.terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    if reach == Reach::Project {
+        query.project.clone_from(&asked.project);
+    }
+    let question = Question {
+        near: Near {
+            project: asked.project.clone(),
+            files: Vec::new(),
+        },
+        ..Question::new(query, &Scope::All)
+    };
+    Ok(recall(store, &question)?.hits)
+}
+
+struct Measured {
+    first: Figure,
+    five: Figure,
+    mrr: Figure,
+    surfaced: Figure,
+    /// The sum of the reciprocal ranks.
+    ranks: f64,
+}
+
+impl Measured {
+    fn new(name: &str) -> Measured {
+        Measured {
+            first: Figure::new(&format!("{name}: hit@1"), Some(0.75)),
+            five: Figure::new(&format!("{name}: hit@5"), Some(0.90)),
+            mrr: Figure::new(&format!("{name}: MRR"), None),
+            surfaced: Figure::at_most(&format!("{name}: false surface"), 0.10),
+            ranks: 0.0,
+        }
+    }
+
+    /// Counts what was shown: hits of at least the confidence `shows`.
+    fn count(&mut self, asked: &Asked, hits: &[Hit], shows: f64) {
+        let mut sessions: Vec<&str> = Vec::new();
+        for hit in hits.iter().filter(|hit| hit.confidence >= shows) {
+            if !sessions.contains(&hit.session.as_str()) {
+                sessions.push(&hit.session);
+            }
+        }
+        let id = format!("{} {}", asked.id, asked.question);
+        if asked.wants.is_empty() {
+            self.surfaced.note(&id, !sessions.is_empty());
+            return;
+        }
+        let is_wanted = |session: &&str| asked.wants.iter().any(|wanted| wanted == session);
+        let rank = sessions.iter().position(is_wanted);
+        self.first.hit(&id, rank == Some(0));
+        self.five.hit(&id, rank.is_some());
+        self.mrr.of += 1;
+        self.ranks += rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
+    }
+
+    fn figures(mut self, has_bars: bool) -> [Figure; 4] {
+        self.mrr.mean = Some(self.ranks / self.mrr.of.max(1) as f64);
+        let mut all = [self.first, self.five, self.mrr, self.surfaced];
+        if !has_bars {
+            all.iter_mut().for_each(|figure| figure.bar = None);
+        }
+        all
+    }
+}

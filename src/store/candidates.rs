@@ -1,0 +1,170 @@
+//! Episodes that may answer, with what it takes to rank them: how rare each term is, and where each
+//! text has it. Knows what the index costs; refuses to rank.
+
+use super::evidence::Evidence;
+use super::fault::failed;
+use super::pattern::Pattern;
+use super::search::{Hit, Keeps, Query, Term};
+use super::{Result, Store};
+use rusqlite::params_from_iter;
+
+/// An episode that may answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its score is what the index gives it (BM25).
+    pub hit: Hit,
+    /// What its text says about the query.
+    pub evidence: Evidence,
+    /// One of the files that the question is about is named in it.
+    pub names_file: bool,
+}
+
+/// What was found for a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Candidates {
+    /// The best by the index first.
+    pub all: Vec<Candidate>,
+    /// The terms of the query that have a word in them; [`super::Place::term`] counts these.
+    pub terms: Vec<Term>,
+    /// Episodes that have each term, at most [`DOCUMENTS_MAX`].
+    pub documents: Vec<u64>,
+    /// Episodes in the store.
+    pub episodes: u64,
+    /// Rows of the index that were counted or ranked: what it cost.
+    pub rows: u64,
+}
+
+/// Episodes that have a term are counted up to here. More: a common word costs milliseconds; fewer:
+/// common words look rarer than they are.
+const DOCUMENTS_MAX: u64 = 6_000;
+
+/// Rows of the index that are ranked before common words are left out. More: slower; fewer: words
+/// in a tenth of all episodes don't help to find any.
+const ROWS_MAX: u64 = 6_000;
+
+/// Where a project or a session has fewer with the rare words, the common ones are asked for too.
+const FEW: usize = 5;
+
+impl Store {
+    /// At most `query.limit` episodes that have all terms, or any of them where `query.any` is set,
+    /// among those that the filters and `keeps` let through. With `any`, the rarest terms find
+    /// them, and common ones only where these find next to nothing; in the texts all terms are looked
+    /// for.
+    /// `files` are paths, or ends of paths. Without terms: nothing.
+    pub fn candidates(
+        &self,
+        query: &Query,
+        keeps: Option<&Keeps<'_>>,
+        files: &[String],
+    ) -> Result<Candidates> {
+        let read = || -> rusqlite::Result<Candidates> {
+            let worded = |term: &Term| Some((term.clone(), Pattern::new(term)?));
+            let (terms, mut patterns): (Vec<Term>, Vec<Pattern>) =
+                query.terms.iter().filter_map(worded).unzip();
+            if patterns.is_empty() {
+                return Ok(Candidates::default());
+            }
+            let documents = self.weigh(&mut patterns)?;
+            let (best, rows) = match query.any {
+                true => self.best_of_any(query, &patterns, &documents, keeps)?,
+                false => (self.best(query, &patterns, keeps)?, 0),
+            };
+            let read = self.read_all(&best, &patterns)?;
+            let mut all = Vec::with_capacity(read.len());
+            for ((n, _), (hit, evidence)) in best.into_iter().zip(read) {
+                all.push(Candidate {
+                    names_file: self.names_one(n, files)?,
+                    hit,
+                    evidence,
+                });
+            }
+            Ok(Candidates {
+                all,
+                terms,
+                rows: rows + documents.iter().sum::<u64>(),
+                episodes: self.episodes_counted()?,
+                documents,
+            })
+        };
+        read().map_err(failed("searching"))
+    }
+
+    /// Episodes that have each pattern; one that none has is asked for in its other forms from now on.
+    fn weigh(&self, patterns: &mut [Pattern]) -> rusqlite::Result<Vec<u64>> {
+        let mut count = self.db.prepare_cached(
+            "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)",
+        )?;
+        let mut all = Vec::with_capacity(patterns.len());
+        for pattern in patterns {
+            let mut counted = |pattern: &Pattern| -> rusqlite::Result<u64> {
+                count.query_row((pattern.expression(), DOCUMENTS_MAX), |row| row.get(0))
+            };
+            let mut documents = counted(pattern)?;
+            if documents == 0 && !pattern.forms.is_empty() {
+                pattern.asks_forms = true;
+                documents = counted(pattern)?;
+            }
+            all.push(documents);
+        }
+        Ok(all)
+    }
+
+    fn best_of_any(
+        &self,
+        query: &Query,
+        patterns: &[Pattern],
+        documents: &[u64],
+        keeps: Option<&Keeps<'_>>,
+    ) -> rusqlite::Result<(Vec<(i64, f64)>, u64)> {
+        let mut order: Vec<usize> = (0..patterns.len()).filter(|n| documents[*n] > 0).collect();
+        order.sort_by_key(|n| documents[*n]);
+        let (mut taken, mut rows) = (0, 0);
+        while taken < order.len() && (taken == 0 || rows + documents[order[taken]] <= ROWS_MAX) {
+            rows += documents[order[taken]];
+            taken += 1;
+        }
+        let ask = |taken: usize| {
+            let some: Vec<Pattern> = order[..taken]
+                .iter()
+                .map(|n| patterns[*n].clone())
+                .collect();
+            match some.is_empty() {
+                true => Ok(Vec::new()),
+                false => self.best(query, &some, keeps),
+            }
+        };
+        let best = ask(taken)?;
+        let is_narrow = query.namespaces.is_some()
+            || [&query.project, &query.project_named, &query.session]
+                .iter()
+                .any(|f| f.is_some());
+        let enough = if is_narrow { FEW } else { 1 };
+        if best.len() >= enough || taken == order.len() {
+            return Ok((best, rows));
+        }
+        let rest: u64 = order[taken..].iter().map(|n| documents[*n]).sum();
+        Ok((ask(order.len())?, 2 * rows + rest))
+    }
+
+    fn names_one(&self, n: i64, files: &[String]) -> rusqlite::Result<bool> {
+        if files.is_empty() {
+            return Ok(false);
+        }
+        let any = files
+            .iter()
+            .map(|_| "name.text = ? OR name.text LIKE '%/' || ?");
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM episode_path p JOIN name ON name.n = p.path
+                 WHERE p.episode = {n} AND ({}))",
+            any.collect::<Vec<_>>().join(" OR ")
+        );
+        let values = files.iter().flat_map(|file| [file, file]);
+        self.db
+            .query_row(&sql, params_from_iter(values), |row| row.get(0))
+    }
+
+    fn episodes_counted(&self) -> rusqlite::Result<u64> {
+        let mut count = self.db.prepare_cached("SELECT count(*) FROM episode")?;
+        count.query_row([], |row| row.get(0))
+    }
+}
