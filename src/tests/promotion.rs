@@ -132,7 +132,13 @@ fn memories_are_edited_under_their_id_and_taken_back_everywhere() {
             .count(),
         1
     );
-    for again in ["run --all --rebuild", "store compact", "doctor"] {
+    let doctor = desk.run("sessionmill doctor --json").json();
+    let findings = doctor["findings"].as_array().unwrap();
+    assert!(
+        findings.iter().all(|f| f["severity"] != "error"),
+        "{doctor}"
+    );
+    for again in ["run --all --rebuild", "store compact"] {
         done(desk.run(&format!("sessionmill {again}")));
         assert_eq!(kept(&desk).len(), 1, "{again}");
     }
