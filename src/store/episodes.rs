@@ -45,12 +45,12 @@ pub struct Found {
 }
 
 impl Store {
-    /// The group of the episode that was stored last; `None` in an empty store.
+    /// The group of the chunk or page that was stored last; `None` where there is none.
     pub fn last_group(&self) -> Result<Option<String>> {
         self.db
             .query_row(
                 "SELECT text FROM name
-                 WHERE n = (SELECT graph FROM episode ORDER BY n DESC LIMIT 1)",
+                 WHERE n = (SELECT graph FROM episode WHERE file <> 0 ORDER BY n DESC LIMIT 1)",
                 [],
                 |row| row.get(0),
             )

@@ -23,8 +23,8 @@ pub struct SinkRow {
 }
 
 impl Store {
-    /// The sink of this name at this address. One that is new gets what is stored from now on; what is
-    /// there already is marked `before`, until [`Store::ask_for_history`]. What was delivered under the
+    /// The sink of this name at this address. One that is new gets memories and what is stored from now
+    /// on; the chunks and pages that are there are marked `before`, until [`Store::ask_for_history`]. What was delivered under the
     /// name to another address is kept under `NAME at ADDRESS`, and is there again when that is.
     pub fn sink(&mut self, name: &str, address: &str, now: Time) -> Result<SinkRow> {
         if self.address_of(name)?.as_deref() != Some(address) {
@@ -124,14 +124,15 @@ fn settle_in(tx: &Connection, name: &str, address: &str, now: Time) -> rusqlite:
     )?;
     let added = tx.execute(
         "INSERT INTO sink (name, address, clean_to, failures)
-         SELECT ?1, ?2, coalesce((SELECT max(n) FROM episode), 0), 0
+         SELECT ?1, ?2, coalesce((SELECT min(n) - 1 FROM episode WHERE file = 0),
+             (SELECT max(n) FROM episode), 0), 0
          WHERE NOT EXISTS (SELECT 1 FROM sink WHERE name = ?1)",
         [name, address],
     )?;
     if added > 0 {
         tx.execute(
             "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)
-             SELECT id, ?1, revision, 'before', 0, ?2, '' FROM episode",
+             SELECT id, ?1, revision, 'before', 0, ?2, '' FROM episode WHERE file <> 0",
             params![tx.last_insert_rowid(), now.0],
         )?;
     }

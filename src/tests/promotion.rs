@@ -305,3 +305,28 @@ fn row_026_a_group_is_purged_when_somebody_says_so() {
     done(desk.run(&format!("sessionmill forget --group {session} --yes")));
     assert!(!holds(&desk, "lion"));
 }
+
+#[test]
+fn what_is_promoted_before_the_first_run_is_delivered_and_changes_no_other_group() {
+    let (desk, world) = (desk(), world());
+    let shop = repository(&desk, "shop", "git@github.com:acme/shop");
+    let scopes = json!({"user_scope_key": "me", "ingest_scopes": ["workspace"]});
+    set(&desk, &world, scopes);
+    agree(&desk, &world.server.endpoint);
+    done(promote(
+        &desk,
+        "--kind lesson --scope global --text \"lions bite\"",
+    ));
+    talk(&desk, &shop, SESSION, &["please zebra it"]);
+    done(desk.run("sessionmill run"));
+    let many: Vec<(String, usize)> = posted(&world)
+        .into_iter()
+        .map(|(group, all)| (group, all.len()))
+        .collect();
+    let workspace = MemoryScope::Workspace.group("github_repo:github.com/acme/shop");
+    let user = MemoryScope::Global.group("me");
+    let wants = [("desk__global".to_owned(), 2), (user, 1), (workspace, 2)];
+    assert_eq!(many, wants);
+    let status = done(desk.run("sessionmill deliver status")).stdout;
+    assert!(!status.contains("older"), "{status}");
+}
