@@ -12,6 +12,9 @@ use std::fmt::Write;
 /// What stands above a page.
 pub const HEADING: &str = "# Session Summary";
 
+/// The section that lists commits.
+const COMMITS: &str = "Commits";
+
 /// The page with its heading.
 pub fn page(summary: &Summary, profile: &str) -> String {
     format!("{HEADING}\n\n{}", body(summary, profile))
@@ -53,7 +56,7 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     section(&mut out, "Test Results", tests(summary, told));
     section(&mut out, "Files Modified", files(summary, told));
     let commits = bullets(&summary.commits, |c| format!("{} {}", c.hash, c.subject));
-    section(&mut out, "Commits", commits);
+    section(&mut out, COMMITS, commits);
     let links = bullets(&summary.pull_requests, |url| url.clone());
     section(&mut out, "Pull Requests", links);
     let tools = summary.mcp_tools_used.iter();
@@ -62,6 +65,20 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     let steps = bullets(&summary.next_steps, |step| step.clone());
     section(&mut out, "Next Steps", steps.chain(said(&told.next_steps)));
     out
+}
+
+/// The commits that a page tells: hash and subject.
+pub fn commits(body: &str) -> Vec<(&str, &str)> {
+    let heading = format!("## {COMMITS}");
+    let lines = body.lines().skip_while(|line| *line != heading).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with('#'));
+    let commit = |line: &'_ str| -> Option<usize> { line.strip_prefix("- ")?.find(' ') };
+    lines
+        .filter_map(|line| {
+            let end = commit(line)? + "- ".len();
+            Some((&line["- ".len()..end], &line[end + 1..]))
+        })
+        .collect()
 }
 
 fn head(summary: &Summary, profile: &str) -> String {
