@@ -56,9 +56,9 @@ fuzz: ## throw hostile bytes at the parsers, ten minutes for each target; needs 
 			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 || exit 1; \
 	done
 
-eval: ## measure the rules against labelled examples (TRUTH=DIR); the table of docs/activity.md
+eval: ## measure rules and ranking against labelled examples (TRUTH=DIR); the tables of docs/activity.md, docs/memory.md
 	@$(CARGO) build --release --quiet
-	@target/release/sessionmill eval --truth $(or $(TRUTH),../shared/truth)
+	@target/release/sessionmill eval --truth $(or $(TRUTH),../shared/truth) --truth fixtures/truth
 
 install: ## build the program and put it into ~/.cargo/bin
 	$(CARGO) install --locked --path .

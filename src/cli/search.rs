@@ -8,6 +8,7 @@ use super::human::{self, plural};
 use super::out::{Out, Style};
 use super::places::{self, Filters, Reach};
 use super::when::When;
+use crate::insight::page::commits;
 use crate::memory::activity::Judge;
 use crate::memory::line::{self, Meant};
 use crate::memory::rank::Near;
@@ -15,7 +16,7 @@ use crate::memory::recall::{Answer, Question, recall};
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
-use crate::store::{Hit, Keeps, Query, Snippet};
+use crate::store::{Hit, Keeps, Query, Snippet, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -102,9 +103,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         as_of: args.as_of.map(|when| when.end(ctx.now, ctx.zone)),
         ..Question::new(meant(args, typed.query, &reach, ctx), &reach.scope)
     };
-    let answer = recall(&ctx.reader()?, &question)?;
+    let store = ctx.reader()?;
+    let answer = recall(&store, &question)?;
     if ctx.out.json {
-        let list = answer.hits.iter().map(|hit| document(hit, &judge, ctx));
+        let list = answer
+            .hits
+            .iter()
+            .map(|hit| document(hit, &store, &judge, ctx));
         let list: Vec<Value> = list.collect::<Result<_>>()?;
         let body = json!({
             "loosened": answer.loosened,
@@ -233,7 +238,10 @@ fn marked(snippet: &Snippet, out: &Out) -> String {
     format!("{before}{}{after}", text.trim())
 }
 
-fn document(hit: &Hit, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
+fn document(hit: &Hit, store: &Store, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
+    let page = store.summary(&hit.session)?;
+    let commits = page.iter().flat_map(|page| commits(&page.episode.text));
+    let commits = commits.map(|(hash, subject)| json!({"hash": hash, "subject": subject}));
     let document = json!({
         "episode": hit.episode.to_string(),
         "session": hit.session,
@@ -253,6 +261,7 @@ fn document(hit: &Hit, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
         "score": hit.score,
         "confidence": hit.confidence,
         "folded": hit.folded,
+        "commits": commits.collect::<Vec<_>>(),
         "snippet": hit.snippet,
         "activity": activity::document(&judge.activity(&hit.activity)),
     });

@@ -113,11 +113,7 @@ fn answer(found: &Candidates, question: &Question<'_>, loosened: bool, rows: u64
     let ranked = rank(found, &question.near, question.query.limit, folds);
     Answer {
         loosened: loosened && !ranked.hits.is_empty(),
-        confidence: ranked
-            .hits
-            .iter()
-            .map(|hit| hit.confidence)
-            .fold(0.0, f64::max),
+        confidence: ranked.hits.first().map_or(0.0, |hit| hit.confidence),
         folded: ranked.hits.iter().map(|hit| hit.folded).sum(),
         hits: ranked.hits,
         reason: None,

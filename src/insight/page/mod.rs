@@ -13,6 +13,9 @@ use std::fmt::Write;
 /// What stands above a page.
 pub const HEADING: &str = "# Session Summary";
 
+/// The section that lists commits.
+const COMMITS: &str = "Commits";
+
 /// The page with its heading.
 pub fn page(summary: &Summary, profile: &str) -> String {
     format!("{HEADING}\n\n{}", body(summary, profile))
@@ -54,7 +57,7 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     section(&mut out, "Key Decisions", decisions.chain(told_decisions));
     section(&mut out, "Test Results", tests(summary, told));
     section(&mut out, "Files Modified", changes::files(summary, told));
-    section(&mut out, "Commits", bullets(&summary.commits, commit));
+    section(&mut out, COMMITS, bullets(&summary.commits, commit));
     let pulls = bullets(&summary.pull_requests, pull_request);
     section(&mut out, "Pull Requests", pulls);
     let tools = summary.mcp_tools_used.iter();
@@ -64,6 +67,23 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     section(&mut out, "Next Steps", steps.chain(said(&told.next_steps)));
     out
 }
+
+/// The commits that a page tells: hash (empty where nothing printed it) and subject.
+pub fn commits(body: &str) -> Vec<(&str, &str)> {
+    let heading = format!("## {COMMITS}");
+    let lines = body.lines().skip_while(|line| *line != heading).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with('#'));
+    let told = lines.filter_map(|line| line.strip_prefix("- "));
+    let told = told.map(|told| told.strip_suffix(PUSHED).unwrap_or(told));
+    told.map(|told| match told.split_once(' ') {
+        Some((hash, subject)) if hash.bytes().all(|b| b.is_ascii_hexdigit()) => (hash, subject),
+        _ => ("", told),
+    })
+    .collect()
+}
+
+/// Stands behind a commit that others have.
+const PUSHED: &str = " (pushed)";
 
 fn head(summary: &Summary, profile: &str) -> String {
     let mut out = format!("**Activity Profile**: {profile}\n");
@@ -159,7 +179,7 @@ pub fn commit(commit: &Commit) -> String {
         "" => String::new(),
         hash => format!("{hash} "),
     };
-    let pushed = if commit.pushed { " (pushed)" } else { "" };
+    let pushed = if commit.pushed { PUSHED } else { "" };
     format!("{hash}{}{pushed}", commit.subject)
 }
 

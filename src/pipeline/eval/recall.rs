@@ -4,12 +4,12 @@
 use super::{Figure, rows};
 use crate::memory::query;
 use crate::memory::rank::{CONFIDENT, Near};
-use crate::memory::recall::{Question, recall};
+use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::run::{Setup, run};
 use crate::pipeline::summarise::{Orders, summarise};
-use crate::store::{Access, Hit, Store};
+use crate::store::{Access, Store};
 use anyhow::Result;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -95,10 +95,10 @@ pub fn figures(asked: &[Asked], store: &Store) -> Result<Vec<Figure>> {
     Ok(all)
 }
 
-fn ask(store: &Store, asked: &Asked, reach: Reach) -> Result<Vec<Hit>> {
+fn ask(store: &Store, asked: &Asked, reach: Reach) -> Result<Answer> {
     let mut query = query::question(&asked.question, HITS);
     if query.terms.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Answer::default());
     }
     if reach == Reach::Project {
         query.project.clone_from(&asked.project);
@@ -110,7 +110,7 @@ fn ask(store: &Store, asked: &Asked, reach: Reach) -> Result<Vec<Hit>> {
         },
         ..Question::new(query, &Scope::All)
     };
-    Ok(recall(store, &question)?.hits)
+    Ok(recall(store, &question)?)
 }
 
 struct Measured {
@@ -133,10 +133,12 @@ impl Measured {
         }
     }
 
-    /// Counts what was shown: hits of at least the confidence `shows`.
-    fn count(&mut self, asked: &Asked, hits: &[Hit], shows: f64) {
+    /// Counts what was shown: nothing where the best hit has less than the confidence `shows`, else
+    /// all that have it.
+    fn count(&mut self, asked: &Asked, answer: &Answer, shows: f64) {
         let mut sessions: Vec<&str> = Vec::new();
-        for hit in hits.iter().filter(|hit| hit.confidence >= shows) {
+        let hits = answer.hits.iter().filter(|_| answer.confidence >= shows);
+        for hit in hits.filter(|hit| hit.confidence >= shows) {
             if !sessions.contains(&hit.session.as_str()) {
                 sessions.push(&hit.session);
             }
