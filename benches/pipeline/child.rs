@@ -27,14 +27,25 @@ pub const HELPER: &str = "--measure-a-child";
 
 /// Runs `sessionmill args…` with `HOME` as its home and nothing else of our environment.
 pub fn run(home: &Path, args: &[&str]) -> io::Result<Run> {
-    let output = Command::new(std::env::current_exe()?)
+    ask(home, args, "")
+}
+
+/// The same, with something on its standard input.
+pub fn ask(home: &Path, args: &[&str], input: &str) -> io::Result<Run> {
+    let mut helper = Command::new(std::env::current_exe()?)
         .arg(HELPER)
         .args(args)
         .env_clear()
         .env("HOME", home)
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .stdin(Stdio::null())
-        .output()?;
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if let Some(mut pipe) = helper.stdin.take() {
+        pipe.write_all(input.as_bytes())?;
+    }
+    let output = helper.wait_with_output()?;
     let problem = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         return Err(io::Error::other(format!(
@@ -61,6 +72,7 @@ pub fn helper(args: &[String]) -> io::Result<ExitCode> {
     let start = Instant::now();
     let output = Command::new(env!("CARGO_BIN_EXE_sessionmill"))
         .args(args)
+        .stdin(Stdio::inherit())
         .stderr(Stdio::inherit())
         .output()?;
     let wall = start.elapsed();

@@ -148,7 +148,7 @@ pub fn logs_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 const SESSION: &str = "5e551040-0000-4000-8000-000000000001";
 
 /// A home that has said yes, without logs.
-fn empty(root: &Path) -> io::Result<Home> {
+pub fn empty(root: &Path) -> io::Result<Home> {
     let state = root.join(".graphiti");
     fs::create_dir_all(&state)?;
     let yes = r#"{"version": "2.0.0", "session_tracking": {"enabled": true}}"#;
@@ -217,7 +217,8 @@ impl Home {
         Ok(())
     }
 
-    fn session_file(&mut self, session: &str) -> io::Result<BufWriter<File>> {
+    /// A log of Claude Code in the project `/home/ada/shop`.
+    pub fn session_file(&mut self, session: &str) -> io::Result<BufWriter<File>> {
         let folder = self.root.join(".claude/projects/-home-ada-shop");
         fs::create_dir_all(&folder)?;
         self.files += 1;

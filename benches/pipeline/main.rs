@@ -14,6 +14,7 @@ mod homes;
 mod kinds;
 mod limit;
 mod measure;
+mod recall;
 mod renumber;
 mod table;
 
@@ -33,7 +34,7 @@ pub struct Scale {
     pub files: usize,
     /// None of which is larger.
     pub file_bytes: u64,
-    /// That a graph is given.
+    /// That a graph is given, and that memory is asked for among.
     pub episodes: usize,
     /// Rounds of the limit and a cold run; the median counts.
     pub cold: usize,

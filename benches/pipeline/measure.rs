@@ -5,7 +5,7 @@ use crate::child::{self, Run};
 use crate::homes::{self, Home, logs_below};
 use crate::kinds::{self, Kinds};
 use crate::table::{Figure, judged, told};
-use crate::{MB, Scale, deliver, limit};
+use crate::{MB, Scale, deliver, limit, recall};
 use sessionmill::store::{Access, Store};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -34,6 +34,9 @@ pub fn all(scale: &Scale) -> io::Result<Vec<Figure>> {
 
     let home = homes::many(&corpus, &below("many"), scale.files, scale.file_bytes)?;
     idle(scale, &home, &mut figures)?;
+    std::fs::remove_dir_all(&home.root)?;
+
+    recall::measure(scale, &below("talks"), &mut figures)?;
     for figure in figures.iter_mut().filter(|_| !scale.judged) {
         figure.passed = None;
     }
@@ -254,7 +257,8 @@ fn short(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-fn median(runs: &mut [Run]) -> &Run {
+/// The one in the middle.
+pub fn median(runs: &mut [Run]) -> &Run {
     runs.sort_by_key(|run| run.wall);
     &runs[runs.len() / 2]
 }
@@ -267,7 +271,8 @@ fn rate(bytes_per_second: f64) -> String {
     format!("{:.0} MB/s", bytes_per_second / MB as f64)
 }
 
-fn milliseconds(run: &Run) -> String {
+/// `12.3 ms, CPU 10.1 ms`.
+pub fn milliseconds(run: &Run) -> String {
     let [wall, cpu] = [run.wall, run.cpu].map(|time| time.as_secs_f64() * 1e3);
     format!("{wall:.1} ms, CPU {cpu:.1} ms")
 }

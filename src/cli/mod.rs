@@ -2,6 +2,7 @@
 //! The world comes in through [`World`]; nothing below this floor looks at it.
 
 mod activity;
+mod agent_file;
 mod bar;
 mod canary;
 mod check;
@@ -17,6 +18,7 @@ mod enrich;
 mod eval;
 mod exit;
 mod forget;
+mod hooks;
 mod human;
 mod insights;
 mod keys;
@@ -28,6 +30,7 @@ mod out;
 mod places;
 mod plan;
 mod promote;
+mod recall;
 mod recap;
 mod redact;
 mod run;
@@ -36,6 +39,7 @@ mod schedule;
 mod search;
 mod sessions;
 mod setup;
+mod shell;
 mod show;
 mod sinks;
 mod standing;
@@ -121,6 +125,7 @@ enum Command {
     Search(search::Args),
     Show(show::Args),
     Sessions(sessions::Args),
+    Recall(recall::Args),
     Recap(recap::Args),
     Why(why::Args),
     Insights(insights::Args),
@@ -137,6 +142,7 @@ enum Command {
     Forget(forget::Args),
     Config(config::Args),
     Schedule(schedule::Args),
+    Hooks(hooks::Args),
     Store(store::Args),
 }
 
@@ -149,6 +155,7 @@ impl Command {
             Command::Search(args) => search::run(args, ctx),
             Command::Show(args) => show::run(args, ctx),
             Command::Sessions(args) => sessions::run(args, ctx),
+            Command::Recall(args) => recall::run(args, ctx),
             Command::Recap(args) => recap::run(args, ctx),
             Command::Why(args) => why::run(args, ctx),
             Command::Insights(args) => insights::run(args, ctx),
@@ -165,6 +172,7 @@ impl Command {
             Command::Forget(args) => forget::run(args, ctx),
             Command::Config(args) => config::run(args, ctx),
             Command::Schedule(args) => schedule::run(args, ctx),
+            Command::Hooks(args) => hooks::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
         }
     }
@@ -172,12 +180,16 @@ impl Command {
 
 /// Runs one command line (`argv[0]` is the program) and prints what comes of it.
 pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    let is_hook = recall::is_hook(&argv);
     let line = match read(argv, &world) {
         Ok(line) => line,
+        Err(_) if is_hook => return Exit::Done,
         Err(refused) => return explain(&refused, world),
     };
     let mut ctx = match Ctx::new(world, &line.switches) {
         Ok(ctx) => ctx,
+        Err(_) if is_hook => return Exit::Done,
         Err((mut out, error)) => return fail(&mut out, &error.into()),
     };
     let result = line

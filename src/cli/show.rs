@@ -4,7 +4,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::Style;
-use super::{activity, places, sessions};
+use super::{activity, places, sessions, shell};
 use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
@@ -301,17 +301,9 @@ fn resume(session: &Session) -> Option<String> {
     };
     Some(match &session.cwd {
         // Claude finds a session only from the directory that it was started in.
-        Some(cwd) => format!("cd {} && {command}", quoted(cwd)),
+        Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),
         None => command,
     })
-}
-
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    match path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', "'\\''")),
-    }
 }
 
 fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {

@@ -227,7 +227,8 @@ fn fresh(format: Format, whole: &Value) -> String {
     }
 }
 
-fn get<'a>(value: &'a Value, at: &[Step]) -> Option<&'a Value> {
+/// What stands there.
+pub(super) fn get<'a>(value: &'a Value, at: &[Step]) -> Option<&'a Value> {
     at.iter().try_fold(value, |value, step| match step {
         Step::Key(key) => value.get(key),
         Step::Index(i) => value.get(i),
@@ -246,7 +247,8 @@ fn put(value: &mut Value, at: &[Step], new: Value) {
     *value = new;
 }
 
-fn splice(text: &str, from: usize, to: usize, new: &str) -> String {
+/// The text with `new` in place of these bytes.
+pub(super) fn splice(text: &str, from: usize, to: usize, new: &str) -> String {
     [&text[..from], new, &text[to..]].concat()
 }
 

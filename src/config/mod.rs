@@ -8,6 +8,7 @@ pub mod edit;
 mod env;
 mod exclude;
 mod gate;
+pub mod hooks;
 mod layers;
 mod meant;
 mod memory;

@@ -86,6 +86,20 @@ fn main_of(top: &Path) -> Option<PathBuf> {
     }
 }
 
+/// The branch that the work tree around `dir` is on; `None` outside of one, and where it is on none.
+/// A few `stat`s and two short reads.
+pub fn branch(dir: &Path) -> Option<String> {
+    let top = top(dir)?;
+    let link = top.join(".git");
+    let folder = match link.is_file() {
+        true => top.join(read_short(&link)?.strip_prefix("gitdir:")?.trim()),
+        false => link,
+    };
+    let head = read_short(&folder.join("HEAD"))?;
+    let branch = head.trim().strip_prefix("ref: refs/heads/")?;
+    Some(branch.to_owned())
+}
+
 /// These files hold one path; what is longer is something else.
 const LINK_BYTES_MAX: u64 = 16 << 10;
 
@@ -161,6 +175,21 @@ mod tests {
         put(at("alone/.git/config"), "[core]\n\tbare = false\n");
         assert_eq!(remote(&at("alone")), None);
         assert_eq!(remote(&at("not there")), None);
+    }
+
+    #[test]
+    fn each_work_tree_is_on_its_own_branch() {
+        let world = tempfile::tempdir().unwrap();
+        let at = |p: &str| world.path().join(p);
+        put(at("repo/.git/HEAD"), "ref: refs/heads/main\n");
+        put(at("repo/.git/worktrees/x/HEAD"), "ref: refs/heads/fix/it\n");
+        let link = format!("gitdir: {}\n", at("repo/.git/worktrees/x").display());
+        put(at("x/.git"), &link);
+        put(at("detached/.git/HEAD"), "53bcd81\n");
+        assert_eq!(branch(&at("repo")).as_deref(), Some("main"));
+        assert_eq!(branch(&at("x")).as_deref(), Some("fix/it"));
+        assert_eq!(branch(&at("detached")), None);
+        assert_eq!(branch(world.path()), None);
     }
 
     #[test]

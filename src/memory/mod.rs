@@ -4,14 +4,18 @@
 //! files, and how an answer is printed.
 
 pub mod activity;
+pub mod beginning;
+pub mod block;
 pub mod groups;
 pub mod line;
 pub mod outcome;
+pub mod place;
 pub mod promote;
 pub mod provenance;
 pub mod query;
 pub mod rank;
 pub mod reasons;
 pub mod recall;
+pub mod remember;
 pub mod scope;
 pub mod summary;

@@ -33,7 +33,7 @@ pub fn question(text: &str, limit: u32) -> Query {
 /// A word as people mean it: its other forms will do.
 pub(super) fn loose(word: &str, prefix: bool) -> Term {
     let lower = word.to_lowercase();
-    let is_plain = !prefix && (word == lower || word[1..] == lower[1..]);
+    let is_plain = !prefix && (word.chars().skip(1).eq(lower.chars().skip(1)));
     Term {
         text: word.to_owned(),
         prefix,

@@ -43,6 +43,14 @@ pub fn people_words(agent: Agent, text: &str) -> Spoken<'_> {
     }
 }
 
+/// The ledger's reason for what agents were given by us.
+pub const OWN: &str = "own memory";
+
+/// Whether a machine's text, as it is or as JSON, has a memory block of ours. One scan.
+pub fn is_ours(text: &[u8]) -> bool {
+    memmem::find(text, b"<graphiti_memory").is_some()
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -313,6 +321,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn our_own_blocks_are_recognised_in_machines_text_too() {
+        let row = ROWS.iter().find(|row| is_ours(row.open.as_bytes()));
+        assert_eq!(row.map(Row::reason), Some(OWN));
+        assert!(is_ours(
+            br#"{"stdout":"{\"additionalContext\":\"<graphiti_memory>\\n- x"}"#
+        ));
+        assert!(!is_ours(b"what is graphiti_memory?"));
     }
 
     #[test]

@@ -56,12 +56,22 @@ impl Store {
     /// that is cut short, damaged in its first pages, another program's or a newer version's is an
     /// error either way, and stays as it is ([`Standing`]).
     pub fn open(path: &Path, access: Access) -> Result<Store> {
+        Store::open_patiently(path, access, BUSY_TIMEOUT)
+    }
+
+    /// The same to read, for somebody who can't wait: another process is waited for at most so long,
+    /// when opening and when reading.
+    pub fn open_within(path: &Path, patience: Duration) -> Result<Store> {
+        Store::open_patiently(path, Access::ReadOnly, patience)
+    }
+
+    fn open_patiently(path: &Path, access: Access, patience: Duration) -> Result<Store> {
         match (Standing::by_header(path), access) {
             (Standing::Current, _) => {}
             (Standing::Missing, Access::ReadWrite) => create(path)?,
             (standing, _) => return Err(refused(standing, path)),
         }
-        let mut store = Store::connect(path, access)?;
+        let mut store = Store::connect_patiently(path, access, patience)?;
         match (store.identify()?, access) {
             (Standing::Current, Access::ReadWrite) => store.migrate(SCHEMA_VERSION)?,
             (Standing::Current, Access::ReadOnly) => {}
@@ -73,9 +83,13 @@ impl Store {
 
     /// The file as it is, whatever it is.
     pub(super) fn connect(path: &Path, access: Access) -> Result<Store> {
+        Store::connect_patiently(path, access, BUSY_TIMEOUT)
+    }
+
+    fn connect_patiently(path: &Path, access: Access, patience: Duration) -> Result<Store> {
         let db = match access {
-            Access::ReadWrite => open_for_writing(path)?,
-            Access::ReadOnly => open_for_reading(path)?,
+            Access::ReadWrite => open_for_writing(path, patience)?,
+            Access::ReadOnly => open_for_reading(path, patience)?,
         };
         db.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         Ok(Store {
@@ -184,20 +198,20 @@ fn refused(standing: Standing, path: &Path) -> Error {
     standing.fault(path).unwrap_or_else(older)
 }
 
-fn open_for_writing(path: &Path) -> Result<Connection> {
+fn open_for_writing(path: &Path, patience: Duration) -> Result<Connection> {
     make_private(path).map_err(|error| {
         let message = format!("{}: {}", path.display(), error.kind());
         Error::new(ErrorKind::Store, message).hinted("check the permissions of the file")
     })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    connect(path, flags)
+    connect(path, flags, patience)
 }
 
-fn open_for_reading(path: &Path) -> Result<Connection> {
+fn open_for_reading(path: &Path, patience: Duration) -> Result<Connection> {
     // Where the file is write-protected, SQLite opens it for reading. Readers that may write put
     // the files beside it away when they leave; readers that may not would let them lie.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = connect(path, flags)?;
+    let db = connect(path, flags, patience)?;
     let has_room = db.query_row("PRAGMA schema_version", [], |_| Ok(()));
     if let Err(error) = has_room
         && is_without_room(&error)
@@ -220,13 +234,17 @@ fn is_without_room(error: &rusqlite::Error) -> bool {
 pub(super) fn open_unchanging(path: &Path) -> Result<Connection> {
     let uri = format!("file:{}?immutable=1", escaped(path));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    connect(Path::new(&uri), flags | OpenFlags::SQLITE_OPEN_URI)
+    connect(
+        Path::new(&uri),
+        flags | OpenFlags::SQLITE_OPEN_URI,
+        BUSY_TIMEOUT,
+    )
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
+fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connection> {
     let open = || -> rusqlite::Result<Connection> {
         let db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(BUSY_TIMEOUT)?;
+        db.busy_timeout(patience)?;
         // a plan is for all values: else SQLite plans again whenever one is bound
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(db)

@@ -27,6 +27,8 @@ pub struct Desk {
     pub pipe_is_broken: bool,
     /// What the person types when asked; `None`: nobody sits there.
     pub answers: Option<String>,
+    /// What comes through a pipe where nobody sits.
+    pub piped: String,
 }
 
 /// What a command left.
@@ -53,6 +55,7 @@ impl Desk {
             cwd: None,
             pipe_is_broken: false,
             answers: None,
+            piped: String::new(),
         }
     }
 
@@ -111,9 +114,10 @@ impl Desk {
             host: "desk".into(),
             cores: 2,
             stdin: Input {
-                from: Box::new(std::io::Cursor::new(
-                    self.answers.clone().unwrap_or_default(),
-                )),
+                from: Box::new(std::io::Cursor::new(match &self.answers {
+                    Some(typed) => typed.clone(),
+                    None => self.piped.clone(),
+                })),
                 terminal: self.answers.is_some(),
             },
             stdout: Output {

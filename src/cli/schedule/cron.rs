@@ -1,6 +1,7 @@
 //! The crontab block: our lines between two marks, put in and taken out without touching a byte of
 //! what else is there.
 
+use super::super::shell;
 use super::{Job, refused};
 use crate::host::process;
 use crate::model::error::{Error, ErrorKind};
@@ -21,11 +22,11 @@ pub fn block(job: &Job) -> String {
     let vars: String = job
         .vars
         .iter()
-        .map(|(name, value)| format!("{name}={} ", quoted(value)))
+        .map(|(name, value)| format!("{name}={} ", shell::word(value)))
         .collect();
-    let program = quoted(&job.program.to_string_lossy());
+    let program = shell::word(&job.program.to_string_lossy());
     // Cron takes a bare % for a newline, wherever it stands.
-    let command = format!("{program} run {}", quoted(&job.pipeline)).replace('%', "\\%");
+    let command = format!("{program} run {}", shell::word(&job.pipeline)).replace('%', "\\%");
     let nice = format!("{}nice", vars.replace('%', "\\%"));
     let (_, ours) = split(TEMPLATE);
     ours.unwrap_or_default()
@@ -111,15 +112,6 @@ fn crontab(args: &[&str], stdin: &str, vars: &Vars) -> io::Result<process::Finis
     let mut vars = vars.clone();
     vars.insert("LC_ALL".into(), "C".into());
     process::run("crontab", args, stdin, &vars)
-}
-
-/// One word for the shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]

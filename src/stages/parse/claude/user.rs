@@ -7,7 +7,7 @@ use super::message::Content;
 use super::{Line, Record, decode_raw, result};
 use crate::model::entry::{Entry, Fact, Via, What};
 use crate::model::source::Agent;
-use crate::rules::injected::{Spoken, people_words};
+use crate::rules::injected::{self, Spoken, people_words};
 use crate::rules::records;
 
 pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {
@@ -58,6 +58,9 @@ pub(super) fn attachment(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>)
         out,
         match &*kind {
             "queued_command" => queued(attachment),
+            kind if records::noise_attachment(kind) && injected::is_ours(attachment) => {
+                What::Noise(injected::OWN.into())
+            }
             kind if records::noise_attachment(kind) => What::Noise("attachment".into()),
             kind => What::Unknown(format!(
                 "attachment/{}",

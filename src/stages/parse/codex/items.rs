@@ -6,7 +6,7 @@ use super::session::{content, environment_cwd};
 use super::spans::Fields;
 use crate::model::entry::{Message, Telling, Via, What};
 use crate::model::source::Agent;
-use crate::rules::injected::{Spoken, people_words};
+use crate::rules::injected::{self, Spoken, people_words};
 
 /// A kind of response item that this version knows.
 pub(super) fn is_known(kind: &str) -> bool {
@@ -46,7 +46,11 @@ impl Record<'_> {
         match item.text("role").as_deref() {
             Some("assistant") => self.said(item),
             Some("user") => self.role_user(item),
-            Some("developer" | "system") => self.noise("injected"),
+            Some("developer" | "system") => {
+                let (texts, _) = content(item);
+                let own = texts.iter().any(|text| injected::is_ours(text.as_bytes()));
+                self.noise(if own { injected::OWN } else { "injected" });
+            }
             _ => self.push(What::Unknown("response_item/message/role".into())),
         }
     }

@@ -1,0 +1,357 @@
+//! `recall`: what earlier sessions say about a question, or about what an agent's hook hands over.
+//!
+//! Whatever goes wrong, whoever waits for the answer goes on without it (002-018): no block, exit 0,
+//! and why in the day's log. The whole answer is found by a thread that is not waited for longer than
+//! `graphiti.recall.timeout_ms` after the program's start.
+
+mod hook;
+
+use super::ctx::Ctx;
+use super::exit::{self, Exit};
+use super::runlog;
+use crate::config::{self, RecallLimits};
+use crate::memory::beginning::{Begins, beginning};
+use crate::memory::block::{Block, Fact, block};
+use crate::memory::place::Place;
+use crate::memory::remember::{Asked, remember};
+use crate::model::error::Error;
+use crate::model::scope::MemoryScope;
+use crate::model::source::Agent;
+use crate::rules::directives::wants_global;
+use crate::rules::injected::{Spoken, people_words};
+use crate::store::Store;
+use anyhow::Result;
+use hook::{Call, Event};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// What earlier sessions say about a question, in one block for an agent
+///
+/// The question is an argument or comes on standard input. Nothing is printed where memory has nothing
+/// certain enough to say, or anything goes wrong: the log in ~/.graphiti/logs says why.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// What is asked
+    #[arg(value_name = "QUESTION")]
+    question: Vec<String>,
+    /// Answer an agent's hook: its JSON comes on standard input
+    #[arg(long, value_name = "AGENT", value_parser = agent, conflicts_with_all = ["question", "json"])]
+    hook: Option<Agent>,
+    /// Ask only this memory: session, workspace, global
+    /// [default: graphiti.recall.scopes of the settings]
+    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    scope: Vec<MemoryScope>,
+    /// The project that asks: a path [default: the present directory's]
+    #[arg(long, value_name = "PATH")]
+    project: Option<PathBuf>,
+    /// The session that asks: its id
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+}
+
+fn agent(word: &str) -> Result<Agent, String> {
+    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+}
+
+fn scope(word: &str) -> Result<MemoryScope, String> {
+    MemoryScope::parse(word).ok_or_else(|| "write session, workspace or global".into())
+}
+
+/// Whether a command line comes from an agent's hook: an agent takes exit 2 for a veto, so that even
+/// a line that isn't understood has to end well.
+pub fn is_hook(argv: &[OsString]) -> bool {
+    let word = |nth: usize| argv.get(nth).and_then(|word| word.to_str());
+    let hook = |word: &OsString| word.to_str().is_some_and(|word| word.starts_with("--hook"));
+    word(1) == Some("recall") && argv.iter().any(hook)
+}
+
+/// Prints a block, or says nothing.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let answer = match args.hook {
+        Some(_) => answer_hook(args, ctx),
+        None => answer_person(args, ctx),
+    };
+    match answer {
+        Ok(()) => {}
+        Err(error) if exit::is_broken_pipe(&error) => {}
+        Err(error) if args.hook.is_none() && wrong_question(&error) => return Err(error),
+        Err(error) => go_on_without(&error, args, ctx)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The one thing that a person, who can type again, is told with an exit code.
+const NO_QUESTION: &str = "nothing was asked";
+
+fn wrong_question(error: &anyhow::Error) -> bool {
+    exit::typed(error).is_some_and(|error| error.message == NO_QUESTION)
+}
+
+/// Notes why there is no block; where a person waits, they are told too.
+fn go_on_without(error: &anyhow::Error, args: &Args, ctx: &mut Ctx) -> Result<()> {
+    let why = format!("{error:#}");
+    if ctx.home.dir.is_dir() {
+        // Where even this fails, nobody is left to tell it to.
+        let _ = runlog::append(
+            &ctx.home.logs(),
+            ctx.now,
+            ctx.zone,
+            &format!("recall: {why}"),
+        );
+    }
+    if args.hook.is_some() {
+        return Ok(());
+    }
+    let hint = exit::typed(error).and_then(|error| error.hint.clone());
+    if ctx.out.json {
+        return document(&[], None, Some(&why), ctx);
+    }
+    ctx.out.note(format!("no memory: {why}"))?;
+    hint.map_or(Ok(()), |hint| ctx.out.note(format!("hint: {hint}")))
+}
+
+fn answer_person(args: &Args, ctx: &mut Ctx) -> Result<()> {
+    let question = question(args, ctx)?;
+    let cwd = match &args.project {
+        Some(path) if path != Path::new(".") => ctx.env.cwd.join(path),
+        _ => ctx.env.cwd.clone(),
+    };
+    let wish = Wish {
+        cwd,
+        session: args.session.clone(),
+        by_hook: false,
+        scopes: args.scope.clone(),
+        event: Event::Prompt(question),
+    };
+    let given = give(&wish, ctx)?;
+    let facts = given.as_ref().map_or(&[][..], |block| &block.facts);
+    let text = given.as_ref().map(|block| block.text.as_str());
+    if ctx.out.json {
+        return document(facts, text, None, ctx);
+    }
+    match text {
+        Some(text) => ctx.out.line(text),
+        None => ctx.out.note("nothing is certain enough"),
+    }
+}
+
+fn question(args: &Args, ctx: &mut Ctx) -> Result<String> {
+    let mut question = args.question.join(" ");
+    if question.is_empty() && !ctx.stdin.terminal {
+        ctx.stdin.from.read_to_string(&mut question)?;
+    }
+    if question.trim().is_empty() {
+        let error = Error::usage(NO_QUESTION);
+        return Err(error.hinted("sessionmill recall why redis").into());
+    }
+    Ok(question)
+}
+
+fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
+    let call = Call::read(&mut ctx.stdin.from).map_err(anyhow::Error::msg)?;
+    let Some(event) = call.event() else {
+        return Ok(());
+    };
+    let event = match event {
+        Event::Prompt(text) => match typed(args.hook.unwrap_or(Agent::Claude), &text) {
+            Some(words) => Event::Prompt(words),
+            None => return Ok(()),
+        },
+        other => other,
+    };
+    if let Some(cwd) = call
+        .cwd
+        .as_deref()
+        .filter(|cwd| Path::new(cwd).is_absolute())
+    {
+        // The settings of the project that asks count, wherever the hook was started.
+        ctx.env.cwd = cwd.into();
+    }
+    let wish = Wish {
+        cwd: ctx.env.cwd.clone(),
+        session: call.session_id.clone(),
+        by_hook: true,
+        scopes: args.scope.clone(),
+        event,
+    };
+    match give(&wish, ctx)? {
+        Some(block) => ctx.out.line(call.answer(&block.text)),
+        None => Ok(()),
+    }
+}
+
+/// What of a prompt is a person's; `None`: it is an order to the agent's program or a machine's text.
+fn typed(agent: Agent, prompt: &str) -> Option<String> {
+    match people_words(agent, prompt) {
+        Spoken::Words(words) if !words.starts_with('/') => Some(words.into_owned()),
+        Spoken::Words(_) | Spoken::Machine(_) => None,
+    }
+}
+
+/// Who asks what.
+struct Wish {
+    cwd: PathBuf,
+    session: Option<String>,
+    by_hook: bool,
+    scopes: Vec<MemoryScope>,
+    event: Event,
+}
+
+/// The block for a wish; `None`: there is nothing to say. Gated first: recall may be switched off, the
+/// project not trusted.
+fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
+    let loaded = match wish.by_hook {
+        true => config::load(&ctx.env)?, // an agent can't do anything about warnings
+        false => ctx.settings()?,
+    };
+    let limits = loaded.here.memory.recall.clone();
+    let place = Place::of(&wish.cwd);
+    place.gate(&loaded, &ctx.env)?;
+    let own = loaded.for_project(Path::new(&place.root));
+    let shown = own.is_ok_and(|(config, _)| config.include_project_path);
+    let shows_paths = (shown && loaded.here.include_project_path)
+        .then(|| ctx.env.home.to_string_lossy().into_owned());
+    let trusted = loaded.here.trusted_namespaces.clone();
+    let user = loaded.here.memory.user_key();
+    let user = user.map(|key| MemoryScope::Global.group(key)).ok();
+    let about = About {
+        place,
+        trusted,
+        user,
+        shows_paths,
+    };
+    let task = task(wish, &limits, about);
+    if let (Task::Begins(_), false) = (&task, limits.scopes.contains(&MemoryScope::Workspace)) {
+        return Ok(None);
+    }
+    let left = u64::from(limits.timeout_ms).saturating_sub(ctx.elapsed_ms());
+    let left = Duration::from_millis(left);
+    let path = ctx.home.store();
+    let work = move || -> Result<Option<Block>, Error> {
+        let store = Store::open_within(&path, left)?;
+        let facts = match task {
+            Task::Begins(begins) => beginning(&store, &begins),
+            Task::Asked(asked) => remember(&store, &asked),
+        }?;
+        Ok(block(facts, &limits))
+    };
+    in_time(left, work)
+}
+
+/// What the store is asked.
+enum Task {
+    Begins(Begins),
+    Asked(Asked),
+}
+
+/// Who asks from where.
+struct About {
+    place: Place,
+    trusted: Option<Vec<String>>,
+    /// The group of their own memories.
+    user: Option<String>,
+    shows_paths: Option<String>,
+}
+
+fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
+    match &wish.event {
+        Event::Begins => Task::Begins(Begins {
+            session: wish.session.clone(),
+            place: about.place,
+            trusted: about.trusted,
+            shows_paths: about.shows_paths,
+        }),
+        Event::Prompt(question) => Task::Asked(Asked {
+            scopes: scopes(wish, question, limits),
+            question: question.clone(),
+            session: wish.session.clone(),
+            by_hook: wish.by_hook,
+            place: about.place,
+            trusted: about.trusted,
+            user: about.user,
+            limit: limits.max_results as usize,
+            shows_paths: about.shows_paths,
+        }),
+    }
+}
+
+/// Those that were named, else the settings' (D37).
+fn scopes(wish: &Wish, question: &str, limits: &RecallLimits) -> BTreeSet<MemoryScope> {
+    if !wish.scopes.is_empty() {
+        return wish.scopes.iter().copied().collect();
+    }
+    let mut scopes = limits.scopes.clone();
+    if limits.adds_global && wants_global(question) {
+        scopes.insert(MemoryScope::Global);
+    }
+    scopes
+}
+
+/// What `work` gives, if it is there in time. What comes later is nobody's, and a panic breaks off
+/// nothing but the work.
+fn in_time<T: Send + 'static>(
+    left: Duration,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T> {
+    let (done, answer) = channel();
+    std::thread::Builder::new()
+        .name("recall".into())
+        .spawn(move || done.send(work()))?;
+    match answer.recv_timeout(left) {
+        Ok(given) => Ok(given?),
+        Err(RecvTimeoutError::Timeout) => {
+            anyhow::bail!("no answer within graphiti.recall.timeout_ms")
+        }
+        Err(RecvTimeoutError::Disconnected) => anyhow::bail!("it broke off"),
+    }
+}
+
+fn document(facts: &[Fact], text: Option<&str>, reason: Option<&str>, ctx: &mut Ctx) -> Result<()> {
+    let list: Vec<Value> = facts.iter().map(fact_document).collect();
+    let body = json!({
+        "block": text,
+        "facts": list,
+        "reason": reason,
+        "took_ms": ctx.elapsed_ms(),
+    });
+    ctx.out.document("recall", body)
+}
+
+fn fact_document(fact: &Fact) -> Value {
+    let source = fact.source.as_ref();
+    let session = source.and_then(|source| source.session.as_ref());
+    json!({
+        "text": fact.text,
+        "scope": fact.scope.as_str(),
+        "session": session.map(|(_, id)| id),
+        "agent": session.map(|(agent, _)| agent.as_str()),
+        "episode": source.map(|source| source.episode.to_string()),
+        "at": source.and_then(|source| source.at).map(|at| at.rfc3339_millis()),
+        "path": source.and_then(|source| source.path.as_ref()),
+        "lines": source.map(|source| [source.lines.0, source.lines.1]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_is_late_or_breaks_off_is_gone_without() {
+        let second = Duration::from_secs(60);
+        assert_eq!(in_time(second, || Ok(7)).unwrap(), 7);
+        let (open, wait) = channel::<()>();
+        let late = in_time(Duration::from_millis(1), move || {
+            let _ = wait.recv();
+            Ok(7)
+        });
+        assert!(late.unwrap_err().to_string().contains("timeout_ms"));
+        drop(open);
+        let broken = in_time(second, || -> Result<u8, Error> { panic!("on purpose") });
+        assert_eq!(broken.unwrap_err().to_string(), "it broke off");
+    }
+}

@@ -1,0 +1,150 @@
+//! Settings of the shapes that people have (`fixtures/hooks`): what we put in comes out again, and
+//! nothing else moves.
+
+use super::*;
+use std::fs;
+
+const COMMAND: &str = "/usr/local/bin/sessionmill recall --hook ";
+
+fn command(agent: Agent) -> String {
+    format!("{COMMAND}{}", agent.as_str())
+}
+
+/// Every sample with its agent.
+fn samples() -> Vec<(Agent, PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hooks");
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let sample = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let agent = Agent::parse(name.split('-').next().unwrap()).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        (agent, path, text)
+    };
+    let samples: Vec<_> = files.map(sample).collect();
+    assert!(samples.len() >= 12);
+    samples
+}
+
+#[test]
+fn what_is_put_in_comes_out_byte_for_byte() {
+    for (agent, path, text) in samples() {
+        let name = path.display();
+        let with = with(&path, Some(&text), agent, &command(agent)).unwrap();
+        let hooks = ours(&path, &with, agent).unwrap();
+        let events: Vec<&str> = hooks.iter().map(|hook| hook.event.as_str()).collect();
+        assert_eq!(events, ["SessionStart", "UserPromptSubmit"], "{name}");
+        assert!(hooks.iter().all(|hook| hook.command == command(agent)));
+        assert_eq!(
+            without(&path, &with, agent).unwrap(),
+            Some(text),
+            "{name}\n{with}"
+        );
+    }
+}
+
+#[test]
+fn a_second_time_changes_nothing_and_a_moved_program_only_its_path() {
+    for (agent, path, text) in samples() {
+        let once = with(&path, Some(&text), agent, &command(agent)).unwrap();
+        let twice = with(&path, Some(&once), agent, &command(agent)).unwrap();
+        assert_eq!(once, twice, "{}", path.display());
+        let moved = format!(
+            "'/opt/my tools/sessionmill' recall --hook {}",
+            agent.as_str()
+        );
+        let elsewhere = with(&path, Some(&once), agent, &moved).unwrap();
+        let same = elsewhere.replace(&moved, &command(agent));
+        assert_eq!(same, once, "{}", path.display());
+    }
+}
+
+#[test]
+fn what_others_wrote_stands_as_it_stood() {
+    for (agent, path, text) in samples() {
+        let with = with(&path, Some(&text), agent, &command(agent)).unwrap();
+        let mut rest = with.as_str();
+        for line in text.lines().filter(|line| line.trim().len() > 2) {
+            let words = line.trim().trim_end_matches(['}', ']', ',']).trim_end();
+            let at = rest.find(words);
+            assert!(at.is_some(), "{}: {words}\n{with}", path.display());
+            rest = &rest[at.unwrap()..];
+        }
+    }
+}
+
+#[test]
+fn a_file_of_ours_alone_goes_as_it_came() {
+    let file = Path::new("/home/ada/.claude/settings.json");
+    let text = with(file, None, Agent::Claude, &command(Agent::Claude)).unwrap();
+    insta::assert_snapshot!("fresh", text);
+    assert_eq!(without(file, &text, Agent::Claude), Ok(None));
+    // the agent writes its settings again in its own way, with more in them
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    value["model"] = "opus".into();
+    let theirs = serde_json::to_string_pretty(&value).unwrap();
+    let left = without(file, &theirs, Agent::Claude).unwrap().unwrap();
+    assert_eq!(left, "{\n  \"model\": \"opus\"\n}");
+}
+
+#[test]
+fn an_entry_that_somebody_put_beside_ours_stays() {
+    let file = Path::new("/home/ada/.claude/settings.json");
+    let text = with(file, None, Agent::Claude, &command(Agent::Claude)).unwrap();
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    let beside = json!({"type": "command", "command": "date"});
+    let hooks = value["hooks"]["SessionStart"][0]["hooks"].as_array_mut();
+    hooks.unwrap().push(beside.clone());
+    let left = without(file, &format!("{value:#}"), Agent::Claude).unwrap();
+    let left: Value = serde_json::from_str(&left.unwrap()).unwrap();
+    let group = json!({"matcher": "startup|clear", "hooks": [beside]});
+    assert_eq!(left, json!({"hooks": {"SessionStart": [group]}}));
+}
+
+#[test]
+fn one_agents_entries_are_not_the_others() {
+    let file = Path::new("/home/ada/.codex/hooks.json");
+    let text = with(file, None, Agent::Codex, &command(Agent::Codex)).unwrap();
+    assert_eq!(ours(file, &text, Agent::Claude), Ok(vec![]));
+    assert_eq!(without(file, &text, Agent::Claude), Ok(Some(text)));
+    for (line, wants) in [
+        ("sessionmill recall --hook claude", true),
+        (
+            "SESSIONMILL_HOME='/a b' \"/x y/sessionmill\" recall --hook claude ",
+            true,
+        ),
+        ("sessionmill recall --hook claude; date", false),
+        ("othermill recall --hook claude", false),
+        ("sessionmill run", false),
+    ] {
+        assert_eq!(is_ours(line, Agent::Claude), wants, "{line}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_refused_with_its_place() {
+    let file = Path::new("/home/ada/.claude/settings.json");
+    for (text, place) in [
+        ("{\n  // mine\n  \"model\": \"opus\"\n}", "settings.json:2:"),
+        ("{\"model\": \"opus\",}", "settings.json:1:"),
+        ("", "settings.json:1:"),
+        ("[]", "settings.json:1:"),
+        ("{\n\"hooks\": []}", "settings.json:2: `hooks`"),
+        ("{\n\"hooks\": \"none\"}", "settings.json:2: `hooks`"),
+        ("{\n\"hooks\": null}", "settings.json:2: `hooks`"),
+        (
+            "{\n\n\"hooks\": {\"SessionStart\": {}}}",
+            "settings.json:3: `hooks`",
+        ),
+        ("{\"hooks\": {}, \"hooks\": {}}", "settings.json:1:"),
+    ] {
+        let error = with(file, Some(text), Agent::Claude, &command(Agent::Claude)).unwrap_err();
+        assert!(error.message.contains(place), "{text}: {}", error.message);
+        assert!(
+            error
+                .hint
+                .is_some_and(|hint| hint.contains("mend the file") || hint.contains("mend it"))
+        );
+    }
+}

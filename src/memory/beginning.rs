@@ -1,0 +1,183 @@
+//! What a session that begins is told of its project: what the last one came to, what it left open,
+//! and the branch. Knows which sessions say something; refuses to judge them (`insight`).
+
+use super::block::{Fact, Source};
+use super::place::Place;
+use super::remember::below_home;
+use super::summary::summary_of;
+use crate::model::error::Error;
+use crate::model::scope::MemoryScope;
+use crate::model::summary::{Outcome, Sourced, Summary, Told};
+use crate::store::{Found, SessionRow, Store, Telling};
+
+/// Who begins, and where.
+#[derive(Clone, Debug)]
+pub struct Begins {
+    /// The session that begins: what it says of itself is not news to it.
+    pub session: Option<String>,
+    /// Where it works.
+    pub place: Place,
+    /// `trusted_namespaces`.
+    pub trusted: Option<Vec<String>>,
+    /// Paths of logs are told, those in this folder as `~`.
+    pub shows_paths: Option<String>,
+}
+
+/// Sessions that are looked at for one that says something. More: a project of a hundred greetings
+/// costs a hundred looks.
+const SESSIONS_MAX: u32 = 8;
+
+/// Text of a session that is read: its beginning and its end. More: the session waits longer.
+const TEXT_BYTES_MAX: u64 = 96 << 10;
+
+/// Open ends that are told.
+const OPEN_MAX: usize = 5;
+
+/// Commits that are told, the last ones.
+const COMMITS_MAX: usize = 3;
+
+/// What is known of the project's last session, most important first; nothing where no stored session
+/// says anything. Reads one session's ends.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn beginning(store: &Store, begins: &Begins) -> Result<Vec<Fact>, Error> {
+    let trusted = begins.trusted.as_deref();
+    for row in store.sessions(&begins.place.sessions(trusted, SESSIONS_MAX))? {
+        if begins.session.as_ref() == Some(&row.session.id) {
+            continue;
+        }
+        let (episodes, _) = store.chunks(&row.session.id, TEXT_BYTES_MAX)?;
+        let mut summary = match store.telling(&row.session.id)? {
+            Some(Telling::Told(told)) => *told,
+            _ => summary_of(store, &episodes)?,
+        };
+        let hides = begins.shows_paths.is_none();
+        summary.shorten_paths(&row.session.project_path, hides);
+        let facts = Last {
+            row: &row,
+            episodes: &episodes,
+            begins,
+        }
+        .facts(&summary);
+        if !facts.is_empty() {
+            return Ok(facts);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The session that is told of.
+struct Last<'l> {
+    row: &'l SessionRow,
+    episodes: &'l [Found],
+    begins: &'l Begins,
+}
+
+impl Last<'_> {
+    fn facts(&self, summary: &Summary) -> Vec<Fact> {
+        let nothing = Told::default();
+        let told = summary.told.as_ref().unwrap_or(&nothing);
+        let mut facts: Vec<Fact> = self.came_to(summary, told).into_iter().collect();
+        let steps = summary
+            .next_steps
+            .iter()
+            .map(|step| self.at(step, &step.what));
+        let more = told.next_steps.iter().map(|step| self.whole(step.clone()));
+        facts.extend(steps.chain(more).take(OPEN_MAX).map(|mut fact| {
+            fact.text.insert_str(0, "Left open: ");
+            fact
+        }));
+        let skipped = summary.commits.len().saturating_sub(COMMITS_MAX);
+        for commit in &summary.commits[skipped..] {
+            let text = format!("Committed {} {}", commit.what.hash, commit.what.subject);
+            facts.push(self.at(commit, &text));
+        }
+        if !facts.is_empty() {
+            facts.extend(self.branch());
+        }
+        facts
+    }
+
+    /// What it was for and how it ended; `None` where nobody asked for anything.
+    fn came_to(&self, summary: &Summary, told: &Told) -> Option<Fact> {
+        let objective = summary.objective.as_ref();
+        let what = match told.objective.as_str() {
+            "" => objective?.what.as_str(),
+            model => model,
+        };
+        let outcome = summary.outcome.or(told.outcome);
+        let outcome = outcome.map_or("", |outcome| match outcome {
+            Outcome::Completed => " (completed)",
+            Outcome::Blocked => " (blocked)",
+            Outcome::InProgress => " (in progress)",
+            Outcome::Abandoned => " (abandoned)",
+        });
+        let result = summary.result.as_ref();
+        let result = result.map_or(String::new(), |result| format!(" → {}", result.what));
+        let text = format!("The last session{outcome}: {what}{result}");
+        Some(match objective {
+            Some(objective) => self.at(objective, &text),
+            None => self.whole(text),
+        })
+    }
+
+    /// The branch that is checked out, and the session's where that was another one.
+    fn branch(&self) -> Option<Fact> {
+        let branch = self.begins.place.branch.as_ref()?;
+        let was = self.row.session.branch.as_ref();
+        let was = was.filter(|was| *was != branch && !was.is_empty());
+        let was = was.map_or(String::new(), |was| format!("; that session was on {was}"));
+        Some(Fact {
+            text: format!("Now on branch {branch}{was}"),
+            scope: MemoryScope::Workspace,
+            source: None,
+        })
+    }
+
+    /// A fact with the line that tells it.
+    fn at<T>(&self, told: &Sourced<T>, text: &str) -> Fact {
+        let teller = self
+            .episodes
+            .iter()
+            .find(|found| found.episode.id == told.episode);
+        match teller {
+            Some(found) => self.fact(text.to_owned(), found, (told.line, told.line)),
+            None => self.whole(text.to_owned()),
+        }
+    }
+
+    /// A fact that the session as a whole tells.
+    fn whole(&self, text: String) -> Fact {
+        match self.episodes.first() {
+            Some(found) => {
+                let last = self
+                    .episodes
+                    .iter()
+                    .map(|found| found.episode.lines.1)
+                    .max();
+                self.fact(text, found, (1, last.unwrap_or(1)))
+            }
+            None => Fact {
+                text,
+                scope: MemoryScope::Workspace,
+                source: None,
+            },
+        }
+    }
+
+    fn fact(&self, text: String, found: &Found, lines: (u64, u64)) -> Fact {
+        let home = self.begins.shows_paths.as_deref();
+        Fact {
+            text,
+            scope: MemoryScope::Workspace,
+            source: Some(Source {
+                session: Some((self.row.session.agent, self.row.session.id.clone())),
+                episode: found.episode.id,
+                at: self.row.session.facts.ended.or(found.episode.valid_at),
+                path: home.map(|home| below_home(&found.path, home)),
+                lines,
+            }),
+        }
+    }
+}

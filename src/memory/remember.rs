@@ -1,0 +1,218 @@
+//! What earlier sessions and people say about a prompt, as facts. Knows scopes and when to be silent;
+//! refuses to rank (`recall`) and to know what a block looks like (`block`).
+
+use super::block::{Fact, Source};
+use super::groups::workspace_key_now;
+use super::place::Place;
+use super::query::question;
+use super::rank::{CONFIDENT, Near};
+use super::recall::{Question, recall};
+use super::scope::Scope;
+use crate::model::episode::EpisodeSource;
+use crate::model::error::Error;
+use crate::model::scope::MemoryScope;
+use crate::store::{Hit, MemoryState, Query, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// What is asked, and where.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// In a person's words.
+    pub question: String,
+    /// The session that asks.
+    pub session: Option<String>,
+    /// It asks by itself: what it said since it was last compacted is still before it.
+    pub by_hook: bool,
+    /// Where it works.
+    pub place: Place,
+    /// `trusted_namespaces`.
+    pub trusted: Option<Vec<String>>,
+    /// The group of the user's own memories; `None`: nobody said who the user is.
+    pub user: Option<String>,
+    /// Which memories are asked.
+    pub scopes: BTreeSet<MemoryScope>,
+    /// Facts that are wanted.
+    pub limit: usize,
+    /// Paths of logs are told, those in this folder as `~`.
+    pub shows_paths: Option<String>,
+}
+
+/// Facts about it: what people promoted, then what sessions say, the best first; none where nothing is
+/// certain enough. A few ms over ten thousand episodes.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn remember(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
+    let mut facts = promoted(store, asked)?;
+    if asked.scopes.contains(&MemoryScope::Session) {
+        facts.extend(own(store, asked)?);
+    }
+    if asked.scopes.contains(&MemoryScope::Workspace) {
+        facts.extend(project(store, asked)?);
+    }
+    let mut seen = BTreeSet::new();
+    facts.retain(|fact| seen.insert(fact.source.as_ref().map(|source| source.episode)));
+    facts.truncate(asked.limit);
+    Ok(facts)
+}
+
+/// More than is wanted: some are left out.
+const SPARE: u32 = 16;
+
+/// The question, of which nothing says yet where it is asked.
+fn query(asked: &Asked) -> Query {
+    let limit = u32::try_from(asked.limit).unwrap_or(u32::MAX);
+    question(&asked.question, limit.saturating_add(SPARE))
+}
+
+/// What is certain enough to be told to somebody who didn't ask for it.
+fn certain(store: &Store, query: Query, whose: &Scope, asked: &Asked) -> Result<Vec<Hit>, Error> {
+    if query.terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let near = Near {
+        project: Some(asked.place.root.clone()),
+        ..Near::default()
+    };
+    let question = Question {
+        near,
+        ..Question::new(query, whose)
+    };
+    let mut hits = recall(store, &question)?.hits;
+    hits.retain(|hit| hit.confidence >= CONFIDENT);
+    Ok(hits)
+}
+
+/// What the session that asks said and has no longer before it.
+fn own(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
+    let Some(id) = &asked.session else {
+        return Ok(Vec::new());
+    };
+    if asked.by_hook && !is_compacted(store, id)? {
+        return Ok(Vec::new());
+    }
+    let query = Query {
+        session: Some(id.clone()),
+        ..query(asked)
+    };
+    let hits = certain(store, query, &Scope::All, asked)?.into_iter();
+    let own = hits.filter(|hit| hit.session == *id);
+    Ok(own
+        .map(|hit| told(hit, MemoryScope::Session, asked))
+        .collect())
+}
+
+/// Whether a session lost sight of its beginning.
+fn is_compacted(store: &Store, session: &str) -> Result<bool, Error> {
+    let row = store.session(session)?;
+    Ok(row.is_some_and(|row| row.session.facts.compactions > 0))
+}
+
+/// What other sessions of the project said.
+fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
+    let query = Query {
+        project: asked.place.project(),
+        not_sources: CURATED.to_vec(),
+        ..query(asked)
+    };
+    let whose = asked.place.scope(asked.trusted.as_deref());
+    let hits = certain(store, query, &whose, asked)?.into_iter();
+    let others = hits.filter(|hit| asked.session.as_ref() != Some(&hit.session));
+    Ok(others
+        .map(|hit| told(hit, MemoryScope::Workspace, asked))
+        .collect())
+}
+
+/// Sources of what was not cut from a log.
+const CURATED: [EpisodeSource; 2] = [EpisodeSource::Text, EpisodeSource::Message];
+
+/// Memories that are looked at. More: slower; fewer: those of other projects crowd ours out.
+const MEMORIES_MAX: u32 = 200;
+
+/// What was promoted for the user, for the project, or in the session that asks.
+fn promoted(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
+    let kept = groups(store, asked)?;
+    if kept.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = Query {
+        sources: vec![EpisodeSource::Text],
+        limit: MEMORIES_MAX,
+        ..query(asked)
+    };
+    let hits = certain(store, query, &Scope::All, asked)?.into_iter();
+    let ours = hits.filter_map(|hit| Some((*kept.get(&hit.episode)?, hit)));
+    Ok(ours
+        .map(|(scope, hit)| Fact {
+            text: hit.snippet.text.clone(),
+            scope,
+            source: Some(Source {
+                session: None,
+                episode: hit.episode,
+                at: hit.valid_at,
+                path: None,
+                lines: (0, 0),
+            }),
+        })
+        .collect())
+}
+
+/// The memories that may answer: those in a group of the scopes that are asked.
+fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, Error> {
+    let rows = store.memories(&[MemoryState::Kept])?;
+    if rows.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let key = workspace_key_now(store, &asked.place.namespace(), &asked.place.root)?;
+    let workspace = MemoryScope::Workspace.group(&key);
+    let may = rows.into_iter().filter_map(|row| {
+        let scope = MemoryScope::parse(&row.scope)?;
+        let group = row.kept.map(|kept| kept.group);
+        let is_ours = match scope {
+            MemoryScope::Session => row.session.is_some() && row.session == asked.session,
+            MemoryScope::Workspace => group.as_ref() == Some(&workspace),
+            MemoryScope::Global => asked.user.is_some() && group == asked.user,
+        };
+        (is_ours && asked.scopes.contains(&scope)).then_some((row.id, scope))
+    });
+    Ok(may.collect())
+}
+
+/// What an episode says.
+fn told(hit: Hit, scope: MemoryScope, asked: &Asked) -> Fact {
+    let snippet = &hit.snippet;
+    // A page's headings and emphasis say nothing on one line.
+    let told = snippet.text.replace("**", "").replace("## ", "");
+    let (before, after) = (dots(snippet.cut_before), dots(snippet.cut_after));
+    let told = format!("{before}{}{after}", told.trim());
+    let title = hit.session_title.as_deref().unwrap_or(&hit.title);
+    let text = match told.contains(title) || title.is_empty() {
+        true => told,
+        false => format!("{title}: {told}"),
+    };
+    let home = asked.shows_paths.as_deref();
+    Fact {
+        text,
+        scope,
+        source: Some(Source {
+            session: Some((hit.agent, hit.session)),
+            episode: hit.episode,
+            at: hit.valid_at,
+            path: home.map(|home| below_home(&hit.path, home)),
+            lines: hit.lines,
+        }),
+    }
+}
+
+fn dots(cut: bool) -> &'static str {
+    if cut { "…" } else { "" }
+}
+
+/// A path in the home directory from there.
+pub(super) fn below_home(path: &str, home: &str) -> String {
+    match path.strip_prefix(home) {
+        Some(below) if below.starts_with('/') && !home.is_empty() => format!("~{below}"),
+        _ => path.to_owned(),
+    }
+}
