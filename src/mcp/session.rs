@@ -163,7 +163,7 @@ pub fn judge(here: &Here) -> Result<Judge, Error> {
     Ok(Judge {
         classifier,
         min_strength: scoring.min_strength,
-        manual: scoring.manual.clone(),
+        manual: scoring.manual,
     })
 }
 
