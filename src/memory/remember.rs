@@ -51,8 +51,16 @@ pub fn remember(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     if asked.scopes.contains(&MemoryScope::Workspace) {
         facts.extend(project(store, asked)?);
     }
+    // one of a session: a page and its chunks say much the same
     let mut seen = BTreeSet::new();
-    facts.retain(|fact| seen.insert(fact.source.as_ref().map(|source| source.episode)));
+    facts.retain(|fact| {
+        let source = fact.source.as_ref();
+        let of = source.map(|source| match &source.session {
+            Some((_, session)) => session.clone(),
+            None => source.episode.to_string(),
+        });
+        seen.insert(of)
+    });
     facts.truncate(asked.limit);
     Ok(facts)
 }
@@ -182,8 +190,10 @@ fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, E
 /// What an episode says.
 fn told(hit: Hit, scope: MemoryScope, asked: &Asked) -> Fact {
     let snippet = &hit.snippet;
-    // A page's headings and emphasis say nothing on one line.
-    let told = snippet.text.replace("**", "").replace("## ", "");
+    let told = match hit.source {
+        EpisodeSource::SessionSummary => on_one_line(&snippet.text, snippet.cut_before),
+        _ => snippet.text.clone(),
+    };
     let (before, after) = (dots(snippet.cut_before), dots(snippet.cut_after));
     let told = format!("{before}{}{after}", told.trim());
     let title = hit.session_title.as_deref().unwrap_or(&hit.title);
@@ -205,6 +215,16 @@ fn told(hit: Hit, scope: MemoryScope, asked: &Asked) -> Fact {
     }
 }
 
+/// A page, or a part of it: without its head, emphasis and the heading of what comes first.
+fn on_one_line(page: &str, cut_before: bool) -> String {
+    let head = page.find("## ").filter(|_| !cut_before).unwrap_or(0);
+    page[head..]
+        .replace("## Objective ", "")
+        .replace("## Result ", "→ ")
+        .replace("## ", "; ")
+        .replace("**", "")
+}
+
 fn dots(cut: bool) -> &'static str {
     if cut { "…" } else { "" }
 }
@@ -214,5 +234,20 @@ pub(super) fn below_home(path: &str, home: &str) -> String {
     match path.strip_prefix(home) {
         Some(below) if below.starts_with('/') && !home.is_empty() => format!("~{below}"),
         _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_on_one_line_begins_with_what_was_asked() {
+        let page = "**Activity Profile**: fixing (1.0) **Outcome**: completed  ## Objective mend it  \
+            ## Result it **works**  ## Commits - 1a2b3c4 mend";
+        let told = "mend it  → it works  ; Commits - 1a2b3c4 mend";
+        assert_eq!(on_one_line(page, false), told);
+        let part = "the middle  ## Result it works";
+        assert_eq!(on_one_line(part, true), "the middle  → it works");
     }
 }
