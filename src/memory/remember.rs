@@ -190,12 +190,12 @@ fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, E
 /// What an episode says.
 fn told(hit: Hit, scope: MemoryScope, asked: &Asked) -> Fact {
     let snippet = &hit.snippet;
-    let told = match hit.source {
-        EpisodeSource::SessionSummary => on_one_line(&snippet.text, snippet.cut_before),
-        _ => snippet.text.clone(),
-    };
     let (before, after) = (dots(snippet.cut_before), dots(snippet.cut_after));
-    let told = format!("{before}{}{after}", told.trim());
+    let told = match hit.source {
+        EpisodeSource::SessionSummary => on_one_line(&snippet.text, before),
+        _ => format!("{before}{}", snippet.text.trim_start()),
+    };
+    let told = format!("{}{after}", told.trim_end());
     let title = hit.session_title.as_deref().unwrap_or(&hit.title);
     let text = match told.contains(title) || title.is_empty() {
         true => told,
@@ -215,14 +215,14 @@ fn told(hit: Hit, scope: MemoryScope, asked: &Asked) -> Fact {
     }
 }
 
-/// A page, or a part of it: without its head, emphasis and the heading of what comes first.
-fn on_one_line(page: &str, cut_before: bool) -> String {
-    let head = page.find("## ").filter(|_| !cut_before).unwrap_or(0);
-    page[head..]
-        .replace("## Objective ", "")
-        .replace("## Result ", "→ ")
-        .replace("## ", "; ")
-        .replace("**", "")
+/// A page, or a part of it behind `before`: without its head and emphasis.
+fn on_one_line(page: &str, before: &str) -> String {
+    let told = page.replace("## Result ", "→ ").replace("**", "");
+    let said = match told.split_once("## Objective ") {
+        Some((_, said)) => said.to_owned(),
+        None => format!("{before}{}", told.trim_start()),
+    };
+    said.replace("## ", "; ")
 }
 
 fn dots(cut: bool) -> &'static str {
@@ -246,8 +246,8 @@ mod tests {
         let page = "**Activity Profile**: fixing (1.0) **Outcome**: completed  ## Objective mend it  \
             ## Result it **works**  ## Commits - 1a2b3c4 mend";
         let told = "mend it  → it works  ; Commits - 1a2b3c4 mend";
-        assert_eq!(on_one_line(page, false), told);
-        let part = "the middle  ## Result it works";
-        assert_eq!(on_one_line(part, true), "the middle  → it works");
+        assert_eq!(on_one_line(page, ""), told);
+        let part = " middle  ## Result it works";
+        assert_eq!(on_one_line(part, "…"), "…middle  → it works");
     }
 }
