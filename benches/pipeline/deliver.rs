@@ -55,6 +55,7 @@ pub fn measure(
 fn delivery(kind: &str, home: &Home, sink: &Value, run_s: f64) -> io::Result<Figure> {
     let file = home.root.join(".graphiti/graphiti.config.json");
     let mut settings: Value = serde_json::from_slice(&fs::read(&file)?)?;
+    settings["graphiti"] = json!({"enabled": true, "consent": true});
     settings["sinks"] = json!({ kind: sink });
     fs::write(&file, settings.to_string())?;
     let delivers = child::run(&home.root, &["deliver", "run", "--history", "--json"])?;

@@ -197,6 +197,7 @@ impl Scene {
                 // the same episode may be the one that is blamed again and again
                 "resilience": {"retry_queue": {"max_retries": 100}},
             },
+            "graphiti": {"enabled": true, "consent": true},
             "sinks": sinks,
         });
         self.write(".graphiti/graphiti.config.json", &settings.to_string());
