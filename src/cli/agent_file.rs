@@ -58,7 +58,9 @@ impl Change {
         }
         match &self.after {
             Some(text) => edit::write(&self.file, text),
-            None => fs::remove_file(&self.file).map_err(|error| named(&self.file, &error)),
+            None => fs::canonicalize(&self.file)
+                .and_then(fs::remove_file)
+                .map_err(|error| named(&self.file, &error)),
         }
     }
 
@@ -108,8 +110,12 @@ pub fn carry_out(
 /// The text of an agent's file; `None` where there is none.
 ///
 /// # Errors
-/// When it can't be read.
+/// When it can't be read, or is a folder, a pipe or a device.
 pub fn read(file: &Path) -> Result<Option<String>, Error> {
+    if fs::metadata(file).is_ok_and(|there| !there.is_file()) {
+        let message = format!("{}: no regular file", file.display());
+        return Err(Error::new(ErrorKind::Failed, message).hinted("put a file in its place"));
+    }
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -119,4 +125,27 @@ pub fn read(file: &Path) -> Result<Option<String>, Error> {
 
 fn named(file: &Path, error: &io::Error) -> Error {
     Error::usage(format!("{}: {error}", file.display()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_stays_and_what_is_no_file_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "{}").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let change = Change {
+            file: link.clone(),
+            before: read(&link).unwrap(),
+            after: None,
+        };
+        change.write().unwrap();
+        assert!(!file.exists() && fs::symlink_metadata(&link).is_ok());
+        let device = folder.path().join("device");
+        std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+        assert!(read(&device).is_err() && read(folder.path()).is_err());
+    }
 }

@@ -4,6 +4,7 @@
 use super::world::Output;
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::io::Write;
 
 /// The version of every `--json` document. Fields may be added within one; they are renamed or
@@ -49,13 +50,17 @@ impl<'w> Out<'w> {
 
     /// One line of data.
     pub fn line(&mut self, text: impl AsRef<str>) -> Result<()> {
-        writeln!(self.stdout.to, "{}", text.as_ref())?;
-        Ok(())
+        self.text(text)?;
+        self.text("\n")
     }
 
-    /// Data that has its own newlines.
+    /// Data that has its own newlines. What would drive a terminal reaches none.
     pub fn text(&mut self, text: impl AsRef<str>) -> Result<()> {
-        self.stdout.to.write_all(text.as_ref().as_bytes())?;
+        let text = match self.stdout.terminal {
+            true => harmless(text.as_ref()),
+            false => Cow::Borrowed(text.as_ref()),
+        };
+        self.stdout.to.write_all(text.as_bytes())?;
         Ok(())
     }
 
@@ -127,6 +132,41 @@ impl<'w> Out<'w> {
     }
 }
 
+/// Text without what drives a terminal: control characters but for newlines, tabs and colours, and marks
+/// that turn the direction of writing.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let drives = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(drives) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(drives) {
+        kept.push_str(&rest[..at]);
+        let colour = colour_bytes(&rest[at..]);
+        kept.push_str(&rest[at..at + colour]);
+        let next = rest[at..].chars().next().map_or(0, char::len_utf8);
+        rest = &rest[at + colour.max(next)..];
+    }
+    kept.push_str(rest);
+    Cow::Owned(kept)
+}
+
+/// Bytes of the colour that a text begins with; 0: it begins with none.
+fn colour_bytes(text: &str) -> usize {
+    let Some(codes) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';');
+    match end {
+        Some(end) if codes[end..].starts_with('m') => "\u{1b}[".len() + end + 1,
+        _ => 0,
+    }
+}
+
 fn paint(colour: bool, style: Style, text: &str) -> String {
     if !colour {
         return text.to_owned();
@@ -138,4 +178,23 @@ fn paint(colour: bool, style: Style, text: &str) -> String {
         Style::Alarm => "1;31",
     };
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_drives_a_terminal_is_left_out() {
+        for (text, wants) in [
+            ("plain\ttext\n", "plain\ttext\n"),
+            ("a\u{1b}]0;title\u{7}b", "a]0;titleb"),
+            ("\u{1b}[1;33mhit\u{1b}[0m", "\u{1b}[1;33mhit\u{1b}[0m"),
+            ("\u{1b}[2Jgone\u{9b}2J", "[2Jgone2J"),
+            ("nul\0, \u{202e}turned", "nul, turned"),
+            ("\u{1b}", ""),
+        ] {
+            assert_eq!(harmless(text), wants);
+        }
+    }
 }

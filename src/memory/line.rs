@@ -61,8 +61,13 @@ pub fn read(line: &str, limit: u32, dates: &Dates<'_>) -> Result<Meant, Error> {
         joins: false,
         may_join: false,
     };
-    for token in tokens(line) {
-        reader.take(&token)?;
+    let tokens = tokens(line);
+    if tokens.len() > TOKENS_MAX {
+        let error = Error::usage(format!("more than {TOKENS_MAX} words to search for"));
+        return Err(error.hinted("the few that matter"));
+    }
+    for token in &tokens {
+        reader.take(token)?;
     }
     if reader.joins {
         return Err(dangling());
@@ -70,6 +75,9 @@ pub fn read(line: &str, limit: u32, dates: &Dates<'_>) -> Result<Meant, Error> {
     without_stopwords(&mut reader.meant.query.terms);
     Ok(reader.meant)
 }
+
+/// More take longer than anybody waits.
+const TOKENS_MAX: usize = 128;
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq)]
