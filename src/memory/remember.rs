@@ -100,11 +100,17 @@ fn own(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     if asked.by_hook && !is_compacted(store, id)? {
         return Ok(Vec::new());
     }
-    let query = Query {
+    let mut query = Query {
         session: Some(id.clone()),
         ..query(asked)
     };
-    let hits = certain(store, query, &Scope::All, asked)?.into_iter();
+    // an agent's hook names its own session, wherever that is by now; anybody else could name any
+    let mut whose = Scope::All;
+    if !asked.by_hook {
+        query.project = asked.place.project();
+        whose = asked.place.scope(asked.trusted.as_deref());
+    }
+    let hits = certain(store, query, &whose, asked)?.into_iter();
     let own = hits.filter(|hit| hit.session == *id);
     Ok(own
         .map(|hit| told(hit, MemoryScope::Session, asked))

@@ -409,6 +409,8 @@ fn a_session_is_told_of_itself_only_after_it_was_compacted() {
         );
         assert_eq!(block.contains("under the gable"), wants, "{block}");
         let asked = "sessionmill recall --scope session --session now where does the barn owl nest";
+        let elsewhere = desk.run(&format!("{asked} --project /w/other"));
+        assert_eq!(elsewhere.stdout, "", "a session of another project");
         let asked = desk.run(&format!("{asked} --project /w/owl"));
         assert!(
             asked.stdout.contains("under the gable"),
