@@ -83,6 +83,10 @@ fn certain(store: &Store, query: Query, whose: &Scope, asked: &Asked) -> Result<
         project: Some(asked.place.root.clone()),
         ..Near::default()
     };
+    let query = Query {
+        telling: true,
+        ..query
+    };
     let question = Question {
         near,
         ..Question::new(query, whose)

@@ -1,9 +1,9 @@
 //! Decisions in people's own words, as a table of patterns (`decisions.yaml`). Knows phrases; refuses
 //! to know who said them.
 
-use super::{table, words};
+use super::table::{self, Pattern};
+use super::words;
 use aho_corasick::AhoCorasick;
-use regex::Regex;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -40,8 +40,9 @@ fn stated(sentence: &str) -> Option<Stated<'_>> {
         .map(|hint| TABLE.hint_of[hint.pattern()])
         .collect();
     let mut patterns = hinted.iter().map(|pattern| &TABLE.patterns[*pattern]);
-    let found = patterns.find_map(|regex| regex.captures(sentence))?;
-    if TABLE.unless.iter().any(|regex| regex.is_match(sentence)) {
+    let found = patterns.find_map(|pattern| pattern.regex().captures(sentence))?;
+    let mut unless = TABLE.unless.iter();
+    if unless.any(|pattern| pattern.regex().is_match(sentence)) {
         return None;
     }
     let part = |name: &str| {
@@ -73,22 +74,22 @@ struct Table {
     hints: AhoCorasick,
     /// For each of `hints`, which of `patterns` it is a hint of.
     hint_of: Vec<usize>,
-    unless: Vec<Regex>,
-    patterns: Vec<Regex>,
+    unless: Vec<Pattern>,
+    patterns: Vec<Pattern>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     unless: Vec<String>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<Row>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Pattern {
+struct Row {
     hints: Vec<String>,
     pattern: String,
 }
@@ -104,17 +105,17 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table {
         hints: hints.expect("words"),
         hint_of,
-        unless: written.unless.iter().map(|regex| built(regex)).collect(),
+        unless: written.unless.iter().map(any_case).collect(),
         patterns: written
             .patterns
             .iter()
-            .map(|row| built(&row.pattern))
+            .map(|row| any_case(&row.pattern))
             .collect(),
     }
 });
 
-fn built(pattern: &str) -> Regex {
-    table::regex(&format!("(?i){pattern}"))
+fn any_case(pattern: &String) -> Pattern {
+    format!("(?i){pattern}").into()
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 //! Knows how compilers, shells, runtimes and agents word their errors; refuses to decide *whether*
 //! something failed (SPEC D28: that is structure, not text).
 
-use super::table;
+use super::table::{self, Pattern};
 use super::terminal::plain;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 use serde::Deserialize;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 /// The message in a failed tool's output: the first row of the table that matches, else a line that
 /// says something (the first of few, the last of many). Empty when the output says nothing. Not cut and not folded: may hold
@@ -71,15 +71,12 @@ struct Row {
     what: String,
     /// Any of these makes the row a candidate.
     find: Vec<String>,
-    /// Multi-line.
-    matches: String,
+    matches: Pattern,
     /// With `$1`; the whole match where absent.
     says: Option<String>,
     /// The last match, not the first.
     #[serde(default)]
     last: bool,
-    #[serde(skip)]
-    regex: OnceLock<Regex>,
     #[cfg(test)]
     samples: Vec<tests::Sample>,
 }
@@ -114,9 +111,7 @@ impl Table {
 
 impl Row {
     fn read(&self, text: &str) -> Option<String> {
-        let regex = self
-            .regex
-            .get_or_init(|| table::regex(&format!("(?mR){}", self.matches)));
+        let regex = self.matches.regex();
         let found = match self.last {
             true => regex.captures_iter(text).last(),
             false => regex.captures(text),

@@ -2,7 +2,9 @@
 //! and built as JSON without (`build.rs`); refuses to know what rows mean.
 
 use regex::Regex;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::sync::OnceLock;
 
 /// The text of the table `src/rules/$path.yaml`: with samples, as it is written, in tests; as it was
 /// built in the program.
@@ -57,4 +59,31 @@ pub fn regex(pattern: &str) -> Regex {
             text.replace(class, ascii)
         });
     Regex::new(&ascii).unwrap_or_else(|error| panic!("a pattern of an embedded table: {error}"))
+}
+
+/// A [`regex`] whose `^` and `$` are ends of lines, compiled when first needed: all patterns of all
+/// tables are more than a short run can pay.
+#[derive(Deserialize)]
+#[serde(from = "String")]
+pub struct Pattern {
+    text: String,
+    regex: OnceLock<Regex>,
+}
+
+impl From<String> for Pattern {
+    fn from(text: String) -> Pattern {
+        Pattern {
+            text,
+            regex: OnceLock::new(),
+        }
+    }
+}
+
+impl Pattern {
+    /// # Panics
+    /// When it isn't a pattern.
+    pub fn regex(&self) -> &Regex {
+        self.regex
+            .get_or_init(|| regex(&format!("(?mR){}", self.text)))
+    }
 }

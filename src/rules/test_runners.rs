@@ -2,7 +2,7 @@
 //!
 //! Knows what runners print; refuses to know which command was run, and what a digest looks like.
 
-use super::table;
+use super::table::{self, Pattern};
 use super::terminal::plain;
 use crate::model::entry::Excerpt;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 /// What a test runner's output says, summed over its summaries. `None` when no runner is recognised.
 ///
@@ -128,30 +128,6 @@ struct Row {
     sums: bool,
     #[cfg(test)]
     samples: Vec<tests::Sample>,
-}
-
-#[derive(Deserialize)]
-#[serde(from = "String")]
-struct Pattern {
-    text: String,
-    regex: OnceLock<Regex>,
-}
-
-impl From<String> for Pattern {
-    fn from(text: String) -> Pattern {
-        Pattern {
-            text,
-            regex: OnceLock::new(),
-        }
-    }
-}
-
-impl Pattern {
-    /// Compiled when first needed: a table of sixty regexes is more than a short run can pay.
-    fn regex(&self) -> &Regex {
-        self.regex
-            .get_or_init(|| table::regex(&format!("(?mR){}", self.text)))
-    }
 }
 
 impl Table {

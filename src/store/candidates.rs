@@ -26,7 +26,7 @@ pub struct Candidates {
     pub all: Vec<Candidate>,
     /// The terms of the query that have a word in them; [`super::Place::term`] counts these.
     pub terms: Vec<Term>,
-    /// Episodes that have each term, at most [`DOCUMENTS_MAX`].
+    /// Episodes that have each term; estimated where that are very many.
     pub documents: Vec<u64>,
     /// Episodes in the store.
     pub episodes: u64,
@@ -34,9 +34,10 @@ pub struct Candidates {
     pub rows: u64,
 }
 
-/// Episodes that have a term are counted up to here. More: a common word costs milliseconds; fewer:
-/// common words look rarer than they are.
-const DOCUMENTS_MAX: u64 = 6_000;
+/// Episodes that have a term are counted up to here from both ends of the store, and are taken to lie
+/// as close between. More: a dozen common words cost milliseconds; fewer: what was spoken of at times
+/// is judged by chance.
+const COUNTED_MAX: u64 = 500;
 
 /// Rows of the index that are ranked before common words are left out. More: slower; fewer: words
 /// in a tenth of all episodes don't help to find any.
@@ -64,9 +65,15 @@ impl Store {
             if patterns.is_empty() {
                 return Ok(Candidates::default());
             }
-            let documents = self.weigh(&mut patterns)?;
+            let episodes = self.episodes_counted()?;
+            let (documents, counted): (Vec<u64>, Vec<u64>) =
+                self.weigh(&mut patterns)?.into_iter().unzip();
             let (best, rows) = match query.any {
-                true => self.best_of_any(query, &patterns, &documents, keeps)?,
+                true => {
+                    let mut order = rarest_first(&documents);
+                    order.retain(|n| !query.telling || tells(documents[*n], episodes));
+                    self.best_of_any(query, &patterns, &documents, &order, keeps)?
+                }
                 false => (self.best(query, &patterns, keeps)?, 0),
             };
             let read = self.read_all(&best, &patterns)?;
@@ -81,43 +88,63 @@ impl Store {
             Ok(Candidates {
                 all,
                 terms,
-                rows: rows + documents.iter().sum::<u64>(),
-                episodes: self.episodes_counted()?,
+                rows: rows + counted.iter().sum::<u64>(),
+                episodes,
                 documents,
             })
         };
         read().map_err(failed("searching"))
     }
 
-    /// Episodes that have each pattern; one that none has is asked for in its other forms from now on.
-    fn weigh(&self, patterns: &mut [Pattern]) -> rusqlite::Result<Vec<u64>> {
-        let mut count = self.db.prepare_cached(
-            "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)",
-        )?;
+    /// How many episodes have each pattern, and rows counted for it; a pattern that none has is asked for
+    /// in its other forms from now on.
+    fn weigh(&self, patterns: &mut [Pattern]) -> rusqlite::Result<Vec<(u64, u64)>> {
         let mut all = Vec::with_capacity(patterns.len());
         for pattern in patterns {
-            let mut counted = |pattern: &Pattern| -> rusqlite::Result<u64> {
-                count.query_row((pattern.expression(), DOCUMENTS_MAX), |row| row.get(0))
-            };
-            let mut documents = counted(pattern)?;
-            if documents == 0 && !pattern.forms.is_empty() {
+            let mut documents = self.documents(pattern)?;
+            if documents.0 == 0 && !pattern.forms.is_empty() {
                 pattern.asks_forms = true;
-                documents = counted(pattern)?;
+                documents = self.documents(pattern)?;
             }
             all.push(documents);
         }
         Ok(all)
     }
 
+    fn documents(&self, pattern: &Pattern) -> rusqlite::Result<(u64, u64)> {
+        let expression = pattern.expression();
+        let count = |order: &str| -> rusqlite::Result<(u64, Option<i64>, Option<i64>)> {
+            let mut select = self.db.prepare_cached(&format!(
+                "SELECT count(*), min(n), max(n) FROM (SELECT rowid AS n FROM words
+                     WHERE words MATCH ?1 ORDER BY rowid {order} LIMIT {COUNTED_MAX})"
+            ))?;
+            select.query_row([&expression], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+        };
+        let (first, _, first_to) = count("ASC")?;
+        if first < COUNTED_MAX {
+            return Ok((first, first));
+        }
+        let (last, last_from, _) = count("DESC")?;
+        let mut ends = self
+            .db
+            .prepare_cached("SELECT (SELECT min(n) FROM episode), (SELECT max(n) FROM episode)")?;
+        let (from, to): (i64, i64) = ends.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let looked_at = first_to.unwrap_or(to) - from + 1 + to - last_from.unwrap_or(from) + 1;
+        let share = (first + last) as f64 / looked_at.max(1) as f64;
+        Ok((((to - from + 1) as f64 * share) as u64, first + last))
+    }
+
+    /// `order` are the patterns that may find something, the rarest first.
     fn best_of_any(
         &self,
         query: &Query,
         patterns: &[Pattern],
         documents: &[u64],
+        order: &[usize],
         keeps: Option<&Keeps<'_>>,
     ) -> rusqlite::Result<(Vec<(i64, f64)>, u64)> {
-        let mut order: Vec<usize> = (0..patterns.len()).filter(|n| documents[*n] > 0).collect();
-        order.sort_by_key(|n| documents[*n]);
         let (mut taken, mut rows) = (0, 0);
         while taken < order.len() && (taken == 0 || rows + documents[order[taken]] <= ROWS_MAX) {
             rows += documents[order[taken]];
@@ -167,4 +194,16 @@ impl Store {
         let mut count = self.db.prepare_cached("SELECT count(*) FROM episode")?;
         count.query_row([], |row| row.get(0))
     }
+}
+
+/// Terms that any episode has.
+fn rarest_first(documents: &[u64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..documents.len()).filter(|n| documents[*n] > 0).collect();
+    order.sort_by_key(|n| documents[*n]);
+    order
+}
+
+/// A word of which there are few enough, or that fewer than half of the episodes have.
+fn tells(documents: u64, episodes: u64) -> bool {
+    documents < 2 * COUNTED_MAX || 2 * documents < episodes
 }
