@@ -161,16 +161,14 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
 /// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`
 /// (FORMATS §§ 1, 8). Plain or compressed.
 fn looks_like_a_log(path: &Path, agent: Agent) -> bool {
-    let name = path
-        .file_name()
-        .map(|n| n.to_string_lossy())
-        .unwrap_or_default();
-    let Some(stem) = name.trim_end_matches(".zst").strip_suffix(".jsonl") else {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let plain = name.strip_suffix(b".zst").unwrap_or(name);
+    let Some(stem) = plain.strip_suffix(b".jsonl") else {
         return false;
     };
     match agent {
-        Agent::Claude => stem != "journal",
-        Agent::Codex => stem.starts_with("rollout-"),
+        Agent::Claude => stem != b"journal",
+        Agent::Codex => stem.starts_with(b"rollout-"),
     }
 }
 

@@ -37,11 +37,8 @@ fn key_on_disk(root: &str) -> String {
 /// Notes what names the groups of all projects that the store has and no run has met. Reads one small
 /// file for each of them.
 pub fn meet_projects(store: &mut Store) -> Result<(), Error> {
-    let met: BTreeSet<String> = store.workspaces()?.into_iter().map(|(n, _)| n).collect();
-    for (namespace, root) in store.projects("")? {
-        if !met.contains(&namespace) {
-            workspace_key(store, &namespace, &root)?;
-        }
+    for (namespace, root) in store.projects_without_workspace()? {
+        workspace_key(store, &namespace, &root)?;
     }
     Ok(())
 }

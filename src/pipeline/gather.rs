@@ -46,7 +46,12 @@ pub struct Gathered {
 /// # Errors
 /// When the store can't be read. Files that can't be read become problems of the report.
 pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> Result<Gathered> {
-    let found = walk(&setup.roots);
+    let (found, last_seen) = std::thread::scope(|scope| {
+        let walk = scope.spawn(|| walk(&setup.roots));
+        let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen);
+        (walk.join(), last_seen)
+    });
+    let found = found.map_err(|_| anyhow!("internal error while looking for logs"))?;
     report.files_found = found.files.len() as u64;
     report.roots_missing = found.missing;
     if found.links > 0 {
@@ -55,8 +60,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
-    let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen)?;
-    let known: Known = last_seen.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known: Known = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
     let discovered = discover(&found.files, &known, &setup.discover);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside;

@@ -6,7 +6,7 @@
 
 use super::table::{self, Pattern};
 use super::terminal::plain;
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -100,7 +100,7 @@ impl Table {
         }
         let (literals, rows_of): (Vec<String>, Vec<u64>) = rows_of.into_iter().unzip();
         Table {
-            finder: AhoCorasick::new(&literals).expect("literals"),
+            finder: table::finder(MatchKind::Standard, &literals),
             silent: table::regex(&written.silent.join("|")),
             messages: written.messages,
             refusal: written.refusal,

@@ -138,11 +138,8 @@ impl Table {
                 *rows.entry(literal).or_default() |= 1 << i;
             }
         }
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(rows.keys());
         Table {
-            finder: finder.expect("literals"),
+            finder: table::finder(MatchKind::LeftmostFirst, rows.keys()),
             rows_of: rows.into_values().collect(),
             idle: written.idle.into_iter().flatten().collect(),
             runners: written.runners,

@@ -7,6 +7,7 @@ use crate::model::checkpoint::LastSeen;
 use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::time::Time;
 use rustc_hash::FxHashSet;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the store remembers, by [`SourceFile::key`].
@@ -43,7 +44,7 @@ pub fn discover(files: &[SourceFile], known: &Known, options: &DiscoverOptions) 
         .values()
         .filter(|c| !present.contains(c.key.as_str()))
         .collect();
-    let recent = recent_families(files, options.since);
+    let recent = LazyCell::new(|| recent_families(files, options.since));
     let moves = moves(files, known, &gone);
     for file in files {
         let slice = |seen, from, line, was| Slice {
@@ -111,6 +112,9 @@ fn moves<'a>(
     gone: &[&'a LastSeen],
 ) -> BTreeMap<&'a str, &'a LastSeen> {
     let mut moves: BTreeMap<&str, &LastSeen> = BTreeMap::new();
+    if gone.is_empty() {
+        return moves;
+    }
     let mut moved = BTreeSet::new();
     for (by_name, by_inode) in [(true, true), (true, false), (false, true)] {
         let mark = |key: &'a str, agent: Agent, stat: Stat| {

@@ -44,6 +44,22 @@ impl Store {
         read().map_err(failed("reading what was delivered"))
     }
 
+    /// Namespaces for whose project no workspace is noted, each with the project's path.
+    pub fn projects_without_workspace(&self) -> Result<Vec<(String, String)>> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            self.db
+                .prepare_cached(
+                    "SELECT namespace, (SELECT project_path FROM session s
+                             WHERE s.namespace = n.namespace ORDER BY project_path LIMIT 1)
+                         FROM (SELECT DISTINCT namespace FROM session) n
+                     WHERE namespace NOT IN (SELECT namespace FROM workspace)",
+                )?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        read().map_err(failed("listing projects"))
+    }
+
     /// The project of exactly this namespace; `None`: nothing of it is stored.
     pub fn project(&self, namespace: &str) -> Result<Option<Project>> {
         self.db
