@@ -27,6 +27,7 @@ pub mod rules;
 pub mod sinks;
 pub mod stages;
 pub mod store;
+pub mod track;
 
 #[cfg(fuzzing)]
 #[path = "tests/hostile/mod.rs"]

@@ -49,6 +49,8 @@ mod status;
 mod store;
 mod tables;
 mod tell;
+mod track;
+mod undone;
 mod when;
 mod why;
 mod world;

@@ -12,6 +12,7 @@ use super::runlog;
 use super::setup::{self, Orders};
 use super::tables;
 use super::tell;
+use super::track;
 use super::when::When;
 use crate::config::{Loaded, gate};
 use crate::memory::groups::meet_projects;
@@ -62,7 +63,7 @@ pub struct BackfillArgs {
 /// What both understand.
 #[derive(clap::Args, Debug)]
 pub struct Options {
-    /// Only these steps: ingest, enrich, upload, report
+    /// Only these steps: ingest, track, enrich, upload, report
     #[arg(long, value_name = "STEPS", value_delimiter = ',', value_parser = Step::parse)]
     steps: Vec<Step>,
     /// Derive everything again from the logs that still exist
@@ -159,6 +160,10 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     let report = ingest(&mut store, &setup, ctx).map_err(|error| failed(error, pipeline, ctx))?;
     meet_projects(&mut store)?;
     let promoted = promote(&mut store, &loaded.config.memory, &redactor)?;
+    let tracked = match pipeline.steps.contains(&Step::Track) {
+        true => track::run(&loaded, &admission, &orders, &redactor, &mut store)?,
+        false => track::Done::default(),
+    };
     let enriched = match enriches {
         true => enrich(&loaded, &orders, &mut store, ctx)
             .map_err(|error| failed(error, pipeline, ctx))?,
@@ -173,6 +178,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     let done = Done {
         report,
         promoted,
+        tracked,
         enriched,
         delivered,
         first,
@@ -181,7 +187,8 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     if pipeline.steps.contains(&Step::Report) {
         tell(&done, &loaded, ctx)?;
     }
-    Ok(match done.report.problems.is_empty() {
+    let has_problems = !done.report.problems.is_empty() || !done.tracked.problems.is_empty();
+    Ok(match !has_problems {
         true => deliver::exit(&done.delivered),
         false => Exit::Partial,
     })
@@ -249,6 +256,7 @@ impl Enrichment {
 struct Done {
     report: Report,
     promoted: Promoted,
+    tracked: track::Done,
     enriched: Enrichment,
     delivered: Vec<Delivered>,
     /// It was the first one.
@@ -259,6 +267,7 @@ struct Done {
 fn log(pipeline: &Pipeline, done: &Done, ctx: &mut Ctx) -> Result<()> {
     let also: Vec<String> = memories(&done.promoted)
         .into_iter()
+        .chain(track::line(&done.tracked))
         .chain(done.enriched.lines())
         .chain(deliver::lines(&done.delivered, ctx))
         .collect();
@@ -353,6 +362,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     let Done {
         report,
         promoted,
+        tracked,
         enriched,
         ..
     } = done;
@@ -361,6 +371,8 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         let Enrichment { tools, pages, told } = enriched;
         body["memories_kept"] = promoted.kept.into();
         body["directives_refused"] = promoted.refused.len().into();
+        body["git_operations"] = tracked.operations.into();
+        body["git_problems"] = track::problems(tracked);
         body["tools_asked"] = tools.asked.into();
         body["tools_learned"] = tools.learned.into();
         body["summaries_written"] = (pages.new + pages.changed).into();
@@ -374,6 +386,9 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .warn(format!("{}: {}", problem.path, problem.reason))?;
     }
+    for (path, reason) in &tracked.problems {
+        ctx.out.warn(format!("repository {path}: {reason}"))?;
+    }
     if ctx.out.quiet {
         return Ok(());
     }
@@ -383,7 +398,8 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     } else {
         news(report, ctx)?;
     }
-    for line in memories(promoted).into_iter().chain(enriched.lines()) {
+    let told = memories(promoted).into_iter().chain(track::line(tracked));
+    for line in told.chain(enriched.lines()) {
         ctx.out.line(line)?;
     }
     for line in deliver::lines(&done.delivered, ctx) {

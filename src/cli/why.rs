@@ -5,7 +5,9 @@ use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::places::{self, Filters};
+use super::undone;
 use crate::memory::reasons::{Answer, Reason, reasons};
+use crate::memory::undone::Asked;
 use crate::model::error::Error;
 use crate::rules::words::content_words;
 use crate::store::Query;
@@ -20,8 +22,17 @@ use serde_json::{Value, json};
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// What it is about: words, or a whole question
-    #[arg(value_name = "WORDS", required = true)]
+    #[arg(value_name = "WORDS", required_unless_present_any = ["commit", "branch", "file"])]
     words: Vec<String>,
+    /// What became of this commit: who made it, what undid it, and why; its beginning is enough
+    #[arg(long, value_name = "HASH", conflicts_with_all = ["words", "branch", "file"])]
+    commit: Option<String>,
+    /// What git operations did to this branch
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["words", "file"])]
+    branch: Option<String>,
+    /// What git operations did to this file: its path in the repository, or its end
+    #[arg(long, value_name = "PATH", conflicts_with = "words")]
+    file: Option<String>,
     #[command(flatten)]
     filters: Filters,
     /// At most so many
@@ -31,6 +42,9 @@ pub struct Args {
 
 /// Prints decisions; exit 1 where there is none.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    if let Some(asked) = asked(args)? {
+        return undone::run(&asked, &args.filters, args.limit, ctx);
+    }
     let question = args.words.join(" ");
     let words = content_words(&question);
     if words.is_empty() {
@@ -71,6 +85,27 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
+}
+
+/// What is asked of repositories; `None`: words are.
+fn asked(args: &Args) -> Result<Option<Asked>, Error> {
+    let asked = match (&args.commit, &args.branch, &args.file) {
+        (Some(hash), ..) => Asked::Commit(hash.to_ascii_lowercase()),
+        (_, Some(branch), _) => Asked::Branch(branch.clone()),
+        (.., Some(file)) => Asked::File(file.trim_start_matches("./").to_owned()),
+        (None, None, None) => return Ok(None),
+    };
+    match &asked {
+        Asked::Commit(hash) if !is_hash(hash) => {
+            let error = Error::usage(format!("{hash} is no commit: write 4 to 64 hex digits"));
+            Err(error.hinted("git log --oneline"))
+        }
+        _ => Ok(Some(asked)),
+    }
+}
+
+fn is_hash(typed: &str) -> bool {
+    (4..=64).contains(&typed.len()) && typed.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn tell(found: &Answer, asked: &[String], ctx: &mut Ctx) -> Result<()> {

@@ -18,6 +18,7 @@ mod retention;
 pub mod servers;
 mod sinks;
 mod summarizing;
+mod tracking;
 #[cfg(test)]
 mod tests;
 pub mod trust;
@@ -36,6 +37,7 @@ pub use memory::{Memory, RecallLimits};
 pub use retention::claude_keeps_days;
 pub use sinks::{Database, DeliveryLimits, Graphiti, Protocol, Sink, SinkTo};
 pub use summarizing::Summarizing;
+pub use tracking::{FileTracking, Tracked};
 pub use wire::LlmShape;
 
 use crate::model::error::Error;
@@ -55,6 +57,8 @@ pub struct Loaded {
     pub home: Home,
     /// The user's settings; decide what a run does, wherever it is started.
     pub config: Config,
+    /// Which projects' files and git operations are tracked.
+    pub tracking: FileTracking,
     /// The same, narrowed by the file of the working directory's project; decide a search from
     /// there.
     pub here: Config,
@@ -81,9 +85,11 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
     let mut files = Vec::new();
     let mut notes = Vec::new();
     let mut mappings = Vec::new();
+    let mut tracking = FileTracking::default();
     if let Some(document) = Document::load(&home.tracking_config())? {
         let document = checked(document, &TRACKING_SCHEMA, &TRACKING_MAJORS)?;
         mappings = known_mappings(&document, env)?;
+        tracking = tracking::tracking(&document, env)?;
         notes.extend(tracking_notes(&document));
         files.push(document.file.clone());
         layers.overlay(Source {
@@ -114,6 +120,7 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
         here: config.clone(),
         home,
         config,
+        tracking,
         files,
         notes,
         env: env.clone(),

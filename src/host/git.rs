@@ -21,6 +21,20 @@ pub fn repository(dir: &Path) -> Option<PathBuf> {
     Some(main_of(&top).unwrap_or(top))
 }
 
+/// Where the repository of `root` keeps branches and objects, whichever of its work trees `root` is.
+/// `None` where it is no repository.
+pub fn common_dir(root: &Path) -> Option<PathBuf> {
+    let is_one = |dir: &Path| dir.join("HEAD").is_file() && dir.join("objects").is_dir();
+    let inside = [root.join(".git"), root.join(".bare"), root.to_path_buf()];
+    if let Some(dir) = inside.into_iter().find(|dir| is_one(dir)) {
+        return Some(dir);
+    }
+    let git_dir = submodule(root)?;
+    let common = read_short(&git_dir.join("commondir"));
+    let common = common.map_or(git_dir.clone(), |common| tidy(&git_dir.join(common.trim())));
+    is_one(&common).then_some(common)
+}
+
 /// The address of the repository's remote: `origin`'s, else the first one's. `None` outside of a
 /// repository, and where it has none. Reads one small file.
 pub fn remote(dir: &Path) -> Option<String> {

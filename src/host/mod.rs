@@ -6,4 +6,6 @@ pub mod git;
 pub mod identity;
 pub mod process;
 pub mod read;
+pub mod reflog;
+pub mod repository;
 pub mod worktree;

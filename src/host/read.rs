@@ -438,6 +438,18 @@ fn take(source: &mut impl Read, bytes: u64) -> std::io::Result<Vec<u8>> {
     Ok(all)
 }
 
+/// The bytes `[from, to)` of a file, or as many of them as it has.
+///
+/// # Errors
+/// When it can't be read.
+pub fn part(path: &std::path::Path, from: u64, to: u64) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(to.saturating_sub(from)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

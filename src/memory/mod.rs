@@ -22,3 +22,4 @@ pub mod scope;
 pub mod screen;
 pub mod summary;
 pub mod tables;
+pub mod undone;

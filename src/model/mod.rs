@@ -20,6 +20,7 @@ pub mod extraction;
 pub mod finding;
 pub mod fold;
 pub mod frontmatter;
+pub mod git;
 pub mod graph;
 pub mod ledger;
 pub mod llm;

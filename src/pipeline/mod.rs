@@ -27,4 +27,5 @@ pub mod run;
 pub mod spec;
 pub mod summarise;
 pub mod tell;
+pub mod track;
 pub mod window;

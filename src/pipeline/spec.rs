@@ -41,6 +41,8 @@ pub struct Pipeline {
 pub enum Step {
     /// Discover, parse, filter, chunk, store.
     Ingest,
+    /// Look at what was done to the repositories of tracked projects.
+    Track,
     /// Ask a language model, where one is configured, about unknown tools.
     Enrich,
     /// Deliver what waits to the sinks.
@@ -187,14 +189,15 @@ impl Step {
     pub fn parse(word: &str) -> Result<Step, String> {
         match word {
             "ingest" => Ok(Step::Ingest),
+            "track" => Ok(Step::Track),
             "enrich" => Ok(Step::Enrich),
             "upload" => Ok(Step::Upload),
             "report" => Ok(Step::Report),
             other => Err(
-                match nearest(other, ["ingest", "enrich", "upload", "report"]) {
+                match nearest(other, ["ingest", "track", "enrich", "upload", "report"]) {
                     Some(near) => format!("unknown step `{other}`; did you mean `{near}`?"),
                     None => {
-                        format!("unknown step `{other}`; write ingest, enrich, upload or report")
+                        format!("unknown step `{other}`; write ingest, track, enrich, upload or report")
                     }
                 },
             ),
@@ -223,7 +226,7 @@ mod tests {
         let none = Path::new("/nonexistent");
         let nightly = load("nightly", none).unwrap();
         assert_eq!(nightly.window, Window::Configured);
-        let all = [Step::Ingest, Step::Enrich, Step::Upload, Step::Report];
+        let all = [Step::Ingest, Step::Track, Step::Enrich, Step::Upload, Step::Report];
         assert_eq!(nightly.steps, all);
         assert_eq!(load("backfill", none).unwrap().window, Window::All);
         let ci = load("ci", none).unwrap();

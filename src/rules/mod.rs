@@ -16,6 +16,7 @@ pub mod names;
 pub mod outcome;
 pub mod paths;
 pub mod records;
+pub mod rollbacks;
 pub mod secrets;
 pub mod settings;
 pub mod shell;

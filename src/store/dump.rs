@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 24] = [
+static TABLES: [Shown; 28] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -269,6 +269,30 @@ static TABLES: [Shown; 24] = [
         columns: &["id=hex(id)", "kind", "scope", "origin", "state", "session", "text", "reason", "git", "at", "-edited"],
         rows: None,
         order: "id",
+    },
+    Shown {
+        table: "git_operation",
+        columns: &["id=hex(id)", "session=@session", "at", "tally=deed", "untold=nullif(untold, 0)"],
+        rows: None,
+        order: "id",
+    },
+    Shown {
+        table: "git_episode",
+        columns: &["episode=hex(episode)", "operation=hex(operation)", "quotes"],
+        rows: None,
+        order: "episode",
+    },
+    Shown {
+        table: "git_tree",
+        columns: &["tree", "-seen"],
+        rows: None,
+        order: "tree",
+    },
+    Shown {
+        table: "workspace",
+        columns: &["namespace", "key"],
+        rows: None,
+        order: "namespace",
     },
     Shown {
         table: "consent",

@@ -7,6 +7,7 @@ use super::compact;
 use super::due::Task;
 use super::episodes::found_in;
 use super::fault::failed;
+use super::git::{forget_deeds_before, forget_quotes};
 use super::memories::forget_memories;
 use super::pack::{Json, pack_json};
 use super::prepare::Row;
@@ -226,6 +227,7 @@ fn keep_out(
     gone(tx, &episodes, forgotten)?;
     let its = "m.session = ?1 AND m.origin = 'directive'";
     forgotten.memories += forget_memories(tx, its, &[&session])?;
+    forget_quotes(tx, session)?;
     remove_summary(tx, n)?;
     let files = "SELECT count(*) FROM file WHERE session = ?1";
     forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
@@ -276,6 +278,7 @@ fn forget_before(
         params![namespace, before.0, at.0],
     )?;
     forgotten.memories += forget_memories(tx, MEMORIES_BEFORE, &[&namespace, &before.0])?;
+    forget_deeds_before(tx, namespace, before)?;
     let sessions: Vec<i64> = tx
         .prepare(
             "SELECT n FROM session WHERE substr(namespace, 1, length(?1)) = ?1

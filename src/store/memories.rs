@@ -22,7 +22,7 @@ use uuid::Uuid;
 /// `session.standing` of a session that has no log.
 pub(super) const NO_LOG: i64 = -1;
 /// `episode.file` of an episode that was cut from no log.
-const NO_FILE: i64 = 0;
+pub(super) const NO_FILE: i64 = 0;
 /// `episode.made_by`.
 const MADE_BY: &str = "memory";
 
@@ -453,7 +453,7 @@ fn put(
     group: &str,
     at: Time,
 ) -> rusqlite::Result<()> {
-    let session = session_of(db, project)?;
+    let session = session_without_log(db, "memories", project)?;
     let stamp = Stamp {
         indexed_at: at,
         group,
@@ -463,9 +463,13 @@ fn put(
     writer.finish().map(drop)
 }
 
-/// The session of a project that has no log. The column has to name an agent; nobody reads it.
-fn session_of(db: &Connection, project: &Project) -> rusqlite::Result<i64> {
-    let id = format!("memories-{}", project.namespace);
+/// A project's session for what was cut from no log. The column has to name an agent; nobody reads it.
+pub(super) fn session_without_log(
+    db: &Connection,
+    what: &str,
+    project: &Project,
+) -> rusqlite::Result<i64> {
+    let id = format!("{what}-{}", project.namespace);
     db.prepare_cached(
         "INSERT OR IGNORE INTO session (id, agent, namespace, project_path, host, file, standing, facts)
          VALUES (?1, 'claude', ?2, ?3, ?4, '', ?5, ?6)",

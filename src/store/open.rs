@@ -30,6 +30,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0008.sql"),
     include_str!("migrations/0009.sql"),
     include_str!("migrations/0010.sql"),
+    include_str!("migrations/0011.sql"),
 ];
 
 /// Longer: a second writer hangs; shorter: a reader meets a checkpoint and gives up.

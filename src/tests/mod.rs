@@ -16,6 +16,7 @@ mod falkor;
 mod faults;
 mod fold;
 mod forget;
+mod git;
 mod graph;
 mod graph_search;
 mod graphiti;

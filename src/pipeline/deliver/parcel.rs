@@ -12,6 +12,7 @@ use crate::model::memory::block;
 use crate::model::scope::MemoryScope;
 use crate::store::{Found, MemoryRow, Store};
 use std::path::Path;
+use uuid::Uuid;
 
 /// An episode as every sink gets it.
 pub(super) fn parcel(
@@ -30,8 +31,30 @@ pub(super) fn parcel(
             let name = "Memory: who owns this group".to_owned();
             bare(found, name, "owner".to_owned(), attempts, orders)
         }
+        EpisodeSource::GitMetadata | EpisodeSource::GitContext | EpisodeSource::GitBulkUpdate => {
+            let batch = store.operation_of(found.episode.id)?;
+            of_a_repository(found, batch, attempts, orders)
+        }
         _ => of_a_log(found, attempts, orders),
     })
+}
+
+/// What was done to a repository: named as the documents name it (004-012, 004-015, 004-018).
+fn of_a_repository(
+    found: Found,
+    batch: Option<Uuid>,
+    attempts: u32,
+    orders: &Orders<'_>,
+) -> Parcel {
+    let source = found.episode.source;
+    let batch = batch.unwrap_or(found.episode.id);
+    let name = match source {
+        EpisodeSource::GitMetadata => format!("git-metadata-{batch}"),
+        EpisodeSource::GitContext => format!("git-context-{batch}"),
+        _ => found.episode.title.clone(),
+    };
+    let what = format!("{}, git_batch_id {batch}", source.as_str());
+    bare(found, name, what, attempts, orders)
 }
 
 /// What somebody curated: the documents' block, and nothing that holds a path.

@@ -1,0 +1,132 @@
+//! `why --commit`, `--branch` and `--file`: what became of it, which session did it, and the words.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human;
+use super::out::Style;
+use super::places::{self, Filters};
+use crate::memory::undone::{Answer, Asked, Role, undone};
+use crate::model::git::{CommitLine, FileChange};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// Hex digits of a commit that people see.
+const HASH_DIGITS: usize = 12;
+
+/// Prints operations; exit 1 where there is none.
+pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Result<Exit> {
+    let reach = places::scope(filters, ctx)?;
+    let namespaces = reach.namespaces(ctx)?;
+    let project = reach.project.as_deref();
+    let store = ctx.reader()?;
+    let answers = undone(&store, asked, namespaces.as_deref(), project, limit)?;
+    if ctx.out.json {
+        let list = answers.iter().map(|answer| document(answer, ctx));
+        let list: Vec<Value> = list.collect::<Result<_>>()?;
+        ctx.out.document("why", json!({"operations": list}))?;
+    } else {
+        for answer in &answers {
+            print(answer, ctx)?;
+        }
+    }
+    if answers.is_empty() {
+        ctx.out.note("no git operation that is known speaks of it")?;
+        ctx.out.note("hint: docs/tracking.md says which repositories are looked at")?;
+        return Ok(Exit::Failed);
+    }
+    Ok(Exit::Done)
+}
+
+fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
+    let (operation, effect) = (&answer.deed.operation, &answer.deed.effect);
+    let on = operation.branch.as_ref().map(|branch| format!(" on {branch}"));
+    let to = operation.to.as_ref().map(|to| format!(" to {to}"));
+    let head = format!(
+        "{}: {}{}{}  {} → {}",
+        answer.role.as_str(),
+        operation.name(),
+        on.unwrap_or_default(),
+        to.unwrap_or_default(),
+        short(&operation.old),
+        short(&operation.new)
+    );
+    let head = ctx.out.paint(Style::Bold, &head);
+    ctx.out.line(head)?;
+    if let Some(reason) = &answer.deed.reason {
+        let who = if reason.by_user { "user" } else { "agent" };
+        let session = places::short(&reason.session, 8);
+        ctx.out.line(format!("  why: {}", reason.sentence))?;
+        let source = format!("  said by the {who}, session {session} line {}", reason.line);
+        ctx.out.line(source)?;
+    }
+    let commits = match answer.role {
+        Role::Made => &effect.made,
+        _ => &effect.left,
+    };
+    for commit in commits.iter().take(COMMITS_SHOWN) {
+        ctx.out.line(format!("  {} {}", short(&commit.hash), commit.subject))?;
+    }
+    let (added, removed) = effect.lines;
+    let files = human::plural(effect.files_count, "file");
+    ctx.out.line(format!("  {files}, +{added} −{removed} lines"))?;
+    let place = places::origin_of(&answer.namespace, &answer.project_path, ctx)?;
+    let by = match &answer.session {
+        Some(by) => format!("session {}", places::short(&by.session, 8)),
+        None => "no session is known".to_owned(),
+    };
+    let origin = format!("  {}  {place} {by}", human::time(Some(operation.at), ctx.zone));
+    let origin = ctx.out.paint(Style::Dim, &origin);
+    ctx.out.line(origin)?;
+    ctx.out.line("")
+}
+
+/// Commits of one operation that people see.
+const COMMITS_SHOWN: usize = 10;
+
+fn short(hash: &str) -> &str {
+    match hash {
+        "" => "(none)",
+        hash => hash.get(..HASH_DIGITS).unwrap_or(hash),
+    }
+}
+
+fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
+    let (operation, effect) = (&answer.deed.operation, &answer.deed.effect);
+    let commit = |commit: &CommitLine| {
+        json!({"hash": commit.hash, "subject": commit.subject, "at": commit.at.rfc3339_millis()})
+    };
+    let file = |file: &FileChange| {
+        json!({"path": file.path, "operation": file.operation.as_str(), "previous_path": file.previous_path,
+            "lines": file.lines.map(|(added, removed)| [added, removed])})
+    };
+    let document = json!({
+        "git_batch_id": answer.id.to_string(),
+        "role": answer.role.as_str(),
+        "operation": operation.name(),
+        "commit_from": operation.old,
+        "commit_to": operation.new,
+        "branch": operation.branch,
+        "to": operation.to,
+        "at": operation.at.rfc3339_millis(),
+        "session": answer.session.as_ref().map(|by| &by.session),
+        "session_is_named": answer.session.as_ref().map(|by| by.is_named),
+        "reason": answer.deed.reason.as_ref().map(|reason| json!({
+            "sentence": reason.sentence,
+            "by": if reason.by_user { "user" } else { "agent" },
+            "session": reason.session,
+            "episode": reason.episode.to_string(),
+            "line": reason.line,
+        })),
+        "undone": effect.undone,
+        "left": effect.left.iter().map(commit).collect::<Vec<_>>(),
+        "left_count": effect.left_count,
+        "made": effect.made.iter().map(commit).collect::<Vec<_>>(),
+        "files": effect.files.iter().map(file).collect::<Vec<_>>(),
+        "files_count": effect.files_count,
+        "lines": [effect.lines.0, effect.lines.1],
+        "missing": effect.missing,
+        "namespace": answer.namespace,
+        "project_path": answer.project_path,
+    });
+    places::veiled(document, &answer.project_path, ctx)
+}

@@ -1,0 +1,240 @@
+//! Where a repository keeps what was done to it, and its logs, line by line. Looks with `stat` before
+//! it opens anything; refuses to know what a line means.
+
+use super::git;
+use crate::model::git::LogLine;
+use crate::model::time::Time;
+use gix::refs::file::log::iter::forward;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// A work tree, or a bare repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkTree {
+    /// Of a linked one.
+    pub name: Option<String>,
+    /// Where its HEAD is.
+    pub git_dir: PathBuf,
+    /// Where branches and objects are.
+    pub common_dir: PathBuf,
+}
+
+/// What a log is that is read at once. Longer: what is before the last so many bytes is passed over.
+const LOG_BYTES_MAX: u64 = 16 << 20;
+
+/// The repository's work trees: the main one first, then the linked ones by name. Empty where `root`
+/// is no repository.
+pub fn work_trees(root: &Path) -> Vec<WorkTree> {
+    let Some(common_dir) = git::common_dir(root) else {
+        return Vec::new();
+    };
+    let main = WorkTree {
+        name: None,
+        git_dir: common_dir.clone(),
+        common_dir: common_dir.clone(),
+    };
+    let linked = fs::read_dir(common_dir.join("worktrees"));
+    let linked = linked.into_iter().flatten().flatten();
+    let mut linked: Vec<WorkTree> = linked
+        .filter(|entry| entry.path().join("HEAD").exists())
+        .map(|entry| WorkTree {
+            name: Some(entry.file_name().to_string_lossy().into_owned()),
+            git_dir: entry.path(),
+            common_dir: common_dir.clone(),
+        })
+        .collect();
+    linked.sort_by(|a, b| a.name.cmp(&b.name));
+    [main].into_iter().chain(linked).collect()
+}
+
+impl WorkTree {
+    /// HEAD's log.
+    pub fn log(&self) -> PathBuf {
+        self.git_dir.join("logs/HEAD")
+    }
+
+    /// The stash's log, which all work trees share; `None` for a linked one.
+    pub fn stash_log(&self) -> Option<PathBuf> {
+        let is_main = self.name.is_none();
+        is_main.then(|| self.common_dir.join("logs/refs/stash"))
+    }
+
+    /// A rebase or a bisection is under way.
+    pub fn is_busy(&self) -> bool {
+        let marks = ["rebase-merge", "rebase-apply", "BISECT_LOG"];
+        marks.iter().any(|mark| self.git_dir.join(mark).exists())
+    }
+
+    /// What `stat` says of everything that an operation touches: HEAD, its log, the stash's, packed
+    /// branches, and the folders of these branches. Opens nothing.
+    pub fn stamp<'b>(&self, branches: impl Iterator<Item = &'b str>) -> String {
+        let heads = self.common_dir.join("refs/heads");
+        let folders = branches.filter_map(|branch| Some(heads.join(branch).parent()?.to_owned()));
+        let mut places: BTreeSet<PathBuf> = folders.collect();
+        places.extend([
+            heads,
+            self.git_dir.join("HEAD"),
+            self.log(),
+            self.common_dir.join("packed-refs"),
+            self.common_dir.join("logs/refs/stash"),
+            self.git_dir.join("rebase-merge"),
+            self.git_dir.join("rebase-apply"),
+            self.git_dir.join("BISECT_LOG"),
+        ]);
+        let stamps = places.iter().map(|place| stamp(place));
+        stamps.collect::<Vec<_>>().join(" ")
+    }
+
+    /// When HEAD, or what it points to, was written last; nobody noted it otherwise.
+    pub fn moved_at(&self, branch: Option<&str>) -> Option<Time> {
+        let tip = branch.map(|branch| self.common_dir.join("refs/heads").join(branch));
+        let places = [
+            tip,
+            Some(self.git_dir.join("HEAD")),
+            Some(self.common_dir.join("packed-refs")),
+        ];
+        places.into_iter().flatten().find_map(|place| written_at(&place))
+    }
+
+    /// When a branch was taken away: its folder, or the file of packed branches, was written then.
+    pub fn dropped_at(&self, branch: &str) -> Option<Time> {
+        let heads = self.common_dir.join("refs/heads");
+        let folder = heads.join(branch).parent().map(Path::to_owned);
+        let packed = self.common_dir.join("packed-refs");
+        let places = [folder, Some(heads), Some(packed)];
+        places.into_iter().flatten().filter_map(|place| written_at(&place)).max()
+    }
+}
+
+fn stamp(place: &Path) -> String {
+    match fs::symlink_metadata(place) {
+        Err(_) => "-".to_owned(),
+        Ok(meta) => format!(
+            "{}:{}.{}:{}",
+            meta.size(),
+            meta.mtime(),
+            meta.mtime_nsec(),
+            meta.ino()
+        ),
+    }
+}
+
+fn written_at(place: &Path) -> Option<Time> {
+    let written = fs::metadata(place).ok()?.modified().ok()?;
+    let since = written.duration_since(UNIX_EPOCH).ok()?;
+    // reflogs count whole seconds
+    Some(Time(i64::try_from(since.as_secs()).ok()? * 1_000))
+}
+
+/// A log's lines from an offset on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// In order.
+    pub lines: Vec<LogLine>,
+    /// Lines that are none.
+    pub rejected: u64,
+    /// The log was cut or rewritten, so that it was read from its start.
+    pub is_anew: bool,
+    /// Where the last whole line ends.
+    pub to: u64,
+}
+
+/// Reads a log from `from` on, or from its start where it is shorter than that by now, or where no
+/// line ends there. Empty where there is none.
+///
+/// # Errors
+/// When it is there and can't be read.
+pub fn read(path: &Path, from: u64) -> io::Result<Log> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Log::default()),
+        opened => opened?,
+    };
+    let size = file.metadata()?.len();
+    let is_anew = from > 0 && !ends_a_line(&mut file, from, size)?;
+    let start = match is_anew {
+        true => 0,
+        false => from,
+    };
+    let start = start.max(size.saturating_sub(LOG_BYTES_MAX));
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(LOG_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(lines(&bytes, start, is_anew))
+}
+
+fn ends_a_line(file: &mut File, at: u64, size: u64) -> io::Result<bool> {
+    if at > size {
+        return Ok(false);
+    }
+    let mut byte = [0];
+    file.seek(SeekFrom::Start(at - 1))?;
+    file.read_exact(&mut byte)?;
+    Ok(byte == *b"\n")
+}
+
+/// Whole lines; an unfinished last one waits.
+fn lines(bytes: &[u8], start: u64, is_anew: bool) -> Log {
+    let mut log = Log {
+        is_anew,
+        to: start,
+        ..Log::default()
+    };
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        log.to += line.len() as u64;
+        match forward(line).next() {
+            Some(Ok(told)) => log.lines.push(LogLine {
+                old: hex(told.previous_oid()),
+                new: hex(told.new_oid()),
+                at: Time(told.signature.seconds() * 1_000),
+                message: told.message.to_string(),
+                to: log.to,
+            }),
+            _ => log.rejected += 1,
+        }
+    }
+    log
+}
+
+/// Empty for the one that stands for none.
+pub(super) fn hex(id: gix::ObjectId) -> String {
+    match id.is_null() {
+        true => String::new(),
+        false => id.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_read_on_and_read_anew_where_it_was_rewritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("HEAD");
+        let (zero, one, two) = ("0".repeat(40), "1".repeat(40), "2".repeat(40));
+        let line = |old: &str, new: &str, at: u64| {
+            format!("{old} {new} A U Thor <a@example.org> {at} +0200\tcommit: x\n")
+        };
+        assert_eq!(read(&path, 0).unwrap(), Log::default());
+        let first = line(&zero, &one, 10);
+        fs::write(&path, format!("{first}junk\n{}", &first[..20])).unwrap();
+        let log = read(&path, 0).unwrap();
+        assert_eq!((log.lines.len(), log.rejected), (1, 1));
+        assert_eq!(log.lines[0].old, "", "nothing was before it");
+        assert_eq!((log.lines[0].at, &*log.lines[0].message), (Time(10_000), "commit: x"));
+        assert_eq!(log.to, first.len() as u64 + 5, "the unfinished line waits");
+        fs::write(&path, format!("{first}{}", line(&one, &two, 20))).unwrap();
+        let more = read(&path, first.len() as u64).unwrap();
+        assert_eq!((more.lines.len(), more.is_anew), (1, false));
+        fs::write(&path, line(&one, &two, 20)).unwrap();
+        let anew = read(&path, first.len() as u64 + 60).unwrap();
+        assert_eq!((anew.lines.len(), anew.is_anew), (1, true));
+    }
+}

@@ -1,0 +1,313 @@
+//! A repository's commits and files, read with a library: no program is started, no hook runs, nothing
+//! is written, and of the settings only the repository's own are read, as those of a stranger.
+//! Refuses to know what a change means.
+
+use super::reflog::{WorkTree, hex};
+use crate::model::git::{CommitLine, Effect, FileChange, FileOperation};
+use crate::model::time::Time;
+use gix::bstr::ByteSlice;
+use gix::diff::tree::{Recorder, State, recorder::Change};
+use gix::objs::TreeRefIter;
+use gix::{ObjectId, open, sec};
+use imara_diff::{Algorithm, Diff, InternedInput};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Why a repository can't be read, or something in it. Never content.
+pub type Fault = String;
+
+type Result<T> = std::result::Result<T, Fault>;
+
+/// Commits that are counted. More: a reset across a whole history takes seconds.
+const COMMITS_MAX: usize = 1_000;
+/// Commits that are named.
+const COMMITS_TOLD: usize = 50;
+/// Files that are named.
+const FILES_TOLD: usize = 500;
+/// Larger files' lines are not counted.
+const LINES_BYTES_MAX: u64 = 1 << 20;
+/// Bytes before the first zero by which git tells binary files.
+const BINARY_BYTES: usize = 8_000;
+
+/// An open repository.
+pub struct Repository {
+    git: gix::Repository,
+}
+
+impl Repository {
+    /// Opens the repository of a work tree.
+    ///
+    /// # Errors
+    /// Why it can't be read: damaged, a format that nobody knows.
+    pub fn open(tree: &WorkTree) -> Result<Repository> {
+        let options = open::Options::isolated()
+            .with(sec::Trust::Reduced)
+            .bail_if_untrusted(false)
+            .open_path_as_is(true);
+        let opened = options.open(tree.git_dir.as_path());
+        let git = opened.map_err(|error| fault("it can't be opened", &error))?;
+        Ok(Repository {
+            git: git.to_thread_local(),
+        })
+    }
+
+    /// The commit that HEAD is at; `None` before the first one.
+    ///
+    /// # Errors
+    /// When HEAD is damaged.
+    pub fn head(&self) -> Result<Option<String>> {
+        let head = self.git.head();
+        let head = head.map_err(|error| fault("its HEAD can't be read", &error))?;
+        Ok(head.id().map(|id| hex(id.detach())))
+    }
+
+    /// The branch that HEAD is on; `None`: detached.
+    pub fn branch(&self) -> Option<String> {
+        let name = self.git.head_name().ok()??;
+        Some(name.shorten().to_string())
+    }
+
+    /// Branches with their commits, by name. Those that can't be read are left out.
+    ///
+    /// # Errors
+    /// When there is no telling which branches there are.
+    pub fn branches(&self) -> Result<BTreeMap<String, String>> {
+        let failed = |error: gix::error::Error| fault("its branches can't be read", &error);
+        let platform = self.git.references().map_err(failed)?;
+        let branches = platform.local_branches().map_err(failed)?;
+        let mut all = BTreeMap::new();
+        for mut branch in branches.flatten() {
+            if let Ok(id) = branch.peel_to_id() {
+                all.insert(branch.name().shorten().to_string(), hex(id.detach()));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The first parent of a commit; `None`: it has none, or it is gone.
+    pub fn parent(&self, commit: &str) -> Option<String> {
+        let commit = self.git.find_commit(id(commit)?).ok()?;
+        let parent = commit.parent_ids().next()?;
+        Some(hex(parent.detach()))
+    }
+
+    /// What lies between two commits; either may be empty: nothing. `hidden`: commits beside the new
+    /// one whose history is not left. What can't be read is said in [`Effect::missing`].
+    pub fn effect(&self, old: &str, new: &str, hidden: &[String]) -> Effect {
+        let mut effect = Effect {
+            undone: self.undone(new),
+            ..Effect::default()
+        };
+        let both = [new.to_owned()].into_iter().chain(hidden.iter().cloned());
+        let both: Vec<String> = both.filter(|commit| !commit.is_empty()).collect();
+        let told = self
+            .between(old, &both)
+            .map(|(left, count)| (effect.left, effect.left_count) = (left, count))
+            .and_then(|()| self.between(new, &[old.to_owned()]))
+            .map(|(made, _)| effect.made = made)
+            .and_then(|()| self.changes(old, new, &mut effect));
+        effect.missing = told.err();
+        effect
+    }
+
+    /// Commits of `from`'s history that are not of `without`'s, the latest first: the first few, and
+    /// how many there are.
+    fn between(&self, from: &str, without: &[String]) -> Result<(Vec<CommitLine>, u64)> {
+        let failed = |error: gix::error::Error| fault("commits are missing", &error);
+        let Some(from) = id(from) else {
+            return Ok((Vec::new(), 0));
+        };
+        let without: Vec<ObjectId> = without.iter().filter_map(|commit| id(commit)).collect();
+        if without.contains(&from) {
+            return Ok((Vec::new(), 0));
+        }
+        let walk = self.git.rev_walk([from]).with_hidden(without);
+        let (mut told, mut count) = (Vec::new(), 0);
+        for info in walk.all().map_err(failed)?.take(COMMITS_MAX) {
+            let info = info.map_err(failed)?;
+            count += 1;
+            if told.len() < COMMITS_TOLD {
+                told.extend(self.commit_line(info.id));
+            }
+        }
+        Ok((told, count))
+    }
+
+    /// `None`: the commit is gone.
+    fn commit_line(&self, id: ObjectId) -> Option<CommitLine> {
+        let commit = self.git.find_commit(id).ok()?;
+        let message = commit.message_raw().ok()?.to_str_lossy();
+        Some(CommitLine {
+            hash: hex(id),
+            subject: message.lines().next().unwrap_or_default().to_owned(),
+            at: Time(commit.time().ok()?.seconds * 1_000),
+        })
+    }
+
+    /// The commit that a revert says it undoes.
+    fn undone(&self, commit: &str) -> Option<String> {
+        let commit = self.git.find_commit(id(commit)?).ok()?;
+        let message = commit.message_raw().ok()?.to_str_lossy();
+        let (_, after) = message.split_once("This reverts commit ")?;
+        let hash: String = after.chars().take_while(char::is_ascii_hexdigit).collect();
+        matches!(hash.len(), 40 | 64).then_some(hash)
+    }
+
+    /// Files that differ, by path.
+    fn changes(&self, old: &str, new: &str, effect: &mut Effect) -> Result<()> {
+        let mut recorder = Recorder::default();
+        let (before, after) = (self.tree(old)?, self.tree(new)?);
+        gix::diff::tree(
+            TreeRefIter::from_bytes(&before, self.git.object_hash()),
+            TreeRefIter::from_bytes(&after, self.git.object_hash()),
+            State::default(),
+            &self.git.objects,
+            &mut recorder,
+        )
+        .map_err(|error| fault("its files are missing", &error))?;
+        let mut files = changed(recorder.records);
+        effect.files_count = files.len() as u64;
+        files.truncate(FILES_TOLD);
+        for (file, before) in files {
+            let lines = self.lines(before, file.blob.as_deref().and_then(id));
+            let (added, removed) = lines.unwrap_or_default();
+            effect.lines = (effect.lines.0 + added, effect.lines.1 + removed);
+            effect.files.push(FileChange { lines, ..file });
+        }
+        Ok(())
+    }
+
+    /// A commit's tree as it is stored; nothing's tree is empty.
+    fn tree(&self, commit: &str) -> Result<Vec<u8>> {
+        let Some(commit) = id(commit) else {
+            return Ok(Vec::new());
+        };
+        let failed = |error: gix::error::Error| fault("its commits are gone", &error);
+        let commit = self.git.find_commit(commit).map_err(failed)?;
+        Ok(commit.tree().map_err(failed)?.detach().data)
+    }
+
+    /// Lines that came and lines that went.
+    fn lines(&self, old: Option<ObjectId>, new: Option<ObjectId>) -> Option<(u64, u64)> {
+        let text = |id: Option<ObjectId>| match id {
+            None => Some(Vec::new()),
+            Some(id) => self.text(id, LINES_BYTES_MAX),
+        };
+        let (old, new) = (text(old)?, text(new)?);
+        let input = InternedInput::new(old.as_slice(), new.as_slice());
+        let diff = Diff::compute(Algorithm::Histogram, &input);
+        Some((
+            u64::from(diff.count_additions()),
+            u64::from(diff.count_removals()),
+        ))
+    }
+
+    /// A file's content; `None`: it is gone, longer than this, or binary.
+    pub fn file(&self, blob: &str, bytes_max: u64) -> Option<String> {
+        String::from_utf8(self.text(id(blob)?, bytes_max)?).ok()
+    }
+
+    fn text(&self, id: ObjectId, bytes_max: u64) -> Option<Vec<u8>> {
+        let size = self.git.find_header(id).ok()?.size();
+        if size > bytes_max {
+            return None;
+        }
+        let data = self.git.find_blob(id).ok()?.detach().data;
+        let is_binary = data.iter().take(BINARY_BYTES).any(|byte| *byte == 0);
+        (!is_binary).then_some(data)
+    }
+}
+
+/// `None`: empty, or no hash.
+fn id(hash: &str) -> Option<ObjectId> {
+    ObjectId::from_hex(hash.as_bytes()).ok()
+}
+
+/// What went wrong, without what the library says of objects: its first line names places only.
+fn fault(what: &str, error: &dyn std::fmt::Display) -> Fault {
+    let said = error.to_string();
+    let said = said.lines().next().unwrap_or_default();
+    match said.is_empty() {
+        true => what.to_owned(),
+        false => format!("{what}: {said}"),
+    }
+}
+
+/// A changed file, with the object that it was before.
+type Changed = (FileChange, Option<ObjectId>);
+
+/// Files by path. One that came with the content of one that went was moved.
+fn changed(records: Vec<Change>) -> Vec<Changed> {
+    let mut gone: BTreeMap<ObjectId, Vec<String>> = BTreeMap::new();
+    for record in &records {
+        if let Change::Deletion { oid, path, entry_mode, .. } = record
+            && entry_mode.is_blob_or_symlink()
+        {
+            gone.entry(*oid).or_default().push(path.to_string());
+        }
+    }
+    let mut all: Vec<Changed> = records
+        .into_iter()
+        .filter_map(|record| came(record, &mut gone))
+        .collect();
+    for (oid, paths) in gone {
+        let file = |path| change(path, FileOperation::Delete, None, None);
+        all.extend(paths.into_iter().map(|path| (file(path), Some(oid))));
+    }
+    all.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+    all
+}
+
+/// What is new, or has another content; `None`: a folder, a submodule, or what went.
+fn came(record: Change, gone: &mut BTreeMap<ObjectId, Vec<String>>) -> Option<Changed> {
+    match record {
+        Change::Addition { entry_mode, oid, path, .. } if entry_mode.is_blob_or_symlink() => {
+            let path = path.to_string();
+            let before = gone.get_mut(&oid).and_then(Vec::pop);
+            let operation = match &before {
+                None => FileOperation::Create,
+                Some(before) if folder(before) == folder(&path) => FileOperation::Rename,
+                Some(_) => FileOperation::Move,
+            };
+            let was = before.is_some().then_some(oid);
+            Some((change(path, operation, before, Some(oid)), was))
+        }
+        Change::Modification { entry_mode, previous_oid, oid, path, .. }
+            if entry_mode.is_blob_or_symlink() =>
+        {
+            let file = change(path.to_string(), FileOperation::Update, None, Some(oid));
+            Some((file, Some(previous_oid)))
+        }
+        _ => None,
+    }
+}
+
+fn change(
+    path: String,
+    operation: FileOperation,
+    previous_path: Option<String>,
+    blob: Option<ObjectId>,
+) -> FileChange {
+    FileChange {
+        path,
+        operation,
+        previous_path,
+        blob: blob.map(hex),
+        lines: None,
+    }
+}
+
+fn folder(path: &str) -> Option<&Path> {
+    Path::new(path).parent()
+}
+
+/// The id that git gives to a file with this content: SHA-1, or SHA-256 where the repository has it
+/// (004-045).
+pub fn blob_id(content: &[u8], is_sha256: bool) -> Option<String> {
+    let kind = match is_sha256 {
+        true => gix::hash::Kind::Sha256,
+        false => gix::hash::Kind::Sha1,
+    };
+    let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).ok()?;
+    Some(hex(id))
+}

@@ -1,0 +1,323 @@
+//! What was done to a repository, and what is kept of it. Plain values: knows no repository and no
+//! format.
+
+use super::time::Time;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// Of the ids of operations: UUIDv5 in this namespace (D49).
+const IDS: Uuid = Uuid::from_u128(0x6c1f_40d2_37a8_5d5b_8a0e_91c4_57be_02f3);
+
+/// One line of a reflog.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogLine {
+    /// Hex digits; empty: there was nothing.
+    pub old: String,
+    /// Hex digits; empty: there is nothing any more.
+    pub new: String,
+    /// Whole seconds.
+    pub at: Time,
+    /// `reset: moving to HEAD~1`.
+    pub message: String,
+    /// The offset behind its line break.
+    pub to: u64,
+}
+
+/// What kind of operation it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationKind {
+    /// A new commit.
+    Commit,
+    /// The last commit was replaced.
+    Amend,
+    /// The branch was moved.
+    Reset,
+    /// Another branch or commit was checked out (`switch` says the same).
+    Checkout,
+    /// Another branch was merged.
+    Merge,
+    /// Commits were put on another base, or replaced one by one.
+    Rebase,
+    /// A commit was copied.
+    CherryPick,
+    /// A commit was undone by another one.
+    Revert,
+    /// What others made was taken over.
+    Pull,
+    /// Changes were put aside.
+    Stash,
+    /// Commits were looked at, one after the other.
+    Bisect,
+    /// A branch is no more.
+    BranchDeleted,
+    /// HEAD is elsewhere, and no log says how.
+    Moved,
+    /// A reflog line that nobody knows.
+    Other,
+}
+
+impl OperationKind {
+    /// As people call it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OperationKind::Commit => "commit",
+            OperationKind::Amend => "amend",
+            OperationKind::Reset => "reset",
+            OperationKind::Checkout => "checkout",
+            OperationKind::Merge => "merge",
+            OperationKind::Rebase => "rebase",
+            OperationKind::CherryPick => "cherry-pick",
+            OperationKind::Revert => "revert",
+            OperationKind::Pull => "pull",
+            OperationKind::Stash => "stash",
+            OperationKind::Bisect => "bisect",
+            OperationKind::BranchDeleted => "branch deleted",
+            OperationKind::Moved => "moved",
+            OperationKind::Other => "other",
+        }
+    }
+
+    /// People's own work, told by the session that did it: no conversation is kept beside it.
+    pub fn is_plain_work(self) -> bool {
+        matches!(self, OperationKind::Commit | OperationKind::Other)
+    }
+
+    /// Git itself wrote into the work tree.
+    pub fn writes_files(self) -> bool {
+        !matches!(
+            self,
+            OperationKind::Commit
+                | OperationKind::Amend
+                | OperationKind::BranchDeleted
+                | OperationKind::Bisect
+                | OperationKind::Other
+        )
+    }
+
+    /// What was before it is left behind.
+    pub fn leaves(self) -> bool {
+        !matches!(
+            self,
+            OperationKind::Commit
+                | OperationKind::CherryPick
+                | OperationKind::Bisect
+                | OperationKind::Other
+        )
+    }
+}
+
+/// An operation as a log tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    /// What it was.
+    pub kind: OperationKind,
+    /// `hard`, `fast-forward`, `aborted`; absent where nothing says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// The commit before; empty: there was none.
+    pub old: String,
+    /// The commit after; empty: there is none.
+    pub new: String,
+    /// The branch that it happened on; absent: HEAD was detached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Of a checkout: where it went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// When it was done.
+    pub at: Time,
+    /// Nobody wrote the time down; it is the file's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_is_guessed: bool,
+    /// What the log says of it.
+    pub message: String,
+    /// Lines of the log that it is made of.
+    pub steps: u32,
+}
+
+impl Operation {
+    /// `git_batch_id`: the same wherever and whenever it is read.
+    pub fn id(&self, repository: &str) -> Uuid {
+        let name = format!("{repository}\n{}\n{}\n{}", self.old, self.new, self.at.0);
+        Uuid::new_v5(&IDS, name.as_bytes())
+    }
+
+    /// `reset --hard`, `checkout`, `rebase (aborted)`.
+    pub fn name(&self) -> String {
+        let kind = self.kind.as_str();
+        match (&self.mode, self.kind) {
+            (None, _) => kind.to_owned(),
+            (Some(mode), OperationKind::Reset) => format!("{kind} --{mode}"),
+            (Some(mode), _) => format!("{kind} ({mode})"),
+        }
+    }
+}
+
+/// The id of one of an operation's episodes beside its first one, which has the operation's own.
+pub fn part_id(operation: Uuid, part: &str) -> Uuid {
+    Uuid::new_v5(&operation, part.as_bytes())
+}
+
+/// A commit, as it is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitLine {
+    /// Hex digits.
+    pub hash: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// When it was made.
+    pub at: Time,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileOperation {
+    /// It is new.
+    Create,
+    /// It has another content.
+    Update,
+    /// It is gone.
+    Delete,
+    /// The same content under another path in the same folder.
+    Rename,
+    /// The same content in another folder.
+    Move,
+}
+
+impl FileOperation {
+    /// The word of `metadata.operation`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FileOperation::Create => "create",
+            FileOperation::Update => "update",
+            FileOperation::Delete => "delete",
+            FileOperation::Rename => "rename",
+            FileOperation::Move => "move",
+        }
+    }
+}
+
+/// A file that an operation changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// From the repository's root, with `/`.
+    pub path: String,
+    /// What became of it.
+    pub operation: FileOperation,
+    /// Where it was before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_path: Option<String>,
+    /// The object that it is now; absent: it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<String>,
+    /// Lines; absent where it is binary, large, or one of too many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u64, u64)>,
+}
+
+/// What a repository says of an operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Commits that were left: reachable from the old commit and not from the new one, the latest
+    /// first; the first few.
+    pub left: Vec<CommitLine>,
+    /// How many there are; a lower bound where `left` was cut at the most that are counted.
+    pub left_count: u64,
+    /// The commit that a revert undid, or that an operation made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<String>,
+    /// Commits that it brought, the latest first; the first few.
+    pub made: Vec<CommitLine>,
+    /// Files that differ between the old commit and the new one, by path; the first few hundred.
+    pub files: Vec<FileChange>,
+    /// How many there are.
+    pub files_count: u64,
+    /// Lines that came, and lines that went, in `files`.
+    pub lines: (u64, u64),
+    /// Why some of this is not known: `its commits are gone`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+/// The sentence that says why, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// As it was said.
+    pub sentence: String,
+    /// A person said it; otherwise the agent.
+    pub by_user: bool,
+    /// The session's id.
+    pub session: String,
+    /// The episode that tells it.
+    pub episode: Uuid,
+    /// The line of its record in the session's log.
+    pub line: u64,
+}
+
+/// An operation with everything that is known of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deed {
+    /// What was done.
+    pub operation: Operation,
+    /// What it changed.
+    pub effect: Effect,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+}
+
+/// How far a work tree's history is in the store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// What `stat` said of the files that change with every operation.
+    pub stamp: String,
+    /// Bytes of HEAD's log that were read.
+    pub log_to: u64,
+    /// Bytes of the stash's log that were read.
+    pub stash_to: u64,
+    /// Where HEAD was.
+    pub head: String,
+    /// The branch that HEAD was on.
+    pub branch: Option<String>,
+    /// Branches with their commits.
+    pub branches: BTreeMap<String, String>,
+    /// Why the repository couldn't be read; absent where it could.
+    pub problem: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_has_one_id_wherever_it_is_read() {
+        let reset = Operation {
+            kind: OperationKind::Reset,
+            mode: None,
+            old: "a1".into(),
+            new: "b2".into(),
+            branch: Some("main".into()),
+            to: None,
+            at: Time(1_000),
+            at_is_guessed: false,
+            message: "reset: moving to b2".into(),
+            steps: 1,
+        };
+        let hard = Operation {
+            mode: Some("hard".into()),
+            ..reset.clone()
+        };
+        assert_eq!(reset.id("r"), hard.id("r"), "what is learned later changes no id");
+        assert_ne!(reset.id("r"), reset.id("other"));
+        let later = Operation {
+            at: Time(2_000),
+            ..reset.clone()
+        };
+        assert_ne!(reset.id("r"), later.id("r"));
+        assert_eq!(hard.name(), "reset --hard");
+    }
+}
