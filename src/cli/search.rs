@@ -151,7 +151,7 @@ fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
 /// The words' fields count before the options; lists are joined.
 fn meant(args: &Args, typed: Query, reach: &Reach, ctx: &Ctx) -> Query {
     let joined = |words: &[EpisodeSource], options: &[EpisodeSource]| [words, options].concat();
-    Query {
+    let mut query = Query {
         project: reach.project.clone(),
         agent: typed.agent.or(args.filters.agent),
         since: typed.since.or(args.filters.since(ctx)),
@@ -164,7 +164,12 @@ fn meant(args: &Args, typed: Query, reach: &Reach, ctx: &Ctx) -> Query {
         file: typed.file.or_else(|| args.file.clone()),
         session: typed.session.or_else(|| args.session.clone()),
         ..typed
+    };
+    // what git wrote into files is found by words, and is no news by itself (004-018)
+    if query.terms.is_empty() && query.sources.is_empty() && query.operations.is_empty() {
+        query.not_sources.push(EpisodeSource::GitBulkUpdate);
     }
+    query
 }
 
 /// Arguments that the shell kept in one piece are phrases.
@@ -201,6 +206,7 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
             format!("{}, summary", hit.agent.as_str())
         }
         None if hit.source == EpisodeSource::Text => "memory".to_owned(),
+        None if !hit.is_of_a_log() => hit.source.as_str().to_owned(),
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
     ctx.out

@@ -241,7 +241,7 @@ fn tracking_notes(document: &Document) -> Vec<String> {
         .map(|key| {
             let line = document.line(&position::path(key));
             let file = document.file.display();
-            format!("{file}:{line}: `{key}` (file tracking): {}", wire::NOT_YET)
+            format!("{file}:{line}: `{key}` (file tracking): git operations are; files by themselves, {}", wire::NOT_YET)
         })
         .collect()
 }

@@ -23,10 +23,8 @@ pub struct WireTracking {
     /// Known projects by `<hostname>__<hash>`.
     pub project_mappings: BTreeMap<String, Mapping>,
     /// File tracking of all projects.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub defaults: FileDefaults,
     /// File tracking by project, `<hostname>__<hash>`.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub projects: BTreeMap<String, FileProject>,
 }
 
@@ -64,22 +62,27 @@ fn yes() -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileDefaults {
-    /// Track files at all. Off unless written (D59).
+    /// Track the git operations of all projects that sessions name. Off unless written (D59).
     pub enabled: bool,
     /// Quiet time after a change.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub debounce_seconds: f64,
     /// Larger files are named, not read.
     pub max_file_size_mb: f64,
     /// Files per episode batch.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub batch_size: u32,
     /// Operations are told from files by content, not by time (D50).
     #[schemars(extend("x-effect" = NEVER))]
     pub git_operation_window_seconds: f64,
     /// Seconds between looks where there are no file events.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub polling_interval_seconds: f64,
     /// Follow symbolic links.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub follow_symlinks: bool,
     /// What waits.
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub resilience: FileResilience,
 }
 
@@ -127,13 +130,13 @@ impl Default for FileResilience {
 pub struct FileProject {
     /// The project, absolute.
     pub project_root: String,
-    /// Track its files.
+    /// Track its git operations; false: not, whatever `defaults` say.
     #[serde(default)]
     pub enabled: bool,
     /// Group of its episodes. null: the machine's own.
     #[serde(default)]
     pub group_id: Option<String>,
-    /// What is tracked.
+    /// Whose content is kept when git changes it.
     #[serde(default)]
     pub patterns: Vec<Pattern>,
     /// What never is.
@@ -152,12 +155,15 @@ pub struct Pattern {
     pub exclude: Vec<String>,
     /// What a change does to the episode before it.
     #[serde(default)]
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub update_strategy: UpdateStrategy,
     /// Larger files are named, not read. null: as in `defaults`.
     #[serde(default)]
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub max_file_size_mb: Option<f64>,
     /// What the episodes say they are.
     #[serde(default)]
+    #[schemars(extend("x-effect" = NOT_YET))]
     pub source_description: Option<String>,
 }
 

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 28] = [
+static TABLES: [Shown; 27] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -287,12 +287,6 @@ static TABLES: [Shown; 28] = [
         columns: &["tree", "-seen"],
         rows: None,
         order: "tree",
-    },
-    Shown {
-        table: "workspace",
-        columns: &["namespace", "key"],
-        rows: None,
-        order: "namespace",
     },
     Shown {
         table: "consent",

@@ -387,7 +387,7 @@ fn forgetting_a_session_takes_its_words_out_of_the_summary() {
         found["hits"].as_array().unwrap().len()
     };
     assert_eq!(words(&site), 3, "the session, the conversation and the summary");
-    let ran = site.desk.run("sessionmill forget --session 6f1c5b80-0000-4000-8000-0000000000aa --yes");
+    let ran = site.desk.run("sessionmill forget 6f1c5b80-0000-4000-8000-0000000000aa");
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
     assert_eq!(words(&site), 0);
     site.run();
