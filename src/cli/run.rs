@@ -372,6 +372,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         body["memories_kept"] = promoted.kept.into();
         body["directives_refused"] = promoted.refused.len().into();
         body["git_operations"] = tracked.operations.into();
+        body["git_trees_opened"] = tracked.opened.into();
         body["git_problems"] = track::problems(tracked);
         body["tools_asked"] = tools.asked.into();
         body["tools_learned"] = tools.learned.into();

@@ -22,7 +22,9 @@ pub fn run(
 ) -> Result<Done> {
     let group = match &loaded.config.group_id {
         Some(group) => group.clone(),
-        None => store.last_group()?.unwrap_or_else(|| global_group(&orders.host)),
+        None => store
+            .last_group()?
+            .unwrap_or_else(|| global_group(&orders.host)),
     };
     let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
     let orders = track::Orders {

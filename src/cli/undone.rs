@@ -30,8 +30,10 @@ pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Res
         }
     }
     if answers.is_empty() {
-        ctx.out.note("no git operation that is known speaks of it")?;
-        ctx.out.note("hint: docs/tracking.md says which repositories are looked at")?;
+        ctx.out
+            .note("no git operation that is known speaks of it")?;
+        ctx.out
+            .note("hint: docs/tracking.md says which repositories are looked at")?;
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
@@ -39,7 +41,10 @@ pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Res
 
 fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
     let (operation, effect) = (&answer.deed.operation, &answer.deed.effect);
-    let on = operation.branch.as_ref().map(|branch| format!(" on {branch}"));
+    let on = operation
+        .branch
+        .as_ref()
+        .map(|branch| format!(" on {branch}"));
     let to = operation.to.as_ref().map(|to| format!(" to {to}"));
     let head = format!(
         "{}: {}{}{}  {} → {}",
@@ -56,7 +61,10 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
         let who = if reason.by_user { "user" } else { "agent" };
         let session = places::short(&reason.session, 8);
         ctx.out.line(format!("  why: {}", reason.sentence))?;
-        let source = format!("  said by the {who}, session {session} line {}", reason.line);
+        let source = format!(
+            "  said by the {who}, session {session} line {}",
+            reason.line
+        );
         ctx.out.line(source)?;
     }
     let commits = match answer.role {
@@ -64,17 +72,22 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
         _ => &effect.left,
     };
     for commit in commits.iter().take(COMMITS_SHOWN) {
-        ctx.out.line(format!("  {} {}", short(&commit.hash), commit.subject))?;
+        ctx.out
+            .line(format!("  {} {}", short(&commit.hash), commit.subject))?;
     }
     let (added, removed) = effect.lines;
     let files = human::plural(effect.files_count, "file");
-    ctx.out.line(format!("  {files}, +{added} −{removed} lines"))?;
+    ctx.out
+        .line(format!("  {files}, +{added} −{removed} lines"))?;
     let place = places::origin_of(&answer.namespace, &answer.project_path, ctx)?;
     let by = match &answer.session {
         Some(by) => format!("session {}", places::short(&by.session, 8)),
         None => "no session is known".to_owned(),
     };
-    let origin = format!("  {}  {place} {by}", human::time(Some(operation.at), ctx.zone));
+    let origin = format!(
+        "  {}  {place} {by}",
+        human::time(Some(operation.at), ctx.zone)
+    );
     let origin = ctx.out.paint(Style::Dim, &origin);
     ctx.out.line(origin)?;
     ctx.out.line("")
@@ -92,9 +105,7 @@ fn short(hash: &str) -> &str {
 
 fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
     let (operation, effect) = (&answer.deed.operation, &answer.deed.effect);
-    let commit = |commit: &CommitLine| {
-        json!({"hash": commit.hash, "subject": commit.subject, "at": commit.at.rfc3339_millis()})
-    };
+    let commit = |commit: &CommitLine| json!({"hash": commit.hash, "subject": commit.subject, "at": commit.at.rfc3339_millis()});
     let file = |file: &FileChange| {
         json!({"path": file.path, "operation": file.operation.as_str(), "previous_path": file.previous_path,
             "lines": file.lines.map(|(added, removed)| [added, removed])})

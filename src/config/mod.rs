@@ -18,9 +18,9 @@ mod retention;
 pub mod servers;
 mod sinks;
 mod summarizing;
-mod tracking;
 #[cfg(test)]
 mod tests;
+mod tracking;
 pub mod trust;
 pub mod wire;
 mod wire_llm;

@@ -38,7 +38,10 @@ impl FileTracking {
             let below = root.strip_prefix(project);
             below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
         };
-        let around = self.projects.iter().filter(|(project, ..)| is_around(project));
+        let around = self
+            .projects
+            .iter()
+            .filter(|(project, ..)| is_around(project));
         match around.max_by_key(|(project, ..)| project.len()) {
             Some((_, enabled, tracked)) => enabled.then(|| tracked.clone()),
             None => self.enabled.then(|| Tracked {
@@ -76,8 +79,7 @@ pub(super) fn tracking(document: &Document, env: &Env) -> Result<FileTracking, E
             return Err(document.error(&at("project_root"), "must be absolute"));
         }
         let globs = globs(project);
-        let (include, exclude) =
-            globs.map_err(|what| document.error(&at("patterns"), &what))?;
+        let (include, exclude) = globs.map_err(|what| document.error(&at("patterns"), &what))?;
         let tracked = Tracked {
             group: project.group_id.clone(),
             max_file_bytes,

@@ -97,7 +97,10 @@ impl WorkTree {
             Some(self.git_dir.join("HEAD")),
             Some(self.common_dir.join("packed-refs")),
         ];
-        places.into_iter().flatten().find_map(|place| written_at(&place))
+        places
+            .into_iter()
+            .flatten()
+            .find_map(|place| written_at(&place))
     }
 
     /// When a branch was taken away: its folder, or the file of packed branches, was written then.
@@ -106,7 +109,11 @@ impl WorkTree {
         let folder = heads.join(branch).parent().map(Path::to_owned);
         let packed = self.common_dir.join("packed-refs");
         let places = [folder, Some(heads), Some(packed)];
-        places.into_iter().flatten().filter_map(|place| written_at(&place)).max()
+        places
+            .into_iter()
+            .flatten()
+            .filter_map(|place| written_at(&place))
+            .max()
     }
 }
 
@@ -228,7 +235,10 @@ mod tests {
         let log = read(&path, 0).unwrap();
         assert_eq!((log.lines.len(), log.rejected), (1, 1));
         assert_eq!(log.lines[0].old, "", "nothing was before it");
-        assert_eq!((log.lines[0].at, &*log.lines[0].message), (Time(10_000), "commit: x"));
+        assert_eq!(
+            (log.lines[0].at, &*log.lines[0].message),
+            (Time(10_000), "commit: x")
+        );
         assert_eq!(log.to, first.len() as u64 + 5, "the unfinished line waits");
         fs::write(&path, format!("{first}{}", line(&one, &two, 20))).unwrap();
         let more = read(&path, first.len() as u64).unwrap();

@@ -110,6 +110,33 @@ impl Repository {
         effect
     }
 
+    /// What goes with a branch that was at `tip`: commits that are in none of the histories of `others`,
+    /// and what they changed.
+    pub fn effect_of_dropping(&self, tip: &str, others: &[String]) -> Effect {
+        let (left, left_count) = match self.between(tip, others) {
+            Ok(told) => told,
+            Err(missing) => {
+                return Effect {
+                    missing: Some(missing),
+                    ..Effect::default()
+                };
+            }
+        };
+        let Some(first) = left.last() else {
+            return Effect::default();
+        };
+        let base = self.parent(&first.hash).unwrap_or_default();
+        Effect {
+            made: Vec::new(),
+            undone: None,
+            left_count,
+            ..Effect {
+                left,
+                ..self.effect(tip, &base, &[])
+            }
+        }
+    }
+
     /// Commits of `from`'s history that are not of `without`'s, the latest first: the first few, and
     /// how many there are.
     fn between(&self, from: &str, without: &[String]) -> Result<(Vec<CommitLine>, u64)> {
@@ -240,7 +267,12 @@ type Changed = (FileChange, Option<ObjectId>);
 fn changed(records: Vec<Change>) -> Vec<Changed> {
     let mut gone: BTreeMap<ObjectId, Vec<String>> = BTreeMap::new();
     for record in &records {
-        if let Change::Deletion { oid, path, entry_mode, .. } = record
+        if let Change::Deletion {
+            oid,
+            path,
+            entry_mode,
+            ..
+        } = record
             && entry_mode.is_blob_or_symlink()
         {
             gone.entry(*oid).or_default().push(path.to_string());
@@ -261,7 +293,12 @@ fn changed(records: Vec<Change>) -> Vec<Changed> {
 /// What is new, or has another content; `None`: a folder, a submodule, or what went.
 fn came(record: Change, gone: &mut BTreeMap<ObjectId, Vec<String>>) -> Option<Changed> {
     match record {
-        Change::Addition { entry_mode, oid, path, .. } if entry_mode.is_blob_or_symlink() => {
+        Change::Addition {
+            entry_mode,
+            oid,
+            path,
+            ..
+        } if entry_mode.is_blob_or_symlink() => {
             let path = path.to_string();
             let before = gone.get_mut(&oid).and_then(Vec::pop);
             let operation = match &before {
@@ -272,9 +309,13 @@ fn came(record: Change, gone: &mut BTreeMap<ObjectId, Vec<String>>) -> Option<Ch
             let was = before.is_some().then_some(oid);
             Some((change(path, operation, before, Some(oid)), was))
         }
-        Change::Modification { entry_mode, previous_oid, oid, path, .. }
-            if entry_mode.is_blob_or_symlink() =>
-        {
+        Change::Modification {
+            entry_mode,
+            previous_oid,
+            oid,
+            path,
+            ..
+        } if entry_mode.is_blob_or_symlink() => {
             let file = change(path.to_string(), FileOperation::Update, None, Some(oid));
             Some((file, Some(previous_oid)))
         }

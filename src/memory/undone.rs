@@ -4,7 +4,7 @@
 
 use super::summary::Stored;
 use crate::model::error::Error;
-use crate::model::git::{Deed, OperationKind};
+use crate::model::git::{CommitLine, Deed, FileChange, OperationKind};
 use crate::model::time::Time;
 use crate::store::{Found, GitRow, Store};
 use uuid::Uuid;
@@ -112,38 +112,45 @@ fn role(asked: &Asked, deed: &Deed) -> Option<Role> {
     match asked {
         Asked::Commit(hash) => {
             let is_it = |commit: &String| commit.starts_with(hash.as_str());
-            let is_left = effect.left.iter().any(|commit| is_it(&commit.hash));
-            match () {
-                () if effect.undone.as_ref().is_some_and(is_it) => Some(Role::Undid),
-                () if is_left && operation.kind.leaves() => Some(Role::Undid),
-                () if effect.made.iter().any(|commit| is_it(&commit.hash)) => Some(Role::Made),
-                () => None,
+            let names = |commits: &[CommitLine]| commits.iter().any(|line| is_it(&line.hash));
+            match (names(&effect.made), names(&effect.left)) {
+                _ if effect.undone.as_ref().is_some_and(is_it) => Some(Role::Undid),
+                (_, true) if deed.undoes() => Some(Role::Undid),
+                (true, _) => Some(Role::Made),
+                (_, true) => Some(Role::Touched),
+                _ => None,
             }
         }
         Asked::Branch(name) => {
             let is_it = |branch: &Option<String>| branch.as_ref() == Some(name);
-            match (is_it(&operation.branch), is_it(&operation.to), operation.kind) {
-                (true, _, kind) if kind.leaves() => Some(Role::Undid),
-                (true, _, _) => Some(Role::Made),
-                (_, true, _) => Some(Role::Touched),
-                _ => None,
-            }
+            let is_on_it = is_it(&operation.branch);
+            (is_on_it || is_it(&operation.to)).then(|| match is_on_it {
+                true => did(deed),
+                false => Role::Touched,
+            })
         }
         Asked::File(path) => {
             let is_it = |told: &String| {
                 let before = told.strip_suffix(path.as_str());
                 before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
             };
-            let names = |file: &crate::model::git::FileChange| {
+            let names = |file: &FileChange| {
                 is_it(&file.path) || file.previous_path.as_ref().is_some_and(is_it)
             };
-            let named = effect.files.iter().any(names);
-            named.then_some(match operation.kind {
-                OperationKind::Commit | OperationKind::Amend => Role::Made,
-                kind if kind.leaves() => Role::Undid,
-                _ => Role::Touched,
-            })
+            effect.files.iter().any(names).then(|| did(deed))
         }
+    }
+}
+
+fn did(deed: &Deed) -> Role {
+    match deed.operation.kind {
+        _ if deed.undoes() => Role::Undid,
+        OperationKind::Commit
+        | OperationKind::CherryPick
+        | OperationKind::Merge
+        | OperationKind::Pull
+        | OperationKind::Rebase => Role::Made,
+        _ => Role::Touched,
     }
 }
 
@@ -152,7 +159,12 @@ fn role(asked: &Asked, deed: &Deed) -> Option<Role> {
 fn by(store: &Store, row: &GitRow) -> Result<Option<By>, Error> {
     let at = row.deed.operation.at;
     let since = Time(at.0 - AFTER_MS);
-    let chunks = store.chunks_around(&row.project.path, Time(at.0 + AFTER_MS), since, EPISODES_MAX)?;
+    let chunks = store.chunks_around(
+        &row.project.path,
+        Time(at.0 + AFTER_MS),
+        since,
+        EPISODES_MAX,
+    )?;
     let new = &row.deed.operation.new;
     if let Some(found) = chunks.iter().find(|found| names_commit(found, new)) {
         return Ok(Some(made_by(found, true)));
@@ -163,7 +175,9 @@ fn by(store: &Store, row: &GitRow) -> Result<Option<By>, Error> {
         let told = |path: &&&str| found.episode.text.contains(**path);
         files.iter().filter(told).count()
     };
-    let at_work = chunks.iter().filter(|found| found.episode.valid_at <= Some(Time(at.0 + 999)));
+    let at_work = chunks
+        .iter()
+        .filter(|found| found.episode.valid_at <= Some(Time(at.0 + 999)));
     let best = at_work.max_by_key(|found| (shared(found), found.episode.valid_at));
     Ok(best.map(|found| made_by(found, false)))
 }

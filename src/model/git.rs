@@ -58,6 +58,24 @@ pub enum OperationKind {
     Other,
 }
 
+impl Deed {
+    /// It took something back: commits that nothing of it has any more, or what was not committed.
+    pub fn undoes(&self) -> bool {
+        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
+        match operation.kind {
+            OperationKind::Revert
+            | OperationKind::Amend
+            | OperationKind::BranchDeleted
+            | OperationKind::Stash => true,
+            OperationKind::Reset => leaves || operation.old == operation.new,
+            OperationKind::Rebase | OperationKind::Moved | OperationKind::Pull => leaves,
+            // a branch still has them
+            OperationKind::Checkout => leaves && operation.branch.is_none(),
+            _ => false,
+        }
+    }
+}
+
 impl OperationKind {
     /// As people call it.
     pub fn as_str(self) -> &'static str {
@@ -311,7 +329,11 @@ mod tests {
             mode: Some("hard".into()),
             ..reset.clone()
         };
-        assert_eq!(reset.id("r"), hard.id("r"), "what is learned later changes no id");
+        assert_eq!(
+            reset.id("r"),
+            hard.id("r"),
+            "what is learned later changes no id"
+        );
         assert_ne!(reset.id("r"), reset.id("other"));
         let later = Operation {
             at: Time(2_000),

@@ -197,7 +197,9 @@ impl Step {
                 match nearest(other, ["ingest", "track", "enrich", "upload", "report"]) {
                     Some(near) => format!("unknown step `{other}`; did you mean `{near}`?"),
                     None => {
-                        format!("unknown step `{other}`; write ingest, track, enrich, upload or report")
+                        format!(
+                            "unknown step `{other}`; write ingest, track, enrich, upload or report"
+                        )
                     }
                 },
             ),
@@ -226,7 +228,13 @@ mod tests {
         let none = Path::new("/nonexistent");
         let nightly = load("nightly", none).unwrap();
         assert_eq!(nightly.window, Window::Configured);
-        let all = [Step::Ingest, Step::Track, Step::Enrich, Step::Upload, Step::Report];
+        let all = [
+            Step::Ingest,
+            Step::Track,
+            Step::Enrich,
+            Step::Upload,
+            Step::Report,
+        ];
         assert_eq!(nightly.steps, all);
         assert_eq!(load("backfill", none).unwrap().window, Window::All);
         let ci = load("ci", none).unwrap();

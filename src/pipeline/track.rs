@@ -139,7 +139,8 @@ impl Look<'_> {
         let known = seen.clone().unwrap_or_default();
         let stamp = self.tree.stamp(known.branches.keys().map(String::as_str));
         if seen.is_some() && stamp == known.stamp {
-            done.problems.extend(known.problem.map(|why| (self.project.path.clone(), why)));
+            done.problems
+                .extend(known.problem.map(|why| (self.project.path.clone(), why)));
             return Ok(());
         }
         done.opened += 1;
@@ -178,9 +179,15 @@ impl Look<'_> {
     fn news(&self, repository: &Repository, known: &Seen, again: bool) -> Result<News, String> {
         let unread = |error: std::io::Error| format!("its log can't be read: {}", error.kind());
         let log = reflog::read(&self.tree.log(), known.log_to).map_err(unread)?;
-        let stash = self.tree.stash_log().map(|path| reflog::read(&path, known.stash_to));
+        let stash = self
+            .tree
+            .stash_log()
+            .map(|path| reflog::read(&path, known.stash_to));
         let stash = stash.transpose().map_err(unread)?.unwrap_or_default();
-        let (head, branches) = (repository.head()?.unwrap_or_default(), repository.branches()?);
+        let (head, branches) = (
+            repository.head()?.unwrap_or_default(),
+            repository.branches()?,
+        );
         let start = Start {
             branch: known.branch.clone().filter(|_| !log.is_anew),
             branch_now: repository.branch(),
@@ -261,9 +268,10 @@ impl Look<'_> {
         store: &Store,
     ) -> Result<Vec<GitDeed>> {
         let before = store.tombstones()?;
-        let forgotten = before.before.iter().filter(|(namespace, _)| {
-            self.project.namespace.starts_with(namespace.as_str())
-        });
+        let forgotten = before
+            .before
+            .iter()
+            .filter(|(namespace, _)| self.project.namespace.starts_with(namespace.as_str()));
         let forgotten = forgotten.map(|(_, before)| *before).max();
         let first = forgotten.max(self.orders.since);
         let mut deeds = Vec::new();
@@ -337,7 +345,11 @@ impl Look<'_> {
         let mask = |text: &mut String| *text = self.orders.redactor.redact(text).into_owned();
         let operation = &mut deed.operation;
         mask(&mut operation.message);
-        operation.branch.iter_mut().chain(&mut operation.to).for_each(mask);
+        operation
+            .branch
+            .iter_mut()
+            .chain(&mut operation.to)
+            .for_each(mask);
         let commits = deed.effect.left.iter_mut().chain(&mut deed.effect.made);
         commits.for_each(|commit| mask(&mut commit.subject));
         for file in &mut deed.effect.files {
@@ -377,12 +389,7 @@ fn stashed(lines: &[LogLine], repository: &Repository) -> Vec<Operation> {
 fn effect(repository: &Repository, operation: &Operation, hidden: &[String]) -> Effect {
     let (old, new) = (operation.old.as_str(), operation.new.as_str());
     if operation.kind == OperationKind::BranchDeleted {
-        // what it had and no other branch has
-        let mut effect = repository.effect(old, "", hidden);
-        if effect.left_count == 0 {
-            effect = Effect::default();
-        }
-        return effect;
+        return repository.effect_of_dropping(old, hidden);
     }
     let mut effect = repository.effect(old, new, hidden);
     if operation.kind != OperationKind::Revert {

@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn sentences_end_where_people_end_them() {
-        let told: Vec<&str> = sentences("Use v1.2 of it. It broke!\n```\nbroken\n```\nBad idea").collect();
+        let told: Vec<&str> =
+            sentences("Use v1.2 of it. It broke!\n```\nbroken\n```\nBad idea").collect();
         assert_eq!(told, ["Use v1.2 of it.", "It broke!", "Bad idea"]);
     }
 }

@@ -272,7 +272,7 @@ static TABLES: [Shown; 27] = [
     },
     Shown {
         table: "git_operation",
-        columns: &["id=hex(id)", "session=@session", "at", "tally=deed", "untold=nullif(untold, 0)"],
+        columns: &["id=hex(id)", "session=@session", "at", "tally=deed", "untold=nullif(untold, 0)", "-n"],
         rows: None,
         order: "id",
     },

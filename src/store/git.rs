@@ -103,7 +103,11 @@ impl Store {
 
     /// Operations of the projects that these namespaces begin (`None`: all), the latest first. Reads
     /// all of them.
-    pub fn deeds(&self, namespaces: Option<&[String]>, project: Option<&str>) -> Result<Vec<GitRow>> {
+    pub fn deeds(
+        &self,
+        namespaces: Option<&[String]>,
+        project: Option<&str>,
+    ) -> Result<Vec<GitRow>> {
         let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
         let condition = "(?1 = 'null' OR EXISTS (SELECT 1 FROM json_each(?1) p
                  WHERE substr(s.namespace, 1, length(p.value)) = p.value))
@@ -195,7 +199,7 @@ fn put_all(
     for deed in deeds {
         db.prepare_cached(
             "INSERT INTO git_operation (id, session, at, deed) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET (deed, untold) = (excluded.deed, 0)",
+             ON CONFLICT (id) DO UPDATE SET (deed, untold) = (excluded.deed, 0)",
         )?
         .execute(params![
             deed.id.as_bytes(),
@@ -205,7 +209,9 @@ fn put_all(
         ])?;
         for (row, quotes) in &deed.rows {
             writer.upsert(session, NO_FILE, row, MADE_BY)?;
-            let quotes = serde_json::to_string(quotes).ok().filter(|_| !quotes.is_empty());
+            let quotes = serde_json::to_string(quotes)
+                .ok()
+                .filter(|_| !quotes.is_empty());
             db.prepare_cached(
                 "INSERT OR REPLACE INTO git_episode (episode, operation, quotes) VALUES (?1, ?2, ?3)",
             )?

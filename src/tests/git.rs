@@ -76,7 +76,10 @@ impl Site {
             .output()
             .expect("git");
         let text = String::from_utf8_lossy(&out.stdout).trim().to_owned();
-        (out.status.success(), text + &String::from_utf8_lossy(&out.stderr))
+        (
+            out.status.success(),
+            text + &String::from_utf8_lossy(&out.stderr),
+        )
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -172,9 +175,16 @@ fn a_reset_keeps_what_was_lost_and_why() {
     let mut hashes = Vec::new();
     for n in 1..=5 {
         for m in 0..3 {
-            site.write(&format!("src/cache/part{n}_{m}.py"), "import redis\nclient = redis.Redis()\n");
+            site.write(
+                &format!("src/cache/part{n}_{m}.py"),
+                "import redis\nclient = redis.Redis()\n",
+            );
         }
-        hashes.push(site.commit(&format!("src/cache{n}.py"), "x = 1\n", &format!("Redis cache, step {n}")));
+        hashes.push(site.commit(
+            &format!("src/cache{n}.py"),
+            "x = 1\n",
+            &format!("Redis cache, step {n}"),
+        ));
     }
     site.agent("I've implemented the new caching layer using Redis...");
     site.user("Actually this won't work with our serverless architecture");
@@ -183,23 +193,39 @@ fn a_reset_keeps_what_was_lost_and_why() {
     site.agent_git("reset --hard HEAD~5");
     site.agent("Done, the branch is where it was.");
     let ran = site.run();
-    assert!(ran.stdout.contains("git operations told"), "{}", ran.shown());
+    assert!(
+        ran.stdout.contains("git operations told"),
+        "{}",
+        ran.shown()
+    );
 
     let last = &hashes[4];
-    assert_eq!(site.told(&format!("--commit {}", &last[..8])), ["undid reset --hard", "made commit"]);
+    assert_eq!(
+        site.told(&format!("--commit {}", &last[..8])),
+        ["undid reset --hard", "made commit"]
+    );
     let document = site.ask(&format!("why --commit {last}"));
     let reset = &document["operations"][0];
     assert_eq!(reset["branch"], "feature/new-architecture");
     assert_eq!(reset["left_count"], 5);
     assert_eq!(reset["files_count"], 20);
     let reason = &reset["reason"];
-    assert_eq!(reason["sentence"], "Actually this won't work with our serverless architecture");
+    assert_eq!(
+        reason["sentence"],
+        "Actually this won't work with our serverless architecture"
+    );
     assert_eq!(reason["by"], "user");
     assert_eq!(reason["line"], 3);
     assert_eq!(reset["session"], "6f1c5b80-0000-4000-8000-0000000000aa");
 
-    assert_eq!(site.told("--branch feature/new-architecture")[0], "undid reset --hard");
-    assert_eq!(site.told("--file src/cache3.py"), ["undid reset --hard", "made commit"]);
+    assert_eq!(
+        site.told("--branch feature/new-architecture")[0],
+        "undid reset --hard"
+    );
+    assert_eq!(
+        site.told("--file src/cache3.py"),
+        ["undid reset --hard", "made commit"]
+    );
 
     // one summary, one conversation, and the files apart from what is shown by itself
     let found = site.ask("search serverless --source git_context");
@@ -207,19 +233,20 @@ fn a_reset_keeps_what_was_lost_and_why() {
     let found = site.ask("search \"won't work\" --source git_metadata");
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);
     assert_eq!(site.count("git_bulk_update"), 20);
-    let shown = site.desk.run("sessionmill why --commit ".to_owned().as_str().trim_end());
-    assert_eq!(shown.exit, Exit::Usage);
 
-    // again is nothing
-    let store = fs::read(site.desk.path(".graphiti/sessionmill.db")).unwrap();
-    site.run();
-    assert!(fs::read(site.desk.path(".graphiti/sessionmill.db")).unwrap() == store);
+    // again is nothing: nothing of the repository is opened, nothing is written
+    let store = || fs::read(site.desk.path(".graphiti/sessionmill.db")).unwrap();
+    let before = store();
+    let again = site.ask("run --steps ingest,track,report");
+    assert_eq!(again["git_trees_opened"], 0);
+    assert!(store() == before, "a run without news writes nothing");
 }
 
 #[test]
 fn nothing_is_looked_at_where_tracking_is_off() {
     let mut site = Site::new();
-    site.desk.write(".graphiti/tracking-config.json", r#"{"version": "1.0"}"#);
+    site.desk
+        .write(".graphiti/tracking-config.json", r#"{"version": "1.0"}"#);
     site.user("hello");
     site.commit("a", "a\n", "first");
     site.run();
@@ -254,13 +281,28 @@ fn every_operation_has_its_name() {
     assert_eq!(
         names,
         [
-            "undid checkout", "undid stash", "undid merge", "undid revert", "made cherry-pick",
-            "undid checkout", "undid amend", "made commit", "made commit",
+            "touched checkout",
+            "touched checkout",
+            "undid stash",
+            "made merge",
+            "undid revert",
+            "made cherry-pick",
+            "touched checkout",
+            "touched checkout",
+            "undid amend",
+            "made commit",
+            "made commit",
         ]
     );
     assert_eq!(site.told(&format!("--commit {amended}"))[0], "undid amend");
-    assert_eq!(site.told(&format!("--commit {reverted}"))[0], "undid revert");
-    assert_eq!(site.told(&format!("--commit {dropped}"))[0], "undid branch deleted");
+    assert_eq!(
+        site.told(&format!("--commit {reverted}"))[0],
+        "undid revert"
+    );
+    assert_eq!(
+        site.told(&format!("--commit {dropped}"))[0],
+        "undid branch deleted"
+    );
 }
 
 #[test]
@@ -278,7 +320,12 @@ fn a_rebase_with_a_conflict_is_one_operation() {
     let (ok, _) = site.try_git(&repo, "rebase main");
     assert!(!ok, "there is a conflict");
     site.run();
-    assert!(!site.told("--branch side").iter().any(|told| told.contains("rebase")));
+    assert!(
+        !site
+            .told("--branch side")
+            .iter()
+            .any(|told| told.contains("rebase"))
+    );
     site.write("a", "both\n");
     site.git("add a");
     site.git("rebase --continue");
@@ -314,19 +361,28 @@ fn linked_work_trees_detached_heads_bisections_and_packed_branches() {
     site.git("pack-refs --all");
     site.git("checkout -q main");
     site.run();
-    assert_eq!(site.told("--branch other")[..2], ["undid reset", "made commit"]);
+    assert_eq!(
+        site.told("--branch other")[..2],
+        ["undid reset", "made commit"]
+    );
     let main = site.told("--branch main");
-    assert!(main.contains(&"made bisect".to_owned()), "{main:?}");
-    assert_eq!(site.told(&format!("--commit {lost}")), ["undid checkout", "made commit"]);
+    assert!(main.contains(&"touched bisect".to_owned()), "{main:?}");
+    assert_eq!(
+        site.told(&format!("--commit {lost}")),
+        ["undid checkout", "made commit"]
+    );
 }
 
 #[test]
 fn a_force_pull_a_gone_commit_and_a_missing_log() {
     let mut site = Site::new();
-    site.user("pull");
     site.commit("a", "a\n", "first");
     let (origin, clone) = (site.repo.clone(), site.desk.path("clone"));
-    site.git(&format!("clone -q {} {}", origin.display(), clone.display()));
+    site.git(&format!(
+        "clone -q {} {}",
+        origin.display(),
+        clone.display()
+    ));
     fs::write(clone.join("mine"), "m\n").unwrap();
     site.git_in(&clone, "add -A");
     site.git_in(&clone, "commit -q -m mine");
@@ -357,7 +413,8 @@ fn a_damaged_repository_is_named_and_stops_nobody() {
     let ran = site.desk.run("sessionmill run --steps ingest,track,report");
     assert_eq!(ran.exit, Exit::Partial, "{}", ran.shown());
     assert!(ran.stderr.contains("repository ~/app"), "{}", ran.shown());
-    assert!(ran.stdout.contains("1 new episode"), "{}", ran.shown());
+    let sessions = site.ask("sessions");
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -371,7 +428,10 @@ fn sha256_and_shallow_repositories_are_read() {
     assert_eq!(lost.len(), 64);
     site.git("reset -q --hard HEAD~1");
     site.run();
-    assert_eq!(site.told(&format!("--commit {lost}")), ["undid reset", "made commit"]);
+    assert_eq!(
+        site.told(&format!("--commit {lost}")),
+        ["undid reset", "made commit"]
+    );
 }
 
 #[test]
@@ -386,11 +446,21 @@ fn forgetting_a_session_takes_its_words_out_of_the_summary() {
         let found = site.ask("search zebra");
         found["hits"].as_array().unwrap().len()
     };
-    assert_eq!(words(&site), 3, "the session, the conversation and the summary");
-    let ran = site.desk.run("sessionmill forget 6f1c5b80-0000-4000-8000-0000000000aa");
+    assert_eq!(
+        words(&site),
+        3,
+        "the session, the conversation and the summary"
+    );
+    let ran = site
+        .desk
+        .run("sessionmill forget 6f1c5b80-0000-4000-8000-0000000000aa");
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
     assert_eq!(words(&site), 0);
     site.run();
     assert_eq!(words(&site), 0);
-    assert_eq!(site.told("--file b")[0], "undid reset --hard", "what was done stays");
+    assert_eq!(
+        site.told("--file b")[0],
+        "undid reset --hard",
+        "what was done stays"
+    );
 }

@@ -53,7 +53,11 @@ const MAY_USE: [(&str, &[&str]); 14] = [
 
 /// A word, the only module that may say it, and why.
 const WORDS: [(&str, &str, &str); 20] = [
-    ("gix::", "host", "repositories are read by the machine's floor"),
+    (
+        "gix::",
+        "host",
+        "repositories are read by the machine's floor",
+    ),
     ("rusqlite", "store", "the only SQL is in the store"),
     ("reqwest", "net", "the only HTTP is in `net`"),
     ("tokio", "mcp", "only the face for agents is asynchronous"),

@@ -45,7 +45,10 @@ pub fn metadata(id: Uuid, deed: &Deed) -> Episode {
 pub fn context(id: Uuid, deed: &Deed, spoken: &[Spoken]) -> Option<Episode> {
     let last = last_exchanges(spoken);
     let told: Vec<String> = last.iter().filter_map(shortened).collect();
-    let exchanges = last.iter().filter(|said| said.kind == ItemKind::Prompt).count();
+    let exchanges = last
+        .iter()
+        .filter(|said| said.kind == ItemKind::Prompt)
+        .count();
     let name = deed.operation.name();
     let text = format!(
         "Conversation leading to {name} (git_batch_id {id}, {exchanges} exchanges):\n\n{}",
@@ -69,9 +72,14 @@ pub fn bulk_update(id: Uuid, deed: &Deed, file: &FileChange, content: Option<&st
         (operation, Some(before)) => format!("{}: {before} → {path}", operation.as_str()),
         (operation, None) => format!("{}: {path}", operation.as_str()),
     };
-    let lines = file.lines.map(|(added, removed)| format!(", +{added} −{removed} lines"));
+    let lines = file
+        .lines
+        .map(|(added, removed)| format!(", +{added} −{removed} lines"));
     let name = deed.operation.name();
-    let mut text = format!("{what} ({name}, git_batch_id {id}{})", lines.unwrap_or_default());
+    let mut text = format!(
+        "{what} ({name}, git_batch_id {id}{})",
+        lines.unwrap_or_default()
+    );
     if let Some(content) = content {
         text = format!("{text}\n\n{content}");
     }
@@ -107,8 +115,14 @@ fn summary(id: Uuid, deed: &Deed) -> String {
         format!("- Type: {}", operation.name()),
         format!("- From: {}", hash(&operation.old)),
         format!("- To: {}", hash(&operation.new)),
-        format!("- Files affected: {} (+{added} −{removed} lines)", effect.files_count),
-        format!("- Branch: {}", operation.branch.as_deref().unwrap_or("(detached)")),
+        format!(
+            "- Files affected: {} (+{added} −{removed} lines)",
+            effect.files_count
+        ),
+        format!(
+            "- Branch: {}",
+            operation.branch.as_deref().unwrap_or("(detached)")
+        ),
         format!("- Timestamp: {}", operation.at.rfc3339()),
         format!("- git_batch_id: {id}"),
     ];
@@ -123,7 +137,10 @@ fn summary(id: Uuid, deed: &Deed) -> String {
         let who = if reason.by_user { "user" } else { "agent" };
         lines.push(format!("\nWhy: {}", reason.sentence));
         let session = reason.session.get(..8).unwrap_or(&reason.session);
-        lines.push(format!("  said by the {who}, session {session} line {}", reason.line));
+        lines.push(format!(
+            "  said by the {who}, session {session} line {}",
+            reason.line
+        ));
     }
     if let Some(undone) = &effect.undone {
         lines.push(format!("\nUndone: {}", short(undone)));
@@ -146,7 +163,10 @@ fn summary(id: Uuid, deed: &Deed) -> String {
 
 fn left(deed: &Deed) -> String {
     let count = deed.effect.left_count;
-    let (operation, are) = (&deed.operation, if count == 1 { "commit" } else { "commits" });
+    let (operation, are) = (
+        &deed.operation,
+        if count == 1 { "commit" } else { "commits" },
+    );
     match (&operation.to, &operation.branch) {
         (Some(_), Some(branch)) => format!("Left on {branch} ({count} {are}):"),
         _ => format!("Left behind ({count} {are}):"),
@@ -178,7 +198,10 @@ fn last_exchanges(spoken: &[Spoken]) -> Vec<&Spoken> {
     let prompts = prompts.filter(|(_, said)| said.kind == ItemKind::Prompt);
     let first = prompts.map(|(nth, _)| nth).rev().take(EXCHANGES).last();
     let words = |said: &&Spoken| {
-        matches!(said.kind, ItemKind::Prompt | ItemKind::Aside | ItemKind::Agent)
+        matches!(
+            said.kind,
+            ItemKind::Prompt | ItemKind::Aside | ItemKind::Agent
+        )
     };
     spoken[first.unwrap_or(0)..].iter().filter(words).collect()
 }
@@ -290,7 +313,10 @@ Files:
         for n in 0..8 {
             spoken.push(said(ItemKind::Prompt, &format!("User: question {n}")));
             spoken.push(said(ItemKind::Digest, "Action: Read(a)"));
-            spoken.push(said(ItemKind::Agent, &format!("Agent: {}", "x".repeat(900))));
+            spoken.push(said(
+                ItemKind::Agent,
+                &format!("Agent: {}", "x".repeat(900)),
+            ));
         }
         let episode = context(Uuid::nil(), &deed(), &spoken).unwrap();
         assert!(!episode.text.contains("question 2") && episode.text.contains("question 3"));

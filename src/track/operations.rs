@@ -86,7 +86,9 @@ struct Action<'m> {
 impl<'m> Action<'m> {
     fn of(message: &'m str) -> Action<'m> {
         let (head, detail) = message.split_once(": ").unwrap_or((message, ""));
-        let step = head.strip_suffix(')').and_then(|head| head.rsplit_once(" ("));
+        let step = head
+            .strip_suffix(')')
+            .and_then(|head| head.rsplit_once(" ("));
         let word = head.split([' ', ':']).next().unwrap_or_default();
         Action {
             word,
@@ -158,7 +160,8 @@ fn operation(group: &[LogLine], action: &Action<'_>, branch: Option<String>) -> 
 
 /// Lines of the rebase that begins here; `None`: it is under way.
 fn rebase(lines: &[LogLine], is_busy: bool) -> Option<usize> {
-    let is_end = |line: &LogLine| matches!(Action::of(&line.message).step, Some("finish" | "abort"));
+    let is_end =
+        |line: &LogLine| matches!(Action::of(&line.message).step, Some("finish" | "abort"));
     match lines.iter().position(is_end) {
         Some(end) => Some(end + 1),
         None if is_busy => None,
@@ -172,9 +175,7 @@ fn rebase(lines: &[LogLine], is_busy: bool) -> Option<usize> {
 
 /// How many commits are looked at one after the other from here.
 fn bisect_steps(lines: &[LogLine]) -> usize {
-    let looks = |line: &&LogLine| {
-        checkout(&line.message).is_some_and(|(_, to)| is_hash(to))
-    };
+    let looks = |line: &&LogLine| checkout(&line.message).is_some_and(|(_, to)| is_hash(to));
     let starts_on_a_name = lines
         .first()
         .and_then(|line| checkout(&line.message))
@@ -237,7 +238,9 @@ fn branch_after(
 fn is_of_a_stash(line: &LogLine, stash: &[LogLine]) -> bool {
     line.old == line.new
         && line.message == "reset: moving to HEAD"
-        && stash.iter().any(|stashed| (stashed.at.0 - line.at.0).abs() <= STASH_MS)
+        && stash
+            .iter()
+            .any(|stashed| (stashed.at.0 - line.at.0).abs() <= STASH_MS)
 }
 
 /// Between the two lines that a stash writes.
@@ -291,7 +294,10 @@ mod tests {
             ("merge x: Fast-forward", "merge (fast-forward)"),
             ("merge x: Merge made by the 'ort' strategy.", "merge"),
             ("pull: Fast-forward", "pull (fast-forward)"),
-            ("pull origin main: Merge made by the 'ort' strategy.", "pull"),
+            (
+                "pull origin main: Merge made by the 'ort' strategy.",
+                "pull",
+            ),
             ("cherry-pick: add x", "cherry-pick"),
             ("revert: Revert \"add x\"", "revert"),
             ("clone: from https://example.org/r", "other"),
@@ -340,8 +346,14 @@ mod tests {
         ];
         let wants = ["rebase a..d on feature", "commit d..e on feature"];
         assert_eq!(read(&lines, "feature"), wants);
-        let aborted = [lines[0], "c a rebase (abort): returning to refs/heads/feature"];
-        assert_eq!(read(&aborted, "feature"), ["rebase (aborted) a..a on feature"]);
+        let aborted = [
+            lines[0],
+            "c a rebase (abort): returning to refs/heads/feature",
+        ];
+        assert_eq!(
+            read(&aborted, "feature"),
+            ["rebase (aborted) a..a on feature"]
+        );
         let pulled = [
             "a b pull --rebase origin main (start): checkout b",
             "b c pull --rebase origin main (pick): one",
@@ -352,7 +364,11 @@ mod tests {
 
     #[test]
     fn what_is_under_way_waits_for_its_end() {
-        let lines = log(&["z a commit: x", "a b rebase (start): checkout main", "b c rebase (pick): one"]);
+        let lines = log(&[
+            "z a commit: x",
+            "a b rebase (start): checkout main",
+            "b c rebase (pick): one",
+        ]);
         let mut start = Start {
             branch: Some("feature".into()),
             is_busy: true,

@@ -63,9 +63,11 @@ pub fn reset_mode(spoken: &[Spoken]) -> Option<&'static str> {
     let (_, command) = said.text.rsplit_once("git reset")?;
     let command = command.split(['\n', ';', '|', '`']).next()?;
     let words: Vec<&str> = command.split_whitespace().collect();
-    let named = MODES
-        .into_iter()
-        .find(|mode| words.iter().any(|word| word.trim_end_matches([')', '"', '\'']).strip_prefix("--") == Some(mode)));
+    let named = MODES.into_iter().find(|mode| {
+        words
+            .iter()
+            .any(|word| word.trim_end_matches([')', '"', '\'']).strip_prefix("--") == Some(mode))
+    });
     Some(named.unwrap_or("mixed"))
 }
 
@@ -86,13 +88,28 @@ mod tests {
     #[test]
     fn the_documents_conversation_says_why() {
         let spoken = [
-            said(ItemKind::Agent, "Agent: I've implemented the new caching layer using Redis...", 1),
-            said(ItemKind::Prompt, "User: Actually this won't work with our serverless architecture", 2),
-            said(ItemKind::Agent, "Agent: You're right, I should rollback and use a different approach", 3),
+            said(
+                ItemKind::Agent,
+                "Agent: I've implemented the new caching layer using Redis...",
+                1,
+            ),
+            said(
+                ItemKind::Prompt,
+                "User: Actually this won't work with our serverless architecture",
+                2,
+            ),
+            said(
+                ItemKind::Agent,
+                "Agent: You're right, I should rollback and use a different approach",
+                3,
+            ),
             said(ItemKind::Prompt, "User: git reset --hard HEAD~5", 4),
         ];
         let reason = why(&spoken).unwrap();
-        assert_eq!(reason.sentence, "Actually this won't work with our serverless architecture");
+        assert_eq!(
+            reason.sentence,
+            "Actually this won't work with our serverless architecture"
+        );
         assert_eq!((reason.by_user, reason.line), (true, 2));
         assert_eq!(reset_mode(&spoken), Some("hard"));
         assert_eq!(why(&spoken[..1]), None);
@@ -101,9 +118,18 @@ mod tests {
     #[test]
     fn the_mode_is_the_last_commands() {
         let mode = |text: &str| reset_mode(&[said(ItemKind::Digest, text, 1)]);
-        assert_eq!(mode("Action: Bash(git reset --soft HEAD~1) → exit 0"), Some("soft"));
-        assert_eq!(mode("Action: Bash(git reset HEAD~1) → exit 0"), Some("mixed"));
-        assert_eq!(mode("Action: Bash(cd x && git reset --hard) → exit 0"), Some("hard"));
+        assert_eq!(
+            mode("Action: Bash(git reset --soft HEAD~1) → exit 0"),
+            Some("soft")
+        );
+        assert_eq!(
+            mode("Action: Bash(git reset HEAD~1) → exit 0"),
+            Some("mixed")
+        );
+        assert_eq!(
+            mode("Action: Bash(cd x && git reset --hard) → exit 0"),
+            Some("hard")
+        );
         assert_eq!(mode("Action: Bash(ls --hard)"), None);
     }
 }

@@ -8,12 +8,13 @@ CREATE TABLE git_tree (
 ) WITHOUT ROWID;
 
 CREATE TABLE git_operation (
-    id      BLOB PRIMARY KEY,               -- git_batch_id
+    n       INTEGER PRIMARY KEY,
+    id      BLOB NOT NULL UNIQUE,           -- git_batch_id
     session INTEGER NOT NULL,               -- session.n, without a log
     at      INTEGER NOT NULL,
     deed    TEXT NOT NULL,                  -- packed JSON, Deed
     untold  INTEGER NOT NULL DEFAULT 0      -- 1: its summary quoted what was forgotten, and is to be written again
-) WITHOUT ROWID;
+);
 CREATE INDEX git_operation_untold ON git_operation (untold) WHERE untold = 1;
 
 -- Which operation an episode is of.
