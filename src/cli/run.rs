@@ -143,11 +143,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
     let enriches = pipeline.steps.contains(&Step::Enrich);
     if enriches {
-        enrich::check(&loaded.config, &store, ctx)?;
-        tell::template(&loaded.config)?;
-        if options.ask_again {
-            store.ask_all_again()?;
-        }
+        prepare_enrich(&loaded, options, &mut store, ctx)?;
     }
     let uploads = pipeline.steps.contains(&Step::Upload);
     if uploads {
@@ -187,11 +183,31 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     if pipeline.steps.contains(&Step::Report) {
         tell(&done, &loaded, ctx)?;
     }
-    let has_problems = !done.report.problems.is_empty() || !done.tracked.problems.is_empty();
-    Ok(match !has_problems {
+    Ok(exit(&done))
+}
+
+/// Whatever would make the step `enrich` fail fails here.
+fn prepare_enrich(
+    loaded: &Loaded,
+    options: &Options,
+    store: &mut Store,
+    ctx: &mut Ctx,
+) -> Result<()> {
+    enrich::check(&loaded.config, store, ctx)?;
+    tell::template(&loaded.config)?;
+    match options.ask_again {
+        true => Ok(store.ask_all_again()?),
+        false => Ok(()),
+    }
+}
+
+/// What could not be read is not all that was to be read.
+fn exit(done: &Done) -> Exit {
+    let is_whole = done.report.problems.is_empty() && done.tracked.problems.is_empty();
+    match is_whole {
         true => deliver::exit(&done.delivered),
         false => Exit::Partial,
-    })
+    }
 }
 
 /// Says it in the log of runs. The error is told anyway; a log that can't be written must not hide it.
@@ -367,21 +383,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ..
     } = done;
     if ctx.out.json {
-        let mut body = serde_json::to_value(report)?;
-        let Enrichment { tools, pages, told } = enriched;
-        body["memories_kept"] = promoted.kept.into();
-        body["directives_refused"] = promoted.refused.len().into();
-        body["git_operations"] = tracked.operations.into();
-        body["git_trees_opened"] = tracked.opened.into();
-        body["git_problems"] = track::problems(tracked);
-        body["tools_asked"] = tools.asked.into();
-        body["tools_learned"] = tools.learned.into();
-        body["summaries_written"] = (pages.new + pages.changed).into();
-        body["summaries_told"] = told.sessions.into();
-        body["llm_tokens"] = (tools.tokens + told.tokens.total()).into();
-        body["sinks"] = serde_json::to_value(&done.delivered)?;
-        body["took_ms"] = ctx.elapsed_ms().into();
-        return ctx.out.document("run", body);
+        return document(done, ctx);
     }
     for problem in &report.problems {
         ctx.out
@@ -435,6 +437,32 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out.note("hint: sessionmill backfill")?;
     }
     Ok(())
+}
+
+/// The same for machines.
+fn document(done: &Done, ctx: &mut Ctx) -> Result<()> {
+    let Done {
+        report,
+        promoted,
+        tracked,
+        enriched,
+        ..
+    } = done;
+    let mut body = serde_json::to_value(report)?;
+    let Enrichment { tools, pages, told } = enriched;
+    body["memories_kept"] = promoted.kept.into();
+    body["directives_refused"] = promoted.refused.len().into();
+    body["git_operations"] = tracked.operations.into();
+    body["git_trees_opened"] = tracked.opened.into();
+    body["git_problems"] = track::problems(tracked);
+    body["tools_asked"] = tools.asked.into();
+    body["tools_learned"] = tools.learned.into();
+    body["summaries_written"] = (pages.new + pages.changed).into();
+    body["summaries_told"] = told.sessions.into();
+    body["llm_tokens"] = (tools.tokens + told.tokens.total()).into();
+    body["sinks"] = serde_json::to_value(&done.delivered)?;
+    body["took_ms"] = ctx.elapsed_ms().into();
+    ctx.out.document("run", body)
 }
 
 fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {

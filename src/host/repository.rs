@@ -352,3 +352,45 @@ pub fn blob_id(content: &[u8], is_sha256: bool) -> Option<String> {
     let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).ok()?;
     Some(hex(id))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use std::io::Write;
+    use std::path::PathBuf;
+
+    /// Bytes as the golden file writes them: hex, or a byte and how often.
+    fn bytes(written: &str) -> Vec<u8> {
+        let hex = |text: &str| -> Vec<u8> {
+            let digits = text.as_bytes().chunks(2);
+            let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+            digits.map(byte).collect()
+        };
+        match written.split_once(" x ") {
+            Some((byte, times)) => hex(byte).repeat(times.parse().unwrap()),
+            None => hex(written),
+        }
+    }
+
+    #[test]
+    fn files_have_the_ids_that_git_gives_them() {
+        let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/golden");
+        let folder = std::env::var_os("GOLDEN_DIR").map_or(beside, PathBuf::from);
+        let Ok(text) = std::fs::read_to_string(folder.join("git_blob_hash.json")) else {
+            let _ = writeln!(std::io::stderr(), "passed over: no golden folder");
+            return;
+        };
+        let golden: Value = serde_json::from_str(&text).unwrap();
+        for case in golden["cases"].as_array().unwrap() {
+            let data = bytes(case["data_hex"].as_str().unwrap());
+            assert_eq!(
+                blob_id(&data, false).as_deref(),
+                case["want"].as_str(),
+                "{case}"
+            );
+        }
+        let empty = blob_id(b"", true).unwrap();
+        assert!(empty.starts_with("473a0f4c3be8a936"), "{empty}");
+    }
+}

@@ -149,7 +149,7 @@ impl Site {
 
     /// Names of the operations on a file, a branch or a commit, the latest first, with their roles.
     fn told(&self, what: &str) -> Vec<String> {
-        let document = self.ask(&format!("why {what}"));
+        let document = self.ask(&format!("why {what} -n 50"));
         let all = document["operations"].as_array().unwrap();
         let one = |o: &Value| {
             let [role, name] = ["role", "operation"].map(|key| o[key].as_str().unwrap());
@@ -165,10 +165,9 @@ impl Site {
     }
 }
 
-/// The document's scenario: a cache that can't work where it runs, five commits, all taken back.
-#[test]
-fn a_reset_keeps_what_was_lost_and_why() {
-    let mut site = Site::new();
+/// The document's scenario: a cache that can't work where it runs, five commits, all taken back. Gives
+/// the commits.
+fn take_the_cache_back(site: &mut Site) -> Vec<String> {
     site.commit("README.md", "app\n", "first");
     site.git("checkout -q -b feature/new-architecture");
     site.user("Add a caching layer for the product pages");
@@ -192,6 +191,13 @@ fn a_reset_keeps_what_was_lost_and_why() {
     site.user("git reset --hard HEAD~5");
     site.agent_git("reset --hard HEAD~5");
     site.agent("Done, the branch is where it was.");
+    hashes
+}
+
+#[test]
+fn a_reset_keeps_what_was_lost_and_why() {
+    let mut site = Site::new();
+    let hashes = take_the_cache_back(&mut site);
     let ran = site.run();
     assert!(
         ran.stdout.contains("git operations told"),
