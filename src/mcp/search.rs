@@ -294,10 +294,13 @@ fn is_page(hit: &Hit) -> bool {
 
 /// Where a hit comes from, in one line.
 fn place(hit: &Hit, here: &Here) -> String {
+    let origin = here.origin(&hit.namespace, &hit.project_path);
+    let when = minute(hit.valid_at);
+    if !hit.is_of_a_log() {
+        return format!("{origin} {when}, {}", hit.source.as_str());
+    }
     let mut line = format!(
-        "{} {} {} session {}",
-        here.origin(&hit.namespace, &hit.project_path),
-        minute(hit.valid_at),
+        "{origin} {when} {} session {}",
         hit.agent.as_str(),
         hit.session
     );

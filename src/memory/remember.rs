@@ -131,7 +131,7 @@ fn is_compacted(store: &Store, session: &str) -> Result<bool, Error> {
 fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let query = Query {
         project: asked.place.project(),
-        not_sources: CURATED.to_vec(),
+        not_sources: NOT_SAID.to_vec(),
         ..query(asked)
     };
     let whose = asked.place.scope(asked.trusted.as_deref());
@@ -142,8 +142,15 @@ fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         .collect())
 }
 
-/// Sources of what was not cut from a log.
-const CURATED: [EpisodeSource; 2] = [EpisodeSource::Text, EpisodeSource::Message];
+/// What no session of the project said: memories are asked for by their groups, and what git tells
+/// holds words of whoever wrote the commits.
+const NOT_SAID: [EpisodeSource; 5] = [
+    EpisodeSource::Text,
+    EpisodeSource::Message,
+    EpisodeSource::GitMetadata,
+    EpisodeSource::GitContext,
+    EpisodeSource::GitBulkUpdate,
+];
 
 /// Memories that are looked at. More: slower; fewer: those of other projects crowd ours out.
 const MEMORIES_MAX: u32 = 200;
