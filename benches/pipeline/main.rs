@@ -17,6 +17,7 @@ mod measure;
 mod recall;
 mod renumber;
 mod table;
+mod watch;
 
 use sessionmill::model; // as `falkor` knows it
 use std::io::{self, Write};

@@ -5,7 +5,7 @@ use crate::child::{self, Run};
 use crate::homes::{self, Home, logs_below};
 use crate::kinds::{self, Kinds};
 use crate::table::{Figure, judged, told};
-use crate::{MB, Scale, deliver, limit, recall};
+use crate::{MB, Scale, deliver, limit, recall, watch};
 use sessionmill::store::{Access, Store};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -34,6 +34,7 @@ pub fn all(scale: &Scale) -> io::Result<Vec<Figure>> {
 
     let home = homes::many(&corpus, &below("many"), scale.files, scale.file_bytes)?;
     idle(scale, &home, &mut figures)?;
+    watch::measure(scale, &home, &mut figures)?;
     std::fs::remove_dir_all(&home.root)?;
 
     recall::measure(scale, &below("talks"), &mut figures)?;

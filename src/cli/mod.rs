@@ -51,6 +51,7 @@ mod tables;
 mod tell;
 mod track;
 mod undone;
+mod watch;
 mod when;
 mod why;
 mod world;
@@ -144,6 +145,7 @@ enum Command {
     Memories(memories::Args),
     Forget(forget::Args),
     Config(config::Args),
+    Watch(watch::Args),
     Schedule(schedule::Args),
     Hooks(hooks::Args),
     Mcp(mcp::Args),
@@ -175,6 +177,7 @@ impl Command {
             Command::Memories(args) => memories::run(args, ctx),
             Command::Forget(args) => forget::run(args, ctx),
             Command::Config(args) => config::run(args, ctx),
+            Command::Watch(args) => watch::run(args, ctx),
             Command::Schedule(args) => schedule::run(args, ctx),
             Command::Hooks(args) => hooks::run(args, ctx),
             Command::Mcp(args) => mcp::run(args, ctx),

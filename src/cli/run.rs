@@ -122,7 +122,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     let loaded = ctx.settings()?;
     let gate = gate(&loaded.config);
     if !gate.enabled {
-        return refuse(&gate.reason, ctx);
+        return refuse("run", &gate.reason, ctx);
     }
     if !pipeline.steps.contains(&Step::Ingest) {
         let message = format!(
@@ -304,10 +304,10 @@ fn log(pipeline: &Pipeline, done: &Done, ctx: &mut Ctx) -> Result<()> {
 }
 
 /// Tracking is off: nothing is read, and that is no failure, or a timer would fail for ever.
-fn refuse(reason: &str, ctx: &mut Ctx) -> Result<Exit> {
+pub(super) fn refuse(command: &str, reason: &str, ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
         ctx.out.document(
-            "run",
+            command,
             serde_json::json!({"enabled": false, "reason": reason}),
         )?;
     }

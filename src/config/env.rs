@@ -118,6 +118,11 @@ impl Home {
         self.dir.join("sessionmill.lock")
     }
 
+    /// Held by the one `watch`.
+    pub fn watch_lock(&self) -> PathBuf {
+        self.dir.join("sessionmill.watch.lock")
+    }
+
     /// Logs of runs, without content.
     pub fn logs(&self) -> PathBuf {
         self.dir.join("logs")

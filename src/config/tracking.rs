@@ -5,18 +5,22 @@ use super::document::Document;
 use super::env::Env;
 use super::exclude::glob;
 use super::position::Step;
-use super::wire_tracking::{FileProject, WireTracking};
+use super::wire_tracking::{FileDefaults, FileProject, WireTracking};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use globset::{GlobSet, GlobSetBuilder};
 
 /// What `tracking-config` says of files and repositories.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FileTracking {
     /// Projects that no entry names are tracked.
     enabled: bool,
     projects: Vec<(String, bool, Tracked)>,
     max_file_bytes: u64,
+    /// Quiet time after a change before `watch` runs, in milliseconds.
+    pub debounce_ms: u64,
+    /// Between looks of `watch` where there are no file events, in milliseconds.
+    pub polling_ms: u64,
 }
 
 /// How a project is tracked.
@@ -30,7 +34,25 @@ pub struct Tracked {
     exclude: GlobSet,
 }
 
+impl Default for FileTracking {
+    /// Without a document.
+    fn default() -> Self {
+        FileTracking::of_defaults(&FileDefaults::default())
+    }
+}
+
 impl FileTracking {
+    fn of_defaults(defaults: &FileDefaults) -> FileTracking {
+        let ms = |seconds: f64| (seconds * 1e3) as u64;
+        FileTracking {
+            enabled: defaults.enabled,
+            projects: Vec::new(),
+            max_file_bytes: bytes(defaults.max_file_size_mb),
+            debounce_ms: ms(defaults.debounce_seconds),
+            polling_ms: ms(defaults.polling_interval_seconds),
+        }
+    }
+
     /// How the project with this root is tracked; `None`: not at all. The innermost entry around it
     /// counts.
     pub fn of(&self, root: &str) -> Option<Tracked> {
@@ -68,8 +90,7 @@ impl Tracked {
 pub(super) fn tracking(document: &Document, env: &Env) -> Result<FileTracking, Error> {
     let wire: WireTracking = serde_json::from_value(document.value.clone())
         .map_err(|error| document.error(&[], &error.to_string()))?;
-    let max_file_bytes = bytes(wire.defaults.max_file_size_mb);
-    let mut projects = Vec::new();
+    let mut tracking = FileTracking::of_defaults(&wire.defaults);
     for (name, project) in &wire.projects {
         let at = |key: &str| ["projects", name, key].map(|key| Step::Key(key.into()));
         let root = env.expand(&project.project_root);
@@ -82,17 +103,13 @@ pub(super) fn tracking(document: &Document, env: &Env) -> Result<FileTracking, E
         let (include, exclude) = globs.map_err(|what| document.error(&at("patterns"), &what))?;
         let tracked = Tracked {
             group: project.group_id.clone(),
-            max_file_bytes,
+            max_file_bytes: tracking.max_file_bytes,
             include,
             exclude,
         };
-        projects.push((root, project.enabled, tracked));
+        tracking.projects.push((root, project.enabled, tracked));
     }
-    Ok(FileTracking {
-        enabled: wire.defaults.enabled,
-        projects,
-        max_file_bytes,
-    })
+    Ok(tracking)
 }
 
 fn bytes(mb: f64) -> u64 {
@@ -124,7 +141,7 @@ mod tests {
         let tracking = FileTracking {
             enabled: false,
             projects: vec![project("/w", true), project("/w/secret", false)],
-            max_file_bytes: 1,
+            ..FileTracking::default()
         };
         assert!(tracking.is_on());
         assert!(tracking.of("/w/app").is_some());

@@ -74,7 +74,7 @@ pub struct SessionTracking {
     #[schemars(range(min = 1), extend("x-error" = "inactivity_timeout must be > 0"))]
     pub inactivity_timeout: u32,
     /// Seconds between looks of `watch`.
-    #[schemars(range(min = 1), extend("x-error" = "check_interval must be > 0", "x-effect" = NOT_YET))]
+    #[schemars(range(min = 1), extend("x-error" = "check_interval must be > 0"))]
     pub check_interval: u32,
     /// Let the language model at `llm` say what settled sessions came to, beside the facts. Sessions
     /// older than `keep_length_days` aren't asked about.

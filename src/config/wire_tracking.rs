@@ -64,8 +64,8 @@ fn yes() -> bool {
 pub struct FileDefaults {
     /// Track the git operations of all projects that sessions name. Off unless written (D59).
     pub enabled: bool,
-    /// Quiet time after a change.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Quiet time after a change before `watch` runs.
+    #[schemars(range(min = 0.1, max = 3600.0), extend("x-error" = "debounce_seconds must be between 0.1 and 3600"))]
     pub debounce_seconds: f64,
     /// Larger files are named, not read.
     pub max_file_size_mb: f64,
@@ -75,8 +75,8 @@ pub struct FileDefaults {
     /// Operations are told from files by content, not by time (D50).
     #[schemars(extend("x-effect" = NEVER))]
     pub git_operation_window_seconds: f64,
-    /// Seconds between looks where there are no file events.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Seconds between looks of `watch` where there are no file events.
+    #[schemars(range(min = 0.1, max = 3600.0), extend("x-error" = "polling_interval_seconds must be between 0.1 and 3600"))]
     pub polling_interval_seconds: f64,
     /// Follow symbolic links.
     #[schemars(extend("x-effect" = NOT_YET))]

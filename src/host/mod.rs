@@ -8,4 +8,5 @@ pub mod process;
 pub mod read;
 pub mod reflog;
 pub mod repository;
+pub mod watch;
 pub mod worktree;

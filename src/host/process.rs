@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 
 /// What a program left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,59 @@ fn start(
     })
 }
 
+/// A program at work, of which only its end and what it says on stderr are wanted.
+pub struct AtWork {
+    child: Child,
+    said: JoinHandle<String>,
+}
+
+/// Starts a program and doesn't wait for it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "processes start here and nowhere else"
+)]
+pub fn begin(program: &Path, args: &[&str], vars: &BTreeMap<String, String>) -> io::Result<AtWork> {
+    let mut child = Command::new(program)
+        .args(args)
+        .env_clear()
+        .envs(vars)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let stderr = child.stderr.take();
+    let said = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stderr) = stderr {
+            let _ = stderr.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    Ok(AtWork { child, said })
+}
+
+impl AtWork {
+    /// It has ended.
+    pub fn has_ended(&mut self) -> io::Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
+    /// Ends it at once.
+    pub fn kill(&mut self) -> io::Result<()> {
+        self.child.kill()
+    }
+
+    /// Waits for its end. Its stdout went nowhere.
+    pub fn finish(mut self) -> io::Result<Finished> {
+        let status = self.child.wait()?;
+        Ok(Finished {
+            code: status.code(),
+            stdout: String::new(),
+            stderr: self.said.join().unwrap_or_default(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +162,18 @@ mod tests {
     fn a_program_that_fails_is_not_an_error() {
         let ended = run("sh", &["-c", "echo no >&2; exit 7"], "", &vars()).unwrap();
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(7), "no\n"));
+    }
+
+    #[test]
+    fn a_program_at_work_is_ended_or_waited_for() {
+        let sh = find("sh", &vars()["PATH"]).unwrap();
+        let ended = begin(&sh, &["-c", "echo no >&2; exit 7"], &vars()).unwrap();
+        let ended = ended.finish().unwrap();
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(7), "no\n"));
+        let mut long = begin(&sh, &["-c", "exec sleep 60"], &vars()).unwrap();
+        assert!(!long.has_ended().unwrap());
+        long.kill().unwrap();
+        assert_eq!(long.finish().unwrap().code, None);
     }
 
     #[test]

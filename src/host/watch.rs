@@ -1,0 +1,235 @@
+//! Listens for changes below folders, and for signals that end the program. Knows the system's events and
+//! how to do without them; refuses to know what a change means.
+
+use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+/// A folder to listen to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Where.
+    pub path: PathBuf,
+    /// With everything below it.
+    pub deep: bool,
+}
+
+/// What was heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Something was written, made, moved or removed; or events were lost.
+    Change,
+    /// Nothing, for as long as was waited.
+    Nothing,
+    /// The program is asked to end: SIGINT, SIGTERM or SIGHUP.
+    End,
+}
+
+/// Listens until it is dropped.
+pub struct Listener {
+    events: Option<RecommendedWatcher>,
+    polls: PollWatcher,
+    /// Device and inode of what is listened to, and whether it is polled.
+    listens: BTreeMap<Place, ((u64, u64), bool)>,
+    heard: Receiver<()>,
+    ends: Arc<AtomicBool>,
+}
+
+impl Listener {
+    /// Listens to signals from now on, to nothing else yet. Where the system has no events, folders are
+    /// looked at every `interval`.
+    ///
+    /// # Errors
+    /// When signals can't be caught.
+    pub fn new(interval: Duration) -> io::Result<Listener> {
+        // one place is enough: a change that waits to be heard stands for all that follow
+        let (tells, heard) = sync_channel(1);
+        let ends = Arc::new(AtomicBool::new(false));
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let (flag, tells_end) = (Arc::clone(&ends), tells.clone());
+        std::thread::spawn(move || {
+            for _ in signals.forever() {
+                flag.store(true, Ordering::SeqCst);
+                let _ = tells_end.try_send(());
+            }
+        });
+        let polled = Config::default().with_poll_interval(interval);
+        let polls = PollWatcher::new(teller(tells.clone()), polled).map_err(io::Error::other)?;
+        Ok(Listener {
+            events: RecommendedWatcher::new(teller(tells), Config::default()).ok(),
+            polls,
+            listens: BTreeMap::new(),
+            heard,
+            ends,
+        })
+    }
+
+    /// Listens to exactly these places from now on; those that aren't there, or were replaced since, are
+    /// for the next call.
+    pub fn listen(&mut self, places: &[Place]) {
+        let mut gone: Vec<Place> = self.listens.keys().cloned().collect();
+        gone.retain(|place| {
+            !places.contains(place) || identity(&place.path) != Some(self.listens[place].0)
+        });
+        for place in gone {
+            self.leave(&place);
+        }
+        for place in places {
+            if let (false, Some(identity)) =
+                (self.listens.contains_key(place), identity(&place.path))
+                && let Some(is_polled) = self.join(place)
+            {
+                self.listens.insert(place.clone(), (identity, is_polled));
+            }
+        }
+    }
+
+    /// How many places are listened to.
+    pub fn listens(&self) -> usize {
+        self.listens.len()
+    }
+
+    /// Waits for a change, at most so long.
+    pub fn wait(&self, at_most: Duration) -> Heard {
+        let heard = match self.is_ending() {
+            true => return Heard::End,
+            false => self.heard.recv_timeout(at_most),
+        };
+        match heard {
+            _ if self.is_ending() => Heard::End,
+            Ok(()) => Heard::Change,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Heard::Nothing,
+        }
+    }
+
+    /// A signal came that ends the program.
+    pub fn is_ending(&self) -> bool {
+        self.ends.load(Ordering::SeqCst)
+    }
+
+    /// `None`: neither way works; otherwise whether it is polled.
+    fn join(&mut self, place: &Place) -> Option<bool> {
+        let mode = match place.deep {
+            true => RecursiveMode::Recursive,
+            false => RecursiveMode::NonRecursive,
+        };
+        let events = self.events.as_mut();
+        if events.is_some_and(|events| events.watch(&place.path, mode).is_ok()) {
+            return Some(false);
+        }
+        self.polls.watch(&place.path, mode).ok().map(|()| true)
+    }
+
+    /// What is gone can't be left; nobody minds.
+    fn leave(&mut self, place: &Place) {
+        let _ = match (self.listens.remove(place), &mut self.events) {
+            (Some((_, false)), Some(events)) => events.unwatch(&place.path),
+            _ => self.polls.unwatch(&place.path),
+        };
+    }
+}
+
+/// Tells of everything but reading: our own runs read what is listened to.
+fn teller(tells: SyncSender<()>) -> impl Fn(notify::Result<Event>) + Send + 'static {
+    move |event| {
+        let is_reading = matches!(&event, Ok(event) if matches!(event.kind, EventKind::Access(_)));
+        if !is_reading {
+            let _ = tells.try_send(());
+        }
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let meta = path.metadata().ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn deep(path: &Path) -> Place {
+        Place {
+            path: path.to_path_buf(),
+            deep: true,
+        }
+    }
+
+    fn listened(listener: &mut Listener, places: &[Place]) -> usize {
+        listener.listen(places);
+        listener.listens()
+    }
+
+    fn hears(listener: &Listener) -> bool {
+        listener.wait(Duration::from_secs(10)) == Heard::Change
+    }
+
+    fn is_silent(listener: &Listener) -> bool {
+        listener.wait(Duration::from_millis(50)) == Heard::Nothing
+    }
+
+    /// Until nothing comes any more.
+    fn hush(listener: &Listener) {
+        while !is_silent(listener) {}
+    }
+
+    #[test]
+    fn writing_is_heard_and_reading_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("a")).unwrap();
+        let file = dir.path().join("a/log.jsonl");
+        fs::write(&file, "x").unwrap();
+        let mut listener = Listener::new(Duration::from_millis(20)).unwrap();
+        listener.listen(&[deep(dir.path())]);
+        fs::read(&file).unwrap();
+        assert!(is_silent(&listener));
+        fs::write(&file, "xy").unwrap();
+        assert!(hears(&listener));
+        hush(&listener);
+        let below = dir.path().join("new");
+        fs::create_dir(&below).unwrap();
+        assert!(hears(&listener));
+        hush(&listener);
+        fs::write(below.join("log.jsonl"), "x").unwrap();
+        assert!(hears(&listener), "a folder that came later");
+    }
+
+    #[test]
+    fn a_folder_that_comes_or_is_replaced_is_listened_to_at_the_next_call() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = deep(&dir.path().join("logs"));
+        let mut listener = Listener::new(Duration::from_secs(60)).unwrap();
+        assert_eq!(listened(&mut listener, std::slice::from_ref(&place)), 0);
+        fs::create_dir(&place.path).unwrap();
+        assert_eq!(listened(&mut listener, std::slice::from_ref(&place)), 1);
+        fs::rename(&place.path, dir.path().join("old")).unwrap();
+        fs::create_dir(&place.path).unwrap();
+        assert_eq!(listened(&mut listener, std::slice::from_ref(&place)), 1);
+        hush(&listener);
+        fs::write(place.path.join("log.jsonl"), "x").unwrap();
+        assert!(hears(&listener));
+        assert_eq!(listened(&mut listener, &[]), 0);
+        hush(&listener);
+        fs::write(place.path.join("log.jsonl"), "xy").unwrap();
+        assert!(is_silent(&listener));
+    }
+
+    #[test]
+    fn without_events_folders_are_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut listener = Listener::new(Duration::from_millis(20)).unwrap();
+        listener.events = None;
+        assert_eq!(listened(&mut listener, &[deep(dir.path())]), 1);
+        fs::write(dir.path().join("log.jsonl"), "x").unwrap();
+        assert!(hears(&listener));
+    }
+}

@@ -1,0 +1,169 @@
+//! `watch`: real processes, real files, real signals.
+#![cfg(unix)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests start processes and wait for them"
+)]
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Longer than any machine takes for what takes a second.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn new() -> Home {
+        let home = Home {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        home.write(
+            ".graphiti/graphiti.config.json",
+            r#"{"session_tracking": {"enabled": true, "check_interval": 3600}}"#,
+        );
+        home.write(
+            ".graphiti/tracking-config.json",
+            r#"{"version": "1.0", "defaults": {"enabled": true, "debounce_seconds": 0.1}}"#,
+        );
+        home.write(".claude/projects/-p/one.jsonl", &prompt("one", 1, "alpha"));
+        home
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().join(below)
+    }
+
+    fn write(&self, below: &str, text: &str) {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sessionmill"));
+        command
+            .args(line.split(' '))
+            .env_clear()
+            .env("HOME", self.folder.path())
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    fn finds(&self, word: &str) -> bool {
+        self.run(&format!("search {word}")).status.code() == Some(0)
+    }
+
+    /// Until a run made it so.
+    fn comes_to(&self, what: &str, is_so: impl Fn(&Home) -> bool) {
+        let began = Instant::now();
+        while !is_so(self) {
+            assert!(began.elapsed() < PATIENCE, "{what}: nothing came of it");
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// A watch whose first run has ended.
+    fn watched(&self) -> Child {
+        let child = self.command("watch --json").spawn().unwrap();
+        self.comes_to("the first run", |home| home.finds("alpha"));
+        child
+    }
+}
+
+fn prompt(session: &str, nth: u32, words: &str) -> String {
+    format!(
+        "{{\"type\":\"user\",\"uuid\":\"00000000-0000-4000-8000-{nth:012}\",\
+         \"timestamp\":\"2026-03-01T10:00:{nth:02}.000Z\",\"sessionId\":\"{session}\",\
+         \"cwd\":\"/p\",\"message\":{{\"role\":\"user\",\"content\":\"{words}\"}}}}\n"
+    )
+}
+
+fn end(child: Child, signal: Signal) -> Output {
+    kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn what_is_appended_is_found_without_another_command() {
+    let home = Home::new();
+    let watch = home.watched();
+    let log = home.path(".claude/projects/-p/one.jsonl");
+    let mut log = OpenOptions::new().append(true).open(log).unwrap();
+    log.write_all(prompt("one", 2, "beta").as_bytes()).unwrap();
+    home.comes_to("a line", |home| home.finds("beta"));
+    home.write(
+        ".claude/projects/-new/two.jsonl",
+        &prompt("two", 3, "gamma"),
+    );
+    home.comes_to("a folder", |home| home.finds("gamma"));
+    let ended = end(watch, Signal::SIGTERM);
+    assert_eq!(ended.status.code(), Some(0));
+    let told: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert!(told["runs"].as_u64().unwrap() >= 3, "{told}");
+    assert_eq!(told["failed"], 0);
+}
+
+#[test]
+fn a_second_one_leaves_at_once_and_the_next_one_takes_over() {
+    let home = Home::new();
+    let watch = home.watched();
+    let second = home.run("watch");
+    assert_eq!(second.status.code(), Some(75));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("another `watch`"));
+    end(watch, Signal::SIGKILL);
+    let next = home.watched();
+    assert_eq!(end(next, Signal::SIGINT).status.code(), Some(0));
+}
+
+#[test]
+fn nothing_is_watched_without_a_yes_or_with_wrong_settings() {
+    let home = Home::new();
+    home.write(".graphiti/graphiti.config.json", "{}");
+    let refused = home.run("watch");
+    assert_eq!(refused.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("tracking is off"));
+    home.write(
+        ".graphiti/graphiti.config.json",
+        "{\"sesion_tracking\": {}}",
+    );
+    assert_eq!(home.run("watch").status.code(), Some(2));
+}
+
+/// Reading, its own runs' too, is no change: else it would run for ever.
+#[test]
+fn its_own_runs_are_no_news() {
+    let home = Home::new();
+    let watch = home.watched();
+    home.comes_to("its stamp", |home| stamp(home) > 0);
+    sleep(Duration::from_millis(700));
+    let before = stamp(&home);
+    sleep(Duration::from_millis(700));
+    assert_eq!(stamp(&home), before, "it ran again");
+    assert_eq!(end(watch, Signal::SIGHUP).status.code(), Some(0));
+}
+
+/// When the last run went through, in milliseconds.
+fn stamp(home: &Home) -> u128 {
+    let lock = home.path(".graphiti/sessionmill.lock").metadata();
+    let at = lock.unwrap().modified().unwrap();
+    at.duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_millis()
+}
