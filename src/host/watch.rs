@@ -61,10 +61,12 @@ impl Listener {
                 let _ = tells_end.try_send(());
             }
         });
-        let polled = Config::default().with_poll_interval(interval);
-        let polls = PollWatcher::new(teller(tells.clone()), polled).map_err(io::Error::other)?;
+        let config = Config::default()
+            .with_follow_symlinks(false)
+            .with_poll_interval(interval);
+        let polls = PollWatcher::new(teller(tells.clone()), config).map_err(io::Error::other)?;
         Ok(Listener {
-            events: RecommendedWatcher::new(teller(tells), Config::default()).ok(),
+            events: RecommendedWatcher::new(teller(tells), config).ok(),
             polls,
             listens: BTreeMap::new(),
             heard,
