@@ -139,11 +139,17 @@ fn list(scope: Option<MemoryScope>, project: Option<PathBuf>, ctx: &mut Ctx) -> 
         ctx.out
             .line(format!("    {at}, {} {origin}", row.origin.as_str()))?;
     }
-    match rows.is_empty() {
-        true => ctx
-            .out
-            .note("no memory is kept; hint: sessionmill promote --kind preference --text …"),
-        false => Ok(()),
+    if rows.is_empty() {
+        ctx.out
+            .note("no memory is kept; hint: sessionmill promote --kind preference --text …")?;
+    }
+    match self::rows(&[MemoryState::Refused], ctx)?.len() {
+        0 => Ok(()),
+        refused => {
+            let refused = plural(refused as u64, "refused directive");
+            let hint = "hint: sessionmill memories list --refused";
+            ctx.out.note(format!("{refused}; {hint}"))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod activity;
 mod agent_file;
+mod agents;
 mod bar;
 mod canary;
 mod check;

@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::places;
 use crate::host::worktree;
-use crate::memory::promote::{Wish, curate};
+use crate::memory::promote::{Wish, curate, gate};
 use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, Origin};
@@ -61,6 +61,7 @@ pub fn scope(word: &str) -> Result<MemoryScope, String> {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let root = places::present(args.project.as_deref(), ctx);
+    gate(&root, &ctx.env)?;
     let project = Project {
         namespace: namespace(&root),
         path: root,
@@ -106,7 +107,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     ctx.out.line(match is_new {
         true => format!("memory {id} ({scope}): {}", memory.title),
         false => format!(
-            "memory {id} ({scope}) is kept already, or was taken back: {}",
+            "memory {id} ({scope}) is kept already: {}",
             memory.title
         ),
     })?;
@@ -134,14 +135,15 @@ fn session(
     project: &Project,
     store: &Store,
 ) -> Result<Option<(Agent, String)>, Error> {
+    let own = Some(vec![project.namespace.clone()]);
     let row = match typed {
-        Some(typed) => store.session(typed)?.ok_or_else(|| {
+        Some(typed) => store.session_among(typed, own.as_deref())?.ok_or_else(|| {
             let message = format!("there is no session {typed}");
             Error::new(ErrorKind::Failed, message).hinted("sessionmill sessions")
         })?,
         None => {
             let filter = SessionFilter {
-                namespaces: Some(vec![project.namespace.clone()]),
+                namespaces: own,
                 limit: Some(1),
                 ..SessionFilter::default()
             };

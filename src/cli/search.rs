@@ -69,9 +69,6 @@ pub struct Args {
     /// With --graph: the sink to ask [default: the first Graphiti server that is spoken to over REST]
     #[arg(long, value_name = "SINK", requires = "graph")]
     sink: Option<String>,
-    /// With --graph: even where an agent was told not to trust the project
-    #[arg(long, requires = "graph")]
-    allow_untrusted: bool,
 }
 
 /// Searches; a search without a hit is exit 1.
@@ -86,7 +83,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let asked = graph::Asked {
             words: args.words.join(" "),
             sink: args.sink.as_deref(),
-            allow_untrusted: args.allow_untrusted,
+            allow_untrusted: filters.allow_untrusted,
             limit: args.limit,
         };
         return graph::run(&asked, &reach, ctx);

@@ -43,6 +43,12 @@ impl Trusts {
         Ok(trusts)
     }
 
+    /// An agent was told not to trust some project.
+    pub fn mistrusts_any(&self) -> bool {
+        let mut told = self.codex.values().chain(self.claude.values());
+        told.any(|trusted| !trusted)
+    }
+
     /// What is recorded about a project's root, or about the folders around it: untrusted when
     /// either agent says so.
     ///

@@ -23,3 +23,4 @@ pub mod screen;
 pub mod summary;
 pub mod tables;
 pub mod undone;
+pub mod trusted;

@@ -9,6 +9,7 @@ mod hook;
 use super::ctx::Ctx;
 use super::exit::{self, Exit};
 use super::runlog;
+use crate::config::trust::Trusts;
 use crate::config::{self, RecallLimits};
 use crate::memory::beginning::{Begins, beginning};
 use crate::memory::block::{Block, Fact, block};
@@ -210,7 +211,7 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     };
     let limits = loaded.here.memory.recall.clone();
     let place = Place::of(&wish.cwd);
-    place.gate(&loaded, &ctx.env)?;
+    let trusts = place.gate(&loaded, &ctx.env)?;
     let own = loaded.for_project(Path::new(&place.root));
     let shown = own.is_ok_and(|(config, _)| config.include_project_path);
     let shows_paths = (shown && loaded.here.include_project_path)
@@ -221,6 +222,7 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     let about = About {
         place,
         trusted,
+        trusts,
         user,
         shows_paths,
     };
@@ -252,6 +254,7 @@ enum Task {
 struct About {
     place: Place,
     trusted: Option<Vec<String>>,
+    trusts: Trusts,
     /// The group of their own memories.
     user: Option<String>,
     shows_paths: Option<String>,
@@ -263,6 +266,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
             session: wish.session.clone(),
             place: about.place,
             trusted: about.trusted,
+            trusts: about.trusts,
             shows_paths: about.shows_paths,
         }),
         Event::Prompt(question) => Task::Asked(Asked {
@@ -272,6 +276,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
             by_hook: wish.by_hook,
             place: about.place,
             trusted: about.trusted,
+            trusts: about.trusts,
             user: about.user,
             limit: limits.max_results as usize,
             shows_paths: about.shows_paths,
