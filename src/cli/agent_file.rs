@@ -84,12 +84,7 @@ impl Change {
 }
 
 /// Shows or writes changes, as a person or as a machine reads it.
-pub fn carry_out(
-    name: &str,
-    changes: &[Change],
-    dry_run: bool,
-    ctx: &mut Ctx,
-) -> Result<()> {
+pub fn carry_out(name: &str, changes: &[Change], dry_run: bool, ctx: &mut Ctx) -> Result<()> {
     if !ctx.out.json {
         return changes
             .iter()

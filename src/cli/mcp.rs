@@ -115,3 +115,20 @@ fn standing(agent: Agent, file: &Path, text: Option<&str>, _: &Ctx) -> Result<St
         fault: None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_a_name() {
+        assert_eq!(
+            address("localhost:8787"),
+            "127.0.0.1:8787".parse().map_err(|_| String::new())
+        );
+        assert!(address("[::1]:0").is_ok());
+        for wrong in ["localhost", "8787", "localhost:x", "example.org:80"] {
+            assert!(address(wrong).is_err_and(|what| what.contains("127.0.0.1:8787")));
+        }
+    }
+}

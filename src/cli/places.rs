@@ -153,7 +153,7 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
     })?;
     let scope = match filters.allow_untrusted {
         true => scope,
-        false => trusted_of(scope, ctx)?,
+        false => trusted_of(scope, project.as_deref(), ctx)?,
     };
     Ok(Reach {
         scope,
@@ -163,10 +163,10 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
 }
 
 /// A scope without the projects that an agent was told not to trust (D63).
-pub fn trusted_of(scope: Scope, ctx: &Ctx) -> Result<Scope> {
+pub fn trusted_of(scope: Scope, project: Option<&str>, ctx: &Ctx) -> Result<Scope> {
     let trusts = Trusts::load(&ctx.env)?;
     match trusts.mistrusts_any() && ctx.home.store().exists() {
-        true => Ok(trusted(scope, &ctx.reader()?, &trusts)?),
+        true => Ok(trusted(scope, project, &ctx.reader()?, &trusts)?),
         false => Ok(scope),
     }
 }

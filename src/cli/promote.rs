@@ -106,10 +106,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let (id, scope) = (memory.id, memory.scope.as_str());
     ctx.out.line(match is_new {
         true => format!("memory {id} ({scope}): {}", memory.title),
-        false => format!(
-            "memory {id} ({scope}) is kept already: {}",
-            memory.title
-        ),
+        false => format!("memory {id} ({scope}) is kept already: {}", memory.title),
     })?;
     ctx.out
         .note(format!("hint: sessionmill memories undo {id}"))?;
@@ -118,14 +115,18 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 /// The words, from the command line or standard input.
 pub fn said(text: Option<&str>, ctx: &mut Ctx) -> Result<String> {
-    if let Some(text) = text {
-        return Ok(text.to_owned());
+    let mut said = text.unwrap_or_default().to_owned();
+    if text.is_none() {
+        // one byte more than may be kept is enough to refuse it
+        let limited = ctx.stdin.from.by_ref().take(STDIN_BYTES_MAX);
+        std::io::BufReader::new(limited).read_to_string(&mut said)?;
     }
-    let mut text = String::new();
-    // one byte more than may be kept is enough to refuse it
-    let limited = ctx.stdin.from.by_ref().take(STDIN_BYTES_MAX);
-    std::io::BufReader::new(limited).read_to_string(&mut text)?;
-    Ok(text)
+    match said.trim().is_empty() {
+        true => Err(Error::usage("there is nothing to remember")
+            .hinted("--text TEXT, or --stdin")
+            .into()),
+        false => Ok(said),
+    }
 }
 
 const STDIN_BYTES_MAX: u64 = 64 << 10;

@@ -128,7 +128,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 /// What the words mean.
 fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
     let dates = |field: &str, value: &str| When::of_field(field, value, ctx.now, ctx.zone);
-    line::read(&joined(&args.words), args.limit, &dates)
+    let meant = line::read(&joined(&args.words), args.limit, &dates)?;
+    if !args.words.is_empty() && meant.is_empty() {
+        let error = Error::usage("there is no word to look for");
+        return Err(error.hinted("sessionmill search redis; without words it lists the latest"));
+    }
+    Ok(meant)
 }
 
 fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {

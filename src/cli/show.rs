@@ -39,7 +39,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let gone = store.tombstones()?.sessions;
     let scope = match args.allow_untrusted {
         true => Scope::All,
-        false => places::trusted_of(Scope::All, ctx)?,
+        false => places::trusted_of(Scope::All, None, ctx)?,
     };
     let seen = scope.namespaces();
     let row = store.session_among(&args.id, seen.as_deref())?;

@@ -121,7 +121,7 @@ impl<'w> Here<'w> {
     /// seen.
     pub fn open_scope(&self, asked: &[String]) -> Result<Scope, Error> {
         let scope = self.scope(asked)?;
-        match trusted(scope, &self.store()?, &Trusts::load(&self.env)?)? {
+        match trusted(scope, None, &self.store()?, &Trusts::load(&self.env)?)? {
             Scope::Nothing(reason) => Err(Error::usage(reason)),
             scope => Ok(scope),
         }

@@ -22,5 +22,5 @@ pub mod scope;
 pub mod screen;
 pub mod summary;
 pub mod tables;
-pub mod undone;
 pub mod trusted;
+pub mod undone;

@@ -52,8 +52,7 @@ pub fn words(
     let (given, text) = (title.map(harmless), harmless(text));
     let (title, text) = (given.as_deref(), text.trim());
     if text.is_empty() {
-        let error = Error::usage("there is nothing to remember");
-        return Err(error.hinted("--text TEXT, or --stdin"));
+        return Err(Error::usage("there is nothing to remember"));
     }
     if text.len() > TEXT_BYTES_MAX {
         let message = format!(

@@ -118,7 +118,7 @@ fn own(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         query.project = asked.place.project();
         whose = self::whose(asked);
     }
-    let whose = trusted(whose, store, &asked.trusts)?;
+    let whose = trusted(whose, None, store, &asked.trusts)?;
     let hits = certain(store, query, &whose, asked)?.into_iter();
     let own = hits.filter(|hit| hit.session == *id);
     Ok(own
@@ -144,7 +144,7 @@ fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         not_sources: NOT_SAID.to_vec(),
         ..query(asked)
     };
-    let whose = trusted(whose(asked), store, &asked.trusts)?;
+    let whose = trusted(whose(asked), query.project.as_deref(), store, &asked.trusts)?;
     let hits = certain(store, query, &whose, asked)?.into_iter();
     let others = hits.filter(|hit| asked.session.as_ref() != Some(&hit.session));
     Ok(others
@@ -199,7 +199,7 @@ fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, E
     if rows.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let seen = trusted(Scope::All, store, &asked.trusts)?;
+    let seen = trusted(Scope::All, None, store, &asked.trusts)?;
     let key = workspace_key_now(store, &asked.place.namespace(), &asked.place.root)?;
     let workspace = MemoryScope::Workspace.group(&key);
     let may = rows.into_iter().filter_map(|row| {

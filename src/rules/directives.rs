@@ -229,8 +229,12 @@ mod tests {
 
     #[test]
     fn pasted_documents_are_no_directives() {
-        let long = format!("procedure: {}", "x".repeat(TEXT_BYTES_MAX + 1));
-        assert_eq!(directives(&long, &[]), []);
+        let long = format!("procedure: {}", "x".repeat(9_000));
+        assert_eq!(
+            directives(&long, &[]).len(),
+            1,
+            "it is refused where all see it"
+        );
         let far = format!("{}\npreference: tabs", "x ".repeat(WORDS_BYTES_MAX));
         assert_eq!(directives(&far, &[]), []);
     }

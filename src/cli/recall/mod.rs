@@ -8,6 +8,7 @@ mod hook;
 
 use super::ctx::Ctx;
 use super::exit::{self, Exit};
+use super::out::Out;
 use super::runlog;
 use crate::config::trust::Trusts;
 use crate::config::{self, RecallLimits};
@@ -83,6 +84,17 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         Err(error) => go_on_without(&error, args, ctx)?,
     }
     Ok(Exit::Done)
+}
+
+/// Where no home is known, whoever waits goes on without memory too.
+pub fn without_home(error: &Error, out: &mut Out) -> Exit {
+    // Where telling fails, nobody is left to tell that.
+    let _ = match out.json {
+        true => out.document("recall", answer(&[], None, Some(&error.message), 0)),
+        false => out.note(format!("no memory: {error}")),
+    }
+    .and_then(|()| out.flush());
+    Exit::Done
 }
 
 /// The one thing that a person, who can type again, is told with an exit code.
@@ -316,14 +328,18 @@ fn in_time<T: Send + 'static>(
 }
 
 fn document(facts: &[Fact], text: Option<&str>, reason: Option<&str>, ctx: &mut Ctx) -> Result<()> {
+    let body = answer(facts, text, reason, ctx.elapsed_ms());
+    ctx.out.document("recall", body)
+}
+
+fn answer(facts: &[Fact], text: Option<&str>, reason: Option<&str>, took_ms: u64) -> Value {
     let list: Vec<Value> = facts.iter().map(fact_document).collect();
-    let body = json!({
+    json!({
         "block": text,
         "facts": list,
         "reason": reason,
-        "took_ms": ctx.elapsed_ms(),
-    });
-    ctx.out.document("recall", body)
+        "took_ms": took_ms,
+    })
 }
 
 fn fact_document(fact: &Fact) -> Value {
