@@ -10,7 +10,6 @@ use super::places::{self, Reach};
 use super::sinks::{failed, graph};
 use crate::config::{Loaded, Protocol, Sink, SinkTo};
 use crate::memory::graph::{Sourced, sourced, strangers};
-use crate::memory::scope::Scope;
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
 use crate::model::namespace::global_group;
@@ -143,8 +142,7 @@ fn facts(
         wanted.is_none_or(|root| found.project_path == root)
     };
     let may_see = |found: &Found| reach.scope.allows(&found.namespace) && is_here(found);
-    let sees_all = reach.scope == Scope::All && reach.project.is_none();
-    sourced(store, facts, &names, sees_all, &may_see).map_err(Wrong::Here)
+    sourced(store, facts, &names, reach.is_open, &may_see).map_err(Wrong::Here)
 }
 
 fn print(shown: &Sourced, ctx: &mut Ctx) -> Result<()> {

@@ -77,6 +77,8 @@ pub fn short(id: &str, length: usize) -> &str {
 pub struct Reach {
     /// Whose namespaces.
     pub scope: Scope,
+    /// Neither the settings nor the filters choose projects; trust may.
+    pub is_open: bool,
     /// This project's path, or one below it.
     pub project: Option<String>,
     /// The project that the command is about: the one that is asked for, or the present one.
@@ -151,12 +153,14 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
         trusted: loaded.here.trusted_namespaces.as_deref(),
         current: current.as_deref(),
     })?;
+    let is_open = scope == Scope::All && project.is_none();
     let scope = match filters.allow_untrusted {
         true => scope,
         false => trusted_of(scope, project.as_deref(), ctx)?,
     };
     Ok(Reach {
         scope,
+        is_open,
         project,
         present,
     })
