@@ -47,6 +47,7 @@ mod searching;
 mod secrets;
 mod server;
 mod sinks;
+mod small_stores;
 mod state;
 mod summarise;
 mod summary;

@@ -454,7 +454,7 @@ fn a_project_that_is_not_trusted_any_more_is_as_absent_as_what_never_was() {
     assert!(!namespaces(&list).contains(&SHOP_NAMESPACE), "{list}");
     for id in [SESSION, &SESSION[..SESSION.len() - 1]] {
         let told = client.call("get_session", json!({"session": id}));
-        let told = told.map_or_else(|error| error, |page| page);
+        let told = told.unwrap_or_else(|error| error);
         assert!(!told.contains(SHOP), "{id}: {told}");
     }
     let told = client.call(
