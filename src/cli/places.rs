@@ -169,7 +169,7 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
 /// A scope without the projects that an agent was told not to trust (D63).
 pub fn trusted_of(scope: Scope, project: Option<&str>, ctx: &Ctx) -> Result<Scope> {
     let trusts = Trusts::load(&ctx.env)?;
-    match trusts.mistrusts_any() && ctx.home.store().exists() {
+    match trusts.mistrusts_any(project) && ctx.home.store().exists() {
         true => Ok(trusted(scope, project, &ctx.reader()?, &trusts)?),
         false => Ok(scope),
     }

@@ -47,12 +47,7 @@ const COMMITS_MAX: usize = 3;
 /// When the store can't be read.
 pub fn beginning(store: &Store, begins: &Begins) -> Result<Vec<Fact>, Error> {
     let scope = begins.place.scope(begins.trusted.as_deref());
-    let scope = trusted(
-        scope,
-        begins.place.project().as_deref(),
-        store,
-        &begins.trusts,
-    )?;
+    let scope = trusted(scope, Some(&begins.place.root), store, &begins.trusts)?;
     for row in store.sessions(&begins.place.sessions(&scope, SESSIONS_MAX))? {
         if begins.session.as_ref() == Some(&row.session.id) {
             continue;

@@ -9,7 +9,7 @@ use super::rank::{CONFIDENT, Near};
 use super::recall::{Question, recall};
 use super::scope::Scope;
 use super::trusted::trusted;
-use crate::config::trust::Trusts;
+use crate::config::trust::{Trust, Trusts};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
@@ -144,7 +144,7 @@ fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         not_sources: NOT_SAID.to_vec(),
         ..query(asked)
     };
-    let whose = trusted(whose(asked), query.project.as_deref(), store, &asked.trusts)?;
+    let whose = trusted(whose(asked), Some(&asked.place.root), store, &asked.trusts)?;
     let hits = certain(store, query, &whose, asked)?.into_iter();
     let others = hits.filter(|hit| asked.session.as_ref() != Some(&hit.session));
     Ok(others
@@ -199,12 +199,12 @@ fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, E
     if rows.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let seen = trusted(Scope::All, None, store, &asked.trusts)?;
     let key = workspace_key_now(store, &asked.place.namespace(), &asked.place.root)?;
     let workspace = MemoryScope::Workspace.group(&key);
     let may = rows.into_iter().filter_map(|row| {
         let scope = MemoryScope::parse(&row.scope)?;
-        let kept = row.kept.filter(|kept| seen.allows(&kept.namespace));
+        let kept = row.kept;
+        let kept = kept.filter(|kept| asked.trusts.of(&kept.project_path) != Trust::Untrusted);
         let group = Some(kept?.group);
         let is_ours = match scope {
             MemoryScope::Session => row.session.is_some() && row.session == asked.session,

@@ -22,7 +22,7 @@ pub fn trusted(
     store: &Store,
     trusts: &Trusts,
 ) -> Result<Scope, Error> {
-    if matches!(scope, Scope::Nothing(_)) || !trusts.mistrusts_any() {
+    if matches!(scope, Scope::Nothing(_)) || !trusts.mistrusts_any(project) {
         return Ok(scope);
     }
     let is_asked = |path: &str| {
