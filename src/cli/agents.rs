@@ -57,8 +57,10 @@ pub struct Entries {
     pub without: fn(Agent, &Path, &str, bool) -> Result<Removed, Error>,
     /// What a text has of ours.
     pub standing: fn(Agent, &Path, Option<&str>, &Ctx) -> Result<Standing, Error>,
-    /// What is said where nothing of ours is there.
-    pub absent: &'static str,
+    /// What is said where nothing of ours is there, to people and to programs.
+    pub absent: (&'static str, Value),
+    /// What programs find under it.
+    pub key: &'static str,
 }
 
 /// What is there of ours.
@@ -66,8 +68,8 @@ pub struct Entries {
 pub struct Standing {
     /// For people; empty: nothing.
     pub told: String,
-    /// The same for programs, under this name.
-    pub document: (&'static str, Value),
+    /// The same for programs.
+    pub document: Value,
     /// Why it doesn't work.
     pub fault: Option<String>,
 }
@@ -103,7 +105,7 @@ impl Entries {
             let (file, left) = (change.file.display(), change.left.join(", "));
             let agent = change.agent.as_str();
             ctx.out.warn(format!(
-                "{file}: {left} was changed by hand and stays; hint: sessionmill {name} --agent {agent} --force"
+                "{file}: changed by hand, so left: {left}; hint: sessionmill {name} --agent {agent} --force"
             ))?;
         }
         Ok(())
@@ -134,15 +136,11 @@ impl Entries {
 
     /// Shows what is there.
     pub fn status(&self, ctx: &mut Ctx) -> Result<()> {
+        let (words, nothing) = &self.absent;
         let all = BOTH.map(|agent| {
             let file = (self.file)(agent, &ctx.env);
             let found = agent_file::read(&file)
                 .and_then(|text| (self.standing)(agent, &file, text.as_deref(), ctx));
-            (agent, file, found)
-        });
-        let absent = || (self.standing)(Agent::Claude, Path::new(""), None, ctx);
-        let nothing = absent().map(|standing| standing.document)?;
-        let all = all.map(|(agent, file, found)| {
             let standing = found.unwrap_or_else(|error| Standing {
                 document: nothing.clone(),
                 fault: Some(error.message),
@@ -152,9 +150,8 @@ impl Entries {
         });
         if ctx.out.json {
             let list = all.iter().map(|(agent, file, standing)| {
-                let (name, value) = &standing.document;
-                let fault = &standing.fault;
-                json!({"agent": agent.as_str(), "file": file, *name: value, "fault": fault})
+                let (value, fault) = (&standing.document, &standing.fault);
+                json!({"agent": agent.as_str(), "file": file, self.key: value, "fault": fault})
             });
             let list: Vec<Value> = list.collect();
             let name = format!("{} status", self.command);
@@ -163,7 +160,7 @@ impl Entries {
         for (agent, file, standing) in &all {
             let file = ctx.out.paint(Style::Dim, &file.display().to_string());
             let told = match standing.told.as_str() {
-                "" => self.absent,
+                "" => *words,
                 told => told,
             };
             ctx.out

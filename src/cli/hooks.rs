@@ -10,7 +10,7 @@ use crate::model::error::Error;
 use crate::model::source::Agent;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Let Claude Code and Codex ask for memory by themselves
@@ -42,7 +42,8 @@ const ENTRIES: Entries = Entries {
     with: |agent, file, text, ctx| hooks::with(file, text, agent, &command(agent, ctx)?),
     without: |agent, file, text, force| hooks::without(file, text, agent, force),
     standing,
-    absent: "no hooks",
+    absent: ("no hooks", Value::Array(Vec::new())),
+    key: "hooks",
 };
 
 /// Installs, removes or shows hooks.
@@ -96,7 +97,7 @@ fn standing(agent: Agent, file: &Path, text: Option<&str>, ctx: &Ctx) -> Result<
     Ok(Standing {
         told: events.join(", "),
         fault: other.or_else(|| switched_off(agent, &hooks, ctx)),
-        document: ("hooks", json!(hooks)),
+        document: json!(hooks),
     })
 }
 

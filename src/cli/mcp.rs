@@ -12,7 +12,7 @@ use crate::model::error::Error;
 use crate::model::source::Agent;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -57,7 +57,8 @@ const ENTRIES: Entries = Entries {
     with: |agent, file, text, ctx| servers::with(agent, file, text, &start(ctx)),
     without: servers::without,
     standing,
-    absent: "not installed",
+    absent: ("not installed", Value::Null),
+    key: "program",
 };
 
 /// Serves, or changes or shows who starts us.
@@ -111,7 +112,7 @@ fn standing(agent: Agent, file: &Path, text: Option<&str>, _: &Ctx) -> Result<St
     };
     Ok(Standing {
         told: program.clone().unwrap_or_default(),
-        document: ("program", json!(program)),
+        document: json!(program),
         fault: None,
     })
 }

@@ -183,7 +183,7 @@ fn exactly_what_was_written_is_removed_and_the_rest_is_named() {
         let ran = desk.run(&format!("sessionmill {command} remove"));
         assert_eq!(ran.exit, Exit::Done);
         assert!(
-            ran.stderr.contains("changed by hand and stays"),
+            ran.stderr.contains("changed by hand, so left: "),
             "{}",
             ran.shown()
         );
