@@ -15,12 +15,16 @@ use std::path::{Path, PathBuf};
 /// A change of one file that was read and isn't written yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
+    /// Whose.
+    pub agent: Agent,
     /// The file.
     pub file: PathBuf,
     /// Its text; `None`: it isn't there.
     pub before: Option<String>,
     /// What it is to be; `None`: it is to go.
     pub after: Option<String>,
+    /// What of ours stays, because somebody changed it by hand.
+    pub left: Vec<String>,
 }
 
 impl Change {
@@ -80,27 +84,23 @@ impl Change {
 }
 
 /// Shows or writes changes, as a person or as a machine reads it.
-pub fn carry_out(
-    name: &str,
-    changes: &[(Agent, Change)],
-    dry_run: bool,
-    ctx: &mut Ctx,
-) -> Result<()> {
+pub fn carry_out(name: &str, changes: &[Change], dry_run: bool, ctx: &mut Ctx) -> Result<()> {
     if !ctx.out.json {
         return changes
             .iter()
-            .try_for_each(|(_, change)| change.carry_out(dry_run, ctx));
+            .try_for_each(|change| change.carry_out(dry_run, ctx));
     }
     let mut list = Vec::new();
-    for (agent, change) in changes {
+    for change in changes {
         if !dry_run {
             change.write()?;
         }
         list.push(json!({
-            "agent": agent.as_str(),
+            "agent": change.agent.as_str(),
             "file": change.file,
             "changed": change.is_news(),
             "diff": change.diff(),
+            "left": change.left,
         }));
     }
     ctx.out
@@ -110,11 +110,18 @@ pub fn carry_out(
 /// The text of an agent's file; `None` where there is none.
 ///
 /// # Errors
-/// When it can't be read, or is a folder, a pipe or a device.
+/// When it can't be read, is a folder, a pipe or a device, or a link to what isn't there.
 pub fn read(file: &Path) -> Result<Option<String>, Error> {
-    if fs::metadata(file).is_ok_and(|there| !there.is_file()) {
-        let message = format!("{}: no regular file", file.display());
-        return Err(Error::new(ErrorKind::Failed, message).hinted("put a file in its place"));
+    let refused = |what: &str| {
+        let message = format!("{}: {what}", file.display());
+        Err(Error::new(ErrorKind::Failed, message).hinted("put a file in its place"))
+    };
+    match fs::metadata(file) {
+        Ok(there) if !there.is_file() => return refused("no regular file"),
+        Err(_) if fs::symlink_metadata(file).is_ok() => {
+            return refused("a link to what isn't there");
+        }
+        _ => {}
     }
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
@@ -138,6 +145,8 @@ mod tests {
         fs::write(&file, "{}").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let change = Change {
+            agent: Agent::Claude,
+            left: Vec::new(),
             file: link.clone(),
             before: read(&link).unwrap(),
             after: None,
@@ -147,5 +156,6 @@ mod tests {
         let device = folder.path().join("device");
         std::os::unix::fs::symlink("/dev/null", &device).unwrap();
         assert!(read(&device).is_err() && read(folder.path()).is_err());
+        assert!(read(&link).is_err(), "what it leads to is gone");
     }
 }

@@ -8,10 +8,8 @@ use super::memory::allowed;
 use super::out::Style;
 use super::places::{self, Reach};
 use super::sinks::{failed, graph};
-use crate::config::trust::{Trust, Trusts};
 use crate::config::{Loaded, Protocol, Sink, SinkTo};
 use crate::memory::graph::{Sourced, sourced, strangers};
-use crate::memory::scope::Scope;
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
 use crate::model::namespace::global_group;
@@ -139,17 +137,12 @@ fn facts(
         true => server.names(&group).map_err(Wrong::Server)?,
         false => BTreeMap::new(),
     };
-    let trusts = Trusts::load(&ctx.env).map_err(Wrong::Here)?;
-    let is_trusted =
-        |found: &Found| asked.allow_untrusted || trusts.of(&found.project_path) != Trust::Untrusted;
     let is_here = |found: &Found| {
         let wanted = reach.project.as_deref();
         wanted.is_none_or(|root| found.project_path == root)
     };
-    let may_see =
-        |found: &Found| reach.scope.allows(&found.namespace) && is_here(found) && is_trusted(found);
-    let sees_all = reach.scope == Scope::All && reach.project.is_none();
-    sourced(store, facts, &names, sees_all, &may_see).map_err(Wrong::Here)
+    let may_see = |found: &Found| reach.scope.allows(&found.namespace) && is_here(found);
+    sourced(store, facts, &names, reach.is_open, &may_see).map_err(Wrong::Here)
 }
 
 fn print(shown: &Sourced, ctx: &mut Ctx) -> Result<()> {

@@ -1,10 +1,9 @@
 //! `mcp`: serves agents, and tells them that it does. Knows how the server is started and what is said
 //! about its entry in an agent's settings (`config::servers`); `crate::mcp` knows the rest.
 
-use super::agent_file::{self, Change};
+use super::agents::{Entries, Install, Remove, Standing};
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::out::Style;
 use super::when::When;
 use super::world::present;
 use crate::config::servers::{self, Start};
@@ -15,6 +14,7 @@ use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::path::Path;
 
 /// Serve agents: search, sessions, decisions and memory as tools of the Model Context Protocol
 ///
@@ -27,65 +27,47 @@ pub struct Args {
     verb: Option<Verb>,
     /// Serve over HTTP instead, at this address of this machine; clients show the token that lies in
     /// mcp-token of our folder
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     http: Option<SocketAddr>,
 }
 
 #[derive(Subcommand, Debug)]
 enum Verb {
+    /// Tell an agent to start us: one entry in the user's own settings
+    ///
+    /// Claude Code: .claude.json; Codex: config.toml. Everything else in the file stays as it is, byte for
+    /// byte. A file that can't be read is refused and not touched.
     Install(Install),
+    /// Take exactly our entry out again
     Remove(Remove),
     Status,
 }
 
-/// Tell an agent to start us: one entry in the user's own settings
-///
-/// Claude Code: .claude.json; Codex: config.toml. Everything else in the file stays as it is, byte for
-/// byte. A file that can't be read is refused and not touched.
-#[derive(ClapArgs, Debug)]
-struct Install {
-    /// Whose settings
-    #[arg(long, value_name = "NAME", required = true, value_parser = agent)]
-    agent: Vec<Agent>,
-    /// Print what would change, and write nothing
-    #[arg(long)]
-    dry_run: bool,
+/// `localhost` is this machine, whatever its name service says.
+fn address(typed: &str) -> Result<SocketAddr, String> {
+    let host = typed.strip_prefix("localhost:");
+    let typed = host.map_or(typed.to_owned(), |port| format!("127.0.0.1:{port}"));
+    let parsed = typed.parse();
+    parsed.map_err(|_| "write 127.0.0.1:8787, [::1]:8787 or localhost:8787".into())
 }
 
-/// Take exactly our entry out again
-#[derive(ClapArgs, Debug)]
-struct Remove {
-    /// Whose settings [default: both]
-    #[arg(long, value_name = "NAME", value_parser = agent)]
-    agent: Vec<Agent>,
-    /// Print what would change, and write nothing
-    #[arg(long)]
-    dry_run: bool,
-}
-
-fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
-}
-
-const BOTH: [Agent; 2] = [Agent::Claude, Agent::Codex];
+const ENTRIES: Entries = Entries {
+    command: "mcp",
+    file: servers::file,
+    with: |agent, file, text, ctx| servers::with(agent, file, text, &start(ctx)),
+    without: servers::without,
+    standing,
+    absent: ("not installed", Value::Null),
+    key: "program",
+};
 
 /// Serves, or changes or shows who starts us.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     match &args.verb {
         None => serve(args.http, ctx)?,
-        Some(Verb::Install(install)) => {
-            let changes = changes(&install.agent, ctx, installed)?;
-            agent_file::carry_out("mcp install", &changes, install.dry_run, ctx)?;
-        }
-        Some(Verb::Remove(remove)) => {
-            let agents = match remove.agent.as_slice() {
-                [] => &BOTH[..],
-                named => named,
-            };
-            let changes = changes(agents, ctx, removed)?;
-            agent_file::carry_out("mcp remove", &changes, remove.dry_run, ctx)?;
-        }
-        Some(Verb::Status) => status(ctx)?,
+        Some(Verb::Install(install)) => ENTRIES.install(install, ctx)?,
+        Some(Verb::Remove(remove)) => ENTRIES.remove(remove, ctx)?,
+        Some(Verb::Status) => ENTRIES.status(ctx)?,
     }
     Ok(Exit::Done)
 }
@@ -114,78 +96,40 @@ fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
     Ok(serve_http(world, address, &token, tell)?)
 }
 
-/// All of them are known before the first one is written.
-fn changes(
-    agents: &[Agent],
-    ctx: &Ctx,
-    of: fn(Agent, &Change, &Ctx) -> Result<Option<String>, Error>,
-) -> Result<Vec<(Agent, Change)>> {
-    let change = |agent: &Agent| {
-        let file = servers::file(*agent, &ctx.env);
-        let mut change = Change {
-            before: agent_file::read(&file)?,
-            after: None,
-            file,
-        };
-        change.after = of(*agent, &change, ctx)?;
-        Ok((*agent, change))
-    };
-    agents.iter().map(change).collect()
-}
-
-fn installed(agent: Agent, change: &Change, ctx: &Ctx) -> Result<Option<String>, Error> {
-    let start = Start {
+/// How an agent is to start us.
+fn start(ctx: &Ctx) -> Start {
+    let home = ctx.env.var("SESSIONMILL_HOME");
+    Start {
         program: ctx.program.to_string_lossy().into_owned(),
-        home: ctx
-            .env
-            .var("SESSIONMILL_HOME")
-            .map(|_| ctx.home.dir.to_string_lossy().into_owned()),
+        home: home.map(|_| ctx.home.dir.to_string_lossy().into_owned()),
+    }
+}
+
+fn standing(agent: Agent, file: &Path, text: Option<&str>, _: &Ctx) -> Result<Standing, Error> {
+    let program = match text {
+        Some(text) => servers::program(agent, file, text)?,
+        None => None,
     };
-    servers::with(agent, &change.file, change.before.as_deref(), &start).map(Some)
+    Ok(Standing {
+        told: program.clone().unwrap_or_default(),
+        document: json!(program),
+        fault: None,
+    })
 }
 
-fn removed(agent: Agent, change: &Change, _: &Ctx) -> Result<Option<String>, Error> {
-    match &change.before {
-        Some(text) => servers::without(agent, &change.file, text),
-        None => Ok(None),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn status(ctx: &mut Ctx) -> Result<()> {
-    let mut list = Vec::new();
-    for agent in BOTH {
-        let file = servers::file(agent, &ctx.env);
-        let found = agent_file::read(&file).and_then(|text| match text {
-            Some(text) => servers::program(agent, &file, &text),
-            None => Ok(None),
-        });
-        let (program, fault) = match found {
-            Ok(program) => (program, None),
-            Err(error) => (None, Some(error.message)),
-        };
-        list.push((agent, file, program, fault));
-    }
-    if ctx.out.json {
-        let list: Vec<Value> = list
-            .iter()
-            .map(|(agent, file, program, fault)| {
-                json!({"agent": agent.as_str(), "file": file, "program": program, "fault": fault})
-            })
-            .collect();
-        return ctx.out.document("mcp status", json!({"agents": list}));
-    }
-    for (agent, file, program, fault) in &list {
-        let file = ctx.out.paint(Style::Dim, &file.display().to_string());
-        let program = program.as_deref().unwrap_or("not installed");
-        ctx.out
-            .line(format!("{:<7} {program}  {file}", agent.as_str()))?;
-        if let Some(fault) = fault {
-            ctx.out.warn(fault)?;
+    #[test]
+    fn this_machine_has_a_name() {
+        assert_eq!(
+            address("localhost:8787"),
+            "127.0.0.1:8787".parse().map_err(|_| String::new())
+        );
+        assert!(address("[::1]:0").is_ok());
+        for wrong in ["localhost", "8787", "localhost:x", "example.org:80"] {
+            assert!(address(wrong).is_err_and(|what| what.contains("127.0.0.1:8787")));
         }
     }
-    if list.iter().all(|(_, _, program, _)| program.is_none()) {
-        ctx.out
-            .note("hint: sessionmill mcp install --agent claude")?;
-    }
-    Ok(())
 }

@@ -35,6 +35,9 @@ enum Verb {
         /// Only of this project: a path; `.` is the present repository
         #[arg(long, value_name = "PATH")]
         project: Option<PathBuf>,
+        /// Even of projects that an agent was told not to trust
+        #[arg(long)]
+        allow_untrusted: bool,
         /// Directives that were refused instead, and why
         #[arg(long)]
         refused: bool,
@@ -74,10 +77,18 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         Verb::List {
             scope,
             project,
+            allow_untrusted,
             refused,
         } => match refused {
             true => list_refused(ctx)?,
-            false => list(*scope, project.clone(), ctx)?,
+            false => {
+                let filters = Filters {
+                    project: project.clone(),
+                    allow_untrusted: *allow_untrusted,
+                    ..Filters::default()
+                };
+                list(*scope, &filters, ctx)?;
+            }
         },
         Verb::Show { id } => show(id, ctx)?,
         Verb::Edit {
@@ -97,12 +108,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn list(scope: Option<MemoryScope>, project: Option<PathBuf>, ctx: &mut Ctx) -> Result<()> {
-    let filters = Filters {
-        project,
-        ..Filters::default()
-    };
-    let reach = places::scope(&filters, ctx)?;
+fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<()> {
+    let reach = places::scope(filters, ctx)?;
     let namespaces = reach.namespaces(ctx)?;
     let is_seen = |row: &MemoryRow, kept: &KeptWords| {
         let is_global = row.scope == MemoryScope::Global.as_str();
@@ -139,11 +146,17 @@ fn list(scope: Option<MemoryScope>, project: Option<PathBuf>, ctx: &mut Ctx) -> 
         ctx.out
             .line(format!("    {at}, {} {origin}", row.origin.as_str()))?;
     }
-    match rows.is_empty() {
-        true => ctx
-            .out
-            .note("no memory is kept; hint: sessionmill promote --kind preference --text …"),
-        false => Ok(()),
+    if rows.is_empty() {
+        ctx.out
+            .note("no memory is kept; hint: sessionmill promote --kind preference --text …")?;
+    }
+    match self::rows(&[MemoryState::Refused], ctx)?.len() {
+        0 => Ok(()),
+        refused => {
+            let refused = plural(refused as u64, "refused directive");
+            let hint = "hint: sessionmill memories list --refused";
+            ctx.out.note(format!("{refused}; {hint}"))
+        }
     }
 }
 

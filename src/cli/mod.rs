@@ -3,6 +3,7 @@
 
 mod activity;
 mod agent_file;
+mod agents;
 mod bar;
 mod canary;
 mod check;
@@ -198,7 +199,12 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
     let mut ctx = match Ctx::new(world, &line.switches) {
         Ok(ctx) => ctx,
         Err(_) if is_hook => return Exit::Done,
-        Err((mut out, error)) => return fail(&mut out, &error.into()),
+        Err((mut out, error)) => {
+            return match line.command {
+                Command::Recall(_) => recall::without_home(&error, &mut out),
+                _ => fail(&mut out, &error.into()),
+            };
+        }
     };
     let result = line
         .command

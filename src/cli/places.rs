@@ -3,9 +3,11 @@
 
 use super::ctx::Ctx;
 use super::when::When;
+use crate::config::trust::Trusts;
 use crate::host::git;
 use crate::memory::provenance::of_project;
 use crate::memory::scope::{self, Scope, Wish};
+use crate::memory::trusted::trusted;
 use crate::model::namespace::{is_of_windows, namespace, project_root};
 use crate::model::session::Session;
 use crate::model::source::Agent;
@@ -33,6 +35,9 @@ pub struct Filters {
     /// Only what began before; a day is included whole
     #[arg(long, value_name = "WHEN")]
     pub until: Option<When>,
+    /// Even of projects that an agent was told not to trust
+    #[arg(long)]
+    pub allow_untrusted: bool,
 }
 
 impl Filters {
@@ -72,6 +77,8 @@ pub fn short(id: &str, length: usize) -> &str {
 pub struct Reach {
     /// Whose namespaces.
     pub scope: Scope,
+    /// Neither the settings nor the filters choose projects; trust may.
+    pub is_open: bool,
     /// This project's path, or one below it.
     pub project: Option<String>,
     /// The project that the command is about: the one that is asked for, or the present one.
@@ -146,11 +153,26 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
         trusted: loaded.here.trusted_namespaces.as_deref(),
         current: current.as_deref(),
     })?;
+    let is_open = scope == Scope::All && project.is_none();
+    let scope = match filters.allow_untrusted {
+        true => scope,
+        false => trusted_of(scope, project.as_deref(), ctx)?,
+    };
     Ok(Reach {
         scope,
+        is_open,
         project,
         present,
     })
+}
+
+/// A scope without the projects that an agent was told not to trust (D63).
+pub fn trusted_of(scope: Scope, project: Option<&str>, ctx: &Ctx) -> Result<Scope> {
+    let trusts = Trusts::load(&ctx.env)?;
+    match trusts.mistrusts_any(project) && ctx.home.store().exists() {
+        true => Ok(trusted(scope, project, &ctx.reader()?, &trusts)?),
+        false => Ok(scope),
+    }
 }
 
 /// The root of the project that is meant: a path's as people type it, else the present one's.

@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::places;
 use crate::host::worktree;
-use crate::memory::promote::{Wish, curate};
+use crate::memory::promote::{Wish, curate, gate};
 use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, Origin};
@@ -61,6 +61,7 @@ pub fn scope(word: &str) -> Result<MemoryScope, String> {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let root = places::present(args.project.as_deref(), ctx);
+    gate(&root, &ctx.env)?;
     let project = Project {
         namespace: namespace(&root),
         path: root,
@@ -105,10 +106,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let (id, scope) = (memory.id, memory.scope.as_str());
     ctx.out.line(match is_new {
         true => format!("memory {id} ({scope}): {}", memory.title),
-        false => format!(
-            "memory {id} ({scope}) is kept already, or was taken back: {}",
-            memory.title
-        ),
+        false => format!("memory {id} ({scope}) is kept already: {}", memory.title),
     })?;
     ctx.out
         .note(format!("hint: sessionmill memories undo {id}"))?;
@@ -117,14 +115,18 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 /// The words, from the command line or standard input.
 pub fn said(text: Option<&str>, ctx: &mut Ctx) -> Result<String> {
-    if let Some(text) = text {
-        return Ok(text.to_owned());
+    let mut said = text.unwrap_or_default().to_owned();
+    if text.is_none() {
+        // one byte more than may be kept is enough to refuse it
+        let limited = ctx.stdin.from.by_ref().take(STDIN_BYTES_MAX);
+        std::io::BufReader::new(limited).read_to_string(&mut said)?;
     }
-    let mut text = String::new();
-    // one byte more than may be kept is enough to refuse it
-    let limited = ctx.stdin.from.by_ref().take(STDIN_BYTES_MAX);
-    std::io::BufReader::new(limited).read_to_string(&mut text)?;
-    Ok(text)
+    match said.trim().is_empty() {
+        true => Err(Error::usage("there is nothing to remember")
+            .hinted("--text TEXT, or --stdin")
+            .into()),
+        false => Ok(said),
+    }
 }
 
 const STDIN_BYTES_MAX: u64 = 64 << 10;
@@ -134,14 +136,15 @@ fn session(
     project: &Project,
     store: &Store,
 ) -> Result<Option<(Agent, String)>, Error> {
+    let own = Some(vec![project.namespace.clone()]);
     let row = match typed {
-        Some(typed) => store.session(typed)?.ok_or_else(|| {
+        Some(typed) => store.session_among(typed, own.as_deref())?.ok_or_else(|| {
             let message = format!("there is no session {typed}");
             Error::new(ErrorKind::Failed, message).hinted("sessionmill sessions")
         })?,
         None => {
             let filter = SessionFilter {
-                namespaces: Some(vec![project.namespace.clone()]),
+                namespaces: own,
                 limit: Some(1),
                 ..SessionFilter::default()
             };

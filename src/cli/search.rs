@@ -69,9 +69,6 @@ pub struct Args {
     /// With --graph: the sink to ask [default: the first Graphiti server that is spoken to over REST]
     #[arg(long, value_name = "SINK", requires = "graph")]
     sink: Option<String>,
-    /// With --graph: even where an agent was told not to trust the project
-    #[arg(long, requires = "graph")]
-    allow_untrusted: bool,
 }
 
 /// Searches; a search without a hit is exit 1.
@@ -86,7 +83,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let asked = graph::Asked {
             words: args.words.join(" "),
             sink: args.sink.as_deref(),
-            allow_untrusted: args.allow_untrusted,
+            allow_untrusted: filters.allow_untrusted,
             limit: args.limit,
         };
         return graph::run(&asked, &reach, ctx);
@@ -131,7 +128,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 /// What the words mean.
 fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
     let dates = |field: &str, value: &str| When::of_field(field, value, ctx.now, ctx.zone);
-    line::read(&joined(&args.words), args.limit, &dates)
+    let meant = line::read(&joined(&args.words), args.limit, &dates)?;
+    if !args.words.is_empty() && meant.is_empty() {
+        let error = Error::usage("there is no word to look for");
+        return Err(error.hinted("sessionmill search redis; without words it lists the latest"));
+    }
+    Ok(meant)
 }
 
 fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {

@@ -8,6 +8,7 @@ use super::{activity, places, sessions, shell};
 use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
+use crate::memory::scope::Scope;
 use crate::memory::summary::told_of;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
@@ -26,6 +27,9 @@ pub struct Args {
     /// The id of an episode or a session, or its beginning
     #[arg(value_name = "EPISODE|SESSION")]
     id: String,
+    /// Even of a project that an agent was told not to trust
+    #[arg(long)]
+    allow_untrusted: bool,
 }
 
 /// Prints what has this id: a session before an episode.
@@ -33,7 +37,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let judge = activity::judge(ctx)?;
     let gone = store.tombstones()?.sessions;
-    let row = store.session(&args.id)?;
+    let scope = match args.allow_untrusted {
+        true => Scope::All,
+        false => places::trusted_of(Scope::All, None, ctx)?,
+    };
+    let seen = scope.namespaces();
+    let row = store.session_among(&args.id, seen.as_deref())?;
     if let Some(mut row) = row.filter(|row| !gone.contains(&row.session.id)) {
         let mut episodes = store.episodes(&row.session.id)?;
         let work = judge.activity(&store.activity(&row.session.id)?);
@@ -50,7 +59,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let page = Page { summary, telling };
         return show_session(&row, &work, &page, &episodes, &judge, ctx);
     }
-    if let Some(mut found) = store.episode(&args.id)? {
+    if let Some(mut found) = store.episode_among(&args.id, seen.as_deref())? {
         let mut row = store.session(&found.session)?;
         let work = judge.activity(&store.activity(&found.session)?);
         if ctx.hides_paths_of(&found.project_path)? {

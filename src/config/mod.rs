@@ -5,6 +5,7 @@
 mod check;
 mod document;
 pub mod edit;
+pub mod entries;
 mod env;
 mod exclude;
 mod gate;

@@ -3,12 +3,13 @@
 
 use super::document::Document;
 use super::edit::splice;
+use super::entries::{Removed, append, key, pretty, removed, untouched};
 use super::env::Env;
-use super::hooks::{append, key, pretty, removed, untouched};
 use super::trust::claude_state;
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What we are called there.
@@ -44,39 +45,94 @@ pub fn program(agent: Agent, file: &Path, text: &str) -> Result<Option<String>, 
 }
 
 /// The text with our entry. Without a text: a file of ours alone. A text that has it comes back as it
-/// is; an entry that starts us otherwise is changed.
+/// is; an entry of ours that starts something else is changed.
 ///
 /// # Errors
-/// When the file isn't what it should be, or has another server of our name.
+/// When the file isn't what it should be, has another server of our name, or an entry of ours that
+/// somebody changed by hand and that starts something else.
 pub fn with(agent: Agent, file: &Path, text: Option<&str>, start: &Start) -> Result<String, Error> {
-    let text = text.unwrap_or_default();
-    let servers = match text.is_empty() {
+    let before = text.unwrap_or_default();
+    let servers = match before.trim().is_empty() {
         true => json!({}),
-        false => servers(agent, file, text)?,
+        false => servers(agent, file, before)?,
     };
-    let clean = match servers.get(NAME) {
-        Some(entry) if *entry == entry_of(agent, start) => return Ok(text.to_owned()),
+    let entry = servers.get(NAME);
+    let clean = match entry {
+        Some(entry) if is_ours(entry) && started(entry) == *start => return Ok(before.to_owned()),
         Some(entry) if !is_ours(entry) => {
             let message = format!("{}: another server is called {NAME}", file.display());
             return Err(untouched(Error::usage(message)));
         }
-        Some(_) => without(agent, file, text)?.unwrap_or_default(),
-        None => text.to_owned(),
+        Some(_) => {
+            let removed = without(agent, file, before, false)?;
+            if !removed.left.is_empty() {
+                let message = format!("{}: {NAME} was changed by hand", file.display());
+                let hint = format!("sessionmill mcp remove --agent {} --force", agent.as_str());
+                return Err(Error::usage(message).hinted(hint));
+            }
+            removed.text
+        }
+        None => text.map(str::to_owned),
     };
-    let new = match agent {
-        Agent::Claude => with_json(file, &clean, &entry_of(agent, start)),
-        Agent::Codex => Some(with_toml(&clean, start)),
+    let new = match clean {
+        None => Some(fresh(agent, start)),
+        Some(clean) if clean.trim().is_empty() => Some(format!("{clean}\n{}", fresh(agent, start))),
+        Some(clean) => match agent {
+            Agent::Claude => with_json(file, &clean, &entry_of(agent, start)),
+            Agent::Codex => Some(with_toml(&clean, start)),
+        },
     };
-    checked(agent, file, text, new)
+    checked(agent, file, before, new)
 }
 
-/// The text without our entry; `None`: it was a file of ours alone.
+/// A file that has nothing but our entry.
+fn fresh(agent: Agent, start: &Start) -> String {
+    match agent {
+        Agent::Claude => {
+            let whole = json!({CLAUDE_SERVERS: {NAME: entry_of(agent, start)}});
+            format!("{}\n", pretty(&whole, "  ", ""))
+        }
+        Agent::Codex => table(start),
+    }
+}
+
+/// The text without our entry. One that somebody changed by hand stays, unless `force`.
 ///
 /// # Errors
 /// As [`with`].
-pub fn without(agent: Agent, file: &Path, text: &str) -> Result<Option<String>, Error> {
-    if program(agent, file, text)?.is_none() {
-        return Ok(Some(text.to_owned()));
+pub fn without(agent: Agent, file: &Path, text: &str, force: bool) -> Result<Removed, Error> {
+    let servers = match text.trim().is_empty() {
+        true => json!({}),
+        false => servers(agent, file, text)?,
+    };
+    let kept = |left: &[&str]| Removed {
+        text: Some(text.to_owned()),
+        left: left.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let Some(entry) = servers.get(NAME).filter(|entry| is_ours(entry)) else {
+        return Ok(kept(&[]));
+    };
+    let start = started(entry);
+    if let Some(before) = text.strip_suffix(&fresh(agent, &start)) {
+        let before_us = before.strip_suffix('\n');
+        match before_us {
+            None if before.is_empty() => return Ok(Removed::default()),
+            Some(before) if before.trim().is_empty() => {
+                return Ok(Removed {
+                    text: Some(before.to_owned()),
+                    left: Vec::new(),
+                });
+            }
+            _ => {}
+        }
+    }
+    let is_as_written = match agent {
+        Agent::Claude => *entry == entry_of(agent, &start),
+        Agent::Codex => lines_of_table(text)
+            .is_some_and(|lines| text[lines].replace("\r\n", "\n") == table(&start)),
+    };
+    if !is_as_written && !force {
+        return Ok(kept(&[NAME]));
     }
     let new = match agent {
         Agent::Claude => {
@@ -86,13 +142,19 @@ pub fn without(agent: Agent, file: &Path, text: &str) -> Result<Option<String>, 
         Agent::Codex => without_toml(text),
     };
     let new = checked(agent, file, text, new)?;
-    let is_empty = new.trim().is_empty() || fresh_json_left(agent, &new);
-    Ok((!is_empty).then_some(new))
+    Ok(Removed {
+        text: Some(new),
+        left: Vec::new(),
+    })
 }
 
-/// Nothing is left but the brackets that a fresh file had around our entry.
-fn fresh_json_left(agent: Agent, text: &str) -> bool {
-    agent == Agent::Claude && text.split_whitespace().collect::<String>() == "{}"
+/// What an entry of ours starts.
+fn started(entry: &Value) -> Start {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    Start {
+        program: text(&entry["command"]).unwrap_or_default(),
+        home: text(&entry["env"]["SESSIONMILL_HOME"]),
+    }
 }
 
 fn entry_of(agent: Agent, start: &Start) -> Value {
@@ -144,10 +206,6 @@ fn parse(agent: Agent, file: &Path, text: &str) -> Result<Value, Error> {
 }
 
 fn with_json(file: &Path, text: &str, entry: &Value) -> Option<String> {
-    if text.is_empty() {
-        let whole = json!({CLAUDE_SERVERS: {NAME: entry}});
-        return Some(format!("{}\n", pretty(&whole, "  ", "")));
-    }
     let document = Document::parse(file, text.as_bytes()).ok()?;
     match document.value.get(CLAUDE_SERVERS) {
         Some(_) => append(&document, &[key(CLAUDE_SERVERS)], Some(NAME), entry),
@@ -159,47 +217,56 @@ fn header() -> String {
     format!("[{CODEX_SERVERS}.{NAME}]")
 }
 
-/// With our table at the end, after an empty line where the last line is whole.
-fn with_toml(text: &str, start: &Start) -> String {
+/// Our table.
+fn table(start: &Start) -> String {
     // JSON's strings are TOML's basic ones.
     let word = |text: &str| Value::from(text).to_string();
-    let mut block = format!(
+    let mut table = format!(
         "{}\ncommand = {}\nargs = [\"mcp\"]\n",
         header(),
         word(&start.program)
     );
     if let Some(home) = &start.home {
-        block.push_str(&format!("env = {{ SESSIONMILL_HOME = {} }}\n", word(home)));
+        table.push_str(&format!("env = {{ SESSIONMILL_HOME = {} }}\n", word(home)));
     }
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let gap = if text.is_empty() { "" } else { newline };
-    format!("{text}{gap}{}", block.replace('\n', newline))
+    table
 }
 
-/// Without our table, and without what was put before it.
-fn without_toml(text: &str) -> Option<String> {
-    let header = header();
+/// With our table at the end, after an empty line where the last line is whole.
+fn with_toml(text: &str, start: &Start) -> String {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let table = table(start).replace('\n', newline);
+    format!("{text}{newline}{table}")
+}
+
+/// The bytes of our table, with those below it.
+fn lines_of_table(text: &str) -> Option<Range<usize>> {
+    let (header, below) = (header(), format!("[{CODEX_SERVERS}.{NAME}."));
     let mut at = 0;
     let (mut from, mut to) = (None, 0);
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim();
-        let begins = trimmed.starts_with('[') && trimmed != header;
-        if from.is_some() && begins {
-            break;
-        }
+        let is_other = trimmed.starts_with('[') && !trimmed.starts_with(&below);
         if trimmed == header {
             from = Some(at);
+        } else if from.is_some() && is_other {
+            break;
         }
         at += line.len();
         if from.is_some() && !trimmed.is_empty() && !trimmed.starts_with('#') {
             to = at;
         }
     }
-    let from = from?;
-    let before = &text[..from];
+    Some(from?..to)
+}
+
+/// Without our table, and without what was put before it.
+fn without_toml(text: &str) -> Option<String> {
+    let lines = lines_of_table(text)?;
+    let before = &text[..lines.start];
     let before = before.strip_suffix('\n').unwrap_or(before);
     let before = before.strip_suffix('\r').unwrap_or(before);
-    Some(splice(text, before.len(), to, ""))
+    Some(splice(text, before.len(), lines.end, ""))
 }
 
 /// The text read back: nothing but our entry may differ.
@@ -248,7 +315,9 @@ mod tests {
         }
     }
 
-    const CLAUDE: [&str; 8] = [
+    const CLAUDE: [&str; 10] = [
+        "",
+        " \n",
         "{}",
         "{}\n",
         "{\n  \"numStartups\": 3\n}\n",
@@ -258,8 +327,9 @@ mod tests {
         "{\r\n  \"projects\": {\r\n    \"/home/me/app\": {\"mcpServers\": {}}\r\n  }\r\n}\r\n",
         "{\"oauthAccount\":{\"emailAddress\":\"me@example.org\"},\"mcpServers\":{}}",
     ];
-    const CODEX: [&str; 7] = [
+    const CODEX: [&str; 8] = [
         "",
+        "\n",
         "model = \"gpt-5\"\n",
         "model = \"gpt-5\"",
         "# mine\n[mcp_servers.git]\ncommand = \"git-mcp\" # here\n\n\n",
@@ -293,12 +363,8 @@ mod tests {
                 other.contains("/data/my mill") && !other.contains("/opt/"),
                 "{other}"
             );
-            let back = without(agent, file, &other).unwrap().unwrap_or_default();
-            let is_bare = ["", "{}"].contains(&text.trim());
-            assert!(
-                back == text || is_bare && back.is_empty(),
-                "{text:?}\n{back:?}"
-            );
+            let back = without(agent, file, &other, false).unwrap();
+            assert_eq!(back.text.as_deref(), Some(text), "{other:?}");
         }
     }
 
@@ -310,7 +376,8 @@ mod tests {
         ] {
             let file = Path::new(name);
             let text = with(agent, file, None, &start()).unwrap();
-            assert_eq!(without(agent, file, &text), Ok(None), "{text}");
+            let back = without(agent, file, &text, false);
+            assert_eq!(back, Ok(Removed::default()), "{text}");
         }
     }
 
@@ -319,8 +386,44 @@ mod tests {
         let file = Path::new("config.toml");
         let text = with(Agent::Codex, file, Some("a = 1\n"), &start()).unwrap();
         let text = format!("{text}\n# mine\n[tui]\nx = 1\n");
-        let back = without(Agent::Codex, file, &text).unwrap().unwrap();
-        assert_eq!(back, "a = 1\n\n# mine\n[tui]\nx = 1\n");
+        let back = without(Agent::Codex, file, &text, false).unwrap();
+        assert_eq!(back.text.unwrap(), "a = 1\n\n# mine\n[tui]\nx = 1\n");
+    }
+
+    #[test]
+    fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
+        let changes = [
+            (Agent::Claude, "\"mcp\"", "\"mcp\", \"--quiet\""),
+            (Agent::Claude, "\"type\"", "\"timeout\": 9, \"type\""),
+            (Agent::Codex, "args", "# mine\nargs"),
+            (Agent::Codex, "args", "startup_timeout_sec = 9\nargs"),
+            (
+                Agent::Codex,
+                "[\"mcp\"]",
+                "[\"mcp\"]\n[mcp_servers.sessionmill.env]\nA = \"b\"",
+            ),
+        ];
+        for (agent, ours, theirs) in changes {
+            let (file, rest) = match agent {
+                Agent::Claude => (Path::new(".claude.json"), "{\n  \"x\": 1\n}\n"),
+                Agent::Codex => (Path::new("config.toml"), "a = 1\n"),
+            };
+            let text = with(agent, file, Some(rest), &start()).unwrap();
+            let text = text.replacen(ours, theirs, 1);
+            let kept = without(agent, file, &text, false).unwrap();
+            assert_eq!(kept.text.as_ref(), Some(&text));
+            assert_eq!(kept.left, [NAME], "{text}");
+            let forced = without(agent, file, &text, true).unwrap();
+            assert_eq!(forced.text.as_deref(), Some(rest), "{text}");
+            // installing leaves what starts the same, and doesn't overwrite the rest
+            assert_eq!(with(agent, file, Some(&text), &start()).unwrap(), text);
+            let moved = Start {
+                program: "/usr/bin/sessionmill".into(),
+                home: None,
+            };
+            let error = with(agent, file, Some(&text), &moved).unwrap_err();
+            assert!(error.hint.is_some_and(|hint| hint.contains("--force")));
+        }
     }
 
     #[test]

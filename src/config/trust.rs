@@ -27,7 +27,7 @@ pub struct Trusts {
 }
 
 impl Trusts {
-    /// Reads `config.toml` of Codex and `.claude.json` of Claude; absent files say nothing.
+    /// Reads `config.toml` of Codex and `.claude.json` of Claude; absent and empty files say nothing.
     ///
     /// A file that is there and can't be read or understood is an error: trust fails closed.
     pub fn load(env: &Env) -> Result<Trusts, Error> {
@@ -41,6 +41,14 @@ impl Trusts {
             trusts.claude = claude_projects(&text).map_err(|what| unreadable(&claude, &what))?;
         }
         Ok(trusts)
+    }
+
+    /// An agent was told not to trust some project; with `root`, that one or one below it.
+    pub fn mistrusts_any(&self, root: Option<&str>) -> bool {
+        let mut told = self.codex.iter().chain(&self.claude);
+        let is_asked = |dir: &str| root.is_none_or(|root| Path::new(dir).starts_with(root));
+        told.any(|(dir, trusted)| !trusted && is_asked(dir))
+            || root.is_some_and(|root| self.of(root) == Trust::Untrusted)
     }
 
     /// What is recorded about a project's root, or about the folders around it: untrusted when
@@ -75,7 +83,7 @@ pub(super) fn claude_state(env: &Env) -> PathBuf {
 
 fn read(file: &Path) -> Result<Option<String>, Error> {
     match std::fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
+        Ok(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(unreadable(file, &e.to_string())),
     }
@@ -179,6 +187,25 @@ mod tests {
         ] {
             assert_eq!(trusts.of(root), wants, "{root}");
         }
+    }
+
+    #[test]
+    fn whether_anybody_is_mistrusted_is_known_without_asking_for_each() {
+        let (_home, env) = world(CODEX, CLAUDE);
+        let trusts = Trusts::load(&env).unwrap();
+        for (root, wants) in [
+            (None, true),
+            (Some("/w"), true),
+            (Some("/w/bad"), true),
+            (Some("/w/bad/inner"), true),
+            (Some("/w/ba"), false),
+            (Some("/w/good"), false),
+            (Some("/elsewhere"), false),
+        ] {
+            assert_eq!(trusts.mistrusts_any(root), wants, "{root:?}");
+        }
+        let (_home, env) = world("", " \n");
+        assert!(!Trusts::load(&env).unwrap().mistrusts_any(None));
     }
 
     #[test]

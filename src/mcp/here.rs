@@ -2,11 +2,13 @@
 //! Isolation fails closed (D14). Knows where the client is; refuses to know what it asks.
 
 use super::World;
+use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
 use crate::host::git;
 use crate::memory::line::{self, Meant};
 use crate::memory::provenance::of_project;
 use crate::memory::scope::{self, Scope, Wish};
+use crate::memory::trusted::trusted;
 use crate::model::error::Error;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
@@ -115,9 +117,11 @@ impl<'w> Here<'w> {
         })
     }
 
-    /// The same; an error where nothing may be seen.
+    /// The same without the projects that an agent was told not to trust; an error where nothing may be
+    /// seen.
     pub fn open_scope(&self, asked: &[String]) -> Result<Scope, Error> {
-        match self.scope(asked)? {
+        let scope = self.scope(asked)?;
+        match trusted(scope, None, &self.store()?, &Trusts::load(&self.env)?)? {
             Scope::Nothing(reason) => Err(Error::usage(reason)),
             scope => Ok(scope),
         }

@@ -3,11 +3,10 @@
 //! is certain (`memory::remember`) and what may be kept (`memory::promote`).
 
 use super::here::Here;
-use crate::config::trust::{Trust, Trusts};
 use crate::host::worktree;
 use crate::memory::block::block;
 use crate::memory::place::Place;
-use crate::memory::promote::{Wish, curate};
+use crate::memory::promote::{Wish, curate, gate};
 use crate::memory::remember::{Asked, remember};
 use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};
@@ -62,7 +61,7 @@ pub struct AddMemory {
 /// One block of facts, or that nothing is certain enough.
 pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
     let place = Place::of(here.at()?);
-    place.gate(&here.loaded, &here.env)?;
+    let trusts = place.gate(&here.loaded, &here.env)?;
     let memory = &here.settings().memory;
     let mut scopes = memory.recall.scopes.clone();
     if memory.recall.adds_global && wants_global(&args.question) {
@@ -76,6 +75,7 @@ pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
         by_hook: false,
         place,
         trusted: here.settings().trusted_namespaces.clone(),
+        trusts,
         user: user.map(|key| MemoryScope::Global.group(key)),
         scopes,
         limit: memory.recall.max_results as usize,
@@ -121,9 +121,7 @@ fn keep(
     text: &str,
 ) -> Result<String, Error> {
     let place = Place::of(here.at()?);
-    if Trusts::load(&here.env)?.of(&place.root) == Trust::Untrusted {
-        return Err(Error::usage("the project is not trusted"));
-    }
+    gate(&place.root, &here.env)?;
     let project = Project {
         namespace: place.namespace(),
         path: place.root,
@@ -149,7 +147,7 @@ fn keep(
     let (id, scope) = (memory.id, memory.scope.as_str());
     Ok(match is_new {
         true => format!("kept: memory {id} ({scope}): {}\n", memory.title),
-        false => format!("memory {id} ({scope}) is kept already, or was taken back\n"),
+        false => format!("memory {id} ({scope}) is kept already\n"),
     })
 }
 

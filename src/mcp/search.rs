@@ -110,6 +110,10 @@ const MOVES: [Operation; 2] = [Operation::Move, Operation::Rename];
 /// The best passages.
 pub fn nodes(here: &Here, args: &Nodes) -> Result<String, Error> {
     let mut asked = here.line(&args.query)?;
+    if asked.is_empty() {
+        let error = Error::usage("there is no word to look for");
+        return Err(error.hinted("`recent` has the latest"));
+    }
     let query = &mut asked.query;
     query.sources.extend(kinds(&args.include_sources)?);
     query.not_sources.extend(kinds(&args.exclude_sources)?);
@@ -200,7 +204,7 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
     let words = content_words(&args.question);
     if words.is_empty() {
         let error = Error::usage("the question has no word that says what it is about");
-        return Err(error.hinted("why redis"));
+        return Err(error.hinted("question: why redis"));
     }
     let scope = here.open_scope(&args.project_namespaces)?;
     let question = format!("{words:?}{scope:?}");
@@ -296,14 +300,18 @@ fn is_page(hit: &Hit) -> bool {
 fn place(hit: &Hit, here: &Here) -> String {
     let origin = here.origin(&hit.namespace, &hit.project_path);
     let when = minute(hit.valid_at);
-    if !hit.is_of_a_log() {
-        return format!("{origin} {when}, {}", hit.source.as_str());
-    }
-    let mut line = format!(
-        "{origin} {when} {} session {}",
-        hit.agent.as_str(),
-        hit.session
-    );
+    let mut line = match hit.source {
+        // what somebody promoted is named by its own id
+        EpisodeSource::Text | EpisodeSource::Message => {
+            return format!("{origin} {when} memory {}", hit.episode);
+        }
+        source if !hit.is_of_a_log() => return format!("{origin} {when}, {}", source.as_str()),
+        _ => format!(
+            "{origin} {when} {} session {}",
+            hit.agent.as_str(),
+            hit.session
+        ),
+    };
     let log = here.log(&hit.path, &hit.project_path);
     let _ = match hit.source {
         EpisodeSource::Session => {

@@ -122,8 +122,8 @@ fn find(here: &Here, store: &Store, id: &str) -> Result<SessionRow, Error> {
     let scope = here.open_scope(&[])?;
     let gone = store.tombstones()?.sessions;
     let row = store
-        .session(id)?
-        .filter(|row| scope.allows(&row.session.namespace) && !gone.contains(&row.session.id));
+        .session_among(id, scope.namespaces().as_deref())?
+        .filter(|row| !gone.contains(&row.session.id));
     row.ok_or_else(|| {
         let message = format!("there is no session {id}");
         Error::new(ErrorKind::Failed, message).hinted("search_sessions")

@@ -5,6 +5,8 @@ use super::block::{Fact, Source};
 use super::place::Place;
 use super::remember::below_home;
 use super::summary::summary_of;
+use super::trusted::trusted;
+use crate::config::trust::Trusts;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::summary::{Outcome, Sourced, Summary, Told};
@@ -19,6 +21,8 @@ pub struct Begins {
     pub place: Place,
     /// `trusted_namespaces`.
     pub trusted: Option<Vec<String>>,
+    /// Whom the agents trust.
+    pub trusts: Trusts,
     /// Paths of logs are told, those in this folder as `~`.
     pub shows_paths: Option<String>,
 }
@@ -42,8 +46,9 @@ const COMMITS_MAX: usize = 3;
 /// # Errors
 /// When the store can't be read.
 pub fn beginning(store: &Store, begins: &Begins) -> Result<Vec<Fact>, Error> {
-    let trusted = begins.trusted.as_deref();
-    for row in store.sessions(&begins.place.sessions(trusted, SESSIONS_MAX))? {
+    let scope = begins.place.scope(begins.trusted.as_deref());
+    let scope = trusted(scope, Some(&begins.place.root), store, &begins.trusts)?;
+    for row in store.sessions(&begins.place.sessions(&scope, SESSIONS_MAX))? {
         if begins.session.as_ref() == Some(&row.session.id) {
             continue;
         }

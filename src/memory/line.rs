@@ -8,7 +8,7 @@ use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
-use crate::store::Query;
+use crate::store::{Query, Term};
 
 /// Reads the point in time that a field (`since`, `until`) means by its value; the error says what to
 /// write.
@@ -21,6 +21,19 @@ pub struct Meant {
     pub query: Query,
     /// The kind of work that is asked for.
     pub activity: Option<Wanted>,
+}
+
+impl Meant {
+    /// Nothing is looked for and nothing filtered.
+    pub fn is_empty(&self) -> bool {
+        let says = |term: &Term| term.text.contains(char::is_alphanumeric) || !term.or.is_empty();
+        let rest = Query {
+            terms: Vec::new(),
+            limit: 0,
+            ..self.query.clone()
+        };
+        !self.query.terms.iter().any(says) && rest == Query::default() && self.activity.is_none()
+    }
 }
 
 /// Fields and an example of each.
@@ -42,12 +55,12 @@ const LISTS: [&str; 2] = ["source", "operation"];
 
 /// Reads a search line. Every word has to be there, or another form of it, but for those that say
 /// nothing; `"two words"` stand together, `-word` must be absent, `word*` may go on, of `this OR
-/// that` one is enough. A quote that is not closed closes at the end. `http://…`, `foo::bar`,
+/// that` one is enough. `http://…`, `foo::bar`,
 /// `12:30` and `C:\x` are words.
 ///
 /// # Errors
 /// Of kind `Usage`, with what to type: an unknown field, a value that its field can't have, an `OR`
-/// without a term on each side.
+/// without a term on each side, a quote that is not closed.
 pub fn read(line: &str, limit: u32, dates: &Dates<'_>) -> Result<Meant, Error> {
     let mut reader = Reader {
         meant: Meant {
@@ -61,7 +74,7 @@ pub fn read(line: &str, limit: u32, dates: &Dates<'_>) -> Result<Meant, Error> {
         joins: false,
         may_join: false,
     };
-    let tokens = tokens(line);
+    let tokens = tokens(line)?;
     if tokens.len() > TOKENS_MAX {
         let error = Error::usage(format!("more than {TOKENS_MAX} words to search for"));
         return Err(error.hinted("the few that matter"));
@@ -88,7 +101,7 @@ struct Token<'l> {
     quoted: bool,
 }
 
-fn tokens(line: &str) -> Vec<Token<'_>> {
+fn tokens(line: &str) -> Result<Vec<Token<'_>>, Error> {
     let mut all = Vec::new();
     let mut rest = line.trim_start();
     while !rest.is_empty() {
@@ -99,7 +112,7 @@ fn tokens(line: &str) -> Vec<Token<'_>> {
         let value = field.map_or(text, |name| &text[name.len() + 1..]);
         let (text, quoted, after) = match value.strip_prefix('"') {
             Some(open) => {
-                let (inside, after) = open.split_once('"').unwrap_or((open, ""));
+                let (inside, after) = open.split_once('"').ok_or_else(unclosed)?;
                 (inside, true, after)
             }
             None => {
@@ -116,7 +129,11 @@ fn tokens(line: &str) -> Vec<Token<'_>> {
         });
         rest = after.trim_start();
     }
-    all
+    Ok(all)
+}
+
+fn unclosed() -> Error {
+    Error::usage("a quote is not closed").hinted("\"two words\"")
 }
 
 fn begins_blank(text: &str) -> bool {
@@ -334,7 +351,6 @@ mod tests {
             ("jwt token", "jwt|token"),
             ("\"jwt token\" refresh", "jwt token|refresh"),
             ("conf* x", "conf*|x"),
-            ("\"not closed", "not closed"),
             ("why did we drop the retries", "drop|retries"),
             ("\"why did we\" the", "why did we"),
             ("what was that", "what|was|that"),
@@ -397,6 +413,8 @@ mod tests {
         for (line, says) in [
             ("sicne:14d", "since:14d"),
             ("colour:red", "in quotes"),
+            ("\"not closed", "two words"),
+            ("file:\"src", "two words"),
             ("since:tomorrow", "since:14d"),
             ("agent:gemini", "agent:claude"),
             ("source:chunk", "source:session_summary"),

@@ -22,4 +22,5 @@ pub mod scope;
 pub mod screen;
 pub mod summary;
 pub mod tables;
+pub mod trusted;
 pub mod undone;

@@ -40,9 +40,11 @@ impl Place {
     /// Whether memory may be given to an agent here: `graphiti.recall.enabled`, then trust (002-010,
     /// D63), then `trusted_namespaces` (D14). What can't be read is a no.
     ///
+    /// Gives whom the agents trust.
+    ///
     /// # Errors
     /// Of usage, naming what stands in the way.
-    pub fn gate(&self, loaded: &Loaded, env: &Env) -> Result<(), Error> {
+    pub fn gate(&self, loaded: &Loaded, env: &Env) -> Result<Trusts, Error> {
         let here = &loaded.here;
         if !here.memory.recall.enabled {
             return Err(Error::usage("graphiti.recall.enabled is false"));
@@ -54,7 +56,7 @@ impl Place {
             told.contains(&Trust::Untrusted) || is_unknown && here.memory.denies_unknown;
         match is_denied || !here.trusts(&self.namespace()) {
             true => Err(Error::usage("the project is not trusted")),
-            false => Ok(()),
+            false => Ok(trusts),
         }
     }
 
@@ -77,11 +79,11 @@ impl Place {
         self.is_repository.then(|| self.root.clone())
     }
 
-    /// This project's sessions, the latest first.
-    pub fn sessions(&self, trusted: Option<&[String]>, limit: u32) -> SessionFilter {
+    /// This project's sessions within a scope, the latest first.
+    pub fn sessions(&self, scope: &Scope, limit: u32) -> SessionFilter {
         SessionFilter {
             project: self.project(),
-            namespaces: self.scope(trusted).namespaces(),
+            namespaces: scope.namespaces(),
             limit: Some(limit),
             ..SessionFilter::default()
         }

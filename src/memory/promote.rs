@@ -2,13 +2,15 @@
 //! Knows what is refused and why; refuses to repeat what was refused.
 
 use super::groups;
-use crate::config::Memory;
+use crate::config::trust::{Trust, Trusts};
+use crate::config::{Env, Memory};
 use crate::model::error::Error;
 use crate::model::memory::{IDS, MemoryKind, Origin, title_of};
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::rules::secrets::Redactor;
+use crate::rules::terminal::harmless;
 use crate::store::{Curated, Project, Store};
 use uuid::Uuid;
 
@@ -38,7 +40,7 @@ pub struct Wish {
     pub at: Time,
 }
 
-/// Title and text as they may be kept: trimmed, personal data masked as the settings say.
+/// Title and text as they may be kept: trimmed, without what drives a terminal, personal data masked as the settings say.
 ///
 /// # Errors
 /// Of usage, without a word of it: nothing is left, it is too long, a rule takes it for a secret.
@@ -47,10 +49,10 @@ pub fn words(
     text: &str,
     redactor: &Redactor,
 ) -> Result<(String, String), Error> {
-    let text = text.trim();
+    let (given, text) = (title.map(harmless), harmless(text));
+    let (title, text) = (given.as_deref(), text.trim());
     if text.is_empty() {
-        let error = Error::usage("there is nothing to remember");
-        return Err(error.hinted("--text TEXT, or --stdin"));
+        return Err(Error::usage("there is nothing to remember"));
     }
     if text.len() > TEXT_BYTES_MAX {
         let message = format!(
@@ -72,6 +74,36 @@ pub fn words(
     Ok((masked(&title), masked(text)))
 }
 
+/// The id of these words, however they are spaced. Words that were taken back, or went with what they
+/// were said in, are another memory when they are promoted anew: sinks forget the one before.
+fn free_id(
+    group: &str,
+    kind: MemoryKind,
+    title: &str,
+    text: &str,
+    store: &Store,
+) -> Result<Uuid, Error> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let name = format!("{group} {} {title}\n{}", kind.as_str(), words.join(" "));
+    let mut id = Uuid::new_v5(&IDS, name.as_bytes());
+    while store.is_taken_back(id)? {
+        id = Uuid::new_v5(&IDS, id.as_bytes());
+    }
+    Ok(id)
+}
+
+/// Whether something of the project at this root may be kept: not where an agent was told not to trust
+/// it (D63). What can't be read is a no.
+///
+/// # Errors
+/// Of usage.
+pub fn gate(root: &str, env: &Env) -> Result<(), Error> {
+    match Trusts::load(env)?.of(root) {
+        Trust::Untrusted => Err(Error::usage("the project is not trusted")),
+        Trust::Trusted | Trust::Unknown => Ok(()),
+    }
+}
+
 /// A memory that may be kept, with the group that it goes to. Fixes what names the project's group.
 ///
 /// # Errors
@@ -90,11 +122,12 @@ pub fn curate(
         .as_ref()
         .map(|(agent, id)| (*agent, id.as_str()));
     let group = groups::group(wish.scope, session, &workspace, settings)?;
-    let name = format!("{group} {} {title}\n{text}", wish.kind.as_str());
+    let id = match wish.id {
+        Some(id) => id,
+        None => free_id(&group, wish.kind, &title, &text, store)?,
+    };
     Ok(Curated {
-        id: wish
-            .id
-            .unwrap_or_else(|| Uuid::new_v5(&IDS, name.as_bytes())),
+        id,
         kind: wish.kind,
         scope: wish.scope,
         origin: wish.origin,

@@ -52,6 +52,14 @@ const FURTHER: f64 = 0.6;
 /// Texts that are alike as much as this are copies.
 const COPIES_FROM: f64 = 0.8;
 
+/// A smaller store is judged as one of so many episodes. Fewer: in a store of one or two, no word that is
+/// there says anything, and every word that isn't says all; more: it is sure of any two words.
+const FEW_EPISODES: u64 = 10;
+
+/// In an empty store, being the only session that has any of the words is worth so much of being the
+/// only one of many.
+const ALONE: f64 = 0.5;
+
 /// A word that is a part of the project's path says little of the project's sessions.
 const PROJECT_NAME: f64 = 0.3;
 
@@ -102,7 +110,8 @@ pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked 
 /// How much each term says: the logarithm of how few episodes have it, 0 for what half of them have.
 fn rarity(documents: &[u64], episodes: u64) -> Vec<f64> {
     let rarity = |documents: &u64| {
-        let (with, all) = (*documents as f64, episodes.max(*documents) as f64);
+        let all = episodes.max(*documents).max(FEW_EPISODES) as f64;
+        let with = *documents as f64;
         ((all - with + 0.5) / (with + 0.5)).ln().max(1e-6)
     };
     documents.iter().map(rarity).collect()
@@ -205,12 +214,12 @@ impl<'c> Sessions<'c> {
     }
 
     /// How far a session's best score is ahead of every other one's.
-    fn ahead(&self, session: &Together, score: f64) -> f64 {
+    fn ahead(&self, session: &Together, score: f64, episodes: u64) -> f64 {
         let own = |n: &usize| session.candidates.contains(n);
         let others = (0..self.judged.len()).filter(|n| !own(n));
         match others.map(|n| self.judged[n].score).reduce(f64::max) {
             Some(other) => 1.0 - other / score.max(1e-6),
-            None => 1.0,
+            None => ALONE + (1.0 - ALONE) * (episodes as f64 / FEW_EPISODES as f64).min(1.0),
         }
     }
 
@@ -245,10 +254,11 @@ impl<'c> Sessions<'c> {
         let score = judged.map(|judged| judged.score).fold(0.0, f64::max);
         let share = told.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
-            score: (score + PAGE * session.page) / ((found.episodes + 1) as f64).ln(),
+            score: (score + PAGE * session.page)
+                / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
-            ahead: self.ahead(session, score),
+            ahead: self.ahead(session, score, found.episodes),
         }
     }
 }
@@ -263,7 +273,7 @@ pub struct Grounds {
     /// Words of the question that stand close together in it.
     pub close: usize,
     /// How far its best score is ahead of the next session's, as a share of it: 1 where no other one
-    /// has any of the words, below 0 where another one is better.
+    /// has any of the words (less in a store of few episodes), below 0 where another one is better.
     pub ahead: f64,
 }
 
@@ -519,6 +529,21 @@ mod tests {
         ]);
         let common = confidence(vec![chunk("a", 1, 0.4, &[2]), chunk("b", 1, 0.4, &[2])]);
         assert!(both > CONFIDENT && common < CONFIDENT, "{both} {common}");
+    }
+
+    #[test]
+    fn in_a_store_of_one_episode_it_is_sure_of_all_words_and_not_of_one() {
+        let confidence = |has: &[usize], documents: Vec<u64>| {
+            let found = Candidates {
+                documents,
+                episodes: 1,
+                ..found(vec![chunk("a", 1, 1e-6, has)])
+            };
+            rank(&found, &Near::default(), 9, true).hits[0].confidence
+        };
+        let all = confidence(&[0, 1, 2], vec![1, 1, 1]);
+        let one = confidence(&[0], vec![1, 0, 0]);
+        assert!(all > CONFIDENT && one < CONFIDENT, "{all} {one}");
     }
 
     #[test]

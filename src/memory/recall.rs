@@ -3,6 +3,7 @@
 
 use super::rank::{Near, rank};
 use super::scope::Scope;
+use crate::model::episode::EpisodeSource;
 use crate::model::time::Time;
 use crate::store::{Candidates, Hit, Keeps, Query, Result, Store};
 
@@ -84,6 +85,10 @@ pub fn recall(store: &Store, question: &Question<'_>) -> Result<Answer> {
         ..wanted.clone()
     };
     if query.terms.is_empty() {
+        // what groups are told of themselves is nobody's work
+        if !query.sources.contains(&EpisodeSource::Message) {
+            query.not_sources.push(EpisodeSource::Message);
+        }
         let hits = store.search_kept(&query, question.keeps)?;
         return Ok(Answer {
             hits,

@@ -8,6 +8,8 @@ use super::query::question;
 use super::rank::{CONFIDENT, Near};
 use super::recall::{Question, recall};
 use super::scope::Scope;
+use super::trusted::trusted;
+use crate::config::trust::{Trust, Trusts};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
@@ -28,6 +30,8 @@ pub struct Asked {
     pub place: Place,
     /// `trusted_namespaces`.
     pub trusted: Option<Vec<String>>,
+    /// Whom the agents trust.
+    pub trusts: Trusts,
     /// The group of the user's own memories; `None`: nobody said who the user is.
     pub user: Option<String>,
     /// Which memories are asked.
@@ -112,8 +116,9 @@ fn own(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let mut whose = Scope::All;
     if !asked.by_hook {
         query.project = asked.place.project();
-        whose = asked.place.scope(asked.trusted.as_deref());
+        whose = self::whose(asked);
     }
+    let whose = trusted(whose, None, store, &asked.trusts)?;
     let hits = certain(store, query, &whose, asked)?.into_iter();
     let own = hits.filter(|hit| hit.session == *id);
     Ok(own
@@ -127,6 +132,11 @@ fn is_compacted(store: &Store, session: &str) -> Result<bool, Error> {
     Ok(row.is_some_and(|row| row.session.facts.compactions > 0))
 }
 
+/// The project's own sessions.
+fn whose(asked: &Asked) -> Scope {
+    asked.place.scope(asked.trusted.as_deref())
+}
+
 /// What other sessions of the project said.
 fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let query = Query {
@@ -134,7 +144,7 @@ fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         not_sources: NOT_SAID.to_vec(),
         ..query(asked)
     };
-    let whose = asked.place.scope(asked.trusted.as_deref());
+    let whose = trusted(whose(asked), Some(&asked.place.root), store, &asked.trusts)?;
     let hits = certain(store, query, &whose, asked)?.into_iter();
     let others = hits.filter(|hit| asked.session.as_ref() != Some(&hit.session));
     Ok(others
@@ -193,7 +203,9 @@ fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, E
     let workspace = MemoryScope::Workspace.group(&key);
     let may = rows.into_iter().filter_map(|row| {
         let scope = MemoryScope::parse(&row.scope)?;
-        let group = row.kept.map(|kept| kept.group);
+        let kept = row.kept;
+        let kept = kept.filter(|kept| asked.trusts.of(&kept.project_path) != Trust::Untrusted);
+        let group = Some(kept?.group);
         let is_ours = match scope {
             MemoryScope::Session => row.session.is_some() && row.session == asked.session,
             MemoryScope::Workspace => group.as_ref() == Some(&workspace),

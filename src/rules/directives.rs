@@ -24,8 +24,6 @@ pub struct Directive {
 
 /// What stands behind so much is pasted text.
 const WORDS_BYTES_MAX: usize = 64 * 1024;
-/// Longer ones are documents.
-const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// The directives of a prompt, in order: at the start of a line, outside of code, quotes and lists. Its
 /// words are the rest of the line with the indented lines below it, or, where the rest is empty, the
@@ -52,7 +50,7 @@ pub fn directives(prompt: &str, more: &[&str]) -> Vec<Directive> {
             text.push(line.trim());
         }
         let text = text.join("\n").trim().to_owned();
-        if text.is_empty() || text.len() > TEXT_BYTES_MAX {
+        if text.is_empty() {
             continue;
         }
         let scope = match marked {
@@ -231,8 +229,12 @@ mod tests {
 
     #[test]
     fn pasted_documents_are_no_directives() {
-        let long = format!("procedure: {}", "x".repeat(TEXT_BYTES_MAX + 1));
-        assert_eq!(directives(&long, &[]), []);
+        let long = format!("procedure: {}", "x".repeat(9_000));
+        assert_eq!(
+            directives(&long, &[]).len(),
+            1,
+            "it is refused where all see it"
+        );
         let far = format!("{}\npreference: tabs", "x ".repeat(WORDS_BYTES_MAX));
         assert_eq!(directives(&far, &[]), []);
     }

@@ -17,9 +17,22 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The same without any other control character but ends of lines and tabs.
+pub fn harmless(text: &str) -> String {
+    let text = plain(text).replace("\r\n", "\n");
+    let is_kept = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    text.chars().filter(is_kept).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_harmless_has_lines_and_tabs_and_no_other_control() {
+        let text = "a\x1b[31mb\r\n\tc\x00\x07\u{9b}d\x1b";
+        assert_eq!(harmless(text), "ab\n\tcd");
+    }
 
     #[test]
     fn colours_cursors_and_titles_vanish() {

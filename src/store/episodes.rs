@@ -5,7 +5,7 @@ use super::activity;
 use super::fault::failed;
 use super::files::{agent, hash};
 use super::pack::Unpacked;
-use super::sessions::several;
+use super::sessions::{Conditions, several};
 use super::{Result, Store};
 use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
@@ -84,14 +84,22 @@ impl Store {
     /// are ignored); `None` when there is none. A beginning that several share is an error of
     /// kind `Usage`.
     pub fn episode(&self, id: &str) -> Result<Option<Found>> {
+        self.episode_among(id, None)
+    }
+
+    /// The same among the episodes of namespaces that begin so; others are as absent as what was never
+    /// there, also where an id is too short.
+    pub fn episode_among(&self, id: &str, namespaces: Option<&[String]>) -> Result<Option<Found>> {
         let Some((first, last)) = id_range(id) else {
             return Ok(None);
         };
+        let mut all = Conditions::default();
+        all.add("e.id >= {}", first.to_vec());
+        all.add("e.id <= {}", last.to_vec());
+        all.projects(namespaces, None);
+        let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
         let mut found = self
-            .found(
-                "e.id BETWEEN ?1 AND ?2 ORDER BY e.id LIMIT 3",
-                &[&first.as_slice(), &last.as_slice()],
-            )
+            .found(&format!("{} ORDER BY e.id LIMIT 3", all.sql()), &values)
             .map_err(failed("reading an episode"))?;
         match found.len() {
             0 | 1 => Ok(found.pop()),

@@ -374,6 +374,13 @@ impl Store {
         }
     }
 
+    /// A memory of this id was there and is not any more: somebody took it back, or it went with what it
+    /// was said in.
+    pub fn is_taken_back(&self, id: Uuid) -> Result<bool> {
+        let state = self.memory_state(id)?;
+        Ok(state.is_some_and(|s| matches!(s, MemoryState::Undone | MemoryState::Forgotten)))
+    }
+
     fn memory_state(&self, id: Uuid) -> Result<Option<MemoryState>> {
         let state = self
             .db

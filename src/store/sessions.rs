@@ -13,6 +13,7 @@ use super::{Result, Store};
 use crate::model::checkpoint::{COPY, short_id};
 use crate::model::error::Error;
 use crate::model::ledger::Ledger;
+use crate::model::namespace::NAMESPACE_DIGITS;
 use crate::model::session::{Session, SessionFacts};
 use crate::model::source::Agent;
 use crate::model::time::Time;
@@ -75,12 +76,25 @@ impl Store {
     /// The session with this id, or the only one whose id begins so; `None` when there is none.
     /// A beginning that several share is an error of kind `Usage`.
     pub fn session(&self, id: &str) -> Result<Option<SessionRow>> {
+        self.session_among(id, None)
+    }
+
+    /// The same among the sessions of namespaces that begin so; others are as absent as what was never
+    /// there, also where an id is too short.
+    pub fn session_among(
+        &self,
+        id: &str,
+        namespaces: Option<&[String]>,
+    ) -> Result<Option<SessionRow>> {
+        let mut all = Conditions::default();
+        all.add("substr(s.id, 1, length({})) = {}", id.to_owned());
+        all.add_plain("s.standing >= 0".into());
+        all.projects(namespaces, None);
         let read = || -> rusqlite::Result<Vec<SessionRow>> {
-            let sql = format!(
-                "{SELECT} WHERE substr(s.id, 1, length(?1)) = ?1 AND s.standing >= 0 ORDER BY s.id LIMIT 3"
-            );
+            let sql = format!("{SELECT} WHERE {} ORDER BY s.id LIMIT 3", all.sql());
+            let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
             let mut select = self.db.prepare_cached(&sql)?;
-            select.query_map([id], session_row)?.collect()
+            select.query_map(values.as_slice(), session_row)?.collect()
         };
         let mut found = read().map_err(failed("reading a session"))?;
         if id.is_empty() {
@@ -168,13 +182,20 @@ impl Conditions {
     /// Namespaces by their beginnings, and a project path with everything below it.
     pub(super) fn projects(&mut self, namespaces: Option<&[String]>, project: Option<&str>) {
         if let Some(namespaces) = namespaces {
-            let any: Vec<String> = namespaces
+            let (whole, begun): (Vec<&String>, Vec<&String>) = namespaces
                 .iter()
+                .partition(|prefix| prefix.len() == NAMESPACE_DIGITS);
+            let mut any: Vec<String> = begun
+                .into_iter()
                 .map(|prefix| {
                     let hole = self.hole(prefix.clone());
                     format!("substr(s.namespace, 1, length({hole})) = {hole}")
                 })
                 .collect();
+            let whole: Vec<String> = whole.into_iter().map(|n| self.hole(n.clone())).collect();
+            if !whole.is_empty() {
+                any.push(format!("s.namespace IN ({})", whole.join(", ")));
+            }
             let any = any.join(" OR ");
             self.sql.push(if any.is_empty() {
                 "0".into()

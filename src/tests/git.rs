@@ -6,6 +6,7 @@ use crate::cli::Exit;
 use crate::config::CONSENT_TEXT;
 use crate::model::time::Time;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -239,6 +240,15 @@ fn a_reset_keeps_what_was_lost_and_why() {
     let found = site.ask("search \"won't work\" --source git_metadata");
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);
     assert_eq!(site.count("git_bulk_update"), 20);
+    let sources = |line: &str| -> BTreeSet<String> {
+        let found = site.ask(&format!("search serverless -n 100 {line}"));
+        let hits = found["hits"].as_array().unwrap().iter();
+        hits.map(|hit| hit["source"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(sources("--operation git_context").len(), 1);
+    assert!(sources("").contains("git_context"));
+    assert!(!sources("--exclude-operation git_context").contains("git_context"));
 
     // again is nothing: nothing of the repository is opened, nothing is written
     let store = || fs::read(site.desk.path(".graphiti/sessionmill.db")).unwrap();

@@ -150,3 +150,82 @@ fn status_says_what_is_there_and_what_does_not_work() {
     assert_eq!(json["agents"][0]["hooks"][0]["event"], "SessionStart");
     assert_eq!(json["agents"][0]["fault"], serde_json::Value::Null);
 }
+
+#[test]
+fn exactly_what_was_written_is_removed_and_the_rest_is_named() {
+    let desk = Desk::new();
+    for (command, below, before) in [
+        ("mcp", ".claude.json", "{}"),
+        ("mcp", ".claude.json", ""),
+        ("mcp", ".codex/config.toml", ""),
+        ("hooks", CLAUDE, "{}"),
+        ("hooks", CODEX, "{}\n"),
+    ] {
+        desk.write(below, before);
+        for line in ["install --agent claude --agent codex", "remove"] {
+            let ran = desk.run(&format!("sessionmill {command} {line}"));
+            assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+        }
+        assert_eq!(
+            read(&desk, below).as_deref(),
+            Some(before),
+            "{command} {below}"
+        );
+        fs::remove_file(desk.path(below)).unwrap();
+    }
+    for (command, below, ours, theirs) in [
+        ("mcp", ".claude.json", "\"mcp\"", "\"mcp\", \"--quiet\""),
+        ("hooks", CLAUDE, "\"timeout\": 5", "\"timeout\": 30"),
+    ] {
+        desk.run(&format!("sessionmill {command} install --agent claude"));
+        let changed = read(&desk, below).unwrap().replace(ours, theirs);
+        desk.write(below, &changed);
+        let ran = desk.run(&format!("sessionmill {command} remove"));
+        assert_eq!(ran.exit, Exit::Done);
+        assert!(
+            ran.stderr.contains("changed by hand, so left: "),
+            "{}",
+            ran.shown()
+        );
+        assert_eq!(read(&desk, below), Some(changed));
+        let json = desk
+            .run(&format!("sessionmill {command} remove --dry-run --json"))
+            .json();
+        assert!(
+            !json["agents"][0]["left"].as_array().unwrap().is_empty(),
+            "{json}"
+        );
+        desk.run(&format!("sessionmill {command} remove --force"));
+        let left = read(&desk, below).unwrap_or_default();
+        assert!(!left.contains("sessionmill"), "{left}");
+    }
+}
+
+#[test]
+fn what_keeps_hooks_from_working_is_told() {
+    let desk = Desk::new();
+    desk.write(CLAUDE, "{\"disableAllHooks\": true}");
+    desk.run("sessionmill hooks install --agent claude");
+    let status = desk.run("sessionmill hooks status");
+    assert!(
+        status.stderr.contains("`disableAllHooks` is true"),
+        "{}",
+        status.shown()
+    );
+    assert!(desk.run("sessionmill hooks status --json").json()["agents"][0]["fault"].is_string());
+    let desk = Desk::new();
+    fs::create_dir(desk.path(".claude")).unwrap();
+    std::os::unix::fs::symlink(desk.path("gone.json"), desk.path(CLAUDE)).unwrap();
+    let ran = desk.run("sessionmill hooks install --agent claude");
+    assert_eq!(ran.exit, Exit::Failed, "{}", ran.shown());
+    assert!(
+        ran.stderr.contains("a link to what isn't there"),
+        "{}",
+        ran.shown()
+    );
+    assert!(
+        fs::symlink_metadata(desk.path(CLAUDE))
+            .unwrap()
+            .is_symlink()
+    );
+}

@@ -153,6 +153,98 @@ fn memories_are_edited_under_their_id_and_taken_back_everywhere() {
 }
 
 #[test]
+fn what_was_taken_back_can_be_promoted_again() {
+    let (desk, world) = (desk(), world());
+    set(&desk, &world, json!({}));
+    agree(&desk, &world.server.endpoint);
+    let lesson = "--kind lesson --text \"zebras bite\"";
+    let mut ids = BTreeSet::new();
+    for _ in 0..3 {
+        let promoted = done(promote(&desk, lesson)).json();
+        assert_eq!(promoted["new"], true, "{promoted}");
+        let again = done(promote(&desk, lesson)).json();
+        assert_eq!(
+            (&again["new"], &again["memory"]),
+            (&json!(false), &promoted["memory"])
+        );
+        let id = promoted["memory"].as_str().unwrap().to_owned();
+        done(desk.run("sessionmill run"));
+        assert_eq!(posted(&world).values().flatten().count(), 1);
+        done(desk.run(&format!("sessionmill memories undo {id}")));
+        done(desk.run("sessionmill deliver run"));
+        assert_eq!(groups(&world), BTreeSet::new());
+        assert!(ids.insert(id) && kept(&desk).is_empty());
+    }
+    done(promote(
+        &desk,
+        "--kind lesson --project /w/x --text \"zebras bite\"",
+    ));
+    let mut later = desk;
+    later.now = Time(later.now.0 + 60_000);
+    done(later.run("sessionmill forget --project /w/x --yes"));
+    let anew = done(promote(
+        &later,
+        "--kind lesson --project /w/x --text \"zebras bite\"",
+    ))
+    .json();
+    assert_eq!(anew["new"], true, "{anew}");
+}
+
+#[test]
+fn spaces_make_no_other_memory_and_nothing_that_is_kept_drives_a_terminal() {
+    let desk = desk();
+    let id = |text: &str| {
+        let promoted = done(promote(&desk, &format!("--kind lesson --text \"{text}\""))).json();
+        promoted["memory"].as_str().unwrap().to_owned()
+    };
+    let first = id("zebras  bite\nat night");
+    for same in ["zebras bite\n\nat night", " zebras bite\r\nat\tnight\n"] {
+        assert_eq!(id(same), first, "{same:?}");
+    }
+    assert_ne!(id("zebras bite at night, too"), first);
+    let driven = id("lions \u{1b}[2Jroar\u{7}\u{9b}x");
+    let shown = done(desk.run(&format!("sessionmill memories show {driven} --json"))).json();
+    assert_eq!(
+        (&shown["text"], &shown["title"]),
+        (&json!("lions roarx"), &json!("lions roarx"))
+    );
+    assert_eq!(kept(&desk).len(), 3);
+    // a title is one line of at most 80 characters, whoever gives it
+    let long = "x".repeat(5_000);
+    let titled = done(promote(
+        &desk,
+        &format!("--kind lesson --title {long} --text y"),
+    ))
+    .json();
+    assert_eq!(titled["title"].as_str().unwrap().chars().count(), 80);
+}
+
+#[test]
+fn a_directive_that_is_too_long_is_refused_where_everybody_sees_it() {
+    let desk = desk();
+    configure(
+        &desk,
+        json!({"graphiti": {"auto_promote": {"enabled": true}}}),
+    );
+    let long = format!("lesson: {}", "zebra ".repeat(2_000));
+    talk(&desk, "/w/shop", SESSION, &[&long]);
+    let ran = done(desk.run("sessionmill run --json")).json();
+    assert_eq!(
+        (&ran["memories_kept"], &ran["directives_refused"]),
+        (&json!(0), &json!(1))
+    );
+    let refused = done(desk.run("sessionmill memories list --refused")).stdout;
+    assert!(refused.contains("at most 8192 bytes"), "{refused}");
+    let list = done(desk.run("sessionmill memories list"));
+    assert!(
+        list.stderr.contains("1 refused directive"),
+        "{}",
+        list.shown()
+    );
+    assert!(kept(&desk).is_empty());
+}
+
+#[test]
 fn row_037_a_secret_is_refused_by_name_and_never_kept() {
     let desk = desk();
     let secret = format!("ghp_{}", "x1Yz2Wv3Ut4Sr5Qp6On7Ml8Kj9Ih0Gf1Ed2C");

@@ -513,3 +513,44 @@ fn promoted_memories_come_back_in_their_scope() {
         ""
     );
 }
+
+#[test]
+fn without_a_home_it_goes_on_without_memory() {
+    let mut desk = desk();
+    desk.vars.remove("HOME");
+    let ran = desk.run("sessionmill recall why redis");
+    assert_eq!(
+        (ran.exit, ran.stdout.as_str()),
+        (Exit::Done, ""),
+        "{}",
+        ran.shown()
+    );
+    assert!(ran.stderr.contains("HOME"), "{}", ran.shown());
+    let json = desk.run("sessionmill recall why redis --json").json();
+    assert_eq!((&json["block"], &json["facts"]), (&Value::Null, &json!([])));
+    assert_eq!(hook(&mut desk, "claude", prompt(SHOP, QUESTION)), "");
+}
+
+#[test]
+fn the_first_memory_is_given_back_and_only_for_what_it_is_about() {
+    let mut desk = Desk::new();
+    desk.write("shop/.git/HEAD", "ref: refs/heads/main\n");
+    desk.cwd = Some(desk.path("shop"));
+    let lesson = "--kind lesson --text \"The barn owl nests under the gable\"";
+    desk.run(&format!("sessionmill promote {lesson}"));
+    for question in [
+        "where does the barn owl nest",
+        "is anything under the gable, a nest maybe",
+    ] {
+        let ran = desk.run(&format!("sessionmill recall {question}"));
+        assert!(ran.stdout.contains("barn owl"), "{}", ran.shown());
+    }
+    for question in [
+        "run the tests and commit",
+        "rename the nest function in the parser and update its callers",
+        "why is the build under test so slow",
+    ] {
+        let ran = desk.run(&format!("sessionmill recall {question}"));
+        assert_eq!(ran.stdout, "", "{}", ran.shown());
+    }
+}

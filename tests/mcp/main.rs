@@ -427,6 +427,114 @@ fn what_is_kept_is_found_and_what_may_not_be_kept_is_refused_without_a_word_of_i
     );
 }
 
+/// D63: whenever it was told so.
+#[test]
+fn a_project_that_is_not_trusted_any_more_is_as_absent_as_what_never_was() {
+    let home = Home::new(json!({}));
+    let mut client = Client::new(&home, &[]);
+    let all = json!({"query": "the", "max_nodes": 100, "max_bytes": 60_000});
+    let told = client.call("search_memory_nodes", all.clone()).unwrap();
+    assert!(namespaces(&told).contains(&SHOP_NAMESPACE), "{told}");
+    let trust = json!({"projects": {SHOP: {"hasTrustDialogAccepted": false}}});
+    home.write(".claude.json", &trust.to_string());
+    for (tool, arguments) in [
+        ("search_memory_nodes", all),
+        (
+            "search_sessions",
+            json!({"max_sessions": 100, "max_bytes": 60_000}),
+        ),
+        ("recent", json!({"max_nodes": 100, "max_bytes": 60_000})),
+    ] {
+        let told = client.call(tool, arguments).unwrap();
+        let seen = namespaces(&told);
+        assert!(!seen.contains(&SHOP_NAMESPACE), "{tool}: {told}");
+        assert!(seen.contains(&NOTES_NAMESPACE), "{tool}: {told}");
+    }
+    let list = client.ask("resources/list", json!({})).to_string();
+    assert!(!namespaces(&list).contains(&SHOP_NAMESPACE), "{list}");
+    for id in [SESSION, &SESSION[..SESSION.len() - 1]] {
+        let told = client.call("get_session", json!({"session": id}));
+        let told = told.unwrap_or_else(|error| error);
+        assert!(!told.contains(SHOP), "{id}: {told}");
+    }
+    let told = client.call(
+        "why",
+        json!({"question": "redis", "project_namespaces": [SHOP]}),
+    );
+    assert!(told.unwrap_err().contains("not to trust"));
+    home.write(".claude.json", "{");
+    assert!(client.call("recent", json!({})).is_err(), "it fails closed");
+}
+
+/// An id that is too short names no session that the client may not see.
+#[test]
+fn what_begins_like_hidden_sessions_does_not_name_them() {
+    let home = Home::new(json!({"cross_project_search": false}));
+    let mut client = Client::new(&home, &[SHOP]);
+    let told = client.call("get_session", json!({"session": "6b1f0a34"}));
+    let told = told.unwrap_err();
+    assert!(
+        told.contains(SESSION) && !told.contains(OTHER_SESSION),
+        "{told}"
+    );
+}
+
+/// An agent has neither our options nor our commands.
+#[test]
+fn what_an_agent_is_told_to_do_it_can_do() {
+    let home = Home::new(json!({}));
+    let mut client = Client::new(&home, &[SHOP]);
+    for (tool, arguments) in [
+        ("promote", json!({"kind": "lesson", "text": " "})),
+        ("promote", json!({"kind": "rumour", "text": "x"})),
+        ("search_memory_nodes", json!({"query": ""})),
+        ("search_memory_nodes", json!({"query": "\"not closed"})),
+        ("search_memory_nodes", json!({"query": "colour:red"})),
+        ("get_session", json!({"session": "zzzz"})),
+        ("why", json!({"question": "why?"})),
+    ] {
+        let told = client.call(tool, arguments.clone()).unwrap_err();
+        let is_ours = told.contains("--") || told.contains("sessionmill ");
+        assert!(!is_ours, "{tool} {arguments}: {told}");
+    }
+    let kept = json!({"kind": "lesson", "text": "Zebrafish sleep."});
+    let kept = client.call("promote", kept).unwrap();
+    let id = kept.split_whitespace().nth(2).unwrap();
+    for (tool, arguments) in [
+        ("search_memory_nodes", json!({"query": "zebrafish"})),
+        ("recent", json!({})),
+    ] {
+        let told = client.call(tool, arguments).unwrap();
+        assert!(told.contains(&format!(" memory {id}")), "{tool}: {told}");
+        assert!(!told.contains("session memories-"), "{tool}: {told}");
+    }
+}
+
+/// The newest revision has no handshake and lets no server ask for roots: the project is the tool's, or
+/// nobody knows it.
+#[test]
+fn clients_of_the_newest_revision_name_their_project() {
+    let home = Home::new(json!({"cross_project_search": false}));
+    let mut client = Client::silent(&home, &[SHOP]);
+    let about = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"roots": {}},
+    });
+    let mut ask = |method: &str, mut params: Value| {
+        params["_meta"] = about.clone();
+        client.ask(method, params)["result"].clone()
+    };
+    let known = ask("server/discover", json!({}));
+    let versions = known["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")), "{known}");
+    let lost = ask("tools/call", json!({"name": "recent", "arguments": {}}));
+    assert_eq!(lost["isError"], true, "{lost}");
+    let named = json!({"name": "recent", "arguments": {"project": SHOP}});
+    let named = ask("tools/call", named)["content"][0]["text"].to_string();
+    assert_eq!(namespaces(&named), [SHOP_NAMESPACE]);
+}
+
 #[test]
 fn agents_are_told_and_told_no_more() {
     let home = Home::empty(json!({}));

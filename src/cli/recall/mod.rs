@@ -8,7 +8,9 @@ mod hook;
 
 use super::ctx::Ctx;
 use super::exit::{self, Exit};
+use super::out::Out;
 use super::runlog;
+use crate::config::trust::Trusts;
 use crate::config::{self, RecallLimits};
 use crate::memory::beginning::{Begins, beginning};
 use crate::memory::block::{Block, Fact, block};
@@ -82,6 +84,17 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         Err(error) => go_on_without(&error, args, ctx)?,
     }
     Ok(Exit::Done)
+}
+
+/// Where no home is known, whoever waits goes on without memory too.
+pub fn without_home(error: &Error, out: &mut Out) -> Exit {
+    // Where telling fails, nobody is left to tell that.
+    let _ = match out.json {
+        true => out.document("recall", answer(&[], None, Some(&error.message), 0)),
+        false => out.note(format!("no memory: {error}")),
+    }
+    .and_then(|()| out.flush());
+    Exit::Done
 }
 
 /// The one thing that a person, who can type again, is told with an exit code.
@@ -210,7 +223,7 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     };
     let limits = loaded.here.memory.recall.clone();
     let place = Place::of(&wish.cwd);
-    place.gate(&loaded, &ctx.env)?;
+    let trusts = place.gate(&loaded, &ctx.env)?;
     let own = loaded.for_project(Path::new(&place.root));
     let shown = own.is_ok_and(|(config, _)| config.include_project_path);
     let shows_paths = (shown && loaded.here.include_project_path)
@@ -221,6 +234,7 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     let about = About {
         place,
         trusted,
+        trusts,
         user,
         shows_paths,
     };
@@ -252,6 +266,7 @@ enum Task {
 struct About {
     place: Place,
     trusted: Option<Vec<String>>,
+    trusts: Trusts,
     /// The group of their own memories.
     user: Option<String>,
     shows_paths: Option<String>,
@@ -263,6 +278,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
             session: wish.session.clone(),
             place: about.place,
             trusted: about.trusted,
+            trusts: about.trusts,
             shows_paths: about.shows_paths,
         }),
         Event::Prompt(question) => Task::Asked(Asked {
@@ -272,6 +288,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
             by_hook: wish.by_hook,
             place: about.place,
             trusted: about.trusted,
+            trusts: about.trusts,
             user: about.user,
             limit: limits.max_results as usize,
             shows_paths: about.shows_paths,
@@ -311,14 +328,18 @@ fn in_time<T: Send + 'static>(
 }
 
 fn document(facts: &[Fact], text: Option<&str>, reason: Option<&str>, ctx: &mut Ctx) -> Result<()> {
+    let body = answer(facts, text, reason, ctx.elapsed_ms());
+    ctx.out.document("recall", body)
+}
+
+fn answer(facts: &[Fact], text: Option<&str>, reason: Option<&str>, took_ms: u64) -> Value {
     let list: Vec<Value> = facts.iter().map(fact_document).collect();
-    let body = json!({
+    json!({
         "block": text,
         "facts": list,
         "reason": reason,
-        "took_ms": ctx.elapsed_ms(),
-    });
-    ctx.out.document("recall", body)
+        "took_ms": took_ms,
+    })
 }
 
 fn fact_document(fact: &Fact) -> Value {

@@ -37,7 +37,7 @@ fn what_is_put_in_comes_out_byte_for_byte() {
         assert_eq!(events, ["SessionStart", "UserPromptSubmit"], "{name}");
         assert!(hooks.iter().all(|hook| hook.command == command(agent)));
         assert_eq!(
-            without(&path, &with, agent).unwrap(),
+            without(&path, &with, agent, false).unwrap().text,
             Some(text),
             "{name}\n{with}"
         );
@@ -79,12 +79,18 @@ fn a_file_of_ours_alone_goes_as_it_came() {
     let file = Path::new("/home/ada/.claude/settings.json");
     let text = with(file, None, Agent::Claude, &command(Agent::Claude)).unwrap();
     insta::assert_snapshot!("fresh", text);
-    assert_eq!(without(file, &text, Agent::Claude), Ok(None));
+    assert_eq!(
+        without(file, &text, Agent::Claude, false),
+        Ok(Removed::default())
+    );
     // the agent writes its settings again in its own way, with more in them
     let mut value: Value = serde_json::from_str(&text).unwrap();
     value["model"] = "opus".into();
     let theirs = serde_json::to_string_pretty(&value).unwrap();
-    let left = without(file, &theirs, Agent::Claude).unwrap().unwrap();
+    let left = without(file, &theirs, Agent::Claude, false)
+        .unwrap()
+        .text
+        .unwrap();
     assert_eq!(left, "{\n  \"model\": \"opus\"\n}");
 }
 
@@ -96,10 +102,35 @@ fn an_entry_that_somebody_put_beside_ours_stays() {
     let beside = json!({"type": "command", "command": "date"});
     let hooks = value["hooks"]["SessionStart"][0]["hooks"].as_array_mut();
     hooks.unwrap().push(beside.clone());
-    let left = without(file, &format!("{value:#}"), Agent::Claude).unwrap();
+    let left = without(file, &format!("{value:#}"), Agent::Claude, false)
+        .unwrap()
+        .text;
     let left: Value = serde_json::from_str(&left.unwrap()).unwrap();
     let group = json!({"matcher": "startup|clear", "hooks": [beside]});
     assert_eq!(left, json!({"hooks": {"SessionStart": [group]}}));
+}
+
+#[test]
+fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
+    let file = Path::new("/home/ada/.claude/settings.json");
+    let rest = "{\n  \"model\": \"opus\"\n}\n";
+    let agent = Agent::Claude;
+    let text = with(file, Some(rest), agent, &command(agent)).unwrap();
+    for (ours, theirs) in [
+        ("startup|clear", "startup"),
+        ("\"timeout\": 5", "\"timeout\": 30"),
+        ("\"type\"", "\"async\": true, \"type\""),
+    ] {
+        let changed = text.replacen(ours, theirs, 1);
+        assert_ne!(changed, text);
+        let left = without(file, &changed, agent, false).unwrap();
+        assert_eq!(left.left, ["SessionStart"], "{theirs}");
+        let found = super::ours(file, left.text.as_ref().unwrap(), agent).unwrap();
+        assert_eq!(found.len(), 1, "the other one is gone");
+        assert!(left.text.unwrap().contains(theirs));
+        let forced = without(file, &changed, agent, true).unwrap();
+        assert_eq!(forced.text.as_deref(), Some(rest));
+    }
 }
 
 #[test]
@@ -107,7 +138,8 @@ fn one_agents_entries_are_not_the_others() {
     let file = Path::new("/home/ada/.codex/hooks.json");
     let text = with(file, None, Agent::Codex, &command(Agent::Codex)).unwrap();
     assert_eq!(ours(file, &text, Agent::Claude), Ok(vec![]));
-    assert_eq!(without(file, &text, Agent::Claude), Ok(Some(text)));
+    let left = without(file, &text, Agent::Claude, false).unwrap();
+    assert_eq!(left.text, Some(text));
     for (line, wants) in [
         ("sessionmill recall --hook claude", true),
         (

@@ -1,0 +1,180 @@
+//! What commands that write entries into agents' own settings have in common: their options, the order
+//! of reading and writing, how it is told. Knows no entry: `hooks` and `mcp` hand theirs in.
+
+use super::agent_file::{self, Change};
+use super::ctx::Ctx;
+use super::out::Style;
+use crate::config::Env;
+use crate::config::entries::Removed;
+use crate::model::error::Error;
+use crate::model::source::Agent;
+use anyhow::Result;
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Options of `install`.
+#[derive(Args, Debug)]
+pub struct Install {
+    /// Whose settings
+    #[arg(long, value_name = "NAME", required = true, value_parser = agent)]
+    pub agent: Vec<Agent>,
+    /// Print what would change, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Options of `remove`.
+#[derive(Args, Debug)]
+pub struct Remove {
+    /// Whose settings [default: both]
+    #[arg(long, value_name = "NAME", value_parser = agent)]
+    agent: Vec<Agent>,
+    /// Print what would change, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Also what somebody changed by hand
+    #[arg(long)]
+    force: bool,
+}
+
+/// An agent, as a person names it.
+pub fn agent(word: &str) -> Result<Agent, String> {
+    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+}
+
+const BOTH: [Agent; 2] = [Agent::Claude, Agent::Codex];
+
+/// Entries of one kind in agents' settings.
+pub struct Entries {
+    /// The command that changes them.
+    pub command: &'static str,
+    /// Where an agent has them.
+    pub file: fn(Agent, &Env) -> PathBuf,
+    /// A text with ours; `None`: there is no file.
+    pub with: fn(Agent, &Path, Option<&str>, &Ctx) -> Result<String, Error>,
+    /// A text without ours; those that were changed by hand only where that is forced.
+    pub without: fn(Agent, &Path, &str, bool) -> Result<Removed, Error>,
+    /// What a text has of ours.
+    pub standing: fn(Agent, &Path, Option<&str>, &Ctx) -> Result<Standing, Error>,
+    /// What is said where nothing of ours is there, to people and to programs.
+    pub absent: (&'static str, Value),
+    /// What programs find under it.
+    pub key: &'static str,
+}
+
+/// What is there of ours.
+#[derive(Default)]
+pub struct Standing {
+    /// For people; empty: nothing.
+    pub told: String,
+    /// The same for programs.
+    pub document: Value,
+    /// Why it doesn't work.
+    pub fault: Option<String>,
+}
+
+impl Entries {
+    /// Puts ours in.
+    pub fn install(&self, args: &Install, ctx: &mut Ctx) -> Result<()> {
+        let with = |agent, change: &Change| {
+            (self.with)(agent, &change.file, change.before.as_deref(), ctx).map(|text| Removed {
+                text: Some(text),
+                left: Vec::new(),
+            })
+        };
+        let changes = self.changes(&args.agent, ctx, with)?;
+        let name = format!("{} install", self.command);
+        agent_file::carry_out(&name, &changes, args.dry_run, ctx)
+    }
+
+    /// Takes exactly ours out, and names what stays.
+    pub fn remove(&self, args: &Remove, ctx: &mut Ctx) -> Result<()> {
+        let agents = match args.agent.as_slice() {
+            [] => &BOTH[..],
+            named => named,
+        };
+        let without = |agent, change: &Change| match &change.before {
+            Some(text) => (self.without)(agent, &change.file, text, args.force),
+            None => Ok(Removed::default()),
+        };
+        let changes = self.changes(agents, ctx, without)?;
+        let name = format!("{} remove", self.command);
+        agent_file::carry_out(&name, &changes, args.dry_run, ctx)?;
+        for change in changes.iter().filter(|change| !change.left.is_empty()) {
+            let (file, left) = (change.file.display(), change.left.join(", "));
+            let agent = change.agent.as_str();
+            ctx.out.warn(format!(
+                "{file}: changed by hand, so left: {left}; hint: sessionmill {name} --agent {agent} --force"
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// All of them are known before the first one is written.
+    fn changes(
+        &self,
+        agents: &[Agent],
+        ctx: &Ctx,
+        of: impl Fn(Agent, &Change) -> Result<Removed, Error>,
+    ) -> Result<Vec<Change>> {
+        let change = |agent: &Agent| {
+            let file = (self.file)(*agent, &ctx.env);
+            let mut change = Change {
+                agent: *agent,
+                before: agent_file::read(&file)?,
+                after: None,
+                left: Vec::new(),
+                file,
+            };
+            let new = of(*agent, &change)?;
+            (change.after, change.left) = (new.text, new.left);
+            Ok(change)
+        };
+        agents.iter().map(change).collect()
+    }
+
+    /// Shows what is there.
+    pub fn status(&self, ctx: &mut Ctx) -> Result<()> {
+        let (words, nothing) = &self.absent;
+        let all = BOTH.map(|agent| {
+            let file = (self.file)(agent, &ctx.env);
+            let found = agent_file::read(&file)
+                .and_then(|text| (self.standing)(agent, &file, text.as_deref(), ctx));
+            let standing = found.unwrap_or_else(|error| Standing {
+                document: nothing.clone(),
+                fault: Some(error.message),
+                ..Standing::default()
+            });
+            (agent, file, standing)
+        });
+        if ctx.out.json {
+            let list = all.iter().map(|(agent, file, standing)| {
+                let (value, fault) = (&standing.document, &standing.fault);
+                json!({"agent": agent.as_str(), "file": file, self.key: value, "fault": fault})
+            });
+            let list: Vec<Value> = list.collect();
+            let name = format!("{} status", self.command);
+            return ctx.out.document(&name, json!({"agents": list}));
+        }
+        for (agent, file, standing) in &all {
+            let file = ctx.out.paint(Style::Dim, &file.display().to_string());
+            let told = match standing.told.as_str() {
+                "" => *words,
+                told => told,
+            };
+            ctx.out
+                .line(format!("{:<7} {told}  {file}", agent.as_str()))?;
+            if let Some(fault) = &standing.fault {
+                ctx.out.warn(fault)?;
+            }
+        }
+        match all.iter().all(|(_, _, standing)| standing.told.is_empty()) {
+            true => ctx.out.note(format!(
+                "hint: sessionmill {} install --agent claude",
+                self.command
+            )),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Which stored projects may be told of: not those that an agent was told not to trust (D63), whenever
+//! it was told so. Knows whose sessions are stored; refuses to know where trust is recorded.
+
+use super::scope::Scope;
+use crate::config::trust::{Trust, Trusts};
+use crate::model::error::Error;
+use crate::store::Store;
+use std::collections::BTreeSet;
+
+/// Why nothing may be seen.
+const NOBODY: &str = "an agent was told not to trust the project";
+
+/// A scope without the projects that an agent was told not to trust. Where there is no such record, or
+/// no such project is stored, it stays as it is; else it names the others one by one. With `project`,
+/// only that one and those below it are asked for.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn trusted(
+    scope: Scope,
+    project: Option<&str>,
+    store: &Store,
+    trusts: &Trusts,
+) -> Result<Scope, Error> {
+    if matches!(scope, Scope::Nothing(_)) || !trusts.mistrusts_any(project) {
+        return Ok(scope);
+    }
+    let is_asked = |path: &str| {
+        let below = project.map(|root| path.strip_prefix(root));
+        below.is_none_or(|rest| rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    };
+    let projects = store.projects("")?;
+    let (seen, hidden): (Vec<_>, Vec<_>) = projects
+        .into_iter()
+        .filter(|(namespace, path)| scope.allows(namespace) && is_asked(path))
+        .partition(|(_, path)| trusts.of(path) != Trust::Untrusted);
+    if hidden.is_empty() {
+        return Ok(scope);
+    }
+    let hidden: BTreeSet<String> = hidden.into_iter().map(|(namespace, _)| namespace).collect();
+    let seen = seen.into_iter().map(|(namespace, _)| namespace);
+    let seen: BTreeSet<String> = seen
+        .filter(|namespace| !hidden.contains(namespace))
+        .collect();
+    Ok(match seen.is_empty() {
+        true => Scope::Nothing(NOBODY),
+        false => Scope::Only(seen.into_iter().collect()),
+    })
+}

@@ -1,0 +1,128 @@
+//! `search` from the command line to the answer: points in time, operations, commits, mistakes.
+
+use super::delivery::done;
+use super::forget::{desk, said};
+use super::memory_rows::{SESSION, agree, set, talk, world as server};
+use super::world::Desk;
+use crate::cli::Exit;
+use serde_json::{Value, json};
+
+fn found(desk: &Desk, line: &str) -> Vec<String> {
+    let told = desk
+        .run(&format!("sessionmill search {line} --json"))
+        .json();
+    let hits = told["hits"].as_array().unwrap().iter();
+    let sessions = hits.map(|hit| hit["session"].as_str().unwrap().to_owned());
+    let mut sessions: Vec<String> = sessions.collect();
+    sessions.sort();
+    sessions.dedup();
+    sessions
+}
+
+/// Sessions of two days.
+fn two_days() -> Desk {
+    let desk = desk();
+    let late = said("bbbb", "/w/shop", 50, "user", "the zebra sleeps");
+    desk.write(
+        ".claude/projects/-w/bbbb.jsonl",
+        &late.replace("2026-05-20", "2026-05-25"),
+    );
+    talk(&desk, "/w/shop", SESSION, &["the zebra eats"]);
+    done(desk.run("sessionmill run"));
+    desk
+}
+
+#[test]
+fn as_of_a_day_only_what_had_begun_is_known() {
+    let desk = two_days();
+    assert_eq!(found(&desk, "zebra"), [SESSION, "bbbb"]);
+    assert_eq!(found(&desk, "zebra --as-of 2026-05-25"), [SESSION, "bbbb"]);
+    assert_eq!(found(&desk, "zebra --as-of 2026-05-24"), [SESSION]);
+    assert_eq!(found(&desk, "zebra --as-of 2026-05-19"), [""; 0]);
+    assert_eq!(found(&desk, "--as-of 2026-05-24"), [SESSION]);
+}
+
+#[test]
+fn operations_choose_what_episodes_tell_of() {
+    let desk = two_days();
+    for none in ["git_metadata", "rename"] {
+        let ran = desk.run(&format!("sessionmill search zebra --operation {none}"));
+        assert_eq!(ran.exit, Exit::Failed, "{}", ran.shown());
+        let not = format!("zebra --exclude-operation {none}");
+        assert_eq!(found(&desk, &not), [SESSION, "bbbb"]);
+    }
+    let wrong = desk.run("sessionmill search zebra --operation push");
+    assert_eq!(wrong.exit, Exit::Usage, "{}", wrong.shown());
+}
+
+#[test]
+fn results_carry_the_commits_of_their_session() {
+    let desk = desk();
+    let record = |nth: u32, kind: &str, content: Value| {
+        json!({"type": kind, "uuid": format!("00000000-0000-4000-8000-{nth:012}"),
+            "sessionId": SESSION, "cwd": "/w/shop", "timestamp": format!("2026-05-20T10:{nth:02}:00.000Z"),
+            "message": {"id": format!("m{nth}"), "role": kind, "content": content}})
+        .to_string()
+            + "\n"
+    };
+    let commit = json!([{"type": "tool_use", "id": "t1", "name": "Bash",
+        "input": {"command": "git commit -m \"Feed the zebra\""}}]);
+    let output = "[main 1a2b3c4] Feed the zebra\n 1 file changed, 1 insertion(+)";
+    let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": output}]);
+    let log = [
+        said(SESSION, "/w/shop", 1, "user", "feed the zebra and commit"),
+        record(2, "assistant", commit),
+        record(3, "user", result),
+        said(SESSION, "/w/shop", 4, "assistant", "fed"),
+    ];
+    desk.write(".claude/projects/-w/aaaa.jsonl", &log.concat());
+    done(desk.run("sessionmill run"));
+    let told = desk.run("sessionmill search zebra --json").json();
+    for hit in told["hits"].as_array().unwrap() {
+        let wants = json!([{"hash": "1a2b3c4", "subject": "Feed the zebra"}]);
+        assert_eq!(hit["commits"], wants, "{told}");
+    }
+}
+
+#[test]
+fn a_line_that_says_nothing_is_answered_with_a_hint() {
+    let desk = two_days();
+    for line in [
+        "''",
+        "'\"'",
+        "'\"zebra'",
+        "' '",
+        "--project /w/shop ''",
+        "-- -",
+    ] {
+        let ran = desk.run(&format!("sessionmill search {line}"));
+        assert_eq!(ran.exit, Exit::Usage, "{line}: {}", ran.shown());
+        assert!(ran.stderr.contains("hint: "), "{line}: {}", ran.shown());
+        assert_eq!(ran.stdout, "");
+    }
+    assert_eq!(found(&desk, ""), [SESSION, "bbbb"]);
+}
+
+/// D35: what a group is told of itself is no episode that anybody looks for.
+#[test]
+fn the_latest_are_no_messages_about_groups() {
+    let (desk, server) = (desk(), server());
+    set(
+        &desk,
+        &server,
+        json!({"include_system_messages": true, "user_scope_key": "me"}),
+    );
+    agree(&desk, &server.server.endpoint);
+    done(desk.run("sessionmill promote --kind lesson --scope global --text zebras"));
+    done(desk.run("sessionmill run"));
+    let sources = |line: &str| -> Vec<String> {
+        let told = desk
+            .run(&format!("sessionmill search {line} --json"))
+            .json();
+        let hits = told["hits"].as_array().unwrap().iter();
+        hits.map(|hit| hit["source"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(sources(""), ["text"]);
+    assert_eq!(sources("--source message"), ["message"]);
+}
