@@ -10,6 +10,7 @@ mod deliver;
 #[path = "../../src/tests/falkor.rs"]
 #[expect(dead_code, reason = "tests ask more of it")]
 mod falkor;
+mod files;
 mod homes;
 mod kinds;
 mod limit;
@@ -35,6 +36,8 @@ pub struct Scale {
     pub files: usize,
     /// None of which is larger.
     pub file_bytes: u64,
+    /// Of a tracked project.
+    pub tracked: usize,
     /// That a graph is given, and that memory is asked for among.
     pub episodes: usize,
     /// Rounds of the limit and a cold run; the median counts.
@@ -58,6 +61,7 @@ impl Scale {
                 line_bytes: 9 * MB,
                 files: 30,
                 file_bytes: 100_000,
+                tracked: 300,
                 episodes: 500,
                 cold: 1,
                 idle: 3,
@@ -70,6 +74,7 @@ impl Scale {
             line_bytes: 256 * MB,
             files: 1_500,
             file_bytes: 300_000,
+            tracked: 100_000,
             episodes: 20_000,
             cold: 7,
             idle: 20,

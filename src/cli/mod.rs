@@ -51,6 +51,7 @@ mod store;
 mod tables;
 mod tell;
 mod track;
+mod tracking;
 mod undone;
 mod watch;
 mod when;
@@ -145,6 +146,7 @@ enum Command {
     Promote(promote::Args),
     Memories(memories::Args),
     Forget(forget::Args),
+    Track(tracking::Args),
     Config(config::Args),
     Watch(watch::Args),
     Schedule(schedule::Args),
@@ -177,6 +179,7 @@ impl Command {
             Command::Promote(args) => promote::run(args, ctx),
             Command::Memories(args) => memories::run(args, ctx),
             Command::Forget(args) => forget::run(args, ctx),
+            Command::Track(args) => tracking::run(args, ctx),
             Command::Config(args) => config::run(args, ctx),
             Command::Watch(args) => watch::run(args, ctx),
             Command::Schedule(args) => schedule::run(args, ctx),

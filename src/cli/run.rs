@@ -157,7 +157,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     meet_projects(&mut store)?;
     let promoted = promote(&mut store, &loaded.config.memory, &redactor)?;
     let tracked = match pipeline.steps.contains(&Step::Track) {
-        true => track::run(&loaded, &admission, &orders, &redactor, &mut store)?,
+        true => track::run_all(&loaded, &admission, &orders, &redactor, &mut store)?,
         false => track::Done::default(),
     };
     let enriched = match enriches {
@@ -203,7 +203,7 @@ fn prepare_enrich(
 
 /// What could not be read is not all that was to be read.
 fn exit(done: &Done) -> Exit {
-    let is_whole = done.report.problems.is_empty() && done.tracked.problems.is_empty();
+    let is_whole = done.report.problems.is_empty() && track::is_whole(&done.tracked);
     match is_whole {
         true => deliver::exit(&done.delivered),
         false => Exit::Partial,
@@ -389,8 +389,8 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .warn(format!("{}: {}", problem.path, problem.reason))?;
     }
-    for (path, reason) in &tracked.problems {
-        ctx.out.warn(format!("repository {path}: {reason}"))?;
+    for problem in track::warnings(tracked) {
+        ctx.out.warn(problem)?;
     }
     if ctx.out.quiet {
         return Ok(());
@@ -455,6 +455,7 @@ fn document(done: &Done, ctx: &mut Ctx) -> Result<()> {
     body["git_operations"] = tracked.operations.into();
     body["git_trees_opened"] = tracked.opened.into();
     body["git_problems"] = track::problems(tracked);
+    body["files"] = track::files(&tracked.files);
     body["tools_asked"] = tools.asked.into();
     body["tools_learned"] = tools.learned.into();
     body["summaries_written"] = (pages.new + pages.changed).into();

@@ -13,13 +13,17 @@ use crate::memory::summary::told_of;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::file::FileFacts;
+use crate::model::git::FileOperation;
 use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::summary::{Outcome, Summary};
+use crate::model::time::Time;
 use crate::store::{Found, SessionRow, Telling};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use uuid::Uuid;
 
 /// Print an episode or a session, with its origin and the command that resumes it
 #[derive(clap::Args, Debug)]
@@ -70,7 +74,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             activity: work,
             outcome: outcome_of(&store, &found.session)?,
         };
-        return show_episode(&found, row.as_ref(), &work, &judge, ctx);
+        let facts = store.file_facts(found.episode.id)?;
+        return show_episode(&found, row.as_ref(), &work, facts.as_ref(), &judge, ctx);
     }
     Err(absent(&args.id, &gone).into())
 }
@@ -174,6 +179,7 @@ fn show_episode(
     found: &Found,
     row: Option<&SessionRow>,
     work: &Work,
+    facts: Option<&FileFacts>,
     judge: &Judge,
     ctx: &mut Ctx,
 ) -> Result<Exit> {
@@ -184,6 +190,7 @@ fn show_episode(
             "episode": document(found, judge, ctx)?,
             "session": session,
             "resume": row.and_then(|row| resume(&row.session)),
+            "file": facts.map(facts_document),
         });
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);
@@ -198,6 +205,25 @@ fn show_episode(
     ctx.out.line("")?;
     text(found, ctx)?;
     Ok(Exit::Done)
+}
+
+/// What an episode tells of a file, by the documents' names (004-031..037, 004-051).
+fn facts_document(facts: &FileFacts) -> Value {
+    let time = |at: Option<Time>| at.map(|at| at.rfc3339_millis());
+    let id = |id: Option<Uuid>| id.map(|id| id.to_string());
+    json!({
+        "origin_path": facts.origin_path,
+        "operation": facts.operation.map(FileOperation::as_str),
+        "file_size": facts.file_size,
+        "modified_time": time(facts.modified_time),
+        "content_hash": facts.content_hash,
+        "previous_path": facts.previous_path,
+        "git_batch_id": id(facts.git_batch_id),
+        "deleted_at": time(facts.deleted_at),
+        "previous_episode_uuid": id(facts.previous_episode_uuid),
+        "invalid_at": time(facts.invalid_at),
+        "source_description": facts.source_description,
+    })
 }
 
 fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// What came of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +54,39 @@ pub fn set_excluded(file: &Path, folder: &str, excluded: bool) -> Result<Edited,
 }
 
 fn edit(file: &Path, wanted: impl Fn(&Value) -> (Vec<Step>, Value)) -> Result<Edited, Error> {
+    edit_as(&SETTINGS, file, wanted)
+}
+
+/// One of the files that are edited.
+pub(super) struct Shape {
+    /// What it may say.
+    pub(super) schema: &'static LazyLock<Value>,
+    /// The major versions that are read.
+    pub(super) majors: &'static [u64],
+    /// What a new one says it is.
+    pub(super) version: &'static str,
+}
+
+const SETTINGS: Shape = Shape {
+    schema: &SCHEMA,
+    majors: &CONFIG_MAJORS,
+    version: "2.0.0",
+};
+
+/// Sets one key of a file. Otherwise as [`set_enabled`].
+pub(super) fn edit_as(
+    shape: &Shape,
+    file: &Path,
+    wanted: impl Fn(&Value) -> (Vec<Step>, Value),
+) -> Result<Edited, Error> {
     let Some(document) = Document::load(file)? else {
         let (at, value) = wanted(&Value::Null);
-        let mut whole = json!({"version": "2.0.0"});
+        let mut whole = json!({"version": shape.version});
         put(&mut whole, &at, value);
         write(file, &fresh(Format::of(file), &whole))?;
         return Ok(Edited::Created);
     };
-    let document = checked(document, &SCHEMA, &CONFIG_MAJORS)?;
+    let document = checked(document, shape.schema, shape.majors)?;
     let (at, value) = wanted(&document.value);
     let old = get(&document.value, &at);
     let nothing_to_remove = old.is_none() && value == json!([]);
@@ -83,7 +109,14 @@ fn edit(file: &Path, wanted: impl Fn(&Value) -> (Vec<Step>, Value)) -> Result<Ed
 fn edited(document: &Document, at: &[Step], value: &Value) -> Option<String> {
     let mut wants = document.value.clone();
     put(&mut wants, at, value.clone());
-    let ways = [replaced, item_added, item_removed, appended, inserted];
+    let ways = [
+        items_added,
+        replaced,
+        item_added,
+        item_removed,
+        appended,
+        inserted,
+    ];
     ways.iter()
         .filter_map(|way| way(document, at, value))
         .find(|text| {
@@ -103,6 +136,96 @@ fn replaced(document: &Document, at: &[Step], value: &Value) -> Option<String> {
     };
     let indent = indent_of(text, spot.key);
     Some(splice(text, spot.value, end, &pretty(value, indent)))
+}
+
+/// New last items of a JSON list that is there and has some.
+fn items_added(document: &Document, at: &[Step], value: &Value) -> Option<String> {
+    let text = &document.text;
+    let old = get(&document.value, at)?.as_array()?;
+    let new = value.as_array()?.strip_prefix(old.as_slice())?;
+    let last = document.spot(&[at, &[Step::Index(old.len().checked_sub(1)?)]].concat())?;
+    let start = line_start(text, last.value);
+    let is_alone = text[start..last.value].trim().is_empty();
+    let indent = if is_alone {
+        &text[start..last.value]
+    } else {
+        ""
+    };
+    let added: String = new
+        .iter()
+        .map(|item| match is_alone {
+            true => format!(",{}{indent}{}", newline(text), pretty(item, indent)),
+            false => format!(", {item}"),
+        })
+        .collect();
+    Some(splice(text, last.end?, last.end?, &added))
+}
+
+/// Takes a key with its value out of a file; `false`: it is not there. Otherwise as [`set_enabled`].
+pub(super) fn remove(shape: &Shape, file: &Path, at: &[Step]) -> Result<bool, Error> {
+    let Some(document) = Document::load(file)? else {
+        return Ok(false);
+    };
+    let document = checked(document, shape.schema, shape.majors)?;
+    let Some((Step::Key(key), around)) = at.split_last() else {
+        return Ok(false);
+    };
+    let mut wants = document.value.clone();
+    let map = get_mut(&mut wants, around).and_then(Value::as_object_mut);
+    if map.and_then(|map| map.shift_remove(key)).is_none() {
+        return Ok(false);
+    }
+    let ways = [json_removed, yaml_removed];
+    let text = ways
+        .iter()
+        .filter_map(|way| way(&document, at))
+        .find(|text| {
+            let read = Document::parse(&document.file, text.as_bytes());
+            read.is_ok_and(|read| read.value == wants)
+        });
+    let text = text.ok_or_else(|| {
+        let what = "can't be taken out without touching the rest";
+        document.error(at, what).hinted("take it out by hand")
+    })?;
+    write(file, &text)?;
+    Ok(true)
+}
+
+/// A key with its value, and one comma beside it.
+fn json_removed(document: &Document, at: &[Step]) -> Option<String> {
+    let text = &document.text;
+    let spot = document.spot(at)?;
+    let end = spot.end?;
+    let before = text[..spot.key].trim_end();
+    let rest = text[end..].trim_start();
+    match (before.strip_suffix(','), rest.strip_prefix(',')) {
+        (Some(before), _) => Some(format!("{before}{}", &text[end..])),
+        (None, Some(rest)) => Some(format!("{}{}", &text[..spot.key], rest.trim_start())),
+        (None, None) => Some(format!("{before}{rest}")),
+    }
+}
+
+/// The lines of a key of a YAML block: its own and those that are indented deeper.
+fn yaml_removed(document: &Document, at: &[Step]) -> Option<String> {
+    let text = &document.text;
+    let spot = document.spot(at)?;
+    let start = line_start(text, spot.key);
+    let indent = spot.key - start;
+    let deeper = |line: &&str| {
+        let blank = line.trim().is_empty();
+        blank || line.len() - line.trim_start().len() > indent
+    };
+    let mut lines = text[start..].split_inclusive('\n');
+    let own = lines.next()?.len();
+    let rest: usize = lines.take_while(deeper).map(str::len).sum();
+    Some(splice(text, start, start + own + rest, ""))
+}
+
+fn get_mut<'a>(value: &'a mut Value, at: &[Step]) -> Option<&'a mut Value> {
+    at.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get_mut(key),
+        Step::Index(i) => value.get_mut(i),
+    })
 }
 
 /// A new first item of a YAML list that is there.

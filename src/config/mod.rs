@@ -5,6 +5,7 @@
 mod check;
 mod document;
 pub mod edit;
+pub mod edit_tracking;
 pub mod entries;
 mod env;
 mod exclude;
@@ -14,6 +15,7 @@ mod layers;
 mod meant;
 mod memory;
 mod narrow;
+mod patterns;
 mod position;
 mod retention;
 pub mod servers;
@@ -35,10 +37,11 @@ pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Origin, Setting};
 pub use meant::{Config, KnownProject, Llm, Root, Scoring, seconds};
 pub use memory::{Memory, RecallLimits};
+pub use patterns::FilePattern;
 pub use retention::claude_keeps_days;
 pub use sinks::{Database, DeliveryLimits, Graphiti, Protocol, Sink, SinkTo};
 pub use summarizing::Summarizing;
-pub use tracking::{FileTracking, Tracked};
+pub use tracking::{FileLimits, FileTracking, Tracked, TrackedProject};
 pub use wire::LlmShape;
 
 use crate::model::error::Error;
@@ -91,7 +94,6 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
         let document = checked(document, &TRACKING_SCHEMA, &TRACKING_MAJORS)?;
         mappings = known_mappings(&document, env)?;
         tracking = tracking::tracking(&document, env)?;
-        notes.extend(tracking_notes(&document));
         files.push(document.file.clone());
         layers.overlay(Source {
             document: Arc::new(document),
@@ -233,16 +235,4 @@ fn known_mappings(document: &Document, env: &Env) -> Result<Vec<Mapping>, Error>
         }
     }
     Ok(wire.project_mappings.into_values().collect())
-}
-
-fn tracking_notes(document: &Document) -> Vec<String> {
-    ["defaults", "projects"]
-        .into_iter()
-        .filter(|key| document.value.get(key).is_some())
-        .map(|key| {
-            let line = document.line(&position::path(key));
-            let file = document.file.display();
-            format!("{file}:{line}: `{key}` (file tracking): git operations are; files by themselves, {}", wire::NOT_YET)
-        })
-        .collect()
 }

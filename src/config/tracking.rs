@@ -4,23 +4,52 @@
 use super::document::Document;
 use super::env::Env;
 use super::exclude::glob;
+use super::patterns::{FilePattern, Ignored};
 use super::position::Step;
-use super::wire_tracking::{FileDefaults, FileProject, WireTracking};
+use super::wire_tracking::{FileDefaults, FileProject, Pattern, WireTracking};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
-use globset::{GlobSet, GlobSetBuilder};
+use std::path::{Path, PathBuf};
 
 /// What `tracking-config` says of files and repositories.
 #[derive(Clone, Debug)]
 pub struct FileTracking {
-    /// Projects that no entry names are tracked.
+    /// Git operations of projects that no entry names are tracked.
     enabled: bool,
-    projects: Vec<(String, bool, Tracked)>,
-    max_file_bytes: u64,
+    projects: Vec<TrackedProject>,
+    limits: FileLimits,
     /// Quiet time after a change before `watch` runs, in milliseconds.
     pub debounce_ms: u64,
     /// Between looks of `watch` where there are no file events, in milliseconds.
     pub polling_ms: u64,
+}
+
+/// What holds for the files of all projects.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FileLimits {
+    /// Longer files are named, not kept, where their pattern says nothing else.
+    pub max_file_bytes: u64,
+    /// Files that are stored in one transaction.
+    pub batch: usize,
+    /// Episodes of files that may wait for a sink.
+    pub queue_max: u64,
+    /// A file that could not be read is left alone for so long.
+    pub retry_ms: i64,
+    /// Links are followed, inside the project.
+    pub follows_links: bool,
+}
+
+/// One of `projects`.
+#[derive(Clone, Debug, Default)]
+pub struct TrackedProject {
+    /// `<hostname>__<hash>`, or whatever it is called.
+    pub name: String,
+    /// The project, as everywhere ([`project_root`]).
+    pub root: String,
+    /// It is tracked.
+    pub enabled: bool,
+    /// How.
+    pub tracked: Tracked,
 }
 
 /// How a project is tracked.
@@ -30,8 +59,9 @@ pub struct Tracked {
     pub group: Option<String>,
     /// Longer files are named, not kept.
     pub max_file_bytes: u64,
-    include: GlobSet,
-    exclude: GlobSet,
+    /// Whose content is kept; the first that names a file counts.
+    pub patterns: Vec<FilePattern>,
+    ignored: Ignored,
 }
 
 impl Default for FileTracking {
@@ -47,7 +77,7 @@ impl FileTracking {
         FileTracking {
             enabled: defaults.enabled,
             projects: Vec::new(),
-            max_file_bytes: bytes(defaults.max_file_size_mb),
+            limits: limits(defaults),
             debounce_ms: ms(defaults.debounce_seconds),
             polling_ms: ms(defaults.polling_interval_seconds),
         }
@@ -60,14 +90,12 @@ impl FileTracking {
             let below = root.strip_prefix(project);
             below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
         };
-        let around = self
-            .projects
-            .iter()
-            .filter(|(project, ..)| is_around(project));
-        match around.max_by_key(|(project, ..)| project.len()) {
-            Some((_, enabled, tracked)) => enabled.then(|| tracked.clone()),
+        let around = self.projects.iter();
+        let around = around.filter(|project| is_around(&project.root));
+        match around.max_by_key(|project| project.root.len()) {
+            Some(project) => project.enabled.then(|| project.tracked.clone()),
             None => self.enabled.then(|| Tracked {
-                max_file_bytes: self.max_file_bytes,
+                max_file_bytes: self.limits.max_file_bytes,
                 ..Tracked::default()
             }),
         }
@@ -75,14 +103,50 @@ impl FileTracking {
 
     /// Something may be tracked.
     pub fn is_on(&self) -> bool {
-        self.enabled || self.projects.iter().any(|(_, enabled, _)| *enabled)
+        self.enabled || self.projects.iter().any(|project| project.enabled)
+    }
+
+    /// As written, tracked or not, by name.
+    pub fn projects(&self) -> &[TrackedProject] {
+        &self.projects
+    }
+
+    /// What holds for all of them.
+    pub fn limits(&self) -> FileLimits {
+        self.limits
     }
 }
 
 impl Tracked {
-    /// The content of the file at this path, from the project's root, is kept: a pattern names it.
+    /// The pattern that names the file at this path, from the project's root; `None`: its content is not
+    /// kept.
+    pub fn pattern(&self, path: &Path) -> Option<&FilePattern> {
+        let is_left_out = self.ignored.has(path);
+        let mut patterns = self.patterns.iter().filter(|_| !is_left_out);
+        patterns.find(|pattern| pattern.names(path))
+    }
+
+    /// The content of the file at this path is kept.
     pub fn keeps(&self, path: &str) -> bool {
-        self.include.is_match(path) && !self.exclude.is_match(path)
+        self.pattern(Path::new(path)).is_some()
+    }
+
+    /// Something below this folder may be kept.
+    pub fn may_keep_below(&self, folder: &Path) -> bool {
+        !self.ignored.covers(folder) && self.patterns.iter().any(|p| p.may_name_below(folder))
+    }
+
+    /// The folders, or files, in which everything lies that is kept; none is in another.
+    pub fn starts(&self) -> Vec<PathBuf> {
+        let mut all: Vec<&Path> = self.patterns.iter().map(FilePattern::start).collect();
+        all.sort_unstable();
+        let mut starts: Vec<PathBuf> = Vec::new();
+        for start in all {
+            if !starts.iter().any(|around| start.starts_with(around)) {
+                starts.push(start.to_path_buf());
+            }
+        }
+        starts
     }
 }
 
@@ -91,44 +155,114 @@ pub(super) fn tracking(document: &Document, env: &Env) -> Result<FileTracking, E
     let wire: WireTracking = serde_json::from_value(document.value.clone())
         .map_err(|error| document.error(&[], &error.to_string()))?;
     let mut tracking = FileTracking::of_defaults(&wire.defaults);
-    for (name, project) in &wire.projects {
-        let at = |key: &str| ["projects", name, key].map(|key| Step::Key(key.into()));
-        let root = env.expand(&project.project_root);
-        let root = root.map_err(|error| document.error(&at("project_root"), &error.message))?;
-        let root = project_root(&root);
-        if !root.starts_with('/') && !root.contains(":/") {
-            return Err(document.error(&at("project_root"), "must be absolute"));
+    for (name, written) in &wire.projects {
+        let project = project(document, env, name, written, tracking.limits)?;
+        let twin = tracking
+            .projects
+            .iter()
+            .find(|other| other.root == project.root);
+        if let Some(twin) = twin {
+            let at = ["projects", name, "project_root"].map(|key| Step::Key(key.into()));
+            let what = format!("`{}` is that of `{}` too", project.root, twin.name);
+            return Err(document.error(&at, &what));
         }
-        let globs = globs(project);
-        let (include, exclude) = globs.map_err(|what| document.error(&at("patterns"), &what))?;
-        let tracked = Tracked {
-            group: project.group_id.clone(),
-            max_file_bytes: tracking.max_file_bytes,
-            include,
-            exclude,
-        };
-        tracking.projects.push((root, project.enabled, tracked));
+        tracking.projects.push(project);
     }
     Ok(tracking)
 }
 
-fn bytes(mb: f64) -> u64 {
-    (mb.max(0.0) * f64::from(1 << 20)) as u64
+fn limits(defaults: &FileDefaults) -> FileLimits {
+    let resilience = &defaults.resilience;
+    FileLimits {
+        max_file_bytes: bytes(defaults.max_file_size_mb),
+        batch: defaults.batch_size.max(1) as usize,
+        queue_max: resilience.max_queue_size.into(),
+        retry_ms: i64::from(resilience.retry_failed_after_seconds) * 1_000,
+        follows_links: defaults.follow_symlinks,
+    }
 }
 
-/// What the patterns include, and what they exclude.
-fn globs(project: &FileProject) -> Result<(GlobSet, GlobSet), String> {
-    let (mut include, mut exclude) = (GlobSetBuilder::new(), GlobSetBuilder::new());
-    let wrong = |pattern: &str, what: String| format!("`{pattern}` is no glob: {what}");
-    for pattern in &project.patterns {
-        include.add(glob(&pattern.include).map_err(|e| wrong(&pattern.include, e))?);
+fn project(
+    document: &Document,
+    env: &Env,
+    name: &str,
+    written: &FileProject,
+    limits: FileLimits,
+) -> Result<TrackedProject, Error> {
+    let at = |more: &[Step]| {
+        let mut at = vec![Step::Key("projects".into()), Step::Key(name.into())];
+        at.extend_from_slice(more);
+        at
+    };
+    let key = |key: &str| Step::Key(key.into());
+    let at_root = at(&[key("project_root")]);
+    let root = env.expand(&written.project_root);
+    let root = root.map_err(|error| document.error(&at_root, &error.message))?;
+    let root = project_root(&root);
+    if !root.starts_with('/') && !root.contains(":/") {
+        return Err(document.error(&at_root, "must be absolute"));
     }
-    let excluded = project.patterns.iter().flat_map(|pattern| &pattern.exclude);
-    for pattern in excluded.chain(&project.ignore_patterns) {
-        exclude.add(glob(pattern).map_err(|e| wrong(pattern, e))?);
+    let mut patterns = Vec::new();
+    for (nth, written) in written.patterns.iter().enumerate() {
+        let of = |step: &[Step]| at(&[&[key("patterns"), Step::Index(nth)], step].concat());
+        check(written, &|more, what| document.error(&of(more), what))?;
+        let pattern = FilePattern::new(written, limits.max_file_bytes);
+        patterns.push(pattern.map_err(|what| document.error(&of(&[]), &what))?);
     }
-    let built = |set: GlobSetBuilder| set.build().map_err(|error| error.to_string());
-    Ok((built(include)?, built(exclude)?))
+    let globs = &written.ignore_patterns;
+    if let Some((nth, what)) = broken(globs) {
+        let at = at(&[key("ignore_patterns"), Step::Index(nth)]);
+        return Err(document.error(&at, &what));
+    }
+    let ignored = Ignored::new(globs);
+    Ok(TrackedProject {
+        name: name.to_owned(),
+        root,
+        enabled: written.enabled,
+        tracked: Tracked {
+            group: written.group_id.clone(),
+            max_file_bytes: limits.max_file_bytes,
+            patterns,
+            ignored: ignored.map_err(|what| document.error(&at(&[]), &what))?,
+        },
+    })
+}
+
+/// What is wrong with a pattern, said at its place.
+fn check(written: &Pattern, error: &dyn Fn(&[Step], &str) -> Error) -> Result<(), Error> {
+    let include = Step::Key("include".into());
+    if let Some((_, what)) = broken(std::slice::from_ref(&written.include)) {
+        return Err(error(&[include], &what));
+    }
+    let leaves = |part: &str| part == "..";
+    if written.include.starts_with('/') || written.include.split('/').any(leaves) {
+        return Err(error(&[include], "must be below the project"));
+    }
+    if let Some((nth, what)) = broken(&written.exclude) {
+        return Err(error(
+            &[Step::Key("exclude".into()), Step::Index(nth)],
+            &what,
+        ));
+    }
+    Ok(())
+}
+
+/// The first that is no glob, and why.
+fn broken(patterns: &[String]) -> Option<(usize, String)> {
+    let why = |pattern: &String| match pattern.trim().is_empty() {
+        true => Some("is empty".to_owned()),
+        false => glob(pattern).err(),
+    };
+    let mut all = patterns.iter().enumerate();
+    all.find_map(|(nth, pattern)| {
+        let why = why(pattern)?;
+        Some((nth, format!("`{pattern}` is no glob: {why}")))
+    })
+}
+
+/// Of `max_file_size_mb`.
+pub(super) fn bytes(mb: f64) -> u64 {
+    (mb.max(0.0) * f64::from(1 << 20)) as u64
 }
 
 #[cfg(test)]
@@ -137,9 +271,12 @@ mod tests {
 
     #[test]
     fn the_innermost_entry_counts() {
-        let project = |root: &str, enabled| (root.to_owned(), enabled, Tracked::default());
+        let project = |root: &str, enabled| TrackedProject {
+            root: root.to_owned(),
+            enabled,
+            ..TrackedProject::default()
+        };
         let tracking = FileTracking {
-            enabled: false,
             projects: vec![project("/w", true), project("/w/secret", false)],
             ..FileTracking::default()
         };

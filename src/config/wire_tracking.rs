@@ -1,7 +1,7 @@
 //! `tracking-config.json` as it is written: the documents' file for file tracking (004), and their
 //! older shape for session tracking (001). Refuses to know what a value means.
 
-use super::wire::{NEVER, NOT_YET, SessionTracking};
+use super::wire::{NEVER, SessionTracking};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -67,10 +67,10 @@ pub struct FileDefaults {
     /// Quiet time after a change before `watch` runs.
     #[schemars(range(min = 0.1, max = 3600.0), extend("x-error" = "debounce_seconds must be between 0.1 and 3600"))]
     pub debounce_seconds: f64,
-    /// Larger files are named, not read.
+    /// Larger files are named, not read, where their pattern says nothing else.
+    #[schemars(range(min = 0), extend("x-error" = "must not be negative"))]
     pub max_file_size_mb: f64,
-    /// Files per episode batch.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Files that are stored at once, in one transaction.
     pub batch_size: u32,
     /// Operations are told from files by content, not by time (D50).
     #[schemars(extend("x-effect" = NEVER))]
@@ -78,11 +78,9 @@ pub struct FileDefaults {
     /// Seconds between looks of `watch` where there are no file events.
     #[schemars(range(min = 0.1, max = 3600.0), extend("x-error" = "polling_interval_seconds must be between 0.1 and 3600"))]
     pub polling_interval_seconds: f64,
-    /// Follow symbolic links.
-    #[schemars(extend("x-effect" = NOT_YET))]
+    /// Follow symbolic links that stay in the project.
     pub follow_symlinks: bool,
     /// What waits.
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub resilience: FileResilience,
 }
 
@@ -108,9 +106,10 @@ pub struct FileResilience {
     /// What waits lies in the store.
     #[schemars(extend("x-effect" = NEVER))]
     pub queue_cache_path: String,
-    /// Changes on their way at once.
+    /// Episodes of files that may wait for a sink. Further changes stay where they are, until there is
+    /// room.
     pub max_queue_size: u32,
-    /// Seconds before a failed one is tried again.
+    /// Seconds before a file that could not be read is tried again.
     pub retry_failed_after_seconds: u32,
 }
 
@@ -130,16 +129,16 @@ impl Default for FileResilience {
 pub struct FileProject {
     /// The project, absolute.
     pub project_root: String,
-    /// Track its git operations; false: not, whatever `defaults` say.
+    /// Track its files and its git operations; false: neither, whatever `defaults` say.
     #[serde(default)]
     pub enabled: bool,
     /// Group of its episodes. null: the machine's own.
     #[serde(default)]
     pub group_id: Option<String>,
-    /// Whose content is kept when git changes it.
+    /// Which of its files. The first pattern that names a file counts.
     #[serde(default)]
     pub patterns: Vec<Pattern>,
-    /// What never is.
+    /// Globs of what is left out of all patterns.
     #[serde(default)]
     pub ignore_patterns: Vec<String>,
 }
@@ -148,22 +147,19 @@ pub struct FileProject {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
-    /// A glob below the project.
+    /// A glob, from the project's root.
     pub include: String,
     /// Globs that are left out.
     #[serde(default)]
     pub exclude: Vec<String>,
     /// What a change does to the episode before it.
     #[serde(default)]
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub update_strategy: UpdateStrategy,
     /// Larger files are named, not read. null: as in `defaults`.
     #[serde(default)]
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub max_file_size_mb: Option<f64>,
-    /// What the episodes say they are.
+    /// What the episodes say they are. null: Auto-tracked from filesystem.
     #[serde(default)]
-    #[schemars(extend("x-effect" = NOT_YET))]
     pub source_description: Option<String>,
 }
 

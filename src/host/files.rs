@@ -168,14 +168,19 @@ fn describe(path: &Path, agent: Agent, meta: &Metadata) -> SourceFile {
         path: path.to_path_buf(),
         key: text.strip_suffix(".zst").unwrap_or(&text).to_owned(),
         agent,
-        stat: Stat {
-            size: meta.size(),
-            mtime_ns: nanoseconds(meta.mtime(), meta.mtime_nsec()),
-            ctime_ns: nanoseconds(meta.ctime(), meta.ctime_nsec()),
-            device: meta.dev(),
-            inode: meta.ino(),
-        },
+        stat: stat_of(meta),
         compressed,
+    }
+}
+
+/// As the store compares it.
+pub fn stat_of(meta: &Metadata) -> Stat {
+    Stat {
+        size: meta.size(),
+        mtime_ns: nanoseconds(meta.mtime(), meta.mtime_nsec()),
+        ctime_ns: nanoseconds(meta.ctime(), meta.ctime_nsec()),
+        device: meta.dev(),
+        inode: meta.ino(),
     }
 }
 

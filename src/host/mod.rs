@@ -1,6 +1,7 @@
 //! Floor 1: the machine, read-only. Files, git's own files, the host's name; and the one place
 //! where other programs are started.
 
+pub mod content;
 pub mod files;
 pub mod git;
 pub mod identity;
@@ -8,5 +9,6 @@ pub mod process;
 pub mod read;
 pub mod reflog;
 pub mod repository;
+pub mod tree;
 pub mod watch;
 pub mod worktree;

@@ -229,6 +229,23 @@ impl Repository {
         ))
     }
 
+    /// The object that a commit has at a path; `None`: it has none there, or can't be read.
+    pub fn entry(&self, commit: &str, path: &str) -> Option<String> {
+        let tree = self.git.find_commit(id(commit)?).ok()?.tree().ok()?;
+        let entry = tree.lookup_entry_by_path(path).ok()??;
+        Some(hex(entry.object_id()))
+    }
+
+    /// Two commits have other contents at a path.
+    pub fn differs(&self, old: &str, new: &str, path: &str) -> bool {
+        old != new && self.entry(old, path) != self.entry(new, path)
+    }
+
+    /// An object's bytes; `None`: it is gone.
+    pub fn size(&self, object: &str) -> Option<u64> {
+        Some(self.git.find_header(id(object)?).ok()?.size())
+    }
+
     /// A file's content; `None`: it is gone, longer than this, or binary.
     pub fn file(&self, blob: &str, bytes_max: u64) -> Option<String> {
         String::from_utf8(self.text(id(blob)?, bytes_max)?).ok()

@@ -174,6 +174,7 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
         not_sources: excluded.unwrap_or_else(|| vec![MAINTENANCE]),
         not_operations: operations.transpose()?.unwrap_or_else(|| MOVES.to_vec()),
         project: here.project.clone(),
+        only_valid: true,
         ..Query::default()
     };
     let scope = here.open_scope(&[])?;

@@ -153,8 +153,9 @@ fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
 }
 
 /// What no session of the project said: memories are asked for by their groups, and what git tells
-/// holds words of whoever wrote the commits.
-const NOT_SAID: [EpisodeSource; 5] = [
+/// and files hold is the words of whoever wrote them.
+const NOT_SAID: [EpisodeSource; 6] = [
+    EpisodeSource::FilesystemWatch,
     EpisodeSource::Text,
     EpisodeSource::Message,
     EpisodeSource::GitMetadata,

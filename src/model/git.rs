@@ -206,6 +206,18 @@ pub enum FileOperation {
 }
 
 impl FileOperation {
+    /// The inverse of [`FileOperation::as_str`].
+    pub fn parse(word: &str) -> Option<FileOperation> {
+        let all = [
+            FileOperation::Create,
+            FileOperation::Update,
+            FileOperation::Delete,
+            FileOperation::Rename,
+            FileOperation::Move,
+        ];
+        all.into_iter().find(|operation| operation.as_str() == word)
+    }
+
     /// The word of `metadata.operation`.
     pub fn as_str(self) -> &'static str {
         match self {

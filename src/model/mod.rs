@@ -17,6 +17,7 @@ pub mod episode;
 pub mod error;
 pub mod exchange;
 pub mod extraction;
+pub mod file;
 pub mod finding;
 pub mod fold;
 pub mod frontmatter;

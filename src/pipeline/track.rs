@@ -1,11 +1,17 @@
-//! The step `track`: what was done to the repositories of the projects that sessions name becomes
-//! episodes, with the words before it. Without news it looks with `stat` and opens no file of a
+//! The step `track`: what happened to the files of tracked projects, and what was done to the
+//! repositories of those that sessions name, becomes episodes, with the words before it. Without news it looks with `stat` and opens no file of a
 //! repository. Knows the order of things; refuses to know git's formats (`host`), messages (`track`)
 //! and rows (`store`).
 
+mod doing;
+mod files;
 mod spoken;
+pub mod standing;
+mod telling;
 
-use crate::config::{FileTracking, Tracked};
+pub use files::FilesDone;
+
+use crate::config::{Excluded, FileTracking, Tracked};
 use crate::host::git;
 use crate::host::reflog::{self, WorkTree};
 use crate::host::repository::Repository;
@@ -19,6 +25,7 @@ use crate::track::episodes::{bulk_update, context, metadata, quoted};
 use crate::track::operations::{self, Start};
 use crate::track::why::{reset_mode, why};
 use anyhow::Result;
+use files::Place;
 use spoken::Heard;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -32,13 +39,41 @@ pub struct Orders<'a> {
     /// Which projects.
     pub tracking: &'a FileTracking,
     /// Why a project may not be looked at; `None`: it may.
-    pub refuses: &'a dyn Fn(&str) -> Option<String>,
+    pub refuses: &'a (dyn Fn(&str) -> Option<String> + Sync),
     /// Operations before it are left alone; `None`: all are told.
     pub since: Option<Time>,
     /// The group of the episodes, where the project has none of its own.
     pub group: &'a str,
     /// Masks every word.
     pub redactor: &'a Redactor,
+    /// Only the project at this root; `None`: all.
+    pub only: Option<&'a str>,
+    /// Files whose `stat` is as it was are read too.
+    pub force: bool,
+    /// Threads.
+    pub jobs: usize,
+    /// Folders that are never looked into.
+    pub excluded: &'a Excluded,
+    /// Our own folder, which isn't either.
+    pub own: &'a Path,
+    /// Numbers of the sinks that episodes of files wait for.
+    pub sinks: &'a [i64],
+}
+
+impl<'a> Orders<'a> {
+    fn place(&self) -> Place<'a> {
+        Place {
+            tracking: self.tracking,
+            excluded: self.excluded,
+            own: self.own,
+            jobs: self.jobs,
+        }
+    }
+
+    /// The project at this root is meant.
+    fn includes(&self, root: &str) -> bool {
+        self.only.is_none_or(|only| only == root)
+    }
 }
 
 /// What the step did.
@@ -54,6 +89,8 @@ pub struct Done {
     pub stored: Stored,
     /// Repositories that can't be read, with why. Never content.
     pub problems: Vec<(String, String)>,
+    /// What happened to files.
+    pub files: FilesDone,
 }
 
 /// Operations of one work tree that one run tells; the others wait for the next run.
@@ -62,16 +99,19 @@ const OPERATIONS_MAX: usize = 500;
 /// Files of one operation that get an episode of their own.
 const BULK_MAX: usize = 200;
 
-/// Tells what is new in every tracked repository.
+/// Tells what is new in every tracked project: the one way in, for a run, `track sync` and whoever
+/// watches. Files are looked at before git is asked and told after it, so that no operation between the
+/// two makes a person's edit of what git wrote.
 ///
 /// # Errors
-/// When the store fails. A repository that can't be read is a problem of the report.
+/// When the store fails. What can't be read is a problem of the report.
 pub fn track(store: &mut Store, orders: &Orders<'_>) -> Result<Done> {
     let mut done = Done::default();
     tell_again(store, orders)?;
     if !orders.tracking.is_on() {
         return Ok(done);
     }
+    let looks = files::look(store, orders, &mut done.files)?;
     for (project, tracked) in repositories(store, orders)? {
         for tree in reflog::work_trees(Path::new(&project.path)) {
             done.trees += 1;
@@ -84,6 +124,7 @@ pub fn track(store: &mut Store, orders: &Orders<'_>) -> Result<Done> {
             look.look(store, &mut done)?;
         }
     }
+    files::tell(store, orders, looks, &mut done.files)?;
     Ok(done)
 }
 
@@ -103,12 +144,16 @@ fn tell_again(store: &mut Store, orders: &Orders<'_>) -> Result<()> {
 /// The repositories that sessions name, by root, that may be looked at.
 fn repositories(store: &Store, orders: &Orders<'_>) -> Result<Vec<(Project, Tracked)>> {
     let mut all = BTreeMap::new();
-    for (_, project) in store.projects("")? {
+    let named = store.projects("")?.into_iter().map(|(_, path)| path);
+    let tracked = orders.tracking.projects().iter();
+    let tracked = tracked.filter(|project| project.enabled);
+    for project in named.chain(tracked.map(|project| project.root.clone())) {
         let Some(root) = git::repository(Path::new(&project)) else {
             continue;
         };
         let root = project_root(&root.to_string_lossy());
-        if all.contains_key(&root) || (orders.refuses)(&root).is_some() {
+        let is_meant = orders.includes(&root) || orders.includes(&project);
+        if !is_meant || all.contains_key(&root) || (orders.refuses)(&root).is_some() {
             continue;
         }
         let Some(tracked) = orders.tracking.of(&root) else {

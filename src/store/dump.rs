@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 27] = [
+static TABLES: [Shown; 31] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -281,6 +281,30 @@ static TABLES: [Shown; 27] = [
         columns: &["episode=hex(episode)", "operation=hex(operation)", "quotes"],
         rows: None,
         order: "episode",
+    },
+    Shown {
+        table: "tracked_project",
+        columns: &["root", "paused_at", "-n", "-changed_at", "-told_to"],
+        rows: None,
+        order: "root",
+    },
+    Shown {
+        table: "tracked_file",
+        columns: &["path=CAST(path AS TEXT)", "size", "sha256", "blob", "episode=hex(episode)", "operation", "-project", "-print", "-mtime_ns", "-inode"],
+        rows: None,
+        order: "project, path",
+    },
+    Shown {
+        table: "tracked_episode",
+        columns: &["episode=hex(episode)", "path=CAST(path AS TEXT)", "operation", "at", "invalid_at", "tally=facts", "-n", "-project"],
+        rows: None,
+        order: "episode",
+    },
+    Shown {
+        table: "tracked_failure",
+        columns: &["path=CAST(path AS TEXT)", "reason", "-project", "-print", "-at"],
+        rows: None,
+        order: "project, path",
     },
     Shown {
         table: "git_tree",

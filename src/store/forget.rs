@@ -15,6 +15,7 @@ use super::records;
 use super::redact::rewrite;
 use super::sessions::{refresh, scrub_summaries};
 use super::summaries::remove_summary;
+use super::tracked::forget_files;
 use super::write::remove;
 use super::{Result, Store};
 use crate::model::carry::{Carry, ChunkCarry, FilterCarry};
@@ -279,6 +280,8 @@ fn forget_before(
     )?;
     forgotten.memories += forget_memories(tx, MEMORIES_BEFORE, &[&namespace, &before.0])?;
     forget_deeds_before(tx, namespace, before)?;
+    let old = "substr(s.namespace, 1, length(?1)) = ?1 AND t.at < ?2";
+    forget_files(tx, old, &[&namespace, &before.0])?;
     let sessions: Vec<i64> = tx
         .prepare(
             "SELECT n FROM session WHERE substr(namespace, 1, length(?1)) = ?1

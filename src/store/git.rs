@@ -118,6 +118,11 @@ impl Store {
             .map_err(failed("reading git operations"))
     }
 
+    /// Operations with a higher number, the latest first.
+    pub fn deeds_after(&self, n: i64) -> Result<Vec<GitRow>> {
+        git_rows(&self.db, "o.n > ?1", &[&n]).map_err(failed("reading git operations"))
+    }
+
     /// Operations whose summary is to be written again.
     pub fn untold_deeds(&self) -> Result<Vec<GitRow>> {
         git_rows(&self.db, "o.untold = 1", &[]).map_err(failed("reading git operations"))

@@ -46,6 +46,7 @@ mod summaries;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod tracked;
 pub mod words;
 mod workspaces;
 mod write;
@@ -74,6 +75,7 @@ pub use stats::{Stats, StatsRow};
 pub use status::{RejectRow, Status, UnknownRow, VersionRow};
 pub use summaries::{Page, Resting, Unsummarised};
 pub use telling::{Spent, Telling, Untold};
+pub use tracked::{FileFailure, FileUnit, Supersede, TrackedRow};
 pub use workspaces::SessionKey;
 
 use crate::model::error::Error;

@@ -29,7 +29,8 @@ const TEXTS: [(&str, &str); 8] = [
 ];
 
 /// Columns of packed JSON.
-const VALUES: [(&str, &str); 7] = [
+const VALUES: [(&str, &str); 8] = [
+    ("tracked_episode", "facts"),
     ("git_operation", "deed"),
     ("session", "facts"),
     ("outline", "findings"),

@@ -66,6 +66,8 @@ pub struct Query {
     pub operations: Vec<Operation>,
     /// Nothing that tells of these.
     pub not_operations: Vec<Operation>,
+    /// Nothing that is not so any more: the content of a file that has another one, or is gone.
+    pub only_valid: bool,
     /// Used this tool; any case, `*` stands for anything.
     pub tool: Option<String>,
     /// Names a path like this: a glob (`*`, `?`, `[…]`; `*` crosses `/`) for the path or an end of
@@ -280,6 +282,13 @@ fn filters(query: &Query, all: &mut Conditions) {
         all.add("e.source <> {}", source.as_str());
     }
     operations(query, all);
+    if query.only_valid {
+        all.add_plain(
+            "NOT EXISTS (SELECT 1 FROM tracked_episode t
+                 WHERE t.episode = e.id AND t.invalid_at IS NOT NULL)"
+                .to_owned(),
+        );
+    }
     if let Some(tool) = &query.tool {
         all.add(
             "EXISTS (SELECT 1 FROM episode_tool t JOIN name ON name.n = t.tool
@@ -304,16 +313,30 @@ fn filters(query: &Query, all: &mut Conditions) {
     }
 }
 
-/// What an episode tells of is known by its source alone: files' operations are not stored.
+/// What an episode tells of: git's operations by its source, files' by what is noted of them.
 fn operations(query: &Query, all: &mut Conditions) {
-    let source = |operation: &Operation| operation.source().map(EpisodeSource::as_str);
     if !query.operations.is_empty() {
-        let known = query.operations.iter().filter_map(source);
-        let any: Vec<String> = known.map(|source| all.hole(source)).collect();
-        all.add_plain(format!("e.source IN ({})", any.join(", ")));
+        let any: Vec<String> = query
+            .operations
+            .iter()
+            .map(|o| operation(*o, all))
+            .collect();
+        all.add_plain(format!("({})", any.join(" OR ")));
     }
-    for source in query.not_operations.iter().filter_map(source) {
-        all.add("e.source <> {}", source);
+    for not in &query.not_operations {
+        let is_one = operation(*not, all);
+        all.add_plain(format!("NOT {is_one}"));
+    }
+}
+
+fn operation(operation: Operation, all: &mut Conditions) -> String {
+    match operation.source() {
+        Some(source) => format!("e.source = {}", all.hole(source.as_str())),
+        None => format!(
+            "EXISTS (SELECT 1 FROM tracked_episode t
+                 WHERE t.episode = e.id AND t.operation = {})",
+            all.hole(operation.as_str())
+        ),
     }
 }
 

@@ -5,11 +5,13 @@ use crate::insight::page::HEADING;
 use crate::model::delivery::Parcel;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
+use crate::model::file::FileFacts;
 use crate::model::frontmatter::{
     Header, VERSION, heading, render, source_description, summary_name,
 };
 use crate::model::memory::block;
 use crate::model::scope::MemoryScope;
+use crate::model::time::Time;
 use crate::store::{Found, MemoryRow, Store};
 use std::path::Path;
 use uuid::Uuid;
@@ -35,8 +37,44 @@ pub(super) fn parcel(
             let batch = store.operation_of(found.episode.id)?;
             of_a_repository(found, batch, attempts, orders)
         }
+        EpisodeSource::FilesystemWatch => match store.file_facts(found.episode.id)? {
+            Some(facts) => of_a_file(found, &facts, attempts, orders),
+            None => of_a_log(found, attempts, orders),
+        },
         _ => of_a_log(found, attempts, orders),
     })
+}
+
+/// A file's change: its text under what is known of it (004-030..037).
+fn of_a_file(mut found: Found, facts: &FileFacts, attempts: u32, orders: &Orders<'_>) -> Parcel {
+    let what = facts.source_description.clone();
+    let what = what.unwrap_or_else(|| "Auto-tracked from filesystem".to_owned());
+    found.episode.text = format!("{}\n{}", facts_header(facts), found.episode.text);
+    let name = found.episode.title.clone();
+    bare(found, name, what, attempts, orders)
+}
+
+/// As YAML, each value as JSON, which YAML reads.
+fn facts_header(facts: &FileFacts) -> String {
+    let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
+    let time = |at: Option<Time>| at.map(|at| at.rfc3339());
+    let id = |id: Option<Uuid>| id.map(|id| id.to_string());
+    let lines = [
+        ("origin_path", Some(text(&facts.origin_path))),
+        ("operation", facts.operation.map(|o| o.as_str().to_owned())),
+        ("file_size", facts.file_size.map(|size| size.to_string())),
+        ("modified_time", time(facts.modified_time)),
+        ("content_hash", facts.content_hash.clone()),
+        ("previous_path", facts.previous_path.as_deref().map(text)),
+        ("deleted_at", time(facts.deleted_at)),
+        ("previous_episode_uuid", id(facts.previous_episode_uuid)),
+        ("invalid_at", time(facts.invalid_at)),
+    ];
+    let lines = lines.into_iter();
+    let told: String = lines
+        .filter_map(|(key, value)| Some(format!("{key}: {}\n", value?)))
+        .collect();
+    format!("---\n{told}---\n")
 }
 
 /// What was done to a repository: named as the documents name it (004-012, 004-015, 004-018).

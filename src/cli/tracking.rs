@@ -1,0 +1,436 @@
+//! `track`: which files of which projects are remembered. Knows how people say it and how it is shown;
+//! refuses to know how a change is found (`pipeline::track`) and how settings are written
+//! (`config::edit_tracking`).
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::human::{self, ago, plural, table};
+use super::setup::Orders;
+use super::{places, track};
+use crate::config::edit::Edited;
+use crate::config::edit_tracking::{NewPattern, NewProject, add, drop_project};
+use crate::config::{FileTracking, TrackedProject, gate};
+use crate::memory::screen::screen;
+use crate::model::error::Error;
+use crate::model::file::Strategy;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::lock::Lock;
+use crate::pipeline::track::standing::{self, FileStanding, FileState, ProjectStanding};
+use crate::store::{Access, Store};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Remember the files of projects: what came, changed, moved and went
+///
+/// Each run looks at the files that a project's patterns name; the step is called `track`. Nothing is
+/// written into the project: patterns stand in ~/.graphiti/tracking-config.json. A file's text is kept
+/// with secrets masked; what is binary or large is named only.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Action {
+    Add(AddArgs),
+    List(ListArgs),
+    Status(OneArgs),
+    Sync(SyncArgs),
+    Pause(OneArgs),
+    Resume(OneArgs),
+    Remove(RemoveArgs),
+}
+
+/// Track files of a project: adds a pattern for each --include
+#[derive(clap::Args, Debug)]
+struct AddArgs {
+    /// The project's folder
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Files, as a glob from the project's folder: 'src/**/*.py'
+    #[arg(long, value_name = "GLOB", required = true)]
+    include: Vec<String>,
+    /// Files that are left out of them
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// What a change does to the episode before it: replace, version, archive
+    #[arg(long, value_name = "NAME", default_value = "replace", value_parser = strategy)]
+    strategy: Strategy,
+    /// Larger files are named only [default: 5]
+    #[arg(long, value_name = "MB")]
+    max_size_mb: Option<f64>,
+    /// What the episodes say they are [default: Auto-tracked from filesystem]
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// The group that the episodes are delivered to [default: the machine's]
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+}
+
+/// List the tracked files of a project, and how they stand
+#[derive(clap::Args, Debug)]
+struct ListArgs {
+    /// The project's folder [default: the present one's]
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+    /// Only what a sync would tell
+    #[arg(long)]
+    pending: bool,
+}
+
+/// A project.
+#[derive(clap::Args, Debug)]
+struct OneArgs {
+    /// The project's folder [default: all projects]
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+}
+
+/// Look at the files now, as the step `track` of a run does
+#[derive(clap::Args, Debug)]
+struct SyncArgs {
+    /// The project's folder [default: all projects]
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+    /// Read all files, also those that look as they did
+    #[arg(long)]
+    force: bool,
+}
+
+/// Stop tracking a project and take its patterns out of the configuration
+#[derive(clap::Args, Debug)]
+struct RemoveArgs {
+    /// The project's folder
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Remove what was kept of its files too, here and from the sinks
+    #[arg(long)]
+    forget: bool,
+}
+
+fn strategy(word: &str) -> Result<Strategy, String> {
+    Strategy::parse(word).ok_or_else(|| "write replace, version or archive".into())
+}
+
+/// Does it.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    match &args.action {
+        Action::Add(args) => run_add(args, ctx),
+        Action::List(args) => run_list(args, ctx),
+        Action::Status(args) => run_status(args, ctx),
+        Action::Sync(args) => run_sync(args, ctx),
+        Action::Pause(args) => pause(args, true, ctx),
+        Action::Resume(args) => pause(args, false, ctx),
+        Action::Remove(args) => run_remove(args, ctx),
+    }
+}
+
+fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
+    let root = places::present(Some(&args.path), ctx);
+    if !Path::new(&root).is_dir() {
+        return Err(Error::usage(format!("{root} is no folder")).into());
+    }
+    ctx.settings()?;
+    let pattern = |include: &String| NewPattern {
+        include: include.clone(),
+        exclude: args.exclude.clone(),
+        strategy: args.strategy,
+        max_file_size_mb: args.max_size_mb,
+        description: args.description.clone(),
+    };
+    let patterns: Vec<NewPattern> = args.include.iter().map(pattern).collect();
+    let new = NewProject {
+        root: &root,
+        host: &ctx.host,
+        patterns: &patterns,
+        group: args.group.as_deref(),
+    };
+    let file = ctx.home.tracking_config();
+    let edited = add(&file, &ctx.env, &new)?;
+    let loaded = ctx.settings()?;
+    let project = one(&loaded.tracking, &root)?;
+    let files = standing::files(None, project, &loaded, ctx.cores)?;
+    let count = files.len() as u64;
+    if ctx.out.json {
+        let body = json!({
+            "project": root, "name": project.name, "file": file, "files": count,
+            "changed": edited != Edited::Same,
+        });
+        ctx.out.document("track_add", body)?;
+        return Ok(Exit::Done);
+    }
+    let what = match edited {
+        Edited::Same => "is tracked so already",
+        Edited::Created | Edited::Changed => "is tracked",
+    };
+    ctx.out.line(format!(
+        "{root} {what}: {}, in {}",
+        plural(count, "file"),
+        file.display()
+    ))?;
+    ctx.out.note("hint: sessionmill track sync")?;
+    Ok(Exit::Done)
+}
+
+/// The entry for a root.
+fn one<'a>(tracking: &'a FileTracking, root: &str) -> Result<&'a TrackedProject, Error> {
+    let mut projects = tracking.projects().iter();
+    let found = projects.find(|project| project.root == root);
+    found.ok_or_else(|| {
+        Error::usage(format!("{root} is not tracked"))
+            .hinted("sessionmill track add PATH --include 'src/**/*.py'")
+    })
+}
+
+fn meant(path: Option<&Path>, tracking: &FileTracking, ctx: &Ctx) -> Result<Option<String>, Error> {
+    let Some(path) = path else { return Ok(None) };
+    let root = places::present(Some(path), ctx);
+    one(tracking, &root)?;
+    Ok(Some(root))
+}
+
+/// The store, where there is one.
+fn reader(ctx: &Ctx) -> Result<Option<Store>> {
+    match ctx.home.store().exists() {
+        true => Ok(Some(ctx.reader()?)),
+        false => Ok(None),
+    }
+}
+
+fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let root = places::present(args.path.as_deref(), ctx);
+    let project = one(&loaded.tracking, &root)?;
+    let store = reader(ctx)?;
+    let mut files = standing::files(store.as_ref(), project, &loaded, ctx.cores)?;
+    if args.pending {
+        files.retain(|file| file.state != FileState::Told);
+    }
+    if ctx.out.json {
+        let files: Vec<Value> = files.iter().map(file_document).collect();
+        let body = json!({"project": root, "name": project.name, "files": files});
+        ctx.out.document("track_list", body)?;
+        return Ok(Exit::Done);
+    }
+    if files.is_empty() {
+        let what = if args.pending {
+            "nothing waits"
+        } else {
+            "no file is named by a pattern"
+        };
+        ctx.out.line(what)?;
+        return Ok(Exit::Done);
+    }
+    let rows = files.iter().map(|file| {
+        vec![
+            file.state.as_str().to_owned(),
+            human::bytes(file.size),
+            human::time(Some(file.modified), ctx.zone),
+            file.path.clone(),
+        ]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    ctx.out.text(table(&rows, &[1]))?;
+    Ok(Exit::Done)
+}
+
+fn file_document(file: &FileStanding) -> Value {
+    json!({
+        "path": file.path,
+        "state": file.state.as_str(),
+        "file_size": file.size,
+        "modified_time": file.modified.rfc3339_millis(),
+        "content_hash": file.content_hash,
+        "episode": file.episode.map(|id| id.to_string()),
+        "operation": file.operation.map(|operation| operation.as_str()),
+    })
+}
+
+fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let only = meant(args.path.as_deref(), &loaded.tracking, ctx)?;
+    let store = reader(ctx)?;
+    let all = standing::projects(store.as_ref(), &loaded.tracking, only.as_deref())?;
+    let mut documents = Vec::new();
+    for standing in &all {
+        let files = standing::files(store.as_ref(), standing.project, &loaded, ctx.cores)?;
+        let pending = standing::pending(&files);
+        match ctx.out.json {
+            true => documents.push(project_document(standing, pending)),
+            false => tell_project(standing, pending, ctx)?,
+        }
+    }
+    if ctx.out.json {
+        ctx.out
+            .document("track_status", json!({"projects": documents}))?;
+    } else if all.is_empty() {
+        ctx.out.line("no project is tracked")?;
+        ctx.out
+            .note("hint: sessionmill track add PATH --include 'src/**/*.py'")?;
+    }
+    Ok(Exit::Done)
+}
+
+fn state(standing: &ProjectStanding<'_>) -> &'static str {
+    match (standing.project.enabled, standing.paused_at) {
+        (false, _) => "off",
+        (true, Some(_)) => "paused",
+        (true, None) => "on",
+    }
+}
+
+fn project_document(standing: &ProjectStanding<'_>, pending: u64) -> Value {
+    let patterns = standing.project.tracked.patterns.iter().map(
+        |pattern| json!({"include": pattern.written, "update_strategy": pattern.strategy.as_str()}),
+    );
+    let unread = standing.unread.iter();
+    let unread = unread.map(|(path, reason)| json!({"path": path, "reason": reason}));
+    json!({
+        "project": standing.project.root,
+        "name": standing.project.name,
+        "enabled": standing.project.enabled,
+        "state": state(standing),
+        "paused_at": standing.paused_at.map(|at| at.rfc3339_millis()),
+        "files_watched": standing.files,
+        "pending_updates": pending,
+        "last_sync": standing.changed_at.map(|at| at.rfc3339_millis()),
+        "patterns": patterns.collect::<Vec<_>>(),
+        "unread": unread.collect::<Vec<_>>(),
+    })
+}
+
+fn tell_project(standing: &ProjectStanding<'_>, pending: u64, ctx: &mut Ctx) -> Result<()> {
+    let last = standing
+        .changed_at
+        .map_or("never".to_owned(), |at| ago(at, ctx.now));
+    ctx.out.line(format!(
+        "{}: {}, {}, {pending} to be told, last news {last}",
+        standing.project.root,
+        state(standing),
+        plural(standing.files, "file"),
+    ))?;
+    for pattern in &standing.project.tracked.patterns {
+        let strategy = pattern.strategy.as_str();
+        ctx.out
+            .line(format!("  {} ({strategy})", pattern.written))?;
+    }
+    for (path, why) in &standing.unread {
+        ctx.out.line(format!("  can't be read: {path}: {why}"))?;
+    }
+    Ok(())
+}
+
+fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let only = meant(args.path.as_deref(), &loaded.tracking, ctx)?;
+    let gate = gate(&loaded.config);
+    if !gate.enabled {
+        let error = Error::usage(format!("nothing is read: {}", gate.reason));
+        return Err(error.hinted("sessionmill enable").into());
+    }
+    let pipeline = ctx.pipeline("nightly")?;
+    let orders = Orders::new(&pipeline, ctx);
+    let env = ctx.env.clone();
+    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
+    ctx.make_home()?;
+    let _lock = Lock::take(&ctx.home.lock())?;
+    let screen = screen(&loaded.config, &ctx.home)?;
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    let wish = track::Wish {
+        only: only.as_deref(),
+        force: args.force,
+    };
+    let done = track::run(
+        &loaded,
+        &admission,
+        &orders,
+        &screen.redactor,
+        &wish,
+        &mut store,
+    )?;
+    store.finish()?;
+    if ctx.out.json {
+        let mut body = track::files(&done.files);
+        body["git_operations"] = done.operations.into();
+        body["git_problems"] = track::problems(&done);
+        ctx.out.document("track_sync", body)?;
+    } else {
+        for warning in track::warnings(&done) {
+            ctx.out.warn(warning)?;
+        }
+        let seen = plural(done.files.seen, "file");
+        let told = track::line(&done).unwrap_or_else(|| "nothing new".to_owned());
+        ctx.out.line(format!("{told}, of {seen}"))?;
+    }
+    Ok(match track::is_whole(&done) {
+        true => Exit::Done,
+        false => Exit::Partial,
+    })
+}
+
+fn pause(args: &OneArgs, pauses: bool, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let only = meant(args.path.as_deref(), &loaded.tracking, ctx)?;
+    ctx.make_home()?;
+    let _lock = Lock::take(&ctx.home.lock())?;
+    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+    let mut changed = Vec::new();
+    let projects = loaded.tracking.projects().iter();
+    for project in projects.filter(|p| only.as_ref().is_none_or(|only| *only == p.root)) {
+        if store.pause_project(&project.root, pauses.then_some(ctx.now))? {
+            changed.push(project.root.clone());
+        }
+    }
+    store.finish()?;
+    let (kind, word) = match pauses {
+        true => ("track_pause", "paused"),
+        false => ("track_resume", "goes on"),
+    };
+    if ctx.out.json {
+        ctx.out.document(kind, json!({"projects": changed}))?;
+        return Ok(Exit::Done);
+    }
+    if changed.is_empty() {
+        ctx.out.line("nothing to change")?;
+    }
+    for root in &changed {
+        ctx.out.line(format!("{root}: {word}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn run_remove(args: &RemoveArgs, ctx: &mut Ctx) -> Result<Exit> {
+    let loaded = ctx.settings()?;
+    let root = places::present(Some(&args.path), ctx);
+    let known = one(&loaded.tracking, &root).ok();
+    if known.is_none() && !args.forget {
+        one(&loaded.tracking, &root)?;
+    }
+    if let Some(project) = known {
+        drop_project(&ctx.home.tracking_config(), &project.name)?;
+    }
+    let mut forgotten = 0;
+    if ctx.home.store().exists() {
+        let _lock = Lock::take(&ctx.home.lock())?;
+        let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
+        forgotten = store.remove_tracked(&root, args.forget)?;
+        store.finish()?;
+    }
+    if ctx.out.json {
+        let body = json!({"project": root, "episodes_forgotten": forgotten});
+        ctx.out.document("track_remove", body)?;
+        return Ok(Exit::Done);
+    }
+    ctx.out.line(format!("{root} is not tracked any more"))?;
+    match args.forget {
+        true => ctx
+            .out
+            .line(format!("{} forgotten", plural(forgotten, "episode")))?,
+        false => ctx
+            .out
+            .note("what was kept stays: sessionmill track remove PATH --forget")?,
+    }
+    Ok(Exit::Done)
+}
