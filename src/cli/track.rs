@@ -3,25 +3,16 @@
 use super::human::plural;
 use super::setup::{self, Orders};
 use crate::config::Loaded;
-use crate::model::namespace::global_group;
 use crate::pipeline::admission::Admission;
-use crate::pipeline::track::{self, track};
+pub use crate::pipeline::track::look::Wish;
+use crate::pipeline::track::look::{Moment, look};
 pub use crate::pipeline::track::{Done, FilesDone};
 use crate::rules::secrets::Redactor;
 use crate::store::Store;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// What a person wants of the step.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wish<'a> {
-    /// Only the project at this root.
-    pub only: Option<&'a str>,
-    /// Files whose `stat` is as it was are read too.
-    pub force: bool,
-}
-
-/// Runs the step. What sessions may not be read of, files and repositories may not either.
+/// Does the step as the command line says.
 pub fn run(
     loaded: &Loaded,
     admission: &Admission<'_>,
@@ -30,32 +21,16 @@ pub fn run(
     wish: &Wish<'_>,
     store: &mut Store,
 ) -> Result<Done> {
-    let group = match &loaded.config.group_id {
-        Some(group) => group.clone(),
-        None => store
-            .last_group()?
-            .unwrap_or_else(|| global_group(&orders.host)),
-    };
-    let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
-    let orders = track::Orders {
+    let moment = Moment {
         now: orders.now,
         host: &orders.host,
-        tracking: &loaded.tracking,
-        refuses: &refuses,
         since: setup::since(&loaded.config, orders),
-        group: &group,
-        redactor,
-        only: wish.only,
-        force: wish.force,
         jobs: orders.jobs,
-        excluded: &loaded.config.excluded,
-        own: &loaded.home.dir,
-        sinks: &sinks(loaded, store)?,
     };
-    track(store, &orders)
+    look(loaded, admission, &moment, redactor, wish, store)
 }
 
-/// Runs the step as a run does, over everything.
+/// As a run does it, over everything.
 pub fn run_all(
     loaded: &Loaded,
     admission: &Admission<'_>,
@@ -64,20 +39,6 @@ pub fn run_all(
     store: &mut Store,
 ) -> Result<Done> {
     run(loaded, admission, orders, redactor, &Wish::default(), store)
-}
-
-/// The sinks that episodes wait for, where they were met before.
-fn sinks(loaded: &Loaded, store: &Store) -> Result<Vec<i64>> {
-    let mut known = Vec::new();
-    let sinks = loaded.config.sinks.iter();
-    for sink in sinks.filter(|_| loaded.config.store_in_graph) {
-        known.extend(
-            store
-                .known_sink(&sink.name, &sink.to.address())?
-                .map(|row| row.n),
-        );
-    }
-    Ok(known)
 }
 
 /// What was new; `None` where nothing was.

@@ -98,6 +98,16 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
     Ok(edited)
 }
 
+/// Switches a project's entry on or off, for good.
+///
+/// # Errors
+/// As [`super::edit::set_enabled`].
+pub fn switch(file: &Path, name: &str, on: bool) -> Result<Edited, Error> {
+    edit_as(&TRACKING, file, |_| {
+        (at(&[name, "enabled"]), Value::Bool(on))
+    })
+}
+
 /// Takes a project's entry out; `false`: there is none.
 ///
 /// # Errors

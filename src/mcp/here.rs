@@ -9,7 +9,7 @@ use crate::memory::line::{self, Meant};
 use crate::memory::provenance::of_project;
 use crate::memory::scope::{self, Scope, Wish};
 use crate::memory::trusted::trusted;
-use crate::model::error::Error;
+use crate::model::error::{Error, ErrorKind};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
 use crate::store::{Access, Store};
@@ -154,6 +154,14 @@ impl<'w> Here<'w> {
 
 const UNKNOWN_PROJECT: &str =
     "cross_project_search is off and the current project is not known; name it with `project`";
+
+/// The first typed error in a chain, else what it says.
+pub fn typed(error: anyhow::Error) -> Error {
+    match error.downcast::<Error>() {
+        Ok(error) => error,
+        Err(error) => Error::new(ErrorKind::Failed, format!("{error:#}")),
+    }
+}
 
 /// `2026-05-31 21:14Z`; `undated` where no time is known.
 pub fn minute(time: Option<Time>) -> String {

@@ -2,14 +2,14 @@
 //! line is: what is switched off or not trusted gets nothing. Knows arguments; refuses to judge what
 //! is certain (`memory::remember`) and what may be kept (`memory::promote`).
 
-use super::here::Here;
+use super::here::{Here, typed};
 use crate::host::worktree;
 use crate::memory::block::block;
 use crate::memory::place::Place;
 use crate::memory::promote::{Wish, curate, gate};
 use crate::memory::remember::{Asked, remember};
 use crate::memory::screen;
-use crate::model::error::{Error, ErrorKind};
+use crate::model::error::Error;
 use crate::model::memory::{MemoryKind, Origin};
 use crate::model::scope::MemoryScope;
 use crate::rules::directives::wants_global;
@@ -149,12 +149,4 @@ fn keep(
         true => format!("kept: memory {id} ({scope}): {}\n", memory.title),
         false => format!("memory {id} ({scope}) is kept already\n"),
     })
-}
-
-/// The first typed error in a chain, else what it says.
-fn typed(error: anyhow::Error) -> Error {
-    match error.downcast::<Error>() {
-        Ok(error) => error,
-        Err(error) => Error::new(ErrorKind::Failed, format!("{error:#}")),
-    }
 }

@@ -15,6 +15,7 @@ mod standing;
 mod stdio;
 mod token;
 mod tools;
+mod tracking;
 
 pub use token::token;
 

@@ -129,7 +129,8 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let project = arguments.get("project").and_then(|dir| dir.as_str());
+        let named = ["project", "project_path"].map(|name| arguments.get(name));
+        let project = named.into_iter().flatten().find_map(|dir| dir.as_str());
         let project = project.map(PathBuf::from);
         let told = match project.as_ref().is_none_or(|dir| dir.is_absolute()) {
             true => {

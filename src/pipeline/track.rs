@@ -5,6 +5,7 @@
 
 mod doing;
 mod files;
+pub mod look;
 mod spoken;
 pub mod standing;
 mod telling;

@@ -8,6 +8,7 @@
 mod client;
 mod http;
 mod official;
+mod tracking;
 
 use client::{Client, Home};
 use serde_json::{Value, json};
@@ -52,6 +53,7 @@ fn every_tool_answers_briefly_and_names_where_it_is_from() {
             "recall" => json!({"question": "which session store?", "project": SHOP}),
             "add_memory" => json!({"name": "Owls", "episode_body": "Owls hoot.", "project": SHOP}),
             "promote" => json!({"kind": "lesson", "text": "Owls sleep.", "project": SHOP}),
+            name if tracking::TOOLS.contains(&name) => continue,
             _ => json!({}),
         };
         let text = client.call(name, arguments).unwrap();

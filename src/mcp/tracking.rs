@@ -1,0 +1,280 @@
+//! Which files of a project are remembered (004-052..058): what `sessionmill track` does, for agents. Acts
+//! only where sessions may be read, and changes the user's own settings alone. Knows arguments; refuses to
+//! look at files itself.
+
+use super::here::{Here, minute, typed};
+use crate::config::edit_tracking::{NewPattern, NewProject, add, switch};
+use crate::config::{Loaded, TrackedProject, gate, load};
+use crate::memory::screen;
+use crate::model::error::{Error, ErrorKind};
+use crate::model::file::Strategy;
+use crate::model::namespace::{namespace, project_root};
+use crate::pipeline::admission::Admission;
+use crate::pipeline::lock::Lock;
+use crate::pipeline::spec::Window;
+use crate::pipeline::track::look::{Moment, Wish, look};
+use crate::pipeline::track::standing::{self, FileStanding};
+use crate::store::{Access, Store};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::fmt::Write;
+
+/// Arguments of `configure_file_tracking`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Configure {
+    /// Absolute
+    project_path: String,
+    patterns: Vec<Pattern>,
+}
+
+/// A pattern (004-072).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Pattern {
+    /// Glob: src/**/*.py
+    include: String,
+    #[serde(default)]
+    exclude: Vec<String>,
+    /// replace, version, archive [replace]
+    update_strategy: Option<String>,
+    max_file_size_mb: Option<f64>,
+    source_description: Option<String>,
+}
+
+/// Arguments of `list_tracked_files`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    project_path: String,
+    /// [true]
+    include_status: Option<bool>,
+}
+
+/// Arguments of `sync_tracked_files`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sync {
+    project_path: String,
+    /// Read unchanged files too
+    #[serde(default)]
+    force: bool,
+}
+
+/// Arguments of the others.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Project {
+    project_path: String,
+}
+
+/// Writes patterns into the user's settings.
+pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
+    let root = admitted(here, &args.project_path)?;
+    // an agent that is misled would otherwise have any folder read
+    let has_sessions = match reader(here)? {
+        Some(store) => store.project(&namespace(&root))?.is_some(),
+        None => false,
+    };
+    if !has_sessions {
+        return Err(Error::usage("no stored session was in the project")
+            .hinted("the user can: sessionmill track add PATH --include GLOB"));
+    }
+    if args.patterns.is_empty() {
+        return Err(Error::usage("`patterns` names no files").hinted("[{\"include\": \"src/**\"}]"));
+    }
+    let patterns: Result<Vec<NewPattern>, Error> = args.patterns.iter().map(pattern).collect();
+    let new = NewProject {
+        root: &root,
+        host: &here.host,
+        patterns: &patterns?,
+        group: None,
+    };
+    add(&here.home.tracking_config(), &here.env, &new)?;
+    let loaded = load(&here.env)?;
+    let files = files(here, &loaded, known(&loaded, &root)?)?;
+    Ok(format!(
+        "tracked: {} files; the next run tells of them, or sync_tracked_files\n",
+        files.len()
+    ))
+}
+
+fn pattern(written: &Pattern) -> Result<NewPattern, Error> {
+    let strategy = match &written.update_strategy {
+        None => Strategy::default(),
+        Some(word) => Strategy::parse(word)
+            .ok_or_else(|| Error::usage("`update_strategy` is replace, version or archive"))?,
+    };
+    Ok(NewPattern {
+        include: written.include.clone(),
+        exclude: written.exclude.clone(),
+        strategy,
+        max_file_size_mb: written.max_file_size_mb,
+        description: written.source_description.clone(),
+    })
+}
+
+/// A line for each file.
+pub fn list(here: &Here, args: &List) -> Result<String, Error> {
+    let root = admitted(here, &args.project_path)?;
+    let all = files(here, &here.loaded, known(&here.loaded, &root)?)?;
+    let mut text = String::new();
+    for file in &all {
+        let _ = match args.include_status.unwrap_or(true) {
+            true => writeln!(text, "{} {}", file.state.as_str(), file.path),
+            false => writeln!(text, "{}", file.path),
+        };
+    }
+    if all.is_empty() {
+        text.push_str("no file is named by a pattern\n");
+    }
+    Ok(text)
+}
+
+/// The step `track` over one project, now.
+pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
+    let root = admitted(here, &args.project_path)?;
+    known(&here.loaded, &root)?;
+    let loaded = &here.loaded;
+    let window = Window::Configured;
+    let admission = Admission::new(loaded, &here.env, window, here.now);
+    let _lock = Lock::take(&here.home.lock())?;
+    let screen = screen::screen(&loaded.config, &here.home).map_err(typed)?;
+    let mut store = Store::open(&here.home.store(), Access::ReadWrite)?;
+    let moment = Moment {
+        now: here.now,
+        host: &here.host,
+        since: window.first(loaded.config.keep_length_days, here.now),
+        jobs: 1,
+    };
+    let wish = Wish {
+        only: Some(&root),
+        force: args.force,
+    };
+    let done = look(
+        loaded,
+        &admission,
+        &moment,
+        &screen.redactor,
+        &wish,
+        &mut store,
+    );
+    let done = done.map_err(typed)?;
+    store.finish()?;
+    let unread = done.files.unread.len() + done.problems.len();
+    Ok(format!(
+        "{} changes of files and {} git operations told, of {} files; {unread} can't be read\n",
+        done.files.changes(),
+        done.operations,
+        done.files.seen,
+    ))
+}
+
+/// Switches a project on, for good.
+pub fn enable(here: &Here, args: &Project) -> Result<String, Error> {
+    let root = admitted(here, &args.project_path)?;
+    let project = known(&here.loaded, &root)?;
+    switch(&here.home.tracking_config(), &project.name, true)?;
+    let watched = Lock::take(&here.home.watch_lock()).is_err_and(|e| e.kind == ErrorKind::Busy);
+    Ok(match watched {
+        true => "on: changes are told some seconds after they happen\n",
+        false => "on: the next run tells of changes; `sessionmill watch` would at once\n",
+    }
+    .to_owned())
+}
+
+/// Switches a project off, for good.
+pub fn disable(here: &Here, args: &Project) -> Result<String, Error> {
+    let project = known(&here.loaded, &project_root(&args.project_path))?;
+    switch(&here.home.tracking_config(), &project.name, false)?;
+    Ok("off: what was told stays\n".to_owned())
+}
+
+/// How a project stands (004-057).
+pub fn status(here: &Here, args: &Project) -> Result<String, Error> {
+    let root = admitted(here, &args.project_path)?;
+    let project = known(&here.loaded, &root)?;
+    let pending = standing::pending(&files(here, &here.loaded, project)?);
+    let store = reader(here)?;
+    let all = standing::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
+    let mut text = String::new();
+    for standing in all.map_err(typed)? {
+        let _ = writeln!(text, "enabled: {}", project.enabled);
+        if let Some(at) = standing.paused_at {
+            let _ = writeln!(text, "paused: since {}", minute(Some(at)));
+        }
+        let _ = writeln!(text, "files_watched: {}", standing.files);
+        let _ = writeln!(text, "pending_updates: {pending}");
+        let last = standing
+            .changed_at
+            .map_or("never".to_owned(), |at| minute(Some(at)));
+        let _ = writeln!(text, "last_sync: {last}");
+        for (path, why) in standing.unread {
+            let _ = writeln!(text, "can't be read: {path}: {why}");
+        }
+    }
+    Ok(text)
+}
+
+/// Until `resume_tracking`; not in the settings (004-058).
+pub fn pause(here: &Here, args: &Project) -> Result<String, Error> {
+    set_pause(here, args, true)
+}
+
+/// Goes on.
+pub fn resume(here: &Here, args: &Project) -> Result<String, Error> {
+    set_pause(here, args, false)
+}
+
+fn set_pause(here: &Here, args: &Project, pauses: bool) -> Result<String, Error> {
+    let root = project_root(&args.project_path);
+    known(&here.loaded, &root)?;
+    let _lock = Lock::take(&here.home.lock())?;
+    let mut store = Store::open(&here.home.store(), Access::ReadWrite)?;
+    let changed = store.pause_project(&root, pauses.then_some(here.now))?;
+    store.finish()?;
+    Ok(match (pauses, changed) {
+        (true, true) => "paused\n",
+        (false, true) => "goes on\n",
+        (_, false) => "nothing to change\n",
+    }
+    .to_owned())
+}
+
+/// The project's root, where its sessions may be read.
+fn admitted(here: &Here, path: &str) -> Result<String, Error> {
+    let gate = gate(&here.loaded.config);
+    if !gate.enabled {
+        return Err(Error::usage(format!("tracking is off: {}", gate.reason)));
+    }
+    let root = project_root(path);
+    let admission = Admission::new(&here.loaded, &here.env, Window::Configured, here.now);
+    match admission.admit(Some(&root), Some(&root), &root) {
+        Ok(_) => Ok(root),
+        Err(reason) => Err(Error::usage(format!("the project is left alone: {reason}"))),
+    }
+}
+
+fn known<'l>(loaded: &'l Loaded, root: &str) -> Result<&'l TrackedProject, Error> {
+    let mut projects = loaded.tracking.projects().iter();
+    let found = projects.find(|project| project.root == root);
+    found.ok_or_else(|| {
+        Error::usage("the project is not tracked")
+            .hinted("configure_file_tracking, if the user wants it")
+    })
+}
+
+fn files(
+    here: &Here,
+    loaded: &Loaded,
+    project: &TrackedProject,
+) -> Result<Vec<FileStanding>, Error> {
+    let store = reader(here)?;
+    standing::files(store.as_ref(), project, loaded, 1).map_err(typed)
+}
+
+/// The store, where there is one.
+fn reader(here: &Here) -> Result<Option<Store>, Error> {
+    let exists = here.home.store().exists();
+    exists.then(|| here.store()).transpose()
+}

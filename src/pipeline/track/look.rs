@@ -1,0 +1,81 @@
+//! The step `track` for whoever asks for it: a run, `track sync`, an agent. Knows where its orders come
+//! from; refuses to do it.
+
+use super::{Done, Orders, track};
+use crate::config::Loaded;
+use crate::model::namespace::global_group;
+use crate::model::time::Time;
+use crate::pipeline::admission::Admission;
+use crate::rules::secrets::Redactor;
+use crate::store::Store;
+use anyhow::Result;
+
+/// What somebody wants of the step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wish<'a> {
+    /// Only the project at this root.
+    pub only: Option<&'a str>,
+    /// Files whose `stat` is as it was are read too.
+    pub force: bool,
+}
+
+/// Where and when it is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The run's time.
+    pub now: Time,
+    /// The machine's name.
+    pub host: &'a str,
+    /// Operations before it are left alone; `None`: all are told.
+    pub since: Option<Time>,
+    /// Threads.
+    pub jobs: usize,
+}
+
+/// Does it. What sessions may not be read of, files and repositories may not either.
+///
+/// # Errors
+/// When the store fails. What can't be read is a problem of the report.
+pub fn look(
+    loaded: &Loaded,
+    admission: &Admission<'_>,
+    moment: &Moment<'_>,
+    redactor: &Redactor,
+    wish: &Wish<'_>,
+    store: &mut Store,
+) -> Result<Done> {
+    let group = match &loaded.config.group_id {
+        Some(group) => group.clone(),
+        None => store
+            .last_group()?
+            .unwrap_or_else(|| global_group(moment.host)),
+    };
+    let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
+    let orders = Orders {
+        now: moment.now,
+        host: moment.host,
+        tracking: &loaded.tracking,
+        refuses: &refuses,
+        since: moment.since,
+        group: &group,
+        redactor,
+        only: wish.only,
+        force: wish.force,
+        jobs: moment.jobs,
+        excluded: &loaded.config.excluded,
+        own: &loaded.home.dir,
+        sinks: &sinks(loaded, store)?,
+    };
+    track(store, &orders)
+}
+
+/// The sinks that episodes wait for, where they were met before.
+fn sinks(loaded: &Loaded, store: &Store) -> Result<Vec<i64>> {
+    let mut known = Vec::new();
+    let sinks = loaded.config.sinks.iter();
+    for sink in sinks.filter(|_| loaded.config.store_in_graph) {
+        let row = store.known_sink(&sink.name, &sink.to.address())?;
+        known.extend(row.map(|row| row.n));
+    }
+    Ok(known)
+}
