@@ -227,3 +227,30 @@ fn what_was_not_committed_and_is_reset_was_taken_back_by_git() {
     world.git(&["stash", "-q"]);
     world.sync();
 }
+
+#[test]
+fn what_is_there_at_the_first_look_is_nobodys_change() {
+    let site = Site::new(&json!([{"include": "**/*.md"}]));
+    let mut world = World {
+        site,
+        told: BTreeMap::new(),
+        by_git: BTreeMap::new(),
+        contents: 0,
+        seed: 3,
+        script: Vec::new(),
+    };
+    world.git(&["init", "-q", "-b", "main"]);
+    world.write("a.md");
+    world.commit();
+    world.git(&["checkout", "-q", "-b", "other"]);
+    world.write("b.md");
+    world.commit();
+    world.git(&["checkout", "-q", "main"]);
+    world.git(&["checkout", "-q", "other"]);
+    let done = world.site.sync();
+    assert_eq!(
+        (&done["created"], &done["by_git"]),
+        (&json!(2), &json!(0)),
+        "{done}"
+    );
+}

@@ -70,6 +70,10 @@ fn what_is_no_file_is_never_opened() {
         "{done}"
     );
     assert_eq!(done["passed_over"], 3, "{done}");
+    // another mode is no change of what was not read
+    let mode = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(site.path("sparse.md"), mode).unwrap();
+    assert_eq!(site.sync()["updated"], 0);
     fs::remove_file(site.path("a.md")).unwrap();
     pipe(&site.path("a.md"));
     assert_eq!(site.sync()["deleted"], 1);

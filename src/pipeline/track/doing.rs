@@ -33,11 +33,12 @@ struct Repo {
 }
 
 impl Doings {
-    /// Those with a higher number.
-    pub(super) fn since(store: &Store, n: i64, root: &str) -> Result<Doings> {
+    /// Those with a higher number; `None`: none.
+    pub(super) fn since(store: &Store, n: Option<i64>, root: &str) -> Result<Doings> {
+        let deeds = n.map(|n| store.deeds_after(n)).transpose()?;
         Ok(Doings {
             root: PathBuf::from(root),
-            deeds: store.deeds_after(n)?,
+            deeds: deeds.unwrap_or_default(),
             repositories: RefCell::default(),
             tops: RefCell::default(),
         })

@@ -95,10 +95,15 @@ pub(super) struct FoundFile {
 }
 
 impl FoundFile {
-    /// Its content is what the catalogue has.
+    /// Its content is what the catalogue has; of one that is not read, size and time say so.
     pub(super) fn is_same(&self) -> bool {
-        let known = self.known.as_ref();
-        known.is_some_and(|known| known.hashes.is_some() && known.hashes == self.hashes)
+        let of = |stat: &Stat| (stat.size, stat.mtime_ns);
+        self.known
+            .as_ref()
+            .is_some_and(|known| match &known.hashes {
+                Some(_) => known.hashes == self.hashes,
+                None => self.hashes.is_none() && of(&known.stat) == of(&self.sighting.stat),
+            })
     }
 }
 
@@ -517,7 +522,9 @@ pub(super) fn tell(
     done: &mut FilesDone,
 ) -> Result<()> {
     for look in looks.iter().filter(|look| !look.is_empty()) {
-        let doings = Doings::since(store, look.row.told_to, &look.project.path)?;
+        // what was there before the first look is nobody's change
+        let since = look.row.changed_at.map(|_| look.row.told_to);
+        let doings = Doings::since(store, since, &look.project.path)?;
         let teller = Teller::new(look, orders);
         let has_news = teller.tell(&doings, store, done)?;
         if has_news {
