@@ -121,6 +121,25 @@ fn what_is_appended_is_found_without_another_command() {
 }
 
 #[test]
+fn files_and_new_folders_of_a_tracked_project_are_told() {
+    let home = Home::new();
+    home.write("app/src/a.py", "word = 'delta'\n");
+    let add = home.run("track add app --include src/**/*.py");
+    assert_eq!(add.status.code(), Some(0), "{add:?}");
+    let watch = home.watched();
+    home.comes_to("what was there", |home| home.finds("delta"));
+    // again until it listens there, which is after its first run; and quiet between
+    home.comes_to("an edit", |home| {
+        home.write("app/src/a.py", "word = 'epsilon'\n");
+        sleep(Duration::from_millis(500));
+        home.finds("epsilon")
+    });
+    home.write("app/src/deep/b.py", "word = 'zeta'\n");
+    home.comes_to("a folder", |home| home.finds("zeta"));
+    assert_eq!(end(watch, Signal::SIGTERM).status.code(), Some(0));
+}
+
+#[test]
 fn a_second_one_leaves_at_once_and_the_next_one_takes_over() {
     let home = Home::new();
     let watch = home.watched();

@@ -17,12 +17,15 @@ use crate::store::{Access, Store};
 use anyhow::{Context, Result};
 use pace::Pace;
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
 /// Run whenever something changed, until it is asked to end
 ///
-/// Listens to the places with logs and, where git operations are tracked, to repositories. A run
+/// Listens to the places with logs and, as far as they are tracked, to files and repositories. A run
 /// follows when it was quiet for `defaults.debounce_seconds` of tracking-config (2), and every
 /// `session_tracking.check_interval` seconds (60) in any case. Instead of a timer or beside one;
 /// one for each store: a second one exits 75. SIGINT and SIGTERM end it.
@@ -100,16 +103,7 @@ impl Watch<'_> {
         while !self.listener.is_ending() {
             match self.pace.wait(ctx.elapsed_ms()) {
                 0 => {
-                    let code = self.run(ctx)?;
-                    // settings may have changed, and folders may have come; those that are wrong now
-                    // were told by the run
-                    if let Ok(loaded) = ctx.settings() {
-                        self.pace.adjust(pace(&loaded, ctx));
-                        self.listen(&loaded, ctx);
-                    }
-                    if code == Some(Exit::Busy.code().into()) {
-                        self.pace.heard(ctx.elapsed_ms());
-                    }
+                    self.run(ctx)?;
                 }
                 wait => {
                     if self.listener.wait(Duration::from_millis(wait)) == Heard::Change {
@@ -137,10 +131,15 @@ impl Watch<'_> {
         }
         let ended = started.finish()?;
         self.pace.ran(ctx.elapsed_ms());
-        if changed {
+        if changed || ended.code == Some(Exit::Busy.code().into()) {
             self.pace.heard(ctx.elapsed_ms());
         }
         self.tell(&ended, ctx)?;
+        // settings may have changed, and folders may have come; what is wrong now, the run told
+        if let Ok(loaded) = ctx.settings() {
+            self.pace.adjust(pace(&loaded, ctx));
+            self.listen(&loaded, ctx);
+        }
         Ok(ended.code)
     }
 
@@ -163,7 +162,14 @@ impl Watch<'_> {
             path: root.path.clone(),
             deep: true,
         });
-        let places: Vec<Place> = logs.chain(repositories(loaded, ctx)).collect();
+        let mut places: Vec<Place> = logs.collect();
+        // without a store nothing was met yet
+        if loaded.tracking.is_on()
+            && let Ok(store) = Store::open(&ctx.home.store(), Access::ReadOnly)
+        {
+            places.extend(repositories(loaded, &store));
+            places.extend(folders(loaded, &store));
+        }
         self.listener.listen(&places);
     }
 }
@@ -171,14 +177,9 @@ impl Watch<'_> {
 /// How often it is looked whether a run has ended.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The folders of the logs of HEAD of all tracked projects. Without a store there are none yet.
-fn repositories(loaded: &Loaded, ctx: &Ctx) -> Vec<Place> {
-    if !loaded.tracking.is_on() {
-        return Vec::new();
-    }
-    let projects = Store::open(&ctx.home.store(), Access::ReadOnly)
-        .and_then(|store| store.projects(""))
-        .unwrap_or_default();
+/// The folders of the logs of HEAD of all tracked projects.
+fn repositories(loaded: &Loaded, store: &Store) -> Vec<Place> {
+    let projects = store.projects("").unwrap_or_default();
     let tracked = projects
         .iter()
         .filter(|(_, root)| loaded.tracking.of(root).is_some());
@@ -189,4 +190,27 @@ fn repositories(loaded: &Loaded, ctx: &Ctx) -> Vec<Place> {
             deep: false,
         })
         .collect()
+}
+
+/// The folders that lead to tracked files, without those below that have none: what is ignored, a
+/// `node_modules`, may be larger than all the rest. A new folder is news of the one that it is in.
+fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<Place> {
+    let mut folders = BTreeSet::new();
+    for project in loaded.tracking.projects().iter().filter(|p| p.enabled) {
+        let Ok(row) = store.tracked_project(&project.root) else {
+            continue;
+        };
+        if row.paused_at.is_some() {
+            continue;
+        }
+        let root = Path::new(&project.root);
+        folders.insert(root.to_path_buf());
+        for (file, _) in store.tracked_files(row.n).unwrap_or_default() {
+            let file = root.join(OsStr::from_bytes(&file));
+            let above = file.ancestors().skip(1).take_while(|dir| *dir != root);
+            folders.extend(above.map(Path::to_path_buf));
+        }
+    }
+    let place = |path| Place { path, deep: false };
+    folders.into_iter().map(place).collect()
 }
