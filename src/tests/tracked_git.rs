@@ -61,7 +61,7 @@ impl World {
             let text = fs::read_to_string(self.site.path(path)).ok()?;
             Some(((*path).to_owned(), text))
         };
-        PATHS.iter().filter_map(|path| read(path)).collect()
+        PATHS.iter().filter_map(read).collect()
     }
 
     fn git(&mut self, args: &[&str]) {

@@ -353,7 +353,7 @@ impl Look<'_> {
                     let path = shown(&sighting.path);
                     done.unread
                         .push((self.project.path.clone(), path, why.clone()));
-                    worse.extend(failures.new(&sighting, why, orders));
+                    worse.extend(failures.noted(&sighting, why, orders));
                 }
             }
         }
@@ -384,7 +384,12 @@ impl Failures {
     }
 
     /// `None`: it is noted so already.
-    fn new(&self, sighting: &Sighting, reason: String, orders: &Orders<'_>) -> Option<FileFailure> {
+    fn noted(
+        &self,
+        sighting: &Sighting,
+        reason: String,
+        orders: &Orders<'_>,
+    ) -> Option<FileFailure> {
         let print = print_of(&sighting.stat);
         let is_known = self
             .0
