@@ -62,7 +62,7 @@ static TOOLS: [Tool; 17] = [
     ),
     tool!(
         "why",
-        "Why something was chosen: decisions that people made about it, and where.",
+        "Why something was chosen: decisions that people made about it, and where. Or what became of a commit, branch or file.",
         false,
         search::why,
         search::Why

@@ -7,6 +7,7 @@ use super::place::Place;
 use super::query::question;
 use super::rank::{CONFIDENT, Near};
 use super::recall::{Question, recall};
+use super::rollbacks::{For, fact};
 use super::scope::Scope;
 use super::trusted::trusted;
 use crate::config::trust::{Trust, Trusts};
@@ -65,7 +66,44 @@ pub fn remember(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         });
         seen.insert(of)
     });
+    // a warning comes first
+    facts.splice(0..0, given_up(store, asked)?);
     facts.truncate(asked.limit);
+    Ok(facts)
+}
+
+/// Rollbacks that are told of one question.
+const ROLLBACKS_MAX: usize = 1;
+
+/// What was given up of the work that the prompt is about, where a session says why.
+fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
+    let is_asked = asked.scopes.contains(&MemoryScope::Workspace);
+    if !is_asked || !store.has_deeds(&asked.place.namespace())? {
+        return Ok(Vec::new());
+    }
+    let query = Query {
+        project: asked.place.project(),
+        sources: vec![EpisodeSource::GitMetadata],
+        ..query(asked)
+    };
+    let scope = asked.place.scope(asked.trusted.as_deref());
+    let asks = For {
+        session: asked.session.as_deref(),
+        place: &asked.place,
+        scope: &scope,
+        shows_paths: asked.shows_paths.as_deref(),
+    };
+    let mut facts = Vec::new();
+    for hit in certain(store, query, &scope, asked)? {
+        let row = store.deed(hit.episode)?;
+        if let Some(row) = row.filter(|row| row.deed.gives_up() && row.deed.reason.is_some()) {
+            let fact = fact(store, &row, asks)?;
+            facts.extend(fact.filter(|fact| fact.source.is_some()));
+        }
+        if facts.len() == ROLLBACKS_MAX {
+            break;
+        }
+    }
     Ok(facts)
 }
 
@@ -153,7 +191,7 @@ fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
 }
 
 /// What no session of the project said: memories are asked for by their groups, and what git tells
-/// and files hold is the words of whoever wrote them.
+/// and files hold is the words of whoever wrote them; of git only [`given_up`] is told.
 const NOT_SAID: [EpisodeSource; 6] = [
     EpisodeSource::FilesystemWatch,
     EpisodeSource::Text,
