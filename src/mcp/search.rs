@@ -214,7 +214,9 @@ fn asked_of_git(args: &Why) -> Result<Option<Asked>, Error> {
     let typed = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
     let asked = Asked::of(typed[0], typed[1], typed[2])?;
     match asked.is_some() && args.question.is_some() {
-        true => Err(Error::usage("name a question, a commit, a branch or a file")),
+        true => Err(Error::usage(
+            "name a question, a commit, a branch or a file",
+        )),
         false => Ok(asked),
     }
 }

@@ -97,7 +97,8 @@ const SECOND_MS: i64 = 999;
 
 fn tie(found: &Found, commits: &[Commit], shared: usize, deed: &Deed) -> Option<Tie> {
     let operation = &deed.operation;
-    let names = |commit: &Commit| !commit.hash.is_empty() && operation.new.starts_with(&commit.hash);
+    let names =
+        |commit: &Commit| !commit.hash.is_empty() && operation.new.starts_with(&commit.hash);
     if commits.iter().any(names) {
         return Some(Tie::Hash);
     }
@@ -135,7 +136,9 @@ const CHUNKS_MAX: u32 = 256;
 pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commit>>, Error> {
     let chunks = episodes.iter().map(|found| &found.episode);
     let began = chunks.clone().filter_map(|chunk| chunk.valid_at).min();
-    let ended = chunks.filter_map(|chunk| chunk.ended_at.or(chunk.valid_at)).max();
+    let ended = chunks
+        .filter_map(|chunk| chunk.ended_at.or(chunk.valid_at))
+        .max();
     let (Some(first), Some(began), Some(ended)) = (episodes.first(), began, ended) else {
         return Ok(Vec::new());
     };

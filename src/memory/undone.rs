@@ -105,7 +105,9 @@ pub fn undone(
         Asked::Commit(hash) => store.deeds_naming(hash, namespaces, project)?,
         _ => store.deeds(namespaces, project)?,
     };
-    let told = rows.into_iter().filter_map(|row| Some((role(asked, &row.deed)?, row)));
+    let told = rows
+        .into_iter()
+        .filter_map(|row| Some((role(asked, &row.deed)?, row)));
     let mut answers = Vec::new();
     for (role, row) in told.take(limit) {
         answers.push(answer(store, role, row)?);

@@ -97,7 +97,9 @@ impl Deed {
             (OperationKind::Revert, _) => true,
             (OperationKind::Reset, Some("soft")) => false,
             (OperationKind::Reset, Some("hard")) | (OperationKind::Checkout, _) => self.undoes(),
-            (OperationKind::Reset | OperationKind::BranchDeleted | OperationKind::Moved, _) => leaves,
+            (OperationKind::Reset | OperationKind::BranchDeleted | OperationKind::Moved, _) => {
+                leaves
+            }
             _ => false,
         }
     }

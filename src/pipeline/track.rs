@@ -88,7 +88,7 @@ pub struct Done {
     pub operations: u64,
     /// What that changed.
     pub stored: Stored,
-    /// Repositories that can't be read, with why. Never content.
+    /// Repositories that can't be read and changed since they were looked at last, with why. Never content.
     pub problems: Vec<(String, String)>,
     /// What happened to files.
     pub files: FilesDone,
@@ -185,8 +185,7 @@ impl Look<'_> {
         let known = seen.clone().unwrap_or_default();
         let stamp = self.tree.stamp(known.branches.keys().map(String::as_str));
         if seen.is_some() && stamp == known.stamp {
-            done.problems
-                .extend(known.problem.map(|why| (self.project.path.clone(), why)));
+            // what can't be read was named when it changed last; `doctor` names it again
             return Ok(());
         }
         done.opened += 1;

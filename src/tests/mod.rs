@@ -17,6 +17,7 @@ mod faults;
 mod fold;
 mod forget;
 mod git;
+mod git_repositories;
 mod graph;
 mod graph_search;
 mod graphiti;
