@@ -511,6 +511,28 @@ mod tests {
     }
 
     #[test]
+    fn operations_of_one_project_answer_each_for_itself() {
+        let operation = |n: u64, terms: &[usize]| {
+            let mut one = chunk("git-0123", 1, 6.0, terms);
+            one.hit.episode = Uuid::from_u64_pair(n, n);
+            one.hit.operation = Some(one.hit.episode);
+            one.hit.source = EpisodeSource::GitMetadata;
+            one
+        };
+        let confidence = |all: Vec<Candidate>| {
+            let hits = rank(&found(all), &Near::default(), 9, false).hits;
+            hits.iter().map(|hit| hit.confidence).fold(0.0, f64::max)
+        };
+        let one = confidence(vec![operation(1, &[0])]);
+        let each = confidence(vec![
+            operation(1, &[0]),
+            operation(2, &[1]),
+            operation(3, &[2]),
+        ]);
+        assert!(each <= one, "{each} > {one}: together they know no more");
+    }
+
+    #[test]
     fn several_hits_of_one_session_make_room_for_another() {
         let all = vec![
             chunk("a", 1, 6.0, &[0, 1]),

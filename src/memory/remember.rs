@@ -5,7 +5,7 @@ use super::block::{Fact, Source};
 use super::groups::workspace_key_now;
 use super::place::Place;
 use super::query::question;
-use super::rank::{CONFIDENT, Near};
+use super::rank::{CONFIDENT, Near, rank};
 use super::recall::{Question, recall};
 use super::rollbacks::{For, fact};
 use super::scope::Scope;
@@ -14,7 +14,7 @@ use crate::config::trust::{Trust, Trusts};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
-use crate::store::{Hit, MemoryState, Query, Store};
+use crate::store::{Candidates, GitRow, Hit, MemoryState, Query, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -72,6 +72,9 @@ pub fn remember(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     Ok(facts)
 }
 
+/// Summaries of operations that are looked at for a rollback.
+const SUMMARIES_MAX: u32 = 40;
+
 /// Rollbacks that are told of one question.
 const ROLLBACKS_MAX: usize = 1;
 
@@ -84,27 +87,56 @@ fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let query = Query {
         project: asked.place.project(),
         sources: vec![EpisodeSource::GitMetadata],
+        telling: true,
         ..query(asked)
     };
     let scope = asked.place.scope(asked.trusted.as_deref());
+    let query = Query {
+        namespaces: scope.namespaces(),
+        limit: SUMMARIES_MAX,
+        ..query
+    };
     let asks = For {
         session: asked.session.as_deref(),
         place: &asked.place,
         scope: &scope,
         shows_paths: asked.shows_paths.as_deref(),
     };
-    let mut facts = Vec::new();
-    for hit in certain(store, query, &scope, asked)? {
-        let row = store.deed(hit.episode)?;
-        if let Some(row) = row.filter(|row| row.deed.gives_up() && row.deed.reason.is_some()) {
-            let fact = fact(store, &row, asks)?;
-            facts.extend(fact.filter(|fact| fact.source.is_some()));
-        }
-        if facts.len() == ROLLBACKS_MAX {
-            break;
-        }
+    let mut told = BTreeMap::new();
+    let mut found = rollbacks(store, &query, &mut told)?;
+    if found.all.is_empty() {
+        let any = Query { any: true, ..query };
+        found = rollbacks(store, &any, &mut told)?;
     }
+    let near = Near::default();
+    let hits = rank(&found, &near, u32::MAX, true).hits.into_iter();
+    let sure = hits.filter(|hit| hit.confidence >= CONFIDENT);
+    let mut facts = Vec::new();
+    for row in sure.filter_map(|hit| told.get(&hit.episode)) {
+        let fact = fact(store, row, asks)?;
+        facts.extend(fact.filter(|fact| fact.source.is_some()));
+    }
+    facts.truncate(ROLLBACKS_MAX);
     Ok(facts)
+}
+
+/// Summaries of rollbacks of which somebody said why; those are noted in `told`. Commits that they name
+/// are beside them in the index, and no other answer.
+fn rollbacks(
+    store: &Store,
+    query: &Query,
+    told: &mut BTreeMap<Uuid, GitRow>,
+) -> Result<Candidates, Error> {
+    let mut found = store.candidates(query, None, &[])?;
+    for candidate in &found.all {
+        let row = store.deed(candidate.hit.episode)?;
+        let row = row.filter(|row| row.deed.gives_up() && row.deed.reason.is_some());
+        told.extend(row.map(|row| (row.id, row)));
+    }
+    found
+        .all
+        .retain(|candidate| told.contains_key(&candidate.hit.episode));
+    Ok(found)
 }
 
 /// More than is wanted: some are left out.

@@ -351,8 +351,12 @@ pub struct Seen {
     pub stamp: String,
     /// Bytes of HEAD's log that were read.
     pub log_to: u64,
+    /// The commit that the last line of them came to.
+    pub log_last: String,
     /// Bytes of the stash's log that were read.
     pub stash_to: u64,
+    /// The commit that the last line of them came to.
+    pub stash_last: String,
     /// Where HEAD was.
     pub head: String,
     /// The branch that HEAD was on.

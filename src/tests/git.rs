@@ -171,7 +171,7 @@ impl Site {
 
 /// The document's scenario: a cache that can't work where it runs, five commits, all taken back. Gives
 /// the commits.
-fn take_the_cache_back(site: &mut Site) -> Vec<String> {
+pub(super) fn take_the_cache_back(site: &mut Site) -> Vec<String> {
     site.commit("README.md", "app\n", "first");
     site.git("checkout -q -b feature/new-architecture");
     site.user("Add a caching layer for the product pages");

@@ -7,8 +7,8 @@ use std::fs;
 
 /// Two commits, and the second one taken back. Gives it.
 fn take_one_back(site: &mut Site) -> String {
-    site.commit("a", "a\n", "first");
-    let lost = site.commit("b", "b\n", "second");
+    site.commit("one", "1\n", "first");
+    let lost = site.commit("two", "2\n", "second");
     site.git("reset -q --hard HEAD~1");
     lost
 }
@@ -289,6 +289,22 @@ fn stashes_that_are_taken_back_or_dropped() {
 }
 
 #[test]
+fn a_stash_in_the_place_of_another_is_told() {
+    let mut site = Site::new();
+    site.user("twice");
+    site.commit("a", "a\n", "first");
+    for n in 0..2 {
+        site.write("a", &format!("change {n}\n"));
+        site.git("stash -q");
+        site.run();
+        site.git("stash drop -q");
+    }
+    let told = site.told("--branch main");
+    let stashes = told.iter().filter(|o| o.ends_with("stash")).count();
+    assert_eq!(stashes, 2, "{told:?}");
+}
+
+#[test]
 fn a_work_tree_switches_and_goes() {
     let mut site = Site::new();
     site.user("work beside");
@@ -340,7 +356,8 @@ fn a_log_that_was_cut_or_written_anew_tells_nothing_twice() {
     // its first lines expire, and others come until it is as long as it was
     let rest: String = text.split_inclusive('\n').skip(1).collect();
     fs::write(&log, &rest).unwrap();
-    let next = site.commit("c", "c\n", "third");
+    let next = site.commit("c", "c\n", "as long as it.."); // `commit (initial): first`
+    assert_eq!(fs::read_to_string(&log).unwrap().len(), text.len());
     site.run();
     let after = site.told("--branch main");
     assert_eq!(after[1..], before[..], "{after:?}");

@@ -18,6 +18,7 @@ mod fold;
 mod forget;
 mod git;
 mod git_repositories;
+mod git_told;
 mod graph;
 mod graph_search;
 mod graphiti;

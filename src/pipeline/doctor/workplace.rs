@@ -1,7 +1,6 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
 use super::{Finding, Observed, Severity, first_of, quoted};
-use crate::host::git;
 use crate::model::namespace::project_root;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -50,11 +49,8 @@ pub(super) fn repositories(observed: &Observed<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let is_tracked = |tree: &&(String, String)| {
-        let tree = Path::new(&tree.0);
-        let around = tree.parent().filter(|_| tree.is_dir());
-        let root = around.and_then(git::repository);
-        let root = root.map(|root| project_root(&root.to_string_lossy()));
-        root.is_some_and(|root| loaded.tracking.of(&root).is_some())
+        let lies_there = Path::new(&tree.0).is_dir();
+        lies_there && loaded.tracking.of(&project_root(&tree.0)).is_some()
     };
     let unread = inside.unread_trees.iter().filter(is_tracked);
     let finding = |(tree, why): &(String, String)| {
