@@ -179,9 +179,15 @@ fn by(site: &Site, commit: &str) -> Value {
     site.ask(&format!("why --commit {commit}"))["operations"][0]["session_by"].clone()
 }
 
-#[test]
-fn sessions_and_commits_are_joined_both_ways() {
-    let mut site = Site::new();
+/// Commits that different things tie to a session.
+struct Made {
+    by_file: String,
+    quiet: String,
+    loud: String,
+    strangers: String,
+}
+
+fn make(site: &mut Site) -> Made {
     site.commit("README.md", "app\n", "before anybody came");
     site.now += 3_600;
     site.user("Write src/parser.rs, then src/quiet.rs");
@@ -197,74 +203,73 @@ fn sessions_and_commits_are_joined_both_ways() {
     let loud = site.git("rev-parse HEAD");
     let strangers = site.commit("other.txt", "4\n", "Somebody beside it");
     site.user("thanks");
-    run_all(&mut site);
+    run_all(site);
+    Made {
+        by_file,
+        quiet,
+        loud,
+        strangers,
+    }
+}
 
+#[test]
+fn sessions_and_commits_are_joined_both_ways() {
+    let mut site = Site::new();
+    let made = make(&mut site);
     let told = commits(&site);
-    let of = |subject: &str| told.iter().find(|told| told.1 == subject);
-    let parser = of("A parser").expect("git tells it");
+    let of = |subject: &str| {
+        let mut of = told.iter().filter(|told| told.1 == subject);
+        of.next().map(|told| (told.0.as_str(), told.2))
+    };
+    assert_eq!(of("A parser"), Some((&made.by_file[..12], true)));
     assert_eq!(
-        (parser.0.as_str(), parser.2),
-        (&by_file[..12], true),
-        "{told:?}"
-    );
-    let (hash, _, by_git) = of("A quiet one").expect("the log tells it");
-    assert_eq!(
-        (hash.as_str(), *by_git),
-        (&quiet[..12], false),
+        of("A quiet one"),
+        Some((&made.quiet[..12], false)),
         "git tells its hash"
     );
-    let (hash, _, by_git) = of("A loud one").expect("the log tells it");
-    assert!(loud.starts_with(hash.as_str()) && !by_git, "{told:?}");
+    let (hash, by_git) = of("A loud one").expect("the log tells it");
+    assert!(made.loud.starts_with(hash) && !by_git, "{told:?}");
     assert_eq!(
         of("Somebody beside it"),
         None,
         "nothing ties it to the session"
     );
     assert_eq!(of("before anybody came"), None);
-
     for (commit, wants) in [
-        (&by_file, "files"),
-        (&quiet, "message"),
-        (&loud, "hash"),
-        (&strangers, "time"),
+        (&made.by_file, "files"),
+        (&made.quiet, "message"),
+        (&made.loud, "hash"),
+        (&made.strangers, "time"),
     ] {
         assert_eq!(by(&site, commit), wants);
     }
+    // again is nothing
+    let store = |site: &Site| std::fs::read(site.desk.path(".graphiti/sessionmill.db")).unwrap();
+    let before = store(&site);
+    assert_eq!(site.desk.run("sessionmill run").exit, Exit::Done);
+    assert!(store(&site) == before, "a run without news writes nothing");
+}
 
-    // the page tells them, so that search does, and finds the session by the hash
-    let found = site.ask("search parser --source session_summary");
-    let page = &found["hits"][0];
-    let hashes: Vec<&str> = page["commits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|c| c["hash"].as_str().unwrap())
-        .collect();
-    assert!(
-        hashes.contains(&&by_file[..12]) && hashes.contains(&&quiet[..12]),
-        "{hashes:?}"
-    );
-    let subjects: Vec<&str> = page["commits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|c| c["subject"].as_str().unwrap())
-        .collect();
-    assert!(subjects.contains(&"A parser"), "{subjects:?}");
+#[test]
+fn a_page_tells_the_commits_and_is_found_by_them() {
+    let mut site = Site::new();
+    let made = make(&mut site);
+    let page = &site.ask("search parser --source session_summary")["hits"][0];
+    for wants in [
+        json!({"hash": made.by_file[..12], "subject": "A parser"}),
+        json!({"hash": made.quiet[..12], "subject": "A quiet one"}),
+    ] {
+        let told = page["commits"].as_array().unwrap();
+        assert!(told.contains(&wants), "{wants} {told:?}");
+    }
     let shown = site.desk.run(&format!("sessionmill show {SESSION}"));
     assert!(
         shown.stdout.contains("A parser (git tells it)"),
         "{}",
         shown.shown()
     );
-    let sessions = &site.ask(&format!("why --commit {by_file}"))["sessions"];
+    let sessions = &site.ask(&format!("why --commit {}", made.by_file))["sessions"];
     assert_eq!(sessions[0]["session"], SESSION);
-
-    // again is nothing
-    let store = |site: &Site| std::fs::read(site.desk.path(".graphiti/sessionmill.db")).unwrap();
-    let before = store(&site);
-    assert_eq!(site.desk.run("sessionmill run").exit, Exit::Done);
-    assert!(store(&site) == before, "a run without news writes nothing");
 }
 
 #[test]
