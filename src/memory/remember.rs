@@ -90,7 +90,8 @@ fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         telling: true,
         ..query(asked)
     };
-    let scope = asked.place.scope(asked.trusted.as_deref());
+    let root = Some(asked.place.root.as_str());
+    let scope = trusted(whose(asked), root, store, &asked.trusts)?;
     let query = Query {
         namespaces: scope.namespaces(),
         limit: SUMMARIES_MAX,
