@@ -87,11 +87,10 @@ pub struct Recent {
 pub struct Why {
     /// What it is about: words, or a whole question
     question: Option<String>,
-    /// Instead: a commit's hash or its beginning: who made it, what undid it and why
+    /// Instead: a commit's hash
     commit: Option<String>,
-    /// Instead: a branch
     branch: Option<String>,
-    /// Instead: a file's path, or its end
+    /// Its path, or the end of it
     file: Option<String>,
     #[serde(default)]
     pub(super) project_namespaces: Vec<String>,
