@@ -5,13 +5,11 @@ use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::places::{self, Filters};
-use crate::memory::undone::{Answer, Asked, Role, undone};
-use crate::model::git::{CommitLine, FileChange};
+use crate::memory::joined::{Teller, Tie};
+use crate::memory::undone::{Answer, Asked, Role, tellers, undone, without};
+use crate::model::git::{CommitLine, FileChange, short_hash};
 use anyhow::Result;
 use serde_json::{Value, json};
-
-/// Hex digits of a commit that people see.
-const HASH_DIGITS: usize = 12;
 
 /// Prints operations; exit 1 where there is none.
 pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Result<Exit> {
@@ -20,23 +18,53 @@ pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Res
     let project = reach.project.as_deref();
     let store = ctx.reader()?;
     let answers = undone(&store, asked, namespaces.as_deref(), project, limit)?;
+    let tellers = tellers(&store, asked, namespaces.as_deref(), project)?;
     if ctx.out.json {
         let list = answers.iter().map(|answer| document(answer, ctx));
         let list: Vec<Value> = list.collect::<Result<_>>()?;
-        ctx.out.document("why", json!({"operations": list}))?;
+        let sessions = tellers.iter().map(|teller| told(teller, ctx));
+        let sessions: Vec<Value> = sessions.collect::<Result<_>>()?;
+        let body = json!({"operations": list, "sessions": sessions});
+        ctx.out.document("why", body)?;
     } else {
         for answer in &answers {
             print(answer, ctx)?;
         }
+        for teller in without(&tellers, &answers) {
+            print_teller(teller, ctx)?;
+        }
     }
-    if answers.is_empty() {
+    if answers.is_empty() && tellers.is_empty() {
         ctx.out
-            .note("no git operation that is known speaks of it")?;
+            .note("no session and no git operation that is known speaks of it")?;
         ctx.out
             .note("hint: docs/tracking.md says which repositories are looked at")?;
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
+}
+
+fn print_teller(teller: &Teller, ctx: &mut Ctx) -> Result<()> {
+    let head = format!("told: {} {}", teller.hash, teller.subject);
+    ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
+    let place = places::origin_of(&teller.namespace, &teller.project_path, ctx)?;
+    let when = human::time(teller.at, ctx.zone);
+    let session = places::short(&teller.session, 8);
+    let origin = format!("  {when}  {place} session {session}");
+    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
+    ctx.out.line("")
+}
+
+fn told(teller: &Teller, ctx: &mut Ctx) -> Result<Value> {
+    let document = json!({
+        "session": teller.session,
+        "hash": teller.hash,
+        "subject": teller.subject,
+        "at": teller.at.map(|at| at.rfc3339_millis()),
+        "namespace": teller.namespace,
+        "project_path": teller.project_path,
+    });
+    places::veiled(document, &teller.project_path, ctx)
 }
 
 fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
@@ -99,7 +127,7 @@ const COMMITS_SHOWN: usize = 10;
 fn short(hash: &str) -> &str {
     match hash {
         "" => "(none)",
-        hash => hash.get(..HASH_DIGITS).unwrap_or(hash),
+        hash => short_hash(hash),
     }
 }
 
@@ -120,7 +148,8 @@ fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
         "to": operation.to,
         "at": operation.at.rfc3339_millis(),
         "session": answer.session.as_ref().map(|by| &by.session),
-        "session_is_named": answer.session.as_ref().map(|by| by.is_named),
+        "session_is_named": answer.session.as_ref().map(|by| by.tie == Tie::Hash),
+        "session_by": answer.session.as_ref().map(|by| by.tie.as_str()),
         "reason": answer.deed.reason.as_ref().map(|reason| json!({
             "sentence": reason.sentence,
             "by": if reason.by_user { "user" } else { "agent" },

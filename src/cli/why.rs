@@ -42,7 +42,8 @@ pub struct Args {
 
 /// Prints decisions; exit 1 where there is none.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    if let Some(asked) = asked(args)? {
+    let git = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
+    if let Some(asked) = Asked::of(git[0], git[1], git[2])? {
         return undone::run(&asked, &args.filters, args.limit, ctx);
     }
     let question = args.words.join(" ");
@@ -85,27 +86,6 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
-}
-
-/// What is asked of repositories; `None`: words are.
-fn asked(args: &Args) -> Result<Option<Asked>, Error> {
-    let asked = match (&args.commit, &args.branch, &args.file) {
-        (Some(hash), ..) => Asked::Commit(hash.to_ascii_lowercase()),
-        (_, Some(branch), _) => Asked::Branch(branch.clone()),
-        (.., Some(file)) => Asked::File(file.trim_start_matches("./").to_owned()),
-        (None, None, None) => return Ok(None),
-    };
-    match &asked {
-        Asked::Commit(hash) if !is_hash(hash) => {
-            let error = Error::usage(format!("{hash} is no commit: write 4 to 64 hex digits"));
-            Err(error.hinted("git log --oneline"))
-        }
-        _ => Ok(Some(asked)),
-    }
-}
-
-fn is_hash(typed: &str) -> bool {
-    (4..=64).contains(&typed.len()) && typed.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn tell(found: &Answer, asked: &[String], ctx: &mut Ctx) -> Result<()> {

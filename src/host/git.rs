@@ -21,6 +21,15 @@ pub fn repository(dir: &Path) -> Option<PathBuf> {
     Some(main_of(&top).unwrap_or(top))
 }
 
+/// The same; a bare repository, and the folder around a hidden one, stand for themselves.
+pub fn owner(dir: &Path) -> Option<PathBuf> {
+    let is_bare = !dir.join(".git").exists() && common_dir(dir).is_some();
+    match is_bare {
+        true => Some(dir.to_owned()),
+        false => repository(dir),
+    }
+}
+
 /// Where the repository of `root` keeps branches and objects, whichever of its work trees `root` is.
 /// `None` where it is no repository.
 pub fn common_dir(root: &Path) -> Option<PathBuf> {

@@ -150,18 +150,18 @@ pub struct Log {
     pub to: u64,
 }
 
-/// Reads a log from `from` on, or from its start where it is shorter than that by now, or where no
-/// line ends there. Empty where there is none.
+/// Reads a log from `from` on, where a line ends that came to the commit `last` (empty: to any); else from
+/// its start: it was cut, or written anew. Empty where there is none.
 ///
 /// # Errors
 /// When it is there and can't be read.
-pub fn read(path: &Path, from: u64) -> io::Result<Log> {
+pub fn read(path: &Path, from: u64, last: &str) -> io::Result<Log> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Log::default()),
         opened => opened?,
     };
     let size = file.metadata()?.len();
-    let is_anew = from > 0 && !ends_a_line(&mut file, from, size)?;
+    let is_anew = from > 0 && !ends_a_line(&mut file, from, size, last)?;
     let start = match is_anew {
         true => 0,
         false => from,
@@ -173,14 +173,23 @@ pub fn read(path: &Path, from: u64) -> io::Result<Log> {
     Ok(lines(&bytes, start, is_anew))
 }
 
-fn ends_a_line(file: &mut File, at: u64, size: u64) -> io::Result<bool> {
+/// A line of a log is longer only where its message is.
+const LINE_BYTES_MAX: u64 = 4 << 10;
+
+fn ends_a_line(file: &mut File, at: u64, size: u64, last: &str) -> io::Result<bool> {
     if at > size {
         return Ok(false);
     }
-    let mut byte = [0];
-    file.seek(SeekFrom::Start(at - 1))?;
-    file.read_exact(&mut byte)?;
-    Ok(byte == *b"\n")
+    let start = at.saturating_sub(LINE_BYTES_MAX);
+    file.seek(SeekFrom::Start(start))?;
+    let mut before = Vec::new();
+    file.take(at - start).read_to_end(&mut before)?;
+    let Some(before) = before.strip_suffix(b"\n") else {
+        return Ok(false);
+    };
+    let line = before.rsplit(|byte| *byte == b'\n').next();
+    let told = line.and_then(|line| forward(line).next()?.ok());
+    Ok(told.is_none_or(|told| last.is_empty() || hex(told.new_oid()) == last))
 }
 
 /// Whole lines; an unfinished last one waits.
@@ -229,10 +238,10 @@ mod tests {
         let line = |old: &str, new: &str, at: u64| {
             format!("{old} {new} A U Thor <a@example.org> {at} +0200\tcommit: x\n")
         };
-        assert_eq!(read(&path, 0).unwrap(), Log::default());
+        assert_eq!(read(&path, 0, "").unwrap(), Log::default());
         let first = line(&zero, &one, 10);
         fs::write(&path, format!("{first}junk\n{}", &first[..20])).unwrap();
-        let log = read(&path, 0).unwrap();
+        let log = read(&path, 0, "").unwrap();
         assert_eq!((log.lines.len(), log.rejected), (1, 1));
         assert_eq!(log.lines[0].old, "", "nothing was before it");
         assert_eq!(
@@ -241,10 +250,17 @@ mod tests {
         );
         assert_eq!(log.to, first.len() as u64 + 5, "the unfinished line waits");
         fs::write(&path, format!("{first}{}", line(&one, &two, 20))).unwrap();
-        let more = read(&path, first.len() as u64).unwrap();
+        let more = read(&path, first.len() as u64, &one).unwrap();
         assert_eq!((more.lines.len(), more.is_anew), (1, false));
         fs::write(&path, line(&one, &two, 20)).unwrap();
-        let anew = read(&path, first.len() as u64 + 60).unwrap();
+        let anew = read(&path, first.len() as u64 + 60, "").unwrap();
         assert_eq!((anew.lines.len(), anew.is_anew), (1, true));
+        fs::write(&path, line(&zero, &two, 10)).unwrap();
+        let other = read(&path, first.len() as u64, &one).unwrap();
+        assert_eq!(
+            (other.lines.len(), other.is_anew),
+            (1, true),
+            "another line of that length"
+        );
     }
 }

@@ -16,6 +16,7 @@ mod stdio;
 mod token;
 mod tools;
 mod tracking;
+mod undone;
 
 pub use token::token;
 

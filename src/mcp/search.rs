@@ -4,12 +4,14 @@
 use super::answer::Window;
 use super::here::{Here, minute};
 use super::session::judge;
+use super::undone;
 use crate::memory::line::{self, Meant};
 use crate::memory::outcome::outcome_of;
 use crate::memory::rank::Near;
 use crate::memory::reasons::{Reason, reasons};
 use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
+use crate::memory::undone::Asked;
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
@@ -84,17 +86,23 @@ pub struct Recent {
 #[serde(deny_unknown_fields)]
 pub struct Why {
     /// What it is about: words, or a whole question
-    question: String,
+    question: Option<String>,
+    /// Instead: a commit's hash
+    commit: Option<String>,
+    branch: Option<String>,
+    /// Its path, or the end of it
+    file: Option<String>,
     #[serde(default)]
-    project_namespaces: Vec<String>,
-    max_bytes: Option<usize>,
-    cursor: Option<String>,
+    pub(super) project_namespaces: Vec<String>,
+    pub(super) max_bytes: Option<usize>,
+    pub(super) cursor: Option<String>,
 }
 
 const NODES: usize = 10;
 const SESSIONS: usize = 10;
 const RECENT: usize = 20;
-const REASONS: usize = 10;
+/// Decisions, or git operations.
+pub(super) const REASONS: usize = 10;
 /// Items of one answer. More: nobody reads them.
 const ITEMS_MAX: usize = 100;
 /// Passages that are looked through for sessions, for each wanted one.
@@ -200,9 +208,24 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     Ok(window.fill(nothing(told.is_empty()), &told))
 }
 
+/// What is asked of repositories; `None`: words are.
+fn asked_of_git(args: &Why) -> Result<Option<Asked>, Error> {
+    let typed = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
+    let asked = Asked::of(typed[0], typed[1], typed[2])?;
+    match asked.is_some() && args.question.is_some() {
+        true => Err(Error::usage(
+            "name a question, a commit, a branch or a file",
+        )),
+        false => Ok(asked),
+    }
+}
+
 /// Decisions that speak of something.
 pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
-    let words = content_words(&args.question);
+    if let Some(asked) = asked_of_git(args)? {
+        return undone::why(here, &asked, args);
+    }
+    let words = content_words(args.question.as_deref().unwrap_or_default());
     if words.is_empty() {
         let error = Error::usage("the question has no word that says what it is about");
         return Err(error.hinted("question: why redis"));

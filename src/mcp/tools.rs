@@ -62,7 +62,7 @@ static TOOLS: [Tool; 17] = [
     ),
     tool!(
         "why",
-        "Why something was chosen: decisions that people made about it, and where.",
+        "Why something was chosen: decisions that people made about it, and where. Or of git: what became of it.",
         false,
         search::why,
         search::Why
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     /// Every session of every agent pays for this. About 4 bytes a token.
-    const BYTES_MAX: usize = 8_000;
+    const BYTES_MAX: usize = 8_400;
 
     #[test]
     fn the_list_is_short() {

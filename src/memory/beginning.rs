@@ -1,15 +1,18 @@
-//! What a session that begins is told of its project: what the last one came to, what it left open,
-//! and the branch. Knows which sessions say something; refuses to judge them (`insight`).
+//! What a session that begins is told of its project: what the last one came to, what was given up
+//! lately, what is left open, and the branch. Knows which sessions say something; refuses to judge them (`insight`).
 
 use super::block::{Fact, Source};
 use super::place::Place;
 use super::remember::below_home;
+use super::rollbacks::{For, lately};
+use super::scope::Scope;
 use super::summary::summary_of;
 use super::trusted::trusted;
 use crate::config::trust::Trusts;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
-use crate::model::summary::{Outcome, Sourced, Summary, Told};
+use crate::model::summary::{Commit, Outcome, Sourced, Summary, Told};
+use crate::model::time::Time;
 use crate::store::{Found, SessionRow, Store, Telling};
 
 /// Who begins, and where.
@@ -17,6 +20,8 @@ use crate::store::{Found, SessionRow, Store, Telling};
 pub struct Begins {
     /// The session that begins: what it says of itself is not news to it.
     pub session: Option<String>,
+    /// When.
+    pub now: Time,
     /// Where it works.
     pub place: Place,
     /// `trusted_namespaces`.
@@ -40,15 +45,36 @@ const OPEN_MAX: usize = 5;
 /// Commits that are told, the last ones.
 const COMMITS_MAX: usize = 3;
 
-/// What is known of the project's last session, most important first; nothing where no stored session
-/// says anything. Reads one session's ends.
+/// Rollbacks that are told.
+const ROLLBACKS_MAX: usize = 2;
+
+/// What is known of the project's last session and of what was given up lately, most important first;
+/// nothing where no stored session says anything and nothing was given up.
 ///
 /// # Errors
 /// When the store can't be read.
 pub fn beginning(store: &Store, begins: &Begins) -> Result<Vec<Fact>, Error> {
     let scope = begins.place.scope(begins.trusted.as_deref());
     let scope = trusted(scope, Some(&begins.place.root), store, &begins.trusts)?;
-    for row in store.sessions(&begins.place.sessions(&scope, SESSIONS_MAX))? {
+    let mut facts = last(store, begins, &scope)?;
+    let asks = For {
+        session: begins.session.as_deref(),
+        place: &begins.place,
+        scope: &scope,
+        shows_paths: begins.shows_paths.as_deref(),
+    };
+    // behind what the last session came to: less is left open than was learned
+    let behind = facts.len().min(1);
+    facts.splice(
+        behind..behind,
+        lately(store, asks, begins.now, ROLLBACKS_MAX)?,
+    );
+    Ok(facts)
+}
+
+/// What the last session says. Reads one session's ends.
+fn last(store: &Store, begins: &Begins, scope: &Scope) -> Result<Vec<Fact>, Error> {
+    for row in store.sessions(&begins.place.sessions(scope, SESSIONS_MAX))? {
         if begins.session.as_ref() == Some(&row.session.id) {
             continue;
         }
@@ -93,8 +119,11 @@ impl Last<'_> {
             fact.text.insert_str(0, "Left open: ");
             fact
         }));
-        let skipped = summary.commits.len().saturating_sub(COMMITS_MAX);
-        for commit in &summary.commits[skipped..] {
+        // what git alone tells may be a stranger's words
+        let told_here = |commit: &&Sourced<Commit>| !commit.what.by_git;
+        let commits: Vec<_> = summary.commits.iter().filter(told_here).collect();
+        let skipped = commits.len().saturating_sub(COMMITS_MAX);
+        for commit in &commits[skipped..] {
             let text = format!("Committed {} {}", commit.what.hash, commit.what.subject);
             facts.push(self.at(commit, &text));
         }

@@ -3,7 +3,7 @@
 
 use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;
-use crate::store::{Candidate, Candidates, Hit, Place};
+use crate::store::{Candidate, Candidates, Hit, Place, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where a question is asked.
@@ -71,7 +71,7 @@ pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked 
     let mut all: Vec<Judged> = Vec::with_capacity(found.all.len());
     for (n, candidate) in found.all.iter().enumerate() {
         let judged = &sessions.judged[n];
-        let session = &sessions.by_id[candidate.hit.session.as_str()];
+        let session = &sessions.by_id[&candidate.hit.whole()];
         let score = judged.score + PAGE * session.page;
         let age_ms = newest
             .zip(candidate.hit.valid_at)
@@ -82,15 +82,15 @@ pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked 
         });
     }
     pages_first(&found.all, &mut all);
-    let confidence: FxHashMap<&str, f64> = sessions.confidence(found, &rarity);
+    let confidence: FxHashMap<Whole<'_>, f64> = sessions.confidence(found, &rarity);
     let mut order: Vec<usize> = (0..all.len()).collect();
     sort(&mut order, &all, &found.all);
     let groups = fold(&order, &found.all, folds);
     let folded: FxHashMap<usize, u32> = groups.iter().map(|g| (g.best, g.folded)).collect();
     let mut order: Vec<usize> = groups.iter().map(|group| group.best).collect();
-    let mut seen: FxHashMap<&str, i32> = FxHashMap::default();
+    let mut seen: FxHashMap<Whole<'_>, i32> = FxHashMap::default();
     for n in &order {
-        let before = seen.entry(&found.all[*n].hit.session).or_default();
+        let before = seen.entry(found.all[*n].hit.whole()).or_default();
         all[*n].score *= FURTHER.powi(*before);
         *before += 1;
     }
@@ -98,7 +98,7 @@ pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked 
     order.truncate(limit as usize);
     let hits = order.iter().map(|n| Hit {
         score: all[*n].score,
-        confidence: confidence[found.all[*n].hit.session.as_str()],
+        confidence: confidence[&found.all[*n].hit.whole()],
         folded: folded[n],
         ..found.all[*n].hit.clone()
     });
@@ -170,10 +170,10 @@ fn passage(places: &[Place], weights: &[f64]) -> Passage {
     best
 }
 
-/// Candidates by session.
+/// Candidates by session, those of git by operation.
 struct Sessions<'c> {
     judged: Vec<Judged>,
-    by_id: FxHashMap<&'c str, Together>,
+    by_id: FxHashMap<Whole<'c>, Together>,
 }
 
 /// A session's candidates.
@@ -186,9 +186,9 @@ struct Together {
 
 impl<'c> Sessions<'c> {
     fn of(found: &'c Candidates, rarity: &[f64]) -> Sessions<'c> {
-        let mut by_id: FxHashMap<&str, Together> = FxHashMap::default();
+        let mut by_id: FxHashMap<Whole<'_>, Together> = FxHashMap::default();
         for (n, candidate) in found.all.iter().enumerate() {
-            let session = by_id.entry(&candidate.hit.session).or_default();
+            let session = by_id.entry(candidate.hit.whole()).or_default();
             session.candidates.push(n);
             if candidate.hit.source == EpisodeSource::SessionSummary {
                 session.page = candidate.hit.score;
@@ -205,8 +205,8 @@ impl<'c> Sessions<'c> {
     }
 
     /// How sure it is of each session that it answers.
-    fn confidence(&self, found: &'c Candidates, rarity: &[f64]) -> FxHashMap<&'c str, f64> {
-        let one = |(id, session): (&&'c str, &Together)| {
+    fn confidence(&self, found: &'c Candidates, rarity: &[f64]) -> FxHashMap<Whole<'c>, f64> {
+        let one = |(id, session): (&Whole<'c>, &Together)| {
             let grounds = self.grounds(found, session, rarity);
             (*id, grounds.confidence())
         };
@@ -396,6 +396,7 @@ mod tests {
             hit: Hit {
                 episode: Uuid::from_u64_pair(part.into(), session.len() as u64),
                 session: session.into(),
+                operation: None,
                 title: String::new(),
                 session_title: None,
                 namespace: String::new(),
@@ -507,6 +508,28 @@ mod tests {
         assert_eq!(told, [(4, 2), (9, 0)]);
         let hits = rank(&found(all), &Near::default(), 9, false).hits;
         assert_eq!(hits.len(), 4);
+    }
+
+    #[test]
+    fn operations_of_one_project_answer_each_for_itself() {
+        let operation = |n: u64, terms: &[usize]| {
+            let mut one = chunk("git-0123", 1, 6.0, terms);
+            one.hit.episode = Uuid::from_u64_pair(n, n);
+            one.hit.operation = Some(one.hit.episode);
+            one.hit.source = EpisodeSource::GitMetadata;
+            one
+        };
+        let confidence = |all: Vec<Candidate>| {
+            let hits = rank(&found(all), &Near::default(), 9, false).hits;
+            hits.iter().map(|hit| hit.confidence).fold(0.0, f64::max)
+        };
+        let one = confidence(vec![operation(1, &[0])]);
+        let each = confidence(vec![
+            operation(1, &[0]),
+            operation(2, &[1]),
+            operation(3, &[2]),
+        ]);
+        assert!(each <= one, "{each} > {one}: together they know no more");
     }
 
     #[test]

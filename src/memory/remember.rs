@@ -5,15 +5,16 @@ use super::block::{Fact, Source};
 use super::groups::workspace_key_now;
 use super::place::Place;
 use super::query::question;
-use super::rank::{CONFIDENT, Near};
+use super::rank::{CONFIDENT, Near, rank};
 use super::recall::{Question, recall};
+use super::rollbacks::{For, fact};
 use super::scope::Scope;
 use super::trusted::trusted;
 use crate::config::trust::{Trust, Trusts};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
-use crate::store::{Hit, MemoryState, Query, Store};
+use crate::store::{Candidates, GitRow, Hit, MemoryState, Query, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -65,8 +66,78 @@ pub fn remember(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         });
         seen.insert(of)
     });
+    // a warning comes first
+    facts.splice(0..0, given_up(store, asked)?);
     facts.truncate(asked.limit);
     Ok(facts)
+}
+
+/// Summaries of operations that are looked at for a rollback.
+const SUMMARIES_MAX: u32 = 40;
+
+/// Rollbacks that are told of one question.
+const ROLLBACKS_MAX: usize = 1;
+
+/// What was given up of the work that the prompt is about, where a session says why.
+fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
+    let is_asked = asked.scopes.contains(&MemoryScope::Workspace);
+    if !is_asked || !store.has_deeds(&asked.place.namespace())? {
+        return Ok(Vec::new());
+    }
+    let query = Query {
+        project: asked.place.project(),
+        sources: vec![EpisodeSource::GitMetadata],
+        telling: true,
+        ..query(asked)
+    };
+    let root = Some(asked.place.root.as_str());
+    let scope = trusted(whose(asked), root, store, &asked.trusts)?;
+    let query = Query {
+        namespaces: scope.namespaces(),
+        limit: SUMMARIES_MAX,
+        ..query
+    };
+    let asks = For {
+        session: asked.session.as_deref(),
+        place: &asked.place,
+        scope: &scope,
+        shows_paths: asked.shows_paths.as_deref(),
+    };
+    let mut told = BTreeMap::new();
+    let mut found = rollbacks(store, &query, &mut told)?;
+    if found.all.is_empty() {
+        let any = Query { any: true, ..query };
+        found = rollbacks(store, &any, &mut told)?;
+    }
+    let near = Near::default();
+    let hits = rank(&found, &near, u32::MAX, true).hits.into_iter();
+    let sure = hits.filter(|hit| hit.confidence >= CONFIDENT);
+    let mut facts = Vec::new();
+    for row in sure.filter_map(|hit| told.get(&hit.episode)) {
+        let fact = fact(store, row, asks)?;
+        facts.extend(fact.filter(|fact| fact.source.is_some()));
+    }
+    facts.truncate(ROLLBACKS_MAX);
+    Ok(facts)
+}
+
+/// Summaries of rollbacks of which somebody said why; those are noted in `told`. Commits that they name
+/// are beside them in the index, and no other answer.
+fn rollbacks(
+    store: &Store,
+    query: &Query,
+    told: &mut BTreeMap<Uuid, GitRow>,
+) -> Result<Candidates, Error> {
+    let mut found = store.candidates(query, None, &[])?;
+    for candidate in &found.all {
+        let row = store.deed(candidate.hit.episode)?;
+        let row = row.filter(|row| row.deed.gives_up() && row.deed.reason.is_some());
+        told.extend(row.map(|row| (row.id, row)));
+    }
+    found
+        .all
+        .retain(|candidate| told.contains_key(&candidate.hit.episode));
+    Ok(found)
 }
 
 /// More than is wanted: some are left out.
@@ -153,7 +224,7 @@ fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
 }
 
 /// What no session of the project said: memories are asked for by their groups, and what git tells
-/// and files hold is the words of whoever wrote them.
+/// and files hold is the words of whoever wrote them; of git only [`given_up`] is told.
 const NOT_SAID: [EpisodeSource; 6] = [
     EpisodeSource::FilesystemWatch,
     EpisodeSource::Text,

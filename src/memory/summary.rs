@@ -1,6 +1,7 @@
 //! A stored session in one page. Knows how its items are read back; refuses to judge them
 //! (`insight`).
 
+use super::joined;
 use crate::insight::facts::{Line, facts};
 use crate::insight::outcome::Told;
 use crate::model::error::Error;
@@ -111,8 +112,8 @@ fn ordered(episodes: &[Found]) -> Vec<&Found> {
     ordered
 }
 
-/// What a session amounts to, with paths as they may be shown, and what came of asking a model about
-/// it. `episodes`: all of the session's.
+/// What a session amounts to, with the commits that git tells of it and with paths as they may be shown,
+/// and what came of asking a model about it. `episodes`: all of the session's.
 ///
 /// # Errors
 /// When the store can't be read.
@@ -127,11 +128,12 @@ pub fn told_of(
         Some(Telling::Told(told)) => Summary::clone(told),
         _ => summary_of(store, episodes)?,
     };
+    joined::add(&mut summary, &joined::commits_of(store, episodes)?);
     summary.shorten_paths(&session.project_path, hides_paths);
     Ok((summary, telling))
 }
 
-/// The facts of a session, from all of its episodes.
+/// The facts of a session's log, from all of its episodes.
 ///
 /// # Errors
 /// When the store can't be read.

@@ -1,12 +1,11 @@
 //! What became of a commit, a branch or a file: which session made it, what undid it, and the words.
-//! Sessions and commits are joined when somebody asks, so that logs that come late count too. Knows
-//! who may have made what; refuses to know repositories.
+//! Knows which operations speak of it; refuses to know repositories, and who did what (`joined`).
 
-use super::summary::Stored;
+use super::joined::{self, AtWork, By, Teller};
 use crate::model::error::Error;
-use crate::model::git::{CommitLine, Deed, FileChange, OperationKind};
+use crate::model::git::{AFTER_MS, CommitLine, Deed, FileChange, OperationKind};
 use crate::model::time::Time;
-use crate::store::{Found, GitRow, Store};
+use crate::store::{GitRow, Store};
 use uuid::Uuid;
 
 /// What somebody asks about.
@@ -18,6 +17,34 @@ pub enum Asked {
     Branch(String),
     /// A file, by its path in the repository, or by its end.
     File(String),
+}
+
+impl Asked {
+    /// What somebody typed; `None`: nothing of it.
+    ///
+    /// # Errors
+    /// Of usage, where a commit is no hash, or more than one is asked about.
+    pub fn of(
+        commit: Option<&str>,
+        branch: Option<&str>,
+        file: Option<&str>,
+    ) -> Result<Option<Asked>, Error> {
+        Ok(Some(match (commit, branch, file) {
+            (None, None, None) => return Ok(None),
+            (Some(hash), None, None) if !is_hash(hash) => {
+                let error = Error::usage(format!("{hash} is no commit: write 4 to 64 hex digits"));
+                return Err(error.hinted("git log --oneline"));
+            }
+            (Some(hash), None, None) => Asked::Commit(hash.to_ascii_lowercase()),
+            (None, Some(branch), None) => Asked::Branch(branch.to_owned()),
+            (None, None, Some(file)) => Asked::File(file.trim_start_matches("./").to_owned()),
+            _ => return Err(Error::usage("name a commit, a branch or a file")),
+        }))
+    }
+}
+
+fn is_hash(typed: &str) -> bool {
+    (4..=64).contains(&typed.len()) && typed.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// What an operation did to what was asked about.
@@ -59,19 +86,6 @@ pub struct Answer {
     pub session: Option<By>,
 }
 
-/// The session that did something, and how that is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct By {
-    /// Its id.
-    pub session: String,
-    /// The episode.
-    pub episode: Uuid,
-    /// Its log names the commit; otherwise it was at work there at that time.
-    pub is_named: bool,
-}
-
-/// A session may go on so long after its last words.
-const AFTER_MS: i64 = 120_000;
 /// Episodes that are looked through for who did something.
 const EPISODES_MAX: u32 = 16;
 
@@ -87,13 +101,44 @@ pub fn undone(
     project: Option<&str>,
     limit: usize,
 ) -> Result<Vec<Answer>, Error> {
-    let rows = store.deeds(namespaces, project)?.into_iter();
-    let told = rows.filter_map(|row| Some((role(asked, &row.deed)?, row)));
+    let rows = match asked {
+        Asked::Commit(hash) => store.deeds_naming(hash, namespaces, project)?,
+        _ => store.deeds(namespaces, project)?,
+    };
+    let told = rows
+        .into_iter()
+        .filter_map(|row| Some((role(asked, &row.deed)?, row)));
     let mut answers = Vec::new();
     for (role, row) in told.take(limit) {
         answers.push(answer(store, role, row)?);
     }
     Ok(answers)
+}
+
+/// Sessions whose pages tell the commit that is asked about; none where something else is.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn tellers(
+    store: &Store,
+    asked: &Asked,
+    namespaces: Option<&[String]>,
+    project: Option<&str>,
+) -> Result<Vec<Teller>, Error> {
+    match asked {
+        Asked::Commit(hash) => joined::tellers(store, hash, namespaces, project),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Those that no operation's answer names already.
+pub fn without<'t>(tellers: &'t [Teller], answers: &[Answer]) -> Vec<&'t Teller> {
+    let is_named = |teller: &&Teller| {
+        let mut sessions = answers.iter().filter_map(|answer| answer.session.as_ref());
+        sessions.any(|by| by.session == teller.session)
+    };
+    let others = tellers.iter().filter(|teller| !is_named(teller));
+    others.collect()
 }
 
 fn answer(store: &Store, role: Role, row: GitRow) -> Result<Answer, Error> {
@@ -154,45 +199,10 @@ fn did(deed: &Deed) -> Role {
     }
 }
 
-/// The session that did it: one whose log names the new commit, else the one that was at work in the
-/// repository at that time, and of several the one that names most of the files.
+/// The session that did it.
 fn by(store: &Store, row: &GitRow) -> Result<Option<By>, Error> {
     let at = row.deed.operation.at;
-    let since = Time(at.0 - AFTER_MS);
-    let chunks = store.chunks_around(
-        &row.project.path,
-        Time(at.0 + AFTER_MS),
-        since,
-        EPISODES_MAX,
-    )?;
-    let new = &row.deed.operation.new;
-    if let Some(found) = chunks.iter().find(|found| names_commit(found, new)) {
-        return Ok(Some(made_by(found, true)));
-    }
-    let files = row.deed.effect.files.iter();
-    let files: Vec<&str> = files.map(|file| file.path.as_str()).collect();
-    let shared = |found: &Found| -> usize {
-        let told = |path: &&&str| found.episode.text.contains(**path);
-        files.iter().filter(told).count()
-    };
-    let at_work = chunks
-        .iter()
-        .filter(|found| found.episode.valid_at <= Some(Time(at.0 + 999)));
-    let best = at_work.max_by_key(|found| (shared(found), found.episode.valid_at));
-    Ok(best.map(|found| made_by(found, false)))
-}
-
-fn made_by(found: &Found, is_named: bool) -> By {
-    By {
-        session: found.session.clone(),
-        episode: found.episode.id,
-        is_named,
-    }
-}
-
-fn names_commit(found: &Found, hash: &str) -> bool {
-    let episodes = std::slice::from_ref(found);
-    let commits = Stored::of(episodes).summary().commits;
-    let mut commits = commits.into_iter().map(|commit| commit.what.hash);
-    !hash.is_empty() && commits.any(|told| !told.is_empty() && hash.starts_with(&told))
+    let (since, until) = (Time(at.0 - AFTER_MS), Time(at.0 + AFTER_MS));
+    let chunks = store.chunks_around(&row.project.path, until, since, EPISODES_MAX)?;
+    Ok(AtWork::of(chunks).author(&row.deed))
 }

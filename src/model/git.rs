@@ -6,6 +6,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
+/// Hex digits of a commit that texts tell.
+pub const HASH_DIGITS: usize = 12;
+
+/// The beginning of a commit's hash, as texts tell it.
+pub fn short_hash(hash: &str) -> &str {
+    hash.get(..HASH_DIGITS).unwrap_or(hash)
+}
+
+/// A session may go on so long after its last words: what is done within it may be its doing.
+pub const AFTER_MS: i64 = 120_000;
+
 /// Of the ids of operations: UUIDv5 in this namespace (D49).
 const IDS: Uuid = Uuid::from_u128(0x6c1f_40d2_37a8_5d5b_8a0e_91c4_57be_02f3);
 
@@ -73,6 +84,39 @@ impl Deed {
             OperationKind::Checkout => leaves && operation.branch.is_none(),
             _ => false,
         }
+    }
+}
+
+impl Deed {
+    /// Work was given up with it: a reset that left commits or threw changes away, a revert, a branch
+    /// that was dropped with its commits, a checkout away from commits that no branch has. What only
+    /// writes commits anew gives nothing up.
+    pub fn gives_up(&self) -> bool {
+        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
+        match (operation.kind, operation.mode.as_deref()) {
+            (OperationKind::Revert, _) => true,
+            (OperationKind::Reset, Some("soft")) => false,
+            (OperationKind::Reset, Some("hard")) | (OperationKind::Checkout, _) => self.undoes(),
+            (OperationKind::Reset | OperationKind::BranchDeleted | OperationKind::Moved, _) => {
+                leaves
+            }
+            _ => false,
+        }
+    }
+
+    /// The commit that somebody wrote with it, here; `None`: it wrote none, brought others' commits, or
+    /// the commit is gone.
+    pub fn commit(&self) -> Option<&CommitLine> {
+        let writes = matches!(
+            self.operation.kind,
+            OperationKind::Commit
+                | OperationKind::Amend
+                | OperationKind::Merge
+                | OperationKind::Revert
+        );
+        let mut made = self.effect.made.iter();
+        let commit = made.find(|commit| commit.hash == self.operation.new);
+        commit.filter(|_| writes && self.operation.mode.as_deref() != Some("fast-forward"))
     }
 }
 
@@ -307,8 +351,12 @@ pub struct Seen {
     pub stamp: String,
     /// Bytes of HEAD's log that were read.
     pub log_to: u64,
+    /// The commit that the last line of them came to.
+    pub log_last: String,
     /// Bytes of the stash's log that were read.
     pub stash_to: u64,
+    /// The commit that the last line of them came to.
+    pub stash_last: String,
     /// Where HEAD was.
     pub head: String,
     /// The branch that HEAD was on.

@@ -299,6 +299,9 @@ pub struct Commit {
     /// It was pushed, or became part of a pull request, later in the session.
     #[serde(default)]
     pub pushed: bool,
+    /// The log doesn't name it: git tells it, and the session was at work on its files then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_git: bool,
 }
 
 /// A pull request.

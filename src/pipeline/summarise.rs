@@ -6,11 +6,12 @@
 use super::deliver::PENDING_MS;
 use crate::insight::page::body;
 use crate::memory::activity::Judge;
+use crate::memory::joined;
 use crate::memory::summary::Stored;
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::summary::Summary;
+use crate::model::summary::{Commit, Sourced, Summary};
 use crate::model::time::Time;
 use crate::store::{self, Found, Page, Resting, Store, Telling, Unsummarised};
 use anyhow::Result;
@@ -39,6 +40,8 @@ pub(super) struct Whole {
     session: Unsummarised,
     hides: bool,
     episodes: Vec<Found>,
+    /// That git tells of it.
+    commits: Vec<Sourced<Commit>>,
     tally: ActivityTally,
 }
 
@@ -91,7 +94,11 @@ struct Due {
 impl Due {
     fn page(&self, judge: &Judge) -> Page {
         match &self.told {
-            Some(summary) => self.whole.page(summary, judge),
+            Some(summary) => {
+                let mut summary = summary.clone();
+                joined::add(&mut summary, &self.whole.commits);
+                self.whole.page(&summary, judge)
+            }
             None => self.whole.page_of_facts(judge),
         }
     }
@@ -121,6 +128,7 @@ impl Whole {
     pub(super) fn read(store: &Store, session: Unsummarised, hides: bool) -> Result<Whole> {
         let (episodes, tally) = store.chunks(&session.id, SESSION_BYTES_MAX)?;
         Ok(Whole {
+            commits: joined::commits_of(store, &episodes)?,
             episodes,
             tally,
             hides,
@@ -137,6 +145,7 @@ impl Whole {
     pub(super) fn facts(&self, stored: &Stored<'_>) -> Option<Summary> {
         let mut summary = stored.summary();
         let tells = summary != Summary::default();
+        joined::add(&mut summary, &self.commits);
         self.shorten_paths(&mut summary);
         tells.then_some(summary)
     }

@@ -14,7 +14,7 @@ pub use files::FilesDone;
 
 use crate::config::{Excluded, FileTracking, Tracked};
 use crate::host::git;
-use crate::host::reflog::{self, WorkTree};
+use crate::host::reflog::{self, Log, WorkTree};
 use crate::host::repository::Repository;
 use crate::model::error::Error;
 use crate::model::git::{Deed, Effect, LogLine, Operation, OperationKind, Seen};
@@ -88,7 +88,7 @@ pub struct Done {
     pub operations: u64,
     /// What that changed.
     pub stored: Stored,
-    /// Repositories that can't be read, with why. Never content.
+    /// Repositories that can't be read and changed since they were looked at last, with why. Never content.
     pub problems: Vec<(String, String)>,
     /// What happened to files.
     pub files: FilesDone,
@@ -149,7 +149,7 @@ fn repositories(store: &Store, orders: &Orders<'_>) -> Result<Vec<(Project, Trac
     let tracked = orders.tracking.projects().iter();
     let tracked = tracked.filter(|project| project.enabled);
     for project in named.chain(tracked.map(|project| project.root.clone())) {
-        let Some(root) = git::repository(Path::new(&project)) else {
+        let Some(root) = git::owner(Path::new(&project)) else {
             continue;
         };
         let root = project_root(&root.to_string_lossy());
@@ -185,8 +185,7 @@ impl Look<'_> {
         let known = seen.clone().unwrap_or_default();
         let stamp = self.tree.stamp(known.branches.keys().map(String::as_str));
         if seen.is_some() && stamp == known.stamp {
-            done.problems
-                .extend(known.problem.map(|why| (self.project.path.clone(), why)));
+            // what can't be read was named when it changed last; `doctor` names it again
             return Ok(());
         }
         done.opened += 1;
@@ -224,11 +223,11 @@ impl Look<'_> {
     /// Operations since the last look, in order, and how far that is.
     fn news(&self, repository: &Repository, known: &Seen, again: bool) -> Result<News, String> {
         let unread = |error: std::io::Error| format!("its log can't be read: {}", error.kind());
-        let log = reflog::read(&self.tree.log(), known.log_to).map_err(unread)?;
+        let log = reflog::read(&self.tree.log(), known.log_to, &known.log_last).map_err(unread)?;
         let stash = self
             .tree
             .stash_log()
-            .map(|path| reflog::read(&path, known.stash_to));
+            .map(|path| reflog::read(&path, known.stash_to, &known.stash_last));
         let stash = stash.transpose().map_err(unread)?.unwrap_or_default();
         let (head, branches) = (
             repository.head()?.unwrap_or_default(),
@@ -260,7 +259,9 @@ impl Look<'_> {
         let seen = Seen {
             stamp: String::new(),
             log_to,
+            log_last: last(&log, told.lines, &known.log_last),
             stash_to: stash.to,
+            stash_last: last(&stash, stash.lines.len(), &known.stash_last),
             head,
             branch: told.branch,
             branches,
@@ -422,6 +423,15 @@ struct News {
 
 /// Lines that are told at once; a rebase of more is told in parts.
 const LINES_MAX: usize = OPERATIONS_MAX * 4;
+
+/// The commit that the last of so many lines came to; what was known where there is none.
+fn last(log: &Log, lines: usize, known: &str) -> String {
+    match lines.checked_sub(1).map(|nth| &log.lines[nth]) {
+        Some(line) => line.new.clone(),
+        None if log.is_anew => String::new(),
+        None => known.to_owned(),
+    }
+}
 
 /// A stash lies on the commit that it was made on.
 fn stashed(lines: &[LogLine], repository: &Repository) -> Vec<Operation> {

@@ -5,14 +5,17 @@ use super::commit::{Stamp, Stored};
 use super::compact;
 use super::episodes::{Found, nameless};
 use super::fault::failed;
+use super::forget::NOT_FORGOTTEN;
 use super::memories::{NO_FILE, Project, session_without_log};
 use super::outline;
 use super::pack::{Json, pack_json};
+use super::pattern::Pattern;
 use super::prepare::Row as EpisodeRow;
+use super::search::Term;
 use super::write::{self, EpisodeWriter};
 use super::{Result, Store};
 use crate::model::episode::Episode;
-use crate::model::git::{Deed, Seen};
+use crate::model::git::{AFTER_MS, Deed, Seen, short_hash};
 use crate::model::time::Time;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use rustc_hash::FxHashMap;
@@ -21,6 +24,17 @@ use uuid::Uuid;
 
 /// `episode.made_by`.
 const MADE_BY: &str = "git";
+
+/// The session without a log that operations stand in is called so, with the namespace behind it.
+const SESSION: &str = "git";
+
+/// Operations of the projects that the namespaces in `?1` begin (null: all), of this project, below it,
+/// or around it.
+const REACHED: &str = "(?1 = 'null' OR EXISTS (SELECT 1 FROM json_each(?1) p
+         WHERE substr(s.namespace, 1, length(p.value)) = p.value))
+     AND (?2 IS NULL OR s.project_path = ?2
+         OR substr(s.project_path, 1, length(?2) + 1) = ?2 || '/'
+         OR substr(?2, 1, length(s.project_path) + 1) = s.project_path || '/')";
 
 /// An operation with the episodes that tell it.
 #[derive(Clone, Debug)]
@@ -109,18 +123,85 @@ impl Store {
         project: Option<&str>,
     ) -> Result<Vec<GitRow>> {
         let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
-        let condition = "(?1 = 'null' OR EXISTS (SELECT 1 FROM json_each(?1) p
-                 WHERE substr(s.namespace, 1, length(p.value)) = p.value))
-             AND (?2 IS NULL OR s.project_path = ?2
-                 OR substr(s.project_path, 1, length(?2) + 1) = ?2 || '/'
-                 OR substr(?2, 1, length(s.project_path) + 1) = s.project_path || '/')";
-        git_rows(&self.db, condition, &[&prefixes, &project])
+        git_rows(&self.db, REACHED, &[&prefixes, &project])
             .map_err(failed("reading git operations"))
     }
 
     /// Operations with a higher number, the latest first.
     pub fn deeds_after(&self, n: i64) -> Result<Vec<GitRow>> {
         git_rows(&self.db, "o.n > ?1", &[&n]).map_err(failed("reading git operations"))
+    }
+
+    /// The same, of those that name a commit that begins so, as their summaries do. The index finds them;
+    /// no other one is read.
+    pub fn deeds_naming(
+        &self,
+        commit: &str,
+        namespaces: Option<&[String]>,
+        project: Option<&str>,
+    ) -> Result<Vec<GitRow>> {
+        let Some(pattern) = Pattern::new(&Term {
+            text: short_hash(commit).to_owned(),
+            prefix: true,
+            ..Term::default()
+        }) else {
+            return Ok(Vec::new());
+        };
+        // a summary that is to be written again is in no index
+        let condition = format!(
+            "o.n IN (SELECT told.n FROM words CROSS JOIN episode e ON e.n = words.rowid
+                 CROSS JOIN git_operation told ON told.id = e.id WHERE words MATCH ?3
+                 UNION ALL SELECT n FROM git_operation WHERE untold = 1)
+             AND {REACHED}"
+        );
+        let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
+        let values: [&dyn ToSql; 3] = [&prefixes, &project, &pattern.expression()];
+        git_rows(&self.db, &condition, &values).map_err(failed("reading git operations"))
+    }
+
+    /// Operations of the repository with this namespace from a time to another one, both included, the
+    /// latest first. Looks at the times of all operations.
+    pub fn deeds_between(&self, namespace: &str, since: Time, until: Time) -> Result<Vec<GitRow>> {
+        let session = format!("{SESSION}-{namespace}");
+        git_rows(
+            &self.db,
+            "s.id = ?1 AND o.session = s.n AND o.at BETWEEN ?2 AND ?3",
+            &[&session, &since.0, &until.0],
+        )
+        .map_err(failed("reading git operations"))
+    }
+
+    /// The operation with this id.
+    pub fn deed(&self, id: Uuid) -> Result<Option<GitRow>> {
+        git_rows(&self.db, "o.id = ?1", &[id.as_bytes()])
+            .map(|mut rows| rows.pop())
+            .map_err(failed("reading a git operation"))
+    }
+
+    /// Git operations of this namespace are stored, or were.
+    pub fn has_deeds(&self, namespace: &str) -> Result<bool> {
+        self.db
+            .prepare_cached("SELECT 1 FROM session WHERE id = ?1")
+            .and_then(|mut select| select.exists([format!("{SESSION}-{namespace}")]))
+            .map_err(failed("reading git operations"))
+    }
+
+    /// Work trees that couldn't be read when they were looked at last, with why: (folder of its HEAD,
+    /// reason), by folder.
+    pub fn unread_trees(&self) -> Result<Vec<(String, String)>> {
+        let read = || -> rusqlite::Result<Vec<(String, Json<Seen>)>> {
+            let mut select = self
+                .db
+                .prepare_cached("SELECT tree, seen FROM git_tree ORDER BY tree")?;
+            select
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        let all = read().map_err(failed("reading which repositories can't be read"))?;
+        let unread = all.into_iter();
+        Ok(unread
+            .filter_map(|(tree, Json(seen))| Some((tree, seen.problem?)))
+            .collect())
     }
 
     /// Operations whose summary is to be written again.
@@ -149,24 +230,39 @@ impl Store {
         since: Time,
         limit: u32,
     ) -> Result<Vec<Found>> {
-        let read = || -> rusqlite::Result<Vec<Found>> {
-            let below = format!("{project}/");
-            let values: [&dyn ToSql; 5] = [&project, &below, &until.0, &since.0, &limit];
-            let found = nameless(
-                &self.db,
-                "e.source = 'session' AND e.stream IS NULL AND s.standing >= 0
-                 AND (s.project_path = ?1 OR substr(s.project_path, 1, length(?2)) = ?2)
-                 AND e.valid_at <= ?3 AND coalesce(e.ended_at, e.valid_at) >= ?4
-                 ORDER BY coalesce(e.ended_at, e.valid_at) DESC, e.id LIMIT ?5",
-                &values,
-            )?;
-            let with_items = |(n, mut found): (i64, Found)| {
-                found.episode.outline = outline::read(&self.db, n)?;
-                Ok(found)
-            };
-            found.into_iter().map(with_items).collect()
+        let below = format!("{project}/");
+        let values: [&dyn ToSql; 5] = [&until.0, &since.0, &limit, &project, &below];
+        let is_there = "e.stream IS NULL
+             AND (s.project_path = ?4 OR substr(s.project_path, 1, length(?5)) = ?5)";
+        self.at_work(is_there, &values)
+            .map_err(failed("reading what was said before an operation"))
+    }
+
+    /// The same of exactly this namespace, sub-agents' logs too.
+    pub fn chunks_at_work(
+        &self,
+        namespace: &str,
+        until: Time,
+        since: Time,
+        limit: u32,
+    ) -> Result<Vec<Found>> {
+        let values: [&dyn ToSql; 4] = [&until.0, &since.0, &limit, &namespace];
+        self.at_work("s.namespace = ?4", &values)
+            .map_err(failed("reading who was at work"))
+    }
+
+    fn at_work(&self, is_there: &str, values: &[&dyn ToSql]) -> rusqlite::Result<Vec<Found>> {
+        let condition = format!(
+            "e.source = 'session' AND s.standing >= 0 AND {is_there}
+             AND e.valid_at <= ?1 AND coalesce(e.ended_at, e.valid_at) >= ?2
+             ORDER BY coalesce(e.ended_at, e.valid_at) DESC, e.id LIMIT ?3"
+        );
+        let with_items = |(n, mut found): (i64, Found)| {
+            found.episode.outline = outline::read(&self.db, n)?;
+            Ok(found)
         };
-        read().map_err(failed("reading what was said before an operation"))
+        let found = nameless(&self.db, &condition, values)?;
+        found.into_iter().map(with_items).collect()
     }
 }
 
@@ -199,7 +295,7 @@ fn put_all(
     if deeds.is_empty() {
         return Ok(Stored::default());
     }
-    let session = session_without_log(db, "git", project)?;
+    let session = session_without_log(db, SESSION, project)?;
     let mut writer = EpisodeWriter::new(db, names, stamp);
     for deed in deeds {
         db.prepare_cached(
@@ -223,7 +319,21 @@ fn put_all(
             .execute(params![row.episode.id.as_bytes(), deed.id.as_bytes(), quotes])?;
         }
     }
-    writer.finish()
+    let stored = writer.finish()?;
+    for deed in deeds.iter().filter(|deed| deed.deed.commit().is_some()) {
+        page_again(db, &project.namespace, deed.deed.operation.at)?;
+    }
+    Ok(stored)
+}
+
+/// Pages of the sessions that were at work then may have a commit to tell.
+fn page_again(db: &Connection, namespace: &str, at: Time) -> rusqlite::Result<()> {
+    db.prepare_cached(&format!(
+        "INSERT OR IGNORE INTO unsummarised (session) SELECT s.n FROM session s
+         WHERE s.namespace = ?1 AND s.started <= ?2 AND s.ended >= ?3 AND {NOT_FORGOTTEN}"
+    ))?
+    .execute(params![namespace, at.0 + AFTER_MS, at.0 - AFTER_MS])
+    .map(drop)
 }
 
 /// Takes out what git operations quote of a session: the conversation goes, the summary is written

@@ -9,9 +9,10 @@ use crate::model::delivery::Receipt;
 use rusqlite::Row;
 
 /// Chunks and pages whose text the store still has, of which every one of the sinks in `?1` has this
-/// revision for sure.
+/// revision for sure. Git's summaries stay: the store knows their operations anyway, and finds them by
+/// their words.
 const EVERYWHERE: &str = "SELECT e.n, e.title FROM episode e JOIN body b ON b.episode = e.n
-    WHERE b.text <> '' AND e.stale = 0 AND e.source NOT IN ('text', 'message') AND NOT EXISTS (
+    WHERE b.text <> '' AND e.stale = 0 AND e.source NOT IN ('text', 'message', 'git_metadata') AND NOT EXISTS (
         SELECT 1 FROM json_each(?1) wanted WHERE NOT EXISTS (
             SELECT 1 FROM delivery d JOIN sink s ON s.n = d.sink
             WHERE s.name = wanted.value AND d.id = e.id AND d.revision = e.revision

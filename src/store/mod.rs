@@ -66,7 +66,7 @@ pub use open::{APPLICATION_ID, Access, SCHEMA_VERSION};
 pub use outbox::{DeadLetter, Due, SinkStanding};
 pub use prepare::Prepared;
 pub use salvage::{Salvage, Salvaged};
-pub use search::{Hit, Keeps, Query, Term};
+pub use search::{Hit, Keeps, Query, Term, Whole};
 pub use sessions::{SessionFilter, SessionRow};
 pub use sink::SinkRow;
 pub use snippet::Snippet;

@@ -88,6 +88,8 @@ pub struct Hit {
     pub episode: Uuid,
     /// The session's id.
     pub session: String,
+    /// The git operation that the episode is of; `None`: it is of none.
+    pub operation: Option<Uuid>,
     /// The episode's title.
     pub title: String,
     /// The session's title, where it has one.
@@ -131,7 +133,15 @@ impl Hit {
     pub fn is_of_a_log(&self) -> bool {
         !self.path.is_empty()
     }
+
+    /// What it is a part of: all operations of a project stand in one session without a log.
+    pub fn whole(&self) -> Whole<'_> {
+        (&self.session, self.operation)
+    }
 }
+
+/// A session, or one git operation: what answers together.
+pub type Whole<'h> = (&'h str, Option<Uuid>);
 
 /// Says of an episode's counts whether it is wanted.
 pub type Keeps<'a> = dyn Fn(&ActivityTally) -> bool + 'a;
@@ -342,9 +352,10 @@ fn operation(operation: Operation, all: &mut Conditions) -> String {
 
 const HIT: &str = "SELECT e.id, s.id, e.title, s.title, s.namespace, s.project_path, s.agent,
     e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key, ''), e.byte_from,
-    e.byte_to, e.line_from, e.line_to, b.text, a.exchanges
+    e.byte_to, e.line_from, e.line_to, b.text, a.exchanges, g.operation
     FROM episode e JOIN session s ON s.n = e.session LEFT JOIN file f ON f.n = e.file
-    JOIN body b ON b.episode = e.n LEFT JOIN activity a ON a.episode = e.n WHERE e.n = ?1";
+    JOIN body b ON b.episode = e.n LEFT JOIN activity a ON a.episode = e.n
+    LEFT JOIN git_episode g ON g.episode = e.id WHERE e.n = ?1";
 
 fn hit(
     row: &Row<'_>,
@@ -359,6 +370,7 @@ fn hit(
     let hit = Hit {
         episode: Uuid::from_bytes(row.get(0)?),
         session: row.get(1)?,
+        operation: row.get::<_, Option<_>>(19)?.map(Uuid::from_bytes),
         title,
         session_title: row.get(3)?,
         namespace: row.get(4)?,

@@ -17,6 +17,8 @@ mod faults;
 mod fold;
 mod forget;
 mod git;
+mod git_repositories;
+mod git_told;
 mod graph;
 mod graph_search;
 mod graphiti;

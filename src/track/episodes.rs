@@ -4,17 +4,17 @@
 use super::why::Spoken;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::ItemKind;
-use crate::model::git::{CommitLine, Deed, FileChange, FileOperation, part_id};
+use crate::model::git::{CommitLine, Deed, FileChange, FileOperation, part_id, short_hash};
 use crate::model::time::Time;
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Exchanges that are kept before an operation (004-016).
 pub const EXCHANGES: usize = 5;
-/// Files and commits that the summary names.
+/// Files that the summary names.
 const NAMED_MAX: usize = 20;
-/// Hex digits of a commit that are told.
-const HASH_DIGITS: usize = 12;
+/// Commits that it names: all that an operation keeps, so that each finds it.
+const COMMITS_MAX: usize = 50;
 /// Characters of the agent's words, and of a person's, that are kept of each item.
 const AGENT_CHARS: usize = 500;
 const USER_CHARS: usize = 2_000;
@@ -107,7 +107,7 @@ fn summary(id: Uuid, deed: &Deed) -> String {
     let (operation, effect) = (&deed.operation, &deed.effect);
     let hash = |hash: &str| match hash {
         "" => "(none)".to_owned(),
-        hash => short(hash).to_owned(),
+        hash => short_hash(hash).to_owned(),
     };
     let (added, removed) = effect.lines;
     let mut lines = vec![
@@ -143,7 +143,7 @@ fn summary(id: Uuid, deed: &Deed) -> String {
         ));
     }
     if let Some(undone) = &effect.undone {
-        lines.push(format!("\nUndone: {}", short(undone)));
+        lines.push(format!("\nUndone: {}", short_hash(undone)));
     }
     if operation.kind.leaves() && effect.left_count > 0 {
         lines.push(format!("\n{}", left(deed)));
@@ -174,9 +174,9 @@ fn left(deed: &Deed) -> String {
 }
 
 fn commits(all: &[CommitLine]) -> impl Iterator<Item = String> {
-    let told = all.iter().take(NAMED_MAX);
-    told.map(|commit| format!("- {} {}", short(&commit.hash), commit.subject))
-        .chain(and_more(all.len() as u64, NAMED_MAX))
+    let told = all.iter().take(COMMITS_MAX);
+    told.map(|commit| format!("- {} {}", short_hash(&commit.hash), commit.subject))
+        .chain(and_more(all.len() as u64, COMMITS_MAX))
 }
 
 fn and_more(count: u64, told: usize) -> Option<String> {
@@ -186,10 +186,6 @@ fn and_more(count: u64, told: usize) -> Option<String> {
 
 fn file_line(file: &FileChange) -> String {
     format!("- {} ({})", file.path, file.operation.as_str())
-}
-
-fn short(hash: &str) -> &str {
-    hash.get(..HASH_DIGITS).unwrap_or(hash)
 }
 
 /// From the fifth last prompt on, words only.

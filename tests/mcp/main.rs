@@ -206,6 +206,101 @@ fn an_allow_list_shows_what_it_lists() {
     );
 }
 
+/// Runs git in a repository of the home; gives what it prints.
+fn git(home: &Home, line: &str) -> String {
+    let out = std::process::Command::new("git")
+        .args([
+            "-C",
+            "app",
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@example.org",
+        ])
+        .args(line.split(' '))
+        .current_dir(home.path())
+        .env("HOME", home.path())
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "git {line}: {out:?}");
+    String::from_utf8(out.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn what_became_of_a_commit_a_branch_and_a_file() {
+    let home = Home::empty(json!({}));
+    let on = r#"{"version": "1.0", "defaults": {"enabled": true}}"#;
+    home.write(".graphiti/tracking-config.json", on);
+    home.write("app/a", "1\n");
+    git(&home, "init -q -b main");
+    git(&home, "add -A");
+    git(&home, "commit -q -m first");
+    home.write("app/src/cache.py", "2\n");
+    git(&home, "add -A");
+    git(&home, "commit -q -m cache");
+    let lost = git(&home, "rev-parse HEAD");
+    git(&home, "reset -q --hard HEAD~1");
+    let app = home.path().join("app").display().to_string();
+    let prompt = json!({"type": "user", "uuid": "6f1c5b80-0000-4000-8000-000000000001",
+        "parentUuid": null, "sessionId": "6f1c5b80-0000-4000-8000-0000000000aa", "cwd": app,
+        "version": "2.0.1", "timestamp": "2026-06-01T09:00:00.000Z",
+        "message": {"role": "user", "content": "hello"}});
+    let log = ".claude/projects/-app/6f1c5b80-0000-4000-8000-0000000000aa.jsonl";
+    home.write(log, &format!("{prompt}\n"));
+    assert_eq!(home.run("run --quiet").status.code(), Some(0));
+    let mut client = Client::new(&home, &[&app]);
+    for asked in [
+        json!({"commit": lost}),
+        json!({"commit": lost[..8].to_uppercase()}),
+        json!({"branch": "main"}),
+        json!({"file": "./cache.py"}),
+    ] {
+        let told = client.call("why", asked.clone()).unwrap();
+        let first = format!("undid: reset on main ({}..", &lost[..12]);
+        assert!(told.starts_with(&first), "{asked}: {told}");
+        assert!(
+            told.contains("src/cache.py") && told.contains("[namespace: "),
+            "{told}"
+        );
+    }
+    let told = client.call("why", json!({"commit": "0123456"})).unwrap();
+    assert!(
+        told.starts_with("no session and no git operation"),
+        "{told}"
+    );
+    for wrong in [
+        json!({"commit": "no hash"}),
+        json!({"commit": lost, "branch": "main"}),
+        json!({"file": "a", "question": "why a?"}),
+        json!({}),
+    ] {
+        assert!(client.call("why", wrong.clone()).is_err(), "{wrong}");
+    }
+    // isolation holds for git too
+    let elsewhere = json!({"commit": lost, "project_namespaces": ["ffffffff"]});
+    let told = client.call("why", elsewhere).unwrap();
+    assert!(
+        told.starts_with("no session and no git operation"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_commit_is_found_where_a_session_names_it() {
+    let home = Home::new(json!({}));
+    let mut client = Client::new(&home, &[SHOP]);
+    let told = client.call("why", json!({"commit": "9d1c2e7"})).unwrap();
+    assert!(
+        told.contains("told: 9d1c2e7 Compare JWT expiry in seconds"),
+        "{told}"
+    );
+    assert!(
+        told.contains(&format!("[namespace: {SHOP_NAMESPACE}")),
+        "{told}"
+    );
+}
+
 #[test]
 fn hidden_paths_stay_hidden() {
     let home = Home::new(json!({"include_project_path": false}));

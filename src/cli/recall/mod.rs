@@ -19,6 +19,7 @@ use crate::memory::remember::{Asked, remember};
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
+use crate::model::time::Time;
 use crate::rules::directives::wants_global;
 use crate::rules::injected::{Spoken, people_words};
 use crate::store::Store;
@@ -232,6 +233,7 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     let user = loaded.here.memory.user_key();
     let user = user.map(|key| MemoryScope::Global.group(key)).ok();
     let about = About {
+        now: ctx.now,
         place,
         trusted,
         trusts,
@@ -264,6 +266,7 @@ enum Task {
 
 /// Who asks from where.
 struct About {
+    now: Time,
     place: Place,
     trusted: Option<Vec<String>>,
     trusts: Trusts,
@@ -276,6 +279,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
     match &wish.event {
         Event::Begins => Task::Begins(Begins {
             session: wish.session.clone(),
+            now: about.now,
             place: about.place,
             trusted: about.trusted,
             trusts: about.trusts,

@@ -107,6 +107,7 @@ pub fn commits(lines: &[Line<'_>]) -> Vec<Sourced<Commit>> {
                     hash: hash.clone(),
                     subject: subject.clone(),
                     pushed: false,
+                    by_git: false,
                 }));
             }
             Finding::Pushed

@@ -74,7 +74,10 @@ pub fn commits(body: &str) -> Vec<(&str, &str)> {
     let lines = body.lines().skip_while(|line| *line != heading).skip(1);
     let lines = lines.take_while(|line| !line.starts_with('#'));
     let told = lines.filter_map(|line| line.strip_prefix("- "));
-    let told = told.map(|told| told.strip_suffix(PUSHED).unwrap_or(told));
+    let told = told.map(|told| {
+        let told = told.strip_suffix(PUSHED).unwrap_or(told);
+        told.strip_suffix(BY_GIT).unwrap_or(told)
+    });
     told.map(|told| match told.split_once(' ') {
         Some((hash, subject)) if hash.bytes().all(|b| b.is_ascii_hexdigit()) => (hash, subject),
         _ => ("", told),
@@ -84,6 +87,9 @@ pub fn commits(body: &str) -> Vec<(&str, &str)> {
 
 /// Stands behind a commit that others have.
 const PUSHED: &str = " (pushed)";
+
+/// Stands behind a commit that the log doesn't name.
+const BY_GIT: &str = " (git tells it)";
 
 fn head(summary: &Summary, profile: &str) -> String {
     let mut out = format!("**Activity Profile**: {profile}\n");
@@ -173,14 +179,15 @@ fn alternatives(why: &Why) -> String {
     }
 }
 
-/// `1a2b3c4 Fix the login (pushed)`.
+/// `1a2b3c4 Fix the login (git tells it) (pushed)`.
 pub fn commit(commit: &Commit) -> String {
     let hash = match commit.hash.as_str() {
         "" => String::new(),
         hash => format!("{hash} "),
     };
+    let by_git = if commit.by_git { BY_GIT } else { "" };
     let pushed = if commit.pushed { PUSHED } else { "" };
-    format!("{hash}{}{pushed}", commit.subject)
+    format!("{hash}{}{by_git}{pushed}", commit.subject)
 }
 
 /// `https://…/pull/7 (merged)`.

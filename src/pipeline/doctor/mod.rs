@@ -94,6 +94,8 @@ pub struct Inside {
     pub status: Option<Status>,
     /// How far each log is in it, by key.
     pub checkpoints: BTreeMap<String, Checkpoint>,
+    /// Work trees that couldn't be read, with why.
+    pub unread_trees: Vec<(String, String)>,
 }
 
 impl Inside {
@@ -106,6 +108,7 @@ impl Inside {
                 ..Health::default()
             }),
             status: store.status().ok(),
+            unread_trees: store.unread_trees().unwrap_or_default(),
             checkpoints: checkpoints
                 .into_iter()
                 .map(|c| (c.key.clone(), c))
@@ -146,7 +149,7 @@ pub struct Observed<'a> {
 type Check = fn(&Observed<'_>) -> Vec<Finding>;
 
 /// In the order in which a person would mend things.
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 15] = [
     workplace::settings,
     workplace::consent,
     store::standing,
@@ -159,6 +162,7 @@ const CHECKS: [Check; 14] = [
     logs::unreadable,
     logs::deleted_before_the_next_run,
     logs::never_stored,
+    workplace::repositories,
     store::rejects,
     store::drift,
 ];

@@ -1,6 +1,7 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
 use super::{Finding, Observed, Severity, first_of, quoted};
+use crate::model::namespace::project_root;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -40,6 +41,26 @@ pub(super) fn consent(observed: &Observed<'_>) -> Vec<Finding> {
         reason,
         "sessionmill enable",
     )]
+}
+
+/// Tracked repositories that could not be read when a run looked at them last.
+pub(super) fn repositories(observed: &Observed<'_>) -> Vec<Finding> {
+    let (Some(inside), Ok(loaded)) = (&observed.inside, observed.settings) else {
+        return Vec::new();
+    };
+    let is_tracked = |tree: &&(String, String)| {
+        let lies_there = Path::new(&tree.0).is_dir();
+        lies_there && loaded.tracking.of(&project_root(&tree.0)).is_some()
+    };
+    let unread = inside.unread_trees.iter().filter(is_tracked);
+    let finding = |(tree, why): &(String, String)| {
+        let reason = format!(
+            "{tree} can't be read: {why}; `enabled: false` for it in tracking-config leaves it alone"
+        );
+        let command = format!("git --git-dir {} fsck", quoted(tree));
+        Finding::new(Severity::Warning, "repository-unreadable", reason, command)
+    };
+    unread.map(finding).collect()
 }
 
 /// Others can get at what is ours: into the folder, or, where a file was let loose by hand, at it.

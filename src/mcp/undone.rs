@@ -1,0 +1,87 @@
+//! What became of a commit, a branch or a file, as agents read it. Knows how an operation reads; refuses
+//! to look for operations (`memory::undone`).
+
+use super::answer::Window;
+use super::here::{Here, minute};
+use super::search::{REASONS, Why};
+use crate::memory::joined::Teller;
+use crate::memory::undone::{Answer, Asked, Role, tellers, undone, without};
+use crate::model::error::Error;
+use crate::model::git::short_hash;
+use std::fmt::Write;
+
+/// Commits and files of one operation that are told.
+const NAMED: usize = 5;
+
+/// The operations that answer, the latest first, then sessions that tell the commit.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn why(here: &Here, asked: &Asked, args: &Why) -> Result<String, Error> {
+    let scope = here.open_scope(&args.project_namespaces)?;
+    let question = format!("{asked:?}{scope:?}");
+    let window = Window::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
+    let (store, namespaces) = (here.store()?, scope.namespaces());
+    let namespaces = namespaces.as_deref();
+    let answers = undone(&store, asked, namespaces, None, window.reach())?;
+    let tellers = tellers(&store, asked, namespaces, None)?;
+    let others = without(&tellers, &answers).into_iter();
+    let others = others.map(|teller| of_teller(teller, here));
+    let told = answers.iter().map(|answer| of(answer, here)).chain(others);
+    let told: Vec<String> = told.take(window.reach()).collect();
+    let head = match told.is_empty() {
+        true => "no session and no git operation that is known speaks of it\n",
+        false => "",
+    };
+    Ok(window.fill(head, &told))
+}
+
+fn of(answer: &Answer, here: &Here) -> String {
+    let (operation, effect) = (&answer.deed.operation, &answer.deed.effect);
+    let mut text = format!("{}: {}", answer.role.as_str(), operation.name());
+    for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
+        if let Some(name) = name {
+            let _ = write!(text, " {word} {name}");
+        }
+    }
+    let (old, new) = (short_hash(&operation.old), short_hash(&operation.new));
+    let origin = here.origin(&answer.namespace, &answer.project_path);
+    let when = minute(Some(operation.at));
+    let _ = write!(text, " ({old}..{new})\n{origin} {when}");
+    if let Some(by) = &answer.session {
+        let _ = write!(text, " session {}, by {}", by.session, by.tie.as_str());
+    }
+    text.push('\n');
+    if let Some(reason) = &answer.deed.reason {
+        let who = if reason.by_user { "user" } else { "agent" };
+        let _ = writeln!(
+            text,
+            "why: {} (the {who}, session {} line {})",
+            reason.sentence, reason.session, reason.line
+        );
+    }
+    let commits = match answer.role {
+        Role::Made => &effect.made,
+        _ => &effect.left,
+    };
+    for commit in commits.iter().take(NAMED) {
+        let _ = writeln!(text, "{} {}", short_hash(&commit.hash), commit.subject);
+    }
+    let files = effect.files.iter().map(|file| &*file.path);
+    let files: Vec<&str> = files.take(NAMED).collect();
+    if !files.is_empty() {
+        let _ = writeln!(text, "{} files: {}", effect.files_count, files.join(", "));
+    }
+    text
+}
+
+fn of_teller(teller: &Teller, here: &Here) -> String {
+    format!(
+        "told: {} {}\n{} {} session {}\n",
+        teller.hash,
+        teller.subject,
+        here.origin(&teller.namespace, &teller.project_path),
+        minute(teller.at),
+        teller.session
+    )
+}
