@@ -107,7 +107,7 @@ fn ask(llm: &Llm, permit: &Permit, question: &Question) -> Result<(Learned, u64)
 pub fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
     let options = Options {
         timeout_ms: u64::from(settings.timeout_s) * 1_000,
-        proxies: sinks::proxies(ctx),
+        proxies: sinks::proxies(&ctx.env),
     };
     Ok(Llm {
         http: Http::new(&options)?,
@@ -122,6 +122,6 @@ pub fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
 
 fn key(settings: &Settings, ctx: &Ctx) -> Result<Option<String>> {
     let name = settings.key_env.as_ref();
-    name.map(|name| keys::key("llm.key_env", name, ctx))
+    name.map(|name| keys::key("llm.key_env", name, &ctx.env))
         .transpose()
 }

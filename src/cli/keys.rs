@@ -1,35 +1,35 @@
 //! Keys and passwords, by the names that the settings give: from the environment, else from the file
 //! `env` in our folder, since a timer has no shell. Never from the settings themselves.
 
-use super::ctx::Ctx;
+use crate::config::{Env, Home};
 use crate::model::error::Error;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 /// What the variable `name` holds, which `setting` asks for.
 ///
 /// # Errors
 /// `Usage` with what to do, where it is nowhere, or others may read the file.
-pub fn key(setting: &str, name: &str, ctx: &Ctx) -> Result<String> {
-    if let Some(key) = ctx.env.var(name) {
+pub fn key(setting: &str, name: &str, env: &Env) -> Result<String> {
+    if let Some(key) = env.var(name) {
         return Ok(key.to_owned());
     }
-    let file = ctx.home.secrets();
+    let file = Home::of(env).secrets();
     let missing = || {
         Error::usage(format!("{setting}: the variable {name} is not set"))
             .hinted(format!("put {name}=… into {} (chmod 600)", file.display()))
     };
-    Ok(kept(ctx)?.remove(name).ok_or_else(missing)?)
+    Ok(kept(&file)?.remove(name).ok_or_else(missing)?)
 }
 
 /// `NAME=value` lines of the file; none where there is no file. One that others may read is refused.
-fn kept(ctx: &Ctx) -> Result<BTreeMap<String, String>> {
-    let file = ctx.home.secrets();
+fn kept(file: &Path) -> Result<BTreeMap<String, String>> {
     let named = || file.display().to_string();
-    let mode = match fs::metadata(&file) {
+    let mode = match fs::metadata(file) {
         Ok(meta) => meta.permissions().mode(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
         Err(error) => return Err(error).with_context(named),
@@ -38,7 +38,7 @@ fn kept(ctx: &Ctx) -> Result<BTreeMap<String, String>> {
         let error = Error::usage(format!("{} can be read by others", named()));
         return Err(error.hinted(format!("chmod 600 {}", named())).into());
     }
-    let text = fs::read_to_string(&file).with_context(named)?;
+    let text = fs::read_to_string(file).with_context(named)?;
     let lines = text
         .lines()
         .map(str::trim)

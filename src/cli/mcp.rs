@@ -3,6 +3,7 @@
 
 use super::agents::{Entries, Install, Remove, Standing};
 use super::ctx::Ctx;
+use super::embed;
 use super::exit::Exit;
 use super::when::When;
 use super::world::present;
@@ -13,6 +14,7 @@ use crate::model::source::Agent;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -76,6 +78,14 @@ fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
     let (now, zone) = (ctx.now, ctx.zone);
     let world = World {
         dates: Box::new(move |field, value, now| When::of_field(field, value, now, zone)),
+        meanings: Box::new(|asked, store| match embed::meaning(asked, store) {
+            Ok(meaning) => meaning,
+            Err(error) => {
+                // the agent may have closed it
+                let _ = writeln!(io::stderr(), "warning: {}", embed::excuse(&error));
+                None
+            }
+        }),
         env: ctx.env.clone(),
         host: ctx.host.clone(),
         is_beside: http.is_none(),

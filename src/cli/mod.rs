@@ -14,6 +14,7 @@ mod ctx;
 mod deliver;
 mod doctor;
 mod drift;
+mod embed;
 mod enable;
 mod enrich;
 mod eval;

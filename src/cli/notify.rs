@@ -104,7 +104,7 @@ fn post(body: &Value, webhook: &Endpoint, store: &Store, ctx: &Ctx) -> Result<()
     let permit = store.permit(webhook)?;
     let options = Options {
         timeout_ms: ANSWER_MS_MAX,
-        proxies: sinks::proxies(ctx),
+        proxies: sinks::proxies(&ctx.env),
     };
     Http::new(&options)?.tell(&permit, body)
 }

@@ -3,6 +3,7 @@
 use super::bar::Bar;
 use super::cost::{self, Cost};
 use super::ctx::Ctx;
+use super::embed;
 use super::enrich;
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural, share};
@@ -10,7 +11,7 @@ use super::run::Options;
 use super::setup::{self, Orders};
 use super::tables;
 use super::tell;
-use crate::config::{Config, gate};
+use crate::config::{Config, Loaded, gate};
 use crate::memory::screen;
 use crate::model::time::Time;
 use crate::pipeline::admission::Admission;
@@ -19,7 +20,7 @@ use crate::pipeline::enrich::Question;
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::report::Report;
 use crate::pipeline::run;
-use crate::pipeline::spec::Step;
+use crate::pipeline::spec::{Pipeline, Step};
 use crate::pipeline::tell::Predicted;
 use crate::store::{Resting, Store};
 use anyhow::Result;
@@ -76,33 +77,37 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let planned = run::plan(store.as_ref(), &setup, progress);
     progress.finish();
     let report = planned?;
-    let asks = match (&store, pipeline.steps.contains(&Step::Enrich)) {
-        (Some(store), true) => enrich::planned(&loaded.config, store, ctx)?,
-        _ => None,
-    };
-    let told = match (&mut store, pipeline.steps.contains(&Step::Enrich)) {
-        (Some(store), true) => tell::predicted(&loaded, &orders, store, ctx)?,
-        _ => None,
-    };
-    let pages = match pipeline.steps.contains(&Step::Enrich) {
-        true => pages(store.as_ref(), &report, loaded.config.chunk.gap_ms, ctx)?,
-        false => 0,
-    };
-    let costs = match (&store, pipeline.steps.contains(&Step::Upload)) {
-        (Some(store), true) => cost::costs(&loaded, store, &report, pages, ctx)?,
-        _ => Vec::new(),
-    };
-    let asked = Asked {
-        asks,
-        told,
-        pages,
-        costs,
-    };
+    let asked = asked(&pipeline, &loaded, &orders, &report, &mut store, ctx)?;
     print(&report, &asked, &loaded.config, ctx)?;
     Ok(match report.problems.is_empty() {
         true => Exit::Done,
         false => Exit::Partial,
     })
+}
+
+/// What the steps after reading would do, of what is stored by now.
+fn asked(
+    pipeline: &Pipeline,
+    loaded: &Loaded,
+    orders: &Orders,
+    report: &Report,
+    store: &mut Option<Store>,
+    ctx: &mut Ctx,
+) -> Result<Asked> {
+    let mut asked = Asked::default();
+    if pipeline.steps.contains(&Step::Enrich) {
+        let settled_ms = loaded.config.chunk.gap_ms;
+        asked.pages = pages(store.as_ref(), report, settled_ms, ctx)?;
+        if let Some(store) = store.as_mut() {
+            asked.asks = enrich::planned(&loaded.config, store, ctx)?;
+            asked.told = tell::predicted(loaded, orders, store, ctx)?;
+            asked.texts = embed::planned(loaded, store, ctx)?;
+        }
+    }
+    if let (Some(store), true) = (store, pipeline.steps.contains(&Step::Upload)) {
+        asked.costs = cost::costs(loaded, store, report, asked.pages, ctx)?;
+    }
+    Ok(asked)
 }
 
 /// The sessions that a run would write pages of: those that rest, of what it would read and of what is
@@ -121,11 +126,14 @@ fn pages(store: Option<&Store>, report: &Report, settled_ms: i64, ctx: &Ctx) -> 
 }
 
 /// What others would be asked, and what is written without them.
+#[derive(Default)]
 struct Asked {
     /// About unknown tools.
     asks: Option<Question>,
     /// About sessions.
     told: Option<Predicted>,
+    /// For the vectors of texts.
+    texts: Option<u64>,
     /// Sessions that get their page.
     pages: u64,
     /// By sinks.
@@ -145,6 +153,8 @@ fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Resu
             "output_tokens": told.tokens.output,
             "usd": told.tokens.usd(prices.unwrap_or_default()),
         })));
+        body["embeddings"] =
+            serde_json::json!(asked.texts.map(|texts| serde_json::json!({"texts": texts})));
         body["pages"] = asked.pages.into();
         body["sinks"] = asked.costs.iter().map(Cost::json).collect();
         body["took_ms"] = ctx.elapsed_ms().into();
@@ -208,6 +218,15 @@ fn requests(asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
             told.tokens.usd(llm.usd_per_million),
         ))?;
     }
+    let texts = asked.texts.filter(|texts| *texts > 0);
+    if let (Some(texts), Some(model)) = (texts, &config.embeddings) {
+        ctx.out.line(format!(
+            "and send {} that the store has to {} at {} for their vectors",
+            plural(texts, "text"),
+            model.model,
+            model.endpoint,
+        ))?;
+    }
     match (&asked.asks, &config.llm) {
         (Some(question), Some(llm)) => {
             let tools = plural(question.names.len() as u64, "unknown tool");
@@ -217,7 +236,7 @@ fn requests(asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
                 llm.model, llm.endpoint
             ))?;
         }
-        _ if told.is_some() || costs.iter().any(Cost::has_model) => {}
+        _ if told.is_some() || texts.is_some() || costs.iter().any(Cost::has_model) => {}
         _ => ctx
             .out
             .line("in money: nothing; no language model is asked")?,

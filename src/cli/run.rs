@@ -5,6 +5,7 @@ use super::bar::Bar;
 use super::check;
 use super::ctx::Ctx;
 use super::deliver;
+use super::embed;
 use super::enrich::{self, Enriched};
 use super::exit::Exit;
 use super::human::{bytes, count, duration_ms, plural};
@@ -22,6 +23,7 @@ use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::deliver::Delivered;
+use crate::pipeline::embed::Embedded;
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::promote::{Promoted, promote};
@@ -78,8 +80,8 @@ pub struct Options {
     /// This time, read the logs of projects too that an agent was told not to trust
     #[arg(long)]
     pub allow_untrusted: bool,
-    /// Ask the language model again about sessions that it was given up on, and at once about those
-    /// that wait
+    /// Ask the models again about sessions and texts that were given up, and at once about those that
+    /// wait
     #[arg(long)]
     ask_again: bool,
 }
@@ -194,6 +196,7 @@ fn prepare_enrich(
     ctx: &mut Ctx,
 ) -> Result<()> {
     enrich::check(&loaded.config, store, ctx)?;
+    embed::check(&loaded.config, store, ctx)?;
     tell::template(&loaded.config)?;
     match options.ask_again {
         true => Ok(store.ask_all_again()?),
@@ -236,10 +239,11 @@ struct Enrichment {
     /// Pages of sessions.
     pages: Stored,
     told: Told,
+    embedded: Embedded,
 }
 
-/// The step `enrich`: unknown tools are asked about, sessions that rest get their page, and a model is
-/// asked what it adds.
+/// The step `enrich`: unknown tools are asked about, sessions that rest get their page, a model is asked
+/// what it adds, and texts get their vectors.
 fn enrich(
     loaded: &Loaded,
     orders: &Orders,
@@ -257,14 +261,22 @@ fn enrich(
     };
     let pages = summarise::summarise(store, &mut resting)?;
     let told = tell::tell(loaded, orders, tools.tokens, store, ctx)?;
-    Ok(Enrichment { tools, pages, told })
+    let embedded = embed::embed(loaded, store, ctx)?;
+    Ok(Enrichment {
+        tools,
+        pages,
+        told,
+        embedded,
+    })
 }
 
 impl Enrichment {
     fn lines(&self) -> impl Iterator<Item = String> {
         let pages = written(&self.pages);
         let told = tell::line(&self.told);
-        self.tools.line().into_iter().chain(pages).chain(told)
+        let embedded = embed::line(&self.embedded);
+        let tools = self.tools.line().into_iter();
+        tools.chain(pages).chain(told).chain(embedded)
     }
 }
 
@@ -449,7 +461,12 @@ fn document(done: &Done, ctx: &mut Ctx) -> Result<()> {
         ..
     } = done;
     let mut body = serde_json::to_value(report)?;
-    let Enrichment { tools, pages, told } = enriched;
+    let Enrichment {
+        tools,
+        pages,
+        told,
+        embedded,
+    } = enriched;
     body["memories_kept"] = promoted.kept.into();
     body["directives_refused"] = promoted.refused.len().into();
     body["git_operations"] = tracked.operations.into();
@@ -460,6 +477,8 @@ fn document(done: &Done, ctx: &mut Ctx) -> Result<()> {
     body["tools_learned"] = tools.learned.into();
     body["summaries_written"] = (pages.new + pages.changed).into();
     body["summaries_told"] = told.sessions.into();
+    body["texts_embedded"] = embedded.texts.into();
+    body["texts_given_up"] = embedded.given_up.into();
     body["llm_tokens"] = (tools.tokens + told.tokens.total()).into();
     body["sinks"] = serde_json::to_value(&done.delivered)?;
     body["took_ms"] = ctx.elapsed_ms().into();

@@ -2,6 +2,7 @@
 
 use super::activity::{self, Asked};
 use super::ctx::Ctx;
+use super::embed;
 use super::exit::Exit;
 use super::graph;
 use super::human::{self, plural};
@@ -13,9 +14,12 @@ use crate::memory::activity::Judge;
 use crate::memory::line::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::recall::{Answer, Question, recall};
+use crate::memory::scope::Scope;
 use crate::model::activity::ActivityTally;
+use crate::model::embedding::Meaning;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
+use crate::pipeline::embed::Asked as Looked;
 use crate::store::{Hit, Keeps, Query, Snippet, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -90,6 +94,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     let judge = activity::judge(ctx)?;
     let wanted = typed.activity.as_ref().or(args.asked.activity.as_ref());
+    let store = ctx.reader()?;
+    let meaning = meaning(&typed, &reach, &store, ctx)?;
     let fits = wanted.map(|wanted| |tally: &ActivityTally| wanted.fits(&judge.activity(tally)));
     let question = Question {
         keeps: fits.as_ref().map(|fits| fits as &Keeps<'_>),
@@ -98,9 +104,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             files: Vec::new(),
         },
         as_of: args.as_of.map(|when| when.end(ctx.now, ctx.zone)),
+        meaning,
         ..Question::new(meant(args, typed.query, &reach, ctx), &reach.scope)
     };
-    let store = ctx.reader()?;
     let answer = recall(&store, &question)?;
     if ctx.out.json {
         let list = answer
@@ -134,6 +140,27 @@ fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
         return Err(error.hinted("sessionmill search redis; without words it lists the latest"));
     }
     Ok(meant)
+}
+
+/// What the words mean, where a model is configured; trouble with it is a warning.
+fn meaning(typed: &Meant, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result<Option<Meaning>> {
+    if typed.query.terms.is_empty() || matches!(reach.scope, Scope::Nothing(_)) {
+        return Ok(None);
+    }
+    let loaded = ctx.settings()?;
+    let asked = Looked {
+        words: &typed.words,
+        loaded: &loaded,
+        env: &ctx.env,
+        now: ctx.now,
+    };
+    match embed::meaning(&asked, store) {
+        Ok(meaning) => Ok(meaning),
+        Err(error) => {
+            ctx.out.warn(embed::excuse(&error))?;
+            Ok(None)
+        }
+    }
 }
 
 fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
@@ -214,7 +241,9 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
     ctx.out
         .line(format!("{}  {time}  {title}", places::short(&id, 8)))?;
     let place = places::origin_of(&hit.namespace, &hit.project_path, ctx)?;
-    let origin = format!("  {place} {part}");
+    let by_meaning = hit.similarity.is_some() && hit.snippet.marks.is_empty();
+    let how = if by_meaning { ", by meaning" } else { "" };
+    let origin = format!("  {place} {part}{how}");
     let origin = ctx.out.paint(Style::Dim, &origin);
     ctx.out.line(origin)?;
     let snippet = marked(&hit.snippet, &ctx.out);
@@ -268,6 +297,7 @@ fn document(hit: &Hit, store: &Store, judge: &Judge, ctx: &mut Ctx) -> Result<Va
         "lines": [hit.lines.0, hit.lines.1],
         "score": hit.score,
         "confidence": hit.confidence,
+        "similarity": hit.similarity,
         "folded": hit.folded,
         "commits": commits.collect::<Vec<_>>(),
         "snippet": hit.snippet,

@@ -3,7 +3,7 @@
 
 use super::ctx::Ctx;
 use super::keys;
-use crate::config::{Database, Graphiti, Protocol, Sink as Settings, SinkTo};
+use crate::config::{Database, Env, Graphiti, Protocol, Sink as Settings, SinkTo};
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
 use crate::model::delivery::Fault;
@@ -52,7 +52,8 @@ pub fn open(
     let key = |key: &str, name: &Option<String>| {
         let setting = format!("sinks.{}.{key}", settings.written());
         let name = name.as_ref();
-        name.map(|name| keys::key(&setting, name, ctx)).transpose()
+        name.map(|name| keys::key(&setting, name, &ctx.env))
+            .transpose()
     };
     let database = |to: &Database, marks: bool| -> Result<Box<dyn Beside>> {
         let permit = store.permit(&to.endpoint)?;
@@ -125,11 +126,11 @@ pub fn graph(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Rest> {
     let setting = format!("sinks.{}.token_env", settings.written());
     let name = to.token_env.as_ref();
     let token = name
-        .map(|name| keys::key(&setting, name, ctx))
+        .map(|name| keys::key(&setting, name, &ctx.env))
         .transpose()?;
     let http = Http::new(&Options {
         timeout_ms: SEARCH_MS_MAX,
-        proxies: proxies(ctx),
+        proxies: proxies(&ctx.env),
     })?;
     let permits = permits(settings, store)?;
     Ok(Rest::new(http, to.endpoint.clone(), permits, token))
@@ -155,7 +156,7 @@ fn server(
 ) -> Result<Box<dyn Server>> {
     let http = Http::new(&Options {
         timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
-        proxies: proxies(ctx),
+        proxies: proxies(&ctx.env),
     })?;
     let endpoint = to.endpoint.clone();
     Ok(match to.protocol {
@@ -198,10 +199,10 @@ pub fn extraction(to: &SinkTo) -> Option<Extraction> {
 }
 
 /// Proxies, as the environment names them.
-pub fn proxies(ctx: &Ctx) -> Proxies {
+pub fn proxies(env: &Env) -> Proxies {
     let var = |name: &str| {
         let lower = name.to_ascii_lowercase();
-        let found = ctx.env.var(name).or_else(|| ctx.env.var(&lower));
+        let found = env.var(name).or_else(|| env.var(&lower));
         found.map(str::to_owned)
     };
     Proxies {

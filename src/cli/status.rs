@@ -17,7 +17,7 @@ use crate::pipeline::admission::Admission;
 use crate::pipeline::lock;
 use crate::pipeline::spec::Window;
 use crate::stages::discover::{DiscoverOptions, Discovered, Known, discover};
-use crate::store::{Access, Status, Store};
+use crate::store::{Access, Embedded, Status, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -59,8 +59,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         .as_ref()
         .map_or_else(|| Ok(Status::default()), Store::status)?;
     let memory = memory::Standing::new(&loaded, store.as_ref(), ctx)?;
+    let embedded = match (&store, &config.embeddings) {
+        (Some(store), Some(model)) => Some(store.embedded(&model.model)?),
+        _ => None,
+    };
     let state = State {
         memory,
+        embedded,
         gate: (gate.enabled, gate.reason),
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),
         older: older(&status, &loaded, store.as_ref(), ctx)?,
@@ -77,6 +82,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 struct State {
     memory: memory::Standing,
+    /// Where a model is configured.
+    embedded: Option<Embedded>,
     gate: (bool, String),
     last_run: Option<crate::model::time::Time>,
     /// Episodes that other rules or settings made.
@@ -179,16 +186,7 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         count(status.open),
         plural(status.forgotten, "session"),
     ))?;
-    let tellings = &status.tellings;
-    if tellings.keys().any(|state| state != "waiting") {
-        let told = tellings.iter().map(|(state, n)| match state.as_str() {
-            "told" => format!("{} told by a model", count(*n)),
-            "refused" => format!("{} given up (sessionmill run --ask-again)", count(*n)),
-            _ => format!("{} not asked about", count(*n)),
-        });
-        let told: Vec<String> = told.collect();
-        ctx.out.line(format!("summaries: {}", told.join(", ")))?;
-    }
+    models(state, ctx)?;
     if state.older > 0 {
         let older = plural(state.older, "episode");
         ctx.out.line(format!(
@@ -200,6 +198,33 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
     ctx.out.line("")?;
     ctx.out.text(lines(&status.ledger))?;
     oddities(status, store, ctx)
+}
+
+/// How far language models, and those of vectors, are with what is stored.
+fn models(state: &State, ctx: &mut Ctx) -> Result<()> {
+    const GIVEN_UP: &str = "given up (sessionmill run --ask-again)";
+    let tellings = &state.status.tellings;
+    if tellings.keys().any(|state| state != "waiting") {
+        let told = tellings.iter().map(|(state, n)| match state.as_str() {
+            "told" => format!("{} told by a model", count(*n)),
+            "refused" => format!("{} {GIVEN_UP}", count(*n)),
+            _ => format!("{} not asked about", count(*n)),
+        });
+        let told: Vec<String> = told.collect();
+        ctx.out.line(format!("summaries: {}", told.join(", ")))?;
+    }
+    if let Some(embedded) = state.embedded {
+        let given_up = match embedded.refused {
+            0 => String::new(),
+            n => format!(", {} {GIVEN_UP}", count(n)),
+        };
+        ctx.out.line(format!(
+            "vectors: {}, {} without one yet{given_up}",
+            plural(embedded.made, "episode"),
+            count(embedded.waiting)
+        ))?;
+    }
+    Ok(())
 }
 
 fn sources(state: &State, config: &Config) -> String {
@@ -303,6 +328,7 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         "sessions": status.sessions,
         "episodes": {"sealed": status.sealed, "open": status.open, "older": state.older},
         "episode_sources": status.sources,
+        "embeddings": state.embedded.map(|e| json!({"made": e.made, "waiting": e.waiting, "refused": e.refused})),
         "tellings": status.tellings,
         "made_by": status.made_by,
         "read_bytes": status.read_bytes,

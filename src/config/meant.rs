@@ -71,6 +71,8 @@ pub struct Config {
     pub scoring: Scoring,
     /// The language model that is asked about unknown tools; `None`: none.
     pub llm: Option<Llm>,
+    /// The model that texts and searches are compared by; `None`: words alone.
+    pub embeddings: Option<Embeddings>,
     /// Time between runs of the timer.
     pub schedule_interval_s: u64,
     /// Projects that a person or the documents' program named (`project_mappings`).
@@ -124,6 +126,23 @@ pub struct Llm {
     pub usd_max_a_day: Option<f64>,
     /// US dollars for a million tokens that it reads, and that it writes.
     pub usd_per_million: (f64, f64),
+}
+
+/// A model that turns texts into vectors. Whether something may be sent there is for consents to say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embeddings {
+    /// Where it is.
+    pub endpoint: Endpoint,
+    /// Its name there.
+    pub model: String,
+    /// The environment variable with the key; `None`: no key.
+    pub key_env: Option<String>,
+    /// For a whole answer.
+    pub timeout_s: u32,
+    /// Texts of one request; at least 1.
+    pub batch: usize,
+    /// Texts that one run sends.
+    pub texts_max: usize,
 }
 
 /// A folder with logs.
@@ -190,6 +209,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         memory,
         scoring: scoring(layers, &wire, env)?,
         llm: llm(layers, &wire)?,
+        embeddings: embeddings(layers, &wire)?,
         schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,
         projects: projects(mappings, env),
     })
@@ -230,16 +250,11 @@ fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
     let Some(endpoint) = &written.endpoint else {
         return Ok(None);
     };
-    let wrong = |what: &str| layers.error("llm.endpoint", None, what);
-    let endpoint: Endpoint = endpoint.parse().map_err(|e: Error| wrong(&e.message))?;
-    if !matches!(endpoint.scheme(), "http" | "https") {
-        return Err(wrong("expected http:// or https://"));
-    }
-    let model = written.model.clone();
+    let (endpoint, model) = model_at(layers, "llm", endpoint, written.model.as_deref())?;
     Ok(Some(Llm {
         endpoint,
         shape: written.shape,
-        model: model.ok_or_else(|| wrong("needs `llm.model`, the model's name there"))?,
+        model,
         key_env: written.key_env.clone(),
         timeout_s: written.timeout_s,
         context_tokens: written.context_tokens,
@@ -252,6 +267,38 @@ fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
             written.usd_per_million_output,
         ),
     }))
+}
+
+fn embeddings(layers: &Layers, wire: &Wire) -> Result<Option<Embeddings>, Error> {
+    let written = &wire.embeddings;
+    let Some(endpoint) = &written.endpoint else {
+        return Ok(None);
+    };
+    let (endpoint, model) = model_at(layers, "embeddings", endpoint, written.model.as_deref())?;
+    Ok(Some(Embeddings {
+        endpoint,
+        model,
+        key_env: written.key_env.clone(),
+        timeout_s: written.timeout_s,
+        batch: written.batch as usize,
+        texts_max: written.max_texts_per_run as usize,
+    }))
+}
+
+/// Where the model of a block is, and what it is called there.
+fn model_at(
+    layers: &Layers,
+    block: &str,
+    endpoint: &str,
+    model: Option<&str>,
+) -> Result<(Endpoint, String), Error> {
+    let wrong = |what: &str| layers.error(&format!("{block}.endpoint"), None, what);
+    let endpoint: Endpoint = endpoint.parse().map_err(|e: Error| wrong(&e.message))?;
+    if !matches!(endpoint.scheme(), "http" | "https") {
+        return Err(wrong("expected http:// or https://"));
+    }
+    let missing = || wrong(&format!("needs `{block}.model`, the model's name there"));
+    Ok((endpoint, model.ok_or_else(missing)?.to_owned()))
 }
 
 fn roots(

@@ -35,7 +35,7 @@ pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
 pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Origin, Setting};
-pub use meant::{Config, KnownProject, Llm, Root, Scoring, seconds};
+pub use meant::{Config, Embeddings, KnownProject, Llm, Root, Scoring, seconds};
 pub use memory::{Memory, RecallLimits};
 pub use patterns::FilePattern;
 pub use retention::claude_keeps_days;

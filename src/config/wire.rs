@@ -5,7 +5,7 @@
 //! Schema extensions: `x-effect` says that a key is accepted without effect, and why; `x-error` is
 //! the text for a number out of range; `x-expected` is how errors name what belongs there.
 
-pub use super::wire_llm::{Llm, LlmShape};
+pub use super::wire_llm::{Embeddings, Llm, LlmShape};
 pub use super::wire_memory::Graphiti;
 pub use super::wire_sinks::{Sink, SinkKind};
 use crate::model::activity::Dimension;
@@ -42,6 +42,8 @@ pub struct Wire {
     pub upload: Upload,
     /// Which language model is asked about unknown tools, and what it may cost.
     pub llm: Llm,
+    /// Which model turns texts into vectors, so that search finds by meaning too.
+    pub embeddings: Embeddings,
     /// How sessions are scored.
     pub score: Score,
     /// What is masked besides secrets, which always are.

@@ -1,4 +1,4 @@
-//! The keys below `llm`, as they are written: which language model, and what it may cost.
+//! The keys below `llm` and `embeddings`, as they are written: which models, and what they may cost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,41 @@ impl Default for Llm {
             max_usd_per_day: None,
             usd_per_million_input: 0.4,
             usd_per_million_output: 1.6,
+        }
+    }
+}
+
+/// `embeddings`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Embeddings {
+    /// Where it is: https://host[:port][/path]; `/embeddings` below it is posted to, as OpenAI's. null:
+    /// none, nothing is sent.
+    pub endpoint: Option<String>,
+    /// The model's name there. With another one, all texts are sent again.
+    pub model: Option<String>,
+    /// The environment variable with the key, also looked for in the file `env` in the settings'
+    /// folder. null: no key is sent.
+    pub key_env: Option<String>,
+    /// Seconds for a whole answer. A search waits at most 2.
+    #[schemars(range(min = 1, max = 3600), extend("x-error" = "timeout_s must be between 1 and 3600"))]
+    pub timeout_s: u32,
+    /// Texts of one request.
+    #[schemars(range(min = 1, max = 2048), extend("x-error" = "batch must be between 1 and 2048"))]
+    pub batch: u32,
+    /// Texts that one run sends.
+    pub max_texts_per_run: u32,
+}
+
+impl Default for Embeddings {
+    fn default() -> Self {
+        Embeddings {
+            endpoint: None,
+            model: None,
+            key_env: None,
+            timeout_s: 30,
+            batch: 32,
+            max_texts_per_run: 2_000,
         }
     }
 }

@@ -9,9 +9,11 @@ use crate::memory::line::{self, Meant};
 use crate::memory::provenance::of_project;
 use crate::memory::scope::{self, Scope, Wish};
 use crate::memory::trusted::trusted;
+use crate::model::embedding::Meaning;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
+use crate::pipeline::embed::Asked;
 use crate::store::{Access, Store};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -91,6 +93,17 @@ impl<'w> Here<'w> {
     pub fn line(&self, line: &str) -> Result<Meant, Error> {
         let dates = |field: &str, value: &str| (self.world.dates)(field, value, self.now);
         line::read(line, 0, &dates)
+    }
+
+    /// What the words of a line mean; `None`: they alone have to do.
+    pub fn meaning(&self, words: &str, store: &Store) -> Option<Meaning> {
+        let asked = Asked {
+            words,
+            loaded: &self.loaded,
+            env: &self.env,
+            now: self.now,
+        };
+        (self.world.meanings)(&asked, store)
     }
 
     /// The store, to read. Works while a run writes; an error with a hint where there is none.

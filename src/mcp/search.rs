@@ -192,7 +192,7 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     let passages = (window.reach() * PASSAGES_PER_SESSION).min(PASSAGES_MAX);
     let asked = Meant {
         query,
-        activity: None,
+        ..Meant::default()
     };
     let answer = look(here, &here.store()?, asked, &scope, passages)?;
     let pages = answer.hits.iter().filter(|hit| is_page(hit));
@@ -256,6 +256,8 @@ fn look(
     let wanted = asked.activity.as_ref().zip(judge.as_ref());
     let fits =
         wanted.map(|(wanted, judge)| |tally: &ActivityTally| wanted.fits(&judge.activity(tally)));
+    let is_worded = !asked.query.terms.is_empty();
+    let meaning = is_worded.then(|| here.meaning(&asked.words, store));
     let query = Query {
         limit: limit(reach),
         ..asked.query
@@ -268,6 +270,7 @@ fn look(
                 project: here.project.clone(),
                 files: Vec::new(),
             },
+            meaning: meaning.flatten(),
             ..Question::new(query, scope)
         },
     )

@@ -28,7 +28,7 @@ pub struct Configure {
     patterns: Vec<Pattern>,
 }
 
-/// A pattern (004-072).
+// A pattern (004-072).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Pattern {

@@ -21,6 +21,8 @@ pub struct Meant {
     pub query: Query,
     /// The kind of work that is asked for.
     pub activity: Option<Wanted>,
+    /// What is looked for, as it was typed: without fields and without what must be absent.
+    pub words: String,
 }
 
 impl Meant {
@@ -68,7 +70,7 @@ pub fn read(line: &str, limit: u32, dates: &Dates<'_>) -> Result<Meant, Error> {
                 limit,
                 ..Query::default()
             },
-            activity: None,
+            ..Meant::default()
         },
         dates,
         joins: false,
@@ -186,6 +188,10 @@ impl Reader<'_> {
         if self.joins && !is_term {
             return Err(dangling());
         }
+        if is_term {
+            self.meant.words.push_str(token.text);
+            self.meant.words.push(' ');
+        }
         match token.field {
             Some(name) => {
                 self.may_join = false;
@@ -236,7 +242,9 @@ impl Reader<'_> {
     }
 
     fn set(&mut self, name: &str, token: &Token<'_>) -> Result<(), String> {
-        let Meant { query, activity } = &mut self.meant;
+        let Meant {
+            query, activity, ..
+        } = &mut self.meant;
         let value = token.text;
         let text = || Ok(value.to_owned());
         match name {
@@ -390,7 +398,12 @@ mod tests {
         let line = "x project:\"/home/me/my app\" agent:codex tool:Bash file:src/*.rs session:1b3e \
                     source:session -source:git_bulk_update operation:move -operation:rename \
                     since:2026-03-01T00:00:00Z until:2026-04-01T00:00:00Z activity:fixing>0.6";
-        let Meant { query, activity } = meant(line);
+        let Meant {
+            query,
+            activity,
+            words,
+        } = meant(line);
+        assert_eq!(words, "x ");
         assert_eq!(query.project.as_deref(), Some("/home/me/my app"));
         assert_eq!(query.agent, Some(Agent::Codex));
         assert_eq!(query.tool.as_deref(), Some("Bash"));

@@ -6,6 +6,7 @@
 pub mod activity;
 pub mod beginning;
 pub mod block;
+pub mod fuse;
 pub mod graph;
 pub mod groups;
 pub mod joined;

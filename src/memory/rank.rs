@@ -5,6 +5,7 @@ use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;
 use crate::store::{Candidate, Candidates, Hit, Place, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Ordering;
 
 /// Where a question is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +66,16 @@ const PROJECT_NAME: f64 = 0.3;
 
 /// Ranks what was found; gives the best `limit`. What tells the same is folded where `folds` is set.
 pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked {
+    let mut groups = ranking(found, near, folds);
+    groups.truncate(limit as usize);
+    let hits = groups.iter().map(|group| group.hit(&found.all));
+    Ranked {
+        hits: hits.collect(),
+    }
+}
+
+/// The same as groups of what tells the same, all of them.
+pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group> {
     let rarity = rarity(&found.documents, found.episodes);
     let sessions = Sessions::of(found, &rarity);
     let newest = found.all.iter().filter_map(|c| c.hit.valid_at).max();
@@ -84,27 +95,24 @@ pub fn rank(found: &Candidates, near: &Near, limit: u32, folds: bool) -> Ranked 
     pages_first(&found.all, &mut all);
     let confidence: FxHashMap<Whole<'_>, f64> = sessions.confidence(found, &rarity);
     let mut order: Vec<usize> = (0..all.len()).collect();
-    sort(&mut order, &all, &found.all);
-    let groups = fold(&order, &found.all, folds);
-    let folded: FxHashMap<usize, u32> = groups.iter().map(|g| (g.best, g.folded)).collect();
-    let mut order: Vec<usize> = groups.iter().map(|group| group.best).collect();
+    order.sort_by(|a, b| {
+        let (one, other) = (&found.all[*a].hit, &found.all[*b].hit);
+        better((all[*a].score, one), (all[*b].score, other))
+    });
+    let mut groups: Vec<Group> = Vec::new();
+    for n in order {
+        join(&mut groups, n, &found.all, folds);
+    }
     let mut seen: FxHashMap<Whole<'_>, i32> = FxHashMap::default();
-    for n in &order {
-        let before = seen.entry(found.all[*n].hit.whole()).or_default();
-        all[*n].score *= FURTHER.powi(*before);
+    for group in &mut groups {
+        let whole = found.all[group.best].hit.whole();
+        let before = seen.entry(whole).or_default();
+        group.score = all[group.best].score * FURTHER.powi(*before);
+        group.confidence = confidence[&whole];
         *before += 1;
     }
-    sort(&mut order, &all, &found.all);
-    order.truncate(limit as usize);
-    let hits = order.iter().map(|n| Hit {
-        score: all[*n].score,
-        confidence: confidence[&found.all[*n].hit.whole()],
-        folded: folded[n],
-        ..found.all[*n].hit.clone()
-    });
-    Ranked {
-        hits: hits.collect(),
-    }
+    sort(&mut groups, &found.all);
+    groups
 }
 
 /// How much each term says: the logarithm of how few episodes have it, 0 for what half of them have.
@@ -316,53 +324,80 @@ fn pages_first(candidates: &[Candidate], all: &mut [Judged]) {
 }
 
 /// By score, then the latest, then by id.
-fn sort(order: &mut [usize], all: &[Judged], candidates: &[Candidate]) {
-    order.sort_by(|a, b| {
-        let (one, other) = (&candidates[*a].hit, &candidates[*b].hit);
-        all[*b]
-            .score
-            .total_cmp(&all[*a].score)
-            .then_with(|| other.valid_at.cmp(&one.valid_at))
-            .then_with(|| one.episode.cmp(&other.episode))
+fn better((score, hit): (f64, &Hit), (other_score, other): (f64, &Hit)) -> Ordering {
+    other_score
+        .total_cmp(&score)
+        .then_with(|| other.valid_at.cmp(&hit.valid_at))
+        .then_with(|| hit.episode.cmp(&other.episode))
+}
+
+/// The best group first.
+pub(super) fn sort(groups: &mut [Group], candidates: &[Candidate]) {
+    groups.sort_by(|a, b| {
+        let (one, other) = (&candidates[a.best].hit, &candidates[b.best].hit);
+        better((a.score, one), (b.score, other))
     });
 }
 
 /// Candidates that tell the same.
-struct Group {
+#[derive(Debug, Default)]
+pub(super) struct Group {
     best: usize,
     /// Parts of the best one's stream that are neighbours.
     parts: (u32, u32),
-    folded: u32,
+    /// All of them; the best one too.
+    pub(super) members: Vec<usize>,
+    pub(super) score: f64,
+    confidence: f64,
+    pub(super) similarity: Option<f32>,
 }
 
-/// Puts neighbouring chunks of a stream, and copies of a text, to the best of them.
-fn fold(order: &[usize], candidates: &[Candidate], folds: bool) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    for n in order {
-        let hit = &candidates[*n].hit;
-        let sketch = &candidates[*n].evidence.sketch;
-        let tells_the_same = |group: &&mut Group| {
-            let best = &candidates[group.best];
-            is_neighbour(group, &best.hit, hit)
-                || best.evidence.sketch.likeness(sketch) >= COPIES_FROM
-        };
-        let same = groups.iter_mut().filter(|_| folds).find(tells_the_same);
-        match same {
-            Some(group) => {
-                group.folded += 1;
-                if is_neighbour(group, &candidates[group.best].hit, hit) {
-                    group.parts.0 = group.parts.0.min(hit.part);
-                    group.parts.1 = group.parts.1.max(hit.part);
-                }
-            }
-            None => groups.push(Group {
-                best: *n,
-                parts: (hit.part, hit.part),
-                folded: 0,
-            }),
+impl Group {
+    /// The best one, for all of them.
+    pub(super) fn hit(&self, candidates: &[Candidate]) -> Hit {
+        Hit {
+            score: self.score,
+            confidence: self.confidence,
+            folded: u32::try_from(self.members.len() - 1).unwrap_or(u32::MAX),
+            similarity: self.similarity,
+            ..candidates[self.best].hit.clone()
         }
     }
-    groups
+}
+
+/// Puts a candidate to the first group that tells the same: neighbouring chunks of a stream, and copies
+/// of a text; else, or where nothing `folds`, to one of its own. Gives which it is.
+pub(super) fn join(
+    groups: &mut Vec<Group>,
+    n: usize,
+    candidates: &[Candidate],
+    folds: bool,
+) -> usize {
+    let Candidate { hit, evidence, .. } = &candidates[n];
+    let tells_the_same = |group: &Group| {
+        let best = &candidates[group.best];
+        is_neighbour(group, &best.hit, hit)
+            || best.evidence.sketch.likeness(&evidence.sketch) >= COPIES_FROM
+    };
+    let same = groups
+        .iter()
+        .position(|group| folds && tells_the_same(group));
+    let Some(at) = same else {
+        groups.push(Group {
+            best: n,
+            parts: (hit.part, hit.part),
+            members: vec![n],
+            ..Group::default()
+        });
+        return groups.len() - 1;
+    };
+    let group = &mut groups[at];
+    group.members.push(n);
+    if is_neighbour(group, &candidates[group.best].hit, hit) {
+        group.parts.0 = group.parts.0.min(hit.part);
+        group.parts.1 = group.parts.1.max(hit.part);
+    }
+    at
 }
 
 /// The chunk stands directly before or after those of the group.
@@ -376,7 +411,7 @@ fn is_neighbour(group: &Group, best: &Hit, hit: &Hit) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::model::activity::ActivityTally;
     use crate::model::batch::Delta;
@@ -388,7 +423,7 @@ mod tests {
     const DAY_MS: i64 = 86_400_000;
 
     /// A chunk that has these terms, one after the other.
-    fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate {
+    pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate {
         let places = (0..)
             .zip(terms)
             .map(|(word, term)| Place { term: *term, word });
@@ -415,6 +450,7 @@ mod tests {
                 activity: ActivityTally::default(),
                 confidence: 0.0,
                 folded: 0,
+                similarity: None,
             },
             evidence: Evidence {
                 places: places.collect(),
@@ -431,7 +467,7 @@ mod tests {
     }
 
     /// Two rare terms and a common one, in a store of a thousand episodes.
-    fn found(all: Vec<Candidate>) -> Candidates {
+    pub fn found(all: Vec<Candidate>) -> Candidates {
         let term = |text: &str| Term {
             text: text.into(),
             ..Term::default()

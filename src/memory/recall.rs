@@ -1,11 +1,13 @@
 //! Asking the store: the question as typed, then more loosely, the best first.
 //! Knows when to loosen and what may be seen; refuses to know what makes one answer better (`rank`).
 
-use super::rank::{Near, rank};
+use super::fuse::fuse;
+use super::rank::Near;
 use super::scope::Scope;
+use crate::model::embedding::Meaning;
 use crate::model::episode::EpisodeSource;
 use crate::model::time::Time;
-use crate::store::{Candidates, Hit, Keeps, Query, Result, Store};
+use crate::store::{Candidates, Hit, Keeps, Nearest, Query, Result, Store};
 
 /// What is asked, by whom, and where.
 #[derive(Clone)]
@@ -20,6 +22,9 @@ pub struct Question<'a> {
     pub near: Near,
     /// What was known then: episodes that had begun.
     pub as_of: Option<Time>,
+    /// What it means: episodes that mean it too are found without any of its words. `None`: words
+    /// alone count.
+    pub meaning: Option<Meaning>,
 }
 
 impl<'a> Question<'a> {
@@ -31,6 +36,7 @@ impl<'a> Question<'a> {
             keeps: None,
             near: Near::default(),
             as_of: None,
+            meaning: None,
         }
     }
 }
@@ -44,12 +50,15 @@ pub struct Answer {
     pub loosened: bool,
     /// Why nothing was looked for.
     pub reason: Option<&'static str>,
-    /// From 0 to 1: how sure it is that the best of them answers; 0 where no words were asked for.
+    /// From 0 to 1: how sure it is that the best of them answers; 0 where no words were asked for, or
+    /// none of them is there.
     pub confidence: f64,
     /// Episodes that tell what hits tell, and are left out for it.
     pub folded: u32,
     /// Rows of the full-text index that were counted or ranked.
     pub rows: u64,
+    /// Vectors that were compared.
+    pub compared: u64,
 }
 
 impl Answer {
@@ -64,6 +73,8 @@ impl Answer {
 /// costs its text; fewer: what the index ranks low has no chance.
 const CANDIDATES_PER_HIT: u32 = 2;
 const CANDIDATES_MIN: u32 = 40;
+/// Of these, by meaning. More: each is compared with each for copies.
+const NEAREST_MAX: u32 = 100;
 
 /// Searches: for episodes with all terms, and when there is none, with any. Without terms: the
 /// latest that the filters let through. Some ms over ten thousand episodes.
@@ -109,19 +120,31 @@ pub fn recall(store: &Store, question: &Question<'_>) -> Result<Answer> {
         found = ask(&query)?;
         rows += found.rows;
     }
-    Ok(answer(&found, question, loosens, rows))
+    let nearest = match &question.meaning {
+        Some(meaning) => {
+            query.limit = query.limit.min(NEAREST_MAX);
+            store.nearest(&query, meaning, question.keeps)?
+        }
+        None => Nearest::default(),
+    };
+    let compared = nearest.compared;
+    Ok(Answer {
+        rows,
+        compared,
+        ..answer(found, nearest, question, loosens)
+    })
 }
 
-fn answer(found: &Candidates, question: &Question<'_>, loosened: bool, rows: u64) -> Answer {
+fn answer(found: Candidates, nearest: Nearest, question: &Question<'_>, loosened: bool) -> Answer {
     // who asks one session wants each of its chunks
     let folds = question.query.session.is_none();
-    let ranked = rank(found, &question.near, question.query.limit, folds);
+    let loosened = loosened && !found.all.is_empty();
+    let hits = fuse(found, nearest.all, question, folds);
     Answer {
-        loosened: loosened && !ranked.hits.is_empty(),
-        confidence: ranked.hits.first().map_or(0.0, |hit| hit.confidence),
-        folded: ranked.hits.iter().map(|hit| hit.folded).sum(),
-        hits: ranked.hits,
-        reason: None,
-        rows,
+        loosened: loosened && !hits.is_empty(),
+        confidence: hits.first().map_or(0.0, |hit| hit.confidence),
+        folded: hits.iter().map(|hit| hit.folded).sum(),
+        hits,
+        ..Answer::default()
     }
 }

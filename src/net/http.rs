@@ -157,11 +157,23 @@ impl Http {
         headers: &[(&str, &str)],
         body: &Value,
     ) -> Result<Value, Trouble> {
+        self.insist(|| self.post_once(permit, path, headers, body))
+    }
+
+    /// Posts as [`Http::post`] does, and tries nothing again: for somebody who waits.
+    ///
+    /// # Errors
+    /// As those of [`Http::post`].
+    pub fn post_once(
+        &self,
+        permit: &Permit,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> Result<Value, Trouble> {
         let headers = header_map(headers).map_err(|error| Trouble::Odd(error.message))?;
-        self.insist(|| {
-            let answer = self.send(permit, Verb::Post, path, &headers, Some(body))?;
-            read(answer, ANSWER_BYTES_MAX)
-        })
+        let answer = self.send(permit, Verb::Post, path, &headers, Some(body))?;
+        read(answer, ANSWER_BYTES_MAX)
     }
 
     /// Posts to the permitted endpoint itself, as [`Http::post`] does; what it answers is not read.

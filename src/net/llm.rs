@@ -104,7 +104,8 @@ fn message(turn: &Turn) -> Value {
 /// Statuses that say that the question is at fault: malformed, too long, against the rules.
 const QUESTION_AT_FAULT: [u16; 3] = [400, 413, 422];
 
-fn unanswered(trouble: Trouble) -> Unanswered {
+/// What a trouble means for the question that met it.
+pub(super) fn unanswered(trouble: Trouble) -> Unanswered {
     let why = trouble.to_string();
     match trouble {
         _ if trouble.may_pass() => Unanswered::Unavailable {
@@ -118,7 +119,8 @@ fn unanswered(trouble: Trouble) -> Unanswered {
     }
 }
 
-fn named(permit: &Permit, instead: Unanswered) -> Unanswered {
+/// The same with the endpoint's name.
+pub(super) fn named(permit: &Permit, instead: Unanswered) -> Unanswered {
     let named = |why: String| format!("{}: {why}", permit.endpoint());
     match instead {
         Unanswered::Unavailable { why, after_ms } => Unanswered::Unavailable {

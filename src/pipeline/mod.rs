@@ -10,6 +10,7 @@ pub mod check;
 pub mod deliver;
 mod directives;
 pub mod doctor;
+pub mod embed;
 pub mod enrich;
 pub mod eval;
 pub mod explain;

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 31] = [
+static TABLES: [Shown; 32] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -213,6 +213,12 @@ static TABLES: [Shown; 31] = [
     Shown {
         table: "outline",
         columns: &["episode=@episode", "items=hex(items)", "findings"],
+        rows: None,
+        order: "@episode",
+    },
+    Shown {
+        table: "embedding",
+        columns: &["episode=@episode", "model", "state", "vector=hex(vector)", "-attempts", "-next_at", "-error"],
         rows: None,
         order: "@episode",
     },

@@ -329,6 +329,7 @@ fn drop_parts(db: &Connection) -> rusqlite::Result<u64> {
     for table in [
         "activity",
         "outline",
+        "embedding",
         "episode_tool",
         "episode_path",
         "body",

@@ -124,6 +124,9 @@ pub struct Hit {
     pub confidence: f64,
     /// Episodes that tell the same and are left out for it.
     pub folded: u32,
+    /// The cosine of what it means to what the question means, from -1 to 1; `None`: nobody compared
+    /// them, or others were nearer.
+    pub similarity: Option<f32>,
     /// What its work is told by.
     pub activity: ActivityTally,
 }
@@ -223,7 +226,7 @@ impl Store {
     }
 }
 
-fn patterns(terms: &[Term]) -> Vec<Pattern> {
+pub(super) fn patterns(terms: &[Term]) -> Vec<Pattern> {
     terms.iter().filter_map(Pattern::new).collect()
 }
 
@@ -238,20 +241,25 @@ fn statement(query: &Query, patterns: &[Pattern]) -> (String, Vec<Box<dyn ToSql>
         // CROSS: the index first, then the filters on what it gives.
         ("words CROSS JOIN episode e ON e.n = words.rowid", RANK)
     };
-    let without = self::patterns(&query.without);
-    if !without.is_empty() {
-        all.add(
-            "e.n NOT IN (SELECT rowid FROM words WHERE words MATCH {})",
-            expression(&without, " OR "),
-        );
-    }
-    filters(query, &mut all);
+    restrict(query, &mut all);
     let sql = format!(
         "SELECT e.n, {rank} AS score FROM {from} CROSS JOIN session s ON s.n = e.session
          WHERE {} ORDER BY score, e.valid_at DESC, e.id",
         all.sql()
     );
     (sql, all.values)
+}
+
+/// Whatever a query lets through, but for its terms.
+pub(super) fn restrict(query: &Query, all: &mut Conditions) {
+    let without = patterns(&query.without);
+    if !without.is_empty() {
+        all.add(
+            "e.n NOT IN (SELECT rowid FROM words WHERE words MATCH {})",
+            expression(&without, " OR "),
+        );
+    }
+    filters(query, all);
 }
 
 fn expression(patterns: &[Pattern], joint: &str) -> String {
@@ -393,6 +401,7 @@ fn hit(
         activity: activity::told(row, 18)?,
         confidence: 0.0,
         folded: 0,
+        similarity: None,
     };
     Ok((hit, read.evidence(titled.collect())))
 }

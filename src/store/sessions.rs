@@ -174,6 +174,11 @@ impl Conditions {
         self.sql.push(condition.replace("{}", &hole));
     }
 
+    /// There is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sql.is_empty()
+    }
+
     /// Adds a condition whose holes are numbered already.
     pub(super) fn add_plain(&mut self, condition: String) {
         self.sql.push(condition);

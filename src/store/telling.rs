@@ -132,17 +132,17 @@ impl Store {
             .map_err(failed("reading when a model may be asked again"))
     }
 
-    /// A model is to be asked in the next run about every session that was given up, or that waits for
-    /// another attempt.
+    /// Models are to be asked in the next run about every session and every text that was given up, or
+    /// that waits for another attempt.
     pub fn ask_all_again(&mut self) -> Result<()> {
         self.writable()?;
         let sql = "UPDATE telling SET (state, attempts, next_at) = ('waiting', 0, NULL)
             WHERE state = 'refused' OR state = 'waiting' AND attempts > 0";
-        let changed = self
-            .db
-            .execute(sql, [])
-            .map_err(failed("asking a model again"))?;
-        self.dirty |= changed > 0;
+        let texts = "DELETE FROM embedding WHERE state <> 'made'";
+        for sql in [sql, texts] {
+            let changed = self.db.execute(sql, []);
+            self.dirty |= changed.map_err(failed("asking a model again"))? > 0;
+        }
         Ok(())
     }
 

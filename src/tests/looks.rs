@@ -125,6 +125,8 @@ fn json_documents_have_the_fields_that_the_docs_name() {
                 "tools_asked",
                 "tools_learned",
                 "llm_tokens",
+                "texts_embedded",
+                "texts_given_up",
                 "summaries_written",
                 "summaries_told",
             ] {

@@ -11,6 +11,8 @@ mod delivery;
 mod delivery_trust;
 mod doctor;
 mod drift;
+mod embeddings;
+mod embeddings_trouble;
 mod enrich;
 mod falkor;
 mod faults;

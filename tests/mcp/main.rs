@@ -7,6 +7,7 @@
 
 mod client;
 mod http;
+mod meaning;
 mod official;
 mod tracking;
 

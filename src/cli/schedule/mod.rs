@@ -150,7 +150,9 @@ fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
         every,
         home: ctx.home.dir.clone(),
         folders: config.sinks.iter().filter_map(folder).collect(),
-        network: config.llm.is_some() || config.sinks.iter().any(away),
+        network: config.llm.is_some()
+            || config.embeddings.is_some()
+            || config.sinks.iter().any(away),
         user_home: ctx.env.home.clone(),
         vars: set
             .map(|(name, path)| (name.into(), path.to_string_lossy().into()))

@@ -1,0 +1,113 @@
+//! What a text means, as a model's vector: of length one, in eight bits a number. Pure; refuses to
+//! know which texts and which models there are.
+
+/// More numbers than any model's vectors have.
+const NUMBERS_MAX: usize = 16_384;
+/// The scale's, before the numbers.
+const SCALE_BYTES: usize = 4;
+/// Numbers go from minus this to this.
+const STEPS: f64 = 127.0;
+
+/// A direction. As bytes: a scale (f32, little-endian), then one signed byte for each number, which
+/// stands for itself times the scale. A cosine is within 0.01 of the exact one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vector(Vec<u8>);
+
+impl Vector {
+    /// The direction of these numbers; `None`: they have none (all zero, not finite, none or too many).
+    pub fn new(numbers: &[f64]) -> Option<Vector> {
+        let length = numbers.iter().map(|n| n * n).sum::<f64>().sqrt();
+        let largest = numbers.iter().fold(0.0, |most: f64, n| most.max(n.abs()));
+        let is_sound = length.is_normal() && numbers.len() <= NUMBERS_MAX;
+        if !is_sound {
+            return None;
+        }
+        let scale = (largest / length / STEPS) as f32;
+        let mut bytes = scale.to_le_bytes().to_vec();
+        let small = numbers.iter().map(|n| (n / largest * STEPS).round() as i8);
+        bytes.extend(small.map(i8::cast_unsigned));
+        Some(Vector(bytes))
+    }
+
+    /// As it is stored.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The cosine of the angle to a stored one, from -1 to 1; `None`: that has another length. A
+    /// microsecond for a thousand numbers.
+    pub fn cosine(&self, stored: &[u8]) -> Option<f32> {
+        if stored.len() != self.0.len() {
+            return None;
+        }
+        let (scale, numbers) = self.0.split_first_chunk::<SCALE_BYTES>()?;
+        let (other_scale, others) = stored.split_first_chunk::<SCALE_BYTES>()?;
+        let product = |(one, other): (&u8, &u8)| {
+            i32::from(one.cast_signed()) * i32::from(other.cast_signed())
+        };
+        let sum: i32 = numbers.iter().zip(others).map(product).sum();
+        let scale = f32::from_le_bytes(*scale) * f32::from_le_bytes(*other_scale);
+        Some(sum as f32 * scale)
+    }
+}
+
+/// What a question means to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    /// The model's name: vectors of another one say nothing beside it.
+    pub model: String,
+    /// By that model.
+    pub vector: Vector,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that follow from a seed, around nought.
+    fn numbers(seed: u64, many: usize) -> Vec<f64> {
+        let mut state = seed;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 40) as f64 / f64::from(1 << 24) - 0.5
+        };
+        (0..many).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn a_cosine_is_that_of_the_whole_numbers_but_for_a_hundredth() {
+        for many in [1, 3, 384, 768, 3_072] {
+            for seed in 1..20 {
+                let (one, mut other) = (numbers(seed, many), numbers(seed + 100, many));
+                for (other, one) in other.iter_mut().zip(&one) {
+                    *other += one * seed as f64 / 10.0;
+                }
+                let dot: f64 = one.iter().zip(&other).map(|(a, b)| a * b).sum();
+                let length = |all: &[f64]| all.iter().map(|n| n * n).sum::<f64>().sqrt();
+                let exact = dot / length(&one) / length(&other);
+                let (one, other) = (Vector::new(&one).unwrap(), Vector::new(&other).unwrap());
+                let told = f64::from(one.cosine(other.as_bytes()).unwrap());
+                assert!((told - exact).abs() < 0.01, "{many}: {told} {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_direction_is_no_vector() {
+        for numbers in [
+            &[][..],
+            &[0.0, 0.0],
+            &[f64::NAN, 1.0],
+            &[f64::INFINITY, 1.0],
+            &[1e200, 1e200],
+            &[1.0; NUMBERS_MAX + 1],
+        ] {
+            assert_eq!(Vector::new(numbers), None);
+        }
+        let two = Vector::new(&[3.0, 4.0]).unwrap();
+        assert_eq!((two.as_bytes().len(), two.cosine(&[0; 5])), (6, None));
+        assert_eq!(two.cosine(&[]), None);
+    }
+}

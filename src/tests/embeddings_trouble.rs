@@ -1,0 +1,241 @@
+//! A model of vectors that hangs, lies, refuses or goes away: what was answered is kept, the rest waits,
+//! and no run and no search fails.
+
+use super::embeddings::{agree, asking, configure, embedded, knows, numbers, put, run, says};
+use super::server::{Asked, Reply, Server};
+use super::world::Desk;
+use crate::model::consent::{Consent, Endpoint, Permit, endpoint_text};
+use crate::model::embedding::Vector;
+use crate::model::llm::Unanswered;
+use crate::model::time::Time;
+use crate::net::embeddings::Embedder;
+use crate::net::http::{Http, Options};
+use serde_json::{Value, json};
+
+/// The first request is answered, then this happens; then all is well.
+fn after_one(trouble: Reply) -> (Desk, Server) {
+    let mut nth = 0;
+    let reply = move |asked: &Asked| {
+        nth += 1;
+        match nth {
+            2 => trouble.clone(),
+            _ => knows(asked),
+        }
+    };
+    asking(reply, json!({"batch": 1, "timeout_s": 60}))
+}
+
+#[test]
+fn a_server_in_trouble_keeps_nothing_up_and_the_next_run_goes_on() {
+    let busy = "retry-after: 61\r\n";
+    let short = json!({"data": [{"embedding": [1.0]}]});
+    for (trouble, says) in [
+        (Reply::Says(401, "", "{}".into()), "answers 401"),
+        (
+            Reply::Says(307, "location: http://127.0.0.1:1/\r\n", String::new()),
+            "answers 307",
+        ),
+        (Reply::Says(429, busy, String::new()), "answers 429"),
+        (Reply::Says(500, busy, String::new()), "answers 500"),
+        (self::says(short), "another length"),
+    ] {
+        let (desk, server) = after_one(trouble);
+        let ran = run(&desk, "run");
+        assert!(ran.stderr.contains(says), "{says}: {}", ran.shown());
+        assert!(
+            ran.stderr.contains("3 texts without a vector"),
+            "{}",
+            ran.shown()
+        );
+        assert_eq!(
+            (embedded(&desk), server.asked().len()),
+            ((1, 3, 0), 2),
+            "{says}"
+        );
+        assert_eq!(
+            run(&desk, "run --json").json()["texts_embedded"],
+            3,
+            "{says}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_is_none_costs_its_text_an_attempt_and_no_other() {
+    let entry = json!({"embedding": numbers("mend")});
+    let huge = format!("{{\"data\": [{}\"\"]}}", "\"\",".repeat(3 << 20));
+    for trouble in [
+        Reply::Says(400, "", String::new()),
+        Reply::Says(413, "", String::new()),
+        says(json!({"data": []})),
+        says(json!({"data": [entry, entry]})),
+        says(json!({"data": [{"embedding": numbers("mend"), "index": 1}]})),
+        says(json!({"data": [{"embedding": [1.0, null, 0.0, 0.0, 0.0]}]})),
+        says(json!({"data": [{"embedding": [0.0, 0.0, 0.0, 0.0, 0.0]}]})),
+        says(json!({"data": [{"embedding": "AAAA"}]})),
+        says(json!({"error": "private words"})),
+        Reply::Says(200, "", "{\"data\": [{\"embedding\": [NaN]}]}".into()),
+        Reply::Says(200, "", huge),
+    ] {
+        let (mut desk, server) = after_one(trouble.clone());
+        let ran = run(&desk, "run");
+        assert!(
+            ran.stdout.contains("3 embedded, 1 refused"),
+            "{}",
+            ran.shown()
+        );
+        assert!(!ran.shown().contains("private"), "{}", ran.shown());
+        assert_eq!((embedded(&desk), server.asked().len()), ((3, 1, 0), 4));
+        run(&desk, "run");
+        assert!(server.asked().is_empty(), "not at once");
+        desk.now = Time(desk.now.0 + 301_000);
+        assert_eq!(run(&desk, "run --json").json()["texts_embedded"], 1);
+        assert_eq!(embedded(&desk), (4, 0, 0));
+    }
+}
+
+#[test]
+fn a_text_that_is_refused_again_and_again_is_given_up_and_counted() {
+    let refuses = |asked: &Asked| match asked.text.contains("paint") {
+        true => Reply::Says(400, "", String::new()),
+        false => knows(asked),
+    };
+    let (mut desk, server) = asking(refuses, Value::Null);
+    let ran = run(&desk, "run");
+    assert!(
+        ran.stdout.contains("texts: 2 embedded, 2 refused"),
+        "{}",
+        ran.shown()
+    );
+    let mut runs = 1;
+    while embedded(&desk).2 < 2 {
+        desk.now = Time(desk.now.0 + 30_000_000);
+        run(&desk, "run");
+        runs += 1;
+    }
+    assert_eq!((embedded(&desk), runs), ((2, 0, 2), 6));
+    let shown = run(&desk, "status").stdout;
+    let line = "vectors: 2 episodes, 0 without one yet, 2 given up (sessionmill run --ask-again)";
+    assert!(shown.contains(line), "{shown}");
+    server.asked();
+    desk.now = Time(desk.now.0 + 30_000_000);
+    run(&desk, "run");
+    assert!(server.asked().is_empty());
+    run(&desk, "run --ask-again");
+    assert!(!server.asked().is_empty());
+    assert_eq!(embedded(&desk), (2, 2, 0));
+}
+
+#[test]
+fn a_server_that_refuses_everything_is_left_after_a_few_requests() {
+    let (desk, server) = asking(|_| Reply::Says(400, "", String::new()), Value::Null);
+    for n in 0..10 {
+        put(&desk, "shop", &format!("ab{n:02}"), &["mend"]);
+    }
+    let ran = run(&desk, "run");
+    assert!(ran.stderr.contains("answers 400"), "{}", ran.shown());
+    let asked = server.asked().len();
+    assert!(asked <= 9, "{asked} requests");
+    assert_eq!(embedded(&desk), (0, 24, 0));
+}
+
+#[test]
+fn a_search_is_answered_whatever_the_server_does() {
+    let (desk, server) = asking(knows, Value::Null);
+    run(&desk, "run");
+    let mend = |reply: Reply, says: &str, requests: usize| {
+        let other = Server::new(vec![reply]);
+        configure(&desk, &other.endpoint, Value::Null, Value::Null);
+        agree(&desk, &other.endpoint);
+        let ran = run(&desk, "search mend");
+        assert!(ran.stdout.contains("please mend it"), "{}", ran.shown());
+        let warned = "warning: searched by words alone: ";
+        assert!(
+            ran.stderr.contains(warned) && ran.stderr.contains(says),
+            "{}",
+            ran.shown()
+        );
+        assert_eq!(other.asked().len(), requests, "{says}");
+    };
+    mend(Reply::Hangs, "no answer in time", 1);
+    mend(
+        Reply::Says(429, "retry-after: 1\r\n", String::new()),
+        "answers 429",
+        1,
+    );
+    mend(Reply::Says(500, "", String::new()), "answers 500", 1);
+    mend(Reply::Cut("{".into()), "the answer ends early", 1);
+    mend(says(json!({"data": []})), "another number of vectors", 1);
+    mend(
+        says(json!({"data": [{"embedding": [1.0]}]})),
+        "another length",
+        1,
+    );
+    let key = json!({"key_env": "NO_SUCH_KEY"});
+    configure(&desk, &server.endpoint, key, Value::Null);
+    let ran = run(&desk, "search mend");
+    assert!(
+        ran.stderr.contains("NO_SUCH_KEY is not set"),
+        "{}",
+        ran.shown()
+    );
+    configure(&desk, "http://127.0.0.1:1", Value::Null, Value::Null);
+    agree(&desk, "http://127.0.0.1:1");
+    assert!(
+        run(&desk, "search mend")
+            .stderr
+            .contains("connection refused")
+    );
+}
+
+/// Asks once, with waits that are only counted.
+fn ask(endpoint: &str, texts: &[&str]) -> Result<Vec<Vector>, Unanswered> {
+    let endpoint: Endpoint = endpoint.parse().unwrap();
+    let consent = Consent {
+        scope: endpoint.to_string(),
+        given: true,
+        text: endpoint_text(&endpoint),
+        version: "1".into(),
+        at: Time(0),
+    };
+    let permit = Permit::of(&endpoint, &[consent]).unwrap();
+    let options = Options {
+        timeout_ms: 100,
+        ..Options::default()
+    };
+    let embedder = Embedder {
+        http: Http::with_sleep(&options, Box::new(|_| {})).unwrap(),
+        model: "m".into(),
+        key: Some("k".into()),
+    };
+    let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+    embedder.vectors(&permit, &texts)
+}
+
+#[test]
+fn a_server_that_hangs_or_goes_away_is_tried_a_few_times() {
+    for reply in [Reply::Hangs, Reply::Cut("{".into()), Reply::Dribbles(50)] {
+        let server = Server::new(vec![reply]);
+        let told = ask(&server.endpoint, &["mend"]);
+        assert!(
+            matches!(told, Err(Unanswered::Unavailable { .. })),
+            "{told:?}"
+        );
+        assert_eq!(server.asked().len(), 4);
+    }
+    let told = ask("http://127.0.0.1:1", &["mend"]);
+    assert!(
+        matches!(told, Err(Unanswered::Unavailable { .. })),
+        "{told:?}"
+    );
+    let server = Server::answering(knows);
+    let told = ask(&server.endpoint, &["mend", "paint"]).unwrap();
+    let wants = ["mend", "paint"].map(|word| Vector::new(&numbers(word)).unwrap());
+    assert_eq!(told, wants);
+    let asked = server.asked();
+    assert!(
+        asked[0]
+            .headers
+            .contains(&"authorization: bearer k".to_owned())
+    );
+}
