@@ -3,7 +3,7 @@
 
 use super::tracked::Site;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 
@@ -14,6 +14,8 @@ struct World {
     told: BTreeMap<String, String>,
     /// Whether git wrote a path last, or took it away.
     by_git: BTreeMap<String, bool>,
+    /// What people wrote since then.
+    mine: BTreeSet<String>,
     contents: u32,
     seed: u64,
     script: Vec<String>,
@@ -35,6 +37,7 @@ impl World {
             site,
             told: BTreeMap::new(),
             by_git: BTreeMap::new(),
+            mine: BTreeSet::new(),
             contents: 0,
             seed,
             script: Vec::new(),
@@ -65,7 +68,40 @@ impl World {
     }
 
     fn git(&mut self, args: &[&str]) {
-        let before = self.files();
+        let (before, head) = (
+            self.files(),
+            self.ask(&["rev-parse", "-q", "--verify", "HEAD"]).1,
+        );
+        let ok = self.ask(args).0;
+        self.site.desk.now.0 += 1_000;
+        self.script.push(format!("git {} ({ok})", args.join(" ")));
+        let after = self.files();
+        let moved = self.ask(&["diff", "--name-only", head.trim(), "HEAD"]).1;
+        for path in PATHS
+            .into_iter()
+            .filter(|path| before.get(*path) != after.get(*path))
+        {
+            // back to what the person wrote and committed, from what was not committed
+            let is_mine = after.get(path).is_some_and(|text| self.mine.contains(text));
+            let is_back = is_mine && !moved.lines().any(|line| line == path);
+            self.by_git.insert(path.to_owned(), !is_back);
+        }
+        self.gone_twice(&moved, args);
+    }
+
+    /// What a person removed and an operation would have removed is as the operation left it.
+    fn gone_twice(&mut self, moved: &str, args: &[&str]) {
+        let now = self.files();
+        if ["checkout", "reset"].contains(&args[0]) {
+            let gone = PATHS.iter().filter(|path| !now.contains_key(**path));
+            for path in gone.filter(|path| moved.lines().any(|line| line == **path)) {
+                self.by_git.insert((*path).to_owned(), true);
+            }
+        }
+    }
+
+    /// Whether it went well, and what it said.
+    fn ask(&self, args: &[&str]) -> (bool, String) {
         let date = format!("{} +0000", self.site.desk.now.0 / 1_000);
         let out = Command::new("git")
             .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
@@ -79,21 +115,17 @@ impl World {
             .env("GIT_COMMITTER_DATE", &date)
             .output()
             .expect("git");
-        self.site.desk.now.0 += 1_000;
-        self.script
-            .push(format!("git {} ({})", args.join(" "), out.status.success()));
-        let after = self.files();
-        for path in PATHS {
-            if before.get(path) != after.get(path) {
-                self.by_git.insert(path.to_owned(), true);
-            }
-        }
+        (
+            out.status.success(),
+            String::from_utf8_lossy(&out.stdout).into_owned(),
+        )
     }
 
     fn write(&mut self, path: &str) {
         self.contents += 1;
-        self.site
-            .write(path, &format!("content {:06}\n", self.contents));
+        let text = format!("content {:06}\n", self.contents);
+        self.site.write(path, &text);
+        self.mine.insert(text);
         self.by_git.insert(path.to_owned(), false);
         self.script.push(format!("write {path} {}", self.contents));
     }
@@ -162,6 +194,7 @@ impl World {
         assert_eq!(told, wants, "{}\n{done}", self.script.join("\n"));
         self.told = now;
         self.by_git.clear();
+        self.mine.clear();
     }
 }
 
@@ -235,6 +268,7 @@ fn what_is_there_at_the_first_look_is_nobodys_change() {
         site,
         told: BTreeMap::new(),
         by_git: BTreeMap::new(),
+        mine: BTreeSet::new(),
         contents: 0,
         seed: 3,
         script: Vec::new(),
