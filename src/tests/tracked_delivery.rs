@@ -111,6 +111,8 @@ fn a_full_queue_takes_no_more_and_loses_nothing() {
     for n in 0..8 {
         site.write(&format!("f{n}.md"), "words\n");
     }
+    // what was written just before a look is looked at again
+    std::thread::sleep(std::time::Duration::from_millis(50));
     let waiting = |run: &Value| run["files"]["waiting"].as_u64().unwrap();
     assert_eq!(waiting(&site.upload()), 5);
     assert_eq!(waiting(&site.upload()), 5);
