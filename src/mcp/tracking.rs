@@ -76,6 +76,9 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
         Some(store) => store.project(&namespace(&root))?.is_some(),
         None => false,
     };
+    if here.env.home.starts_with(&root) {
+        return Err(Error::usage("the home folder is no project"));
+    }
     if !has_sessions {
         return Err(Error::usage("no stored session was in the project")
             .hinted("the user can: sessionmill track add PATH --include GLOB"));

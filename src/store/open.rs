@@ -65,7 +65,10 @@ impl Store {
     /// The same to read, for somebody who can't wait: another process is waited for at most so long,
     /// when opening and when reading.
     pub fn open_within(path: &Path, patience: Duration) -> Result<Store> {
-        Store::open_patiently(path, Access::ReadOnly, patience)
+        let store = Store::open_patiently(path, Access::ReadOnly, patience)?;
+        let small = store.db.pragma_update(None, "cache_size", -HASTY_KIB);
+        small.map_err(failed("opening"))?;
+        Ok(store)
     }
 
     fn open_patiently(path: &Path, access: Access, patience: Duration) -> Result<Store> {
@@ -161,6 +164,10 @@ const PAGE_BYTES: i32 = 8_192;
 
 /// KiB of pages in memory. Smaller: the index's merges read pages twice; larger: a run's memory.
 const CACHE_KIB: i32 = 8 * 1024;
+
+/// Pages kept in memory by who asks one question and leaves. More: a hook is larger than its promise;
+/// fewer: pages are read from the system's cache again.
+const HASTY_KIB: i32 = 512;
 
 /// Pages in the log before it is folded into the file. Smaller: pages that change often are
 /// written and synced again and again; larger: more disk while a run writes.

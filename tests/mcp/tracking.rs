@@ -129,8 +129,19 @@ fn only_projects_with_sessions_are_tracked_for_agents() {
     let (home, root) = home();
     home.write("secrets/id", "private");
     let elsewhere = home.path().canonicalize().unwrap().join("secrets");
+    let whole = home.path().canonicalize().unwrap();
     let mut client = Client::new(&home, &[&root]);
     for (path, patterns, why) in [
+        (
+            home.path().to_str().unwrap(),
+            json!([{"include": "**"}]),
+            "home folder",
+        ),
+        (
+            whole.parent().unwrap().to_str().unwrap(),
+            json!([{"include": "**"}]),
+            "home folder",
+        ),
         (
             elsewhere.to_str().unwrap(),
             json!([{"include": "**"}]),
