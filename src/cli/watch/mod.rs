@@ -124,7 +124,10 @@ impl Watch<'_> {
         while !started.has_ended()? {
             match self.listener.wait(LOOK) {
                 // a run may be ended anywhere: what it hasn't committed, the next one does
-                Heard::End => started.kill()?,
+                Heard::End => {
+                    started.kill()?;
+                    break;
+                }
                 Heard::Change => changed = true,
                 Heard::Nothing => {}
             }
