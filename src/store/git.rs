@@ -399,6 +399,7 @@ fn remove_episode(db: &Connection, id: [u8; 16]) -> rusqlite::Result<()> {
     n.map_or(Ok(()), |n| write::remove(db, n))
 }
 
+/// The latest first; reflogs count whole seconds, so of one second what was stored last.
 fn git_rows(
     db: &Connection,
     condition: &str,
@@ -407,7 +408,7 @@ fn git_rows(
     let sql = format!(
         "SELECT o.id, s.namespace, s.project_path, s.host, o.deed
          FROM git_operation o JOIN session s ON s.n = o.session
-         WHERE {condition} ORDER BY o.at DESC, o.id"
+         WHERE {condition} ORDER BY o.at DESC, o.n DESC"
     );
     let mut select = db.prepare_cached(&sql)?;
     select.query_map(values, git_row)?.collect()

@@ -222,6 +222,8 @@ fn git(home: &Home, line: &str) -> String {
         .current_dir(home.path())
         .env("HOME", home.path())
         .env("GIT_CONFIG_NOSYSTEM", "1")
+        // all within one second, as a script's commands are
+        .env("GIT_COMMITTER_DATE", "2026-06-01T09:00:00Z")
         .output()
         .unwrap();
     assert!(out.status.success(), "git {line}: {out:?}");
