@@ -17,7 +17,7 @@ use crate::store::{self, Found, Page, Resting, Store, Telling, Unsummarised};
 use anyhow::Result;
 use rayon::prelude::*;
 
-/// Text that is read while the pages of as much are written. More: memory; less: more transactions,
+/// Text of a batch; of three at most something is in memory. More: memory; less: more transactions,
 /// and workers that wait.
 const READ_BYTES: usize = 2 << 20;
 
@@ -73,13 +73,19 @@ pub fn summarise(store: &mut Store, orders: &mut Orders<'_>) -> Result<store::St
         .num_threads(orders.jobs)
         .build()?;
     let (judge, now) = (orders.judge, orders.now);
-    while !batch.is_empty() {
-        let written = || batch.par_iter().map(|due| due.page(judge)).collect();
-        let store = &mut *store;
-        let (pages, next): (Vec<Page>, _) =
-            pool.install(|| rayon::join(written, || read(store, &mut waiting)));
-        stored.merge(store.put_summaries(&pages, now)?);
-        batch = next?;
+    let mut pages = Vec::new();
+    // workers make the pages of a batch while those before it are written and those after it are read
+    while !batch.is_empty() || !pages.is_empty() {
+        let mut made = Vec::new();
+        let next = pool.in_place_scope(|scope| {
+            scope.spawn(|_| {
+                let each = batch.par_iter().map(|due| due.page(judge));
+                each.collect_into_vec(&mut made);
+            });
+            stored.merge(store.put_summaries(&pages, now)?);
+            read(store, &mut waiting)
+        })?;
+        (batch, pages) = (next, made);
     }
     Ok(stored)
 }

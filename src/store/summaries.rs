@@ -180,6 +180,9 @@ impl Store {
     /// written.
     pub fn put_summaries(&mut self, pages: &[Page], indexed_at: Time) -> Result<Stored> {
         self.writable()?;
+        if pages.is_empty() {
+            return Ok(Stored::default());
+        }
         let before = self.db.total_changes();
         let mut write = || -> rusqlite::Result<Stored> {
             let tx = self

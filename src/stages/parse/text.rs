@@ -32,65 +32,65 @@ pub fn string(raw: &[u8]) -> Option<String> {
 
 /// The inside of a string, decoded; borrowed where nothing is escaped and the bytes are UTF-8.
 pub fn decode(text: &[u8]) -> Cow<'_, str> {
-    if memchr(b'\\', text).is_none() {
-        // much faster than `from_utf8_lossy` for the text that all text is
-        return std::str::from_utf8(text)
-            .map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed);
+    // much faster than `from_utf8_lossy` for the text that all text is
+    let text = simdutf8::basic::from_utf8(text)
+        .map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed);
+    match memchr(b'\\', text.as_bytes()) {
+        None => text,
+        Some(_) => Cow::Owned(unescape(&text)),
     }
-    let mut out: Vec<u8> = Vec::with_capacity(text.len());
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(slash) = find(b'\\', rest) {
-        out.extend_from_slice(&rest[..slash]);
+    while let Some(slash) = find(b'\\', rest.as_bytes()) {
+        out.push_str(&rest[..slash]);
         rest = escape(&rest[slash + 1..], &mut out);
     }
-    out.extend_from_slice(rest);
-    Cow::Owned(match String::from_utf8(out) {
-        Ok(text) => text,
-        Err(bad) => String::from_utf8_lossy(bad.as_bytes()).into_owned(),
-    })
+    out.push_str(rest);
+    out
 }
 
 /// One escape, without its backslash; gives what follows it. A cut-off escape gives nothing.
-fn escape<'a>(rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
-    let Some((&kind, rest)) = rest.split_first() else {
-        return rest;
-    };
-    let plain = match kind {
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'b' => 8,
-        b'f' => 12,
-        b'u' => return unicode(rest, out),
-        other => other,
+fn escape<'a>(rest: &'a str, out: &mut String) -> &'a str {
+    let mut after = rest.chars();
+    let plain = match after.next() {
+        None => return rest,
+        Some('n') => '\n',
+        Some('t') => '\t',
+        Some('r') => '\r',
+        Some('b') => '\u{8}',
+        Some('f') => '\u{c}',
+        Some('u') => return unicode(after.as_str(), out),
+        Some(other) => other,
     };
     out.push(plain);
-    rest
+    after.as_str()
 }
 
 /// After `\u`: four digits, and for a high surrogate the second half.
-fn unicode<'a>(rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+fn unicode<'a>(rest: &'a str, out: &mut String) -> &'a str {
     let Some(first) = hex4(rest) else {
-        out.extend_from_slice("\u{fffd}".as_bytes());
+        out.push('\u{fffd}');
         return rest;
     };
     let mut after = &rest[4..];
     let mut code = first;
     if (0xD800..0xDC00).contains(&first)
-        && after.starts_with(b"\\u")
-        && let Some(second @ 0xDC00..0xE000) = hex4(&after[2..])
+        && let Some(second) = after.strip_prefix("\\u")
+        && let Some(low @ 0xDC00..0xE000) = hex4(second)
     {
-        code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-        after = &after[6..];
+        code = 0x10000 + ((first - 0xD800) << 10) + (low - 0xDC00);
+        after = &second[4..];
     }
-    let c = char::from_u32(code).unwrap_or('\u{fffd}');
-    out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
     after
 }
 
-fn hex4(digits: &[u8]) -> Option<u32> {
-    let digits = std::str::from_utf8(digits.get(..4)?).ok()?;
-    u32::from_str_radix(digits, 16).ok()
+fn hex4(text: &str) -> Option<u32> {
+    let mut digits = text.get(..4)?.chars();
+    digits.try_fold(0, |code, digit| Some(code << 4 | digit.to_digit(16)?))
 }
 
 /// The inside of a string, measured, with both ends decoded. Costs one pass for backslashes.

@@ -78,9 +78,9 @@ pub fn value(
 
 /// The bytes as text; only the value at their start where others are damaged.
 fn text_of(bytes: &[u8]) -> Result<&str, &'static str> {
-    std::str::from_utf8(bytes).or_else(|_| {
+    simdutf8::basic::from_utf8(bytes).or_else(|_| {
         let end = scan::value_end(bytes, 0).ok_or("torn json")?;
-        std::str::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
+        simdutf8::basic::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
     })
 }
 
