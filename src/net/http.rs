@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 use std::fmt;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::time::Duration;
 
 /// How requests are made.
@@ -61,6 +61,8 @@ pub struct Http {
 pub enum Trouble {
     /// Nobody answered to the end: what was asked may have been done or not.
     NoAnswer(String),
+    /// The same, and it had all the time that it may take: asking once more costs as much again.
+    Late,
     /// It answers this status; with the wait that it asks for.
     Status(u16, Option<Duration>),
     /// What it answers isn't what was expected.
@@ -71,7 +73,7 @@ impl Trouble {
     /// Another attempt may help.
     pub fn may_pass(&self) -> bool {
         match self {
-            Trouble::NoAnswer(_) => true,
+            Trouble::NoAnswer(_) | Trouble::Late => true,
             Trouble::Status(status, _) => matches!(status, 408 | 425 | 429 | 500..=599),
             Trouble::Odd(_) => false,
         }
@@ -90,6 +92,7 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Trouble::NoAnswer(why) | Trouble::Odd(why) => f.write_str(why),
+            Trouble::Late => f.write_str("no answer in time"),
             Trouble::Status(status, _) => write!(f, "answers {status}"),
         }
     }
@@ -189,7 +192,8 @@ impl Http {
         told.map_err(|trouble| failed(format!("{}: {trouble}", permit.endpoint())))
     }
 
-    /// Tries again what may pass.
+    /// Tries again what may pass, except for one that had all its time: a server that hangs would hold a run
+    /// up for as many times that long.
     fn insist<T>(&self, try_it: impl Fn() -> Result<T, Trouble>) -> Result<T, Trouble> {
         let mut attempt = 1;
         let mut wait_ms = WAIT_MS;
@@ -199,7 +203,9 @@ impl Http {
                 Err(trouble) => trouble,
             };
             let asked_ms = trouble.asked_ms();
-            let is_over = attempt == ATTEMPTS_MAX || asked_ms.is_some_and(|ms| ms > WAIT_MS_MAX);
+            let is_over = attempt == ATTEMPTS_MAX
+                || trouble == Trouble::Late
+                || asked_ms.is_some_and(|ms| ms > WAIT_MS_MAX);
             if is_over || !trouble.may_pass() {
                 return Err(trouble);
             }
@@ -261,9 +267,10 @@ impl Http {
             Some(body) => request.body(body.to_string()),
             None => request,
         };
-        let answer = request
-            .send()
-            .map_err(|error| Trouble::NoAnswer(chain(&error)))?;
+        let answer = request.send().map_err(|error| match error.is_timeout() {
+            true => Trouble::Late,
+            false => Trouble::NoAnswer(chain(&error)),
+        })?;
         let status = answer.status();
         if status.is_success() {
             return Ok(answer);
@@ -306,9 +313,6 @@ fn header_map(given: &[(&str, &str)]) -> Result<HeaderMap, Error> {
 
 /// The innermost cause says most; the address, which may hold a key, is left out.
 fn chain(error: &reqwest::Error) -> String {
-    if error.is_timeout() {
-        return "no answer in time".to_owned();
-    }
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {
         cause = inner;
@@ -348,12 +352,19 @@ impl Answer {
     }
 }
 
+/// The time was over in the middle of an answer.
+fn is_late(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    inner.is_some_and(reqwest::Error::is_timeout)
+}
+
 fn read<T: DeserializeOwned>(answer: impl Read, bytes_max: u64) -> Result<T, Trouble> {
     let mut body = BufReader::new(ShortTexts::new(answer.take(bytes_max)));
     serde_json::from_reader(&mut body).map_err(|error| {
         let is_cut = body.get_ref().inner().limit() == 0;
         match error.classify() {
             _ if is_cut => Trouble::Odd("the answer is too long".into()),
+            Category::Io if is_late(&error.into()) => Trouble::Late,
             Category::Io => Trouble::NoAnswer("the answer ends early".into()),
             _ => Trouble::Odd("the answer is no JSON".into()),
         }

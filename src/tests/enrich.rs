@@ -340,8 +340,9 @@ fn a_busy_server_is_asked_again_when_it_says() {
 #[test]
 fn a_server_that_hangs_or_is_not_there_is_given_up() {
     let server = Server::new(vec![Reply::Hangs]);
-    let (answer, _) = ask(&server.endpoint, 100);
+    let (answer, waits) = ask(&server.endpoint, 100);
     assert!(answer.unwrap_err().ends_with("no answer in time"));
+    assert_eq!((waits.len(), server.asked().len()), (0, 1));
     let (answer, waits) = ask("http://127.0.0.1:1", 1_000);
     assert!(answer.unwrap_err().contains("connection refused"));
     assert_eq!(waits, [500, 1_000, 2_000]);

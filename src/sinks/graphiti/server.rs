@@ -116,6 +116,6 @@ pub(super) fn fault(endpoint: &Endpoint, trouble: Trouble, what: &str) -> Fault 
             "{reason}: the token is missing or wrong (token_env)"
         )),
         Trouble::Status(..) | Trouble::Odd(_) => Fault::Setup(format!("{reason}: is it {what}?")),
-        Trouble::NoAnswer(_) => Fault::Away(reason, None),
+        Trouble::NoAnswer(_) | Trouble::Late => Fault::Away(reason, None),
     }
 }
