@@ -9,6 +9,7 @@ use super::memory::{self, KeptHere, allowed};
 use super::sinks::{extraction, failed, open, wait};
 use super::{notify, standing};
 use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo, graphs};
+use crate::memory::provenance::told_path;
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
 use crate::pipeline::deliver::{self, Delivered, Orders, Verified};
@@ -290,7 +291,9 @@ fn deliver_to(
             kept_here: kept.of(settings),
             only_logs: settings.scope.is_some(),
             tells_git: config.memory.tells_git && settings.is_graph(),
-            tells_path: &|project| !hidden.contains(project),
+            told_path: &|project| {
+                (!hidden.contains(project)).then(|| told_path(project, config).into_owned())
+            },
             profile: &|tally| judge.activity(tally).profile(),
             permitted: &permitted,
         };

@@ -6,7 +6,7 @@ use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
 use crate::host::git;
 use crate::memory::line::{self, Meant};
-use crate::memory::provenance::of_project;
+use crate::memory::provenance::{of_project, told_path};
 use crate::memory::scope::{self, Scope, Wish};
 use crate::memory::trusted::trusted;
 use crate::model::embedding::Meaning;
@@ -15,6 +15,7 @@ use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
 use crate::pipeline::embed::Asked;
 use crate::store::{Access, Store};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -153,14 +154,15 @@ impl<'w> Here<'w> {
 
     /// `[namespace: a1b2c3d4, path: /home/me/app]` (000-061).
     pub fn origin(&self, namespace: &str, project: &str) -> String {
-        of_project(namespace, project, !self.hides_paths_of(project))
+        let told = told_path(project, &self.loaded.here);
+        of_project(namespace, &told, !self.hides_paths_of(project))
     }
 
     /// A log's path as it may be shown: its name alone where paths are hidden.
-    pub fn log<'p>(&self, path: &'p str, project: &str) -> &'p str {
+    pub fn log<'p>(&self, path: &'p str, project: &str) -> Cow<'p, str> {
         match self.hides_paths_of(project) {
-            true => path.rsplit('/').next().unwrap_or_default(),
-            false => path,
+            true => path.rsplit('/').next().unwrap_or_default().into(),
+            false => told_path(path, &self.loaded.here),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Where an answer comes from, in the words of 000-061: every result shows them.
 //! Knows the wording; refuses to print.
 
+use crate::config::Config;
+use crate::stages::filter::paths::without_homes;
 use crate::store::Hit;
+use std::borrow::Cow;
 
 /// Hex digits of a namespace that are shown (D10).
 const SHOWN_DIGITS: usize = 8;
@@ -18,5 +21,14 @@ pub fn of_project(namespace: &str, path: &str, include_project_path: bool) -> St
     match include_project_path {
         true => format!("[namespace: {shown}, path: {path}]"),
         false => format!("[namespace: {shown}]"),
+    }
+}
+
+/// A path as others than the user may be told it: without the names of people's homes where personal
+/// data is masked.
+pub fn told_path<'p>(path: &'p str, config: &Config) -> Cow<'p, str> {
+    match config.masks_personal {
+        true => without_homes(path),
+        false => Cow::Borrowed(path),
     }
 }

@@ -91,6 +91,7 @@ impl Summary {
                         _ => a == b,
                     });
             let rest = is_below.then(|| &path[root.len()..]);
+            let rest = rest.or_else(|| below_masked_home(path, root));
             let below = rest.and_then(|rest| rest.strip_prefix(SEPARATORS));
             let beside = rest.and_then(|rest| rest.strip_prefix("__worktrees/"));
             let beside = beside.and_then(|rest| Some(rest.split_once('/')?.1));
@@ -121,6 +122,14 @@ impl Summary {
         let settings = told.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.file));
     }
+}
+
+/// What follows the root in a path whose home directory's name is masked, where the root's is not.
+fn below_masked_home<'p>(path: &'p str, root: &str) -> Option<&'p str> {
+    let (homes, rest) = path.split_once("[redacted:user:")?;
+    let (_, rest) = rest.split_once(']')?;
+    let (_, root) = root.strip_prefix(homes)?.split_once('/')?;
+    rest.strip_prefix('/')?.strip_prefix(root)
 }
 
 /// Something with where it was told.

@@ -341,8 +341,11 @@ impl Fold {
         };
         redact::commit(&mut commit, &rules.redactor);
         if rules.hides_paths {
+            // as the texts tell them
+            let told = |path: &str| rules.redactor.redact(path).into_owned();
             let session = &commit.session;
-            let hider = Hider::new(&session.project_path, session.cwd.as_deref());
+            let cwd = session.cwd.as_deref().map(told);
+            let hider = Hider::new(&told(&session.project_path), cwd.as_deref());
             hider.commit(&mut commit);
         }
         Ok(Some(commit))

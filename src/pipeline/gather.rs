@@ -307,7 +307,11 @@ fn follow(
     same
 }
 
-/// What the store knows of a log's head; another look where the log was too short to tell.
+/// In directories that earlier versions stored.
+const MASKED_USER: &str = "[redacted:user:";
+
+/// What the store knows of a log's head; another look where the log was too short to tell, or where
+/// earlier versions masked whose home it was.
 fn head(
     slice: &Slice,
     checkpoint: &Checkpoint,
@@ -319,7 +323,8 @@ fn head(
         .and_then(|s| s.session.cwd);
     let claude = slice.file.agent == Agent::Claude;
     let told = !claude || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
-    if (cwd.is_none() || !told)
+    let is_masked = cwd.as_ref().is_some_and(|cwd| cwd.contains(MASKED_USER));
+    if (cwd.is_none() || is_masked || !told)
         && let Ok(peek) = peek(&slice.file)
     {
         report.bytes_read += peek.read_bytes;

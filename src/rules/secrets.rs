@@ -29,6 +29,8 @@ pub struct Redactor {
     personal: bool,
     user: Arc<UserRules>,
     engine: Arc<OnceLock<Engine>>,
+    /// The same without personal data.
+    without_personal: Arc<OnceLock<Engine>>,
 }
 
 /// How a placeholder begins.
@@ -48,17 +50,17 @@ impl Redactor {
             key,
             personal,
             user: Arc::new(user),
-            engine: Arc::default(),
+            ..Redactor::default()
         }
     }
 
-    /// The same without personal data, for texts that are stored already.
+    /// The same without personal data: for texts that are stored already, and for where a session ran.
     pub fn secrets_only(&self) -> Redactor {
         match self.personal {
             false => self.clone(),
             true => Redactor {
                 personal: false,
-                engine: Arc::default(),
+                engine: self.without_personal.clone(),
                 ..self.clone()
             },
         }

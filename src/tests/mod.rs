@@ -41,6 +41,7 @@ mod notify;
 mod outbox;
 mod pages;
 mod paths;
+mod personal;
 mod project;
 mod promotion;
 mod reading;

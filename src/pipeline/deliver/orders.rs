@@ -44,8 +44,8 @@ pub struct Orders<'a> {
     pub only_logs: bool,
     /// The branch that sessions were on, and where memories' work trees were, may be told.
     pub tells_git: bool,
-    /// Whether a project's path may be told.
-    pub tells_path: &'a dyn Fn(&str) -> bool,
+    /// A project's path as it may be told; `None`: not at all.
+    pub told_path: &'a dyn Fn(&str) -> Option<String>,
     /// What kind of work was counted, in words.
     pub profile: &'a dyn Fn(&ActivityTally) -> String,
     /// Asked before each batch and each part of one: somebody still agrees.
@@ -76,7 +76,7 @@ impl Orders<'_> {
             kept_here: &[],
             only_logs: false,
             tells_git: false,
-            tells_path: &|_| true,
+            told_path: &|path| Some(path.to_owned()),
             profile: &|_| String::new(),
             permitted: &|_| Ok(()),
         }

@@ -133,9 +133,9 @@ const NAMESPACE_SHOWN: usize = 8;
 
 /// The project's last folder, where it may be told.
 fn project(found: &Found, orders: &Orders<'_>) -> String {
-    match (orders.tells_path)(&found.project_path) {
-        true => file_name(&found.project_path).unwrap_or_default(),
-        false => "project".to_owned(),
+    match (orders.told_path)(&found.project_path) {
+        Some(path) => file_name(&path).unwrap_or_default(),
+        None => "project".to_owned(),
     }
 }
 
@@ -147,11 +147,10 @@ fn file_name(path: &str) -> Option<String> {
 /// A chunk or a page: header, heading, text.
 fn of_a_log(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
     let episode = &found.episode;
-    let shows_path = (orders.tells_path)(&found.project_path);
     let header = Header {
         version: VERSION.to_owned(),
         project_namespace: Some(found.namespace.clone()),
-        project_path: shows_path.then(|| found.project_path.clone()),
+        project_path: (orders.told_path)(&found.project_path),
         hostname: Some(found.host.clone()),
         indexed_at: Some(found.indexed_at),
         session_file: file_name(&found.path),

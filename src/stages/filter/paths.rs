@@ -18,6 +18,11 @@ static HOMES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("a pattern, checked by a test")
 });
 
+/// `text` with `~` for people's homes, and so without their names.
+pub fn without_homes(text: &str) -> Cow<'_, str> {
+    HOMES.replace_all(text, "~")
+}
+
 /// Takes the project's root out of paths, and people's homes.
 pub struct Hider {
     /// The longest first.
@@ -49,7 +54,7 @@ impl Hider {
                 hidden = Cow::Owned(without);
             }
         }
-        if let Cow::Owned(without) = HOMES.replace_all(&hidden, "~") {
+        if let Cow::Owned(without) = without_homes(&hidden) {
             hidden = Cow::Owned(without);
         }
         hidden

@@ -40,8 +40,8 @@ fn results(facts: &mut ResultFacts, redactor: &Redactor) {
 }
 
 /// Masks what a commit tells besides its episodes: the session, its titles and links, names of
-/// unknown kinds, and what the checkpoint carries. What stays: ids, and the log's own path, by
-/// which it is found again.
+/// unknown kinds, and what the checkpoint carries. What stays: ids, and personal data in the log's
+/// path and in where the session ran, by which logs, settings and repositories are found again.
 pub fn commit(commit: &mut Commit, redactor: &Redactor) {
     session(&mut commit.session, redactor);
     facts(&mut commit.facts, redactor);
@@ -56,8 +56,9 @@ pub fn commit(commit: &mut Commit, redactor: &Redactor) {
 }
 
 fn session(session: &mut Session, redactor: &Redactor) {
-    redactor.mask(&mut session.project_path);
-    session.cwd.iter_mut().for_each(|cwd| redactor.mask(cwd));
+    let places = redactor.secrets_only();
+    places.mask(&mut session.project_path);
+    session.cwd.iter_mut().for_each(|cwd| places.mask(cwd));
     session
         .branch
         .iter_mut()
@@ -123,7 +124,9 @@ fn ledger(ledger: &mut Ledger, redactor: &Redactor) {
 /// Prompts and calls in it were masked as they came.
 fn carry(carry: &mut Carry, redactor: &Redactor) {
     let context = &mut carry.context;
-    let said = [&mut context.cwd, &mut context.branch, &mut context.version];
+    let places = redactor.secrets_only();
+    context.cwd.iter_mut().for_each(|cwd| places.mask(cwd));
+    let said = [&mut context.branch, &mut context.version];
     said.into_iter()
         .flatten()
         .for_each(|text| redactor.mask(text));
