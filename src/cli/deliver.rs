@@ -114,9 +114,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     match &args.verb {
         Verb::Status => {
-            let off = graphs(&loaded.config.memory, None).err();
-            let off = off.as_ref().map(|error| error.message.as_str());
-            standing::status(&chosen(&loaded, None)?, off, ctx)
+            let graphs = graphs(&loaded.config.memory, None);
+            let refused = |sink: &Settings| match sink.is_graph() {
+                true => leaves(&loaded.config).and(graphs.clone()).err(),
+                false => leaves(&loaded.config).err(),
+            };
+            standing::status(&chosen(&loaded, None)?, &refused, ctx)
         }
         Verb::Run {
             sink,
@@ -125,6 +128,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             unverified,
             allow_untrusted,
         } => {
+            leaves(&loaded.config)?;
             let sinks = chosen(&loaded, sink.as_deref())?;
             let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &loaded, ctx)?;
             let wish = Wish {
@@ -160,6 +164,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             check(&sinks, *smoke, ctx)
         }
         Verb::Dead { verb } => dead(verb, ctx),
+    }
+}
+
+/// Anything may leave the local store.
+fn leaves(config: &Config) -> Result<(), Error> {
+    match config.store_in_graph {
+        true => Ok(()),
+        false => Err(Error::usage(
+            "nothing leaves the local store: `session_tracking.store_in_graph` is false",
+        )),
     }
 }
 

@@ -1,14 +1,14 @@
 //! `doctor`: what is wrong, and which command mends it. The checks are in `pipeline::doctor`.
 
 use super::bar::Bar;
-use super::canary;
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::plural;
 use super::out::Style;
 use super::schedule;
 use super::setup::{self, Orders};
-use super::tables;
+use super::{canary, embed, enrich, sinks, tables, tell as telling};
+use crate::config::trust::Trusts;
 use crate::config::{self, Loaded};
 use crate::host::files::{unreadable, walk};
 use crate::memory::screen;
@@ -71,11 +71,15 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Vec<Finding>> {
     let store = ctx.home.store();
     let standing = Standing::of(&store);
-    let inside = match standing {
+    let opened = match standing {
         Ok(Standing::Current) => Store::open(&store, Access::ReadOnly).ok(),
         _ => None,
     };
-    let inside = inside.as_ref().map(Inside::of);
+    let inside = opened.as_ref().map(Inside::of);
+    let refusals = match (loaded, &opened) {
+        (Ok(loaded), Some(store)) if loaded.config.enabled => refusals(loaded, store, ctx),
+        _ => Vec::new(),
+    };
     let roots = loaded.map(|loaded| setup::roots(&loaded.config));
     let found = walk(&roots.unwrap_or_default());
     let interval_s = schedule::interval_s(ctx);
@@ -93,6 +97,8 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
         standing,
         inside,
         settings: loaded,
+        refusals,
+        trust: Trusts::load(&ctx.env).err(),
         schedule: Schedule {
             installed: interval_s.is_some(),
             interval_s: interval_s.unwrap_or_default(),
@@ -109,6 +115,24 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
         findings.extend(deep(&observed.found.files, &inside.checkpoints, jobs)?);
     }
     Ok(findings)
+}
+
+/// Why a run would not begin, of every part that can say so.
+fn refusals(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Vec<Error> {
+    let config = &loaded.config;
+    let mut asked = vec![
+        enrich::check(config, store, ctx),
+        embed::check(config, store, ctx),
+        telling::template(config).map(drop),
+    ];
+    asked.extend(sinks::refusals(config, store, ctx));
+    let refused = asked.into_iter().filter_map(Result::err);
+    refused
+        .map(|error| match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(other) => Error::usage(format!("{other:#}")),
+        })
+        .collect()
 }
 
 /// Under the lock, with the logs read as a rebuilding run would.

@@ -76,7 +76,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     let planned = run::plan(store.as_ref(), &setup, progress);
     progress.finish();
-    let report = planned?;
+    let mut report = planned?;
+    report.unclear(admission.unclear());
     let asked = asked(&pipeline, &loaded, &orders, &report, &mut store, ctx)?;
     print(&report, &asked, &loaded.config, ctx)?;
     Ok(match report.problems.is_empty() {
@@ -98,6 +99,7 @@ fn asked(
     if pipeline.steps.contains(&Step::Enrich) {
         let settled_ms = loaded.config.chunk.gap_ms;
         asked.pages = pages(store.as_ref(), report, settled_ms, ctx)?;
+        asked.may_ask = MayAsk::of(&loaded.config, report);
         if let Some(store) = store.as_mut() {
             asked.asks = enrich::planned(&loaded.config, store, ctx)?;
             asked.told = tell::predicted(loaded, orders, store, ctx)?;
@@ -134,10 +136,62 @@ struct Asked {
     told: Option<Predicted>,
     /// For the vectors of texts.
     texts: Option<u64>,
+    /// About what is not read yet.
+    may_ask: Option<MayAsk>,
     /// Sessions that get their page.
     pages: u64,
     /// By sinks.
     costs: Vec<Cost>,
+}
+
+/// What asking about the logs that a run would read can come to, with what the store has: its bounds.
+struct MayAsk {
+    /// `None` inside: no bound; outside: no language model.
+    llm: Option<(Option<u64>, Option<f64>)>,
+    /// Texts for their vectors.
+    texts: Option<usize>,
+}
+
+impl MayAsk {
+    /// `None`: nothing would be read, or nobody asked.
+    fn of(config: &Config, report: &Report) -> Option<MayAsk> {
+        let may_ask = MayAsk {
+            llm: config.llm.as_ref().map(|llm| (llm.tokens_max, llm.usd_max)),
+            texts: config.embeddings.as_ref().map(|model| model.texts_max),
+        };
+        let asks = may_ask.llm.is_some() || may_ask.texts.is_some();
+        (asks && report.files_read > 0).then_some(may_ask)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let (tokens, usd) = self.llm.unzip();
+        serde_json::json!({
+            "tokens_max": tokens.flatten(),
+            "usd_max": usd.flatten(),
+            "texts_max": self.texts,
+        })
+    }
+
+    fn line(&self) -> String {
+        let llm = self.llm.map(|(tokens, usd)| {
+            let tokens = tokens.map(|most| format!("{} tokens", count(most)));
+            let usd = usd.map(|most| format!("${most:.2}"));
+            let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
+            match bounds.is_empty() {
+                true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
+                false => format!("a language model, for {} at most", bounds.join(" and ")),
+            }
+        });
+        let texts = self.texts.map(|most| {
+            let texts = plural(most as u64, "text");
+            format!("a model of vectors, with {texts} at most")
+        });
+        let asked: Vec<String> = llm.into_iter().chain(texts).collect();
+        format!(
+            "and ask about what it reads too, which isn't known before: {}",
+            asked.join("; ")
+        )
+    }
 }
 
 fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
@@ -155,6 +209,7 @@ fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Resu
         })));
         body["embeddings"] =
             serde_json::json!(asked.texts.map(|texts| serde_json::json!({"texts": texts})));
+        body["may_ask"] = asked.may_ask.as_ref().map(MayAsk::json).into();
         body["pages"] = asked.pages.into();
         body["sinks"] = asked.costs.iter().map(Cost::json).collect();
         body["took_ms"] = ctx.elapsed_ms().into();
@@ -237,9 +292,13 @@ fn requests(asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
             ))?;
         }
         _ if told.is_some() || texts.is_some() || costs.iter().any(Cost::has_model) => {}
+        _ if asked.may_ask.is_some() => {}
         _ => ctx
             .out
             .line("in money: nothing; no language model is asked")?,
+    }
+    if let Some(may_ask) = &asked.may_ask {
+        ctx.out.line(may_ask.line())?;
     }
     for line in costs.iter().flat_map(Cost::lines) {
         ctx.out.line(line)?;

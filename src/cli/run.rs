@@ -155,7 +155,9 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let redactor = screen.redactor.clone();
     let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
-    let report = ingest(&mut store, &setup, ctx).map_err(|error| failed(error, pipeline, ctx))?;
+    let mut report =
+        ingest(&mut store, &setup, ctx).map_err(|error| failed(error, pipeline, ctx))?;
+    report.unclear(admission.unclear());
     meet_projects(&mut store)?;
     let promoted = promote(&mut store, &loaded.config.memory, &redactor)?;
     let tracked = match pipeline.steps.contains(&Step::Track) {

@@ -3,7 +3,7 @@
 
 use super::ctx::Ctx;
 use super::keys;
-use crate::config::{Database, Env, Graphiti, Protocol, Sink as Settings, SinkTo};
+use crate::config::{Config, Database, Env, Graphiti, Protocol, Sink as Settings, SinkTo, graphs};
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
 use crate::model::delivery::Fault;
@@ -37,6 +37,17 @@ const CONTEXT: usize = 10;
 const ANSWER_MS_MAX: u64 = 300_000;
 /// For what a person waits for.
 const SEARCH_MS_MAX: u64 = 10_000;
+
+/// Whether a run could open each of its sinks.
+pub fn refusals(config: &Config, store: &Store, ctx: &Ctx) -> Vec<Result<()>> {
+    let refused = graphs(&config.memory, None).err();
+    let try_it = |sink: &Settings| match &refused {
+        Some(refused) if sink.is_graph() && config.memory.enabled => Err(refused.clone().into()),
+        Some(_) if sink.is_graph() => Ok(()),
+        _ => open(sink, false, store, ctx).map(drop),
+    };
+    config.sinks.iter().map(try_it).collect()
+}
 
 /// A sink, ready to be asked. Opens no connection yet. `is_unverified`: one that can't be read back is
 /// posted to all the same.

@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::human::{ago, count, table, time};
 use crate::config::{Sink, SinkTo};
 use crate::model::delivery::State;
+use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::store::{SinkStanding, Store};
 use anyhow::Result;
@@ -27,13 +28,16 @@ struct Standing<'a> {
 }
 
 /// Tells how these stand.
-pub fn status(sinks: &[&Sink], off: Option<&str>, ctx: &mut Ctx) -> Result<Exit> {
+pub fn status(
+    sinks: &[&Sink],
+    refused: &dyn Fn(&Sink) -> Option<Error>,
+    ctx: &mut Ctx,
+) -> Result<Exit> {
     let store = ctx.reader()?;
     let mut all = Vec::new();
     for settings in sinks {
-        let off = off.filter(|_| settings.is_graph()).map(str::to_owned);
         all.push(Standing {
-            off,
+            off: refused(settings).map(|error| error.message),
             ..standing(settings, &store, ctx)?
         });
     }

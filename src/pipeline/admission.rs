@@ -8,9 +8,9 @@ use crate::config::trust::{Trust, Trusts};
 use crate::config::{Config, Env, Loaded};
 use crate::model::policy::Narrowed;
 use crate::model::time::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// As [`Admit`](super::run::Admit) gives it.
 type Verdict = Result<Option<Arc<Narrowed>>, String>;
@@ -24,6 +24,7 @@ pub struct Admission<'a> {
     now: Time,
     allow_untrusted: bool,
     projects: Mutex<BTreeMap<String, Verdict>>,
+    unclear: Mutex<BTreeSet<String>>,
 }
 
 impl<'a> Admission<'a> {
@@ -38,6 +39,7 @@ impl<'a> Admission<'a> {
             now,
             allow_untrusted: false,
             projects: Mutex::default(),
+            unclear: Mutex::default(),
         }
     }
 
@@ -68,16 +70,18 @@ impl<'a> Admission<'a> {
         let Some(project) = project else {
             return Ok(None);
         };
-        let mut projects = match self.projects.lock() {
-            Ok(projects) => projects,
-            // A worker that panicked left whole answers behind.
-            Err(poisoned) => poisoned.into_inner(),
-        };
+        let mut projects = locked(&self.projects);
         let judge = || self.judge(project);
         projects
             .entry(project.to_owned())
             .or_insert_with(judge)
             .clone()
+    }
+
+    /// What nobody could understand of what was looked at so far, each once: `file: why`. Logs were
+    /// left out for it.
+    pub fn unclear(&self) -> Vec<String> {
+        locked(&self.unclear).iter().cloned().collect()
     }
 
     /// Reads at most one small file per project, and once what the agents were told.
@@ -86,7 +90,7 @@ impl<'a> Admission<'a> {
             self.trusted(project)?;
         }
         match self.loaded.for_project(Path::new(project)) {
-            Err(error) => Err(format!("settings unclear: {}", error.message)),
+            Err(error) => Err(self.note("settings unclear", &error.message)),
             Ok((config, _)) if !config.enabled => Err("switched off by the project".into()),
             Ok((config, _)) if config.excluded.covers(project) => {
                 Err("excluded by the project".into())
@@ -98,10 +102,15 @@ impl<'a> Admission<'a> {
     fn trusted(&self, project: &str) -> Result<(), String> {
         let load = || Trusts::load(self.env).map_err(|error| error.message);
         match self.trusts.get_or_init(load) {
-            Err(what) => Err(format!("trust unknown: {what}")),
+            Err(what) => Err(self.note("trust unknown", what)),
             Ok(trusts) if trusts.of(project) == Trust::Untrusted => Err("untrusted".into()),
             Ok(_) => Ok(()),
         }
+    }
+
+    fn note(&self, reason: &str, what: &str) -> String {
+        locked(&self.unclear).insert(what.to_owned());
+        format!("{reason}: {what}")
     }
 
     fn narrowed(&self, own: &Config) -> Option<Arc<Narrowed>> {
@@ -117,6 +126,11 @@ impl<'a> Admission<'a> {
         let (own, user) = (of(own), of(&self.loaded.config));
         (own != user).then(|| Arc::new(own))
     }
+}
+
+/// A worker that panicked left whole answers behind.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -160,6 +160,14 @@ impl Report {
         self.problems.push(Problem { path, reason });
     }
 
+    /// What stands in the way of reading, as `file: why`.
+    pub fn unclear(&mut self, what: Vec<String>) {
+        for what in what {
+            let (file, why) = what.split_once(": ").unwrap_or(("", &what));
+            self.problem(file, why);
+        }
+    }
+
     /// The store took a transaction.
     pub fn add_stored(&mut self, stored: Stored) {
         self.episodes_new += stored.new;

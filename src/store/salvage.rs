@@ -72,7 +72,8 @@ impl Salvage {
     }
 
     /// Closes the new store and moves it to its place; the damaged file, with its companions, gets
-    /// a name that ends in `.damaged-` and `mark`, which is given back. Episodes whose text nobody
+    /// a name that ends in `.damaged-` and `mark` (and a number where that name is taken), which is given
+    /// back. Episodes whose text nobody
     /// could tell again are dropped; their number is given too.
     pub fn finish(mut self, mark: &str) -> Result<(PathBuf, u64)> {
         let lost = drop_unfounded(&self.store.db).map_err(failed("salvaging"))?;
@@ -83,7 +84,7 @@ impl Salvage {
         self.store.finish()?;
         let unfinished = self.store.path.clone();
         drop(self.store);
-        let aside = beside(&self.place, &format!(".damaged-{mark}"));
+        let aside = free(&beside(&self.place, &format!(".damaged-{mark}")));
         let set_aside = |error: std::io::Error| told("setting the damaged file aside", &error);
         // The log first: beside the new file it would be taken for its own.
         for suffix in ["-wal", "-shm"] {
@@ -100,6 +101,15 @@ impl Salvage {
             .map_err(|error| told("moving the new store to its place", &error))?;
         Ok((aside, lost))
     }
+}
+
+/// The name itself, or with the first number behind it that nothing has.
+fn free(name: &Path) -> PathBuf {
+    let numbered = (2..).map(|n| beside(name, &format!("-{n}")));
+    let mut names = std::iter::once(name.to_path_buf()).chain(numbered);
+    names
+        .find(|name| !name.exists())
+        .unwrap_or_else(|| name.to_path_buf())
 }
 
 fn told(doing: &str, error: &std::io::Error) -> Error {

@@ -427,3 +427,27 @@ fn a_graph_gets_every_episode_once_whatever_happens_to_the_server() {
         count(&server)
     );
 }
+
+#[test]
+fn what_is_to_stay_here_is_not_delivered_by_hand_either() {
+    let desk = desk(&export());
+    configure(
+        &desk,
+        json!({
+            "session_tracking": {"enabled": true, "store_in_graph": false},
+            "sinks": export(),
+        }),
+    );
+    done(desk.run("sessionmill run"));
+    let ran = desk.run("sessionmill deliver run --history");
+    assert_eq!(ran.exit, Exit::Usage, "{}", ran.shown());
+    assert!(ran.stderr.contains("store_in_graph"), "{}", ran.shown());
+    assert!(exported(&desk).is_empty());
+    let status = done(desk.run("sessionmill deliver status --json")).json();
+    assert!(
+        status["sinks"][0]["off"]
+            .to_string()
+            .contains("store_in_graph"),
+        "{status}"
+    );
+}

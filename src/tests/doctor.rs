@@ -315,3 +315,63 @@ fn a_change_in_the_middle_of_a_log_that_grew_is_found_by_reading_all_of_it() {
     desk.run("sessionmill run --rebuild --all");
     assert_eq!(desk.run("sessionmill doctor --deep").exit, Exit::Done);
 }
+
+#[test]
+fn a_record_of_trust_that_nobody_understands_is_told_everywhere() {
+    let desk = well();
+    desk.write(".claude.json", "{bad");
+    let prompt = super::forget::said("9999", "/w/shop", 1, "user", "is it read?");
+    desk.write(".claude/projects/-w/new.jsonl", &prompt);
+    for line in ["run --all -q", "plan --all"] {
+        let ran = desk.run(&format!("sessionmill {line}"));
+        assert_eq!(ran.exit, Exit::Partial, "{line}: {}", ran.shown());
+        let warning = "warning: ~/.claude.json: not understood at line 1";
+        assert!(ran.stderr.contains(warning), "{line}: {}", ran.shown());
+    }
+    let found = findings(&desk.run("sessionmill doctor --json"));
+    let (severity, code, command) = &found[0];
+    assert_eq!((&**severity, &**code), ("error", "trust-unreadable"));
+    assert!(command.ends_with(".claude.json"), "{command}");
+}
+
+#[test]
+fn what_stops_every_run_is_found_with_the_command_that_mends_it() {
+    let desk = well();
+    let endpoint = "https://models.example.org/v1";
+    let settings = serde_json::json!({
+        "version": "2.0.0", "session_tracking": {"enabled": true},
+        "embeddings": {"endpoint": endpoint, "model": "m"},
+        "sinks": {"graph": {"kind": "falkordb", "url": "redis://graph.example.org"}},
+    });
+    desk.write(".graphiti/graphiti.config.json", &settings.to_string());
+    assert_eq!(desk.run("sessionmill run").exit, Exit::Usage);
+    let ran = desk.run("sessionmill doctor --json");
+    assert_eq!(ran.exit, Exit::Partial);
+    let refused: Vec<_> = findings(&ran)
+        .into_iter()
+        .filter(|(_, code, _)| code == "run-refused")
+        .collect();
+    // graphs are off: nobody asks for that sink's consent
+    let gives = format!("sessionmill consent give {endpoint}");
+    let wants = ("error".to_owned(), "run-refused".to_owned(), gives);
+    assert_eq!(refused, [wants]);
+    let gives = &refused[0].2;
+    let agreed = desk.run(&format!(
+        "{gives} --confirm \"I understand this sends what my session logs say to {endpoint}\""
+    ));
+    assert_eq!(agreed.exit, Exit::Done, "{}", agreed.shown());
+    assert!(!codes(&desk).contains(&"run-refused".to_owned()));
+}
+
+#[test]
+fn what_was_set_aside_stays_whatever_is_repaired_in_the_same_second() {
+    let desk = well();
+    for nth in 0..3u8 {
+        fs::write(store(&desk), [nth; 100]).unwrap();
+        assert_eq!(desk.run("sessionmill doctor --repair").exit, Exit::Done);
+    }
+    for (nth, end) in ["", "-2", "-3"].iter().enumerate() {
+        let name = format!(".graphiti/sessionmill.db.damaged-20260601T120000Z{end}");
+        assert_eq!(fs::read(desk.path(&name)).unwrap(), [nth as u8; 100]);
+    }
+}

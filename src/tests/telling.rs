@@ -393,6 +393,27 @@ fn plan_says_what_a_run_then_sends() {
 }
 
 #[test]
+fn plan_says_what_unread_logs_may_come_to_before_anything_is_stored() {
+    let (desk, server) = asking(vec![fine()], NOTHING);
+    put(&desk, "aaaa", 1, &["mend"]);
+    let planned = run(&desk, "plan").stdout;
+    assert!(
+        planned.contains("which isn't known before: a language model, "),
+        "{planned}"
+    );
+    assert!(!planned.contains("in money: nothing"), "{planned}");
+    assert!(run(&desk, "plan --json").json()["may_ask"].is_object());
+    run(&desk, "run");
+    assert_eq!(server.asked().len(), 1);
+    // all is read: what would be asked is known
+    let planned = run(&desk, "plan --json").json();
+    assert_eq!(
+        (&planned["may_ask"], &planned["summaries"]["sessions"]),
+        (&Value::Null, &json!(0))
+    );
+}
+
+#[test]
 fn sessions_older_than_the_window_are_not_asked_about() {
     let window = json!({"keep_length_days": 1});
     let (desk, server) = asking(vec![fine()], [window, Value::Null, Value::Null]);

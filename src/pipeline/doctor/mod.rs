@@ -131,6 +131,10 @@ pub struct Observed<'a> {
     pub inside: Option<Inside>,
     /// What the settings' files say, or why they can't be understood.
     pub settings: Result<&'a Loaded, &'a Error>,
+    /// What stops a run before it begins: no consent to an endpoint, no key, no template.
+    pub refusals: Vec<Error>,
+    /// Why nobody can say which projects are not trusted; `None`: it is known.
+    pub trust: Option<Error>,
     /// What the timer does.
     pub schedule: Schedule,
     /// When the last run went through.
@@ -149,9 +153,11 @@ pub struct Observed<'a> {
 type Check = fn(&Observed<'_>) -> Vec<Finding>;
 
 /// In the order in which a person would mend things.
-const CHECKS: [Check; 15] = [
+const CHECKS: [Check; 17] = [
     workplace::settings,
     workplace::consent,
+    workplace::refusals,
+    workplace::trust,
     store::standing,
     store::pages,
     store::index,

@@ -1,6 +1,7 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
 use super::{Finding, Observed, Severity, first_of, quoted};
+use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -41,6 +42,30 @@ pub(super) fn consent(observed: &Observed<'_>) -> Vec<Finding> {
         reason,
         "sessionmill enable",
     )]
+}
+
+/// Runs fail before they read anything.
+pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Finding> {
+    let finding = |error: &Error| {
+        let command = error
+            .hint
+            .as_deref()
+            .unwrap_or("sessionmill config validate");
+        let reason = format!("every run stops: {}", error.message);
+        Finding::new(Severity::Error, "run-refused", reason, command)
+    };
+    observed.refusals.iter().map(finding).collect()
+}
+
+/// Where trust can't be read, nothing is (D63).
+pub(super) fn trust(observed: &Observed<'_>) -> Vec<Finding> {
+    let finding = observed.trust.as_ref().map(|error| {
+        let (file, _) = error.message.split_once(": ").unwrap_or_default();
+        let reason = format!("no log of a project is read: {}", error.message);
+        let command = format!("${{EDITOR:-vi}} {}", quoted(file));
+        Finding::new(Severity::Error, "trust-unreadable", reason, command)
+    });
+    finding.into_iter().collect()
 }
 
 /// Tracked repositories that could not be read when a run looked at them last.
