@@ -7,6 +7,7 @@ use super::human::{plural, time};
 use super::out::Style;
 use super::places::{self, Filters};
 use super::promote::{said, scope};
+use crate::config::trust::{Trust, Trusts};
 use crate::memory::promote::words;
 use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};
@@ -111,8 +112,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<()> {
     let reach = places::scope(filters, ctx)?;
     let namespaces = reach.namespaces(ctx)?;
+    let trusts = match filters.allow_untrusted {
+        true => Trusts::default(),
+        false => Trusts::load(&ctx.env)?,
+    };
     let is_seen = |row: &MemoryRow, kept: &KeptWords| {
-        let is_global = row.scope == MemoryScope::Global.as_str();
+        let is_global = row.scope == MemoryScope::Global.as_str()
+            && trusts.of(&kept.project_path) != Trust::Untrusted;
         let begins = |start: &String| kept.namespace.starts_with(start.as_str());
         let passes = namespaces.as_ref().is_none_or(|all| all.iter().any(begins));
         let is_there = reach

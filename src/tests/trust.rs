@@ -136,6 +136,22 @@ fn recall_in_a_repository_tells_nothing_of_a_part_that_is_not_trusted() {
 }
 
 #[test]
+fn global_memories_of_a_project_are_distrusted_with_it() {
+    let desk = desk();
+    let key = json!({"graphiti": {"user_scope_key": "me"}});
+    configure(&desk, key);
+    for project in ["bad", "good"] {
+        let more = format!("--kind lesson --scope global --project /w/{project} --text {project}");
+        done(promote(&desk, &more));
+    }
+    let listed = |more: &str| done(desk.run(&format!("sessionmill memories list{more}"))).stdout;
+    assert!(listed("").contains("bad"));
+    distrust(&desk, "/w/bad");
+    assert!(!listed("").contains("bad") && listed("").contains("good"));
+    assert!(listed(" --allow-untrusted").contains("bad"));
+}
+
+#[test]
 fn nothing_is_promoted_in_a_project_that_is_not_trusted() {
     let desk = world();
     let ran = promote(&desk, "--kind lesson --project /w/bad --text zebras");
