@@ -14,9 +14,13 @@ mod files;
 mod homes;
 mod kinds;
 mod limit;
+mod meaning;
 mod measure;
 mod recall;
 mod renumber;
+#[path = "../../src/tests/server.rs"]
+#[expect(dead_code, reason = "tests ask more of it")]
+mod server;
 mod table;
 mod watch;
 
