@@ -54,7 +54,7 @@ pub fn set_excluded(file: &Path, folder: &str, excluded: bool) -> Result<Edited,
 }
 
 fn edit(file: &Path, wanted: impl Fn(&Value) -> (Vec<Step>, Value)) -> Result<Edited, Error> {
-    edit_as(&SETTINGS, file, wanted)
+    edit_as(&SETTINGS, file, wanted, &|_| Ok(()))
 }
 
 /// One of the files that are edited.
@@ -73,17 +73,23 @@ const SETTINGS: Shape = Shape {
     version: "2.0.0",
 };
 
-/// Sets one key of a file. Otherwise as [`set_enabled`].
+/// Sets one key of a file; `proves`: what is to be written means something. Otherwise as [`set_enabled`].
 pub(super) fn edit_as(
     shape: &Shape,
     file: &Path,
     wanted: impl Fn(&Value) -> (Vec<Step>, Value),
+    proves: &dyn Fn(&Document) -> Result<(), Error>,
 ) -> Result<Edited, Error> {
+    let write = |text: &str| {
+        let document = Document::parse(file, text.as_bytes())?;
+        proves(&checked(document, shape.schema, shape.majors)?)?;
+        write(file, text)
+    };
     let Some(document) = Document::load(file)? else {
         let (at, value) = wanted(&Value::Null);
         let mut whole = json!({"version": shape.version});
         put(&mut whole, &at, value);
-        write(file, &fresh(Format::of(file), &whole))?;
+        write(&fresh(Format::of(file), &whole))?;
         return Ok(Edited::Created);
     };
     let document = checked(document, shape.schema, shape.majors)?;
@@ -100,7 +106,7 @@ pub(super) fn edit_as(
             .error(&at, what)
             .hinted(format!("set `{key}` to {value} by hand"))
     })?;
-    write(file, &text)?;
+    write(&text)?;
     Ok(Edited::Changed)
 }
 

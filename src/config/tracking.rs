@@ -229,7 +229,7 @@ fn project(
 }
 
 /// What is wrong with a pattern, said at its place.
-fn check(written: &Pattern, error: &dyn Fn(&[Step], &str) -> Error) -> Result<(), Error> {
+pub(super) fn check(written: &Pattern, error: &dyn Fn(&[Step], &str) -> Error) -> Result<(), Error> {
     let include = Step::Key("include".into());
     if let Some((_, what)) = broken(std::slice::from_ref(&written.include)) {
         return Err(error(&[include], &what));
@@ -237,6 +237,10 @@ fn check(written: &Pattern, error: &dyn Fn(&[Step], &str) -> Error) -> Result<()
     let leaves = |part: &str| part == "..";
     if written.include.starts_with('/') || written.include.split('/').any(leaves) {
         return Err(error(&[include], "must be below the project"));
+    }
+    if written.max_file_size_mb.is_some_and(|mb| mb < 0.0) {
+        let at = [Step::Key("max_file_size_mb".into())];
+        return Err(error(&at, "must not be negative"));
     }
     if let Some((nth, what)) = broken(&written.exclude) {
         return Err(error(
