@@ -229,7 +229,10 @@ fn project(
 }
 
 /// What is wrong with a pattern, said at its place.
-pub(super) fn check(written: &Pattern, error: &dyn Fn(&[Step], &str) -> Error) -> Result<(), Error> {
+pub(super) fn check(
+    written: &Pattern,
+    error: &dyn Fn(&[Step], &str) -> Error,
+) -> Result<(), Error> {
     let include = Step::Key("include".into());
     if let Some((_, what)) = broken(std::slice::from_ref(&written.include)) {
         return Err(error(&[include], &what));

@@ -98,6 +98,14 @@ pub fn read_small(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// The first bytes of a file, links followed; `None`: there is none, or it is no plain file.
+pub fn read_start(path: &Path, bytes: u64) -> Option<Vec<u8>> {
+    let (file, _) = open(path, true).ok()?;
+    let mut start = Vec::new();
+    file.take(bytes).read_to_end(&mut start).ok()?;
+    Some(start)
+}
+
 /// The present time as file systems stamp it, in nanoseconds: of a file in this folder that nobody sees.
 /// `None` where it can't be made.
 pub fn file_system_now(dir: &Path) -> Option<i64> {

@@ -1,8 +1,7 @@
 //! Which repository a folder belongs to, by reading `.git` alone. Knows linked worktrees and
 //! submodules; never starts git, never writes.
 
-use std::fs;
-use std::io::Read;
+use super::content::read_start;
 use std::path::{Component, Path, PathBuf};
 
 /// The main repository's root, when `dir` lies in one of its linked worktrees (D10); `None` when it
@@ -127,9 +126,7 @@ pub fn branch(dir: &Path) -> Option<String> {
 const LINK_BYTES_MAX: u64 = 16 << 10;
 
 fn read_short(file: &Path) -> Option<String> {
-    let mut text = String::new();
-    let open = fs::File::open(file).ok()?;
-    open.take(LINK_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let text = String::from_utf8(read_start(file, LINK_BYTES_MAX)?).ok()?;
     (!text.trim().is_empty()).then_some(text)
 }
 
@@ -151,6 +148,7 @@ fn tidy(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn put(file: PathBuf, text: &str) {
         fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -3,6 +3,7 @@
 //! Refuses to know what a change means.
 
 use super::reflog::{WorkTree, hex};
+use super::survey::survey;
 use crate::model::git::{CommitLine, Effect, FileChange, FileOperation};
 use crate::model::time::Time;
 use gix::bstr::ByteSlice;
@@ -10,8 +11,8 @@ use gix::diff::tree::{Recorder, State, recorder::Change};
 use gix::objs::TreeRefIter;
 use gix::{ObjectId, open, sec};
 use imara_diff::{Algorithm, Diff, InternedInput};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Why a repository can't be read, or something in it. Never content.
 pub type Fault = String;
@@ -32,14 +33,17 @@ const BINARY_BYTES: usize = 8_000;
 /// An open repository.
 pub struct Repository {
     git: gix::Repository,
+    /// Where its history truly lies.
+    places: BTreeSet<PathBuf>,
 }
 
 impl Repository {
     /// Opens the repository of a work tree.
     ///
     /// # Errors
-    /// Why it can't be read: damaged, a format that nobody knows.
+    /// Why it can't be read: damaged, a format that nobody knows, a pipe where a file should be.
     pub fn open(tree: &WorkTree) -> Result<Repository> {
+        let places = survey(tree)?;
         let options = open::Options::isolated()
             .with(sec::Trust::Reduced)
             .bail_if_untrusted(false)
@@ -48,7 +52,13 @@ impl Repository {
         let git = opened.map_err(|error| fault("it can't be opened", &error))?;
         Ok(Repository {
             git: git.to_thread_local(),
+            places,
         })
+    }
+
+    /// The folders, without links, that it reads.
+    pub fn places(&self) -> impl Iterator<Item = &Path> {
+        self.places.iter().map(PathBuf::as_path)
     }
 
     /// The commit that HEAD is at; `None` before the first one.

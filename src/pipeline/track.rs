@@ -71,6 +71,23 @@ impl<'a> Orders<'a> {
         }
     }
 
+    /// Why the project may not be looked at, under this name or without links.
+    fn refuses_root(&self, root: &str) -> Option<String> {
+        (self.refuses)(root).or_else(|| {
+            let real = Path::new(root).canonicalize().ok()?;
+            (self.refuses)(real.to_str().filter(|real| *real != root)?)
+        })
+    }
+
+    /// Why what lies in this folder may not be read: the repository around it may not.
+    fn refuses_place(&self, place: &Path) -> Option<String> {
+        let repository = place.ancestors().find(|dir| is_git_dir(dir));
+        let around = repository.and_then(Path::parent);
+        let places = [Some(place), around].into_iter().flatten();
+        let mut reasons = places.filter_map(|place| (self.refuses)(&place.to_string_lossy()));
+        reasons.next()
+    }
+
     /// The project at this root is meant.
     fn includes(&self, root: &str) -> bool {
         self.only.is_none_or(|only| only == root)
@@ -99,6 +116,11 @@ const OPERATIONS_MAX: usize = 500;
 
 /// Files of one operation that get an episode of their own.
 const BULK_MAX: usize = 200;
+
+fn is_git_dir(dir: &Path) -> bool {
+    dir.file_name()
+        .is_some_and(|name| name == ".git" || name == ".bare")
+}
 
 /// Tells what is new in every tracked project: the one way in, for a run, `track sync` and whoever
 /// watches. Files are looked at before git is asked and told after it, so that no operation between the
@@ -154,7 +176,7 @@ fn repositories(store: &Store, orders: &Orders<'_>) -> Result<Vec<(Project, Trac
         };
         let root = project_root(&root.to_string_lossy());
         let is_meant = orders.includes(&root) || orders.includes(&project);
-        if !is_meant || all.contains_key(&root) || (orders.refuses)(&root).is_some() {
+        if !is_meant || all.contains_key(&root) || orders.refuses_root(&root).is_some() {
             continue;
         }
         let Some(tracked) = orders.tracking.of(&root) else {
@@ -190,6 +212,7 @@ impl Look<'_> {
         }
         done.opened += 1;
         let read = Repository::open(self.tree).and_then(|repository| {
+            self.allowed(&repository)?;
             let news = self.news(&repository, &known, seen.is_some())?;
             Ok((repository, news))
         });
@@ -217,6 +240,19 @@ impl Look<'_> {
         let tree = Some((key.as_str(), &next));
         let stored = store.put_deeds(self.project, group, deeds, tree, self.orders.now)?;
         done.stored.merge(stored);
+        Ok(())
+    }
+
+    /// What a repository borrows, or points to, may be read too: another one's history is not told as this
+    /// one's where that is left alone.
+    fn allowed(&self, repository: &Repository) -> Result<(), String> {
+        let own = Path::new(&self.project.path).canonicalize().ok();
+        let is_own = |place: &&Path| own.as_ref().is_some_and(|own| place.starts_with(own));
+        for place in repository.places().filter(|place| !is_own(place)) {
+            if let Some(why) = self.orders.refuses_place(place) {
+                return Err(format!("its history lies in what is left alone: {why}"));
+            }
+        }
         Ok(())
     }
 

@@ -176,7 +176,7 @@ pub(super) fn look<'a>(
         if !project.enabled || row.paused_at.is_some() {
             continue;
         }
-        if let Some(why) = (orders.refuses)(&project.root) {
+        if let Some(why) = orders.refuses_root(&project.root) {
             done.problems.push((project.root.clone(), why));
             continue;
         }
