@@ -83,16 +83,21 @@ impl FileTracking {
         }
     }
 
-    /// How the project with this root is tracked; `None`: not at all. The innermost entry around it
-    /// counts.
-    pub fn of(&self, root: &str) -> Option<Tracked> {
+    /// The innermost entry around this root.
+    pub fn around(&self, root: &str) -> Option<&TrackedProject> {
         let is_around = |project: &str| {
             let below = root.strip_prefix(project);
             below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
         };
         let around = self.projects.iter();
         let around = around.filter(|project| is_around(&project.root));
-        match around.max_by_key(|project| project.root.len()) {
+        around.max_by_key(|project| project.root.len())
+    }
+
+    /// How the project with this root is tracked; `None`: not at all. The innermost entry around it
+    /// counts.
+    pub fn of(&self, root: &str) -> Option<Tracked> {
+        match self.around(root) {
             Some(project) => project.enabled.then(|| project.tracked.clone()),
             None => self.enabled.then(|| Tracked {
                 max_file_bytes: self.limits.max_file_bytes,
@@ -124,11 +129,6 @@ impl Tracked {
         let is_left_out = self.ignored.has(path);
         let mut patterns = self.patterns.iter().filter(|_| !is_left_out);
         patterns.find(|pattern| pattern.names(path))
-    }
-
-    /// The content of the file at this path is kept.
-    pub fn keeps(&self, path: &str) -> bool {
-        self.pattern(Path::new(path)).is_some()
     }
 
     /// Something below this folder may be kept.

@@ -18,6 +18,10 @@ pub trait Wanted: Sync {
     fn file(&self, path: &Path) -> bool;
     /// Something below this folder may be.
     fn below(&self, folder: &Path) -> bool;
+    /// Nothing at this place is looked at, nor below it, whatever links lead there.
+    fn is_barred(&self, path: &Path) -> bool;
+    /// The settings in this folder want it to be left alone.
+    fn is_left_alone(&self, folder: &Path) -> bool;
     /// Where to begin: folders, or files.
     fn starts(&self) -> Vec<PathBuf>;
     /// Links are followed.
@@ -110,9 +114,16 @@ impl Walk<'_> {
         for part in start.components() {
             ignores = self.with_ignores_of(&at, ignores);
             at.push(part);
+            if part.as_os_str() == GIT || self.wanted.is_barred(&at) {
+                return;
+            }
             match fs::symlink_metadata(self.root.join(&at)) {
                 Ok(meta) if meta.is_symlink() && !self.may_follow(&at) => return self.count_link(),
-                Ok(meta) if meta.is_dir() || meta.is_symlink() => {}
+                Ok(meta) if meta.is_dir() || meta.is_symlink() => {
+                    if self.wanted.is_left_alone(&at) {
+                        return;
+                    }
+                }
                 Ok(_) if at == start => {
                     let mut found = Walked::default();
                     self.file(&at, false, &mut found);
@@ -171,6 +182,9 @@ impl Walk<'_> {
                 return found;
             }
         };
+        if entries.iter().any(is_settings) && self.wanted.is_left_alone(&folder.path) {
+            return found;
+        }
         let mut ignores = folder.ignores.clone();
         if entries.iter().any(|entry| entry.file_name() == IGNORE_FILE) {
             ignores = self.with_ignores_of(&folder.path, ignores);
@@ -210,7 +224,7 @@ impl Walk<'_> {
         ignores: &Option<Arc<Ignores>>,
         found: &mut Walked,
     ) -> Option<Folder> {
-        let is_git = path.file_name().is_some_and(|name| name == ".git");
+        let is_git = path.file_name().is_some_and(|name| name == GIT);
         if is_git || !self.wanted.below(&path) {
             return None;
         }
@@ -281,7 +295,13 @@ impl Walk<'_> {
             let below = target.strip_prefix(&self.canonical);
             below.ok().map(Path::to_path_buf)
         });
-        target.is_some_and(|below| below.components().all(|part| part.as_os_str() != ".git"))
+        target.is_some_and(|below| {
+            let hides = below.components().any(|part| part.as_os_str() == GIT);
+            let mut around = below.ancestors();
+            !hides
+                && !self.wanted.is_barred(&below)
+                && !around.any(|folder| self.wanted.is_left_alone(folder))
+        })
     }
 
     fn file(&self, path: &Path, is_linked: bool, found: &mut Walked) {
@@ -340,6 +360,13 @@ impl Walk<'_> {
 }
 
 const IGNORE_FILE: &str = ".gitignore";
+const GIT: &str = ".git";
+
+/// `graphiti.config.json`, `.yaml` and the like.
+fn is_settings(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    name.as_bytes().starts_with(b"graphiti.config.")
+}
 
 impl Walked {
     fn stat(&mut self, path: &Path, meta: std::io::Result<fs::Metadata>, is_linked: bool) {

@@ -3,6 +3,7 @@
 //! repository. Knows the order of things; refuses to know git's formats (`host`), messages (`track`)
 //! and rows (`store`).
 
+mod barred;
 mod doing;
 mod files;
 pub mod look;
@@ -12,11 +13,12 @@ mod telling;
 
 pub use files::FilesDone;
 
-use crate::config::{Excluded, FileTracking, Tracked};
+use crate::config::{Tracked, TrackedProject};
 use crate::host::git;
 use crate::host::reflog::{self, Log, WorkTree};
 use crate::host::repository::Repository;
 use crate::model::error::Error;
+use crate::model::file::shown;
 use crate::model::git::{Deed, Effect, LogLine, Operation, OperationKind, Seen};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
@@ -26,10 +28,10 @@ use crate::track::episodes::{bulk_update, context, metadata, quoted};
 use crate::track::operations::{self, Start};
 use crate::track::why::{reset_mode, why};
 use anyhow::Result;
-use files::Place;
+use barred::{Barred, Place};
 use spoken::Heard;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the step is told.
 pub struct Orders<'a> {
@@ -37,10 +39,8 @@ pub struct Orders<'a> {
     pub now: Time,
     /// The machine's name.
     pub host: &'a str,
-    /// Which projects.
-    pub tracking: &'a FileTracking,
-    /// Why a project may not be looked at; `None`: it may.
-    pub refuses: &'a (dyn Fn(&str) -> Option<String> + Sync),
+    /// Which projects, and what of them is left alone.
+    pub place: Place<'a>,
     /// Operations before it are left alone; `None`: all are told.
     pub since: Option<Time>,
     /// The group of the episodes, where the project has none of its own.
@@ -51,43 +51,11 @@ pub struct Orders<'a> {
     pub only: Option<&'a str>,
     /// Files whose `stat` is as it was are read too.
     pub force: bool,
-    /// Threads.
-    pub jobs: usize,
-    /// Folders that are never looked into.
-    pub excluded: &'a Excluded,
-    /// Our own folder, which isn't either.
-    pub own: &'a Path,
     /// Numbers of the sinks that episodes of files wait for.
     pub sinks: &'a [i64],
 }
 
-impl<'a> Orders<'a> {
-    fn place(&self) -> Place<'a> {
-        Place {
-            tracking: self.tracking,
-            excluded: self.excluded,
-            own: self.own,
-            jobs: self.jobs,
-        }
-    }
-
-    /// Why the project may not be looked at, under this name or without links.
-    fn refuses_root(&self, root: &str) -> Option<String> {
-        (self.refuses)(root).or_else(|| {
-            let real = Path::new(root).canonicalize().ok()?;
-            (self.refuses)(real.to_str().filter(|real| *real != root)?)
-        })
-    }
-
-    /// Why what lies in this folder may not be read: the repository around it may not.
-    fn refuses_place(&self, place: &Path) -> Option<String> {
-        let repository = place.ancestors().find(|dir| is_git_dir(dir));
-        let around = repository.and_then(Path::parent);
-        let places = [Some(place), around].into_iter().flatten();
-        let mut reasons = places.filter_map(|place| (self.refuses)(&place.to_string_lossy()));
-        reasons.next()
-    }
-
+impl Orders<'_> {
     /// The project at this root is meant.
     fn includes(&self, root: &str) -> bool {
         self.only.is_none_or(|only| only == root)
@@ -117,11 +85,6 @@ const OPERATIONS_MAX: usize = 500;
 /// Files of one operation that get an episode of their own.
 const BULK_MAX: usize = 200;
 
-fn is_git_dir(dir: &Path) -> bool {
-    dir.file_name()
-        .is_some_and(|name| name == ".git" || name == ".bare")
-}
-
 /// Tells what is new in every tracked project: the one way in, for a run, `track sync` and whoever
 /// watches. Files are looked at before git is asked and told after it, so that no operation between the
 /// two makes a person's edit of what git wrote.
@@ -131,7 +94,7 @@ fn is_git_dir(dir: &Path) -> bool {
 pub fn track(store: &mut Store, orders: &Orders<'_>) -> Result<Done> {
     let mut done = Done::default();
     tell_again(store, orders)?;
-    if !orders.tracking.is_on() {
+    if !orders.place.tracking.is_on() {
         return Ok(done);
     }
     let looks = files::look(store, orders, &mut done.files)?;
@@ -168,7 +131,7 @@ fn tell_again(store: &mut Store, orders: &Orders<'_>) -> Result<()> {
 fn repositories(store: &Store, orders: &Orders<'_>) -> Result<Vec<(Project, Tracked)>> {
     let mut all = BTreeMap::new();
     let named = store.projects("")?.into_iter().map(|(_, path)| path);
-    let tracked = orders.tracking.projects().iter();
+    let tracked = orders.place.tracking.projects().iter();
     let tracked = tracked.filter(|project| project.enabled);
     for project in named.chain(tracked.map(|project| project.root.clone())) {
         let Some(root) = git::owner(Path::new(&project)) else {
@@ -176,10 +139,10 @@ fn repositories(store: &Store, orders: &Orders<'_>) -> Result<Vec<(Project, Trac
         };
         let root = project_root(&root.to_string_lossy());
         let is_meant = orders.includes(&root) || orders.includes(&project);
-        if !is_meant || all.contains_key(&root) || orders.refuses_root(&root).is_some() {
+        if !is_meant || all.contains_key(&root) || orders.place.refuses_root(&root).is_some() {
             continue;
         }
-        let Some(tracked) = orders.tracking.of(&root) else {
+        let Some(tracked) = orders.place.tracking.of(&root) else {
             continue;
         };
         let project = Project {
@@ -249,7 +212,7 @@ impl Look<'_> {
         let own = Path::new(&self.project.path).canonicalize().ok();
         let is_own = |place: &&Path| own.as_ref().is_some_and(|own| place.starts_with(own));
         for place in repository.places().filter(|place| !is_own(place)) {
-            if let Some(why) = self.orders.refuses_place(place) {
+            if let Some(why) = self.orders.place.refuses_folder(place) {
                 return Err(format!("its history lies in what is left alone: {why}"));
             }
         }
@@ -265,10 +228,10 @@ impl Look<'_> {
             .stash_log()
             .map(|path| reflog::read(&path, known.stash_to, &known.stash_last));
         let stash = stash.transpose().map_err(unread)?.unwrap_or_default();
-        let (head, branches) = (
-            repository.head()?.unwrap_or_default(),
-            repository.branches()?,
-        );
+        let head = repository.head()?.unwrap_or_default();
+        let name = |name: String| named(self.orders.redactor, &name);
+        let branches = repository.branches()?.into_iter();
+        let branches = branches.map(|(branch, tip)| (name(branch), tip)).collect();
         let start = Start {
             branch: known.branch.clone().filter(|_| !log.is_anew),
             branch_now: repository.branch(),
@@ -299,7 +262,7 @@ impl Look<'_> {
             stash_to: stash.to,
             stash_last: last(&stash, stash.lines.len(), &known.stash_last),
             head,
-            branch: told.branch,
+            branch: told.branch.map(name),
             branches,
             problem: None,
         };
@@ -395,6 +358,7 @@ impl Look<'_> {
             true => why(&heard.before),
             false => None,
         };
+        let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();
         let deed = self.masked(Deed {
             operation,
             effect,
@@ -407,8 +371,12 @@ impl Look<'_> {
         let told = context(id, &deed, &heard.before);
         episodes.extend(told.map(|episode| (episode, quoted(&heard.before))));
         if deed.operation.kind.writes_files() {
-            for file in deed.effect.files.iter().take(BULK_MAX) {
-                let content = self.content(repository, file.blob.as_deref(), &file.path);
+            let kept = self.kept(store)?;
+            for (file, path) in deed.effect.files.iter().zip(&paths).take(BULK_MAX) {
+                let blob = file.blob.as_deref();
+                let content = kept
+                    .as_ref()
+                    .and_then(|kept| self.content(repository, kept, blob?, path));
                 let episode = bulk_update(id, &deed, file, content.as_deref());
                 episodes.push((episode, BTreeSet::new()));
             }
@@ -416,16 +384,44 @@ impl Look<'_> {
         Ok(GitDeed { id, deed, episodes })
     }
 
-    /// A file's content, where a pattern names it.
-    fn content(&self, repository: &Repository, blob: Option<&str>, path: &str) -> Option<String> {
-        let blob = blob.filter(|_| self.tracked.keeps(path))?;
-        let content = repository.file(blob, self.tracked.max_file_bytes)?;
+    /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone
+    /// for a while.
+    fn kept(&self, store: &Store) -> Result<Option<Kept<'_>>, Error> {
+        let place = &self.orders.place;
+        let Some(project) = place.tracking.around(&self.project.path) else {
+            return Ok(None);
+        };
+        let is_paused = store.tracked_project(&project.root)?.paused_at.is_some();
+        let root = Path::new(&project.root);
+        let below = Path::new(&self.project.path).strip_prefix(root);
+        Ok(below.ok().filter(|_| !is_paused).map(|below| Kept {
+            project,
+            below: below.to_path_buf(),
+            barred: Barred::of(root, place),
+        }))
+    }
+
+    /// A file's content, where a pattern names it and a look at the disk would read it.
+    fn content(
+        &self,
+        repository: &Repository,
+        kept: &Kept<'_>,
+        blob: &str,
+        path: &Path,
+    ) -> Option<String> {
+        let path = kept.below.join(path);
+        let pattern = kept.project.tracked.pattern(&path)?;
+        if kept.barred.covers_content(&path) {
+            return None;
+        }
+        let content = repository.file(blob, pattern.max_bytes)?;
         Some(self.orders.redactor.redact(&content).into_owned())
     }
 
-    /// What people wrote into commits, branches and paths goes through the same filter as sessions.
+    /// What people wrote into commits, branches and paths goes through the same filter as sessions, and is
+    /// one line.
     fn masked(&self, mut deed: Deed) -> Deed {
-        let mask = |text: &mut String| *text = self.orders.redactor.redact(text).into_owned();
+        let mask = |text: &mut String| *text = named(self.orders.redactor, text);
         let operation = &mut deed.operation;
         mask(&mut operation.message);
         operation
@@ -447,6 +443,19 @@ impl Look<'_> {
         let name = self.tree.name.as_deref().unwrap_or_default();
         format!("{}\n{name}", self.project.namespace)
     }
+}
+
+/// The project whose patterns name files of a repository.
+struct Kept<'a> {
+    project: &'a TrackedProject,
+    /// The repository, from the project's root.
+    below: PathBuf,
+    barred: Barred<'a>,
+}
+
+/// A name as it is kept: masked, in one line.
+fn named(redactor: &Redactor, name: &str) -> String {
+    redactor.redact(&shown(name.as_bytes())).into_owned()
 }
 
 /// What a look found.

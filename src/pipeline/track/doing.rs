@@ -1,11 +1,13 @@
 //! Whether git wrote a file, told by content (004-042..049, D50): it did where an operation since the last
 //! look left the file exactly so. Knows operations and repositories; refuses to know time windows.
 
+use super::named;
 use crate::host::git;
 use crate::host::reflog;
 use crate::host::repository::Repository;
 use crate::model::git::{FileOperation, OperationKind};
 use crate::model::namespace::project_root;
+use crate::rules::secrets::Redactor;
 use crate::store::{GitRow, Store};
 use crate::track::files::Writer;
 use anyhow::Result;
@@ -16,7 +18,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The operations since the last look at a project, in the repositories around and below it.
-pub(super) struct Doings {
+pub(super) struct Doings<'r> {
     root: PathBuf,
     /// The latest first.
     deeds: Vec<GitRow>,
@@ -24,6 +26,8 @@ pub(super) struct Doings {
     repositories: RefCell<BTreeMap<PathBuf, Option<Repo>>>,
     /// The top of each folder's work tree.
     tops: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
+    /// Masks names as operations have them.
+    redactor: &'r Redactor,
 }
 
 struct Repo {
@@ -32,15 +36,21 @@ struct Repo {
     project: String,
 }
 
-impl Doings {
+impl<'r> Doings<'r> {
     /// Those with a higher number; `None`: none.
-    pub(super) fn since(store: &Store, n: Option<i64>, root: &str) -> Result<Doings> {
+    pub(super) fn since(
+        store: &Store,
+        n: Option<i64>,
+        root: &str,
+        redactor: &'r Redactor,
+    ) -> Result<Doings<'r>> {
         let deeds = n.map(|n| store.deeds_after(n)).transpose()?;
         Ok(Doings {
             root: PathBuf::from(root),
             deeds: deeds.unwrap_or_default(),
             repositories: RefCell::default(),
             tops: RefCell::default(),
+            redactor,
         })
     }
 
@@ -64,7 +74,7 @@ impl Doings {
             return Doer::Someone;
         };
         match self.deed(repo, below, left) {
-            Some(row) => Doer::Git(row, below.to_owned()),
+            Some(row) => Doer::Git(row, named(self.redactor, below)),
             None => Doer::Someone,
         }
     }
@@ -150,7 +160,7 @@ pub(super) struct Left<'a> {
 pub(super) enum Doer<'a> {
     /// Somebody, or a program.
     Someone,
-    /// An operation; the path from the repository's root.
+    /// An operation; the path from the repository's root, as the operation has it.
     Git(&'a GitRow, String),
 }
 

@@ -1,11 +1,14 @@
 //! How tracked projects and their files stand, without reading or changing any (004-053, 004-057). Knows the
 //! catalogue and the disk; refuses to know who asks.
 
-use super::files::{Place, walked};
+use super::barred::Place;
+use super::files::walked;
 use crate::config::{FileTracking, Loaded, TrackedProject};
 use crate::model::file::{print_of, shown};
 use crate::model::git::FileOperation;
 use crate::model::time::Time;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::spec::Window;
 use crate::store::Store;
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -115,12 +118,9 @@ pub fn files(
     loaded: &Loaded,
     jobs: usize,
 ) -> Result<Vec<FileStanding>> {
-    let place = Place {
-        tracking: &loaded.tracking,
-        excluded: &loaded.config.excluded,
-        own: &loaded.home.dir,
-        jobs,
-    };
+    let admission = Admission::new(loaded, loaded.env(), Window::Configured, Time(0));
+    let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
+    let place = Place::new(loaded, &admission, &refuses, jobs);
     let mut all: BTreeMap<Vec<u8>, (FileStanding, u64)> = BTreeMap::new();
     let mut unread = BTreeMap::new();
     if let Some(store) = store {
