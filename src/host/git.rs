@@ -29,6 +29,14 @@ pub fn owner(dir: &Path) -> Option<PathBuf> {
     }
 }
 
+/// A folder below the repository at `root` belongs to it, and to none in between. Of what is gone, the folder
+/// around it counts.
+pub fn is_of(root: &Path, folder: &Path) -> bool {
+    let there = folder.ancestors().find(|dir| dir.is_dir());
+    let there = there.filter(|dir| *dir != root && dir.starts_with(root));
+    there.is_none_or(|dir| owner(dir).is_none_or(|owner| owner == root))
+}
+
 /// Where the repository of `root` keeps branches and objects, whichever of its work trees `root` is.
 /// `None` where it is no repository.
 pub fn common_dir(root: &Path) -> Option<PathBuf> {
@@ -223,6 +231,24 @@ mod tests {
         put(at("q/w/.git"), "gitdir: ../lib.git/worktrees/w\n");
         assert_eq!(worktree_main(&at("p/main")), Some(at("p")));
         assert_eq!(worktree_main(&at("q/w")), Some(at("q/lib.git")));
+    }
+
+    #[test]
+    fn a_repository_in_a_repository_is_its_own() {
+        let world = tempfile::tempdir().unwrap();
+        let at = |p: &str| world.path().join(p);
+        put(at("out/.git/HEAD"), "ref: refs/heads/main\n");
+        put(at("out/in/.git/HEAD"), "ref: refs/heads/main\n");
+        put(at("out/src/a.rs"), "");
+        for (folder, wants) in [
+            ("out", true),
+            ("out/src", true),
+            ("out/gone/x", true),
+            ("out/in", false),
+            ("out/in/gone", false),
+        ] {
+            assert_eq!(is_of(&at("out"), &at(folder)), wants, "{folder}");
+        }
     }
 
     #[test]

@@ -32,6 +32,7 @@ use barred::{Barred, Place};
 use spoken::Heard;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use uuid::Uuid;
 
 /// What the step is told.
 pub struct Orders<'a> {
@@ -320,23 +321,48 @@ impl Look<'_> {
             .filter(|(namespace, _)| self.project.namespace.starts_with(namespace.as_str()));
         let forgotten = forgotten.map(|(_, before)| *before).max();
         let first = forgotten.max(self.orders.since);
-        let mut deeds = Vec::new();
+        let mut deeds: Vec<GitDeed> = Vec::new();
         for operation in operations {
-            let id = operation.id(&self.repository_name());
             let is_old = first.is_some_and(|first| operation.at < first);
-            if is_old || operation.kind == OperationKind::Other || store.has_deed(id)? {
+            if is_old || operation.kind == OperationKind::Other {
                 continue;
             }
-            deeds.push(self.deed(repository, operation, id, store)?);
+            if let Some(id) = self.new_id(&operation, &deeds, store)? {
+                deeds.push(self.deed(repository, operation, id, store)?);
+            }
         }
         Ok(deeds)
+    }
+
+    /// The operation's id; `None`: it is told already.
+    fn new_id(
+        &self,
+        operation: &Operation,
+        deeds: &[GitDeed],
+        store: &Store,
+    ) -> Result<Option<Uuid>> {
+        let mut masked = operation.clone();
+        masked.message = named(self.orders.redactor, &masked.message);
+        let name = self.repository_name();
+        for id in [operation.id(&name), masked.twin_id(&name)] {
+            let told = match deeds.iter().find(|deed| deed.id == id) {
+                Some(deed) => Some(deed.deed.operation.clone()),
+                None => store.deed(id)?.map(|row| row.deed.operation),
+            };
+            match told {
+                None => return Ok(Some(id)),
+                Some(told) if told.is_told_as(&masked) => return Ok(None),
+                Some(_) => {}
+            }
+        }
+        Ok(None)
     }
 
     fn deed(
         &self,
         repository: &Repository,
         mut operation: Operation,
-        id: uuid::Uuid,
+        id: Uuid,
         store: &Store,
     ) -> Result<GitDeed, Error> {
         let heard = match operation.kind.is_plain_work() {

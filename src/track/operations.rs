@@ -193,7 +193,8 @@ fn bisect(lines: &[LogLine], is_busy: bool) -> Option<usize> {
     match lines.get(steps) {
         Some(line) if returns(line) => Some(steps + 1),
         None if is_busy => None,
-        _ => Some(steps),
+        // somebody looks at old commits, and may go on from there
+        _ => Some(1),
     }
 }
 
@@ -395,6 +396,30 @@ mod tests {
             "main",
         );
         assert_eq!(told, ["bisect a..a on main"]);
+    }
+
+    #[test]
+    fn who_looks_at_commits_and_goes_on_there_bisects_nothing() {
+        let hash = |c: &str| c.repeat(40);
+        let (one, two, three) = (hash("1"), hash("2"), hash("3"));
+        let told = read(
+            &[
+                &format!("a 1 checkout: moving from main to {one}"),
+                &format!("1 2 checkout: moving from {one} to {two}"),
+                &format!("2 3 checkout: moving from {two} to {three}"),
+                "3 4 commit: x",
+                &format!("4 a checkout: moving from {} to main", hash("4")),
+            ],
+            "main",
+        );
+        let wants = [
+            "checkout a..1 on main",
+            "checkout 1..2 on -",
+            "checkout 2..3 on -",
+            "commit 3..4 on -",
+            "checkout 4..a on -",
+        ];
+        assert_eq!(told, wants);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What was said in a project before a moment, from the stored sessions. Knows how items find their
 //! times again; refuses to know what is made of them.
 
-use crate::host::read;
+use crate::host::{git, read};
 use crate::model::error::Error;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::apart;
@@ -31,7 +31,7 @@ const RESULT_MS: i64 = 15_000;
 /// A log's part that is read for its times. Longer: what it tells counts as said before.
 const PART_BYTES_MAX: u64 = 64 << 20;
 
-/// What was said in a project, or below it, before `at`.
+/// What was said in a project, or below it, before `at`; not in another repository that lies in it.
 ///
 /// # Errors
 /// When the store can't be read.
@@ -39,6 +39,7 @@ pub fn heard(store: &Store, project: &str, at: Time) -> Result<Heard, Error> {
     let until = Time(at.0 + SECOND_MS);
     let since = Time(at.0 - LONG_AGO_MS);
     let mut chunks = store.chunks_around(project, until, since, EPISODES_MAX)?;
+    chunks.retain(|found| git::is_of(Path::new(project), Path::new(&found.project_path)));
     chunks.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
     let mut heard = Heard::default();
     for found in &chunks {
