@@ -110,7 +110,7 @@ impl Walk<'_> {
     /// behind a link counts as a link.
     fn begin(&self, start: &Path) {
         let mut ignores = self.outer_ignores();
-        let mut at = PathBuf::new();
+        let (mut at, mut through) = (PathBuf::new(), Vec::new());
         for part in start.components() {
             ignores = self.with_ignores_of(&at, ignores);
             at.push(part);
@@ -123,10 +123,13 @@ impl Walk<'_> {
                     if self.wanted.is_left_alone(&at) {
                         return;
                     }
+                    if meta.is_symlink() {
+                        through.extend(identity(&self.root.join(&at)));
+                    }
                 }
                 Ok(_) if at == start => {
                     let mut found = Walked::default();
-                    self.file(&at, false, &mut found);
+                    self.file(&at, !through.is_empty(), &mut found);
                     return self.merge(found);
                 }
                 // nothing is there, or a file around files
@@ -138,7 +141,7 @@ impl Walk<'_> {
             path: at,
             ignores,
             depth,
-            through: Vec::new(),
+            through,
         });
     }
 
@@ -189,7 +192,7 @@ impl Walk<'_> {
         if entries.iter().any(|entry| entry.file_name() == IGNORE_FILE) {
             ignores = self.with_ignores_of(&folder.path, ignores);
         }
-        let mut below = Vec::new();
+        let (mut below, is_linked) = (Vec::new(), !folder.through.is_empty());
         for entry in entries {
             let path = folder.path.join(entry.file_name());
             let Ok(kind) = entry.file_type() else {
@@ -205,7 +208,7 @@ impl Walk<'_> {
                 below.extend(self.link(path, folder, &ignores, &mut found));
             } else if self.wanted.file(&path) {
                 match kind.is_file() {
-                    true => found.stat(&path, entry.metadata(), false),
+                    true => found.stat(&path, entry.metadata(), is_linked),
                     false => found.specials += 1,
                 }
             }
@@ -278,10 +281,8 @@ impl Walk<'_> {
 
     /// One of the folders around this path is it.
     fn is_around(&self, path: &Path, id: (u64, u64)) -> bool {
-        path.ancestors().skip(1).any(|around| {
-            let meta = fs::metadata(self.root.join(around));
-            meta.is_ok_and(|meta| (stat_of(&meta).device, stat_of(&meta).inode) == id)
-        })
+        let mut around = path.ancestors().skip(1);
+        around.any(|around| identity(&self.root.join(around)) == Some(id))
     }
 
     /// A link is followed when that is asked for, when it stays in the project, and when what it leads
@@ -386,6 +387,12 @@ impl Walked {
             self.problems.push((path.into(), error.kind().to_string()));
         }
     }
+}
+
+/// Device and inode of what a path leads to.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let stat = stat_of(&fs::metadata(path).ok()?);
+    Some((stat.device, stat.inode))
 }
 
 /// What an ignore file of this folder says, before what those around it say.

@@ -3,7 +3,7 @@
 
 use super::episodes::bulk_update;
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::file::{FileFacts, Hashes, Known, Strategy, file_id, shown};
+use crate::model::file::{FileFacts, Hashes, Known, Strategy, file_id, folder_of, shown};
 use crate::model::git::{Deed, FileChange, FileOperation};
 use crate::model::source::Stat;
 use crate::model::time::Time;
@@ -211,6 +211,8 @@ impl<'a> Candidate<'a> {
     }
 }
 
+/// Many files are as short and as equal (`{}`): under another name in another folder, they are others.
+const TELLING_BYTES: u64 = 64;
 /// Files that are compared line by line with those that are gone. More: every one with every one.
 const SIMILAR_MAX: usize = 50;
 /// Of lines, by bytes, that two texts share: as much makes a file the other one, edited (git's measure).
@@ -234,7 +236,10 @@ pub fn moves(came: &[Candidate<'_>], gone: &[Candidate<'_>]) -> BTreeMap<usize, 
             let Some(places) = left.get_mut(&content) else {
                 continue;
             };
-            let fits = |at: &usize| !same_name || name_of(gone[*at].path) == name_of(file.path);
+            let is_telling = file.stat.size >= TELLING_BYTES;
+            let has_name = |at: &usize| name_of(gone[*at].path) == name_of(file.path);
+            let is_beside = |at: &usize| folder_of(gone[*at].path) == folder_of(file.path);
+            let fits = |at: &usize| has_name(at) || (!same_name && (is_telling || is_beside(at)));
             if let Some(at) = places.iter().position(fits) {
                 moves.insert(nth, places.remove(at));
             }
@@ -254,7 +259,9 @@ fn edited(came: &[Candidate<'_>], gone: &[Candidate<'_>], moves: &mut BTreeMap<u
     let mut pairs = Vec::new();
     for a in &new {
         for b in &old {
-            let texts = came[*a].text.zip(gone[*b].text);
+            // the same content is judged already
+            let is_other = Content::of(&came[*a]) != Content::of(&gone[*b]);
+            let texts = came[*a].text.zip(gone[*b].text).filter(|_| is_other);
             let percent = texts.map_or(0, |(a, b)| similarity(a, b));
             if percent >= SIMILAR_PERCENT {
                 pairs.push((percent, *a, *b));
@@ -363,6 +370,17 @@ mod tests {
         assert_eq!(moves(&came, &gone), BTreeMap::from([(1, 0)]));
         assert_eq!(similarity(long, long), 100);
         assert_eq!(similarity("", ""), 0);
+    }
+
+    #[test]
+    fn what_many_files_hold_is_no_move_to_another_name() {
+        let (a, b) = (hashes("a"), hashes("b"));
+        let gone = [candidate("x/a.json", &a, "{}\n")];
+        assert!(moves(&[candidate("y/b.json", &a, "{}\n")], &gone).is_empty());
+        assert_eq!(moves(&[candidate("y/a.json", &a, "{}\n")], &gone).len(), 1);
+        let long = "word ".repeat(20);
+        let gone = [candidate("x/a.md", &b, &long)];
+        assert_eq!(moves(&[candidate("y/b.md", &b, &long)], &gone).len(), 1);
     }
 
     #[test]

@@ -83,8 +83,9 @@ pub(super) struct Barred<'a> {
 impl<'a> Barred<'a> {
     pub(super) fn of(root: &Path, place: &'a Place<'a>) -> Barred<'a> {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-        let is_inside = |path: &Path, around: &Path| path != around && path.starts_with(around);
-        let below = |path: &Path| is_inside(path, root) || is_inside(path, &real);
+        let is_it = |path: &Path| path == root || path == real;
+        let below =
+            |path: &Path| !is_it(path) && (path.starts_with(root) || path.starts_with(&real));
         let around = |path: &Path| root.starts_with(path) || real.starts_with(path);
         let projects = place.tracking.projects().iter();
         let projects = projects.map(|project| PathBuf::from(&project.root));

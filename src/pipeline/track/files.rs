@@ -454,7 +454,7 @@ impl<'a> Reader<'a> {
         if sighting.stat.size > 0 {
             self.opened.fetch_add(1, Ordering::Relaxed);
         }
-        content::read(&self.root.join(path), &sighting.stat, sighting.is_linked)
+        content::read(self.root, path, &sighting.stat, sighting.is_linked)
     }
 
     fn words(&self, content: &content::Content) -> Words {
