@@ -288,6 +288,21 @@ mod tests {
     }
 
     #[test]
+    fn who_changes_it_at_once_loses_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = &dir.path().join("new/tracking-config.json");
+        std::thread::scope(|scope| {
+            for n in 0..16 {
+                let pattern = include(&format!("{n}/**"));
+                scope.spawn(move || add(file, &Env::default(), &new(&[pattern])).unwrap());
+            }
+        });
+        let document = Document::load(file).unwrap().unwrap();
+        let all = tracking(&document, &Env::default()).unwrap();
+        assert_eq!(all.projects()[0].tracked.patterns.len(), 16);
+    }
+
+    #[test]
     fn what_would_be_refused_when_it_is_read_is_not_written() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("tracking-config.json");

@@ -267,14 +267,23 @@ fn broken(patterns: &[String]) -> Option<(usize, String)> {
     })
 }
 
+/// A file is read whole: whoever allows more allows a run to take all memory.
+const FILE_MB_MAX: f64 = 256.0;
+
 /// Of `max_file_size_mb`.
 pub(super) fn bytes(mb: f64) -> u64 {
-    (mb.max(0.0) * f64::from(1 << 20)) as u64
+    (mb.clamp(0.0, FILE_MB_MAX) * f64::from(1 << 20)) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_has_a_file_read_that_takes_all_memory() {
+        let mb = |mb: f64| bytes(mb) >> 20;
+        assert_eq!([mb(-1.0), mb(5.0), mb(1e300), mb(f64::NAN)], [0, 5, 256, 0]);
+    }
 
     #[test]
     fn the_innermost_entry_counts() {
