@@ -8,11 +8,12 @@ use crate::config::{self, Env, Home, Loaded};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::spec::{self, Pipeline};
-use crate::store::{Access, Store};
+use crate::store::{Access, Store, TYPED};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use uuid::Uuid;
 
 /// A command's surroundings.
 pub struct Ctx<'w> {
@@ -46,6 +47,7 @@ pub struct Ctx<'w> {
     hidden: BTreeMap<String, bool>,
     /// The settings that `hidden` goes by.
     here: Option<Loaded>,
+    names: Option<Store>,
 }
 
 impl<'w> Ctx<'w> {
@@ -81,6 +83,7 @@ impl<'w> Ctx<'w> {
             warned: false,
             hidden: BTreeMap::new(),
             here: None,
+            names: None,
         })
     }
 
@@ -132,6 +135,25 @@ impl<'w> Ctx<'w> {
     /// The store, to read. Works while a run writes; an error with a hint where there is none.
     pub fn reader(&self) -> Result<Store, Error> {
         Store::open(&self.home.store(), Access::ReadOnly)
+    }
+
+    /// What of a session's id people are shown: enough to type it again.
+    pub fn session_shown(&mut self, id: &str) -> Result<String, Error> {
+        self.names()?.session_shown(id, TYPED)
+    }
+
+    /// The same of an episode's or a memory's.
+    pub fn episode_shown(&mut self, id: Uuid) -> Result<String, Error> {
+        self.names()?.episode_shown(id, TYPED)
+    }
+
+    /// The store that ids are looked up in, opened once per command.
+    fn names(&mut self) -> Result<&Store, Error> {
+        let store = match self.names.take() {
+            Some(store) => store,
+            None => self.reader()?,
+        };
+        Ok(self.names.insert(store))
     }
 
     /// Names the store's file in an error about it that doesn't.

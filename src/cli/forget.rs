@@ -3,7 +3,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use super::{human, shell};
 use super::when::When;
 use crate::host::git;
 use crate::memory::{groups, query, scope};
@@ -75,6 +75,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let selection = chosen(args, &store, ctx)?;
     let single = args.one().map(|_| selection.sessions[0].clone());
     let would = store.forget(&selection, ctx.now, true)?;
+    if single.is_none() && args.before.is_none() && would.is_nothing() {
+        return nothing(args, &would, ctx);
+    }
     if args.dry_run {
         report(&would, single.as_deref(), None, ctx)?;
         return Ok(Exit::Done);
@@ -101,6 +104,20 @@ impl Args {
     fn one(&self) -> Option<&str> {
         self.id.as_deref().or(self.session.as_deref())
     }
+}
+
+/// Nothing stored is meant. A time is remembered all the same: it is meant for later logs too.
+fn nothing(args: &Args, would: &Forgotten, ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        report(would, None, None, ctx)?;
+    }
+    ctx.out.note("nothing is stored that this names")?;
+    if let Some(path) = &args.project {
+        let path = shell::word(&path.to_string_lossy());
+        let hint = format!("hint: sessionmill disable --project {path} keeps its logs out");
+        ctx.out.note(hint)?;
+    }
+    Ok(Exit::Failed)
 }
 
 fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {

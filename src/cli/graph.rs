@@ -161,7 +161,7 @@ fn print(shown: &Sourced, ctx: &mut Ctx) -> Result<()> {
     for found in &shown.sources {
         let origin = places::origin_of(&found.namespace, &found.project_path, ctx)?;
         let at = human::time(found.episode.valid_at, ctx.zone);
-        let session = places::short(&found.session, 8);
+        let session = ctx.session_shown(&found.session)?;
         let line = format!("  {origin} {at} session {session}: {}", found.episode.title);
         let line = ctx.out.paint(Style::Dim, &line);
         ctx.out.line(line)?;

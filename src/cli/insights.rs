@@ -107,11 +107,11 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
             .line(format!("{} ({times} in {sessions})", error.error))?;
         for resolved in &error.resolved {
             let told = &resolved.told.what;
+            let session = ctx.session_shown(&resolved.session)?;
             ctx.out.line(format!(
-                "  {} worked after {} changed [{}:{}]",
+                "  {} worked after {} changed [{session}:{}]",
                 short(&told.call, COMMAND_CHARS_MAX),
                 told.changed.join(", "),
-                places::short(&resolved.session, 8),
                 told.worked_at
             ))?;
         }

@@ -143,7 +143,7 @@ fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<
             .document("memories list", json!({"memories": memories}));
     }
     for (row, kept) in &rows {
-        let id = places::short(&row.id.to_string(), SHORT).to_owned();
+        let id = ctx.episode_shown(row.id)?;
         let id = ctx.out.paint(Style::Dim, &id);
         let origin = places::origin_of(&kept.namespace, &kept.project_path, ctx)?;
         let (kind, at) = (row.kind.as_str(), time(Some(row.at), ctx.zone));
@@ -165,9 +165,6 @@ fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<
         }
     }
 }
-
-/// Characters of an id in a list.
-const SHORT: usize = 8;
 
 fn rows(states: &[MemoryState], ctx: &Ctx) -> Result<Vec<MemoryRow>> {
     match ctx.home.store().exists() {
@@ -193,10 +190,9 @@ fn list_refused(ctx: &mut Ctx) -> Result<()> {
             .document("memories list", json!({"refused": refused}));
     }
     for row in &rows {
-        let session = row.session.as_deref().unwrap_or_default();
+        let session = ctx.session_shown(row.session.as_deref().unwrap_or_default())?;
         let (kind, at) = (row.kind.as_str(), time(Some(row.at), ctx.zone));
         let reason = row.reason.as_deref().unwrap_or_default();
-        let session = places::short(session, SHORT);
         ctx.out.line(format!(
             "{at}, session {session}, {kind} ({}): {reason}",
             row.scope

@@ -56,19 +56,7 @@ fn agent(word: &str) -> Result<Agent, String> {
     Agent::parse(word).ok_or_else(|| "write claude or codex".into())
 }
 
-/// How many characters of these ids tell them apart; at least 8, which people can type.
-pub fn telling_length<'a>(ids: impl Iterator<Item = &'a str>) -> usize {
-    let mut ids: Vec<&str> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let shared = |pair: &[&str]| {
-        let same = pair[0].bytes().zip(pair[1].bytes());
-        same.take_while(|(a, b)| a == b).count() + 1
-    };
-    ids.windows(2).map(shared).max().unwrap_or(0).max(8)
-}
-
-/// The first `length` characters of an id.
+/// The first `length` characters of a hash.
 pub fn short(id: &str, length: usize) -> &str {
     id.get(..length).unwrap_or(id)
 }
@@ -197,21 +185,5 @@ fn tidy(path: &Path) -> PathBuf {
     match climbs {
         true => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
         false => path.components().collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_as_short_as_they_can_be_told_apart() {
-        let length = |ids: &[&str]| telling_length(ids.iter().copied());
-        assert_eq!(length(&[]), 8);
-        assert_eq!(length(&["0123456789", "abcdefghij"]), 8);
-        assert_eq!(length(&["0123456789ab", "0123456789xy", "x"]), 11);
-        assert_eq!(length(&["0123456789", "0123456789"]), 8);
-        assert_eq!(short("0123456789", 8), "01234567");
-        assert_eq!(short("012", 8), "012");
     }
 }

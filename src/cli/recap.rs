@@ -9,7 +9,7 @@ use crate::insight::recap::{Session, page, recap};
 use crate::memory::joined;
 use crate::memory::summary::summary_of;
 use crate::model::time::Time;
-use crate::store::{Found, SessionFilter};
+use crate::store::{Found, SessionFilter, TYPED};
 use anyhow::Result;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -49,14 +49,19 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("recap", body)?;
         return Ok(Exit::Done);
     }
-    let ids = recap.projects.iter().flat_map(|p| &p.worked_on);
-    let length = places::telling_length(ids.map(|work| work.session.as_str()));
+    let store = ctx.reader()?;
+    // the whole id can be typed too
+    let shown = |id: &str| {
+        store
+            .session_shown(id, TYPED)
+            .unwrap_or_else(|_| id.to_owned())
+    };
     let title = format!(
         "{} to {}",
         human::time(Some(since), ctx.zone),
         human::time(Some(until.unwrap_or(ctx.now)), ctx.zone)
     );
-    let text = page(&recap, &title, |id| places::short(id, length).to_owned());
+    let text = page(&recap, &title, shown);
     ctx.out.text(text)?;
     if recap.sessions == 0 {
         let hint = "nothing went on in that time; hint: sessionmill recap --since 30d";

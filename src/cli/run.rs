@@ -24,7 +24,7 @@ use crate::model::ledger::Fate;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::deliver::Delivered;
 use crate::pipeline::embed::Embedded;
-use crate::pipeline::lock::{self, Lock};
+use crate::pipeline::lock::Lock;
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::promote::{Promoted, promote};
 use crate::pipeline::report::Report;
@@ -140,7 +140,6 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     let lock = Lock::take(&ctx.home.lock())?;
     let screen = screen::screen(&loaded.config, &ctx.home)?;
     let classifier = tables::counter(&ctx.home)?;
-    let first = lock::last_run(&ctx.home.lock()).is_none();
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     agree_by_configuration(&gate.reason, &mut store, ctx)?;
     let enriches = pipeline.steps.contains(&Step::Enrich);
@@ -181,7 +180,6 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
         tracked,
         enriched,
         delivered,
-        first,
     };
     log(pipeline, &done, ctx)?;
     if pipeline.steps.contains(&Step::Report) {
@@ -289,8 +287,6 @@ struct Done {
     tracked: track::Done,
     enriched: Enrichment,
     delivered: Vec<Delivered>,
-    /// It was the first one.
-    first: bool,
 }
 
 /// A line in the log of runs, where there is news.
@@ -440,7 +436,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
     }
-    if done.first && report.files_outside > 0 {
+    if report.files_outside > 0 {
         let days = loaded.config.keep_length_days.unwrap_or_default();
         ctx.out.line(format!(
             "{} ({}) older than {} were left out",

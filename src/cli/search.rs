@@ -218,7 +218,7 @@ fn joined(words: &[String]) -> String {
 }
 
 fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
-    let id = hit.episode.to_string();
+    let id = ctx.episode_shown(hit.episode)?;
     let title = match (&hit.session_title, hit.title.is_empty()) {
         (Some(title), true) => title,
         _ => &hit.title,
@@ -238,8 +238,7 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
         None if !hit.is_of_a_log() => hit.source.as_str().to_owned(),
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
-    ctx.out
-        .line(format!("{}  {time}  {title}", places::short(&id, 8)))?;
+    ctx.out.line(format!("{id}  {time}  {title}"))?;
     let place = places::origin_of(&hit.namespace, &hit.project_path, ctx)?;
     let by_meaning = hit.similarity.is_some() && hit.snippet.marks.is_empty();
     let how = if by_meaning { ", by meaning" } else { "" };

@@ -10,7 +10,7 @@ use crate::memory::activity::{Judge, Order};
 use crate::memory::outcome::outcome_of;
 use crate::model::activity::Activity;
 use crate::model::summary::Outcome;
-use crate::store::{SessionFilter, SessionRow, Store};
+use crate::store::{SessionFilter, SessionRow, Store, TYPED};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -49,9 +49,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
-    let length = places::telling_length(rows.iter().map(|(row, _)| row.session.id.as_str()));
     for (row, activity) in &rows {
-        print(row, activity, length, &store, ctx)?;
+        print(row, activity, &store, ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -89,20 +88,14 @@ fn listed(
     Ok(rows)
 }
 
-fn print(
-    row: &SessionRow,
-    activity: &Activity,
-    length: usize,
-    store: &Store,
-    ctx: &mut Ctx,
-) -> Result<()> {
+fn print(row: &SessionRow, activity: &Activity, store: &Store, ctx: &mut Ctx) -> Result<()> {
     let session = &row.session;
     let title = ctx
         .out
         .paint(Style::Bold, row.title.as_deref().unwrap_or("(no title)"));
     ctx.out.line(format!(
         "{}  {}  {:<6}  {title}",
-        places::short(&session.id, length),
+        store.session_shown(&session.id, TYPED)?,
         human::time(session.facts.ended.or(session.facts.started), ctx.zone),
         session.agent.as_str(),
     ))?;

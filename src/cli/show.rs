@@ -22,7 +22,6 @@ use crate::model::time::Time;
 use crate::store::{Found, SessionRow, Telling};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Print an episode or a session, with its origin and the command that resumes it
@@ -40,14 +39,17 @@ pub struct Args {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let judge = activity::judge(ctx)?;
-    let gone = store.tombstones()?.sessions;
     let scope = match args.allow_untrusted {
         true => Scope::All,
         false => places::trusted_of(Scope::All, None, ctx)?,
     };
     let seen = scope.namespaces();
     let row = store.session_among(&args.id, seen.as_deref())?;
-    if let Some(mut row) = row.filter(|row| !gone.contains(&row.session.id)) {
+    let is_forgotten = match &row {
+        Some(row) => store.is_forgotten(&row.session.id)?,
+        None => false,
+    };
+    if let Some(mut row) = row.filter(|_| !is_forgotten) {
         let mut episodes = store.episodes(&row.session.id)?;
         let work = judge.activity(&store.activity(&row.session.id)?);
         if ctx.hides_paths_of(&row.session.project_path)? {
@@ -77,7 +79,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let facts = store.file_facts(found.episode.id)?;
         return show_episode(&found, row.as_ref(), &work, facts.as_ref(), &judge, ctx);
     }
-    Err(absent(&args.id, &gone).into())
+    Err(absent(&args.id, is_forgotten).into())
 }
 
 /// A session's page, and what came of asking a model about it.
@@ -107,8 +109,7 @@ fn name_only(found: &mut Found) {
     found.path = name.to_owned();
 }
 
-fn absent(id: &str, gone: &BTreeSet<String>) -> Error {
-    let forgotten = gone.iter().any(|gone| gone.starts_with(id));
+fn absent(id: &str, forgotten: bool) -> Error {
     let message = match forgotten {
         true => format!("session {id} was forgotten"),
         false => format!("there is no episode and no session {id}"),

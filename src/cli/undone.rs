@@ -49,7 +49,7 @@ fn print_teller(teller: &Teller, ctx: &mut Ctx) -> Result<()> {
     ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
     let place = places::origin_of(&teller.namespace, &teller.project_path, ctx)?;
     let when = human::time(teller.at, ctx.zone);
-    let session = places::short(&teller.session, 8);
+    let session = ctx.session_shown(&teller.session)?;
     let origin = format!("  {when}  {place} session {session}");
     ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
     ctx.out.line("")
@@ -87,7 +87,7 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
     ctx.out.line(head)?;
     if let Some(reason) = &answer.deed.reason {
         let who = if reason.by_user { "user" } else { "agent" };
-        let session = places::short(&reason.session, 8);
+        let session = ctx.session_shown(&reason.session)?;
         ctx.out.line(format!("  why: {}", reason.sentence))?;
         let source = format!(
             "  said by the {who}, session {session} line {}",
@@ -109,7 +109,7 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
         .line(format!("  {files}, +{added} −{removed} lines"))?;
     let place = places::origin_of(&answer.namespace, &answer.project_path, ctx)?;
     let by = match &answer.session {
-        Some(by) => format!("session {}", places::short(&by.session, 8)),
+        Some(by) => format!("session {}", ctx.session_shown(&by.session)?),
         None => "no session is known".to_owned(),
     };
     let origin = format!(

@@ -118,11 +118,11 @@ fn print(reason: &Reason, asked: &[String], ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .line(format!("  has {some} of {all} words: {has}"))?;
     }
+    let session = ctx.session_shown(&reason.session)?;
     let place = places::origin_of(&reason.namespace, &reason.project_path, ctx)?;
     let origin = format!(
-        "  {}  {place} session {} line {}",
+        "  {}  {place} session {session} line {}",
         human::time(reason.at, ctx.zone),
-        places::short(&reason.session, 8),
         reason.decision.line
     );
     let origin = ctx.out.paint(Style::Dim, &origin);

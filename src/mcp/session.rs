@@ -120,10 +120,12 @@ pub fn read(here: &Here, uri: &str) -> Result<String, Error> {
 /// A session that may be seen. What may not is as absent as what was never there.
 fn find(here: &Here, store: &Store, id: &str) -> Result<SessionRow, Error> {
     let scope = here.open_scope(&[])?;
-    let gone = store.tombstones()?.sessions;
-    let row = store
-        .session_among(id, scope.namespaces().as_deref())?
-        .filter(|row| !gone.contains(&row.session.id));
+    let mut row = store.session_among(id, scope.namespaces().as_deref())?;
+    if let Some(found) = &row
+        && store.is_forgotten(&found.session.id)?
+    {
+        row = None;
+    }
     row.ok_or_else(|| {
         let message = format!("there is no session {id}");
         Error::new(ErrorKind::Failed, message).hinted("search_sessions")

@@ -14,7 +14,7 @@ use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::summary::{Commit, Outcome, Sourced, Summary, Told};
 use crate::model::time::Time;
-use crate::store::{Found, SessionRow, Store, Telling};
+use crate::store::{Found, KEPT, SessionRow, Store, Telling};
 
 /// Who begins, and where.
 #[derive(Clone, Debug)]
@@ -87,6 +87,7 @@ fn last(store: &Store, begins: &Begins, scope: &Scope) -> Result<Vec<Fact>, Erro
         let hides = begins.shows_paths.is_none();
         summary.shorten_paths(&row.session.project_path, hides);
         let facts = Last {
+            shown: store.session_shown(&row.session.id, KEPT)?,
             row: &row,
             episodes: &episodes,
             begins,
@@ -101,6 +102,7 @@ fn last(store: &Store, begins: &Begins, scope: &Scope) -> Result<Vec<Fact>, Erro
 
 /// The session that is told of.
 struct Last<'l> {
+    shown: String,
     row: &'l SessionRow,
     episodes: &'l [Found],
     begins: &'l Begins,
@@ -210,6 +212,7 @@ impl Last<'_> {
             scope: MemoryScope::Workspace,
             source: Some(Source {
                 session: Some((self.row.session.agent, self.row.session.id.clone())),
+                shown: self.shown.clone(),
                 episode: found.episode.id,
                 at: self.row.session.facts.ended.or(found.episode.valid_at),
                 path: home.map(|home| below_home(&found.path, home)),

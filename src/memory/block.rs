@@ -30,6 +30,8 @@ pub struct Fact {
 pub struct Source {
     /// The session's id, and whose it is; `None`: somebody promoted it.
     pub session: Option<(Agent, String)>,
+    /// What is shown of that id, or of the memory's: enough for `sessionmill show`.
+    pub shown: String,
     /// The episode that tells it.
     pub episode: Uuid,
     /// When that began.
@@ -44,8 +46,8 @@ impl Source {
     /// `session 6b1f0a34-5c0e, 2026-03-02, ~/x.jsonl:12-80`.
     fn told(&self) -> String {
         let mut told = match &self.session {
-            Some((_, id)) => format!("session {}", id.get(..SESSION_SHOWN).unwrap_or(id)),
-            None => format!("promoted, memory {:.8}", self.episode.to_string()),
+            Some(_) => format!("session {}", self.shown),
+            None => format!("promoted, memory {}", self.shown),
         };
         if let Some(at) = self.at {
             let _ = write!(told, ", {}", at.utc().format("%Y-%m-%d"));
@@ -65,9 +67,6 @@ impl Source {
         harmless(&told)
     }
 }
-
-/// Characters of a session's id, enough for `sessionmill show`: of a UUID the first two groups.
-const SESSION_SHOWN: usize = 13;
 
 /// A block, and which of the facts are in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,6 +166,7 @@ mod tests {
             scope: MemoryScope::Workspace,
             source: Some(Source {
                 session: Some((Agent::Claude, "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001".into())),
+                shown: "6b1f0a34-5c0e".into(),
                 episode: Uuid::nil(),
                 at: Time::parse("2026-03-02T10:00:00Z"),
                 path: Some("~/x.jsonl".into()),
@@ -194,6 +194,7 @@ mod tests {
         let mut promoted = fact("Use tabs");
         if let Some(source) = &mut promoted.source {
             source.session = None;
+            source.shown = "00000000".into();
         }
         let all = vec![fact("Sessions live\nin  Redis"), promoted, here];
         let block = block(all, &limits(3, 120, 500)).unwrap();

@@ -14,7 +14,7 @@ use crate::config::trust::{Trust, Trusts};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
-use crate::store::{Candidates, GitRow, Hit, MemoryState, Query, Store};
+use crate::store::{Candidates, GitRow, Hit, KEPT, MemoryState, Query, Store, TYPED};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -192,9 +192,8 @@ fn own(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let whose = trusted(whose, None, store, &asked.trusts)?;
     let hits = certain(store, query, &whose, asked)?.into_iter();
     let own = hits.filter(|hit| hit.session == *id);
-    Ok(own
-        .map(|hit| told(hit, MemoryScope::Session, asked))
-        .collect())
+    own.map(|hit| told(hit, MemoryScope::Session, store, asked))
+        .collect()
 }
 
 /// Whether a session lost sight of its beginning.
@@ -218,9 +217,9 @@ fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let whose = trusted(whose(asked), Some(&asked.place.root), store, &asked.trusts)?;
     let hits = certain(store, query, &whose, asked)?.into_iter();
     let others = hits.filter(|hit| asked.session.as_ref() != Some(&hit.session));
-    Ok(others
-        .map(|hit| told(hit, MemoryScope::Workspace, asked))
-        .collect())
+    others
+        .map(|hit| told(hit, MemoryScope::Workspace, store, asked))
+        .collect()
 }
 
 /// What no session of the project said: memories are asked for by their groups, and what git tells
@@ -250,19 +249,21 @@ fn promoted(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     };
     let hits = certain(store, query, &Scope::All, asked)?.into_iter();
     let ours = hits.filter_map(|hit| Some((*kept.get(&hit.episode)?, hit)));
-    Ok(ours
-        .map(|(scope, hit)| Fact {
+    let fact = |(scope, hit): (MemoryScope, Hit)| {
+        Ok(Fact {
             text: hit.snippet.text.clone(),
             scope,
             source: Some(Source {
                 session: None,
+                shown: store.episode_shown(hit.episode, TYPED)?,
                 episode: hit.episode,
                 at: hit.valid_at,
                 path: None,
                 lines: (0, 0),
             }),
         })
-        .collect())
+    };
+    ours.map(fact).collect()
 }
 
 /// The memories that may answer: those in a group of the scopes that are asked.
@@ -289,7 +290,7 @@ fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, E
 }
 
 /// What an episode says.
-fn told(hit: Hit, scope: MemoryScope, asked: &Asked) -> Fact {
+fn told(hit: Hit, scope: MemoryScope, store: &Store, asked: &Asked) -> Result<Fact, Error> {
     let snippet = &hit.snippet;
     let (before, after) = (dots(snippet.cut_before), dots(snippet.cut_after));
     let told = match hit.source {
@@ -303,17 +304,18 @@ fn told(hit: Hit, scope: MemoryScope, asked: &Asked) -> Fact {
         false => format!("{title}: {told}"),
     };
     let home = asked.shows_paths.as_deref();
-    Fact {
+    Ok(Fact {
         text,
         scope,
         source: Some(Source {
+            shown: store.session_shown(&hit.session, KEPT)?,
             session: Some((hit.agent, hit.session)),
             episode: hit.episode,
             at: hit.valid_at,
             path: home.map(|home| below_home(&hit.path, home)),
             lines: hit.lines,
         }),
-    }
+    })
 }
 
 /// A page, or a part of it behind `before`: without its head and emphasis.

@@ -11,7 +11,7 @@ use crate::model::error::Error;
 use crate::model::git::{Deed, Effect, OperationKind, Reason, short_hash};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
-use crate::store::{GitRow, Store};
+use crate::store::{GitRow, KEPT, Store};
 use std::fmt::Write;
 
 /// For whom facts are.
@@ -88,7 +88,11 @@ pub fn fact(store: &Store, row: &GitRow, asks: For<'_>) -> Result<Option<Fact>, 
 fn source(store: &Store, reason: &Reason, asks: For<'_>) -> Result<Option<Source>, Error> {
     let found = store.episode(&reason.episode.to_string())?;
     let found = found.filter(|found| asks.scope.allows(&found.namespace));
-    Ok(found.map(|found| Source {
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    Ok(Some(Source {
+        shown: store.session_shown(&found.session, KEPT)?,
         session: Some((found.agent, found.session)),
         episode: reason.episode,
         at: found.episode.valid_at,

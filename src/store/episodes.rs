@@ -5,7 +5,7 @@ use super::activity;
 use super::fault::failed;
 use super::files::{agent, hash};
 use super::pack::Unpacked;
-use super::sessions::{Conditions, several};
+use super::sessions::{Conditions, SEVERAL, several};
 use super::{Result, Store};
 use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
@@ -99,7 +99,7 @@ impl Store {
         all.projects(namespaces, None);
         let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
         let mut found = self
-            .found(&format!("{} ORDER BY e.id LIMIT 3", all.sql()), &values)
+            .found(&format!("{} ORDER BY e.id LIMIT {SEVERAL}", all.sql()), &values)
             .map_err(failed("reading an episode"))?;
         match found.len() {
             0 | 1 => Ok(found.pop()),

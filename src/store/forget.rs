@@ -45,6 +45,13 @@ pub struct Forgotten {
     pub kin: BTreeSet<String>,
 }
 
+impl Forgotten {
+    /// Nothing of it was there.
+    pub fn is_nothing(&self) -> bool {
+        self.sessions + self.episodes + self.memories + self.files == 0
+    }
+}
+
 /// Who wanted a session gone.
 const BY_MARKER: &str = "marker";
 const ASKED: &str = "asked";
@@ -53,7 +60,9 @@ const ASKED: &str = "asked";
 pub(super) const NOT_FORGOTTEN: &str =
     "s.standing >= 0 AND s.id NOT IN (SELECT session FROM forgotten)
     AND NOT EXISTS (SELECT 1 FROM forgotten_before b
-        WHERE substr(s.namespace, 1, length(b.namespace)) = b.namespace AND s.ended < b.before)";
+        WHERE substr(s.namespace, 1, length(b.namespace)) = b.namespace
+            AND (s.ended < b.before OR NOT EXISTS
+                (SELECT 1 FROM episode e WHERE e.session = s.n AND e.source = 'session')))";
 
 impl Store {
     /// Removes everything that is selected: episodes, their words, titles, and what the checkpoints
@@ -125,6 +134,15 @@ impl Store {
                     .collect::<rusqlite::Result<_>>()?,
             })
         };
+        read().map_err(failed("reading tombstones"))
+    }
+
+    /// Whether a session that has a log is kept out, or what a tombstone left of it is nothing.
+    pub fn is_forgotten(&self, session: &str) -> Result<bool> {
+        let sql = format!(
+            "SELECT 1 FROM session s WHERE s.id = ?1 AND s.standing >= 0 AND NOT ({NOT_FORGOTTEN})"
+        );
+        let read = || self.db.prepare_cached(&sql)?.exists([session]);
         read().map_err(failed("reading tombstones"))
     }
 

@@ -7,7 +7,7 @@ use super::episodes::found_in;
 use super::fault::failed;
 use super::pack::pack_json;
 use super::prepare::Row as EpisodeRow;
-use super::sessions::several;
+use super::sessions::{SEVERAL, several};
 use super::write::{self, EpisodeWriter};
 use super::{Result, Store};
 use crate::model::episode::{Episode, EpisodeSource};
@@ -358,7 +358,7 @@ impl Store {
         let read = || -> rusqlite::Result<Vec<MemoryRow>> {
             let sql = format!(
                 "{SELECT} WHERE substr(hex(id), 1, length(?1)) = ?1 AND state <> 'said'
-                 ORDER BY id LIMIT 3"
+                 ORDER BY id LIMIT {SEVERAL}"
             );
             let mut select = self.db.prepare_cached(&sql)?;
             let rows = select.query_map([&digits], memory_row)?;

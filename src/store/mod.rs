@@ -8,6 +8,7 @@
 
 mod account;
 mod activity;
+mod apart;
 mod candidates;
 mod commit;
 mod compact;
@@ -53,6 +54,7 @@ mod workspaces;
 mod write;
 
 pub use account::FileAccount;
+pub use apart::{KEPT, TYPED};
 pub use candidates::{Candidate, Candidates};
 pub use commit::Stored;
 pub use compact::Compacted;

@@ -91,7 +91,7 @@ impl Store {
         all.add_plain("s.standing >= 0".into());
         all.projects(namespaces, None);
         let read = || -> rusqlite::Result<Vec<SessionRow>> {
-            let sql = format!("{SELECT} WHERE {} ORDER BY s.id LIMIT 3", all.sql());
+            let sql = format!("{SELECT} WHERE {} ORDER BY s.id LIMIT {SEVERAL}", all.sql());
             let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
             let mut select = self.db.prepare_cached(&sql)?;
             select.query_map(values.as_slice(), session_row)?.collect()
@@ -128,10 +128,20 @@ impl Store {
     }
 }
 
+/// Ids that are read to name those that begin alike: one more than are named.
+pub(super) const SEVERAL: usize = 7;
+
 /// An id's beginning that isn't enough.
 pub(super) fn several(what: &str, given: &str, ids: impl Iterator<Item = String>) -> Error {
-    let ids: Vec<String> = ids.collect();
-    Error::usage(format!("several {what}s begin with {given}"))
+    let mut ids: Vec<String> = ids.collect();
+    let plural = match what.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{what}s"),
+    };
+    if ids.len() == SEVERAL {
+        ids[SEVERAL - 1] = "…".to_owned();
+    }
+    Error::usage(format!("several {plural} begin with {given}"))
         .hinted(format!("type more of it: {}", ids.join(", ")))
 }
 
