@@ -25,6 +25,8 @@ pub struct Change {
     pub after: Option<String>,
     /// What of ours stays, because somebody changed it by hand.
     pub left: Vec<String>,
+    /// Why it isn't changed, where others are all the same.
+    pub fault: Option<Error>,
 }
 
 impl Change {
@@ -78,6 +80,9 @@ impl Change {
         match (self.is_news(), &self.after) {
             (true, Some(_)) => ctx.out.line(format!("wrote {file}")),
             (true, None) => ctx.out.line(format!("removed {file}")),
+            (false, _) if self.before.is_none() => {
+                ctx.out.line(format!("{file} is not there: nothing to do"))
+            }
             (false, _) => ctx.out.line(format!("{file} stays as it is")),
         }
     }
@@ -86,9 +91,8 @@ impl Change {
 /// Shows or writes changes, as a person or as a machine reads it.
 pub fn carry_out(name: &str, changes: &[Change], dry_run: bool, ctx: &mut Ctx) -> Result<()> {
     if !ctx.out.json {
-        return changes
-            .iter()
-            .try_for_each(|change| change.carry_out(dry_run, ctx));
+        let mut able = changes.iter().filter(|change| change.fault.is_none());
+        return able.try_for_each(|change| change.carry_out(dry_run, ctx));
     }
     let mut list = Vec::new();
     for change in changes {
@@ -101,6 +105,7 @@ pub fn carry_out(name: &str, changes: &[Change], dry_run: bool, ctx: &mut Ctx) -
             "changed": change.is_news(),
             "diff": change.diff(),
             "left": change.left,
+            "fault": change.fault.as_ref().map(|fault| &fault.message),
         }));
     }
     ctx.out
@@ -147,6 +152,7 @@ mod tests {
         let change = Change {
             agent: Agent::Claude,
             left: Vec::new(),
+            fault: None,
             file: link.clone(),
             before: read(&link).unwrap(),
             after: None,

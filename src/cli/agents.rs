@@ -3,6 +3,7 @@
 
 use super::agent_file::{self, Change};
 use super::ctx::Ctx;
+use super::exit::Exit;
 use super::out::Style;
 use crate::config::Env;
 use crate::config::entries::Removed;
@@ -88,19 +89,25 @@ impl Entries {
         agent_file::carry_out(&name, &changes, args.dry_run, ctx)
     }
 
-    /// Takes exactly ours out, and names what stays.
-    pub fn remove(&self, args: &Remove, ctx: &mut Ctx) -> Result<()> {
-        let agents = match args.agent.as_slice() {
-            [] => &BOTH[..],
-            named => named,
-        };
+    /// Takes exactly ours out, and names what stays. Where no agent is named, a file that can't be read
+    /// keeps ours in none but itself.
+    pub fn remove(&self, args: &Remove, ctx: &mut Ctx) -> Result<Exit> {
         let without = |agent, change: &Change| match &change.before {
             Some(text) => (self.without)(agent, &change.file, text, args.force),
             None => Ok(Removed::default()),
         };
-        let changes = self.changes(agents, ctx, without)?;
+        let changes = match args.agent.as_slice() {
+            [] => BOTH.map(|agent| self.change(agent, ctx, &without)).into(),
+            named => self.changes(named, ctx, without)?,
+        };
         let name = format!("{} remove", self.command);
         agent_file::carry_out(&name, &changes, args.dry_run, ctx)?;
+        let faults = changes.iter().filter_map(|change| change.fault.as_ref());
+        let mut exit = Exit::Done;
+        for fault in faults {
+            ctx.out.warn(format!("{}: left as it is", fault.message))?;
+            exit = Exit::Usage;
+        }
         for change in changes.iter().filter(|change| !change.left.is_empty()) {
             let (file, left) = (change.file.display(), change.left.join(", "));
             let agent = change.agent.as_str();
@@ -108,7 +115,7 @@ impl Entries {
                 "{file}: changed by hand, so left: {left}; hint: sessionmill {name} --agent {agent} --force"
             ))?;
         }
-        Ok(())
+        Ok(exit)
     }
 
     /// All of them are known before the first one is written.
@@ -118,20 +125,40 @@ impl Entries {
         ctx: &Ctx,
         of: impl Fn(Agent, &Change) -> Result<Removed, Error>,
     ) -> Result<Vec<Change>> {
-        let change = |agent: &Agent| {
-            let file = (self.file)(*agent, &ctx.env);
-            let mut change = Change {
-                agent: *agent,
-                before: agent_file::read(&file)?,
-                after: None,
-                left: Vec::new(),
-                file,
-            };
-            let new = of(*agent, &change)?;
-            (change.after, change.left) = (new.text, new.left);
-            Ok(change)
+        let changes = agents.iter().map(|agent| {
+            let change = self.change(*agent, ctx, &of);
+            change.fault.clone().map_or(Ok(change), Err)
+        });
+        Ok(changes.collect::<Result<_, Error>>()?)
+    }
+
+    /// One file's, with what is the matter with it.
+    fn change(
+        &self,
+        agent: Agent,
+        ctx: &Ctx,
+        of: &impl Fn(Agent, &Change) -> Result<Removed, Error>,
+    ) -> Change {
+        let mut change = Change {
+            agent,
+            before: None,
+            after: None,
+            left: Vec::new(),
+            fault: None,
+            file: (self.file)(agent, &ctx.env),
         };
-        agents.iter().map(change).collect()
+        let new = agent_file::read(&change.file).and_then(|text| {
+            change.before = text;
+            of(agent, &change)
+        });
+        match new {
+            Ok(new) => (change.after, change.left) = (new.text, new.left),
+            Err(fault) => {
+                change.after = change.before.clone();
+                change.fault = Some(fault);
+            }
+        }
+        change
     }
 
     /// Shows what is there.

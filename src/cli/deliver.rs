@@ -119,7 +119,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 true => leaves(&loaded.config).and(graphs.clone()).err(),
                 false => leaves(&loaded.config).err(),
             };
-            standing::status(&chosen(&loaded, None)?, &refused, ctx)
+            standing::status(&chosen(&loaded, None)?, &refused, &loaded, ctx)
         }
         Verb::Run {
             sink,
@@ -230,16 +230,31 @@ fn chosen<'a>(loaded: &'a Loaded, name: Option<&str>) -> Result<Vec<&'a Settings
         .iter()
         .filter(|sink| name.is_none_or(|name| sink.name == name || sink.written() == name))
         .collect();
-    match (sinks.is_empty(), name) {
-        (false, _) => Ok(sinks),
-        (true, None) => Err(Error::usage("no sink is configured")
-            .hinted("sessionmill config path; docs/delivery.md shows how")
-            .into()),
-        (true, Some(name)) => {
-            let known: Vec<&str> = all.iter().map(|sink| sink.name.as_str()).collect();
+    match sinks.is_empty() {
+        false => Ok(sinks),
+        true => Err(no_sink(name, &loaded.config).into()),
+    }
+}
+
+/// There is none of this name, or none at all.
+fn no_sink(name: Option<&str>, config: &Config) -> Error {
+    let off = config.sinks_off.iter();
+    let off = off.filter(|off| name.is_none_or(|name| name == off.as_str()));
+    let off: Vec<&str> = off.map(String::as_str).collect();
+    let known: Vec<&str> = config.sinks.iter().map(|sink| sink.name.as_str()).collect();
+    let configure = "sessionmill config path; docs/delivery.md shows how";
+    match (name, off.as_slice()) {
+        (_, [first, ..]) => {
+            Error::usage(format!("switched off in the settings: {}", off.join(", ")))
+                .hinted(format!("sinks.{first}.enabled: true"))
+        }
+        (None, []) => Error::usage("no sink is configured").hinted(configure),
+        (Some(name), []) => {
             let error = Error::usage(format!("there is no sink {name}"));
-            let hint = format!("there are: {}", known.join(", "));
-            Err(error.hinted(hint).into())
+            match known.is_empty() {
+                true => error.hinted(configure),
+                false => error.hinted(format!("there are: {}", known.join(", "))),
+            }
         }
     }
 }

@@ -33,6 +33,7 @@ enum Verb {
     Install(Install),
     /// Take exactly our hooks out again
     Remove(Remove),
+    /// Show which of our hooks stand in whose settings
     Status,
 }
 
@@ -56,7 +57,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 ctx.out.note(hint)?;
             }
         }
-        Verb::Remove(remove) => ENTRIES.remove(remove, ctx)?,
+        Verb::Remove(remove) => return ENTRIES.remove(remove, ctx),
         Verb::Status => ENTRIES.status(ctx)?,
     }
     Ok(Exit::Done)

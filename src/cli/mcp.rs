@@ -68,7 +68,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     match &args.verb {
         None => serve(args.http, ctx)?,
         Some(Verb::Install(install)) => ENTRIES.install(install, ctx)?,
-        Some(Verb::Remove(remove)) => ENTRIES.remove(remove, ctx)?,
+        Some(Verb::Remove(remove)) => return ENTRIES.remove(remove, ctx),
         Some(Verb::Status) => ENTRIES.status(ctx)?,
     }
     Ok(Exit::Done)

@@ -200,12 +200,21 @@ impl Standing {
         } else {
             ""
         };
+        let is_denied = settings.denies_unknown && self.trust == Some(Trust::Unknown);
+        let gives = recall.enabled && !is_denied && self.trust != Some(Trust::Untrusted);
+        let denied = match is_denied {
+            true => ", which graphiti.unknown_projects: deny keeps from recall and graphs",
+            false => "",
+        };
         vec![
             graphs,
             format!(
-                "recall: {} ({}{auto}); directives: {}; this project: {}",
-                word(recall.enabled),
-                names(&recall.scopes),
+                "recall: {} ({}{auto}); directives: {}; this project: {}{denied}",
+                word(gives),
+                match recall.scopes.is_empty() {
+                    true => "graphiti.recall.scopes is empty".to_owned(),
+                    false => names(&recall.scopes),
+                },
                 word(settings.auto_promotes),
                 self.trust(),
             ),

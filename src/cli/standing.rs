@@ -1,9 +1,11 @@
 //! How each sink stands: what is there, what waits, what was given up, and what to do about it.
 
 use super::ctx::Ctx;
+use super::deliver::due;
 use super::exit::Exit;
 use super::human::{ago, count, table, time};
-use crate::config::{Sink, SinkTo};
+use super::memory::KeptHere;
+use crate::config::{Loaded, Sink, SinkTo};
 use crate::model::delivery::State;
 use crate::model::error::Error;
 use crate::model::time::Time;
@@ -15,6 +17,8 @@ use serde_json::{Value, json};
 struct Standing<'a> {
     settings: &'a Sink,
     states: SinkStanding,
+    /// Due to it, and not handed over yet.
+    waiting: u64,
     /// The setting that stands in its way.
     off: Option<String>,
     /// Nobody agreed to this endpoint of it.
@@ -31,14 +35,16 @@ struct Standing<'a> {
 pub fn status(
     sinks: &[&Sink],
     refused: &dyn Fn(&Sink) -> Option<Error>,
+    loaded: &Loaded,
     ctx: &mut Ctx,
 ) -> Result<Exit> {
     let store = ctx.reader()?;
+    let kept = KeptHere::new(loaded, &store, false, ctx)?;
     let mut all = Vec::new();
     for settings in sinks {
         all.push(Standing {
             off: refused(settings).map(|error| error.message),
-            ..standing(settings, &store, ctx)?
+            ..standing(settings, kept.of(settings), loaded, &store, ctx)?
         });
     }
     if ctx.out.json {
@@ -47,19 +53,32 @@ pub fn status(
             .document("deliver status", json!({"sinks": documents}))?;
         return Ok(Exit::Done);
     }
-    let titles = ["sink", "where", "there", "sent", "retried", "dead", "state"];
+    let titles = [
+        "sink", "where", "there", "waiting", "in doubt", "retried", "dead", "state",
+    ];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     rows.extend(all.iter().map(|standing| standing.row(ctx)));
-    ctx.out.text(table(&rows, &[2, 3, 4, 5]))?;
+    ctx.out.text(table(&rows, &[2, 3, 4, 5, 6]))?;
     Ok(Exit::Done)
 }
 
-fn standing<'a>(settings: &'a Sink, store: &Store, ctx: &Ctx) -> Result<Standing<'a>> {
+fn standing<'a>(
+    settings: &'a Sink,
+    kept_here: &[String],
+    loaded: &Loaded,
+    store: &Store,
+    ctx: &Ctx,
+) -> Result<Standing<'a>> {
     let address = settings.to.address();
     let row = store.known_sink(&settings.name, &address)?;
     let states = match &row {
         Some(row) => store.standing_of(row.n)?,
         None => SinkStanding::default(),
+    };
+    let due = due(&loaded.config, settings, kept_here, ctx);
+    let waiting = match &row {
+        Some(row) => store.due(row.n, &due)?.len() as u64,
+        None => 0,
     };
     let mut endpoints = settings.to.endpoints().into_iter();
     let no_consent = endpoints.find(|endpoint| store.permit(endpoint).is_err());
@@ -69,6 +88,7 @@ fn standing<'a>(settings: &'a Sink, store: &Store, ctx: &Ctx) -> Result<Standing
         settings,
         off: None,
         states,
+        waiting,
         is_met,
         elsewhere: store.addresses_before(&settings.name, &address)?,
         no_consent: no_consent.map(ToString::to_string),
@@ -98,8 +118,9 @@ impl Standing<'_> {
             "off": self.off,
             "consent": self.no_consent.is_none(),
             "states": self.states.states,
-            "last_seen": self.states.last_seen.map(|t| t.rfc3339()),
-            "paused_until": self.paused_until.map(|t| t.rfc3339()),
+            "waiting": self.waiting,
+            "last_seen": self.states.last_seen.map(|t| t.rfc3339_millis()),
+            "paused_until": self.paused_until.map(|t| t.rfc3339_millis()),
             "error": self.error,
             "elsewhere": self.elsewhere.iter().map(|(address, episodes)| {
                 json!({"address": address, "episodes": episodes})
@@ -113,6 +134,7 @@ impl Standing<'_> {
             self.settings.name.clone(),
             self.to(),
             count(self.of(State::Seen) + self.of(State::Enriched)),
+            count(self.waiting),
             cell(State::Sent),
             cell(State::Queued),
             cell(State::Dead),

@@ -10,6 +10,9 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// What somebody did who pasted YAML into a file of JSON.
+const IS_YAML: &str = "that is YAML: write it as JSON, or rename the file to .yaml";
+
 /// Larger files are not settings.
 pub const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
 
@@ -67,7 +70,13 @@ impl Document {
             return Err(placed(file, 1, "is empty").hinted(hint));
         }
         let value = match format {
-            Format::Json => json(plain).map_err(|(line, what)| placed(file, line, &what))?,
+            Format::Json => json(plain).map_err(|(line, what)| {
+                let error = placed(file, line, &what);
+                match yaml(plain) {
+                    Ok(Value::Object(_)) => error.hinted(IS_YAML),
+                    _ => error,
+                }
+            })?,
             Format::Yaml => yaml(plain).map_err(|(line, what)| placed(file, line, &what))?,
         };
         let document = Document {

@@ -103,6 +103,17 @@ impl Home {
         present(&self.dir, "graphiti.config").unwrap_or(self.dir.join("graphiti.config.json"))
     }
 
+    /// Files that look like settings and that nobody reads, each with the one that is read.
+    pub fn unread(&self) -> Vec<(PathBuf, PathBuf)> {
+        let stems = ["graphiti.config", "tracking-config"].into_iter();
+        let unread = stems.flat_map(|stem| {
+            let read = present(&self.dir, stem);
+            let all = spelled(&self.dir, stem).filter(|file| file.exists());
+            all.skip(1).filter_map(move |file| Some((file, read.clone()?)))
+        });
+        unread.collect()
+    }
+
     /// The documents' file for file tracking; also read for session tracking (D20).
     pub fn tracking_config(&self) -> PathBuf {
         present(&self.dir, "tracking-config").unwrap_or(self.dir.join("tracking-config.json"))
@@ -174,10 +185,12 @@ pub(super) const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
 /// The first spelling of `stem` that exists in `dir`.
 pub(super) fn present(dir: &Path, stem: &str) -> Option<PathBuf> {
-    EXTENSIONS
-        .iter()
-        .map(|e| dir.join(format!("{stem}.{e}")))
-        .find(|p| p.exists())
+    spelled(dir, stem).find(|file| file.exists())
+}
+
+/// A settings file's possible names, the first one that exists is read.
+fn spelled(dir: &Path, stem: &str) -> impl Iterator<Item = PathBuf> {
+    EXTENSIONS.iter().map(move |e| dir.join(format!("{stem}.{e}")))
 }
 
 #[cfg(test)]

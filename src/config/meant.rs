@@ -5,7 +5,7 @@ use super::env::{Env, Home};
 use super::exclude::{Excluded, glob};
 use super::layers::{Layers, Origin};
 use super::memory::{Memory, memory};
-use super::sinks::{DeliveryLimits, Sink, delivery, sinks, with_scopes};
+use super::sinks::{DeliveryLimits, Sink, delivery, sinks, sinks_off, with_scopes};
 use super::summarizing::{Summarizing, summarizing};
 use super::wire::{
     AgentName, Kept, LlmShape, OnLlmUnavailable, Personal, SourceName, TypeDetection, Wire,
@@ -63,6 +63,8 @@ pub struct Config {
     /// Where episodes are delivered, by name, each graph followed by itself in `ingest_scopes`; those
     /// that are switched off are not among them.
     pub sinks: Vec<Sink>,
+    /// Names of those that are switched off.
+    pub sinks_off: Vec<String>,
     /// How much is delivered, and when it is tried again.
     pub delivery: DeliveryLimits,
     /// Gating, scopes, recall and promotion (`graphiti`).
@@ -205,6 +207,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         },
         summarizing: summarizing(layers, &tracking.summarization, env)?,
         sinks: with_scopes(sinks(layers, &wire, env)?, &memory.ingest_scopes),
+        sinks_off: sinks_off(&wire),
         delivery: delivery(layers, &wire)?,
         memory,
         scoring: scoring(layers, &wire, env)?,

@@ -118,7 +118,7 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
         );
     }
     let mut loaded = Loaded {
-        warnings: missing_roots(&config),
+        warnings: warnings(&config, &home),
         settings: layers.settings(),
         here: config.clone(),
         home,
@@ -219,11 +219,14 @@ fn project_folders(cwd: &Path) -> Vec<PathBuf> {
     all[..root.map_or(1, |i| i + 1).min(all.len())].to_vec()
 }
 
-fn missing_roots(config: &Config) -> Vec<String> {
+/// What is written and counts for nothing.
+fn warnings(config: &Config, home: &Home) -> Vec<String> {
     let named = config.roots.iter().filter(|r| r.named && !r.path.is_dir());
-    named
-        .map(|r| format!("no such folder: {}", r.path.display()))
-        .collect()
+    let missing = named.map(|r| format!("no such folder: {}", r.path.display()));
+    let unread = home.unread().into_iter();
+    let unread = unread
+        .map(|(file, read)| format!("{} is not read: {} is", file.display(), read.display()));
+    missing.chain(unread).collect()
 }
 
 fn known_mappings(document: &Document, env: &Env) -> Result<Vec<Mapping>, Error> {

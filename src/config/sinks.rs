@@ -185,6 +185,12 @@ pub(super) fn sinks(layers: &Layers, wire: &Wire, env: &Env) -> Result<Vec<Sink>
     Ok(all)
 }
 
+/// Those that say `enabled: false`.
+pub(super) fn sinks_off(wire: &Wire) -> Vec<String> {
+    let off = wire.sinks.iter().filter(|(_, written)| !written.enabled);
+    off.map(|(name, _)| name.clone()).collect()
+}
+
 fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
     use SinkKind::{Falkordb, Graphiti, GraphitiMcp, Jsonl, Markdown, Neo4j};
     let kind = written.kind;

@@ -51,13 +51,20 @@ impl Place {
         }
         let trusts = Trusts::load(env)?;
         let told = [&self.root, &self.cwd].map(|dir| trusts.of(dir));
-        let is_unknown = !told.contains(&Trust::Trusted);
-        let is_denied =
-            told.contains(&Trust::Untrusted) || is_unknown && here.memory.denies_unknown;
-        match is_denied || !here.trusts(&self.namespace()) {
-            true => Err(Error::usage("the project is not trusted")),
-            false => Ok(trusts),
+        if told.contains(&Trust::Untrusted) {
+            return Err(Error::usage("the project is not trusted"));
         }
+        if here.memory.denies_unknown && !told.contains(&Trust::Trusted) {
+            return Err(Error::usage(
+                "no agent was told to trust the project, and graphiti.unknown_projects is deny",
+            ));
+        }
+        if !here.trusts(&self.namespace()) {
+            return Err(Error::usage(
+                "session_tracking.trusted_namespaces doesn't name the project",
+            ));
+        }
+        Ok(trusts)
     }
 
     /// The namespace of the project's root.

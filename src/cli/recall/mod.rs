@@ -244,6 +244,9 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     if let (Task::Begins(_), false) = (&task, limits.scopes.contains(&MemoryScope::Workspace)) {
         return Ok(None);
     }
+    if matches!(&task, Task::Asked(asked) if asked.scopes.is_empty()) {
+        return Err(Error::usage("graphiti.recall.scopes is empty").into());
+    }
     let left = u64::from(limits.timeout_ms).saturating_sub(ctx.elapsed_ms());
     let left = Duration::from_millis(left);
     let path = ctx.home.store();
