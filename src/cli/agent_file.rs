@@ -78,12 +78,12 @@ impl Change {
         self.write()?;
         let file = self.file.display();
         match (self.is_news(), &self.after) {
-            (true, Some(_)) => ctx.out.line(format!("wrote {file}")),
-            (true, None) => ctx.out.line(format!("removed {file}")),
+            (true, Some(_)) => ctx.out.did(format!("wrote {file}")),
+            (true, None) => ctx.out.did(format!("removed {file}")),
             (false, _) if self.before.is_none() => {
-                ctx.out.line(format!("{file} is not there: nothing to do"))
+                ctx.out.did(format!("{file} is not there: nothing to do"))
             }
-            (false, _) => ctx.out.line(format!("{file} stays as it is")),
+            (false, _) => ctx.out.did(format!("{file} stays as it is")),
         }
     }
 }
@@ -136,7 +136,7 @@ pub fn read(file: &Path) -> Result<Option<String>, Error> {
 }
 
 fn named(file: &Path, error: &io::Error) -> Error {
-    Error::usage(format!("{}: {error}", file.display()))
+    Error::new(ErrorKind::Failed, format!("{}: {error}", file.display()))
 }
 
 #[cfg(all(test, unix))]

@@ -20,6 +20,9 @@ pub struct Bar {
 
 impl Progress for Bar {
     fn total(&self, bytes: u64, files: u64) {
+        if bytes == 0 {
+            return;
+        }
         self.files_total.store(files, Ordering::Relaxed);
         let bar = self.bar.get_or_init(|| {
             let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ);
@@ -66,7 +69,7 @@ fn style() -> ProgressStyle {
         .progress_chars("=> ")
 }
 
-const TEMPLATE: &str = "{msg} [{bar:30}] {decimal_bytes}/{decimal_total_bytes} \
+const TEMPLATE: &str = "{msg} [{wide_bar}] {decimal_bytes}/{decimal_total_bytes} \
                         {decimal_bytes_per_sec}, {eta} left";
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human;
 use super::out::Style;
+use super::tell;
 use crate::config;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -100,15 +101,16 @@ fn show(ctx: &mut Ctx) -> Result<()> {
 /// Loading is validating: what is wrong is the error, with its file and line.
 fn validate(ctx: &mut Ctx) -> Result<()> {
     let loaded = ctx.settings()?;
+    tell::template(&loaded.config)?;
     if ctx.out.json {
         let body = json!({"valid": true, "files": loaded.files, "warnings": loaded.warnings, "notes": loaded.notes});
         return ctx.out.document("config validate", body);
     }
     for file in &loaded.files {
-        ctx.out.line(format!("{}: ok", file.display()))?;
+        ctx.out.did(format!("{}: ok", file.display()))?;
     }
     if loaded.files.is_empty() {
-        ctx.out.line("no settings file; the defaults hold")?;
+        ctx.out.did("no settings file; the defaults hold")?;
     }
     for note in &loaded.notes {
         ctx.out.note(note)?;

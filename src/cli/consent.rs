@@ -170,5 +170,5 @@ fn report(command: &str, endpoint: &Endpoint, given: bool, ctx: &mut Ctx) -> Res
         true => format!("{endpoint}: consent is recorded"),
         false => format!("{endpoint}: consent is taken back, nothing is sent there from now on"),
     };
-    ctx.out.line(line)
+    ctx.out.did(line)
 }

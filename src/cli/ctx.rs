@@ -4,7 +4,7 @@
 use super::exit;
 use super::out::Out;
 use super::world::{Input, World, Zone};
-use crate::config::{self, Env, Home, Loaded};
+use crate::config::{self, Env, Home, Loaded, gate};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::spec::{self, Pipeline};
@@ -52,14 +52,25 @@ pub struct Ctx<'w> {
 
 impl<'w> Ctx<'w> {
     /// The world with the switches applied. Fails where no home directory is known.
-    pub fn new(world: World<'w>, switches: &super::Switches) -> Result<Ctx<'w>, (Out<'w>, Error)> {
+    pub fn new(
+        world: World<'w>,
+        switches: &super::Switches,
+        command: String,
+    ) -> Result<Ctx<'w>, (Out<'w>, Error)> {
         let colour = !switches.no_color && wants_colour(&world.vars);
         let mut out = Out::new(world.stdout, world.stderr, colour);
         out.json = switches.json;
+        out.command = command;
         out.quiet = switches.quiet;
         let Some(home) = world.vars.get("HOME").filter(|dir| dir.starts_with('/')) else {
-            let error = Error::usage("HOME is not set to an absolute path");
-            return Err((out, error.hinted("HOME=/home/you sessionmill …")));
+            let what = match world.home_is_odd {
+                true => "the path in HOME is not UTF-8",
+                false => "HOME is not set to an absolute path",
+            };
+            return Err((
+                out,
+                Error::usage(what).hinted("HOME=/home/you sessionmill …"),
+            ));
         };
         let env = Env {
             home: home.into(),
@@ -134,7 +145,13 @@ impl<'w> Ctx<'w> {
 
     /// The store, to read. Works while a run writes; an error with a hint where there is none.
     pub fn reader(&self) -> Result<Store, Error> {
-        Store::open(&self.home.store(), Access::ReadOnly)
+        Store::open(&self.home.store(), Access::ReadOnly).map_err(|error| {
+            let is_off = || config::load(&self.env).is_ok_and(|all| !gate(&all.config).enabled);
+            match !self.home.store().exists() && is_off() {
+                true => error.hinted("sessionmill enable; then: sessionmill run"),
+                false => error,
+            }
+        })
     }
 
     /// What of a session's id people are shown: enough to type it again.
@@ -185,7 +202,7 @@ impl<'w> Ctx<'w> {
 }
 
 /// <https://no-color.org>: any value but the empty one says no.
-fn wants_colour(vars: &BTreeMap<String, String>) -> bool {
+pub fn wants_colour(vars: &BTreeMap<String, String>) -> bool {
     let is_set = |name: &str| vars.get(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && vars.get("TERM").is_none_or(|term| term != "dumb")
 }

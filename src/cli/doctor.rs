@@ -11,6 +11,7 @@ use super::{canary, embed, enrich, sinks, tables, tell as telling};
 use crate::config::trust::Trusts;
 use crate::config::{self, Loaded};
 use crate::host::files::{unreadable, walk};
+use crate::host::room::no_room;
 use crate::memory::screen;
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
@@ -93,6 +94,7 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
     let observed = Observed {
         now: ctx.now,
         home: ctx.home.dir.clone(),
+        no_room: no_room(&ctx.home.dir),
         store,
         standing,
         inside,
@@ -170,6 +172,9 @@ fn tell_repair(repaired: &Repaired, ctx: &mut Ctx) -> Result<()> {
     }
 }
 
+/// Tables that are named; of more, the number says enough.
+const HOLES_NAMED: usize = 6;
+
 fn tell_rebuilt(rebuilt: &Rebuilt, ctx: &mut Ctx) -> Result<()> {
     ctx.out.line(format!(
         "made the store again; the damaged file is {}",
@@ -195,15 +200,24 @@ fn tell_rebuilt(rebuilt: &Rebuilt, ctx: &mut Ctx) -> Result<()> {
             ctx.out.note("hint: sessionmill enable")?;
         }
     }
-    if !rebuilt.holes.is_empty() {
-        let tables = rebuilt.holes.join(", ");
-        ctx.out
-            .line(format!("could not be read in part: {tables}"))?;
+    match rebuilt.holes.as_slice() {
+        [] => {}
+        few if few.len() <= HOLES_NAMED => {
+            let tables = few.join(", ");
+            ctx.out
+                .line(format!("could not be read in part: {tables}"))?;
+        }
+        many => {
+            let tables = plural(many.len() as u64, "table");
+            ctx.out
+                .line(format!("could not be read in whole or in part: {tables}"))?;
+        }
     }
-    ctx.out.line(format!(
-        "lost: {}",
-        plural(rebuilt.episodes_lost, "episode")
-    ))
+    let is_counted = !rebuilt.holes.iter().any(|table| table == "episode");
+    ctx.out.line(match is_counted {
+        true => format!("lost: {}", plural(rebuilt.episodes_lost, "episode")),
+        false => "lost: nobody knows how many episodes the damaged part had".to_owned(),
+    })
 }
 
 fn tell(findings: &[Finding], ctx: &mut Ctx) -> Result<()> {

@@ -136,5 +136,5 @@ fn report(
         .map(|path| format!(" for {path}"))
         .unwrap_or_default();
     ctx.out
-        .line(format!("tracking is {word}{whose} ({})", file.display()))
+        .did(format!("tracking is {word}{whose} ({})", file.display()))
 }

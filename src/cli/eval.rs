@@ -8,6 +8,7 @@ use super::setup::{self, Orders};
 use super::tables;
 use crate::memory::activity::Judge;
 use crate::memory::screen;
+use crate::model::error::Error;
 use crate::pipeline::eval::recall::{self, Asked};
 use crate::pipeline::eval::{Figure, PARTS, figures};
 use crate::pipeline::spec::Window;
@@ -58,7 +59,19 @@ impl Args {
 
 /// Prints the table.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    if let Some(gone) = args.truth.iter().find(|truth| !truth.is_dir()) {
+        let error = Error::usage(format!("there is no folder {}", gone.display()));
+        return Err(error.hinted("sessionmill eval --truth DIR").into());
+    }
     let figures = measured(args, ctx)?;
+    if figures.is_empty() {
+        let error = Error::usage("there is no file with examples in these folders");
+        return Err(error
+            .hinted(
+                "commands.jsonl, tools.jsonl, sessions.jsonl, sessions_short.jsonl, recall.jsonl",
+            )
+            .into());
+    }
     let exit = match figures.iter().all(|figure| figure.holds() != Some(false)) {
         true => Exit::Done,
         false => Exit::Failed,

@@ -3,8 +3,8 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::{human, shell};
 use super::when::When;
+use super::{human, shell};
 use crate::host::git;
 use crate::memory::{groups, query, scope};
 use crate::model::error::{Error, ErrorKind};

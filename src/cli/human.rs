@@ -2,6 +2,7 @@
 
 use super::world::Zone;
 use crate::model::time::Time;
+use std::borrow::Cow;
 
 /// `in_progress` as people write it.
 pub fn words(name: &str) -> String {
@@ -90,6 +91,41 @@ pub fn duration_ms(millis: u64) -> String {
     }
 }
 
+/// Characters that a title keeps when it is stored.
+const TITLE_CHARS: usize = 80;
+
+/// A title in a list: where it is longer than titles are, or was cut when it was stored, it ends at a
+/// word, and in `…`.
+pub fn title(text: &str) -> Cow<'_, str> {
+    let end = text.char_indices().nth(TITLE_CHARS - 1);
+    let Some((end, _)) = end else {
+        return Cow::Borrowed(text);
+    };
+    let head = &text[..end];
+    let at_word = head.rfind(char::is_whitespace).filter(|at| *at > end / 2);
+    let head = &head[..at_word.unwrap_or(end)];
+    let head = head.trim_end_matches(|c: char| c.is_whitespace() || ",;:".contains(c));
+    Cow::Owned(format!("{head}…"))
+}
+
+/// Words in rows of at most so many characters, each word whole.
+pub fn rows_of(words: &[String], separator: &str, chars_max: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for (nth, word) in words.iter().enumerate() {
+        let is_last = nth + 1 == words.len();
+        let end = if is_last { "" } else { separator.trim_end() };
+        let fits = |row: &String| {
+            let long = row.chars().count() + 1 + word.chars().count() + end.chars().count();
+            long <= chars_max
+        };
+        match rows.last_mut().filter(|row| fits(row)) {
+            Some(row) => *row += &format!(" {word}{end}"),
+            None => rows.push(format!("{word}{end}")),
+        }
+    }
+    rows
+}
+
 /// Rows under each other: every column as wide as its widest cell, numbers to the right where
 /// `right` says so, no blanks at a line's end.
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
@@ -156,6 +192,26 @@ mod tests {
         assert_eq!(ago(Time(10), Time(0)), "just now");
         assert_eq!(duration_ms(423), "0.4 s");
         assert_eq!(duration_ms(7_560_000), "2.1 h");
+    }
+
+    #[test]
+    fn titles_end_at_a_word() {
+        let words = "rename ".repeat(20);
+        assert_eq!(title("short"), "short");
+        assert_eq!(title(&words[..79]), &words[..79]);
+        let cut = format!("{}…", "rename ".repeat(11).trim_end());
+        assert_eq!(title(&words[..80]), cut);
+        assert_eq!(title(&"é".repeat(90)), format!("{}…", "é".repeat(79)));
+    }
+
+    #[test]
+    fn lists_are_broken_between_words() {
+        let words = ["note 1", "meta 22", "tool result 7"].map(str::to_owned);
+        assert_eq!(
+            rows_of(&words, ", ", 16),
+            ["note 1, meta 22,", "tool result 7"]
+        );
+        assert_eq!(rows_of(&[], ", ", 16), Vec::<String>::new());
     }
 
     #[test]

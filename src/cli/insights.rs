@@ -2,7 +2,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{count, plural, table};
+use super::human::{count, plural, table, words};
 use super::out::Style;
 use super::places::{self, Filters};
 use crate::insight::page::short;
@@ -63,7 +63,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     print(&plural(rows.len() as u64, "session"), &all, ctx)?;
-    if all.is_quiet() {
+    if all.is_quiet() && reach.refusal().is_none() {
         ctx.out
             .note("nothing was seen often enough to tell; sessionmill backfill reads older logs")?;
     }
@@ -134,11 +134,20 @@ fn sequences(title: &str, all: &[Sequence], ctx: &mut Ctx) -> Result<()> {
     }
     heading(title, ctx)?;
     for sequence in all {
-        let steps = sequence.steps.join(" › ");
+        let steps: Vec<String> = sequence.steps.iter().map(|step| named(step)).collect();
+        let steps = steps.join(" › ");
         ctx.out
             .line(format!("{steps}: {}", rate(sequence.completed)))?;
     }
     Ok(())
+}
+
+/// A step as people call it: `$ vcs_look` is a command of a kind.
+fn named(step: &str) -> String {
+    match step.strip_prefix("$ ") {
+        Some("help" | "other") | None => step.to_owned(),
+        Some(class) => format!("$ {}", words(&class.replace("vcs", "git"))),
+    }
 }
 
 /// `7 of 9, 78 % (45–94)`.

@@ -61,11 +61,14 @@ fn all(keys: &[String], store: &Store, ctx: &mut Ctx) -> Result<Exit> {
         let checkpoint = &account.checkpoint;
         ctx.out.line(&checkpoint.path)?;
         ctx.out.line(format!(
-            "session {}, read to byte {} of {}, sealed to line {}",
+            "session {}, read to byte {} of {}, {}",
             checkpoint.session,
             checkpoint.read_to,
             bytes(checkpoint.stat.size),
-            checkpoint.line
+            match checkpoint.line {
+                0 => "may still grow from its first line on".to_owned(),
+                line => format!("may still grow behind line {line}"),
+            }
         ))?;
         ctx.out.text(lines(&account.ledger))?;
         for unknown in &account.unknown {

@@ -42,6 +42,7 @@ enum Verb {
     Install(Install),
     /// Take exactly our entry out again
     Remove(Remove),
+    /// Show in whose settings our entry stands
     Status,
 }
 
@@ -74,6 +75,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// What a person is told who starts what agents start.
+const AT_A_TERMINAL: &str = "waiting for an agent on standard input (Ctrl-D ends it); \
+    hint: sessionmill mcp install --agent claude";
+
 fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
     let (now, zone) = (ctx.now, ctx.zone);
     let world = World {
@@ -95,6 +100,9 @@ fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
         },
     };
     let Some(address) = http else {
+        if ctx.stdin.terminal {
+            ctx.out.note(AT_A_TERMINAL)?;
+        }
         return Ok(serve_stdio(world)?);
     };
     let (token, file) = token(&ctx.home)?;

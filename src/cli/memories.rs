@@ -50,18 +50,19 @@ enum Verb {
         id: String,
     },
     /// Give one other words; it keeps its id and is delivered again
+    #[command(group = clap::ArgGroup::new("words").required(true).multiple(true))]
     Edit {
         /// Its id, or its beginning
         #[arg(value_name = "MEMORY")]
         id: String,
         /// One line
-        #[arg(long, value_name = "LINE")]
+        #[arg(long, value_name = "LINE", group = "words")]
         title: Option<String>,
         /// What to remember
-        #[arg(long, value_name = "TEXT", required_unless_present_any = ["stdin", "title"])]
+        #[arg(long, value_name = "TEXT", group = "words")]
         text: Option<String>,
         /// Read what to remember from standard input
-        #[arg(long, conflicts_with = "text")]
+        #[arg(long, conflicts_with = "text", group = "words")]
         stdin: bool,
     },
     /// Take one back: it is removed here, and by the next run where it was delivered
@@ -215,9 +216,8 @@ fn chosen(typed: &str, store: &Store) -> Result<(MemoryRow, KeptWords), Error> {
         Some((Some(kept), row)) => Ok((row, kept)),
         Some((None, row)) => {
             let state = row.state.as_str();
-            Err(failed(&format!(
-                "nothing is kept of a memory that was {state}:"
-            )))
+            let message = format!("memory {typed} was {state}: nothing is kept of it");
+            Err(Error::new(ErrorKind::Failed, message).hinted("sessionmill memories list"))
         }
         None => Err(failed("there is no memory")),
     }
@@ -279,7 +279,7 @@ fn edit(typed: &str, title: Option<&str>, text: Option<String>, ctx: &mut Ctx) -
         let body = document(&row, &kept, ctx)?;
         return ctx.out.document("memories edit", body);
     }
-    ctx.out.line(format!("memory {}: {title}", row.id))
+    ctx.out.did(format!("memory {}: {title}", row.id))
 }
 
 fn undo(typed: &str, ctx: &mut Ctx) -> Result<()> {
@@ -294,7 +294,7 @@ fn undo(typed: &str, ctx: &mut Ctx) -> Result<()> {
         let body = json!({"memory": row.id, "left_at_sinks": left});
         return ctx.out.document("memories undo", body);
     }
-    ctx.out.line(format!("memory {} is taken back", row.id))?;
+    ctx.out.did(format!("memory {} is taken back", row.id))?;
     match left {
         0 => Ok(()),
         left => {

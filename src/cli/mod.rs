@@ -7,6 +7,7 @@ mod agents;
 mod bar;
 mod canary;
 mod check;
+mod completion;
 mod config;
 mod consent;
 mod cost;
@@ -36,6 +37,7 @@ mod plan;
 mod promote;
 mod recall;
 mod recap;
+mod refused;
 mod run;
 mod runlog;
 mod schedule;
@@ -99,7 +101,7 @@ struct Switches {
     #[arg(long, short, global = true, help_heading = "Everywhere")]
     quiet: bool,
     /// Worker threads [default: one per core]
-    #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
+    #[arg(long, global = true, value_name = "N", value_parser = threads, help_heading = "Everywhere")]
     jobs: Option<NonZeroU16>,
     /// Take this for the present time (RFC 3339)
     #[arg(long, global = true, value_name = "TIME", value_parser = moment, help_heading = "Everywhere")]
@@ -110,6 +112,11 @@ struct Switches {
     /// Print without colours
     #[arg(long, global = true, help_heading = "Everywhere")]
     no_color: bool,
+}
+
+fn threads(text: &str) -> Result<NonZeroU16, String> {
+    text.parse()
+        .map_err(|_| "write a number from 1 to 65535".into())
 }
 
 fn moment(text: &str) -> Result<Time, String> {
@@ -154,6 +161,7 @@ enum Command {
     Hooks(hooks::Args),
     Mcp(mcp::Args),
     Store(store::Args),
+    Completion(completion::Args),
 }
 
 impl Command {
@@ -187,20 +195,29 @@ impl Command {
             Command::Hooks(args) => hooks::run(args, ctx),
             Command::Mcp(args) => mcp::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
+            Command::Completion(args) => completion::run(args, ctx),
         }
     }
 }
 
 /// Runs one command line (`argv[0]` is the program) and prints what comes of it.
 pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
-    let argv: Vec<OsString> = argv.into_iter().collect();
+    let argv = refused::meant(argv.into_iter().collect());
     let is_hook = recall::is_hook(&argv);
-    let line = match read(argv, &world) {
+    let says = |switch: &str| argv.iter().any(|word| word == switch);
+    let colour = !says("--no-color") && ctx::wants_colour(&world.vars);
+    let (command, json) = (refused::command(&argv), says("--json"));
+    let line = match read(argv, colour, &world) {
         Ok(line) => line,
         Err(_) if is_hook => return Exit::Done,
-        Err(refused) => return explain(&refused, world),
+        Err(refused) => {
+            let (stdout, stderr) = (world.stdout, world.stderr);
+            let mut out = Out::new(stdout, stderr, colour);
+            (out.command, out.json) = (command, json);
+            return explain(&refused, &mut out);
+        }
     };
-    let mut ctx = match Ctx::new(world, &line.switches) {
+    let mut ctx = match Ctx::new(world, &line.switches, command) {
         Ok(ctx) => ctx,
         Err(_) if is_hook => return Exit::Done,
         Err((mut out, error)) => {
@@ -218,12 +235,17 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
     result.unwrap_or_else(|error| fail(&mut ctx.out, &error))
 }
 
-fn read(argv: impl IntoIterator<Item = OsString>, world: &World) -> Result<Line, clap::Error> {
-    let colour = match world.stderr.terminal && world.stdout.terminal {
+/// All commands with their options.
+fn tree() -> clap::Command {
+    Line::command()
+}
+
+fn read(argv: Vec<OsString>, colour: bool, world: &World) -> Result<Line, clap::Error> {
+    let colour = match colour && world.stderr.terminal && world.stdout.terminal {
         true => ColorChoice::Auto,
         false => ColorChoice::Never,
     };
-    let mut command = Line::command().color(colour);
+    let mut command = tree().color(colour);
     if !world.stdout.terminal {
         command = command.term_width(HELP_COLUMNS);
     }
@@ -234,7 +256,7 @@ fn read(argv: impl IntoIterator<Item = OsString>, world: &World) -> Result<Line,
 /// The whole manual: every command's help under a heading of its own, as `docs/commands.md` has it.
 #[cfg(test)]
 pub(crate) fn manual() -> String {
-    let mut root = Line::command().term_width(HELP_COLUMNS);
+    let mut root = tree().term_width(HELP_COLUMNS);
     root.build();
     let mut text = String::new();
     write_manual(&mut root, 1, &mut text);
@@ -272,19 +294,23 @@ fn write_manual(command: &mut clap::Command, depth: usize, text: &mut String) {
 }
 
 /// Help and version go to stdout and are no failure; what clap refuses goes to stderr, code 2.
-fn explain(refused: &clap::Error, mut world: World) -> Exit {
+fn explain(refused: &clap::Error, out: &mut Out) -> Exit {
     let text = refused.render();
-    let (stream, exit) = match refused.use_stderr() {
-        true => (&mut world.stderr, Exit::Usage),
-        false => (&mut world.stdout, Exit::Done),
-    };
-    let printed = match stream.terminal {
-        true => write!(stream.to, "{}", text.ansi()),
-        false => write!(stream.to, "{text}"),
-    };
+    let (plain, styled) = (text.to_string(), text.ansi().to_string());
+    let command = out.command.clone();
     // Nobody is left to tell that telling failed.
-    let _ = printed.and_then(|()| stream.to.flush());
-    exit
+    let _ = match refused.use_stderr() {
+        true => {
+            refused::tell(out, refused::document(refused, &command));
+            out.refusal(&plain, &styled, refused::hint(refused.kind(), &command))
+        }
+        false => out.help(&plain, &styled),
+    };
+    let _ = out.flush();
+    match refused.use_stderr() {
+        true => Exit::Usage,
+        false => Exit::Done,
+    }
 }
 
 /// Prints an error with its hint and says which code it deserves.
@@ -295,9 +321,11 @@ fn fail(out: &mut Out, error: &anyhow::Error) -> Exit {
     let exit = Exit::of(error);
     // The timer's runs say nothing when another run does their work.
     if !(exit == Exit::Busy && out.quiet) {
-        let hint = exit::typed(error).and_then(|e| e.hint.clone());
+        let (typed, message) = (exit::typed(error), format!("{error:#}"));
+        let hint = typed.and_then(|e| e.hint.as_deref());
+        refused::tell(out, refused::failure(&message, hint, typed.map(|e| e.kind)));
         // Where stderr is gone too, the exit code is all that is left to say it with.
-        let _ = out.error(&format!("{error:#}"), hint.as_deref());
+        let _ = out.error(&message, hint);
     }
     let _ = out.flush();
     exit

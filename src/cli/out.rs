@@ -6,6 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io::Write;
+use unicode_width::UnicodeWidthChar;
 
 /// The version of every `--json` document. Fields may be added within one; they are renamed or
 /// removed only with the next (`docs/json.md`).
@@ -18,6 +19,10 @@ pub struct Out<'w> {
     stderr: Output<'w>,
     /// One JSON document instead of text.
     pub json: bool,
+    /// The command that runs, as documents call it.
+    pub command: String,
+    /// The one document is printed.
+    pub is_documented: bool,
     /// No notes.
     pub quiet: bool,
     colour: bool,
@@ -43,6 +48,8 @@ impl<'w> Out<'w> {
             stdout,
             stderr,
             json: false,
+            command: String::new(),
+            is_documented: false,
             quiet: false,
             colour,
         }
@@ -52,6 +59,22 @@ impl<'w> Out<'w> {
     pub fn line(&mut self, text: impl AsRef<str>) -> Result<()> {
         self.text(text)?;
         self.text("\n")
+    }
+
+    /// One line of data that is one record: on a terminal it ends where that does.
+    pub fn record(&mut self, text: impl AsRef<str>) -> Result<()> {
+        match self.stdout.columns {
+            Some(columns) => self.line(fitted(text.as_ref(), columns)),
+            None => self.line(text),
+        }
+    }
+
+    /// What was done, for whoever did it: silent under `--quiet`.
+    pub fn did(&mut self, text: impl AsRef<str>) -> Result<()> {
+        match self.quiet {
+            true => Ok(()),
+            false => self.line(text),
+        }
     }
 
     /// Data that has its own newlines. What would drive a terminal reaches none.
@@ -66,6 +89,7 @@ impl<'w> Out<'w> {
 
     /// The one document of a `--json` run: `schema_version` and `command` first, then `body`'s keys.
     pub fn document(&mut self, command: &str, body: Value) -> Result<()> {
+        self.is_documented = true;
         let mut document = json!({"schema_version": SCHEMA_VERSION, "command": command});
         if let (Value::Object(all), Value::Object(body)) = (&mut document, body) {
             all.extend(body);
@@ -98,6 +122,33 @@ impl<'w> Out<'w> {
         if let Some(hint) = hint {
             let word = paint(colour, Style::Bold, "hint");
             writeln!(self.stderr.to, "{word}: {hint}")?;
+        }
+        Ok(())
+    }
+
+    /// Help, as it is written and as colours show it.
+    pub fn help(&mut self, plain: &str, styled: &str) -> Result<()> {
+        let shown = if self.colour && self.stdout.terminal {
+            styled
+        } else {
+            plain
+        };
+        self.stdout.to.write_all(shown.as_bytes())?;
+        Ok(())
+    }
+
+    /// A command line that isn't understood, and what helps.
+    pub fn refusal(&mut self, plain: &str, styled: &str, hint: Option<&str>) -> Result<()> {
+        let colour = self.colour && self.stderr.terminal;
+        let shown = if colour { styled } else { plain };
+        self.stderr.to.write_all(shown.as_bytes())?;
+        match hint {
+            Some(hint) => writeln!(
+                self.stderr.to,
+                "\n{}: {hint}",
+                paint(colour, Style::Bold, "hint")
+            )?,
+            None => {}
         }
         Ok(())
     }
@@ -155,6 +206,43 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// As much of a line as so many columns show, with `…` for the rest. Colours take no place, and those
+/// behind the cut stay.
+fn fitted(line: &str, columns: usize) -> Cow<'_, str> {
+    let pieces = || {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let rest = line.get(at..).filter(|rest| !rest.is_empty())?;
+            let colour = colour_bytes(rest);
+            let c = rest.chars().next()?;
+            let bytes = if colour > 0 { colour } else { c.len_utf8() };
+            let width = if colour > 0 {
+                0
+            } else {
+                c.width().unwrap_or(0)
+            };
+            let piece = (&rest[..bytes], width, colour > 0);
+            at += bytes;
+            Some(piece)
+        })
+    };
+    if pieces().map(|(_, width, _)| width).sum::<usize>() <= columns {
+        return Cow::Borrowed(line);
+    }
+    let (mut kept, mut used, mut is_cut) = (String::with_capacity(line.len()), 0, false);
+    for (piece, width, is_colour) in pieces() {
+        if !is_colour && !is_cut && used + width >= columns {
+            kept.push('…');
+            is_cut = true;
+        }
+        if is_colour || !is_cut {
+            kept.push_str(piece);
+            used += width;
+        }
+    }
+    Cow::Owned(kept)
+}
+
 /// Bytes of the colour that a text begins with; 0: it begins with none.
 fn colour_bytes(text: &str) -> usize {
     let Some(codes) = text.strip_prefix("\u{1b}[") else {
@@ -174,7 +262,7 @@ fn paint(colour: bool, style: Style, text: &str) -> String {
     let code = match style {
         Style::Bold => "1",
         Style::Dim => "2",
-        Style::Match => "1;33",
+        Style::Match => "1;35",
         Style::Alarm => "1;31",
     };
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
@@ -183,6 +271,18 @@ fn paint(colour: bool, style: Style, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_ends_where_the_terminal_does() {
+        for (text, wants) in [
+            ("12345678", "12345678"),
+            ("123456789", "1234567…"),
+            ("検索のテス", "検索の…"),
+            ("\u{1b}[1mabcdefghij\u{1b}[0m", "\u{1b}[1mabcdefg…\u{1b}[0m"),
+        ] {
+            assert_eq!(fitted(text, 8), wants);
+        }
+    }
 
     #[test]
     fn what_drives_a_terminal_is_left_out() {

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 /// It is found by search at once, given back by recall, and delivered to the group of its scope with
 /// the next run. What looks like a secret is refused. Without --scope it belongs to the project.
 #[derive(clap::Args, Debug)]
+#[command(group = clap::ArgGroup::new("words").required(true))]
 pub struct Args {
     /// decision, lesson, preference, procedure, task or terminology
     #[arg(long, value_name = "KIND", value_parser = kind)]
@@ -34,10 +35,10 @@ pub struct Args {
     #[arg(long, value_name = "LINE")]
     title: Option<String>,
     /// What to remember
-    #[arg(long, value_name = "TEXT", required_unless_present = "stdin")]
+    #[arg(long, value_name = "TEXT", group = "words")]
     text: Option<String>,
     /// Read what to remember from standard input
-    #[arg(long, conflicts_with = "text")]
+    #[arg(long, group = "words")]
     stdin: bool,
     /// The project that it is about; without it, the present repository
     #[arg(long, value_name = "PATH")]
@@ -104,7 +105,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let (id, scope) = (memory.id, memory.scope.as_str());
-    ctx.out.line(match is_new {
+    ctx.out.did(match is_new {
         true => format!("memory {id} ({scope}): {}", memory.title),
         false => format!("memory {id} ({scope}) is kept already: {}", memory.title),
     })?;

@@ -63,7 +63,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     );
     let text = page(&recap, &title, shown);
     ctx.out.text(text)?;
-    if recap.sessions == 0 {
+    if recap.sessions == 0 && reach.refusal().is_none() {
         let hint = "nothing went on in that time; hint: sessionmill recap --since 30d";
         ctx.out.note(hint)?;
     }

@@ -16,6 +16,7 @@ use super::tell;
 use super::track;
 use super::when::When;
 use crate::config::{Loaded, gate};
+use crate::host::interrupt;
 use crate::memory::groups::meet_projects;
 use crate::memory::screen;
 use crate::model::consent::{Consent, TRACKING};
@@ -34,6 +35,7 @@ use crate::pipeline::summarise;
 use crate::pipeline::tell::Told;
 use crate::store::{Access, Store, Stored};
 use anyhow::Result;
+use std::io::Write;
 
 /// Run a pipeline: read what is new in the logs and make it searchable
 ///
@@ -124,7 +126,8 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     let loaded = ctx.settings()?;
     let gate = gate(&loaded.config);
     if !gate.enabled {
-        return refuse("run", &gate.reason, ctx);
+        let command = ctx.out.command.clone();
+        return refuse(&command, &gate.reason, ctx);
     }
     if !pipeline.steps.contains(&Step::Ingest) {
         let message = format!(
@@ -157,6 +160,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     let mut report =
         ingest(&mut store, &setup, ctx).map_err(|error| failed(error, pipeline, ctx))?;
     report.unclear(admission.unclear());
+    let read_ms = ctx.elapsed_ms();
     meet_projects(&mut store)?;
     let promoted = promote(&mut store, &loaded.config.memory, &redactor)?;
     let tracked = match pipeline.steps.contains(&Step::Track) {
@@ -176,6 +180,7 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
     lock.stamp(ctx.now)?;
     let done = Done {
         report,
+        read_ms,
         promoted,
         tracked,
         enriched,
@@ -224,13 +229,22 @@ fn failed(error: anyhow::Error, pipeline: &Pipeline, ctx: &Ctx) -> anyhow::Error
 fn ingest(store: &mut Store, setup: &Setup<'_>, ctx: &Ctx) -> Result<Report> {
     let bar = Bar::default();
     let progress: &dyn Progress = match ctx.out.shows_progress() {
-        true => &bar,
+        true => {
+            // a run that can't say so can be stopped all the same
+            let _ = interrupt::before_it_ends(|| {
+                let _ = writeln!(std::io::stderr(), "\n{STOPPED}");
+            });
+            &bar
+        }
         false => &Silent,
     };
     let ran = run::run(store, setup, progress);
     progress.finish();
     ran
 }
+
+/// What somebody is told who presses Ctrl-C.
+const STOPPED: &str = "stopped: what is stored stays; the same command goes on from there";
 
 /// What the step `enrich` did.
 #[derive(Default)]
@@ -283,6 +297,8 @@ impl Enrichment {
 /// What the steps of a run did.
 struct Done {
     report: Report,
+    /// When reading was done, after the program's start.
+    read_ms: u64,
     promoted: Promoted,
     tracked: track::Done,
     enriched: Enrichment,
@@ -380,7 +396,7 @@ fn memories(promoted: &Promoted) -> Option<String> {
 /// How many pages were written; `None` where there were none.
 fn written(stored: &Stored) -> Option<String> {
     let pages = stored.new + stored.changed;
-    (pages > 0).then(|| format!("{} of sessions written", plural(pages, "summary")))
+    (pages > 0).then(|| format!("{} written", plural(pages, "session summary")))
 }
 
 /// The step `report`.
@@ -409,7 +425,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out.line("there are no logs in the configured places")?;
         ctx.out.note("hint: sessionmill status lists them")?;
     } else {
-        news(report, ctx)?;
+        news(report, done.read_ms, ctx)?;
     }
     let told = memories(promoted).into_iter().chain(track::line(tracked));
     for line in told.chain(enriched.lines()) {
@@ -480,15 +496,16 @@ fn document(done: &Done, ctx: &mut Ctx) -> Result<()> {
     body["llm_tokens"] = (tools.tokens + told.tokens.total()).into();
     body["sinks"] = serde_json::to_value(&done.delivered)?;
     body["took_ms"] = ctx.elapsed_ms().into();
-    ctx.out.document("run", body)
+    let command = ctx.out.command.clone();
+    ctx.out.document(&command, body)
 }
 
-fn news(report: &Report, ctx: &mut Ctx) -> Result<()> {
+fn news(report: &Report, read_ms: u64, ctx: &mut Ctx) -> Result<()> {
     if !has_news(report) {
         let files = plural(report.files_unchanged, "file");
         return ctx.out.line(format!("nothing new in {files}"));
     }
-    let took = duration_ms(ctx.elapsed_ms());
+    let took = duration_ms(read_ms);
     ctx.out.line(format!(
         "read {} of {} ({}) in {took}",
         count(report.files_read),

@@ -64,8 +64,14 @@ pub struct Args {
     /// Only this session: its id, or its beginning
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// At most so many
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    /// At most so many; 0: all
+    #[arg(
+        long,
+        short = 'n',
+        value_name = "N",
+        default_value_t = 10,
+        allow_negative_numbers = true
+    )]
     limit: u32,
     /// Ask a Graphiti server what it takes for true, and show the sessions that tell it
     #[arg(long)]
@@ -73,6 +79,15 @@ pub struct Args {
     /// With --graph: the sink to ask [default: the first Graphiti server that is spoken to over REST]
     #[arg(long, value_name = "SINK", requires = "graph")]
     sink: Option<String>,
+}
+
+impl Args {
+    fn limit(&self) -> u32 {
+        match self.limit {
+            0 => u32::MAX,
+            limit => limit,
+        }
+    }
 }
 
 /// Searches; a search without a hit is exit 1.
@@ -88,7 +103,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             words: args.words.join(" "),
             sink: args.sink.as_deref(),
             allow_untrusted: filters.allow_untrusted,
-            limit: args.limit,
+            limit: args.limit(),
         };
         return graph::run(&asked, &reach, ctx);
     }
@@ -134,7 +149,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 /// What the words mean.
 fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
     let dates = |field: &str, value: &str| When::of_field(field, value, ctx.now, ctx.zone);
-    let meant = line::read(&joined(&args.words), args.limit, &dates)?;
+    let meant = line::read(&joined(&args.words), args.limit(), &dates)?;
     if !args.words.is_empty() && meant.is_empty() {
         let error = Error::usage("there is no word to look for");
         return Err(error.hinted("sessionmill search redis; without words it lists the latest"));
@@ -223,7 +238,7 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
         (Some(title), true) => title,
         _ => &hit.title,
     };
-    let title = ctx.out.paint(Style::Bold, title);
+    let title = ctx.out.paint(Style::Bold, &human::title(title));
     let time = human::time(hit.valid_at, ctx.zone);
     let part = match &hit.stream {
         Some(stream) => format!(
@@ -238,13 +253,13 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
         None if !hit.is_of_a_log() => hit.source.as_str().to_owned(),
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
-    ctx.out.line(format!("{id}  {time}  {title}"))?;
+    ctx.out.record(format!("{id}  {time}  {title}"))?;
     let place = places::origin_of(&hit.namespace, &hit.project_path, ctx)?;
     let by_meaning = hit.similarity.is_some() && hit.snippet.marks.is_empty();
     let how = if by_meaning { ", by meaning" } else { "" };
     let origin = format!("  {place} {part}{how}");
     let origin = ctx.out.paint(Style::Dim, &origin);
-    ctx.out.line(origin)?;
+    ctx.out.record(origin)?;
     let snippet = marked(&hit.snippet, &ctx.out);
     ctx.out.line(format!("  {snippet}"))?;
     if hit.folded > 0 {

@@ -29,7 +29,13 @@ pub struct Args {
     #[arg(long)]
     reverse: bool,
     /// At most so many; 0: all
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    #[arg(
+        long,
+        short = 'n',
+        value_name = "N",
+        default_value_t = 20,
+        allow_negative_numbers = true
+    )]
     limit: u32,
 }
 
@@ -90,10 +96,9 @@ fn listed(
 
 fn print(row: &SessionRow, activity: &Activity, store: &Store, ctx: &mut Ctx) -> Result<()> {
     let session = &row.session;
-    let title = ctx
-        .out
-        .paint(Style::Bold, row.title.as_deref().unwrap_or("(no title)"));
-    ctx.out.line(format!(
+    let title = human::title(row.title.as_deref().unwrap_or("(no title)"));
+    let title = ctx.out.paint(Style::Bold, &title);
+    ctx.out.record(format!(
         "{}  {}  {:<6}  {title}",
         store.session_shown(&session.id, TYPED)?,
         human::time(session.facts.ended.or(session.facts.started), ctx.zone),
@@ -114,7 +119,7 @@ fn print(row: &SessionRow, activity: &Activity, store: &Store, ctx: &mut Ctx) ->
     let line = ctx
         .out
         .paint(Style::Dim, &format!("          {place} {size}"));
-    ctx.out.line(line)
+    ctx.out.record(line)
 }
 
 /// ` in 12 s`: from the first record to the last.

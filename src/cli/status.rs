@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::drift;
 use super::exit::Exit;
-use super::human::{self, ago, bytes, count, plural, table};
+use super::human::{self, ago, bytes, count, plural, rows_of, table};
 use super::ledger;
 use super::memory;
 use super::setup::{self, Orders};
@@ -247,6 +247,9 @@ fn sources(state: &State, config: &Config) -> String {
     text
 }
 
+/// Characters of reasons on a line, which a terminal of 80 columns shows.
+const REASONS_CHARS_MAX: usize = 56;
+
 /// Lines by fate, the reasons behind each.
 pub(super) fn lines(ledger: &Ledger) -> String {
     let mut rows = vec![vec![
@@ -266,12 +269,14 @@ pub(super) fn lines(ledger: &Ledger) -> String {
         let reasons = reasons
             .iter()
             .map(|(reason, lines)| format!("{reason} {}", count(**lines)));
-        let reasons = reasons.collect::<Vec<_>>().join(", ");
+        let reasons: Vec<String> = reasons.collect();
+        let mut reasons = rows_of(&reasons, ", ", REASONS_CHARS_MAX).into_iter();
         rows.push(vec![
             format!("  {}", fate.as_str()),
             count(ledger.of(fate)),
-            reasons,
+            reasons.next().unwrap_or_default(),
         ]);
+        rows.extend(reasons.map(|more| vec![String::new(), String::new(), more]));
     }
     rows.push(vec![
         "  pending".to_owned(),

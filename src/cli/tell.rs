@@ -162,10 +162,10 @@ pub fn line(told: &Told) -> Option<String> {
     for (number, what) in [
         (told.refused, "without a useful answer"),
         (told.given_up, "given up"),
-        (told.too_dear, "left out: one alone costs too much"),
+        (told.too_dear, "left out, because one alone costs too much"),
     ] {
         if number > 0 {
-            parts.push(format!("{} {what}", count(number)));
+            parts.push(format!("{} {what}", plural(number, "session")));
         }
     }
     if told.stopped.as_deref() == Some("budget") {

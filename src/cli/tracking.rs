@@ -37,9 +37,12 @@ pub struct Args {
 enum Action {
     Add(AddArgs),
     List(ListArgs),
+    /// Show how tracking stands: files, what waits, and what can't be read
     Status(OneArgs),
     Sync(SyncArgs),
+    /// Look at nothing until `track resume`
     Pause(OneArgs),
+    /// Look again
     Resume(OneArgs),
     Remove(RemoveArgs),
 }
@@ -81,7 +84,7 @@ struct ListArgs {
     pending: bool,
 }
 
-/// A project.
+// no doc comment: it would be each command's help
 #[derive(clap::Args, Debug)]
 struct OneArgs {
     /// The project's folder [default: all projects]
@@ -159,7 +162,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
             "project": root, "name": project.name, "file": file, "files": count,
             "changed": edited != Edited::Same,
         });
-        ctx.out.document("track_add", body)?;
+        ctx.out.document("track add", body)?;
         return Ok(Exit::Done);
     }
     let what = match edited {
@@ -223,7 +226,7 @@ fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
         let files: Vec<Value> = files.iter().map(file_document).collect();
         let body = json!({"project": root, "name": project.name, "files": files});
-        ctx.out.document("track_list", body)?;
+        ctx.out.document("track list", body)?;
         return Ok(Exit::Done);
     }
     if files.is_empty() {
@@ -276,7 +279,7 @@ fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
     }
     if ctx.out.json {
         ctx.out
-            .document("track_status", json!({"projects": documents}))?;
+            .document("track status", json!({"projects": documents}))?;
     } else if all.is_empty() {
         ctx.out.line("no project is tracked")?;
         ctx.out
@@ -367,7 +370,7 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
         let mut body = track::files(&done.files);
         body["git_operations"] = done.operations.into();
         body["git_problems"] = track::problems(&done);
-        ctx.out.document("track_sync", body)?;
+        ctx.out.document("track sync", body)?;
     } else {
         for warning in track::warnings(&done) {
             ctx.out.warn(warning)?;
@@ -397,8 +400,8 @@ fn pause(args: &OneArgs, pauses: bool, ctx: &mut Ctx) -> Result<Exit> {
     }
     store.finish()?;
     let (kind, word) = match pauses {
-        true => ("track_pause", "paused"),
-        false => ("track_resume", "goes on"),
+        true => ("track pause", "paused"),
+        false => ("track resume", "goes on"),
     };
     if ctx.out.json {
         ctx.out.document(kind, json!({"projects": changed}))?;
@@ -432,7 +435,7 @@ fn run_remove(args: &RemoveArgs, ctx: &mut Ctx) -> Result<Exit> {
     }
     if ctx.out.json {
         let body = json!({"project": root, "episodes_forgotten": forgotten});
-        ctx.out.document("track_remove", body)?;
+        ctx.out.document("track remove", body)?;
         return Ok(Exit::Done);
     }
     ctx.out.line(format!("{root} is not tracked any more"))?;

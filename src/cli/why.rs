@@ -35,16 +35,26 @@ pub struct Args {
     file: Option<String>,
     #[command(flatten)]
     filters: Filters,
-    /// At most so many
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
-    limit: usize,
+    /// At most so many; 0: all
+    #[arg(
+        long,
+        short = 'n',
+        value_name = "N",
+        default_value_t = 10,
+        allow_negative_numbers = true
+    )]
+    limit: u32,
 }
 
 /// Prints decisions; exit 1 where there is none.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let limit = match args.limit {
+        0 => usize::MAX,
+        limit => limit as usize,
+    };
     let git = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
     if let Some(asked) = Asked::of(git[0], git[1], git[2])? {
-        return undone::run(&asked, &args.filters, args.limit, ctx);
+        return undone::run(&asked, &args.filters, limit, ctx);
     }
     let question = args.words.join(" ");
     let words = content_words(&question);
@@ -64,7 +74,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ..Query::default()
     };
     let mut found = reasons(&ctx.reader()?, &words, query, &reach.scope)?;
-    found.decided.truncate(args.limit);
+    found.decided.truncate(limit);
     if ctx.out.json {
         let mut documents = |list: &[Reason]| {
             let list = list.iter().map(|reason| document(reason, ctx));

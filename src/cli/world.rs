@@ -14,6 +14,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 pub struct World<'w> {
     /// The environment; variables that are not UTF-8 are left out.
     pub vars: BTreeMap<String, String>,
+    /// `HOME` is set, and isn't UTF-8.
+    pub home_is_odd: bool,
     /// The working directory.
     pub cwd: PathBuf,
     /// This program, as a timer should start it.
@@ -50,6 +52,8 @@ pub struct Output<'w> {
     pub to: Box<dyn Write + 'w>,
     /// A person looks at it.
     pub terminal: bool,
+    /// How wide that is; `None`: nobody knows, or nobody looks.
+    pub columns: Option<usize>,
 }
 
 /// In which zone people read times.
@@ -99,6 +103,7 @@ impl World<'static> {
             vars: std::env::vars_os()
                 .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
                 .collect(),
+            home_is_odd: std::env::var_os("HOME").is_some_and(|home| home.to_str().is_none()),
             cwd: std::env::current_dir().unwrap_or_default(),
             program: std::env::current_exe().unwrap_or_else(|_| "sessionmill".into()),
             now: present(),
@@ -112,16 +117,24 @@ impl World<'static> {
             stdout: Output {
                 to: Box::new(std::io::BufWriter::new(std::io::stdout())),
                 terminal: std::io::IsTerminal::is_terminal(&std::io::stdout()),
+                columns: columns_of(std::io::stdout()),
             },
             stderr: Output {
                 to: Box::new(std::io::stderr()),
                 terminal: std::io::IsTerminal::is_terminal(&std::io::stderr()),
+                columns: columns_of(std::io::stderr()),
             },
             elapsed_ms: Box::new(move || {
                 u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
             }),
         }
     }
+}
+
+/// How wide a terminal is; `None` where it is none.
+fn columns_of(stream: impl std::os::fd::AsFd) -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(stream)?;
+    Some(usize::from(width.0))
 }
 
 /// The machine's clock. For what outlives its command's start: a server.

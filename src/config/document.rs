@@ -157,8 +157,14 @@ fn json(text: &str) -> Result<Value, (usize, String)> {
     Strict
         .deserialize(&mut from)
         .and_then(|value| from.end().map(|()| value))
-        .map_err(|e| (e.line().max(1), bare(&e.to_string())))
+        .map_err(|e| match e.is_eof() {
+            true => (e.line().max(1), CUT_SHORT.to_owned()),
+            false => (e.line().max(1), bare(&e.to_string())),
+        })
 }
+
+/// JSON that ends too early.
+const CUT_SHORT: &str = "ends too early: a bracket or a quote is not closed";
 
 fn yaml(text: &str) -> Result<Value, (usize, String)> {
     Strict

@@ -109,7 +109,8 @@ impl Home {
         let unread = stems.flat_map(|stem| {
             let read = present(&self.dir, stem);
             let all = spelled(&self.dir, stem).filter(|file| file.exists());
-            all.skip(1).filter_map(move |file| Some((file, read.clone()?)))
+            all.skip(1)
+                .filter_map(move |file| Some((file, read.clone()?)))
         });
         unread.collect()
     }
@@ -190,7 +191,9 @@ pub(super) fn present(dir: &Path, stem: &str) -> Option<PathBuf> {
 
 /// A settings file's possible names, the first one that exists is read.
 fn spelled(dir: &Path, stem: &str) -> impl Iterator<Item = PathBuf> {
-    EXTENSIONS.iter().map(move |e| dir.join(format!("{stem}.{e}")))
+    EXTENSIONS
+        .iter()
+        .map(move |e| dir.join(format!("{stem}.{e}")))
 }
 
 #[cfg(test)]

@@ -213,7 +213,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
         scoring: scoring(layers, &wire, env)?,
         llm: llm(layers, &wire)?,
         embeddings: embeddings(layers, &wire)?,
-        schedule_interval_s: interval(layers, "schedule.interval", &wire.schedule.interval)?,
+        schedule_interval_s: scheduled(layers, &wire.schedule.interval)?,
         projects: projects(mappings, env),
     })
 }
@@ -489,6 +489,22 @@ pub(super) fn interval(layers: &Layers, key: &str, written: &str) -> Result<u64,
     seconds(written)
         .filter(|s| *s >= 60)
         .ok_or_else(|| layers.error(key, None, &what()))
+}
+
+/// Time between runs, which a timer can keep: it divides the hour or the day.
+fn scheduled(layers: &Layers, written: &str) -> Result<u64, Error> {
+    const KEY: &str = "schedule.interval";
+    let seconds = interval(layers, KEY, written)?;
+    let divides = |whole: u64, unit: u64| seconds % unit == 0 && whole % seconds == 0;
+    match divides(3_600, 60) || divides(86_400, 3_600) {
+        true => Ok(seconds),
+        false => {
+            let what = format!(
+                "expected a divisor of the hour or of the day, as in \"15min\", \"2h\" or \"1d\", found {written:?}"
+            );
+            Err(layers.error(KEY, None, &what))
+        }
+    }
 }
 
 /// A span of time: a number and `s`, `min` (or `m`), `h`, `d`. `None` for anything else.

@@ -224,8 +224,8 @@ fn warnings(config: &Config, home: &Home) -> Vec<String> {
     let named = config.roots.iter().filter(|r| r.named && !r.path.is_dir());
     let missing = named.map(|r| format!("no such folder: {}", r.path.display()));
     let unread = home.unread().into_iter();
-    let unread = unread
-        .map(|(file, read)| format!("{} is not read: {} is", file.display(), read.display()));
+    let unread =
+        unread.map(|(file, read)| format!("{} is not read: {} is", file.display(), read.display()));
     missing.chain(unread).collect()
 }
 

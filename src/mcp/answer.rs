@@ -120,6 +120,12 @@ pub fn piece(text: &str, from: usize, bytes_max: usize) -> (&str, Option<usize>)
     (&rest[..end], Some(from + end))
 }
 
+/// `1 session`, `2 sessions`.
+pub fn counted(number: u64, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{s}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! What is found by words, by time and by decision. Knows which arguments agents have and how a hit
 //! reads; refuses to rank (`memory::recall`).
 
-use super::answer::Window;
+use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::session::judge;
 use super::undone;
@@ -384,13 +384,13 @@ fn session(
     let session = &row.session;
     let facts = &session.facts;
     let mut text = format!(
-        "{}\n{} {} {} session {}, {} episodes",
+        "{}\n{} {} {} session {}, {}",
         row.title.as_deref().unwrap_or("(no title)"),
         here.origin(&session.namespace, &session.project_path),
         minute(facts.ended.or(facts.started)),
         session.agent.as_str(),
         session.id,
-        row.episodes
+        counted(row.episodes, "episode")
     );
     if let Some(outcome) = outcome_of(store, &session.id)? {
         let _ = write!(text, ", {}", outcome.as_str());

@@ -1,5 +1,6 @@
 //! How tracking stands, in a few lines. Knows the numbers that tell an agent whether to ask at all.
 
+use super::answer::counted;
 use super::here::{Here, minute};
 use crate::config::gate;
 use crate::memory::scope::Scope;
@@ -29,9 +30,9 @@ pub fn status(here: &Here, _: &Status) -> Result<String, Error> {
     let _ = writeln!(text, "last run: {last}; now: {}", minute(Some(here.now)));
     let _ = writeln!(
         text,
-        "remembered: {} sessions, {} episodes ({} may still grow)",
-        numbers.sessions.values().sum::<u64>(),
-        numbers.sealed + numbers.open,
+        "remembered: {}, {} ({} may still grow)",
+        counted(numbers.sessions.values().sum(), "session"),
+        counted(numbers.sealed + numbers.open, "episode"),
         numbers.open
     );
     let project = here.project.as_deref();

@@ -4,7 +4,7 @@
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -19,8 +19,12 @@ impl Lock {
     /// Takes the lock at `path` or fails at once: kind `Busy` when another process holds it. Makes
     /// the file (0600) and its folder (0700) where there is none.
     pub fn take(path: &Path) -> Result<Lock, Error> {
-        let failed = |error: &dyn std::fmt::Display| {
-            Error::new(ErrorKind::Failed, format!("{}: {error}", path.display()))
+        let failed = |error: &io::Error| {
+            let message = format!("{}: {error}", path.display());
+            Error::new(ErrorKind::Failed, message).hinted(match error.kind() {
+                io::ErrorKind::StorageFull => "free disk space, then type it again",
+                _ => "our folder has to be writable; SESSIONMILL_HOME names another one",
+            })
         };
         if let Some(dir) = path.parent() {
             let mut builder = std::fs::DirBuilder::new();
@@ -37,6 +41,12 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => Err(failed(&error)),
         }
+    }
+
+    /// Writes down which process holds it, for [`holder`].
+    pub fn sign(&self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        (&self.file).write_all(std::process::id().to_string().as_bytes())
     }
 
     /// Notes that a run went through at `now`.
@@ -64,6 +74,11 @@ fn open(path: &Path) -> io::Result<File> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
         Err(error) => Err(error),
     }
+}
+
+/// The process that [signed](Lock::sign) a lock last; `None` where none did.
+pub fn holder(path: &Path) -> Option<u32> {
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 /// When the last run went through; `None` when none ever did. The lock need not be held.

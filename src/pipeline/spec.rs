@@ -163,12 +163,25 @@ pub fn load(name: &str, dir: &Path) -> Result<Pipeline, Error> {
     }
 }
 
+/// Names of all pipelines: those that are built in, then the user's own.
+fn known(dir: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = files.filter_map(|file| {
+        let name = file.file_name().into_string().ok()?;
+        name.strip_suffix(".yaml").map(str::to_owned)
+    });
+    let built_in = EMBEDDED.map(|(known, _)| known.to_owned());
+    let mut own: Vec<String> = names.filter(|name| !built_in.contains(name)).collect();
+    own.sort_unstable();
+    built_in.into_iter().chain(own).collect()
+}
+
 fn embedded(name: &str, dir: &Path) -> Result<Pipeline, Error> {
     match EMBEDDED.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => parse(name, text, Origin::Embedded),
         None => {
-            let known = EMBEDDED.map(|(known, _)| known);
-            let hint = match nearest(name, known) {
+            let known = known(dir);
+            let hint = match nearest(name, known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("write {}", dir.join(format!("{name}.yaml")).display()),
             };

@@ -99,7 +99,10 @@ impl Store {
         all.projects(namespaces, None);
         let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
         let mut found = self
-            .found(&format!("{} ORDER BY e.id LIMIT {SEVERAL}", all.sql()), &values)
+            .found(
+                &format!("{} ORDER BY e.id LIMIT {SEVERAL}", all.sql()),
+                &values,
+            )
             .map_err(failed("reading an episode"))?;
         match found.len() {
             0 | 1 => Ok(found.pop()),

@@ -234,10 +234,22 @@ fn open_for_reading(path: &Path, patience: Duration) -> Result<Connection> {
     Ok(db)
 }
 
-/// A folder that can't be written to has no room for the reader's marks.
+/// A folder that can't be written to has no room for the reader's marks, nor has a full disk.
 fn is_without_room(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{CannotOpen, ReadOnly};
-    matches!(error.sqlite_error_code(), Some(CannotOpen | ReadOnly))
+    use rusqlite::ErrorCode::{CannotOpen, DiskFull, ReadOnly};
+    use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
+    const MARKS: [i32; 3] = [
+        SQLITE_IOERR_SHMSIZE,
+        SQLITE_IOERR_SHMOPEN,
+        SQLITE_IOERR_SHMMAP,
+    ];
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    let has_no_marks = code.is_some_and(|code| MARKS.contains(&code));
+    has_no_marks
+        || matches!(
+            error.sqlite_error_code(),
+            Some(CannotOpen | ReadOnly | DiskFull)
+        )
 }
 
 /// Without a log nobody is writing, and no marks are needed.

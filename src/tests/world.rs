@@ -23,6 +23,12 @@ pub struct Desk {
     pub now: Time,
     /// The working directory; `None`: the home.
     pub cwd: Option<PathBuf>,
+    /// The home's path isn't UTF-8.
+    pub home_is_odd: bool,
+    /// A terminal, and how wide it is.
+    pub columns: Option<usize>,
+    /// Errors go elsewhere all the same.
+    pub pipes_errors: bool,
     /// Whoever reads stdout goes away at once.
     pub pipe_is_broken: bool,
     /// What the person types when asked; `None`: nobody sits there.
@@ -53,6 +59,9 @@ impl Desk {
             vars: vars.map(|(k, v)| (k.to_owned(), v)).into(),
             now: Time::parse("2026-06-01T12:00:00Z").expect("a time"),
             cwd: None,
+            home_is_odd: false,
+            columns: None,
+            pipes_errors: true,
             pipe_is_broken: false,
             answers: None,
             piped: String::new(),
@@ -104,6 +113,7 @@ impl Desk {
         let (out, err) = (Pipe::default(), Pipe::default());
         let world = World {
             vars: self.vars.clone(),
+            home_is_odd: self.home_is_odd,
             cwd: self
                 .cwd
                 .clone()
@@ -125,11 +135,13 @@ impl Desk {
                     true => Box::new(Gone),
                     false => Box::new(out.clone()),
                 },
-                terminal: false,
+                terminal: self.columns.is_some(),
+                columns: self.columns,
             },
             stderr: Output {
                 to: Box::new(err.clone()),
-                terminal: false,
+                terminal: self.columns.is_some() && !self.pipes_errors,
+                columns: self.columns,
             },
             elapsed_ms: Box::new(|| 0),
         };

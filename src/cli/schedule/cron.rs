@@ -35,12 +35,19 @@ pub fn block(job: &Job) -> String {
         .replacen("nice", &nice, 1)
 }
 
+/// What is said where nothing can start us.
+pub const NO_TIMER: &str = "there is neither a systemd user manager nor a crontab here";
+
+/// Whether this machine has a crontab.
+pub fn is_there(vars: &Vars) -> Result<bool> {
+    Ok(read(vars)?.is_some())
+}
+
 /// Puts our block at the end of the crontab, in place of one that is there.
 pub fn install(job: &Job, vars: &Vars) -> Result<()> {
     let Some(table) = read(vars)? else {
-        let message = "there is neither a systemd user manager nor a crontab here";
         let hint = "let your own scheduler start: sessionmill run nightly --quiet";
-        return Err(Error::new(ErrorKind::Failed, message).hinted(hint).into());
+        return Err(Error::new(ErrorKind::Failed, NO_TIMER).hinted(hint).into());
     };
     let (mut rest, _) = split(&table);
     if !rest.is_empty() && !rest.ends_with('\n') {

@@ -25,7 +25,9 @@ pub struct Args {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Install(Install),
+    /// Show the timer that is installed, and when it runs next
     Show,
+    /// Stop the timer and remove it
     Remove,
 }
 
@@ -89,6 +91,12 @@ fn install(options: &Install, ctx: &mut Ctx) -> Result<Exit> {
         (_, true) => false,
         _ => systemd::answers(ctx.vars()),
     };
+    if options.systemd && !options.dry_run {
+        systemd::expect_manager(ctx.vars())?;
+    }
+    if options.dry_run && !on_systemd && !cron::is_there(ctx.vars())? {
+        ctx.out.warn(cron::NO_TIMER)?;
+    }
     if options.dry_run {
         let files = match on_systemd {
             true => systemd::files(&job, ctx.vars()),
@@ -184,12 +192,12 @@ fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Resu
         return Ok(Exit::Done);
     }
     let program = job.program.display();
-    ctx.out.line(format!(
+    ctx.out.did(format!(
         "every {}: {program} run {}",
         job.every, job.pipeline
     ))?;
     for path in wrote {
-        ctx.out.line(format!("wrote {}", path.display()))?;
+        ctx.out.did(format!("wrote {}", path.display()))?;
     }
     if job
         .program
@@ -261,7 +269,7 @@ fn remove(ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if gone.is_empty() {
-        ctx.out.line("no timer is installed")?;
+        ctx.out.did("no timer is installed")?;
     }
     for path in gone {
         let verb = if path == Path::new("crontab") {
@@ -269,7 +277,7 @@ fn remove(ctx: &mut Ctx) -> Result<Exit> {
         } else {
             "removed"
         };
-        ctx.out.line(format!("{verb} {}", path.display()))?;
+        ctx.out.did(format!("{verb} {}", path.display()))?;
     }
     Ok(Exit::Done)
 }

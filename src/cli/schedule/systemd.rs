@@ -37,6 +37,11 @@ pub fn answers(vars: &Vars) -> bool {
     systemctl(&["show-environment"], vars).is_ok_and(|ended| ended.succeeded())
 }
 
+/// Fails, with what systemd says, where this person has none.
+pub fn expect_manager(vars: &Vars) -> Result<()> {
+    expect(&["show-environment"], vars)
+}
+
 /// The two units with their paths, as they would be written.
 pub fn files(job: &Job, vars: &Vars) -> Vec<(PathBuf, String)> {
     let dir = units(vars);

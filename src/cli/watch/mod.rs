@@ -12,7 +12,7 @@ use crate::host::process::{self, Finished};
 use crate::host::reflog::work_trees;
 use crate::host::watch::{Heard, Listener, Place};
 use crate::model::error::{Error, ErrorKind};
-use crate::pipeline::lock::Lock;
+use crate::pipeline::lock::{Lock, holder};
 use crate::store::{Access, Store};
 use anyhow::{Context, Result};
 use pace::Pace;
@@ -55,11 +55,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     if !gate.enabled {
         return refuse("watch", &gate.reason, ctx);
     }
-    let _lock = Lock::take(&ctx.home.watch_lock()).map_err(|error| match error.kind {
-        ErrorKind::Busy => Error::new(ErrorKind::Busy, "another `watch` is at work")
-            .hinted("it does the work; end it first: pkill -f 'sessionmill watch'"),
+    let path = ctx.home.watch_lock();
+    let lock = Lock::take(&path).map_err(|error| match error.kind {
+        ErrorKind::Busy => another(holder(&path)),
         _ => error,
     })?;
+    lock.sign()
+        .with_context(|| format!("write {}", path.display()))?;
     let polling = Duration::from_millis(loaded.tracking.polling_ms);
     let mut watch = Watch {
         args,
@@ -85,6 +87,15 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("watch", body)?;
     }
     Ok(Exit::Done)
+}
+
+/// There is one already.
+fn another(process: Option<u32>) -> Error {
+    let error = Error::new(ErrorKind::Busy, "another `watch` is at work");
+    error.hinted(match process {
+        Some(id) => format!("it does the work; to end it: kill {id}"),
+        None => "it does the work; end it first".to_owned(),
+    })
 }
 
 fn pace(loaded: &Loaded, ctx: &Ctx) -> Pace {

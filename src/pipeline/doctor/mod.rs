@@ -15,6 +15,7 @@ pub use deep::deep;
 
 use crate::config::Loaded;
 use crate::host::files::Found;
+use crate::host::room::NoRoom;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::time::Time;
@@ -123,6 +124,8 @@ pub struct Observed<'a> {
     pub now: Time,
     /// Our folder.
     pub home: PathBuf,
+    /// Why nothing can be written into it.
+    pub no_room: Option<NoRoom>,
     /// Where the store lies, or should.
     pub store: PathBuf,
     /// What the file there is; an error where it can't be read at all.
@@ -153,7 +156,7 @@ pub struct Observed<'a> {
 type Check = fn(&Observed<'_>) -> Vec<Finding>;
 
 /// In the order in which a person would mend things.
-const CHECKS: [Check; 17] = [
+const CHECKS: [Check; 18] = [
     workplace::settings,
     workplace::consent,
     workplace::refusals,
@@ -161,6 +164,7 @@ const CHECKS: [Check; 17] = [
     store::standing,
     store::pages,
     store::index,
+    workplace::room,
     workplace::modes,
     workplace::temporary_files,
     workplace::schedule,

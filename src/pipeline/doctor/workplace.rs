@@ -1,6 +1,7 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
-use super::{Finding, Observed, Severity, first_of, quoted};
+use super::{Finding, Observed, Severity, counted, first_of, quoted};
+use crate::host::room::NoRoom;
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use std::path::{Path, PathBuf};
@@ -172,6 +173,45 @@ fn is_temporary(name: &str) -> bool {
     settings || name.starts_with("sessionmill.db.new")
 }
 
+/// Nothing can be written where everything of ours is.
+pub(super) fn room(observed: &Observed<'_>) -> Vec<Finding> {
+    let Some(no_room) = observed.no_room else {
+        return Vec::new();
+    };
+    let (home, shown) = (
+        quoted(&observed.home.to_string_lossy()),
+        observed.home.display(),
+    );
+    let (code, reason, command) = match no_room {
+        NoRoom::Full(_) => (
+            "disk-full",
+            format!(
+                "the disk of {shown} is full: what is stored can be read, no run can store more"
+            ),
+            format!("df -h {home}"),
+        ),
+        NoRoom::ReadOnly => (
+            "home-read-only",
+            format!("the file system of {shown} is read-only: no run can store anything"),
+            format!("findmnt -T {home}"),
+        ),
+        NoRoom::Forbidden => (
+            "home-read-only",
+            format!("this user may not write into {shown}: no run can store anything"),
+            format!("ls -ld {home}"),
+        ),
+    };
+    vec![Finding::new(Severity::Error, code, reason, command)]
+}
+
+/// `3 hours`, and from two days on `27 days`.
+fn spell(seconds: u64) -> String {
+    match seconds / 3_600 {
+        hours if hours < 48 => counted(hours, "hour"),
+        hours => counted(hours / 24, "day"),
+    }
+}
+
 /// No timer, or one that doesn't get through.
 pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Finding> {
     if !observed.enabled() {
@@ -191,7 +231,7 @@ pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Finding> {
             true => "though a timer is installed",
             false => "and no timer is installed",
         };
-        let reason = format!("the last run was {} hours ago, {timer}", quiet_s / 3_600);
+        let reason = format!("the last run was {} ago, {timer}", spell(quiet_s));
         findings.push(Finding::new(
             Severity::Warning,
             "run-overdue",

@@ -1,0 +1,27 @@
+//! `completion`: what a shell needs to complete our commands. Knows the command tree; refuses to know
+//! where shells look for it.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use anyhow::Result;
+use clap_complete::{Shell, generate};
+
+/// Print what makes a shell complete commands and options
+///
+/// bash: `source <(sessionmill completion bash)` in ~/.bashrc; zsh: `sessionmill completion zsh >
+/// ~/.zfunc/_sessionmill`, in a folder of $fpath; fish: `sessionmill completion fish >
+/// ~/.config/fish/completions/sessionmill.fish`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// bash, zsh, fish, elvish or powershell
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
+    shell: Shell,
+}
+
+/// Prints the script.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    let mut script = Vec::new();
+    generate(args.shell, &mut super::tree(), "sessionmill", &mut script);
+    ctx.out.text(String::from_utf8_lossy(&script))?;
+    Ok(Exit::Done)
+}
