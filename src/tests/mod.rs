@@ -38,6 +38,7 @@ mod markers;
 mod memory_rows;
 mod modes;
 mod neo4j;
+mod newcomer;
 mod notify;
 mod outbox;
 mod pages;
