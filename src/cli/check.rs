@@ -110,6 +110,7 @@ fn compare(pipeline: &Pipeline, record: bool, ctx: &mut Ctx) -> Result<Option<Co
     if pipeline.check.home.is_none() && !record && !recorded.exists() {
         return Ok(None);
     }
+    corpus(pipeline, ctx)?;
     let before = match (record, fs::read_to_string(&recorded)) {
         (true, _) => String::new(),
         (false, Ok(text)) => text,
@@ -130,6 +131,21 @@ fn compare(pipeline: &Pipeline, record: bool, ctx: &mut Ctx) -> Result<Option<Co
     }))
 }
 
+/// The folder that a pipeline's `check.home` names.
+fn corpus(pipeline: &Pipeline, ctx: &Ctx) -> Result<Option<PathBuf>, Error> {
+    let home = pipeline.check.home.as_ref();
+    let home = home.map(|home| ctx.env.cwd.join(home));
+    match home {
+        Some(home) if !home.is_dir() => {
+            let message = format!("there is no corpus at {}", home.display());
+            let hint =
+                "start in the project's folder, or copy the pipeline and name your own corpus";
+            Err(Error::usage(message).hinted(hint))
+        }
+        home => Ok(home),
+    }
+}
+
 /// The dump of a throw-away store that the pipeline filled.
 fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
     let dir = tempfile::tempdir()?;
@@ -140,14 +156,7 @@ fn result(pipeline: &Pipeline, ctx: &mut Ctx) -> Result<String> {
     } else {
         &Silent
     };
-    if let Some(home) = &pipeline.check.home {
-        let home = ctx.env.cwd.join(home);
-        if !home.is_dir() {
-            let message = format!("there is no corpus at {}", home.display());
-            let hint =
-                "start in the project's folder, or copy the pipeline and name your own corpus";
-            return Err(Error::usage(message).hinted(hint).into());
-        }
+    if let Some(home) = corpus(pipeline, ctx)? {
         let loaded = defaults_at(&home)?;
         let screen = screen::reproducible(&loaded.config, &loaded.home)?;
         let classifier = tables::counter(&loaded.home)?;

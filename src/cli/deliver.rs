@@ -6,7 +6,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{ago, count, plural, table, time};
 use super::memory::{self, KeptHere, allowed};
-use super::sinks::{extraction, failed, open, wait};
+use super::sinks::{chosen, extraction, failed, open, wait};
 use super::{notify, standing};
 use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo, graphs};
 use crate::memory::provenance::told_path;
@@ -222,41 +222,6 @@ fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
     ctx.reader()?;
     let lock = Lock::take(&ctx.home.lock())?;
     Ok((lock, Store::open(&ctx.home.store(), Access::ReadWrite)?))
-}
-
-fn chosen<'a>(loaded: &'a Loaded, name: Option<&str>) -> Result<Vec<&'a Settings>> {
-    let all = &loaded.config.sinks;
-    let sinks: Vec<&Settings> = all
-        .iter()
-        .filter(|sink| name.is_none_or(|name| sink.name == name || sink.written() == name))
-        .collect();
-    match sinks.is_empty() {
-        false => Ok(sinks),
-        true => Err(no_sink(name, &loaded.config).into()),
-    }
-}
-
-/// There is none of this name, or none at all.
-fn no_sink(name: Option<&str>, config: &Config) -> Error {
-    let off = config.sinks_off.iter();
-    let off = off.filter(|off| name.is_none_or(|name| name == off.as_str()));
-    let off: Vec<&str> = off.map(String::as_str).collect();
-    let known: Vec<&str> = config.sinks.iter().map(|sink| sink.name.as_str()).collect();
-    let configure = "sessionmill config path; docs/delivery.md shows how";
-    match (name, off.as_slice()) {
-        (_, [first, ..]) => {
-            Error::usage(format!("switched off in the settings: {}", off.join(", ")))
-                .hinted(format!("sinks.{first}.enabled: true"))
-        }
-        (None, []) => Error::usage("no sink is configured").hinted(configure),
-        (Some(name), []) => {
-            let error = Error::usage(format!("there is no sink {name}"));
-            match known.is_empty() {
-                true => error.hinted(configure),
-                false => error.hinted(format!("there are: {}", known.join(", "))),
-            }
-        }
-    }
 }
 
 /// The same, where it is said which sink.

@@ -223,8 +223,8 @@ fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Resu
     ctx.out.line(format!(
         "a run would read {} of {}: {}, {}",
         count(report.files_read),
-        plural(report.files_found, "file"),
-        plural(tally.records, "record"),
+        plural(report.files_found, "log"),
+        plural(report.ledger.total(), "line"),
         bytes(tally.read_bytes),
     ))?;
     ctx.out.line(format!(

@@ -64,8 +64,19 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let text = page(&recap, &title, shown);
     ctx.out.text(text)?;
     if recap.sessions == 0 && reach.refusal().is_none() {
-        let hint = "nothing went on in that time; hint: sessionmill recap --since 30d";
-        ctx.out.note(hint)?;
+        let latest = SessionFilter {
+            since: None,
+            until: None,
+            limit: Some(1),
+            ..filter
+        };
+        let latest = store.sessions(&latest)?;
+        let ended = latest.first().and_then(|row| row.session.facts.ended);
+        let day = ended.map(|at| ctx.zone.show(at).format("%Y-%m-%d").to_string());
+        let since = day.unwrap_or_else(|| "30d".to_owned());
+        ctx.out.note("nothing went on in that time")?;
+        ctx.out
+            .note(format!("hint: sessionmill recap --since {since}"))?;
     }
     Ok(Exit::Done)
 }

@@ -456,7 +456,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         let days = loaded.config.keep_length_days.unwrap_or_default();
         ctx.out.line(format!(
             "{} ({}) older than {} were left out",
-            plural(report.files_outside, "file"),
+            plural(report.files_outside, "log"),
             bytes(report.bytes_outside),
             plural(u64::from(days), "day"),
         ))?;
@@ -502,15 +502,15 @@ fn document(done: &Done, ctx: &mut Ctx) -> Result<()> {
 
 fn news(report: &Report, read_ms: u64, ctx: &mut Ctx) -> Result<()> {
     if !has_news(report) {
-        let files = plural(report.files_unchanged, "file");
-        return ctx.out.line(format!("nothing new in {files}"));
+        let logs = plural(report.files_unchanged, "log");
+        return ctx.out.line(format!("nothing new in {logs}"));
     }
     let took = duration_ms(read_ms);
     ctx.out.line(format!(
         "read {} of {} ({}) in {took}",
         count(report.files_read),
-        plural(report.files_found, "file"),
-        bytes(report.bytes_read),
+        plural(report.files_found, "log"),
+        bytes(report.tally.read_bytes),
     ))?;
     let ledger = &report.ledger;
     let fates = [

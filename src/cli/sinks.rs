@@ -3,7 +3,9 @@
 
 use super::ctx::Ctx;
 use super::keys;
-use crate::config::{Config, Database, Env, Graphiti, Protocol, Sink as Settings, SinkTo, graphs};
+use crate::config::{
+    Config, Database, Env, Graphiti, Loaded, Protocol, Sink as Settings, SinkTo, graphs,
+};
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
 use crate::model::delivery::Fault;
@@ -248,4 +250,40 @@ pub fn failed(fault: Fault) -> Error {
         Fault::Away(..) | Fault::Batch(_) => ErrorKind::Failed,
     };
     Error::new(kind, fault.reason().to_owned())
+}
+
+/// The sinks that are meant: the one of this name with its scopes, or all.
+pub fn chosen<'a>(loaded: &'a Loaded, name: Option<&str>) -> Result<Vec<&'a Settings>> {
+    let all = &loaded.config.sinks;
+    let sinks: Vec<&Settings> = all
+        .iter()
+        .filter(|sink| name.is_none_or(|name| sink.name == name || sink.written() == name))
+        .collect();
+    match sinks.is_empty() {
+        false => Ok(sinks),
+        true => Err(no_sink(name, &loaded.config).into()),
+    }
+}
+
+/// There is none of this name, or none at all.
+fn no_sink(name: Option<&str>, config: &Config) -> Error {
+    let off = config.sinks_off.iter();
+    let off = off.filter(|off| name.is_none_or(|name| name == off.as_str()));
+    let off: Vec<&str> = off.map(String::as_str).collect();
+    let known: Vec<&str> = config.sinks.iter().map(|sink| sink.name.as_str()).collect();
+    let configure = "sessionmill config path; docs/delivery.md shows how";
+    match (name, off.as_slice()) {
+        (_, [first, ..]) => {
+            Error::usage(format!("switched off in the settings: {}", off.join(", ")))
+                .hinted(format!("sinks.{first}.enabled: true"))
+        }
+        (None, []) => Error::usage("no sink is configured").hinted(configure),
+        (Some(name), []) => {
+            let error = Error::usage(format!("there is no sink {name}"));
+            match known.is_empty() {
+                true => error.hinted(configure),
+                false => error.hinted(format!("there are: {}", known.join(", "))),
+            }
+        }
+    }
 }

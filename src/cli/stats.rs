@@ -6,7 +6,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{bytes, count, plural, share, table};
 use super::places::{self, Filters};
-use crate::model::tally::Tally;
+use crate::model::tally::{Tally, Usage};
 use crate::store::{Stats, StatsRow};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -63,7 +63,6 @@ struct Sum {
     episodes: u64,
     log_bytes: u64,
     body_bytes: u64,
-    body_tokens: u64,
     tally: Tally,
 }
 
@@ -76,7 +75,6 @@ impl Sum {
             sum.episodes += row.episodes;
             sum.log_bytes += row.log_bytes;
             sum.body_bytes += row.body_bytes;
-            sum.body_tokens += row.body_tokens;
             sum.tally.merge(&row.tally);
         }
         sum
@@ -123,7 +121,22 @@ fn stages(sum: &Sum) -> String {
         plural(tally.calls, "tool call"),
         count(tally.failures),
     );
-    head + &table(&rows, &[1, 2, 3])
+    head + &table(&rows, &[1, 2, 3]) + &used(&tally.usage)
+}
+
+/// What the agents' models were asked and answered; nothing where no log says it.
+fn used(usage: &Usage) -> String {
+    let all = usage.input + usage.output + usage.cache_read + usage.cache_write;
+    if all == 0 {
+        return String::new();
+    }
+    format!(
+        "tokens that the agents used: {} in, {} out, {} read from a cache, {} written to it\n",
+        count(usage.input),
+        count(usage.output),
+        count(usage.cache_read),
+        count(usage.cache_write),
+    )
 }
 
 fn projects(rows: &[StatsRow], limit: usize) -> String {
@@ -176,7 +189,7 @@ fn document(stats: &Stats, sum: &Sum) -> Value {
             "episodes": row.episodes,
             "log_bytes": row.log_bytes,
             "body_bytes": row.body_bytes,
-            "body_tokens": row.body_tokens,
+            "body_tokens": tokens(row.body_bytes),
         })
     });
     let tally = &sum.tally;
@@ -198,7 +211,7 @@ fn document(stats: &Stats, sum: &Sum) -> Value {
             "digest_bytes": tally.digest_bytes,
             "kept_bytes": sum.kept_bytes(),
             "body_bytes": sum.body_bytes,
-            "body_tokens": sum.body_tokens,
+            "body_tokens": tokens(sum.body_bytes),
         },
         "usage": tally.usage,
         "projects": projects.collect::<Vec<Value>>(),

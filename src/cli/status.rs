@@ -157,12 +157,12 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         })
     ))?;
     ctx.out.line(format!(
-        "waiting: {}, {}",
-        plural(waiting.slices.len() as u64, "file"),
+        "waiting: {}, {} on disk",
+        plural(waiting.slices.len() as u64, "log"),
         bytes(backlog_bytes(waiting))
     ))?;
     if waiting.outside.0 > 0 {
-        let (files, size) = (plural(waiting.outside.0, "file"), bytes(waiting.outside.1));
+        let (files, size) = (plural(waiting.outside.0, "log"), bytes(waiting.outside.1));
         ctx.out.line(format!(
             "older than the window: {files}, {size} (sessionmill backfill)"
         ))?;

@@ -408,7 +408,7 @@ impl Default for Chunk {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Schedule {
-    /// Time between runs, for `schedule install`: a number and `s`, `min`, `h` or `d`; at least a minute.
+    /// Time between runs, for `schedule install`: a number and `min`, `h` or `d`, a divisor of the hour or of the day.
     pub interval: String,
 }
 

@@ -1,7 +1,7 @@
 //! What became of a commit, a branch or a file, as agents read it. Knows how an operation reads; refuses
 //! to look for operations (`memory::undone`).
 
-use super::answer::Window;
+use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::search::{REASONS, Why};
 use crate::memory::joined::Teller;
@@ -70,7 +70,12 @@ fn of(answer: &Answer, here: &Here) -> String {
     let files = effect.files.iter().map(|file| &*file.path);
     let files: Vec<&str> = files.take(NAMED).collect();
     if !files.is_empty() {
-        let _ = writeln!(text, "{} files: {}", effect.files_count, files.join(", "));
+        let _ = writeln!(
+            text,
+            "{}: {}",
+            counted(effect.files_count, "file"),
+            files.join(", ")
+        );
     }
     text
 }

@@ -34,11 +34,12 @@ impl Store {
     }
 }
 
-/// What tells it apart from ids that share so many bytes with it; all of it where that ends in a
-/// character, or there is no more.
+/// What tells it apart from ids that share so many bytes with it; all of it where that ends within a
+/// character, or little more is left.
 fn beginning(id: &str, shared: usize, chars_min: usize) -> String {
     let length = chars_min.max(shared + 1);
-    id.get(..length).unwrap_or(id).to_owned()
+    let begun = id.get(..length).filter(|_| id.len() > KEPT);
+    begun.unwrap_or(id).to_owned()
 }
 
 fn shared_with_sessions(db: &Connection, id: &str) -> rusqlite::Result<usize> {
@@ -87,9 +88,12 @@ mod tests {
             let others = others.map(|other| (!other.is_empty()).then(|| other.to_owned()));
             beginning(id, shared(id, others), TYPED)
         };
-        assert_eq!(among("0123456789ab", ["", ""]), "01234567");
-        assert_eq!(among("0123456789ab", ["0", "0123456789xy"]), "0123456789a");
+        assert_eq!(among("0123456789abcdef", ["", ""]), "01234567");
+        assert_eq!(
+            among("0123456789abcdef", ["0", "0123456789xy"]),
+            "0123456789a"
+        );
         assert_eq!(among("0123456789", ["", "0123456789ab"]), "0123456789");
-        assert_eq!(among("012", ["", ""]), "012");
+        assert_eq!(among("session-042", ["", ""]), "session-042");
     }
 }

@@ -37,10 +37,8 @@ pub struct StatsRow {
     pub log_bytes: u64,
     /// Episodes.
     pub episodes: u64,
-    /// UTF-8 bytes of their texts: what came out. A token is 4 of them, rounded up per episode.
+    /// UTF-8 bytes of their texts: what came out.
     pub body_bytes: u64,
-    /// [`StatsRow::body_bytes`] in tokens.
-    pub body_tokens: u64,
     /// What was counted for the episodes; `tools` is empty, see [`Stats::tools`].
     pub tally: Tally,
 }
@@ -77,7 +75,6 @@ const SUMS: &str = "
         SELECT session, count(*) AS files, sum(read_to) AS bytes FROM file GROUP BY session
     ), texts AS (
         SELECT session, count(*) AS episodes, sum(body_bytes) AS bytes,
-            sum((body_bytes + 3) / 4) AS tokens,
             sum(read_bytes) AS a, sum(records) AS b, sum(prompts) AS c, sum(messages) AS d,
             sum(calls) AS e, sum(failures) AS f, sum(refusals) AS g, sum(user_bytes) AS h,
             sum(agent_bytes) AS i, sum(digest_bytes) AS j, sum(output_bytes) AS k,
@@ -87,7 +84,7 @@ const SUMS: &str = "
     )
     SELECT s.agent, s.namespace, s.project_path, count(*), coalesce(sum(logs.files), 0),
         coalesce(sum(logs.bytes), 0), coalesce(sum(episodes), 0), coalesce(sum(texts.bytes), 0),
-        coalesce(sum(tokens), 0), coalesce(sum(a), 0), coalesce(sum(b), 0), coalesce(sum(c), 0),
+        coalesce(sum(a), 0), coalesce(sum(b), 0), coalesce(sum(c), 0),
         coalesce(sum(d), 0), coalesce(sum(e), 0), coalesce(sum(f), 0), coalesce(sum(g), 0),
         coalesce(sum(h), 0), coalesce(sum(i), 0), coalesce(sum(j), 0), coalesce(sum(k), 0),
         coalesce(sum(l), 0), coalesce(sum(m), 0), coalesce(sum(texts.n), 0), coalesce(sum(o), 0)
@@ -110,7 +107,6 @@ fn stats_row(row: &Row<'_>) -> rusqlite::Result<StatsRow> {
         log_bytes: row.get(5)?,
         episodes: row.get(6)?,
         body_bytes: row.get(7)?,
-        body_tokens: row.get(8)?,
-        tally: tally(row, 9)?,
+        tally: tally(row, 8)?,
     })
 }
