@@ -145,7 +145,9 @@ fn a_second_one_leaves_at_once_and_the_next_one_takes_over() {
     let watch = home.watched();
     let second = home.run("watch");
     assert_eq!(second.status.code(), Some(75));
-    assert!(String::from_utf8_lossy(&second.stderr).contains("another `watch`"));
+    let told = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(told.contains("another `watch`"));
+    assert!(told.contains(&format!("kill {}", watch.id())), "{told}");
     end(watch, Signal::SIGKILL);
     let next = home.watched();
     assert_eq!(end(next, Signal::SIGINT).status.code(), Some(0));

@@ -56,7 +56,7 @@ impl<'w> Ctx<'w> {
         world: World<'w>,
         switches: &super::Switches,
         command: String,
-    ) -> Result<Ctx<'w>, (Out<'w>, Error)> {
+    ) -> Result<Ctx<'w>, Box<(Out<'w>, Error)>> {
         let colour = !switches.no_color && wants_colour(&world.vars);
         let mut out = Out::new(world.stdout, world.stderr, colour);
         out.json = switches.json;
@@ -67,10 +67,8 @@ impl<'w> Ctx<'w> {
                 true => "the path in HOME is not UTF-8",
                 false => "HOME is not set to an absolute path",
             };
-            return Err((
-                out,
-                Error::usage(what).hinted("HOME=/home/you sessionmill …"),
-            ));
+            let error = Error::usage(what).hinted("HOME=/home/you sessionmill …");
+            return Err(Box::new((out, error)));
         };
         let env = Env {
             home: home.into(),

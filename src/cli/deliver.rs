@@ -246,6 +246,7 @@ fn deliver_to(
     let kept = KeptHere::new(loaded, store, wish.allow_untrusted, ctx)?;
     let judge = activity::judge(ctx)?;
     let hidden = hidden(store, ctx)?;
+    tell_rate(limits, ctx)?;
     let mut all = Vec::new();
     // scopes first: what is delivered to their groups tells which groups are in use
     let (scoped, own): (Vec<&Settings>, Vec<&Settings>) =
@@ -300,6 +301,16 @@ fn deliver_to(
     }
     settle(&all, config, store, ctx)?;
     Ok(all)
+}
+
+/// A delivery that takes its time says so to whoever looks on.
+fn tell_rate(limits: &DeliveryLimits, ctx: &mut Ctx) -> Result<()> {
+    match limits.rate_per_minute {
+        Some(rate) if ctx.out.shows_progress() => ctx.out.note(format!(
+            "delivering at upload.rate_per_minute: {rate}; no other run starts until then"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// What follows a delivery: texts are left to the sinks, and what was given up is told.

@@ -206,7 +206,11 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
     let is_hook = recall::is_hook(&argv);
     let says = |switch: &str| argv.iter().any(|word| word == switch);
     let colour = !says("--no-color") && ctx::wants_colour(&world.vars);
-    let (command, json) = (refused::command(&argv), says("--json"));
+    let json = says("--json");
+    let command = match is_hook {
+        true => String::new(),
+        false => refused::command(&argv),
+    };
     let line = match read(argv, colour, &world) {
         Ok(line) => line,
         Err(_) if is_hook => return Exit::Done,
@@ -220,7 +224,8 @@ pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
     let mut ctx = match Ctx::new(world, &line.switches, command) {
         Ok(ctx) => ctx,
         Err(_) if is_hook => return Exit::Done,
-        Err((mut out, error)) => {
+        Err(boxed) => {
+            let (mut out, error) = *boxed;
             return match line.command {
                 Command::Recall(_) => recall::without_home(&error, &mut out),
                 _ => fail(&mut out, &error.into()),

@@ -142,13 +142,9 @@ impl<'w> Out<'w> {
         let colour = self.colour && self.stderr.terminal;
         let shown = if colour { styled } else { plain };
         self.stderr.to.write_all(shown.as_bytes())?;
-        match hint {
-            Some(hint) => writeln!(
-                self.stderr.to,
-                "\n{}: {hint}",
-                paint(colour, Style::Bold, "hint")
-            )?,
-            None => {}
+        if let Some(hint) = hint {
+            let word = paint(colour, Style::Bold, "hint");
+            writeln!(self.stderr.to, "\n{word}: {hint}")?;
         }
         Ok(())
     }

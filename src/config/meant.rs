@@ -495,7 +495,8 @@ pub(super) fn interval(layers: &Layers, key: &str, written: &str) -> Result<u64,
 fn scheduled(layers: &Layers, written: &str) -> Result<u64, Error> {
     const KEY: &str = "schedule.interval";
     let seconds = interval(layers, KEY, written)?;
-    let divides = |whole: u64, unit: u64| seconds % unit == 0 && whole % seconds == 0;
+    let divides =
+        |whole: u64, unit: u64| seconds.is_multiple_of(unit) && whole.is_multiple_of(seconds);
     match divides(3_600, 60) || divides(86_400, 3_600) {
         true => Ok(seconds),
         false => {

@@ -59,11 +59,44 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
         )
 }
 
+/// There is no room for the marks that readers and writers leave beside the file.
+pub(super) fn has_no_marks(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    [
+        SQLITE_IOERR_SHMSIZE,
+        SQLITE_IOERR_SHMOPEN,
+        SQLITE_IOERR_SHMMAP,
+    ]
+    .iter()
+    .any(|marks| code == Some(*marks))
+}
+
 fn words(error: &rusqlite::Error) -> String {
     match error {
+        error if has_no_marks(error) => "there is no room beside it: the disk is full".into(),
         rusqlite::Error::SqliteFailure(code, _) => code.to_string(),
         rusqlite::Error::QueryReturnedNoRows => "a row is missing".into(),
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         _ => "a column holds something else than it should".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        for (code, wants) in [
+            (ffi::SQLITE_IOERR_SHMSIZE, "the disk is full"),
+            (ffi::SQLITE_IOERR_READ, "disk I/O error"),
+        ] {
+            let told =
+                failed("opening")(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+            assert!(told.message.contains(wants), "{told}");
+            assert!(told.hint.is_some_and(|hint| hint.contains("free space")));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Opening the file: whose it is, which version, who may read it, how SQLite is set.
 //! Knows headers and permissions; refuses to know any table.
 
-use super::fault::{failed, is_damage};
+use super::fault::{failed, has_no_marks, is_damage};
 use super::{Result, Standing, Store};
 use crate::model::error::{Error, ErrorKind};
 use rusqlite::config::DbConfig;
@@ -237,15 +237,7 @@ fn open_for_reading(path: &Path, patience: Duration) -> Result<Connection> {
 /// A folder that can't be written to has no room for the reader's marks, nor has a full disk.
 fn is_without_room(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{CannotOpen, DiskFull, ReadOnly};
-    use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
-    const MARKS: [i32; 3] = [
-        SQLITE_IOERR_SHMSIZE,
-        SQLITE_IOERR_SHMOPEN,
-        SQLITE_IOERR_SHMMAP,
-    ];
-    let code = error.sqlite_error().map(|error| error.extended_code);
-    let has_no_marks = code.is_some_and(|code| MARKS.contains(&code));
-    has_no_marks
+    has_no_marks(error)
         || matches!(
             error.sqlite_error_code(),
             Some(CannotOpen | ReadOnly | DiskFull)

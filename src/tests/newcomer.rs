@@ -358,6 +358,48 @@ fn a_timer_that_nothing_can_keep_leaves_nothing_behind() {
 }
 
 #[test]
+fn the_pipeline_of_the_docs_does_what_they_say() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/pipelines.md");
+    let docs = std::fs::read_to_string(docs).unwrap();
+    let pipeline = docs.split("```yaml\n").nth(1).unwrap();
+    let pipeline = pipeline.split("```").next().unwrap();
+    let desk = Desk::enabled();
+    desk.write(".graphiti/pipelines/weekly.yaml", pipeline);
+    let check = desk.run("sessionmill run weekly --check");
+    assert_eq!(check.exit, Exit::Usage, "{}", check.shown());
+    assert!(
+        check.stderr.contains("there is no corpus at"),
+        "{}",
+        check.shown()
+    );
+    let tests = pipeline.split("check:").next().unwrap().to_owned()
+        + &pipeline[pipeline.find("tests:").unwrap()..];
+    desk.write(".graphiti/pipelines/weekly.yaml", &tests);
+    let check = ran(&desk, "run weekly --check").stdout;
+    assert!(check.contains("1 test, 0 failures"), "{check}");
+}
+
+#[test]
+fn tokens_are_counted_alike_for_people_and_programs() {
+    let desk = stored();
+    let stages = &ran(&desk, "stats --json").json()["stages"];
+    let tokens = stages["body_tokens"].as_u64().unwrap();
+    let told = ran(&desk, "stats").stdout;
+    let (thousands, rest) = (tokens / 1_000, tokens % 1_000);
+    assert!(
+        told.contains(&format!("≈ {thousands},{rest:03} tokens")),
+        "{told}"
+    );
+    assert!(told.contains("tokens that the agents used"), "{told}");
+    let recap = ran(&desk, "recap");
+    assert!(
+        recap.stderr.contains("recap --since 2026-03-14"),
+        "{}",
+        recap.shown()
+    );
+}
+
+#[test]
 fn hints_that_would_not_help_are_not_given() {
     let desk = stored();
     set(
