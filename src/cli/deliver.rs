@@ -182,7 +182,10 @@ pub fn upload(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<Vec<D
     let off = |sink: &&Settings| sink.is_graph() && !loaded.config.memory.enabled;
     let sinks: Vec<&Settings> = loaded.config.sinks.iter().filter(|s| !off(s)).collect();
     match loaded.config.store_in_graph {
-        true => deliver_to(&sinks, &Wish::default(), loaded, store, ctx),
+        true => {
+            tell_rate(&sinks, &loaded.config.delivery, ctx)?;
+            deliver_to(&sinks, &Wish::default(), loaded, store, ctx)
+        }
         false => Ok(Vec::new()),
     }
 }
@@ -246,7 +249,6 @@ fn deliver_to(
     let kept = KeptHere::new(loaded, store, wish.allow_untrusted, ctx)?;
     let judge = activity::judge(ctx)?;
     let hidden = hidden(store, ctx)?;
-    tell_rate(limits, ctx)?;
     let mut all = Vec::new();
     // scopes first: what is delivered to their groups tells which groups are in use
     let (scoped, own): (Vec<&Settings>, Vec<&Settings>) =
@@ -304,9 +306,9 @@ fn deliver_to(
 }
 
 /// A delivery that takes its time says so to whoever looks on.
-fn tell_rate(limits: &DeliveryLimits, ctx: &mut Ctx) -> Result<()> {
+fn tell_rate(sinks: &[&Settings], limits: &DeliveryLimits, ctx: &mut Ctx) -> Result<()> {
     match limits.rate_per_minute {
-        Some(rate) if ctx.out.shows_progress() => ctx.out.note(format!(
+        Some(rate) if !sinks.is_empty() && ctx.out.shows_progress() => ctx.out.note(format!(
             "delivering at upload.rate_per_minute: {rate}; no other run starts until then"
         )),
         _ => Ok(()),

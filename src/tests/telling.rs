@@ -357,7 +357,8 @@ fn budgets_of_a_run_and_of_a_day_bound_what_is_asked() {
     put(&desk, "aaaa", 1, &["mend"]);
     let ran = run(&desk, "run");
     assert!(
-        ran.stdout.contains("1 left out: one alone costs too much"),
+        ran.stdout
+            .contains("1 session left out, because one alone costs too much"),
         "{}",
         ran.shown()
     );
