@@ -171,12 +171,6 @@ pub fn file_id(namespace: &str, path: &[u8], of: &[&str]) -> Uuid {
     Uuid::new_v5(&IDS, &name)
 }
 
-/// Of a path, the folder.
-pub fn folder_of(path: &[u8]) -> &[u8] {
-    let end = path.iter().rposition(|byte| *byte == b'/');
-    &path[..end.unwrap_or(0)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

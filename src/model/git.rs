@@ -250,6 +250,15 @@ pub enum FileOperation {
 }
 
 impl FileOperation {
+    /// Of a file that went from one path to another, with `/`.
+    pub fn of_path(from: &[u8], to: &[u8]) -> FileOperation {
+        let folder = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/');
+        match from[..folder(from).unwrap_or(0)] == to[..folder(to).unwrap_or(0)] {
+            true => FileOperation::Rename,
+            false => FileOperation::Move,
+        }
+    }
+
     /// The inverse of [`FileOperation::as_str`].
     pub fn parse(word: &str) -> Option<FileOperation> {
         let all = [

@@ -5,7 +5,7 @@
 use super::Orders;
 use super::doing::{Doer, Doings, Left};
 use super::files::{FilesDone, FoundFile, Look, Reader, known, pattern};
-use crate::model::file::{FileFacts, Known, Strategy, folder_of, shown};
+use crate::model::file::{FileFacts, Known, Strategy, shown};
 use crate::model::git::FileOperation;
 use crate::store::{FileUnit, Store, Supersede};
 use crate::track::files::{Candidate, NewContent, Words, content, deletion, moves, relocation};
@@ -207,7 +207,7 @@ impl<'a> Teller<'a> {
             unit.previous = Some(previous.clone());
             if !change.doer.is_git() {
                 let was = self.name(previous);
-                let how = how(previous, path);
+                let how = FileOperation::of_path(previous, path);
                 let (episode, facts) = relocation(
                     &self.look.project.namespace,
                     path,
@@ -234,7 +234,9 @@ impl<'a> Teller<'a> {
                 episode: before,
                 at: self.orders.now,
                 why: change.doer.what(match change.from {
-                    Some((previous, _)) => how(previous, &change.found.sighting.path),
+                    Some((previous, _)) => {
+                        FileOperation::of_path(previous, &change.found.sighting.path)
+                    }
                     None => FileOperation::Update,
                 }),
             }),
@@ -317,12 +319,5 @@ fn candidate(found: &FoundFile) -> Candidate<'_> {
             Some(Words::Text(text)) => Some(text),
             _ => None,
         },
-    }
-}
-
-fn how(from: &[u8], to: &[u8]) -> FileOperation {
-    match folder_of(from) == folder_of(to) {
-        true => FileOperation::Rename,
-        false => FileOperation::Move,
     }
 }
