@@ -176,9 +176,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
 
 /// The entry for a root.
 fn one<'a>(tracking: &'a FileTracking, root: &str) -> Result<&'a TrackedProject, Error> {
-    let mut projects = tracking.projects().iter();
-    let found = projects.find(|project| project.root == root);
-    found.ok_or_else(|| {
+    tracking.project(root).ok_or_else(|| {
         Error::usage(format!("{root} is not tracked"))
             .hinted("sessionmill track add PATH --include 'src/**/*.py'")
     })
@@ -364,7 +362,7 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
         let told = track::line(&done).unwrap_or_else(|| "nothing new".to_owned());
         ctx.out.line(format!("{told}, of {seen}"))?;
     }
-    Ok(match track::is_whole(&done) {
+    Ok(match done.unread() == 0 {
         true => Exit::Done,
         false => Exit::Partial,
     })

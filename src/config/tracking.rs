@@ -17,6 +17,8 @@ pub struct FileTracking {
     /// Git operations of projects that no entry names are tracked.
     enabled: bool,
     projects: Vec<TrackedProject>,
+    /// How projects are tracked that no entry names.
+    others: Tracked,
     limits: FileLimits,
     /// Quiet time after a change before `watch` runs, in milliseconds.
     pub debounce_ms: u64,
@@ -74,10 +76,15 @@ impl Default for FileTracking {
 impl FileTracking {
     fn of_defaults(defaults: &FileDefaults) -> FileTracking {
         let ms = |seconds: f64| (seconds * 1e3) as u64;
+        let limits = limits(defaults);
         FileTracking {
             enabled: defaults.enabled,
             projects: Vec::new(),
-            limits: limits(defaults),
+            others: Tracked {
+                max_file_bytes: limits.max_file_bytes,
+                ..Tracked::default()
+            },
+            limits,
             debounce_ms: ms(defaults.debounce_seconds),
             polling_ms: ms(defaults.polling_interval_seconds),
         }
@@ -85,7 +92,7 @@ impl FileTracking {
 
     /// How the project with this root is tracked; `None`: not at all. The innermost entry around it
     /// counts.
-    pub fn of(&self, root: &str) -> Option<Tracked> {
+    pub fn of(&self, root: &str) -> Option<&Tracked> {
         let is_around = |project: &str| {
             let below = root.strip_prefix(project);
             below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
@@ -93,11 +100,8 @@ impl FileTracking {
         let around = self.projects.iter();
         let around = around.filter(|project| is_around(&project.root));
         match around.max_by_key(|project| project.root.len()) {
-            Some(project) => project.enabled.then(|| project.tracked.clone()),
-            None => self.enabled.then(|| Tracked {
-                max_file_bytes: self.limits.max_file_bytes,
-                ..Tracked::default()
-            }),
+            Some(project) => project.enabled.then_some(&project.tracked),
+            None => self.enabled.then_some(&self.others),
         }
     }
 
@@ -109,6 +113,11 @@ impl FileTracking {
     /// As written, tracked or not, by name.
     pub fn projects(&self) -> &[TrackedProject] {
         &self.projects
+    }
+
+    /// The entry of the project with this root; `None`: it has none.
+    pub fn project(&self, root: &str) -> Option<&TrackedProject> {
+        self.projects.iter().find(|project| project.root == root)
     }
 
     /// What holds for all of them.
@@ -157,11 +166,7 @@ pub(super) fn tracking(document: &Document, env: &Env) -> Result<FileTracking, E
     let mut tracking = FileTracking::of_defaults(&wire.defaults);
     for (name, written) in &wire.projects {
         let project = project(document, env, name, written, tracking.limits)?;
-        let twin = tracking
-            .projects
-            .iter()
-            .find(|other| other.root == project.root);
-        if let Some(twin) = twin {
+        if let Some(twin) = tracking.project(&project.root) {
             let at = ["projects", name, "project_root"].map(|key| Step::Key(key.into()));
             let what = format!("`{}` is that of `{}` too", project.root, twin.name);
             return Err(document.error(&at, &what));

@@ -144,8 +144,21 @@ pub struct Log {
     pub lines: Vec<LogLine>,
     /// The log was cut or rewritten, so that it was read from its start.
     pub is_anew: bool,
+    /// Where it was read from.
+    pub from: u64,
     /// Where the last whole line ends.
     pub to: u64,
+}
+
+impl Log {
+    /// Where the first so many of its lines end.
+    pub fn to_after(&self, lines: usize) -> u64 {
+        match lines.checked_sub(1) {
+            _ if lines == self.lines.len() => self.to,
+            Some(last) => self.lines[last].to,
+            None => self.from,
+        }
+    }
 }
 
 /// Reads a log from `from` on, where a line ends that came to the commit `last` (empty: to any); else from
@@ -194,6 +207,7 @@ fn ends_a_line(file: &mut File, at: u64, size: u64, last: &str) -> io::Result<bo
 fn lines(bytes: &[u8], start: u64, is_anew: bool) -> Log {
     let mut log = Log {
         is_anew,
+        from: start,
         to: start,
         ..Log::default()
     };

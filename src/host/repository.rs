@@ -89,17 +89,12 @@ impl Repository {
         Some(hex(parent.detach()))
     }
 
-    /// What lies between two commits; either may be empty: nothing. `hidden`: commits beside the new
-    /// one whose history is not left. What can't be read is said in [`Effect::missing`].
-    pub fn effect(&self, old: &str, new: &str, hidden: &[String]) -> Effect {
-        let mut effect = Effect {
-            undone: self.undone(new),
-            ..Effect::default()
-        };
-        let both = [new.to_owned()].into_iter().chain(hidden.iter().cloned());
-        let both: Vec<String> = both.filter(|commit| !commit.is_empty()).collect();
+    /// What lies between two commits; either may be empty: nothing. What can't be read is said in
+    /// [`Effect::missing`]; what a commit undid, [`Repository::undone`] says.
+    pub fn effect(&self, old: &str, new: &str) -> Effect {
+        let mut effect = Effect::default();
         let told = self
-            .between(old, &both)
+            .between(old, &[new.to_owned()])
             .map(|(left, count)| (effect.left, effect.left_count) = (left, count))
             .and_then(|()| self.between(new, &[old.to_owned()]))
             .map(|(made, _)| effect.made = made)
@@ -124,7 +119,7 @@ impl Repository {
     }
 
     /// Commits of `from`'s history that are not of `without`'s, the latest first: the first few, and
-    /// how many there are.
+    /// how many there are. An empty hash is no commit, and has no history.
     fn between(&self, from: &str, without: &[String]) -> Result<(Vec<CommitLine>, u64)> {
         let failed = |error: gix::error::Error| fault("commits are missing", &error);
         let Some(from) = id(from) else {
@@ -157,8 +152,8 @@ impl Repository {
         })
     }
 
-    /// The commit that a revert says it undoes.
-    fn undone(&self, commit: &str) -> Option<String> {
+    /// The commit that a revert says it undoes; `None`: it says none, or is gone.
+    pub fn undone(&self, commit: &str) -> Option<String> {
         let commit = self.git.find_commit(id(commit)?).ok()?;
         let message = commit.message_raw().ok()?.to_str_lossy();
         let (_, after) = message.split_once("This reverts commit ")?;

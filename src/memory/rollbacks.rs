@@ -105,7 +105,7 @@ fn text(deed: &Deed, reason: Option<&Reason>) -> String {
     let when = operation.at.utc().format("%Y-%m-%d %H:%MZ");
     let mut text = format!("Given up {when}: {}.", what(deed));
     if let Some(reason) = reason {
-        let who = if reason.by_user { "user" } else { "agent" };
+        let who = reason.who();
         let said = reason.sentence.char_indices().nth(REASON_CHARS_MAX);
         let said = said.map_or(&*reason.sentence, |(end, _)| &reason.sentence[..end]);
         let _ = write!(text, " Why, as the {who} said: \"{said}\".");

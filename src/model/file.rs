@@ -63,6 +63,13 @@ pub struct Hashes {
     pub blob: String,
 }
 
+impl Hashes {
+    /// As facts and people are told it.
+    pub fn content_hash(&self) -> String {
+        format!("sha256:{}", self.sha256)
+    }
+}
+
 /// A file as the catalogue has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {

@@ -69,57 +69,6 @@ pub enum OperationKind {
     Other,
 }
 
-impl Deed {
-    /// It took something back: commits that nothing of it has any more, or what was not committed.
-    pub fn undoes(&self) -> bool {
-        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
-        match operation.kind {
-            OperationKind::Revert
-            | OperationKind::Amend
-            | OperationKind::BranchDeleted
-            | OperationKind::Stash => true,
-            OperationKind::Reset => leaves || operation.old == operation.new,
-            OperationKind::Rebase | OperationKind::Moved | OperationKind::Pull => leaves,
-            // a branch still has them
-            OperationKind::Checkout => leaves && operation.branch.is_none(),
-            _ => false,
-        }
-    }
-}
-
-impl Deed {
-    /// Work was given up with it: a reset that left commits or threw changes away, a revert, a branch
-    /// that was dropped with its commits, a checkout away from commits that no branch has. What only
-    /// writes commits anew gives nothing up.
-    pub fn gives_up(&self) -> bool {
-        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
-        match (operation.kind, operation.mode.as_deref()) {
-            (OperationKind::Revert, _) => true,
-            (OperationKind::Reset, Some("soft")) => false,
-            (OperationKind::Reset, Some("hard")) | (OperationKind::Checkout, _) => self.undoes(),
-            (OperationKind::Reset | OperationKind::BranchDeleted | OperationKind::Moved, _) => {
-                leaves
-            }
-            _ => false,
-        }
-    }
-
-    /// The commit that somebody wrote with it, here; `None`: it wrote none, brought others' commits, or
-    /// the commit is gone.
-    pub fn commit(&self) -> Option<&CommitLine> {
-        let writes = matches!(
-            self.operation.kind,
-            OperationKind::Commit
-                | OperationKind::Amend
-                | OperationKind::Merge
-                | OperationKind::Revert
-        );
-        let mut made = self.effect.made.iter();
-        let commit = made.find(|commit| commit.hash == self.operation.new);
-        commit.filter(|_| writes && self.operation.mode.as_deref() != Some("fast-forward"))
-    }
-}
-
 impl OperationKind {
     /// As people call it.
     pub fn as_str(self) -> &'static str {
@@ -340,6 +289,16 @@ pub struct Reason {
     pub line: u64,
 }
 
+impl Reason {
+    /// Who said it.
+    pub fn who(&self) -> &'static str {
+        match self.by_user {
+            true => "user",
+            false => "agent",
+        }
+    }
+}
+
 /// An operation with everything that is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deed {
@@ -350,6 +309,55 @@ pub struct Deed {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+}
+
+impl Deed {
+    /// It took something back: commits that nothing of it has any more, or what was not committed.
+    pub fn undoes(&self) -> bool {
+        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
+        match operation.kind {
+            OperationKind::Revert
+            | OperationKind::Amend
+            | OperationKind::BranchDeleted
+            | OperationKind::Stash => true,
+            OperationKind::Reset => leaves || operation.old == operation.new,
+            OperationKind::Rebase | OperationKind::Moved | OperationKind::Pull => leaves,
+            // a branch still has them
+            OperationKind::Checkout => leaves && operation.branch.is_none(),
+            _ => false,
+        }
+    }
+
+    /// Work was given up with it: a reset that left commits or threw changes away, a revert, a branch
+    /// that was dropped with its commits, a checkout away from commits that no branch has. What only
+    /// writes commits anew gives nothing up.
+    pub fn gives_up(&self) -> bool {
+        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
+        match (operation.kind, operation.mode.as_deref()) {
+            (OperationKind::Revert, _) => true,
+            (OperationKind::Reset, Some("soft")) => false,
+            (OperationKind::Reset, Some("hard")) | (OperationKind::Checkout, _) => self.undoes(),
+            (OperationKind::Reset | OperationKind::BranchDeleted | OperationKind::Moved, _) => {
+                leaves
+            }
+            _ => false,
+        }
+    }
+
+    /// The commit that somebody wrote with it, here; `None`: it wrote none, brought others' commits, or
+    /// the commit is gone.
+    pub fn commit(&self) -> Option<&CommitLine> {
+        let writes = matches!(
+            self.operation.kind,
+            OperationKind::Commit
+                | OperationKind::Amend
+                | OperationKind::Merge
+                | OperationKind::Revert
+        );
+        let mut made = self.effect.made.iter();
+        let commit = made.find(|commit| commit.hash == self.operation.new);
+        commit.filter(|_| writes && self.operation.mode.as_deref() != Some("fast-forward"))
+    }
 }
 
 /// How far a work tree's history is in the store.

@@ -115,8 +115,8 @@ impl Store {
         put.map(|()| stored)
     }
 
-    /// Operations of the projects that these namespaces begin (`None`: all), the latest first. Reads
-    /// all of them.
+    /// Operations of the projects that these namespaces begin (`None`: all), the latest first; with
+    /// `project`, of this one, those below it and those around it. Reads all of them.
     pub fn deeds(
         &self,
         namespaces: Option<&[String]>,
@@ -127,12 +127,7 @@ impl Store {
             .map_err(failed("reading git operations"))
     }
 
-    /// Operations with a higher number, the latest first.
-    pub fn deeds_after(&self, n: i64) -> Result<Vec<GitRow>> {
-        git_rows(&self.db, "o.n > ?1", &[&n]).map_err(failed("reading git operations"))
-    }
-
-    /// The same, of those that name a commit that begins so, as their summaries do. The index finds them;
+    /// As [`Store::deeds`], of those that name a commit that begins so, as their summaries do. The index finds them;
     /// no other one is read.
     pub fn deeds_naming(
         &self,
@@ -157,6 +152,11 @@ impl Store {
         let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
         let values: [&dyn ToSql; 3] = [&prefixes, &project, &pattern.expression()];
         git_rows(&self.db, &condition, &values).map_err(failed("reading git operations"))
+    }
+
+    /// Operations with a higher number, the latest first.
+    pub fn deeds_after(&self, n: i64) -> Result<Vec<GitRow>> {
+        git_rows(&self.db, "o.n > ?1", &[&n]).map_err(failed("reading git operations"))
     }
 
     /// Operations of the repository with this namespace from a time to another one, both included, the
@@ -238,7 +238,7 @@ impl Store {
             .map_err(failed("reading what was said before an operation"))
     }
 
-    /// The same of exactly this namespace, sub-agents' logs too.
+    /// As [`Store::chunks_around`], of exactly this namespace, sub-agents' logs too.
     pub fn chunks_at_work(
         &self,
         namespace: &str,

@@ -469,3 +469,36 @@ fn forgetting_a_session_takes_its_words_out_of_the_summary() {
         "what was done stays"
     );
 }
+
+#[test]
+fn a_summary_that_is_written_again_stays_in_its_projects_group() {
+    let mut site = Site::new();
+    let tracking = json!({"version": "1.0", "projects": {
+        "app": {"project_root": site.repo, "enabled": true, "group_id": "ours__app"}}});
+    site.desk
+        .write(".graphiti/tracking-config.json", &tracking.to_string());
+    site.commit("a", "a\n", "first");
+    site.commit("b", "b\n", "second");
+    site.user("This is too complicated, drop the zebra part");
+    site.agent_git("reset -q --hard HEAD~1");
+    site.run();
+    let groups = |site: &Site| {
+        let found = site.ask("search --source git_metadata -n 9");
+        let session = found["hits"][0]["session"].as_str().unwrap().to_owned();
+        let shown = site.ask(&format!("show {session}"));
+        let episodes = shown["episodes"].as_array().unwrap().clone();
+        let of_git = episodes
+            .into_iter()
+            .filter(|e| e["source"] == "git_metadata");
+        of_git
+            .map(|e| e["group"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(groups(&site), ["ours__app"; 3]);
+    let ran = site
+        .desk
+        .run("sessionmill forget 6f1c5b80-0000-4000-8000-0000000000aa");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    site.run();
+    assert_eq!(groups(&site), ["ours__app"; 3]);
+}

@@ -134,11 +134,11 @@ fn summary(id: Uuid, deed: &Deed) -> String {
         lines.push(format!("- Note: {missing}"));
     }
     if let Some(reason) = &deed.reason {
-        let who = if reason.by_user { "user" } else { "agent" };
         lines.push(format!("\nWhy: {}", reason.sentence));
         let session = reason.session.get(..8).unwrap_or(&reason.session);
         lines.push(format!(
-            "  said by the {who}, session {session} line {}",
+            "  said by the {}, session {session} line {}",
+            reason.who(),
             reason.line
         ));
     }

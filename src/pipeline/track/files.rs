@@ -17,6 +17,7 @@ use crate::track::files::Words;
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -109,15 +110,14 @@ impl FoundFile {
 
 struct Matcher<'a> {
     tracked: &'a Tracked,
-    follows_links: bool,
-    place: &'a Place<'a>,
+    bounds: &'a Bounds<'a>,
     root: &'a Path,
     /// Other projects in it, which have entries of their own.
     inner: Vec<&'a Path>,
 }
 
-/// Where a look takes place.
-pub(crate) struct Place<'a> {
+/// What a walk keeps to.
+pub(crate) struct Bounds<'a> {
     /// Which projects.
     pub(crate) tracking: &'a FileTracking,
     /// What is never looked at.
@@ -136,7 +136,7 @@ impl Wanted for Matcher<'_> {
     fn below(&self, folder: &Path) -> bool {
         let is_other = || {
             let full = self.root.join(folder);
-            full == self.place.own || self.inner.contains(&full.as_path())
+            full == self.bounds.own || self.inner.contains(&full.as_path())
         };
         self.tracked.may_keep_below(folder) && !is_other() && !self.is_excluded(folder)
     }
@@ -146,13 +146,13 @@ impl Wanted for Matcher<'_> {
     }
 
     fn follows_links(&self) -> bool {
-        self.follows_links
+        self.bounds.tracking.limits().follows_links
     }
 }
 
 impl Matcher<'_> {
     fn is_excluded(&self, path: &Path) -> bool {
-        let excluded = self.place.excluded;
+        let excluded = self.bounds.excluded;
         let full = || self.root.join(path);
         !excluded.patterns().is_empty() && excluded.covers(&full().to_string_lossy())
     }
@@ -200,7 +200,7 @@ fn look_at<'a>(
 ) -> Result<Look<'a>> {
     let root = Path::new(&project.root);
     let mut prints = store.tracked_prints(row.n)?;
-    let walked = walked(project, &orders.place());
+    let walked = walked(project, &orders.bounds());
     done.seen += walked.files.len() as u64;
     done.passed += walked.links + walked.specials;
     for (path, why) in &walked.problems {
@@ -242,20 +242,19 @@ fn look_at<'a>(
 }
 
 /// What is on disk of what a project's patterns name.
-pub(super) fn walked(project: &TrackedProject, place: &Place<'_>) -> Walked {
+pub(super) fn walked(project: &TrackedProject, bounds: &Bounds<'_>) -> Walked {
     let root = Path::new(&project.root);
-    let others = place.tracking.projects().iter();
+    let others = bounds.tracking.projects().iter();
     let others = others.map(|other| Path::new(&other.root));
     let matcher = Matcher {
         tracked: &project.tracked,
-        follows_links: place.tracking.limits().follows_links,
-        place,
+        bounds,
         root,
         inner: others
             .filter(|other| *other != root && other.starts_with(root))
             .collect(),
     };
-    tree::walk(root, &matcher, place.jobs)
+    tree::walk(root, &matcher, bounds.jobs)
 }
 
 /// How many more episodes of files the fullest queue takes.
@@ -286,7 +285,7 @@ impl Look<'_> {
         let mut paths: Vec<&[u8]> = prints.keys().map(|path| &**path).collect();
         paths.sort_unstable();
         for bytes in paths {
-            let path = Path::new(std::ffi::OsStr::from_bytes(bytes));
+            let path = path_of(bytes);
             let is_hidden = problems.iter().any(|(at, _)| path.starts_with(at));
             let is_gone = match fs::symlink_metadata(root.join(path)) {
                 Ok(meta) => !meta.is_file(),
@@ -474,11 +473,14 @@ impl<'a> Reader<'a> {
     }
 
     fn content(&self, sighting: &Sighting) -> Result<content::Content, Unread> {
-        let path = Path::new(std::ffi::OsStr::from_bytes(&sighting.path));
         if sighting.stat.size > 0 {
             self.opened.fetch_add(1, Ordering::Relaxed);
         }
-        content::read(&self.root.join(path), &sighting.stat, sighting.is_linked)
+        content::read(
+            &self.root.join(path_of(&sighting.path)),
+            &sighting.stat,
+            sighting.is_linked,
+        )
     }
 
     fn words(&self, content: &content::Content) -> Words {
@@ -495,7 +497,12 @@ impl<'a> Reader<'a> {
 
 /// The pattern that names a file.
 pub(super) fn pattern<'a>(tracked: &'a Tracked, path: &[u8]) -> Option<&'a FilePattern> {
-    tracked.pattern(Path::new(std::ffi::OsStr::from_bytes(path)))
+    tracked.pattern(path_of(path))
+}
+
+/// Bytes as the file system has them.
+pub(super) fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
 }
 
 fn why(unread: Unread) -> String {
