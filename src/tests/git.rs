@@ -484,14 +484,10 @@ fn a_summary_that_is_written_again_stays_in_its_projects_group() {
     site.run();
     let groups = |site: &Site| {
         let found = site.ask("search --source git_metadata -n 9");
-        let session = found["hits"][0]["session"].as_str().unwrap().to_owned();
-        let shown = site.ask(&format!("show {session}"));
-        let episodes = shown["episodes"].as_array().unwrap().clone();
-        let of_git = episodes
-            .into_iter()
-            .filter(|e| e["source"] == "git_metadata");
-        of_git
-            .map(|e| e["group"].as_str().unwrap().to_owned())
+        let hits = found["hits"].as_array().unwrap().iter();
+        let shown = hits.map(|hit| site.ask(&format!("show {}", hit["episode"].as_str().unwrap())));
+        shown
+            .map(|shown| shown["episode"]["group"].clone())
             .collect::<Vec<_>>()
     };
     assert_eq!(groups(&site), ["ours__app"; 3]);
