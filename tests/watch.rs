@@ -98,9 +98,8 @@ fn files_and_new_folders_of_a_tracked_project_are_told() {
     assert_eq!(end(watch, Signal::SIGTERM).status.code(), Some(0));
 }
 
-/// A repository in which no session was has only its entry in the configuration.
 #[test]
-fn git_operations_of_a_tracked_project_without_sessions_are_told() {
+fn git_operations_of_a_tracked_project_are_told() {
     let home = Home::new();
     home.write("app/src/a.py", "word = 'delta'\n");
     home.git("init -q -b main", None);

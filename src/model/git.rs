@@ -166,6 +166,39 @@ impl Operation {
     }
 }
 
+#[cfg(test)]
+impl Operation {
+    /// `git reset --hard` from a…a to b…b on `feature/cache`.
+    pub fn sample() -> Operation {
+        Operation {
+            kind: OperationKind::Reset,
+            mode: Some("hard".into()),
+            old: "a".repeat(40),
+            new: "b".repeat(40),
+            branch: Some("feature/cache".into()),
+            to: None,
+            at: Time(1_762_961_400_000),
+            at_is_guessed: false,
+            message: "reset: moving to HEAD~5".into(),
+            steps: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+impl FileChange {
+    /// A file that is gone.
+    pub fn sample(path: &str) -> FileChange {
+        FileChange {
+            path: path.into(),
+            operation: FileOperation::Delete,
+            previous_path: None,
+            blob: None,
+            lines: Some((0, 40)),
+        }
+    }
+}
+
 /// The id of one of an operation's episodes beside its first one, which has the operation's own.
 pub fn part_id(operation: Uuid, part: &str) -> Uuid {
     Uuid::new_v5(&operation, part.as_bytes())
@@ -390,21 +423,10 @@ mod tests {
 
     #[test]
     fn an_operation_has_one_id_wherever_it_is_read() {
+        let hard = Operation::sample();
         let reset = Operation {
-            kind: OperationKind::Reset,
             mode: None,
-            old: "a1".into(),
-            new: "b2".into(),
-            branch: Some("main".into()),
-            to: None,
-            at: Time(1_000),
-            at_is_guessed: false,
-            message: "reset: moving to b2".into(),
-            steps: 1,
-        };
-        let hard = Operation {
-            mode: Some("hard".into()),
-            ..reset.clone()
+            ..hard.clone()
         };
         assert_eq!(
             reset.id("r"),
