@@ -56,10 +56,10 @@ pub fn planned(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Option<u64>>
     let Some(settings) = &loaded.config.embeddings else {
         return Ok(None);
     };
-    let sent = with(loaded, settings, ctx, |orders| {
+    let (sent, _) = with(loaded, settings, ctx, |orders| {
         embed::waiting(store, orders)
     })?;
-    Ok(Some(sent.0.len() as u64))
+    Ok(Some(sent.len() as u64))
 }
 
 fn with<T>(

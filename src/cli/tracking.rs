@@ -402,12 +402,13 @@ fn pause(args: &OneArgs, pauses: bool, ctx: &mut Ctx) -> Result<Exit> {
 fn run_remove(args: &RemoveArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let root = places::present(Some(&args.path), ctx);
-    let known = one(&loaded.tracking, &root).ok();
-    if known.is_none() && !args.forget {
-        one(&loaded.tracking, &root)?;
-    }
-    if let Some(project) = known {
-        drop_project(&ctx.home.tracking_config(), &project.name)?;
+    match one(&loaded.tracking, &root) {
+        Ok(project) => {
+            drop_project(&ctx.home.tracking_config(), &project.name)?;
+        }
+        // its entry went before, and its episodes are to go too
+        Err(_) if args.forget => {}
+        Err(error) => return Err(error.into()),
     }
     let mut forgotten = 0;
     if ctx.home.store().exists() {

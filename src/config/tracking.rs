@@ -93,12 +93,8 @@ impl FileTracking {
     /// How the project with this root is tracked; `None`: not at all. The innermost entry around it
     /// counts.
     pub fn of(&self, root: &str) -> Option<&Tracked> {
-        let is_around = |project: &str| {
-            let below = root.strip_prefix(project);
-            below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
-        };
         let around = self.projects.iter();
-        let around = around.filter(|project| is_around(&project.root));
+        let around = around.filter(|project| Path::new(root).starts_with(&project.root));
         match around.max_by_key(|project| project.root.len()) {
             Some(project) => project.enabled.then_some(&project.tracked),
             None => self.enabled.then_some(&self.others),

@@ -349,12 +349,12 @@ impl Deed {
     pub fn undoes(&self) -> bool {
         let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
         match operation.kind {
-            OperationKind::Revert
-            | OperationKind::Amend
-            | OperationKind::BranchDeleted
-            | OperationKind::Stash => true,
+            OperationKind::Revert | OperationKind::Amend | OperationKind::Stash => true,
             OperationKind::Reset => leaves || operation.old == operation.new,
-            OperationKind::Rebase | OperationKind::Moved | OperationKind::Pull => leaves,
+            OperationKind::Rebase
+            | OperationKind::Moved
+            | OperationKind::Pull
+            | OperationKind::BranchDeleted => leaves,
             // a branch still has them
             OperationKind::Checkout => leaves && operation.branch.is_none(),
             _ => false,

@@ -392,11 +392,7 @@ pub(super) fn forget_deeds_before(
 fn remove_episode(db: &Connection, id: [u8; 16]) -> rusqlite::Result<()> {
     db.prepare_cached("DELETE FROM git_episode WHERE episode = ?1")?
         .execute([id])?;
-    let n: Option<i64> = db
-        .prepare_cached("SELECT n FROM episode WHERE id = ?1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    n.map_or(Ok(()), |n| write::remove(db, n))
+    write::remove_id(db, Uuid::from_bytes(id))
 }
 
 /// The latest first; reflogs count whole seconds, so of one second what was stored last.

@@ -498,3 +498,19 @@ fn a_summary_that_is_written_again_stays_in_its_projects_group() {
     site.run();
     assert_eq!(groups(&site), ["ours__app"; 3]);
 }
+
+#[test]
+fn a_branch_that_goes_with_nothing_of_its_own_takes_nothing_back() {
+    let mut site = Site::new();
+    site.user("tidy the branches");
+    site.commit("a", "a\n", "first");
+    site.git("branch merged");
+    site.run();
+    site.git("branch -q -d merged");
+    site.git("branch -m main trunk");
+    site.commit("b", "b\n", "second");
+    site.run();
+    assert_eq!(site.told("--branch merged"), ["touched branch deleted"]);
+    assert_eq!(site.told("--branch main"), ["made commit"]);
+    assert_eq!(site.told("--branch trunk"), ["made commit"]);
+}

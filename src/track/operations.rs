@@ -209,6 +209,12 @@ fn bisect(after: &[LogLine], is_busy: bool) -> Option<usize> {
     }
 }
 
+/// `Branch: renamed refs/heads/A to refs/heads/B`: HEAD's log says it of the branch that HEAD is on.
+pub fn renamed(message: &str) -> Option<(&str, &str)> {
+    let names = message.strip_prefix("Branch: renamed refs/heads/")?;
+    names.split_once(" to refs/heads/")
+}
+
 /// `checkout: moving from A to B`.
 fn checkout(message: &str) -> Option<(&str, &str)> {
     let moves = message.strip_prefix("checkout: moving from ")?;
@@ -226,8 +232,8 @@ fn leaves_detached(line: &LogLine) -> Option<bool> {
 }
 
 fn first_branch(lines: &[LogLine], start: &Start) -> Option<String> {
-    let from = lines.iter().find_map(|line| checkout(&line.message));
-    match from {
+    let mut messages = lines.iter().map(|line| line.message.as_str());
+    match messages.find_map(|message| checkout(message).or_else(|| renamed(message))) {
         Some((from, _)) => (!is_hash(from)).then(|| from.to_owned()),
         None => start.branch_now.clone(),
     }
@@ -236,6 +242,9 @@ fn first_branch(lines: &[LogLine], start: &Start) -> Option<String> {
 /// The branch after an operation; `rest`: what follows it. The next checkout knows whether the last one
 /// went to a branch, or to a commit by another name.
 fn branch_after(operation: &Operation, before: Option<String>, rest: &[LogLine]) -> Option<String> {
+    if let Some((_, to)) = renamed(&operation.message) {
+        return Some(to.to_owned());
+    }
     let Some(to) = &operation.to else {
         return before;
     };
@@ -341,6 +350,26 @@ mod tests {
                 "commit a..e on main",
             ]
         );
+    }
+
+    #[test]
+    fn a_branch_that_is_renamed_goes_on_under_its_new_name() {
+        let told = read(
+            &[
+                " a commit (initial): x",
+                "a a Branch: renamed refs/heads/master to refs/heads/main",
+                "a b commit: y",
+                "b b checkout: moving from main to feature",
+            ],
+            "feature",
+        );
+        let wants = [
+            "commit ..a on master",
+            "other a..a on master",
+            "commit a..b on main",
+            "checkout b..b on main",
+        ];
+        assert_eq!(told, wants);
     }
 
     #[test]

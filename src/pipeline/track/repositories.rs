@@ -16,7 +16,7 @@ use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
 use crate::store::{GitDeed, Project, Store};
 use crate::track::episodes::{bulk_update, context, metadata, quoted};
-use crate::track::operations::{self, Start};
+use crate::track::operations::{self, Start, renamed};
 use crate::track::why::{reset_mode, why};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ use std::path::Path;
 use uuid::Uuid;
 
 /// A repository that is tracked.
-pub struct Repo<'t> {
+pub struct TrackedRepository<'t> {
     /// The project that led to it.
     pub project: String,
     /// Its root, as everywhere ([`project_root`]).
@@ -38,21 +38,24 @@ pub struct Repo<'t> {
 ///
 /// # Errors
 /// When the store fails.
-pub fn repositories<'t>(store: &Store, tracking: &'t FileTracking) -> Result<Vec<Repo<'t>>> {
+pub fn repositories<'t>(
+    store: &Store,
+    tracking: &'t FileTracking,
+) -> Result<Vec<TrackedRepository<'t>>> {
     let named = store.projects("")?.into_iter().map(|(_, path)| path);
     let entries = tracking.projects().iter().filter(|entry| entry.enabled);
     let projects = named.chain(entries.map(|entry| entry.root.clone()));
-    let repo = |project: String| {
+    let tracked = |project: String| {
         let root = git::owner(Path::new(&project))?;
         let root = project_root(&root.to_string_lossy());
         let tracked = tracking.of(&root)?;
-        Some(Repo {
+        Some(TrackedRepository {
             project,
             root,
             tracked,
         })
     };
-    Ok(projects.filter_map(repo).collect())
+    Ok(projects.filter_map(tracked).collect())
 }
 
 /// Files of one operation that get an episode of their own.
@@ -194,7 +197,7 @@ impl TreeLook<'_> {
             operations.extend(self.moved(&log.lines, known, &head, start.branch_now));
         }
         if is_known && self.tree.name.is_none() {
-            operations.extend(self.dropped(known, &branches));
+            operations.extend(self.dropped(&log.lines, known, &branches));
         }
         operations.sort_by_key(|operation| operation.at);
         Ok(News {
@@ -233,10 +236,18 @@ impl TreeLook<'_> {
         })
     }
 
-    /// Branches that are no more.
-    fn dropped(&self, known: &Seen, now: &BTreeMap<String, String>) -> Vec<Operation> {
+    /// Branches that are no more, and were not renamed.
+    fn dropped(
+        &self,
+        lines: &[LogLine],
+        known: &Seen,
+        now: &BTreeMap<String, String>,
+    ) -> Vec<Operation> {
+        let renamed = lines.iter().filter_map(|line| renamed(&line.message));
+        let renamed: BTreeSet<&str> = renamed.map(|(from, _)| from).collect();
         let gone = known.branches.iter();
-        let gone = gone.filter(|(name, _)| !now.contains_key(*name));
+        let gone =
+            gone.filter(|(name, _)| !now.contains_key(*name) && !renamed.contains(name.as_str()));
         gone.filter_map(|(name, commit)| {
             let at = self.tree.dropped_at(name)?;
             Some(Operation {
