@@ -11,8 +11,9 @@ use home::{Home, prompt};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::path::Path;
 use std::process::{Child, Output};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -139,6 +140,47 @@ fn nothing_is_watched_without_a_yes_or_with_wrong_settings() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("tracking is off"));
     home.configure(&json!({"sesion_tracking": {}}));
     assert_eq!(home.run("watch").status.code(), Some(2));
+}
+
+/// Processes that this one started.
+#[cfg(target_os = "linux")]
+fn children(of: &Child) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", of.id()));
+    let tasks = tasks.into_iter().flatten().flatten();
+    let lists = tasks.map(|task| fs::read_to_string(task.path().join("children")));
+    let lists: Vec<String> = lists.map(Result::unwrap_or_default).collect();
+    let ids = lists.iter().flat_map(|list| list.split_whitespace());
+    ids.map(str::to_owned).collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_that_is_at_work_ends_with_it_and_the_next_one_goes_on() {
+    const FILES: usize = 5_000;
+    let home = Home::new();
+    let tracking = serde_json::json!({"version": "1.0", "projects": {"p": {
+        "project_root": home.path("p"), "enabled": true, "patterns": [{"include": "**/*.md"}],
+    }}});
+    home.write(".graphiti/tracking-config.json", &tracking.to_string());
+    for n in 0..FILES {
+        home.write(&format!("p/{}/{n}.md", n % 50), &format!("text {n}\n"));
+    }
+    let watch = home.command("watch --json").spawn().unwrap();
+    home.comes_to("a run", |_| !children(&watch).is_empty());
+    let run = children(&watch).pop().unwrap();
+    let ended = end(watch, Signal::SIGTERM);
+    assert_eq!(ended.status.code(), Some(0));
+    let told: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!((&told["runs"], &told["failed"]), (&1.into(), &0.into()));
+    assert!(!Path::new(&format!("/proc/{run}")).exists(), "it runs on");
+    let ask = |line: &str| -> serde_json::Value {
+        serde_json::from_slice(&home.run(line).stdout).unwrap()
+    };
+    let rest = ask("track sync --json");
+    assert!(rest["created"].as_u64() > Some(0), "it had ended before");
+    let standing = ask("track status --json")["projects"][0].clone();
+    assert_eq!(standing["files_watched"], FILES);
+    assert_eq!(standing["pending_updates"], 0);
 }
 
 /// Reading, its own runs' too, is no change: else it would run for ever.

@@ -15,7 +15,7 @@ use crate::model::time::Time;
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Filters that `search`, `sessions` and `stats` share.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -186,9 +186,18 @@ fn root(path: &Path, ctx: &Ctx) -> String {
         true => git::repository(&ctx.env.cwd).unwrap_or_else(|| ctx.env.cwd.clone()),
         // logs may come from another machine
         false if is_of_windows(&path.to_string_lossy()) => path.to_owned(),
-        false => ctx.env.cwd.join(path),
+        false => tidy(&ctx.env.cwd.join(path)),
     };
     project_root(&full.to_string_lossy())
+}
+
+/// Without `.` and `..`: a project has one name.
+fn tidy(path: &Path) -> PathBuf {
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    match climbs {
+        true => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+        false => path.components().collect(),
+    }
 }
 
 #[cfg(test)]

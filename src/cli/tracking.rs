@@ -13,6 +13,7 @@ use crate::config::{FileTracking, TrackedProject, gate};
 use crate::memory::screen::screen;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
+use crate::model::namespace::project_root;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::track::standing::{self, FileStanding, FileState, ProjectStanding};
@@ -128,11 +129,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
-    let root = places::present(Some(&args.path), ctx);
+    let loaded = ctx.settings()?;
+    let root = root(Some(&args.path), &loaded.tracking, ctx);
     if !Path::new(&root).is_dir() {
         return Err(Error::usage(format!("{root} is no folder")).into());
     }
-    ctx.settings()?;
     let pattern = |include: &String| NewPattern {
         include: include.clone(),
         exclude: args.exclude.clone(),
@@ -182,9 +183,20 @@ fn one<'a>(tracking: &'a FileTracking, root: &str) -> Result<&'a TrackedProject,
     })
 }
 
+/// The project's root: as somebody typed it where it is tracked under that name, else without links, as
+/// sessions name the folder that they work in.
+fn root(path: Option<&Path>, tracking: &FileTracking, ctx: &Ctx) -> String {
+    let typed = places::present(path, ctx);
+    if one(tracking, &typed).is_ok() {
+        return typed;
+    }
+    let real = Path::new(&typed).canonicalize();
+    real.map_or(typed, |real| project_root(&real.to_string_lossy()))
+}
+
 fn meant(path: Option<&Path>, tracking: &FileTracking, ctx: &Ctx) -> Result<Option<String>, Error> {
     let Some(path) = path else { return Ok(None) };
-    let root = places::present(Some(path), ctx);
+    let root = root(Some(path), tracking, ctx);
     one(tracking, &root)?;
     Ok(Some(root))
 }
@@ -199,7 +211,7 @@ fn reader(ctx: &Ctx) -> Result<Option<Store>> {
 
 fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let root = places::present(args.path.as_deref(), ctx);
+    let root = root(args.path.as_deref(), &loaded.tracking, ctx);
     let project = one(&loaded.tracking, &root)?;
     let store = reader(ctx)?;
     let mut files = standing::files(store.as_ref(), project, &loaded, ctx.cores)?;
@@ -401,7 +413,7 @@ fn pause(args: &OneArgs, pauses: bool, ctx: &mut Ctx) -> Result<Exit> {
 
 fn run_remove(args: &RemoveArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let root = places::present(Some(&args.path), ctx);
+    let root = root(Some(&args.path), &loaded.tracking, ctx);
     match one(&loaded.tracking, &root) {
         Ok(project) => {
             drop_project(&ctx.home.tracking_config(), &project.name)?;

@@ -45,10 +45,17 @@ pub struct Document {
     pub value: Value,
 }
 
+fn too_large(file: &Path) -> Error {
+    Error::usage(format!("{}: too large for settings", file.display()))
+}
+
 impl Document {
-    /// Reads a text. Errors name file and line: not UTF-8, not JSON or YAML, empty, a key given
+    /// Reads a text. Errors name file and line: too large for settings, not UTF-8, not JSON or YAML, empty, a key given
     /// twice, a number that is not one, a top level that isn't a map.
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Document, Error> {
+        if bytes.len() as u64 > DOCUMENT_BYTES_MAX {
+            return Err(too_large(file));
+        }
         let format = Format::of(file);
         let text = std::str::from_utf8(bytes).map_err(|e| {
             let line = 1 + memchr::memchr_iter(b'\n', &bytes[..e.valid_up_to()]).count();
@@ -87,8 +94,7 @@ impl Document {
                 return Err(Error::usage(message));
             }
             Ok(meta) if meta.len() > DOCUMENT_BYTES_MAX => {
-                let message = format!("{}: too large for settings", file.display());
-                return Err(Error::usage(message));
+                return Err(too_large(file));
             }
             Ok(_) => {}
         }

@@ -54,7 +54,7 @@ pub fn set_excluded(file: &Path, folder: &str, excluded: bool) -> Result<Edited,
 }
 
 fn edit(file: &Path, wanted: impl Fn(&Value) -> (Vec<Step>, Value)) -> Result<Edited, Error> {
-    edit_as(&SETTINGS, file, wanted)
+    edit_as(&SETTINGS, file, wanted, &|_| Ok(()))
 }
 
 /// One of the files that are edited.
@@ -73,17 +73,24 @@ const SETTINGS: Shape = Shape {
     version: "2.0.0",
 };
 
-/// Sets one key of a file. Otherwise as [`set_enabled`].
+/// Sets one key of a file; `proves`: what is to be written means something. Otherwise as [`set_enabled`].
 pub(super) fn edit_as(
     shape: &Shape,
     file: &Path,
     wanted: impl Fn(&Value) -> (Vec<Step>, Value),
+    proves: &dyn Fn(&Document) -> Result<(), Error>,
 ) -> Result<Edited, Error> {
+    let _alone = Alone::with(file)?;
+    let write = |text: &str| {
+        let document = Document::parse(file, text.as_bytes())?;
+        proves(&checked(document, shape.schema, shape.majors)?)?;
+        write(file, text)
+    };
     let Some(document) = Document::load(file)? else {
         let (at, value) = wanted(&Value::Null);
         let mut whole = json!({"version": shape.version});
         put(&mut whole, &at, value);
-        write(file, &fresh(Format::of(file), &whole))?;
+        write(&fresh(Format::of(file), &whole))?;
         return Ok(Edited::Created);
     };
     let document = checked(document, shape.schema, shape.majors)?;
@@ -100,7 +107,7 @@ pub(super) fn edit_as(
             .error(&at, what)
             .hinted(format!("set `{key}` to {value} by hand"))
     })?;
-    write(file, &text)?;
+    write(&text)?;
     Ok(Edited::Changed)
 }
 
@@ -163,6 +170,7 @@ fn items_added(document: &Document, at: &[Step], value: &Value) -> Option<String
 
 /// Takes a key with its value out of a file; `false`: it is not there. Otherwise as [`set_enabled`].
 pub(super) fn remove(shape: &Shape, file: &Path, at: &[Step]) -> Result<bool, Error> {
+    let _alone = Alone::with(file)?;
     let Some(document) = Document::load(file)? else {
         return Ok(false);
     };
@@ -386,6 +394,30 @@ fn indent_of(text: &str, at: usize) -> &str {
 
 fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// Held while settings are read and written: of two who change them at once, each keeps what it wrote.
+struct Alone(fs::File);
+
+impl Alone {
+    /// Waits for whoever is at it. Makes the folder where there is none.
+    fn with(file: &Path) -> Result<Alone, Error> {
+        let dir = file.parent().unwrap_or(Path::new("."));
+        let named = |e: std::io::Error| Error::usage(format!("{}: {e}", dir.display()));
+        if !dir.is_dir() {
+            create_private_dir(dir).map_err(named)?;
+        }
+        let folder = fs::File::open(dir).map_err(named)?;
+        // a file system without locks has nobody else at it, or nobody can help it
+        let _ = folder.lock();
+        Ok(Alone(folder))
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
 }
 
 /// Writes a file whole or not at all: through a temporary one in the same folder, for its owner

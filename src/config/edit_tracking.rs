@@ -5,7 +5,9 @@ use super::edit::{Edited, Shape, edit_as, remove};
 use super::env::Env;
 use super::layers::TRACKING_MAJORS;
 use super::position::Step;
-use super::{TRACKING_SCHEMA, exclude::glob};
+use super::tracking::{check, tracking};
+use super::wire_tracking::Pattern;
+use super::{TRACKING_SCHEMA, document::Document};
 use crate::model::error::Error;
 use crate::model::file::Strategy;
 use crate::model::namespace::{namespace, project_root};
@@ -20,6 +22,9 @@ const TRACKING: Shape = Shape {
 
 /// What a new project leaves out (004-074).
 const IGNORED: [&str; 4] = ["**/.git/**", "**/*.tmp", "**/*.swp", "**/*.log"];
+
+/// Patterns of a project that are added by a command or an agent: each is asked about each file.
+const PATTERNS_MAX: usize = 200;
 
 /// A pattern that somebody asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,10 +60,11 @@ pub struct NewProject<'a> {
 /// # Errors
 /// A pattern is no glob; else as [`super::edit::set_enabled`].
 pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error> {
-    for pattern in new.patterns {
-        for written in [&pattern.include].into_iter().chain(&pattern.exclude) {
-            glob(written).map_err(|why| Error::usage(format!("`{written}` is no glob: {why}")))?;
-        }
+    if new.patterns.len() > PATTERNS_MAX {
+        return Err(too_many());
+    }
+    for new in new.patterns {
+        means(&pattern(new))?;
     }
     if env.expand(new.root).ok().as_deref() != Some(new.root) {
         let what = format!("{}: a path with `$` can't be written down", new.root);
@@ -66,7 +72,7 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
     }
     let mut edited = Edited::Same;
     let mut set = |key: &'static str, value: &dyn Fn(&Value) -> Value| {
-        let came = edit_as(&TRACKING, file, |document| {
+        let wanted = |document: &Value| {
             let name = named(document, env, new.root);
             match name {
                 Some(name) => {
@@ -75,7 +81,16 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
                 }
                 None => (at(&[&name_for(new)]), entry(new)),
             }
-        })?;
+        };
+        let proves = |document: &Document| {
+            let tracking = tracking(document, env)?;
+            let mut projects = tracking.projects().iter();
+            match projects.find(|project| project.root == new.root) {
+                Some(project) if project.tracked.patterns.len() > PATTERNS_MAX => Err(too_many()),
+                _ => Ok(()),
+            }
+        };
+        let came = edit_as(&TRACKING, file, wanted, &proves)?;
         edited = match (edited, came) {
             (Edited::Same, came) => came,
             (before, _) => before,
@@ -103,9 +118,8 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
 /// # Errors
 /// As [`super::edit::set_enabled`].
 pub fn switch(file: &Path, name: &str, on: bool) -> Result<Edited, Error> {
-    edit_as(&TRACKING, file, |_| {
-        (at(&[name, "enabled"]), Value::Bool(on))
-    })
+    let wanted = |_: &Value| (at(&[name, "enabled"]), Value::Bool(on));
+    edit_as(&TRACKING, file, wanted, &|_| Ok(()))
 }
 
 /// Takes a project's entry out; `false`: there is none.
@@ -150,6 +164,20 @@ fn entry(new: &NewProject<'_>) -> Value {
         entry["group_id"] = group.into();
     }
     entry
+}
+
+/// What would be refused when it is read must not be written: settings that can't be read stop everything.
+fn means(pattern: &Value) -> Result<(), Error> {
+    let include = pattern["include"].as_str().unwrap_or_default();
+    let error = |what: &str| Error::usage(format!("`{include}`: {what}"));
+    let written: Pattern =
+        serde_json::from_value(pattern.clone()).map_err(|what| error(&what.to_string()))?;
+    check(&written, &|_, what| error(what))
+}
+
+fn too_many() -> Error {
+    let what = format!("more than {PATTERNS_MAX} patterns of one project");
+    Error::usage(what).hinted("one pattern names many files: 'src/**/*.py'")
 }
 
 fn pattern(new: &NewPattern) -> Value {
@@ -257,5 +285,51 @@ mod tests {
             refused.message
         );
         assert!(!file.exists());
+    }
+
+    #[test]
+    fn who_changes_it_at_once_loses_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = &dir.path().join("new/tracking-config.json");
+        std::thread::scope(|scope| {
+            for n in 0..16 {
+                let pattern = include(&format!("{n}/**"));
+                scope.spawn(move || add(file, &Env::default(), &new(&[pattern])).unwrap());
+            }
+        });
+        let document = Document::load(file).unwrap().unwrap();
+        let all = tracking(&document, &Env::default()).unwrap();
+        assert_eq!(all.projects()[0].tracked.patterns.len(), 16);
+    }
+
+    #[test]
+    fn what_would_be_refused_when_it_is_read_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tracking-config.json");
+        let env = Env::default();
+        add(&file, &env, &new(&[include("*.md")])).unwrap();
+        let before = fs::read_to_string(&file).unwrap();
+        let long = "a".repeat(2 << 20);
+        for glob in ["../x", "/etc/passwd", "", " ", "a/../../b", &long] {
+            assert!(add(&file, &env, &new(&[include(glob)])).is_err());
+        }
+        let negative = NewPattern {
+            max_file_size_mb: Some(-1.0),
+            ..include("a")
+        };
+        let empty = NewPattern {
+            exclude: vec![String::new()],
+            ..include("a")
+        };
+        for pattern in [negative, empty] {
+            assert!(add(&file, &env, &new(&[pattern])).is_err());
+        }
+        let many: Vec<NewPattern> = (0..150).map(|n| include(&format!("{n}/**"))).collect();
+        assert_eq!(add(&file, &env, &new(&many)).unwrap(), Edited::Changed);
+        let before_more = fs::read_to_string(&file).unwrap();
+        let more: Vec<NewPattern> = (0..150).map(|n| include(&format!("x{n}/**"))).collect();
+        assert!(add(&file, &env, &new(&more)).is_err());
+        assert_eq!(fs::read_to_string(&file).unwrap(), before_more);
+        assert!(before_more.starts_with(&before[..before.find("*.md").unwrap()]));
     }
 }

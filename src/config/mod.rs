@@ -136,6 +136,11 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
 }
 
 impl Loaded {
+    /// The environment that they were read in.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
     /// The user's settings, narrowed by the file in a project's root, if there is one; with a
     /// warning for each key that would have widened. Reads at most that one file.
     pub fn for_project(&self, root: &Path) -> Result<(Config, Vec<String>), Error> {

@@ -90,12 +90,17 @@ impl FileTracking {
         }
     }
 
+    /// The innermost entry around this root.
+    pub fn around(&self, root: &str) -> Option<&TrackedProject> {
+        let around = self.projects.iter();
+        let around = around.filter(|project| Path::new(root).starts_with(&project.root));
+        around.max_by_key(|project| project.root.len())
+    }
+
     /// How the project with this root is tracked; `None`: not at all. The innermost entry around it
     /// counts.
     pub fn of(&self, root: &str) -> Option<&Tracked> {
-        let around = self.projects.iter();
-        let around = around.filter(|project| Path::new(root).starts_with(&project.root));
-        match around.max_by_key(|project| project.root.len()) {
+        match self.around(root) {
             Some(project) => project.enabled.then_some(&project.tracked),
             None => self.enabled.then_some(&self.others),
         }
@@ -129,11 +134,6 @@ impl Tracked {
         let is_left_out = self.ignored.has(path);
         let mut patterns = self.patterns.iter().filter(|_| !is_left_out);
         patterns.find(|pattern| pattern.names(path))
-    }
-
-    /// The content of the file at this path is kept.
-    pub fn keeps(&self, path: &str) -> bool {
-        self.pattern(Path::new(path)).is_some()
     }
 
     /// Something below this folder may be kept.
@@ -230,7 +230,10 @@ fn project(
 }
 
 /// What is wrong with a pattern, said at its place.
-fn check(written: &Pattern, error: &dyn Fn(&[Step], &str) -> Error) -> Result<(), Error> {
+pub(super) fn check(
+    written: &Pattern,
+    error: &dyn Fn(&[Step], &str) -> Error,
+) -> Result<(), Error> {
     let include = Step::Key("include".into());
     if let Some((_, what)) = broken(std::slice::from_ref(&written.include)) {
         return Err(error(&[include], &what));
@@ -238,6 +241,10 @@ fn check(written: &Pattern, error: &dyn Fn(&[Step], &str) -> Error) -> Result<()
     let leaves = |part: &str| part == "..";
     if written.include.starts_with('/') || written.include.split('/').any(leaves) {
         return Err(error(&[include], "must be below the project"));
+    }
+    if written.max_file_size_mb.is_some_and(|mb| mb < 0.0) {
+        let at = [Step::Key("max_file_size_mb".into())];
+        return Err(error(&at, "must not be negative"));
     }
     if let Some((nth, what)) = broken(&written.exclude) {
         return Err(error(
@@ -261,14 +268,23 @@ fn broken(patterns: &[String]) -> Option<(usize, String)> {
     })
 }
 
+/// A file is read whole: whoever allows more allows a run to take all memory.
+const FILE_MB_MAX: f64 = 256.0;
+
 /// Of `max_file_size_mb`.
 pub(super) fn bytes(mb: f64) -> u64 {
-    (mb.max(0.0) * f64::from(1 << 20)) as u64
+    (mb.clamp(0.0, FILE_MB_MAX) * f64::from(1 << 20)) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_has_a_file_read_that_takes_all_memory() {
+        let mb = |mb: f64| bytes(mb) >> 20;
+        assert_eq!([mb(-1.0), mb(5.0), mb(1e300), mb(f64::NAN)], [0, 5, 256, 0]);
+    }
 
     #[test]
     fn the_innermost_entry_counts() {

@@ -51,6 +51,13 @@ impl Trusts {
             || root.is_some_and(|root| self.of(root) == Trust::Untrusted)
     }
 
+    /// The folders of which it is recorded that they are not to be trusted.
+    pub fn mistrusted(&self) -> Vec<PathBuf> {
+        let recorded = self.codex.keys().chain(self.claude.keys());
+        let untrusted = recorded.filter(|dir| self.of(dir) == Trust::Untrusted);
+        untrusted.map(PathBuf::from).collect()
+    }
+
     /// What is recorded about a project's root, or about the folders around it: untrusted when
     /// either agent says so.
     ///

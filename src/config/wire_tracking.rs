@@ -67,7 +67,7 @@ pub struct FileDefaults {
     /// Quiet time after a change before `watch` runs.
     #[schemars(range(min = 0.1, max = 3600.0), extend("x-error" = "debounce_seconds must be between 0.1 and 3600"))]
     pub debounce_seconds: f64,
-    /// Larger files are named, not read, where their pattern says nothing else.
+    /// Larger files are named, not read, where their pattern says nothing else. More than 256 counts as 256.
     #[schemars(range(min = 0), extend("x-error" = "must not be negative"))]
     pub max_file_size_mb: f64,
     /// Files that are stored at once, in one transaction.
@@ -155,7 +155,7 @@ pub struct Pattern {
     /// What a change does to the episode before it.
     #[serde(default)]
     pub update_strategy: UpdateStrategy,
-    /// Larger files are named, not read. null: as in `defaults`.
+    /// Larger files are named, not read, at most 256. null: as in `defaults`.
     #[serde(default)]
     pub max_file_size_mb: Option<f64>,
     /// What the episodes say they are. null: Auto-tracked from filesystem.

@@ -6,13 +6,12 @@ use super::files::stat_of;
 use super::repository::blob_id;
 use crate::model::file::Hashes;
 use crate::model::source::Stat;
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// A file's content, and what `stat` said of exactly these bytes.
 #[derive(Clone, Debug)]
@@ -54,11 +53,12 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().take(BINARY_BYTES).any(|byte| *byte == 0)
 }
 
-/// Reads the file that `seen` was said of, of at most as many bytes. An empty one is not opened.
+/// Reads the file below `root` that `seen` was said of, of at most as many bytes. An empty one is not opened;
+/// one that was reached through links (`is_linked`) is to lie below the root too.
 ///
 /// # Errors
 /// Why it was not read.
-pub fn read(path: &Path, seen: &Stat, is_linked: bool) -> Result<Content, Unread> {
+pub fn read(root: &Path, path: &Path, seen: &Stat, is_linked: bool) -> Result<Content, Unread> {
     if seen.size == 0 {
         return Ok(Content {
             bytes: Vec::new(),
@@ -66,7 +66,10 @@ pub fn read(path: &Path, seen: &Stat, is_linked: bool) -> Result<Content, Unread
             stat: *seen,
         });
     }
-    let (mut file, before) = open(path, is_linked)?;
+    let (mut file, before) = match is_linked {
+        true => open_linked(root, path)?,
+        false => open_below(root, path)?,
+    };
     let is_same = |stat: &Stat| {
         let of = |stat: &Stat| (stat.device, stat.inode, stat.size, stat.mtime_ns);
         of(stat) == of(seen)
@@ -102,6 +105,14 @@ pub fn read_small(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// The first bytes of a file, links followed; `None`: there is none, or it is no plain file.
+pub fn read_start(path: &Path, bytes: u64) -> Option<Vec<u8>> {
+    let (file, _) = open(path, true).ok()?;
+    let mut start = Vec::new();
+    file.take(bytes).read_to_end(&mut start).ok()?;
+    Some(start)
+}
+
 /// The present time as file systems stamp it, in nanoseconds: of a file in this folder that nobody sees.
 /// `None` where it can't be made.
 pub fn file_system_now(dir: &Path) -> Option<i64> {
@@ -109,16 +120,53 @@ pub fn file_system_now(dir: &Path) -> Option<i64> {
     Some(stat_of(&file.metadata().ok()?).mtime_ns)
 }
 
-fn open(path: &Path, is_linked: bool) -> Result<(File, Stat), Unread> {
-    let mut flags = OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    if !is_linked {
-        flags |= OFlags::NOFOLLOW;
+/// Follows no link below the root, neither in the folders on the way: they may have been others when they were
+/// listed.
+fn open_below(root: &Path, path: &Path) -> Result<(File, Stat), Unread> {
+    let folder = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let failed = |error: Errno| unread(error.into());
+    let mut at = rustix::fs::open(root, folder, Mode::empty()).map_err(failed)?;
+    let mut parts = path.components().peekable();
+    while let Some(Component::Normal(part)) = parts.next() {
+        let flags = match parts.peek() {
+            Some(_) => folder,
+            None => FLAGS,
+        };
+        let opened = rustix::fs::openat(&at, part, flags | OFlags::NOFOLLOW, Mode::empty());
+        at = opened.map_err(failed)?;
     }
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits() as i32)
-        .open(path)
-        .map_err(unread)?;
+    plain(File::from(at))
+}
+
+/// Follows links, and looks afterwards whether what was opened is what lies below the root.
+fn open_linked(root: &Path, path: &Path) -> Result<(File, Stat), Unread> {
+    let path = root.join(path);
+    let (file, stat) = open(&path, true)?;
+    let real = path.canonicalize().map_err(unread)?;
+    let is_inside = real.starts_with(root.canonicalize().map_err(unread)?);
+    let there = stat_of(&real.symlink_metadata().map_err(unread)?);
+    let is_it = (there.device, there.inode) == (stat.device, stat.inode);
+    match is_inside && is_it {
+        true => Ok((file, stat)),
+        false => Err(Unread::Changing),
+    }
+}
+
+/// No pipe is waited for, no terminal taken.
+const FLAGS: OFlags = OFlags::NONBLOCK
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::NOCTTY);
+
+fn open(path: &Path, follows: bool) -> Result<(File, Stat), Unread> {
+    let flags = match follows {
+        true => FLAGS,
+        false => FLAGS | OFlags::NOFOLLOW,
+    };
+    let opened = rustix::fs::open(path, flags, Mode::empty());
+    plain(File::from(opened.map_err(|error| unread(error.into()))?))
+}
+
+fn plain(file: File) -> Result<(File, Stat), Unread> {
     let meta = file.metadata().map_err(unread)?;
     match meta.is_file() {
         true => Ok((file, stat_of(&meta))),
@@ -129,7 +177,9 @@ fn open(path: &Path, is_linked: bool) -> Result<(File, Stat), Unread> {
 fn unread(error: std::io::Error) -> Unread {
     let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => Unread::Vanished,
+        ErrorKind::NotFound => Unread::Vanished,
+        // a link where a folder was is none
+        ErrorKind::NotADirectory => Unread::Changing,
         _ if is_link => Unread::Changing,
         kind => Unread::Unreadable(kind.to_string()),
     }
@@ -152,9 +202,10 @@ mod tests {
     fn only_what_was_seen_is_read() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
+        let read = |seen: &Stat, is_linked| read(dir.path(), Path::new("a"), seen, is_linked);
         fs::write(&path, "hello\n").unwrap();
         let seen = stat_of(&fs::symlink_metadata(&path).unwrap());
-        let content = read(&path, &seen, false).unwrap();
+        let content = read(&seen, false).unwrap();
         assert_eq!(content.text(), Some("hello\n"));
         assert_eq!(
             content.hashes.blob,
@@ -163,14 +214,14 @@ mod tests {
         assert!(content.hashes.sha256.starts_with("5891b5b522d5df08"));
         // another file under the same name, a link to one, a pipe: not what was seen
         fs::remove_file(&path).unwrap();
-        assert_eq!(read(&path, &seen, false).unwrap_err(), Unread::Vanished);
+        assert_eq!(read(&seen, false).unwrap_err(), Unread::Vanished);
         std::os::unix::fs::symlink("/etc/hostname", &path).unwrap();
-        assert_eq!(read(&path, &seen, false).unwrap_err(), Unread::Changing);
-        assert_eq!(read(&path, &seen, true).unwrap_err(), Unread::Changing);
+        assert_eq!(read(&seen, false).unwrap_err(), Unread::Changing);
+        assert_eq!(read(&seen, true).unwrap_err(), Unread::Changing);
         fs::remove_file(&path).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.unwrap().success());
-        assert_eq!(read(&path, &seen, false).unwrap_err(), Unread::Changing);
+        assert_eq!(read(&seen, false).unwrap_err(), Unread::Changing);
         assert_eq!(read_small(&path, 100), None);
     }
 
@@ -181,7 +232,31 @@ mod tests {
         fs::write(&path, "hello, and more").unwrap();
         let mut seen = stat_of(&fs::symlink_metadata(&path).unwrap());
         seen.size = 5;
-        assert_eq!(read(&path, &seen, false).unwrap_err(), Unread::Changing);
+        let read = read(dir.path(), Path::new("a"), &seen, false);
+        assert_eq!(read.unwrap_err(), Unread::Changing);
+    }
+
+    #[test]
+    fn a_folder_that_became_a_link_is_not_gone_through() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, out) = (dir.path().join("app"), dir.path().join("out"));
+        for folder in [&root, &out] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::write(out.join("a"), "private\n").unwrap();
+        std::os::unix::fs::symlink(&out, root.join("sub")).unwrap();
+        let seen = stat_of(&fs::metadata(out.join("a")).unwrap());
+        for is_linked in [false, true] {
+            let read = read(&root, Path::new("sub/a"), &seen, is_linked);
+            assert_eq!(read.unwrap_err(), Unread::Changing);
+        }
+        // inside it is what was asked for
+        fs::create_dir(root.join("real")).unwrap();
+        fs::rename(out.join("a"), root.join("real/a")).unwrap();
+        fs::remove_file(root.join("sub")).unwrap();
+        std::os::unix::fs::symlink(root.join("real"), root.join("sub")).unwrap();
+        let seen = stat_of(&fs::metadata(root.join("real/a")).unwrap());
+        assert!(read(&root, Path::new("sub/a"), &seen, true).is_ok());
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Which repository a folder belongs to, by reading `.git` alone. Knows linked worktrees and
 //! submodules; never starts git, never writes.
 
-use std::fs;
-use std::io::Read;
+use super::content::read_start;
 use std::path::{Component, Path, PathBuf};
 
 /// The main repository's root, when `dir` lies in one of its linked worktrees (D10); `None` when it
@@ -28,6 +27,14 @@ pub fn owner(dir: &Path) -> Option<PathBuf> {
         true => Some(dir.to_owned()),
         false => repository(dir),
     }
+}
+
+/// A folder below the repository at `root` belongs to it, and to none in between. Of what is gone, the folder
+/// around it counts.
+pub fn is_of(root: &Path, folder: &Path) -> bool {
+    let there = folder.ancestors().find(|dir| dir.is_dir());
+    let there = there.filter(|dir| *dir != root && dir.starts_with(root));
+    there.is_none_or(|dir| owner(dir).is_none_or(|owner| owner == root))
 }
 
 /// Where the repository of `root` keeps branches and objects, whichever of its work trees `root` is.
@@ -123,9 +130,7 @@ pub fn branch(dir: &Path) -> Option<String> {
 const LINK_BYTES_MAX: u64 = 16 << 10;
 
 fn read_short(file: &Path) -> Option<String> {
-    let mut text = String::new();
-    let open = fs::File::open(file).ok()?;
-    open.take(LINK_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let text = String::from_utf8(read_start(file, LINK_BYTES_MAX)?).ok()?;
     (!text.trim().is_empty()).then_some(text)
 }
 
@@ -147,6 +152,7 @@ fn tidy(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn put(file: PathBuf, text: &str) {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -221,6 +227,24 @@ mod tests {
         put(at("q/w/.git"), "gitdir: ../lib.git/worktrees/w\n");
         assert_eq!(worktree_main(&at("p/main")), Some(at("p")));
         assert_eq!(worktree_main(&at("q/w")), Some(at("q/lib.git")));
+    }
+
+    #[test]
+    fn a_repository_in_a_repository_is_its_own() {
+        let world = tempfile::tempdir().unwrap();
+        let at = |p: &str| world.path().join(p);
+        put(at("out/.git/HEAD"), "ref: refs/heads/main\n");
+        put(at("out/in/.git/HEAD"), "ref: refs/heads/main\n");
+        put(at("out/src/a.rs"), "");
+        for (folder, wants) in [
+            ("out", true),
+            ("out/src", true),
+            ("out/gone/x", true),
+            ("out/in", false),
+            ("out/in/gone", false),
+        ] {
+            assert_eq!(is_of(&at("out"), &at(folder)), wants, "{folder}");
+        }
     }
 
     #[test]

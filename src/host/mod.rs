@@ -9,6 +9,7 @@ pub mod process;
 pub mod read;
 pub mod reflog;
 pub mod repository;
+pub mod survey;
 pub mod tree;
 pub mod watch;
 pub mod worktree;

@@ -4,6 +4,7 @@
 
 use super::content::is_binary;
 use super::reflog::{WorkTree, hex};
+use super::survey::survey;
 use crate::model::git::{CommitLine, Effect, FileChange, FileOperation};
 use crate::model::time::Time;
 use gix::bstr::ByteSlice;
@@ -11,7 +12,8 @@ use gix::diff::tree::{Recorder, State, recorder::Change};
 use gix::objs::TreeRefIter;
 use gix::{ObjectId, open, sec};
 use imara_diff::{Algorithm, Diff, InternedInput};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Why a repository can't be read, or something in it. Never content.
 pub type Fault = String;
@@ -30,14 +32,17 @@ const LINES_BYTES_MAX: u64 = 1 << 20;
 /// An open repository.
 pub struct Repository {
     git: gix::Repository,
+    /// Where its history truly lies.
+    places: BTreeSet<PathBuf>,
 }
 
 impl Repository {
     /// Opens the repository of a work tree.
     ///
     /// # Errors
-    /// Why it can't be read: damaged, a format that nobody knows.
+    /// Why it can't be read: damaged, a format that nobody knows, a pipe where a file should be.
     pub fn open(tree: &WorkTree) -> Result<Repository> {
+        let places = survey(tree)?;
         let options = open::Options::isolated()
             .with(sec::Trust::Reduced)
             .bail_if_untrusted(false)
@@ -46,7 +51,13 @@ impl Repository {
         let git = opened.map_err(|error| fault("it can't be opened", &error))?;
         Ok(Repository {
             git: git.to_thread_local(),
+            places,
         })
+    }
+
+    /// The folders, without links, that it reads.
+    pub fn places(&self) -> impl Iterator<Item = &Path> {
+        self.places.iter().map(PathBuf::as_path)
     }
 
     /// The commit that HEAD is at; `None` before the first one.

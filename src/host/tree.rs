@@ -18,6 +18,10 @@ pub trait Wanted: Sync {
     fn file(&self, path: &Path) -> bool;
     /// Something below this folder may be.
     fn below(&self, folder: &Path) -> bool;
+    /// Nothing at this place is looked at, nor below it, whatever links lead there.
+    fn is_barred(&self, path: &Path) -> bool;
+    /// The settings in this folder want it to be left alone.
+    fn is_left_alone(&self, folder: &Path) -> bool;
     /// Where to begin: folders, or files.
     fn starts(&self) -> Vec<PathBuf>;
     /// Links are followed.
@@ -106,16 +110,26 @@ impl Walk<'_> {
     /// behind a link counts as a link.
     fn begin(&self, start: &Path) {
         let mut ignores = self.outer_ignores();
-        let mut at = PathBuf::new();
+        let (mut at, mut through) = (PathBuf::new(), Vec::new());
         for part in start.components() {
             ignores = self.with_ignores_of(&at, ignores);
             at.push(part);
+            if part.as_os_str() == GIT || self.wanted.is_barred(&at) {
+                return;
+            }
             match fs::symlink_metadata(self.root.join(&at)) {
                 Ok(meta) if meta.is_symlink() && !self.may_follow(&at) => return self.count_link(),
-                Ok(meta) if meta.is_dir() || meta.is_symlink() => {}
+                Ok(meta) if meta.is_dir() || meta.is_symlink() => {
+                    if self.wanted.is_left_alone(&at) {
+                        return;
+                    }
+                    if meta.is_symlink() {
+                        through.extend(identity(&self.root.join(&at)));
+                    }
+                }
                 Ok(_) if at == start => {
                     let mut found = Walked::default();
-                    self.file(&at, false, &mut found);
+                    self.file(&at, !through.is_empty(), &mut found);
                     return self.merge(found);
                 }
                 // nothing is there, or a file around files
@@ -127,7 +141,7 @@ impl Walk<'_> {
             path: at,
             ignores,
             depth,
-            through: Vec::new(),
+            through,
         });
     }
 
@@ -171,11 +185,14 @@ impl Walk<'_> {
                 return found;
             }
         };
+        if entries.iter().any(is_settings) && self.wanted.is_left_alone(&folder.path) {
+            return found;
+        }
         let mut ignores = folder.ignores.clone();
         if entries.iter().any(|entry| entry.file_name() == IGNORE_FILE) {
             ignores = self.with_ignores_of(&folder.path, ignores);
         }
-        let mut below = Vec::new();
+        let (mut below, is_linked) = (Vec::new(), !folder.through.is_empty());
         for entry in entries {
             let path = folder.path.join(entry.file_name());
             let Ok(kind) = entry.file_type() else {
@@ -191,7 +208,7 @@ impl Walk<'_> {
                 below.extend(self.link(path, folder, &ignores, &mut found));
             } else if self.wanted.file(&path) {
                 match kind.is_file() {
-                    true => found.stat(&path, entry.metadata(), false),
+                    true => found.stat(&path, entry.metadata(), is_linked),
                     false => found.specials += 1,
                 }
             }
@@ -210,7 +227,7 @@ impl Walk<'_> {
         ignores: &Option<Arc<Ignores>>,
         found: &mut Walked,
     ) -> Option<Folder> {
-        let is_git = path.file_name().is_some_and(|name| name == ".git");
+        let is_git = path.file_name().is_some_and(|name| name == GIT);
         if is_git || !self.wanted.below(&path) {
             return None;
         }
@@ -264,10 +281,8 @@ impl Walk<'_> {
 
     /// One of the folders around this path is it.
     fn is_around(&self, path: &Path, id: (u64, u64)) -> bool {
-        path.ancestors().skip(1).any(|around| {
-            let meta = fs::metadata(self.root.join(around));
-            meta.is_ok_and(|meta| (stat_of(&meta).device, stat_of(&meta).inode) == id)
-        })
+        let mut around = path.ancestors().skip(1);
+        around.any(|around| identity(&self.root.join(around)) == Some(id))
     }
 
     /// A link is followed when that is asked for, when it stays in the project, and when what it leads
@@ -281,7 +296,13 @@ impl Walk<'_> {
             let below = target.strip_prefix(&self.canonical);
             below.ok().map(Path::to_path_buf)
         });
-        target.is_some_and(|below| below.components().all(|part| part.as_os_str() != ".git"))
+        target.is_some_and(|below| {
+            let hides = below.components().any(|part| part.as_os_str() == GIT);
+            let mut around = below.ancestors();
+            !hides
+                && !self.wanted.is_barred(&below)
+                && !around.any(|folder| self.wanted.is_left_alone(folder))
+        })
     }
 
     fn file(&self, path: &Path, is_linked: bool, found: &mut Walked) {
@@ -340,6 +361,13 @@ impl Walk<'_> {
 }
 
 const IGNORE_FILE: &str = ".gitignore";
+const GIT: &str = ".git";
+
+/// `graphiti.config.json`, `.yaml` and the like.
+fn is_settings(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    name.as_bytes().starts_with(b"graphiti.config.")
+}
 
 impl Walked {
     fn stat(&mut self, path: &Path, meta: std::io::Result<fs::Metadata>, is_linked: bool) {
@@ -359,6 +387,12 @@ impl Walked {
             self.problems.push((path.into(), error.kind().to_string()));
         }
     }
+}
+
+/// Device and inode of what a path leads to.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let stat = stat_of(&fs::metadata(path).ok()?);
+    Some((stat.device, stat.inode))
 }
 
 /// What an ignore file of this folder says, before what those around it say.

@@ -2,6 +2,7 @@
 //! lately, what is left open, and the branch. Knows which sessions say something; refuses to judge them (`insight`).
 
 use super::block::{Fact, Source};
+use super::names;
 use super::place::Place;
 use super::remember::below_home;
 use super::rollbacks::{For, lately};
@@ -161,6 +162,8 @@ impl Last<'_> {
         let branch = self.begins.place.branch.as_ref()?;
         let was = self.row.session.branch.as_ref();
         let was = was.filter(|was| *was != branch && !was.is_empty());
+        let branch = names::branch(branch)?;
+        let was = was.and_then(|was| names::branch(was));
         let was = was.map_or(String::new(), |was| format!("; that session was on {was}"));
         Some(Fact {
             text: format!("Now on branch {branch}{was}"),

@@ -11,6 +11,7 @@ pub mod graph;
 pub mod groups;
 pub mod joined;
 pub mod line;
+mod names;
 pub mod outcome;
 pub mod place;
 pub mod promote;

@@ -3,6 +3,7 @@
 //! one is asked for (`beginning`, `remember`).
 
 use super::block::{Fact, Source};
+use super::names;
 use super::place::Place;
 use super::remember::below_home;
 use super::scope::Scope;
@@ -125,8 +126,10 @@ fn text(deed: &Deed, reason: Option<&Reason>) -> String {
 /// `reset --hard on main left 5 commits behind`.
 fn what(deed: &Deed) -> String {
     let operation = &deed.operation;
-    let branch = operation.branch.as_deref().filter(|name| is_plain(name));
-    let on = branch.map_or(String::new(), |branch| format!(" on {branch}"));
+    let branch = operation.branch.as_deref().and_then(names::branch);
+    let on = branch
+        .as_ref()
+        .map_or(String::new(), |branch| format!(" on {branch}"));
     let commits = match deed.effect.left_count {
         1 => "1 commit".to_owned(),
         count => format!("{count} commits"),
@@ -135,7 +138,7 @@ fn what(deed: &Deed) -> String {
         OperationKind::Revert => format!("a commit{on} was reverted"),
         OperationKind::BranchDeleted => format!(
             "branch {} was deleted with {commits} of its own",
-            branch.unwrap_or("(a branch)")
+            branch.as_deref().unwrap_or("(a branch)")
         ),
         OperationKind::Checkout => format!("a checkout left {commits} that no branch has"),
         OperationKind::Moved => format!("HEAD{on} was moved away from {commits}"),
@@ -152,10 +155,7 @@ const FILES_NAMED: usize = 3;
 /// `, 20 files: a.py, b.py, c.py, …`
 fn files(effect: &Effect) -> String {
     let plain = effect.files.iter().map(|file| file.path.as_str());
-    let named: Vec<&str> = plain
-        .filter(|path| is_plain(path))
-        .take(FILES_NAMED)
-        .collect();
+    let named: Vec<&str> = plain.filter_map(names::path).take(FILES_NAMED).collect();
     let files = match effect.files_count {
         0 => return String::new(),
         1 => "1 file".to_owned(),
@@ -170,15 +170,6 @@ fn files(effect: &Effect) -> String {
         true => format!(", {files}"),
         false => format!(", {files}: {}{more}", named.join(", ")),
     }
-}
-
-/// Longer names are sentences.
-const NAME_CHARS_MAX: usize = 80;
-
-/// A name that is no sentence: whoever made it may be a stranger.
-fn is_plain(name: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || "/._-+@#".contains(c);
-    name.chars().count() <= NAME_CHARS_MAX && name.chars().all(is_word)
 }
 
 #[cfg(test)]

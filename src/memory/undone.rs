@@ -2,10 +2,12 @@
 //! Knows which operations speak of it; refuses to know repositories, and who did what (`joined`).
 
 use super::joined::{self, AtWork, By, Teller};
+use crate::host::git;
 use crate::model::error::Error;
 use crate::model::git::{AFTER_MS, CommitLine, Deed, FileChange, OperationKind};
 use crate::model::time::Time;
 use crate::store::{GitRow, Store};
+use std::path::Path;
 use uuid::Uuid;
 
 /// What somebody asks about.
@@ -213,6 +215,8 @@ fn did(deed: &Deed) -> Role {
 fn by(store: &Store, row: &GitRow) -> Result<Option<By>, Error> {
     let at = row.deed.operation.at;
     let (since, until) = (Time(at.0 - AFTER_MS), Time(at.0 + AFTER_MS));
-    let chunks = store.chunks_around(&row.project.path, until, since, EPISODES_MAX)?;
+    let project = Path::new(&row.project.path);
+    let mut chunks = store.chunks_around(&row.project.path, until, since, EPISODES_MAX)?;
+    chunks.retain(|found| git::is_of(project, Path::new(&found.project_path)));
     Ok(AtWork::of(chunks).author(&row.deed))
 }

@@ -155,6 +155,18 @@ impl Operation {
         Uuid::new_v5(&IDS, name.as_bytes())
     }
 
+    /// The id where another operation has [`Operation::id`]: one between the same commits in the same
+    /// second, such as a branch that is made and what is thrown away on it.
+    pub fn twin_id(&self, repository: &str) -> Uuid {
+        let name = format!("{}\n{}", self.kind.as_str(), self.message);
+        Uuid::new_v5(&self.id(repository), name.as_bytes())
+    }
+
+    /// The same line of a log: what is learned later counts for nothing.
+    pub fn is_told_as(&self, other: &Operation) -> bool {
+        (self.kind, &self.message) == (other.kind, &other.message)
+    }
+
     /// `reset --hard`, `checkout`, `rebase (aborted)`.
     pub fn name(&self) -> String {
         let kind = self.kind.as_str();

@@ -9,7 +9,7 @@ use crate::config::{Config, Env, Loaded};
 use crate::model::policy::Narrowed;
 use crate::model::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// As [`Admit`](super::run::Admit) gives it.
@@ -99,9 +99,21 @@ impl<'a> Admission<'a> {
         }
     }
 
-    fn trusted(&self, project: &str) -> Result<(), String> {
+    /// Folders that an agent was told not to trust. Where nobody can say, every project is refused.
+    pub fn mistrusted(&self) -> Vec<PathBuf> {
+        match self.trusts() {
+            Ok(trusts) if !self.allow_untrusted => trusts.mistrusted(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn trusts(&self) -> &Result<Trusts, String> {
         let load = || Trusts::load(self.env).map_err(|error| error.message);
-        match self.trusts.get_or_init(load) {
+        self.trusts.get_or_init(load)
+    }
+
+    fn trusted(&self, project: &str) -> Result<(), String> {
+        match self.trusts() {
             Err(what) => Err(self.note("trust unknown", what)),
             Ok(trusts) if trusts.of(project) == Trust::Untrusted => Err("untrusted".into()),
             Ok(_) => Ok(()),

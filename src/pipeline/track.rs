@@ -2,6 +2,7 @@
 //! [`repositories`] and to those that sessions name, becomes episodes. Knows the order of the two; refuses
 //! to know how either is looked at.
 
+mod barred;
 mod doing;
 mod files;
 pub mod look;
@@ -12,13 +13,13 @@ mod telling;
 
 pub use files::FilesDone;
 
-use crate::config::{Excluded, FileTracking, Tracked};
+use crate::config::Tracked;
+use crate::model::file::shown;
 use crate::model::time::Time;
 use crate::rules::secrets::Redactor;
 use crate::store::{Store, Stored};
 use anyhow::Result;
-use files::Bounds;
-use std::path::Path;
+use barred::Place;
 
 /// What the step is told.
 pub struct Orders<'a> {
@@ -26,10 +27,8 @@ pub struct Orders<'a> {
     pub now: Time,
     /// The machine's name.
     pub host: &'a str,
-    /// Which projects.
-    pub tracking: &'a FileTracking,
-    /// Why a project may not be looked at; `None`: it may.
-    pub refuses: &'a (dyn Fn(&str) -> Option<String> + Sync),
+    /// Which projects, and what of them is left alone.
+    pub place: Place<'a>,
     /// Operations before it are left alone; `None`: all are told.
     pub since: Option<Time>,
     /// The group of the episodes, where the project has none of its own.
@@ -40,26 +39,11 @@ pub struct Orders<'a> {
     pub only: Option<&'a str>,
     /// Files whose `stat` is as it was are read too.
     pub force: bool,
-    /// Threads.
-    pub jobs: usize,
-    /// Folders that are never looked into.
-    pub excluded: &'a Excluded,
-    /// Our own folder, which isn't either.
-    pub own: &'a Path,
     /// Numbers of the sinks that episodes of files wait for.
     pub sinks: &'a [i64],
 }
 
-impl<'a> Orders<'a> {
-    fn bounds(&self) -> Bounds<'a> {
-        Bounds {
-            tracking: self.tracking,
-            excluded: self.excluded,
-            own: self.own,
-            jobs: self.jobs,
-        }
-    }
-
+impl Orders<'_> {
     /// The project at this root is meant.
     fn includes(&self, root: &str) -> bool {
         self.only.is_none_or(|only| only == root)
@@ -104,11 +88,16 @@ impl Done {
 pub fn track(store: &mut Store, orders: &Orders<'_>) -> Result<Done> {
     let mut done = Done::default();
     repositories::tell_again(store, orders)?;
-    if !orders.tracking.is_on() {
+    if !orders.place.tracking.is_on() {
         return Ok(done);
     }
     let looks = files::look(store, orders, &mut done.files)?;
     repositories::tell(store, orders, &mut done)?;
     files::tell(store, orders, looks, &mut done.files)?;
     Ok(done)
+}
+
+/// A name as it is kept: masked, in one line.
+fn named(redactor: &Redactor, name: &str) -> String {
+    redactor.redact(&shown(name.as_bytes())).into_owned()
 }

@@ -72,17 +72,6 @@ impl Store {
         Ok(seen.map(|Json(seen)| seen))
     }
 
-    /// The operation is stored.
-    pub fn has_deed(&self, id: Uuid) -> Result<bool> {
-        let mut select = self
-            .db
-            .prepare_cached("SELECT 1 FROM git_operation WHERE id = ?1")
-            .map_err(failed("reading an operation"))?;
-        select
-            .exists([id.as_bytes()])
-            .map_err(failed("reading an operation"))
-    }
-
     /// Stores what a run learned of a work tree, in one transaction: operations with their episodes,
     /// and how far it was read. One that is stored already takes what is told now.
     pub fn put_deeds(

@@ -311,6 +311,7 @@ impl Store {
             }
             if forgets {
                 gone = forget_files(tx, "t.project = ?1", &[&row.n])?;
+                gone += forget_written(tx, root)?;
                 tx.execute("DELETE FROM tracked_project WHERE n = ?1", [row.n])?;
             }
             Ok(())
@@ -512,6 +513,24 @@ fn invalid(
     Ok(Some((EpisodeRow::new(episode, true), facts)))
 }
 
+/// Removes what is told of files that git wrote in the repository at this root, or in one below it that is no
+/// tracked project of its own: it may have their content. Gives how many.
+fn forget_written(db: &Connection, root: &str) -> rusqlite::Result<u64> {
+    let gone: Vec<([u8; 16], i64)> = db
+        .prepare_cached(
+            "SELECT e.id, e.n FROM episode e JOIN session s ON s.n = e.session
+             WHERE e.source = 'git_bulk_update'
+               AND (s.project_path = ?1 OR substr(s.project_path, 1, length(?1) + 1) = ?1 || '/')
+               AND NOT EXISTS (
+                   SELECT 1 FROM tracked_project p WHERE length(p.root) > length(?1)
+                     AND (s.project_path = p.root
+                          OR substr(s.project_path, 1, length(p.root) + 1) = p.root || '/'))",
+        )?
+        .query_map([root], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    forget_all(db, &gone)
+}
+
 /// Removes the episodes of files that a condition on `t` (its rows) and `s` (their sessions) names;
 /// gives how many. The catalogue keeps what it saw, so that they don't come back.
 pub(super) fn forget_files(
@@ -527,7 +546,11 @@ pub(super) fn forget_files(
         .prepare_cached(&sql)?
         .query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    for (id, n) in &gone {
+    forget_all(db, &gone)
+}
+
+fn forget_all(db: &Connection, gone: &[([u8; 16], i64)]) -> rusqlite::Result<u64> {
+    for (id, n) in gone {
         super::write::remove(db, *n)?;
         for table in ["tracked_episode", "git_episode"] {
             db.prepare_cached(&format!("DELETE FROM {table} WHERE episode = ?1"))?

@@ -19,6 +19,7 @@ mod faults;
 mod fold;
 mod forget;
 mod git;
+mod git_hostile;
 mod git_repositories;
 mod git_told;
 mod graph;

@@ -171,3 +171,19 @@ fn commands_add_list_pause_and_remove() {
     assert_eq!(counts(&site.sync()), [0; 5], "and is not told twice");
     assert_eq!(site.titles("alpha"), ["src/a.py"]);
 }
+
+#[test]
+fn a_project_has_one_name() {
+    let site = Site::new(&json!([]));
+    site.write("shop/a.md", "words\n");
+    std::os::unix::fs::symlink(site.path("shop"), site.path("way")).unwrap();
+    for path in ["app/shop", "app/way", "app/./shop/", "app/../app/shop"] {
+        done(
+            site.desk
+                .run(&format!("sessionmill track add {path} --include '**/*.md'")),
+        );
+    }
+    let all = site.ask("track status")["projects"].clone();
+    assert_eq!(all.as_array().unwrap().len(), 2, "{all}");
+    done(site.desk.run("sessionmill track remove app/way"));
+}

@@ -2,6 +2,8 @@
 //! not.
 
 use super::tracked::Site;
+use crate::cli::Exit;
+use crate::model::time::Time;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs;
@@ -144,4 +146,87 @@ fn a_deep_tree_ends() {
     let done = site.sync();
     assert_eq!(done["seen"], 0);
     assert_eq!(done["unread"][0]["reason"], "too deep", "{done}");
+}
+
+#[test]
+fn links_lead_to_nothing_that_is_left_alone() {
+    let mut site = Site::new(&everything());
+    site.write("secret/a.md", "words\n");
+    site.write("inner/b.md", "words\n");
+    site.write("off/c.md", "words\n");
+    site.write("off/graphiti.config.json", OFF);
+    for name in ["secret", "inner", "off"] {
+        symlink(site.path(name), site.path(&format!("to-{name}"))).unwrap();
+    }
+    symlink(site.path("secret/a.md"), site.path("one.md")).unwrap();
+    let settings = json!({"version": "2.0.0", "session_tracking": {
+        "enabled": true, "excluded_paths": [site.path("secret")],
+    }});
+    let tracking = json!({"version": "1.0", "defaults": {"follow_symlinks": true}, "projects": {
+        "app": {"project_root": site.path(""), "enabled": true, "patterns": everything()},
+        "inner": {"project_root": site.path("inner"), "enabled": false},
+    }});
+    let file = ".graphiti/graphiti.config.json";
+    site.desk.write(file, &settings.to_string());
+    let file = ".graphiti/tracking-config.json";
+    site.desk.write(file, &tracking.to_string());
+    assert_eq!(site.sync()["seen"], 0);
+    assert_eq!(site.ask("track list app")["files"], json!([]));
+}
+
+const OFF: &str = "{\"session_tracking\": {\"enabled\": false}}";
+
+#[test]
+fn folders_that_are_not_trusted_or_switch_themselves_off_are_left_alone() {
+    // as a pattern that reaches them, and as one that begins in them
+    for patterns in [
+        everything(),
+        json!([{"include": "bad/x/*"}, {"include": "off/x/*"}]),
+    ] {
+        let mut site = Site::new(&patterns);
+        site.write("bad/x/a.md", "words\n");
+        site.write("off/x/b.md", "words\n");
+        assert_eq!(site.sync()["seen"], 2);
+        let bad = site.path("bad");
+        let codex = format!("[projects.{bad:?}]\ntrust_level = \"untrusted\"\n");
+        site.desk.write(".codex/config.toml", &codex);
+        site.write("off/graphiti.config.json", OFF);
+        let done = site.sync();
+        assert_eq!(
+            (&done["seen"], &done["deleted"]),
+            (&json!(0), &json!(0)),
+            "{done}"
+        );
+    }
+}
+
+#[test]
+fn our_own_folder_and_what_sinks_write_are_no_files_of_a_project() {
+    let mut site = Site::new(&everything());
+    site.write("a.md", "words\n");
+    symlink(site.desk.path(""), site.desk.path("way")).unwrap();
+    let settings = json!({"version": "2.0.0", "session_tracking": {"enabled": true},
+        "sinks": {"pages": {"kind": "jsonl", "path": site.path("memory")}}});
+    let file = ".graphiti/graphiti.config.json";
+    site.desk.write(file, &settings.to_string());
+    let around = json!({"version": "1.0", "projects": {"home": {
+        // the home by another name
+        "project_root": site.desk.path("way"), "enabled": true, "patterns": everything(),
+    }}});
+    let file = ".graphiti/tracking-config.json";
+    site.desk.write(file, &around.to_string());
+    for _ in 0..2 {
+        site.desk.now = Time(site.desk.now.0 + 600_000);
+        let ran = site.desk.run("sessionmill run --json");
+        assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    }
+    assert!(site.path("memory").exists());
+    assert_eq!(site.titles("--source filesystem_watch"), ["app/a.md"]);
+}
+
+#[test]
+fn a_pattern_that_begins_in_git_names_nothing() {
+    let mut site = Site::new(&json!([{"include": ".git/**"}, {"include": ".git/config"}]));
+    site.write(".git/config", "url = https://me:words@example.org\n");
+    assert_eq!(site.sync()["seen"], 0);
 }

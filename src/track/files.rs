@@ -249,6 +249,8 @@ impl<'a> Candidate<'a> {
     }
 }
 
+/// Many files are as short and as equal (`{}`): under another name in another folder, they are others.
+const TELLING_BYTES: u64 = 64;
 /// Files that are compared line by line with those that are gone. More: every one with every one.
 const SIMILAR_MAX: usize = 50;
 /// Of lines, by bytes, that two texts share: as much makes a file the other one, edited (git's measure).
@@ -272,7 +274,11 @@ pub fn moves(came: &[Candidate<'_>], gone: &[Candidate<'_>]) -> BTreeMap<usize, 
             let Some(places) = left.get_mut(&content) else {
                 continue;
             };
-            let fits = |at: &usize| !same_name || name_of(gone[*at].path) == name_of(file.path);
+            let is_telling = file.stat.size >= TELLING_BYTES;
+            let has_name = |at: &usize| name_of(gone[*at].path) == name_of(file.path);
+            let went = |at: &usize| FileOperation::of_path(gone[*at].path, file.path);
+            let is_beside = |at: &usize| went(at) == FileOperation::Rename;
+            let fits = |at: &usize| has_name(at) || (!same_name && (is_telling || is_beside(at)));
             if let Some(at) = places.iter().position(fits) {
                 moves.insert(nth, places.remove(at));
             }
@@ -292,7 +298,9 @@ fn edited(came: &[Candidate<'_>], gone: &[Candidate<'_>], moves: &mut BTreeMap<u
     let mut pairs = Vec::new();
     for a in &new {
         for b in &old {
-            let texts = came[*a].text.zip(gone[*b].text);
+            // the same content is judged already
+            let is_other = Content::of(&came[*a]) != Content::of(&gone[*b]);
+            let texts = came[*a].text.zip(gone[*b].text).filter(|_| is_other);
             let percent = texts.map_or(0, |(a, b)| similarity(a, b));
             if percent >= SIMILAR_PERCENT {
                 pairs.push((percent, *a, *b));
@@ -401,6 +409,17 @@ mod tests {
         assert_eq!(moves(&came, &gone), BTreeMap::from([(1, 0)]));
         assert_eq!(similarity(long, long), 100);
         assert_eq!(similarity("", ""), 0);
+    }
+
+    #[test]
+    fn what_many_files_hold_is_no_move_to_another_name() {
+        let (a, b) = (hashes("a"), hashes("b"));
+        let gone = [candidate("x/a.json", &a, "{}\n")];
+        assert!(moves(&[candidate("y/b.json", &a, "{}\n")], &gone).is_empty());
+        assert_eq!(moves(&[candidate("y/a.json", &a, "{}\n")], &gone).len(), 1);
+        let long = "word ".repeat(20);
+        let gone = [candidate("x/a.md", &b, &long)];
+        assert_eq!(moves(&[candidate("y/b.md", &b, &long)], &gone).len(), 1);
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn lines_of_one(lines: &[LogLine], is_busy: bool) -> Option<usize> {
     if Action::of(&lines[0].message).step == Some("start") {
         rebase(lines, is_busy)
     } else if looks >= BISECT_STEPS_MIN {
-        bisect(&lines[looks..], is_busy).map(|end| looks + end)
+        bisect(lines, looks, is_busy)
     } else {
         Some(1)
     }
@@ -199,13 +199,14 @@ fn bisect_steps(lines: &[LogLine]) -> usize {
     }
 }
 
-/// Lines that end the bisection whose steps were before them: the one that goes back, where there is
-/// one. `None`: it is under way.
-fn bisect(after: &[LogLine], is_busy: bool) -> Option<usize> {
-    match after.first() {
-        Some(line) => Some(usize::from(leaves_detached(line) == Some(true))),
+/// Lines of the bisection that begins here with so many steps; of what only looks like one, the first.
+/// `None`: it is under way.
+fn bisect(lines: &[LogLine], steps: usize, is_busy: bool) -> Option<usize> {
+    match lines.get(steps) {
+        Some(line) if leaves_detached(line) == Some(true) => Some(steps + 1),
         None if is_busy => None,
-        None => Some(0),
+        // somebody looks at old commits, and may go on from there
+        _ => Some(1),
     }
 }
 
@@ -454,6 +455,30 @@ mod tests {
             "main",
         );
         assert_eq!(told, ["bisect a..a on main"]);
+    }
+
+    #[test]
+    fn who_looks_at_commits_and_goes_on_there_bisects_nothing() {
+        let hash = |c: &str| c.repeat(40);
+        let (one, two, three) = (hash("1"), hash("2"), hash("3"));
+        let told = read(
+            &[
+                &format!("a 1 checkout: moving from main to {one}"),
+                &format!("1 2 checkout: moving from {one} to {two}"),
+                &format!("2 3 checkout: moving from {two} to {three}"),
+                "3 4 commit: x",
+                &format!("4 a checkout: moving from {} to main", hash("4")),
+            ],
+            "main",
+        );
+        let wants = [
+            "checkout a..1 on main",
+            "checkout 1..2 on -",
+            "checkout 2..3 on -",
+            "commit 3..4 on -",
+            "checkout 4..a on -",
+        ];
+        assert_eq!(told, wants);
     }
 
     #[test]

@@ -2,11 +2,13 @@
 //! look left the file exactly so. Knows operations and repositories; refuses to know time windows.
 
 use super::files::path_of;
+use super::named;
 use crate::host::git;
 use crate::host::reflog;
 use crate::host::repository::Repository;
 use crate::model::git::OperationKind;
 use crate::model::namespace::project_root;
+use crate::rules::secrets::Redactor;
 use crate::store::{GitRow, Store};
 use crate::track::files::Writer;
 use anyhow::Result;
@@ -15,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The operations since the last look at a project, in the repositories around and below it.
-pub(super) struct Doings {
+pub(super) struct Doings<'r> {
     root: PathBuf,
     /// The latest first.
     deeds: Vec<GitRow>,
@@ -23,6 +25,8 @@ pub(super) struct Doings {
     repositories: RefCell<BTreeMap<PathBuf, Option<Repo>>>,
     /// The top of each folder's work tree.
     tops: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
+    /// Masks names as operations have them.
+    redactor: &'r Redactor,
 }
 
 struct Repo {
@@ -31,15 +35,21 @@ struct Repo {
     project: String,
 }
 
-impl Doings {
+impl<'r> Doings<'r> {
     /// Those with a higher number; `None`: none.
-    pub(super) fn since(store: &Store, n: Option<i64>, root: &str) -> Result<Doings> {
+    pub(super) fn since(
+        store: &Store,
+        n: Option<i64>,
+        root: &str,
+        redactor: &'r Redactor,
+    ) -> Result<Doings<'r>> {
         let deeds = n.map(|n| store.deeds_after(n)).transpose()?;
         Ok(Doings {
             root: PathBuf::from(root),
             deeds: deeds.unwrap_or_default(),
             repositories: RefCell::default(),
             tops: RefCell::default(),
+            redactor,
         })
     }
 
@@ -63,7 +73,7 @@ impl Doings {
         Some(Writer::Git {
             id: row.id,
             deed: &row.deed,
-            path: below.to_owned(),
+            path: named(self.redactor, below),
         })
     }
 

@@ -4,9 +4,10 @@
 //! (`store`).
 
 use super::Orders;
+use super::barred::{Barred, Place};
 use super::doing::Doings;
 use super::telling::Teller;
-use crate::config::{Excluded, FilePattern, FileTracking, Tracked, TrackedProject};
+use crate::config::{FilePattern, Tracked, TrackedProject};
 use crate::host::content::{self, Unread};
 use crate::host::tree::{self, Walked, Wanted};
 use crate::model::file::{Hashes, Known, Sighting, is_racy, print_of, shown};
@@ -110,35 +111,25 @@ impl FoundFile {
 
 struct Matcher<'a> {
     tracked: &'a Tracked,
-    bounds: &'a Bounds<'a>,
-    root: &'a Path,
-    /// Other projects in it, which have entries of their own.
-    inner: Vec<&'a Path>,
-}
-
-/// What a walk keeps to.
-pub(crate) struct Bounds<'a> {
-    /// Which projects.
-    pub(crate) tracking: &'a FileTracking,
-    /// What is never looked at.
-    pub(crate) excluded: &'a Excluded,
-    /// Our own folder.
-    pub(crate) own: &'a Path,
-    /// Threads.
-    pub(crate) jobs: usize,
+    follows_links: bool,
+    barred: Barred<'a>,
 }
 
 impl Wanted for Matcher<'_> {
     fn file(&self, path: &Path) -> bool {
-        self.tracked.pattern(path).is_some() && !self.is_excluded(path)
+        self.tracked.pattern(path).is_some() && !self.barred.covers(path)
     }
 
     fn below(&self, folder: &Path) -> bool {
-        let is_other = || {
-            let full = self.root.join(folder);
-            full == self.bounds.own || self.inner.contains(&full.as_path())
-        };
-        self.tracked.may_keep_below(folder) && !is_other() && !self.is_excluded(folder)
+        self.tracked.may_keep_below(folder) && !self.barred.covers(folder)
+    }
+
+    fn is_barred(&self, path: &Path) -> bool {
+        self.barred.covers(path)
+    }
+
+    fn is_left_alone(&self, folder: &Path) -> bool {
+        self.barred.is_left_alone(folder)
     }
 
     fn starts(&self) -> Vec<PathBuf> {
@@ -146,15 +137,7 @@ impl Wanted for Matcher<'_> {
     }
 
     fn follows_links(&self) -> bool {
-        self.bounds.tracking.limits().follows_links
-    }
-}
-
-impl Matcher<'_> {
-    fn is_excluded(&self, path: &Path) -> bool {
-        let excluded = self.bounds.excluded;
-        let full = || self.root.join(path);
-        !excluded.patterns().is_empty() && excluded.covers(&full().to_string_lossy())
+        self.follows_links
     }
 }
 
@@ -168,7 +151,7 @@ pub(super) fn look<'a>(
     done: &mut FilesDone,
 ) -> Result<Vec<Look<'a>>> {
     let mut looks = Vec::new();
-    for project in orders.tracking.projects() {
+    for project in orders.place.tracking.projects() {
         if !orders.includes(&project.root) || project.tracked.patterns.is_empty() {
             continue;
         }
@@ -176,7 +159,7 @@ pub(super) fn look<'a>(
         if !project.enabled || row.paused_at.is_some() {
             continue;
         }
-        if let Some(why) = (orders.refuses)(&project.root) {
+        if let Some(why) = orders.place.refuses_root(&project.root) {
             done.problems.push((project.root.clone(), why));
             continue;
         }
@@ -200,7 +183,7 @@ fn look_at<'a>(
 ) -> Result<Look<'a>> {
     let root = Path::new(&project.root);
     let mut prints = store.tracked_prints(row.n)?;
-    let walked = walked(project, &orders.bounds());
+    let walked = walked(project, &orders.place);
     done.seen += walked.files.len() as u64;
     done.passed += walked.links + walked.specials;
     for (path, why) in &walked.problems {
@@ -242,24 +225,19 @@ fn look_at<'a>(
 }
 
 /// What is on disk of what a project's patterns name.
-pub(super) fn walked(project: &TrackedProject, bounds: &Bounds<'_>) -> Walked {
+pub(super) fn walked(project: &TrackedProject, place: &Place<'_>) -> Walked {
     let root = Path::new(&project.root);
-    let others = bounds.tracking.projects().iter();
-    let others = others.map(|other| Path::new(&other.root));
     let matcher = Matcher {
         tracked: &project.tracked,
-        bounds,
-        root,
-        inner: others
-            .filter(|other| *other != root && other.starts_with(root))
-            .collect(),
+        follows_links: place.tracking.limits().follows_links,
+        barred: Barred::of(root, place),
     };
-    tree::walk(root, &matcher, bounds.jobs)
+    tree::walk(root, &matcher, place.jobs)
 }
 
 /// How many more episodes of files the fullest queue takes.
 fn room(store: &Store, orders: &Orders<'_>) -> Result<u64> {
-    let max = orders.tracking.limits().queue_max;
+    let max = orders.place.tracking.limits().queue_max;
     let mut room = u64::MAX;
     for sink in orders.sinks {
         room = room.min(max.saturating_sub(store.files_waiting(*sink, max)?));
@@ -319,7 +297,7 @@ impl Look<'_> {
             return Ok(());
         }
         let failures = Failures::of(store, self.row.n)?;
-        let now_ns = content::file_system_now(orders.own).unwrap_or(0);
+        let now_ns = content::file_system_now(orders.place.own).unwrap_or(0);
         let mut jobs = Vec::new();
         for sighting in news {
             if !orders.force && failures.rest(&sighting, orders) {
@@ -371,7 +349,7 @@ impl Failures {
 
     /// It is too early to try again.
     fn rest(&self, sighting: &Sighting, orders: &Orders<'_>) -> bool {
-        let until = |failure: &FileFailure| failure.at.0 + orders.tracking.limits().retry_ms;
+        let until = |failure: &FileFailure| failure.at.0 + orders.place.tracking.limits().retry_ms;
         let known = self.0.get(&sighting.path);
         known.is_some_and(|failure| {
             failure.print == print_of(&sighting.stat) && until(failure) > orders.now.0
@@ -477,7 +455,8 @@ impl<'a> Reader<'a> {
             self.opened.fetch_add(1, Ordering::Relaxed);
         }
         content::read(
-            &self.root.join(path_of(&sighting.path)),
+            self.root,
+            path_of(&sighting.path),
             &sighting.stat,
             sighting.is_linked,
         )
@@ -536,7 +515,7 @@ pub(super) fn tell(
     for look in looks.iter().filter(|look| !look.is_empty()) {
         // what was there before the first look is nobody's change
         let since = look.row.changed_at.map(|_| look.row.told_to);
-        let doings = Doings::since(store, since, &look.project.path)?;
+        let doings = Doings::since(store, since, &look.project.path, orders.redactor)?;
         let teller = Teller::new(look, orders);
         let has_news = teller.tell(&doings, store, done)?;
         if has_news {

@@ -1,6 +1,7 @@
 //! The step `track` for whoever asks for it: a run, `track sync`, an agent. Knows where its orders come
 //! from; refuses to do it.
 
+use super::barred::Place;
 use super::{Done, Orders, track};
 use crate::config::Loaded;
 use crate::model::namespace::global_group;
@@ -54,16 +55,12 @@ pub fn look(
     let orders = Orders {
         now: moment.now,
         host: moment.host,
-        tracking: &loaded.tracking,
-        refuses: &refuses,
+        place: Place::new(loaded, admission, &refuses, moment.jobs),
         since: moment.since,
         group: &group,
         redactor,
         only: wish.only,
         force: wish.force,
-        jobs: moment.jobs,
-        excluded: &loaded.config.excluded,
-        own: &loaded.home.dir,
         sinks: &sinks(loaded, store)?,
     };
     track(store, &orders)

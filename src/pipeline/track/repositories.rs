@@ -3,9 +3,10 @@
 //! `stat` and opens nothing. Knows the order of things; refuses to know git's formats (`host`), its
 //! messages (`track`) and rows (`store`).
 
+use super::barred::Barred;
 use super::spoken::{Conversation, around};
-use super::{Done, Orders};
-use crate::config::{FileTracking, Tracked};
+use super::{Done, Orders, named};
+use crate::config::{FileTracking, Tracked, TrackedProject};
 use crate::host::git;
 use crate::host::reflog::{self, Log, WorkTree};
 use crate::host::repository::Repository;
@@ -20,7 +21,7 @@ use crate::track::operations::{self, Start, renamed};
 use crate::track::why::{reset_mode, why};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 /// A repository that is tracked.
@@ -67,9 +68,12 @@ const BULK_MAX: usize = 200;
 /// When the store fails.
 pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> Result<()> {
     let mut met = BTreeSet::new();
-    for repo in repositories(store, orders.tracking)? {
+    for repo in repositories(store, orders.place.tracking)? {
         let is_meant = orders.includes(&repo.root) || orders.includes(&repo.project);
-        if !is_meant || (orders.refuses)(&repo.root).is_some() || !met.insert(repo.root.clone()) {
+        if !is_meant
+            || orders.place.refuses_root(&repo.root).is_some()
+            || !met.insert(repo.root.clone())
+        {
             continue;
         }
         let project = Project {
@@ -97,7 +101,7 @@ pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> R
 /// When the store fails.
 pub(super) fn tell_again(store: &mut Store, orders: &Orders<'_>) -> Result<()> {
     for row in store.untold_deeds()? {
-        let group = match orders.tracking.of(&row.project.path) {
+        let group = match orders.place.tracking.of(&row.project.path) {
             Some(tracked) => orders.group_of(tracked),
             None => orders.group,
         };
@@ -140,6 +144,7 @@ impl TreeLook<'_> {
         }
         done.opened += 1;
         let read = Repository::open(self.tree).and_then(|repository| {
+            self.allowed(&repository)?;
             let news = self.news(&repository, &known, is_known)?;
             Ok((repository, news))
         });
@@ -176,6 +181,19 @@ impl TreeLook<'_> {
         self.tree.stamp(seen.branches.keys().map(String::as_str))
     }
 
+    /// What a repository borrows, or points to, may be read too: another one's history is not told as this
+    /// one's where that is left alone.
+    fn allowed(&self, repository: &Repository) -> Result<(), String> {
+        let own = Path::new(&self.project.path).canonicalize().ok();
+        let is_own = |place: &&Path| own.as_ref().is_some_and(|own| place.starts_with(own));
+        for place in repository.places().filter(|place| !is_own(place)) {
+            if let Some(why) = self.orders.place.refuses_folder(place) {
+                return Err(format!("its history lies in what is left alone: {why}"));
+            }
+        }
+        Ok(())
+    }
+
     /// Operations since the last look, in order, and how far that is.
     fn news(&self, repository: &Repository, known: &Seen, is_known: bool) -> Result<News, String> {
         let unread = |error: std::io::Error| format!("its log can't be read: {}", error.kind());
@@ -184,7 +202,9 @@ impl TreeLook<'_> {
         let stash = stash.map(|path| reflog::read(&path, known.stash_to, &known.stash_last));
         let stash = stash.transpose().map_err(unread)?.unwrap_or_default();
         let head = repository.head()?.unwrap_or_default();
-        let branches = repository.branches()?;
+        let name = |name: String| named(self.orders.redactor, &name);
+        let branches = repository.branches()?.into_iter();
+        let branches = branches.map(|(branch, tip)| (name(branch), tip)).collect();
         let start = Start {
             branch: known.branch.clone().filter(|_| !log.is_anew),
             branch_now: repository.branch(),
@@ -209,7 +229,7 @@ impl TreeLook<'_> {
                 stash_to: stash.to,
                 stash_last: last(&stash, stash.lines.len(), &known.stash_last),
                 head,
-                branch: told.branch,
+                branch: told.branch.map(name),
                 branches,
                 problem: None,
             },
@@ -244,10 +264,10 @@ impl TreeLook<'_> {
         now: &BTreeMap<String, String>,
     ) -> Vec<Operation> {
         let renamed = lines.iter().filter_map(|line| renamed(&line.message));
-        let renamed: BTreeSet<&str> = renamed.map(|(from, _)| from).collect();
+        let renamed = renamed.map(|(from, _)| named(self.orders.redactor, from));
+        let renamed: BTreeSet<String> = renamed.collect();
         let gone = known.branches.iter();
-        let gone =
-            gone.filter(|(name, _)| !now.contains_key(*name) && !renamed.contains(name.as_str()));
+        let gone = gone.filter(|(name, _)| !now.contains_key(*name) && !renamed.contains(*name));
         gone.filter_map(|(name, commit)| {
             let at = self.tree.dropped_at(name)?;
             Some(Operation {
@@ -267,16 +287,41 @@ impl TreeLook<'_> {
     ) -> Result<Vec<GitDeed>> {
         let forgotten = store.tombstones()?.before(&self.project.namespace);
         let first = forgotten.max(self.orders.since);
-        let mut deeds = Vec::new();
+        let mut deeds: Vec<GitDeed> = Vec::new();
         for operation in operations {
-            let id = operation.id(&self.repository_name());
             let is_old = first.is_some_and(|first| operation.at < first);
-            if is_old || operation.kind == OperationKind::Other || store.has_deed(id)? {
+            if is_old || operation.kind == OperationKind::Other {
                 continue;
             }
-            deeds.push(self.deed(repository, operation, id, store)?);
+            if let Some(id) = self.new_id(&operation, &deeds, store)? {
+                deeds.push(self.deed(repository, operation, id, store)?);
+            }
         }
         Ok(deeds)
+    }
+
+    /// The operation's id; `None`: it is told already.
+    fn new_id(
+        &self,
+        operation: &Operation,
+        deeds: &[GitDeed],
+        store: &Store,
+    ) -> Result<Option<Uuid>> {
+        let mut masked = operation.clone();
+        masked.message = named(self.orders.redactor, &masked.message);
+        let name = self.repository_name();
+        for id in [operation.id(&name), masked.twin_id(&name)] {
+            let told = match deeds.iter().find(|deed| deed.id == id) {
+                Some(deed) => Some(deed.deed.operation.clone()),
+                None => store.deed(id)?.map(|row| row.deed.operation),
+            };
+            match told {
+                None => return Ok(Some(id)),
+                Some(told) if told.is_told_as(&masked) => return Ok(None),
+                Some(_) => {}
+            }
+        }
+        Ok(None)
     }
 
     fn deed(
@@ -297,48 +342,65 @@ impl TreeLook<'_> {
             true => why(&said.before),
             false => None,
         };
+        let effect = effect(repository, &operation);
+        let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();
         let deed = self.masked(Deed {
-            effect: effect(repository, &operation),
             operation,
+            effect,
             reason,
         });
-        let episodes = self.episodes(repository, id, &deed, &said);
+        let mut episodes = told(id, &deed, &said);
+        if deed.operation.kind.writes_files() {
+            let kept = self.kept(store)?;
+            for (file, path) in deed.effect.files.iter().zip(&paths).take(BULK_MAX) {
+                let content = kept
+                    .as_ref()
+                    .and_then(|kept| self.content(repository, kept, file.blob.as_deref()?, path));
+                let episode = bulk_update(id, &deed, file, content.as_deref());
+                episodes.push((episode, BTreeSet::new()));
+            }
+        }
         Ok(GitDeed { id, deed, episodes })
     }
 
-    /// What is written of an operation, each with the sessions whose words it has.
-    fn episodes(
-        &self,
-        repository: &Repository,
-        id: Uuid,
-        deed: &Deed,
-        said: &Conversation,
-    ) -> Vec<(Episode, BTreeSet<String>)> {
-        let quoted_in_summary = deed.reason.iter().map(|reason| reason.session.clone());
-        let mut all = vec![(metadata(id, deed), quoted_in_summary.collect())];
-        let told = context(id, deed, &said.before);
-        all.extend(told.map(|episode| (episode, quoted(&said.before))));
-        if deed.operation.kind.writes_files() {
-            let files = deed.effect.files.iter().take(BULK_MAX);
-            all.extend(files.map(|file| {
-                let content = self.content(repository, file.blob.as_deref(), &file.path);
-                let episode = bulk_update(id, deed, file, content.as_deref());
-                (episode, BTreeSet::new())
-            }));
-        }
-        all
+    /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone
+    /// for a while.
+    fn kept(&self, store: &Store) -> Result<Option<Kept<'_>>, Error> {
+        let place = &self.orders.place;
+        let Some(project) = place.tracking.around(&self.project.path) else {
+            return Ok(None);
+        };
+        let is_paused = store.tracked_project(&project.root)?.paused_at.is_some();
+        let root = Path::new(&project.root);
+        let below = Path::new(&self.project.path).strip_prefix(root);
+        Ok(below.ok().filter(|_| !is_paused).map(|below| Kept {
+            project,
+            below: below.to_path_buf(),
+            barred: Barred::of(root, place),
+        }))
     }
 
-    /// A file's content, where a pattern names it.
-    fn content(&self, repository: &Repository, blob: Option<&str>, path: &str) -> Option<String> {
-        let blob = blob.filter(|_| self.tracked.keeps(path))?;
-        let content = repository.file(blob, self.tracked.max_file_bytes)?;
+    /// A file's content, where a pattern names it and a look at the disk would read it.
+    fn content(
+        &self,
+        repository: &Repository,
+        kept: &Kept<'_>,
+        blob: &str,
+        path: &Path,
+    ) -> Option<String> {
+        let path = kept.below.join(path);
+        let pattern = kept.project.tracked.pattern(&path)?;
+        if kept.barred.covers_content(&path) {
+            return None;
+        }
+        let content = repository.file(blob, pattern.max_bytes)?;
         Some(self.orders.redactor.redact(&content).into_owned())
     }
 
-    /// What people wrote into commits, branches and paths goes through the same filter as sessions.
+    /// What people wrote into commits, branches and paths goes through the same filter as sessions, and is
+    /// one line.
     fn masked(&self, mut deed: Deed) -> Deed {
-        let mask = |text: &mut String| *text = self.orders.redactor.redact(text).into_owned();
+        let mask = |text: &mut String| *text = named(self.orders.redactor, text);
         let operation = &mut deed.operation;
         mask(&mut operation.message);
         let names = operation.branch.iter_mut().chain(&mut operation.to);
@@ -357,6 +419,23 @@ impl TreeLook<'_> {
         let name = self.tree.name.as_deref().unwrap_or_default();
         format!("{}\n{name}", self.project.namespace)
     }
+}
+
+/// The project whose patterns name files of a repository.
+struct Kept<'a> {
+    project: &'a TrackedProject,
+    /// The repository, from the project's root.
+    below: PathBuf,
+    barred: Barred<'a>,
+}
+
+/// The summary of an operation and the conversation before it, each with the sessions whose words it has.
+fn told(id: Uuid, deed: &Deed, said: &Conversation) -> Vec<(Episode, BTreeSet<String>)> {
+    let reason = deed.reason.iter().map(|reason| reason.session.clone());
+    let summary = (metadata(id, deed), reason.collect());
+    let context = context(id, deed, &said.before);
+    let context = context.map(|episode| (episode, quoted(&said.before)));
+    [summary].into_iter().chain(context).collect()
 }
 
 /// The commit that the last of so many lines came to; what was known where there is none.

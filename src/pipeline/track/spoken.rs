@@ -1,7 +1,7 @@
 //! What was said in a project before a moment, from the stored sessions. Knows how items find their
 //! times again; refuses to know what is made of them.
 
-use crate::host::read;
+use crate::host::{git, read};
 use crate::model::error::Error;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::apart;
@@ -31,8 +31,8 @@ const RESULT_MS: i64 = 15_000;
 /// A log's part that is read for its times. Longer: what it tells counts as said before.
 const PART_BYTES_MAX: u64 = 64 << 20;
 
-/// What was said in a project, or below it, around `at`. Reads parts of the logs that it was said in, for
-/// the times of their lines.
+/// What was said in a project, or below it, around `at`; not in another repository that lies in it. Reads
+/// parts of the logs that it was said in, for the times of their lines.
 ///
 /// # Errors
 /// When the store can't be read.
@@ -40,6 +40,7 @@ pub fn around(store: &Store, project: &str, at: Time) -> Result<Conversation, Er
     let until = Time(at.0 + SECOND_MS);
     let since = Time(at.0 - LONG_AGO_MS);
     let mut chunks = store.chunks_around(project, until, since, EPISODES_MAX)?;
+    chunks.retain(|found| git::is_of(Path::new(project), Path::new(&found.project_path)));
     chunks.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
     let mut said_around = Conversation::default();
     for found in &chunks {

@@ -1,12 +1,15 @@
 //! How tracked projects and their files stand, without reading or changing any (004-053, 004-057). Knows the
 //! catalogue and the disk; refuses to know who asks.
 
-use super::files::{Bounds, walked};
+use super::barred::Place;
+use super::files::walked;
 use crate::config::{FileTracking, Loaded, TrackedProject};
 use crate::model::file::{Hashes, print_of, shown};
 use crate::model::git::FileOperation;
 use crate::model::source::Stat;
 use crate::model::time::Time;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::spec::Window;
 use crate::store::Store;
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -132,12 +135,9 @@ pub fn files(
     loaded: &Loaded,
     jobs: usize,
 ) -> Result<Vec<FileStanding>> {
-    let bounds = Bounds {
-        tracking: &loaded.tracking,
-        excluded: &loaded.config.excluded,
-        own: &loaded.home.dir,
-        jobs,
-    };
+    let admission = Admission::new(loaded, loaded.env(), Window::Configured, Time(0));
+    let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
+    let place = Place::new(loaded, &admission, &refuses, jobs);
     let mut all: BTreeMap<Vec<u8>, (FileStanding, u64)> = BTreeMap::new();
     let mut unread = BTreeMap::new();
     if let Some(store) = store {
@@ -156,7 +156,7 @@ pub fn files(
         let failures = store.file_failures(row.n)?.into_iter();
         unread = failures.map(|one| (one.path, one.print)).collect();
     }
-    for sighting in walked(project, &bounds).files {
+    for sighting in walked(project, &place).files {
         let print = print_of(&sighting.stat);
         let is_unread = unread.get(&sighting.path) == Some(&print);
         let state = match all.get(&sighting.path) {

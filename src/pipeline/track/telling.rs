@@ -46,7 +46,7 @@ impl<'a> Teller<'a> {
     /// Writes it all; `false`: there was no news in it.
     pub(super) fn tell(
         &self,
-        doings: &'a Doings,
+        doings: &'a Doings<'a>,
         store: &mut Store,
         done: &mut FilesDone,
     ) -> Result<bool> {
@@ -79,7 +79,7 @@ impl<'a> Teller<'a> {
         let has_news = !(deleted.is_empty() && changes.is_empty());
         self.put(store, &silent, done)?;
         self.put(store, &deleted, done)?;
-        for batch in changes.chunks(self.orders.tracking.limits().batch) {
+        for batch in changes.chunks(self.orders.place.tracking.limits().batch) {
             self.put_changes(batch, store, done)?;
         }
         Ok(has_news)
@@ -119,7 +119,7 @@ impl<'a> Teller<'a> {
         found: &'a FoundFile,
         from: Option<&'a (Vec<u8>, Known)>,
         last: Option<Uuid>,
-        doings: &'a Doings,
+        doings: &'a Doings<'a>,
     ) -> Change<'a> {
         let now = FileNow {
             blob: found.hashes.as_ref().map(|hashes| hashes.blob.as_str()),
@@ -237,7 +237,12 @@ impl<'a> Teller<'a> {
         }
     }
 
-    fn deleted(&self, gone: &(Vec<u8>, Known), doings: &Doings, done: &mut FilesDone) -> FileUnit {
+    fn deleted(
+        &self,
+        gone: &(Vec<u8>, Known),
+        doings: &Doings<'_>,
+        done: &mut FilesDone,
+    ) -> FileUnit {
         let (path, known) = gone;
         let writer = doings.writer(path, None);
         done.deleted += 1;
