@@ -59,8 +59,6 @@ pub struct TrackedProject {
 pub struct Tracked {
     /// The group of its episodes; `None`: that of the sessions.
     pub group: Option<String>,
-    /// Longer files are named, not kept.
-    pub max_file_bytes: u64,
     /// Whose content is kept; the first that names a file counts.
     pub patterns: Vec<FilePattern>,
     ignored: Ignored,
@@ -76,15 +74,11 @@ impl Default for FileTracking {
 impl FileTracking {
     fn of_defaults(defaults: &FileDefaults) -> FileTracking {
         let ms = |seconds: f64| (seconds * 1e3) as u64;
-        let limits = limits(defaults);
         FileTracking {
             enabled: defaults.enabled,
             projects: Vec::new(),
-            others: Tracked {
-                max_file_bytes: limits.max_file_bytes,
-                ..Tracked::default()
-            },
-            limits,
+            others: Tracked::default(),
+            limits: limits(defaults),
             debounce_ms: ms(defaults.debounce_seconds),
             polling_ms: ms(defaults.polling_interval_seconds),
         }
@@ -222,7 +216,6 @@ fn project(
         enabled: written.enabled,
         tracked: Tracked {
             group: written.group_id.clone(),
-            max_file_bytes: limits.max_file_bytes,
             patterns,
             ignored: ignored.map_err(|what| document.error(&at(&[]), &what))?,
         },
