@@ -5,63 +5,33 @@
     reason = "tests start processes and wait for them"
 )]
 
+mod home;
+
+use home::{Home, prompt};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// Exit code of a run that finds the lock held.
 const BUSY: i32 = 75;
-/// Lines of the log that keeps a run at work while others try: some seconds in a debug build.
-const LINES: usize = 60_000;
-
-/// A home that has said yes, whose store knows one small session and that has a big one to read.
-struct Home {
-    folder: TempDir,
-}
+/// Lines of the log that keeps a run at work while others try: some seconds in a debug build, a tenth of
+/// one in another.
+const LINES: usize = 8_000;
 
 impl Home {
+    /// One whose store knows one small session and that has a big one to read.
     fn with_much_to_read() -> Home {
-        let home = Home {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        home.write(
-            ".graphiti/graphiti.config.json",
-            r#"{"session_tracking": {"enabled": true}}"#,
-        );
-        home.write(".claude/projects/-p/small.jsonl", &prompt("small", 0));
+        let home = Home::with(json!({}));
+        home.write(".claude/projects/-p/small.jsonl", &hello("small", 0));
         assert_eq!(home.run("run --quiet").status.code(), Some(0));
-        let big: String = (0..LINES).map(|n| prompt("big", n)).collect();
+        let big: String = (0..LINES).map(|n| hello("big", n)).collect();
         home.write(".claude/projects/-p/big.jsonl", &big);
         home
-    }
-
-    fn write(&self, below: &str, text: &str) {
-        let path = self.folder.path().join(below);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sessionmill"));
-        command
-            .args(line.split(' '))
-            .env_clear()
-            .env("HOME", self.folder.path())
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
     }
 
     /// A run that holds the lock, stopped where it is.
@@ -78,13 +48,10 @@ impl Home {
         child
     }
 
-    fn lock(&self) -> PathBuf {
-        self.folder.path().join(".graphiti/sessionmill.lock")
-    }
-
     /// Looks without taking the lock itself, which would be in the run's way.
     fn is_locked(&self) -> bool {
-        let end = format!(":{} 0 EOF", self.lock().metadata().unwrap().ino());
+        let lock = self.path(".graphiti/sessionmill.lock");
+        let end = format!(":{} 0 EOF", lock.metadata().unwrap().ino());
         let locks = fs::read_to_string("/proc/locks").unwrap();
         locks
             .lines()
@@ -92,12 +59,9 @@ impl Home {
     }
 }
 
-fn prompt(session: &str, n: usize) -> String {
-    let text = format!("hello number {n} of {session}, and some more words to be cut and indexed");
-    format!(
-        r#"{{"type":"user","uuid":"{:08x}-5c0e-4b57-9d3e-{n:012x}","sessionId":"{session}","cwd":"/p","timestamp":"2026-05-01T10:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#,
-        session.len()
-    ) + "\n"
+fn hello(session: &str, n: usize) -> String {
+    let words = format!("hello number {n} of {session}, and some more words to be cut and indexed");
+    prompt(session, "/p", n, &words)
 }
 
 fn signal(child: &Child, signal: Signal) {

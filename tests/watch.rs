@@ -5,65 +5,32 @@
     reason = "tests start processes and wait for them"
 )]
 
+mod home;
+
+use home::{Home, prompt};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Output};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// Longer than any machine takes for what takes a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Home {
-    folder: TempDir,
-}
-
 impl Home {
+    /// With a session, and runs that follow a change alone.
     fn new() -> Home {
-        let home = Home {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        home.write(
-            ".graphiti/graphiti.config.json",
-            r#"{"session_tracking": {"enabled": true, "check_interval": 3600}}"#,
-        );
+        let home = Home::with(json!({"check_interval": 3_600}));
         home.write(
             ".graphiti/tracking-config.json",
             r#"{"version": "1.0", "defaults": {"enabled": true, "debounce_seconds": 0.1}}"#,
         );
-        home.write(".claude/projects/-p/one.jsonl", &prompt("one", 1, "alpha"));
+        home.write(".claude/projects/-p/one.jsonl", &said("one", 1, "alpha"));
         home
-    }
-
-    fn path(&self, below: &str) -> PathBuf {
-        self.folder.path().join(below)
-    }
-
-    fn write(&self, below: &str, text: &str) {
-        let path = self.path(below);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sessionmill"));
-        command
-            .args(line.split(' '))
-            .env_clear()
-            .env("HOME", self.folder.path())
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn run(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
     }
 
     fn finds(&self, word: &str) -> bool {
@@ -87,12 +54,8 @@ impl Home {
     }
 }
 
-fn prompt(session: &str, nth: u32, words: &str) -> String {
-    format!(
-        "{{\"type\":\"user\",\"uuid\":\"00000000-0000-4000-8000-{nth:012}\",\
-         \"timestamp\":\"2026-03-01T10:00:{nth:02}.000Z\",\"sessionId\":\"{session}\",\
-         \"cwd\":\"/p\",\"message\":{{\"role\":\"user\",\"content\":\"{words}\"}}}}\n"
-    )
+fn said(session: &str, nth: usize, words: &str) -> String {
+    prompt(session, "/p", nth, words)
 }
 
 fn end(child: Child, signal: Signal) -> Output {
@@ -106,16 +69,13 @@ fn what_is_appended_is_found_without_another_command() {
     let watch = home.watched();
     let log = home.path(".claude/projects/-p/one.jsonl");
     let mut log = OpenOptions::new().append(true).open(log).unwrap();
-    log.write_all(prompt("one", 2, "beta").as_bytes()).unwrap();
+    log.write_all(said("one", 2, "beta").as_bytes()).unwrap();
     home.comes_to("a line", |home| home.finds("beta"));
-    home.write(
-        ".claude/projects/-new/two.jsonl",
-        &prompt("two", 3, "gamma"),
-    );
+    home.write(".claude/projects/-new/two.jsonl", &said("two", 3, "gamma"));
     home.comes_to("a folder", |home| home.finds("gamma"));
     let ended = end(watch, Signal::SIGTERM);
     assert_eq!(ended.status.code(), Some(0));
-    let told: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert!(told["runs"].as_u64().unwrap() >= 3, "{told}");
     assert_eq!(told["failed"], 0);
 }
@@ -140,6 +100,26 @@ fn files_and_new_folders_of_a_tracked_project_are_told() {
 }
 
 #[test]
+fn git_operations_of_a_tracked_project_are_told() {
+    let home = Home::new();
+    home.write("app/src/a.py", "word = 'delta'\n");
+    home.git("init -q -b main", None);
+    home.git("commit -q --allow-empty -m first", None);
+    let add = home.run("track add app --include src/**/*.py");
+    assert_eq!(add.status.code(), Some(0), "{add:?}");
+    let watch = home.watched();
+    // again until it listens there
+    home.comes_to("a commit", |home| {
+        home.git("commit -q --allow-empty -m more", None);
+        sleep(Duration::from_millis(500));
+        let told = home.run("why --branch main --json").stdout;
+        let told: Value = serde_json::from_slice(&told).unwrap();
+        told["operations"].as_array().unwrap().len() > 1
+    });
+    assert_eq!(end(watch, Signal::SIGTERM).status.code(), Some(0));
+}
+
+#[test]
 fn a_second_one_leaves_at_once_and_the_next_one_takes_over() {
     let home = Home::new();
     let watch = home.watched();
@@ -156,14 +136,11 @@ fn a_second_one_leaves_at_once_and_the_next_one_takes_over() {
 #[test]
 fn nothing_is_watched_without_a_yes_or_with_wrong_settings() {
     let home = Home::new();
-    home.write(".graphiti/graphiti.config.json", "{}");
+    home.configure(&json!({}));
     let refused = home.run("watch");
     assert_eq!(refused.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("tracking is off"));
-    home.write(
-        ".graphiti/graphiti.config.json",
-        "{\"sesion_tracking\": {}}",
-    );
+    home.configure(&json!({"sesion_tracking": {}}));
     assert_eq!(home.run("watch").status.code(), Some(2));
 }
 
@@ -197,10 +174,7 @@ fn a_run_that_is_at_work_ends_with_it_and_the_next_one_goes_on() {
     assert_eq!(ended.status.code(), Some(0));
     let told: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!((&told["runs"], &told["failed"]), (&1.into(), &0.into()));
-    assert!(
-        !PathBuf::from(format!("/proc/{run}")).exists(),
-        "it runs on"
-    );
+    assert!(!Path::new(&format!("/proc/{run}")).exists(), "it runs on");
     let ask = |line: &str| -> serde_json::Value {
         serde_json::from_slice(&home.run(line).stdout).unwrap()
     };

@@ -12,7 +12,8 @@ use crate::model::error::Error;
 use crate::net::embeddings::Embedder;
 use crate::net::http::{Http, Options};
 use crate::pipeline::admission::Admission;
-use crate::pipeline::embed::{self, Asked, Embedded, OTHER_LENGTH, Orders};
+pub use crate::pipeline::embed::Done;
+use crate::pipeline::embed::{self, Asked, OTHER_LENGTH, Orders};
 use crate::pipeline::spec::Window;
 use crate::store::Store;
 use anyhow::Result;
@@ -32,9 +33,9 @@ pub fn check(config: &Config, store: &Store, ctx: &Ctx) -> Result<()> {
 
 /// Asks for the vectors of texts that have none, where a model is configured. One that fails is a
 /// warning; the next run goes on.
-pub fn embed(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<Embedded> {
+pub fn embed(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<Done> {
     let Some(settings) = &loaded.config.embeddings else {
-        return Ok(Embedded::default());
+        return Ok(Done::default());
     };
     let permit = store.permit(&settings.endpoint)?;
     let embedder = embedder(settings, u64::from(settings.timeout_s) * 1_000, &ctx.env)?;
@@ -55,10 +56,10 @@ pub fn planned(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Result<Option<u64>>
     let Some(settings) = &loaded.config.embeddings else {
         return Ok(None);
     };
-    let sent = with(loaded, settings, ctx, |orders| {
+    let (sent, _) = with(loaded, settings, ctx, |orders| {
         embed::waiting(store, orders)
     })?;
-    Ok(Some(sent.0.len() as u64))
+    Ok(Some(sent.len() as u64))
 }
 
 fn with<T>(
@@ -115,7 +116,7 @@ pub fn excuse(error: &anyhow::Error) -> String {
 }
 
 /// For people; `None` where nothing was sent.
-pub fn line(done: &Embedded) -> Option<String> {
+pub fn line(done: &Done) -> Option<String> {
     let parts = [
         (done.texts, "embedded"),
         (done.refused, "refused, to be sent again"),

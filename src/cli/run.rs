@@ -24,7 +24,6 @@ use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::deliver::Delivered;
-use crate::pipeline::embed::Embedded;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::promote::{Promoted, promote};
@@ -211,7 +210,7 @@ fn prepare_enrich(
 
 /// What could not be read is not all that was to be read.
 fn exit(done: &Done) -> Exit {
-    let is_whole = done.report.problems.is_empty() && track::is_whole(&done.tracked);
+    let is_whole = done.report.problems.is_empty() && done.tracked.unread() == 0;
     match is_whole {
         true => deliver::exit(&done.delivered),
         false => Exit::Partial,
@@ -253,7 +252,7 @@ struct Enrichment {
     /// Pages of sessions.
     pages: Stored,
     told: Told,
-    embedded: Embedded,
+    embedded: embed::Done,
 }
 
 /// The step `enrich`: unknown tools are asked about, sessions that rest get their page, a model is asked

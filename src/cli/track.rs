@@ -78,11 +78,6 @@ fn file_line(files: &FilesDone) -> String {
     format!("{changes} told ({})", parts.join(", "))
 }
 
-/// Everything was read that was to be read.
-pub fn is_whole(done: &Done) -> bool {
-    done.problems.is_empty() && done.files.problems.is_empty() && done.files.unread.is_empty()
-}
-
 /// What could not be read, line by line.
 pub fn warnings(done: &Done) -> Vec<String> {
     let repositories = done.problems.iter();

@@ -180,9 +180,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
 
 /// The entry for a root.
 fn one<'a>(tracking: &'a FileTracking, root: &str) -> Result<&'a TrackedProject, Error> {
-    let mut projects = tracking.projects().iter();
-    let found = projects.find(|project| project.root == root);
-    found.ok_or_else(|| {
+    tracking.project(root).ok_or_else(|| {
         Error::usage(format!("{root} is not tracked"))
             .hinted("sessionmill track add PATH --include 'src/**/*.py'")
     })
@@ -379,7 +377,7 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
         let told = track::line(&done).unwrap_or_else(|| "nothing new".to_owned());
         ctx.out.line(format!("{told}, of {seen}"))?;
     }
-    Ok(match track::is_whole(&done) {
+    Ok(match done.unread() == 0 {
         true => Exit::Done,
         false => Exit::Partial,
     })
@@ -419,12 +417,13 @@ fn pause(args: &OneArgs, pauses: bool, ctx: &mut Ctx) -> Result<Exit> {
 fn run_remove(args: &RemoveArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let root = root(Some(&args.path), &loaded.tracking, ctx);
-    let known = one(&loaded.tracking, &root).ok();
-    if known.is_none() && !args.forget {
-        one(&loaded.tracking, &root)?;
-    }
-    if let Some(project) = known {
-        drop_project(&ctx.home.tracking_config(), &project.name)?;
+    match one(&loaded.tracking, &root) {
+        Ok(project) => {
+            drop_project(&ctx.home.tracking_config(), &project.name)?;
+        }
+        // its entry went before, and its episodes are to go too
+        Err(_) if args.forget => {}
+        Err(error) => return Err(error.into()),
     }
     let mut forgotten = 0;
     if ctx.home.store().exists() {

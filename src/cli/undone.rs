@@ -6,10 +6,11 @@ use super::human;
 use super::out::Style;
 use super::places::{self, Filters};
 use crate::memory::joined::{Teller, Tie};
-use crate::memory::undone::{Answer, Asked, Role, tellers, undone, without};
+use crate::memory::undone::{Answer, Asked, tellers, undone, without};
 use crate::model::git::{CommitLine, FileChange, short_hash};
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 /// Prints operations; exit 1 where there is none.
 pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Result<Exit> {
@@ -68,38 +69,19 @@ fn told(teller: &Teller, ctx: &mut Ctx) -> Result<Value> {
 }
 
 fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
-    let (operation, effect) = (&answer.deed.operation, &answer.deed.effect);
-    let on = operation
-        .branch
-        .as_ref()
-        .map(|branch| format!(" on {branch}"));
-    let to = operation.to.as_ref().map(|to| format!(" to {to}"));
-    let head = format!(
-        "{}: {}{}{}  {} → {}",
-        answer.role.as_str(),
-        operation.name(),
-        on.unwrap_or_default(),
-        to.unwrap_or_default(),
-        short(&operation.old),
-        short(&operation.new)
-    );
-    let head = ctx.out.paint(Style::Bold, &head);
-    ctx.out.line(head)?;
+    let effect = &answer.deed.effect;
+    ctx.out.line(ctx.out.paint(Style::Bold, &head(answer)))?;
     if let Some(reason) = &answer.deed.reason {
-        let who = if reason.by_user { "user" } else { "agent" };
         let session = ctx.session_shown(&reason.session)?;
         ctx.out.line(format!("  why: {}", reason.sentence))?;
         let source = format!(
-            "  said by the {who}, session {session} line {}",
+            "  said by the {}, session {session} line {}",
+            reason.who(),
             reason.line
         );
         ctx.out.line(source)?;
     }
-    let commits = match answer.role {
-        Role::Made => &effect.made,
-        _ => &effect.left,
-    };
-    for commit in commits.iter().take(COMMITS_SHOWN) {
+    for commit in answer.commits().iter().take(COMMITS_SHOWN) {
         ctx.out
             .line(format!("  {} {}", short(&commit.hash), commit.subject))?;
     }
@@ -108,17 +90,27 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
     ctx.out
         .line(format!("  {files}, +{added} −{removed} lines"))?;
     let place = places::origin_of(&answer.namespace, &answer.project_path, ctx)?;
+    let when = human::time(Some(answer.deed.operation.at), ctx.zone);
     let by = match &answer.session {
         Some(by) => format!("session {}", ctx.session_shown(&by.session)?),
         None => "no session is known".to_owned(),
     };
-    let origin = format!(
-        "  {}  {place} {by}",
-        human::time(Some(operation.at), ctx.zone)
-    );
-    let origin = ctx.out.paint(Style::Dim, &origin);
-    ctx.out.line(origin)?;
+    let origin = format!("  {when}  {place} {by}");
+    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
     ctx.out.line("")
+}
+
+/// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
+fn head(answer: &Answer) -> String {
+    let operation = &answer.deed.operation;
+    let mut head = format!("{}: {}", answer.role.as_str(), operation.name());
+    for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
+        if let Some(name) = name {
+            let _ = write!(head, " {word} {name}");
+        }
+    }
+    let (old, new) = (short(&operation.old), short(&operation.new));
+    format!("{head}  {old} → {new}")
 }
 
 /// Commits of one operation that people see.
@@ -152,7 +144,7 @@ fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
         "session_by": answer.session.as_ref().map(|by| by.tie.as_str()),
         "reason": answer.deed.reason.as_ref().map(|reason| json!({
             "sentence": reason.sentence,
-            "by": if reason.by_user { "user" } else { "agent" },
+            "by": reason.who(),
             "session": reason.session,
             "episode": reason.episode.to_string(),
             "line": reason.line,

@@ -17,6 +17,8 @@ pub struct FileTracking {
     /// Git operations of projects that no entry names are tracked.
     enabled: bool,
     projects: Vec<TrackedProject>,
+    /// How projects are tracked that no entry names.
+    others: Tracked,
     limits: FileLimits,
     /// Quiet time after a change before `watch` runs, in milliseconds.
     pub debounce_ms: u64,
@@ -57,8 +59,6 @@ pub struct TrackedProject {
 pub struct Tracked {
     /// The group of its episodes; `None`: that of the sessions.
     pub group: Option<String>,
-    /// Longer files are named, not kept.
-    pub max_file_bytes: u64,
     /// Whose content is kept; the first that names a file counts.
     pub patterns: Vec<FilePattern>,
     ignored: Ignored,
@@ -77,6 +77,7 @@ impl FileTracking {
         FileTracking {
             enabled: defaults.enabled,
             projects: Vec::new(),
+            others: Tracked::default(),
             limits: limits(defaults),
             debounce_ms: ms(defaults.debounce_seconds),
             polling_ms: ms(defaults.polling_interval_seconds),
@@ -85,24 +86,17 @@ impl FileTracking {
 
     /// The innermost entry around this root.
     pub fn around(&self, root: &str) -> Option<&TrackedProject> {
-        let is_around = |project: &str| {
-            let below = root.strip_prefix(project);
-            below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
-        };
         let around = self.projects.iter();
-        let around = around.filter(|project| is_around(&project.root));
+        let around = around.filter(|project| Path::new(root).starts_with(&project.root));
         around.max_by_key(|project| project.root.len())
     }
 
     /// How the project with this root is tracked; `None`: not at all. The innermost entry around it
     /// counts.
-    pub fn of(&self, root: &str) -> Option<Tracked> {
+    pub fn of(&self, root: &str) -> Option<&Tracked> {
         match self.around(root) {
-            Some(project) => project.enabled.then(|| project.tracked.clone()),
-            None => self.enabled.then(|| Tracked {
-                max_file_bytes: self.limits.max_file_bytes,
-                ..Tracked::default()
-            }),
+            Some(project) => project.enabled.then_some(&project.tracked),
+            None => self.enabled.then_some(&self.others),
         }
     }
 
@@ -114,6 +108,11 @@ impl FileTracking {
     /// As written, tracked or not, by name.
     pub fn projects(&self) -> &[TrackedProject] {
         &self.projects
+    }
+
+    /// The entry of the project with this root; `None`: it has none.
+    pub fn project(&self, root: &str) -> Option<&TrackedProject> {
+        self.projects.iter().find(|project| project.root == root)
     }
 
     /// What holds for all of them.
@@ -157,11 +156,7 @@ pub(super) fn tracking(document: &Document, env: &Env) -> Result<FileTracking, E
     let mut tracking = FileTracking::of_defaults(&wire.defaults);
     for (name, written) in &wire.projects {
         let project = project(document, env, name, written, tracking.limits)?;
-        let twin = tracking
-            .projects
-            .iter()
-            .find(|other| other.root == project.root);
-        if let Some(twin) = twin {
+        if let Some(twin) = tracking.project(&project.root) {
             let at = ["projects", name, "project_root"].map(|key| Step::Key(key.into()));
             let what = format!("`{}` is that of `{}` too", project.root, twin.name);
             return Err(document.error(&at, &what));
@@ -221,7 +216,6 @@ fn project(
         enabled: written.enabled,
         tracked: Tracked {
             group: written.group_id.clone(),
-            max_file_bytes: limits.max_file_bytes,
             patterns,
             ignored: ignored.map_err(|what| document.error(&at(&[]), &what))?,
         },

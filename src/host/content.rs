@@ -35,18 +35,22 @@ pub enum Unread {
     Unreadable(String),
 }
 
-/// Bytes before the first zero by which git tells binary files.
+/// Bytes in which git looks for a zero.
 const BINARY_BYTES: usize = 8_000;
 
 impl Content {
     /// As text; `None`: binary, or no UTF-8.
     pub fn text(&self) -> Option<&str> {
-        let start = &self.bytes[..self.bytes.len().min(BINARY_BYTES)];
-        match start.contains(&0) {
+        match is_binary(&self.bytes) {
             true => None,
             false => std::str::from_utf8(&self.bytes).ok(),
         }
     }
+}
+
+/// As git tells it: a zero is among the first bytes.
+pub(super) fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().take(BINARY_BYTES).any(|byte| *byte == 0)
 }
 
 /// Reads the file below `root` that `seen` was said of, of at most as many bytes. An empty one is not opened;
@@ -185,7 +189,7 @@ fn hashes(bytes: &[u8]) -> Hashes {
     let sha256 = Sha256::digest(bytes);
     Hashes {
         sha256: sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
-        blob: blob_id(bytes, false).unwrap_or_default(),
+        blob: blob_id(bytes).unwrap_or_default(),
     }
 }
 

@@ -20,7 +20,7 @@ pub fn repository(dir: &Path) -> Option<PathBuf> {
     Some(main_of(&top).unwrap_or(top))
 }
 
-/// The same; a bare repository, and the folder around a hidden one, stand for themselves.
+/// As [`repository`]; a bare repository, and the folder around a hidden one, stand for themselves.
 pub fn owner(dir: &Path) -> Option<PathBuf> {
     let is_bare = !dir.join(".git").exists() && common_dir(dir).is_some();
     match is_bare {
@@ -45,7 +45,7 @@ pub fn common_dir(root: &Path) -> Option<PathBuf> {
     if let Some(dir) = inside.into_iter().find(|dir| is_one(dir)) {
         return Some(dir);
     }
-    let git_dir = submodule(root)?;
+    let git_dir = linked(root)?;
     let common = read_short(&git_dir.join("commondir"));
     let common = common.map_or(git_dir.clone(), |common| tidy(&git_dir.join(common.trim())));
     is_one(&common).then_some(common)
@@ -57,16 +57,17 @@ pub fn remote(dir: &Path) -> Option<String> {
     let root = repository(dir)?;
     let inside = [".git/config", ".bare/config", "config"];
     let config = inside.iter().find_map(|name| read_short(&root.join(name)));
-    let config = config.or_else(|| read_short(&submodule(&root)?.join("config")))?;
+    let config = config.or_else(|| read_short(&linked(&root)?.join("config")))?;
     let mut remotes = remotes(&config);
     let origin = remotes.iter().position(|(name, _)| name == "origin");
     (!remotes.is_empty()).then(|| remotes.swap_remove(origin.unwrap_or(0)).1)
 }
 
-/// Where the repository of a submodule lies.
-fn submodule(root: &Path) -> Option<PathBuf> {
-    let text = read_short(&root.join(".git"))?;
-    Some(tidy(&root.join(text.strip_prefix("gitdir:")?.trim())))
+/// Where the `.git` of a linked work tree or a submodule leads, which is a file; `None`: it is none.
+fn linked(top: &Path) -> Option<PathBuf> {
+    let link = Some(top.join(".git")).filter(|link| link.is_file())?;
+    let text = read_short(&link)?;
+    Some(tidy(&top.join(text.strip_prefix("gitdir:")?.trim())))
 }
 
 /// Names and addresses, in the file's order; the first address of each counts.
@@ -101,14 +102,9 @@ fn top(dir: &Path) -> Option<PathBuf> {
 }
 
 fn main_of(top: &Path) -> Option<PathBuf> {
-    let link = top.join(".git");
-    if !link.is_file() {
-        return None;
-    }
-    let text = read_short(&link)?;
-    let gitdir = top.join(text.strip_prefix("gitdir:")?.trim());
-    let common = read_short(&gitdir.join("commondir"))?;
-    let common = tidy(&gitdir.join(common.trim()));
+    let git_dir = linked(top)?;
+    let common = read_short(&git_dir.join("commondir"))?;
+    let common = tidy(&git_dir.join(common.trim()));
     let name = common.file_name()?.to_str()?;
     match name.starts_with('.') {
         true => common.parent().map(Path::to_path_buf),
@@ -121,11 +117,11 @@ fn main_of(top: &Path) -> Option<PathBuf> {
 pub fn branch(dir: &Path) -> Option<String> {
     let top = top(dir)?;
     let link = top.join(".git");
-    let folder = match link.is_file() {
-        true => top.join(read_short(&link)?.strip_prefix("gitdir:")?.trim()),
+    let git_dir = match link.is_file() {
+        true => linked(&top)?,
         false => link,
     };
-    let head = read_short(&folder.join("HEAD"))?;
+    let head = read_short(&git_dir.join("HEAD"))?;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;
     Some(branch.to_owned())
 }
@@ -265,5 +261,16 @@ mod tests {
         assert_eq!(worktree_main(&at("odd")), None);
         assert_eq!(worktree_main(&at("not there")), None);
         assert_eq!(worktree_main(Path::new("relative")), None);
+    }
+
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let world = tempfile::tempdir().unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(world.path().join(".git"))
+            .status();
+        assert!(made.unwrap().success());
+        assert_eq!(common_dir(world.path()), None);
+        assert_eq!(remote(world.path()), None);
     }
 }

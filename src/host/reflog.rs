@@ -142,12 +142,23 @@ fn written_at(place: &Path) -> Option<Time> {
 pub struct Log {
     /// In order.
     pub lines: Vec<LogLine>,
-    /// Lines that are none.
-    pub rejected: u64,
     /// The log was cut or rewritten, so that it was read from its start.
     pub is_anew: bool,
+    /// Where it was read from.
+    pub from: u64,
     /// Where the last whole line ends.
     pub to: u64,
+}
+
+impl Log {
+    /// Where the first so many of its lines end.
+    pub fn to_after(&self, lines: usize) -> u64 {
+        match lines.checked_sub(1) {
+            _ if lines == self.lines.len() => self.to,
+            Some(last) => self.lines[last].to,
+            None => self.from,
+        }
+    }
 }
 
 /// Reads a log from `from` on, where a line ends that came to the commit `last` (empty: to any); else from
@@ -192,10 +203,11 @@ fn ends_a_line(file: &mut File, at: u64, size: u64, last: &str) -> io::Result<bo
     Ok(told.is_none_or(|told| last.is_empty() || hex(told.new_oid()) == last))
 }
 
-/// Whole lines; an unfinished last one waits.
+/// Whole lines, without those that are none; an unfinished last one waits.
 fn lines(bytes: &[u8], start: u64, is_anew: bool) -> Log {
     let mut log = Log {
         is_anew,
+        from: start,
         to: start,
         ..Log::default()
     };
@@ -204,15 +216,14 @@ fn lines(bytes: &[u8], start: u64, is_anew: bool) -> Log {
             break;
         }
         log.to += line.len() as u64;
-        match forward(line).next() {
-            Some(Ok(told)) => log.lines.push(LogLine {
+        if let Some(Ok(told)) = forward(line).next() {
+            log.lines.push(LogLine {
                 old: hex(told.previous_oid()),
                 new: hex(told.new_oid()),
                 at: Time(told.signature.seconds() * 1_000),
                 message: told.message.to_string(),
                 to: log.to,
-            }),
-            _ => log.rejected += 1,
+            });
         }
     }
     log
@@ -242,7 +253,7 @@ mod tests {
         let first = line(&zero, &one, 10);
         fs::write(&path, format!("{first}junk\n{}", &first[..20])).unwrap();
         let log = read(&path, 0, "").unwrap();
-        assert_eq!((log.lines.len(), log.rejected), (1, 1));
+        assert_eq!(log.lines.len(), 1, "junk is no line");
         assert_eq!(log.lines[0].old, "", "nothing was before it");
         assert_eq!(
             (log.lines[0].at, &*log.lines[0].message),

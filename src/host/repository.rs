@@ -2,6 +2,7 @@
 //! is written, and of the settings only the repository's own are read, as those of a stranger.
 //! Refuses to know what a change means.
 
+use super::content::is_binary;
 use super::reflog::{WorkTree, hex};
 use super::survey::survey;
 use crate::model::git::{CommitLine, Effect, FileChange, FileOperation};
@@ -27,8 +28,6 @@ const COMMITS_TOLD: usize = 50;
 const FILES_TOLD: usize = 500;
 /// Larger files' lines are not counted.
 const LINES_BYTES_MAX: u64 = 1 << 20;
-/// Bytes before the first zero by which git tells binary files.
-const BINARY_BYTES: usize = 8_000;
 
 /// An open repository.
 pub struct Repository {
@@ -101,17 +100,12 @@ impl Repository {
         Some(hex(parent.detach()))
     }
 
-    /// What lies between two commits; either may be empty: nothing. `hidden`: commits beside the new
-    /// one whose history is not left. What can't be read is said in [`Effect::missing`].
-    pub fn effect(&self, old: &str, new: &str, hidden: &[String]) -> Effect {
-        let mut effect = Effect {
-            undone: self.undone(new),
-            ..Effect::default()
-        };
-        let both = [new.to_owned()].into_iter().chain(hidden.iter().cloned());
-        let both: Vec<String> = both.filter(|commit| !commit.is_empty()).collect();
+    /// What lies between two commits; either may be empty: nothing. What can't be read is said in
+    /// [`Effect::missing`]; what a commit undid, [`Repository::undone`] says.
+    pub fn effect(&self, old: &str, new: &str) -> Effect {
+        let mut effect = Effect::default();
         let told = self
-            .between(old, &both)
+            .between(old, &[new.to_owned()])
             .map(|(left, count)| (effect.left, effect.left_count) = (left, count))
             .and_then(|()| self.between(new, &[old.to_owned()]))
             .map(|(made, _)| effect.made = made)
@@ -123,32 +117,20 @@ impl Repository {
     /// What goes with a branch that was at `tip`: commits that are in none of the histories of `others`,
     /// and what they changed.
     pub fn effect_of_dropping(&self, tip: &str, others: &[String]) -> Effect {
-        let (left, left_count) = match self.between(tip, others) {
-            Ok(told) => told,
-            Err(missing) => {
-                return Effect {
-                    missing: Some(missing),
-                    ..Effect::default()
-                };
-            }
-        };
-        let Some(first) = left.last() else {
-            return Effect::default();
-        };
-        let base = self.parent(&first.hash).unwrap_or_default();
-        Effect {
-            made: Vec::new(),
-            undone: None,
-            left_count,
-            ..Effect {
-                left,
-                ..self.effect(tip, &base, &[])
-            }
-        }
+        let mut effect = Effect::default();
+        let told = self.between(tip, others).and_then(|(left, count)| {
+            (effect.left, effect.left_count) = (left, count);
+            let base = effect.left.last().map(|first| self.parent(&first.hash));
+            base.map_or(Ok(()), |base| {
+                self.changes(tip, &base.unwrap_or_default(), &mut effect)
+            })
+        });
+        effect.missing = told.err();
+        effect
     }
 
     /// Commits of `from`'s history that are not of `without`'s, the latest first: the first few, and
-    /// how many there are.
+    /// how many there are. An empty hash is no commit, and has no history.
     fn between(&self, from: &str, without: &[String]) -> Result<(Vec<CommitLine>, u64)> {
         let failed = |error: gix::error::Error| fault("commits are missing", &error);
         let Some(from) = id(from) else {
@@ -181,8 +163,8 @@ impl Repository {
         })
     }
 
-    /// The commit that a revert says it undoes.
-    fn undone(&self, commit: &str) -> Option<String> {
+    /// The commit that a revert says it undoes; `None`: it says none, or is gone.
+    pub fn undone(&self, commit: &str) -> Option<String> {
         let commit = self.git.find_commit(id(commit)?).ok()?;
         let message = commit.message_raw().ok()?.to_str_lossy();
         let (_, after) = message.split_once("This reverts commit ")?;
@@ -267,8 +249,7 @@ impl Repository {
             return None;
         }
         let data = self.git.find_blob(id).ok()?.detach().data;
-        let is_binary = data.iter().take(BINARY_BYTES).any(|byte| *byte == 0);
-        (!is_binary).then_some(data)
+        (!is_binary(&data)).then_some(data)
     }
 }
 
@@ -330,8 +311,7 @@ fn came(record: Change, gone: &mut BTreeMap<ObjectId, Vec<String>>) -> Option<Ch
             let before = gone.get_mut(&oid).and_then(Vec::pop);
             let operation = match &before {
                 None => FileOperation::Create,
-                Some(before) if folder(before) == folder(&path) => FileOperation::Rename,
-                Some(_) => FileOperation::Move,
+                Some(before) => FileOperation::of_path(before.as_bytes(), path.as_bytes()),
             };
             let was = before.is_some().then_some(oid);
             Some((change(path, operation, before, Some(oid)), was))
@@ -365,19 +345,10 @@ fn change(
     }
 }
 
-fn folder(path: &str) -> Option<&Path> {
-    Path::new(path).parent()
-}
-
-/// The id that git gives to a file with this content: SHA-1, or SHA-256 where the repository has it
-/// (004-045).
-pub fn blob_id(content: &[u8], is_sha256: bool) -> Option<String> {
-    let kind = match is_sha256 {
-        true => gix::hash::Kind::Sha256,
-        false => gix::hash::Kind::Sha1,
-    };
-    let id = gix::objs::compute_hash(kind, gix::objs::Kind::Blob, content).ok()?;
-    Some(hex(id))
+/// The id that git gives to a file with this content in a SHA-1 repository (004-045).
+pub fn blob_id(content: &[u8]) -> Option<String> {
+    let (sha1, blob) = (gix::hash::Kind::Sha1, gix::objs::Kind::Blob);
+    Some(hex(gix::objs::compute_hash(sha1, blob, content).ok()?))
 }
 
 #[cfg(test)]
@@ -411,13 +382,7 @@ mod tests {
         let golden: Value = serde_json::from_str(&text).unwrap();
         for case in golden["cases"].as_array().unwrap() {
             let data = bytes(case["data_hex"].as_str().unwrap());
-            assert_eq!(
-                blob_id(&data, false).as_deref(),
-                case["want"].as_str(),
-                "{case}"
-            );
+            assert_eq!(blob_id(&data).as_deref(), case["want"].as_str(), "{case}");
         }
-        let empty = blob_id(b"", true).unwrap();
-        assert!(empty.starts_with("473a0f4c3be8a936"), "{empty}");
     }
 }

@@ -4,7 +4,7 @@
 use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -37,8 +37,8 @@ pub enum Heard {
 pub struct Listener {
     events: Option<RecommendedWatcher>,
     polls: PollWatcher,
-    /// Device and inode of what is listened to, and whether it is polled.
-    listens: BTreeMap<Place, ((u64, u64), bool)>,
+    /// What is listened to, and whether it is polled.
+    listens: BTreeMap<Place, (Identity, bool)>,
     heard: Receiver<()>,
     ends: Arc<AtomicBool>,
 }
@@ -77,16 +77,20 @@ impl Listener {
     /// Listens to exactly these places from now on; those that aren't there, or were replaced since, are
     /// for the next call.
     pub fn listen(&mut self, places: &[Place]) {
-        let mut gone: Vec<Place> = self.listens.keys().cloned().collect();
-        gone.retain(|place| {
-            !places.contains(place) || identity(&place.path) != Some(self.listens[place].0)
-        });
+        let wanted: BTreeSet<&Place> = places.iter().collect();
+        let is_here = |(place, (known, _)): &(&Place, &(Identity, bool))| {
+            wanted.contains(place) && identity(&place.path) == Some(*known)
+        };
+        let gone = self.listens.iter().filter(|listened| !is_here(listened));
+        let gone: Vec<Place> = gone.map(|(place, _)| place.clone()).collect();
         for place in gone {
             self.leave(&place);
         }
-        for place in places {
-            if let (false, Some(identity)) =
-                (self.listens.contains_key(place), identity(&place.path))
+        for place in wanted {
+            if self.listens.contains_key(place) {
+                continue;
+            }
+            if let Some(identity) = identity(&place.path)
                 && let Some(is_polled) = self.join(place)
             {
                 self.listens.insert(place.clone(), (identity, is_polled));
@@ -149,7 +153,10 @@ fn teller(tells: SyncSender<()>) -> impl Fn(notify::Result<Event>) + Send + 'sta
     }
 }
 
-fn identity(path: &Path) -> Option<(u64, u64)> {
+/// Device and inode: another folder may have come to a path.
+type Identity = (u64, u64);
+
+fn identity(path: &Path) -> Option<Identity> {
     let meta = path.metadata().ok()?;
     Some((meta.dev(), meta.ino()))
 }

@@ -294,15 +294,7 @@ fn section(out: &mut String, title: &str, lines: impl ExactSizeIterator<Item = S
 mod tests {
     use super::*;
     use crate::model::summary::FileChange;
-    use uuid::Uuid;
-
-    fn sourced<T>(line: u64, what: T) -> Sourced<T> {
-        Sourced {
-            what,
-            episode: Uuid::nil(),
-            line,
-        }
-    }
+    use crate::model::summary::sourced;
 
     fn session(id: &str, project: &str, objective: &str, outcome: Outcome) -> Session {
         Session {

@@ -36,16 +36,12 @@ capped; `more: cursor=…` goes on.";
 /// One client's server.
 pub struct Server {
     world: Arc<World>,
-    /// Where the client works, once it was asked.
-    root: Mutex<Asked>,
+    /// Where the client works; `None`: it was not asked yet.
+    root: Mutex<Option<Root>>,
 }
 
-#[derive(Clone, Default)]
-enum Asked {
-    #[default]
-    Not,
-    Said(Option<PathBuf>),
-}
+/// What a client said of where it works; `None`: nothing of use.
+type Root = Option<PathBuf>;
 
 impl Server {
     /// Nothing is opened before the first request.
@@ -58,8 +54,8 @@ impl Server {
 
     /// The first of the client's roots that is a folder; `None` where it names none.
     async fn root(&self, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
-        let mut asked = self.root.lock().await;
-        if let Asked::Said(root) = &*asked {
+        let mut known = self.root.lock().await;
+        if let Some(root) = &*known {
             return root.clone();
         }
         let can = context.client_capabilities();
@@ -67,8 +63,7 @@ impl Server {
         let roots = tokio::time::timeout(ROOTS_WAIT, context.peer.list_roots()).await;
         let roots = roots.ok()?.ok()?.roots;
         let root = roots.iter().find_map(|root| folder(&root.uri));
-        *asked = Asked::Said(root.clone());
-        root
+        known.insert(root).clone()
     }
 
     /// Does a piece of work where it may block; not where the client has lost interest.
@@ -189,7 +184,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
-        *self.root.lock().await = Asked::Not;
+        *self.root.lock().await = None;
     }
 }
 

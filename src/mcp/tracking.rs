@@ -164,12 +164,12 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
     );
     let done = done.map_err(typed)?;
     store.finish()?;
-    let unread = done.files.unread.len() + done.problems.len();
     Ok(format!(
-        "{} changes of files and {} git operations told, of {} files; {unread} can't be read\n",
+        "{} changes of files and {} git operations told, of {} files; {} can't be read\n",
         done.files.changes(),
         done.operations,
         done.files.seen,
+        done.unread(),
     ))
 }
 
@@ -259,9 +259,7 @@ fn admitted(here: &Here, path: &str) -> Result<String, Error> {
 }
 
 fn known<'l>(loaded: &'l Loaded, root: &str) -> Result<&'l TrackedProject, Error> {
-    let mut projects = loaded.tracking.projects().iter();
-    let found = projects.find(|project| project.root == root);
-    found.ok_or_else(|| {
+    loaded.tracking.project(root).ok_or_else(|| {
         Error::usage("the project is not tracked")
             .hinted("configure_file_tracking, if the user wants it")
     })

@@ -5,7 +5,7 @@ use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::search::{REASONS, Why};
 use crate::memory::joined::Teller;
-use crate::memory::undone::{Answer, Asked, Role, tellers, undone, without};
+use crate::memory::undone::{Answer, Asked, tellers, undone, without};
 use crate::model::error::Error;
 use crate::model::git::short_hash;
 use std::fmt::Write;
@@ -53,18 +53,16 @@ fn of(answer: &Answer, here: &Here) -> String {
     }
     text.push('\n');
     if let Some(reason) = &answer.deed.reason {
-        let who = if reason.by_user { "user" } else { "agent" };
         let _ = writeln!(
             text,
-            "why: {} (the {who}, session {} line {})",
-            reason.sentence, reason.session, reason.line
+            "why: {} (the {}, session {} line {})",
+            reason.sentence,
+            reason.who(),
+            reason.session,
+            reason.line
         );
     }
-    let commits = match answer.role {
-        Role::Made => &effect.made,
-        _ => &effect.left,
-    };
-    for commit in commits.iter().take(NAMED) {
+    for commit in answer.commits().iter().take(NAMED) {
         let _ = writeln!(text, "{} {}", short_hash(&commit.hash), commit.subject);
     }
     let files = effect.files.iter().map(|file| &*file.path);

@@ -6,6 +6,7 @@ use crate::config::trust::{Trust, Trusts};
 use crate::model::error::Error;
 use crate::store::Store;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Why nothing may be seen.
 const NOBODY: &str = "an agent was told not to trust the project";
@@ -25,10 +26,7 @@ pub fn trusted(
     if matches!(scope, Scope::Nothing(_)) || !trusts.mistrusts_any(project) {
         return Ok(scope);
     }
-    let is_asked = |path: &str| {
-        let below = project.map(|root| path.strip_prefix(root));
-        below.is_none_or(|rest| rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
-    };
+    let is_asked = |path: &str| project.is_none_or(|root| Path::new(path).starts_with(root));
     let projects = store.projects("")?;
     let (seen, hidden): (Vec<_>, Vec<_>) = projects
         .into_iter()

@@ -88,6 +88,16 @@ pub struct Answer {
     pub session: Option<By>,
 }
 
+impl Answer {
+    /// The commits that answer: those that it brought, or those that it left.
+    pub fn commits(&self) -> &[CommitLine] {
+        match self.role {
+            Role::Made => &self.deed.effect.made,
+            Role::Undid | Role::Touched => &self.deed.effect.left,
+        }
+    }
+}
+
 /// Episodes that are looked through for who did something.
 const EPISODES_MAX: u32 = 16;
 

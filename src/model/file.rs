@@ -63,6 +63,13 @@ pub struct Hashes {
     pub blob: String,
 }
 
+impl Hashes {
+    /// As facts and people are told it.
+    pub fn content_hash(&self) -> String {
+        format!("sha256:{}", self.sha256)
+    }
+}
+
 /// A file as the catalogue has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
@@ -169,12 +176,6 @@ pub fn file_id(namespace: &str, path: &[u8], of: &[&str]) -> Uuid {
         name.extend_from_slice(part);
     }
     Uuid::new_v5(&IDS, &name)
-}
-
-/// Of a path, the folder.
-pub fn folder_of(path: &[u8]) -> &[u8] {
-    let end = path.iter().rposition(|byte| *byte == b'/');
-    &path[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

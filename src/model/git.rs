@@ -69,57 +69,6 @@ pub enum OperationKind {
     Other,
 }
 
-impl Deed {
-    /// It took something back: commits that nothing of it has any more, or what was not committed.
-    pub fn undoes(&self) -> bool {
-        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
-        match operation.kind {
-            OperationKind::Revert
-            | OperationKind::Amend
-            | OperationKind::BranchDeleted
-            | OperationKind::Stash => true,
-            OperationKind::Reset => leaves || operation.old == operation.new,
-            OperationKind::Rebase | OperationKind::Moved | OperationKind::Pull => leaves,
-            // a branch still has them
-            OperationKind::Checkout => leaves && operation.branch.is_none(),
-            _ => false,
-        }
-    }
-}
-
-impl Deed {
-    /// Work was given up with it: a reset that left commits or threw changes away, a revert, a branch
-    /// that was dropped with its commits, a checkout away from commits that no branch has. What only
-    /// writes commits anew gives nothing up.
-    pub fn gives_up(&self) -> bool {
-        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
-        match (operation.kind, operation.mode.as_deref()) {
-            (OperationKind::Revert, _) => true,
-            (OperationKind::Reset, Some("soft")) => false,
-            (OperationKind::Reset, Some("hard")) | (OperationKind::Checkout, _) => self.undoes(),
-            (OperationKind::Reset | OperationKind::BranchDeleted | OperationKind::Moved, _) => {
-                leaves
-            }
-            _ => false,
-        }
-    }
-
-    /// The commit that somebody wrote with it, here; `None`: it wrote none, brought others' commits, or
-    /// the commit is gone.
-    pub fn commit(&self) -> Option<&CommitLine> {
-        let writes = matches!(
-            self.operation.kind,
-            OperationKind::Commit
-                | OperationKind::Amend
-                | OperationKind::Merge
-                | OperationKind::Revert
-        );
-        let mut made = self.effect.made.iter();
-        let commit = made.find(|commit| commit.hash == self.operation.new);
-        commit.filter(|_| writes && self.operation.mode.as_deref() != Some("fast-forward"))
-    }
-}
-
 impl OperationKind {
     /// As people call it.
     pub fn as_str(self) -> &'static str {
@@ -229,6 +178,39 @@ impl Operation {
     }
 }
 
+#[cfg(test)]
+impl Operation {
+    /// `git reset --hard` from a…a to b…b on `feature/cache`.
+    pub fn sample() -> Operation {
+        Operation {
+            kind: OperationKind::Reset,
+            mode: Some("hard".into()),
+            old: "a".repeat(40),
+            new: "b".repeat(40),
+            branch: Some("feature/cache".into()),
+            to: None,
+            at: Time(1_762_961_400_000),
+            at_is_guessed: false,
+            message: "reset: moving to HEAD~5".into(),
+            steps: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+impl FileChange {
+    /// A file that is gone.
+    pub fn sample(path: &str) -> FileChange {
+        FileChange {
+            path: path.into(),
+            operation: FileOperation::Delete,
+            previous_path: None,
+            blob: None,
+            lines: Some((0, 40)),
+        }
+    }
+}
+
 /// The id of one of an operation's episodes beside its first one, which has the operation's own.
 pub fn part_id(operation: Uuid, part: &str) -> Uuid {
     Uuid::new_v5(&operation, part.as_bytes())
@@ -262,6 +244,15 @@ pub enum FileOperation {
 }
 
 impl FileOperation {
+    /// Of a file that went from one path to another, with `/`.
+    pub fn of_path(from: &[u8], to: &[u8]) -> FileOperation {
+        let folder = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/');
+        match from[..folder(from).unwrap_or(0)] == to[..folder(to).unwrap_or(0)] {
+            true => FileOperation::Rename,
+            false => FileOperation::Move,
+        }
+    }
+
     /// The inverse of [`FileOperation::as_str`].
     pub fn parse(word: &str) -> Option<FileOperation> {
         let all = [
@@ -343,6 +334,16 @@ pub struct Reason {
     pub line: u64,
 }
 
+impl Reason {
+    /// Who said it.
+    pub fn who(&self) -> &'static str {
+        match self.by_user {
+            true => "user",
+            false => "agent",
+        }
+    }
+}
+
 /// An operation with everything that is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deed {
@@ -353,6 +354,55 @@ pub struct Deed {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
+}
+
+impl Deed {
+    /// It took something back: commits that nothing of it has any more, or what was not committed.
+    pub fn undoes(&self) -> bool {
+        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
+        match operation.kind {
+            OperationKind::Revert | OperationKind::Amend | OperationKind::Stash => true,
+            OperationKind::Reset => leaves || operation.old == operation.new,
+            OperationKind::Rebase
+            | OperationKind::Moved
+            | OperationKind::Pull
+            | OperationKind::BranchDeleted => leaves,
+            // a branch still has them
+            OperationKind::Checkout => leaves && operation.branch.is_none(),
+            _ => false,
+        }
+    }
+
+    /// Work was given up with it: a reset that left commits or threw changes away, a revert, a branch
+    /// that was dropped with its commits, a checkout away from commits that no branch has. What only
+    /// writes commits anew gives nothing up.
+    pub fn gives_up(&self) -> bool {
+        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
+        match (operation.kind, operation.mode.as_deref()) {
+            (OperationKind::Revert, _) => true,
+            (OperationKind::Reset, Some("soft")) => false,
+            (OperationKind::Reset, Some("hard")) | (OperationKind::Checkout, _) => self.undoes(),
+            (OperationKind::Reset | OperationKind::BranchDeleted | OperationKind::Moved, _) => {
+                leaves
+            }
+            _ => false,
+        }
+    }
+
+    /// The commit that somebody wrote with it, here; `None`: it wrote none, brought others' commits, or
+    /// the commit is gone.
+    pub fn commit(&self) -> Option<&CommitLine> {
+        let writes = matches!(
+            self.operation.kind,
+            OperationKind::Commit
+                | OperationKind::Amend
+                | OperationKind::Merge
+                | OperationKind::Revert
+        );
+        let mut made = self.effect.made.iter();
+        let commit = made.find(|commit| commit.hash == self.operation.new);
+        commit.filter(|_| writes && self.operation.mode.as_deref() != Some("fast-forward"))
+    }
 }
 
 /// How far a work tree's history is in the store.
@@ -385,21 +435,10 @@ mod tests {
 
     #[test]
     fn an_operation_has_one_id_wherever_it_is_read() {
+        let hard = Operation::sample();
         let reset = Operation {
-            kind: OperationKind::Reset,
             mode: None,
-            old: "a1".into(),
-            new: "b2".into(),
-            branch: Some("main".into()),
-            to: None,
-            at: Time(1_000),
-            at_is_guessed: false,
-            message: "reset: moving to b2".into(),
-            steps: 1,
-        };
-        let hard = Operation {
-            mode: Some("hard".into()),
-            ..reset.clone()
+            ..hard.clone()
         };
         assert_eq!(
             reset.id("r"),

@@ -1,5 +1,6 @@
 //! Where logs come from: agents, dialects, files as `stat` sees them, and slices of them to read.
 
+use super::time::Time;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -43,6 +44,13 @@ pub struct Stat {
     pub device: u64,
     /// Inode number.
     pub inode: u64,
+}
+
+impl Stat {
+    /// When it was written.
+    pub fn modified(&self) -> Time {
+        Time(self.mtime_ns / 1_000_000)
+    }
 }
 
 /// A log file that exists now. `x.jsonl` and `x.jsonl.zst` are one logical file; plain wins.

@@ -143,6 +143,16 @@ pub struct Sourced<T> {
     pub line: u64,
 }
 
+/// For tests that ask for no episode.
+#[cfg(test)]
+pub fn sourced<T>(line: u64, what: T) -> Sourced<T> {
+    Sourced {
+        what,
+        episode: Uuid::nil(),
+        line,
+    }
+}
+
 /// What a language model says of a session beside the facts. It names no lines: nothing here was
 /// found in the log but what says so.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -44,7 +44,7 @@ pub type Talk<'a> = dyn Fn(&[String]) -> Result<Vec<Vector>, Unanswered> + 'a;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Embedded {
+pub struct Done {
     /// Texts that have their vector now.
     pub texts: u64,
     /// Texts that were refused alone, and are sent again in a later run.
@@ -78,12 +78,12 @@ pub fn waiting(store: &Store, orders: &Orders<'_>) -> Result<(Vec<Unembedded>, u
 ///
 /// # Errors
 /// When the store fails; a model that does is told in what is returned.
-pub fn embed(store: &mut Store, orders: &Orders<'_>, talk: &Talk<'_>) -> Result<Embedded> {
+pub fn embed(store: &mut Store, orders: &Orders<'_>, talk: &Talk<'_>) -> Result<Done> {
     let (waiting, left) = waiting(store, orders)?;
     let mut step = Step {
         length: store.vector_length(orders.model)?,
         in_a_row: 0,
-        done: Embedded::default(),
+        done: Done::default(),
     };
     for part in waiting.chunks(orders.batch) {
         let texts = store.to_embed(orders.model, part)?;
@@ -97,18 +97,16 @@ pub fn embed(store: &mut Store, orders: &Orders<'_>, talk: &Talk<'_>) -> Result<
             break;
         }
     }
-    let Embedded {
-        texts, given_up, ..
-    } = step.done;
-    step.done.waiting = waiting.len() as u64 + left - texts - given_up;
-    Ok(step.done)
+    let mut done = step.done;
+    done.waiting = waiting.len() as u64 + left - done.texts - done.given_up;
+    Ok(done)
 }
 
 struct Step {
     /// Bytes of a vector of this model, where one is known.
     length: Option<usize>,
     in_a_row: u32,
-    done: Embedded,
+    done: Done,
 }
 
 /// Two halves that are asked about next.

@@ -140,8 +140,10 @@ impl<'p> Finder<'p> {
             }
             [] => {}
         }
-        if let Some(glued) = &choice.glued {
-            self.glued.entry(glued).or_default().push(n);
+        match &choice.glued {
+            Some(glued) if choice.prefix => self.beginnings.push((n, glued)),
+            Some(glued) => self.glued.entry(glued).or_default().push(n),
+            None => {}
         }
     }
 

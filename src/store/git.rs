@@ -104,8 +104,8 @@ impl Store {
         put.map(|()| stored)
     }
 
-    /// Operations of the projects that these namespaces begin (`None`: all), the latest first. Reads
-    /// all of them.
+    /// Operations of the projects that these namespaces begin (`None`: all), the latest first; with
+    /// `project`, of this one, those below it and those around it. Reads all of them.
     pub fn deeds(
         &self,
         namespaces: Option<&[String]>,
@@ -116,12 +116,7 @@ impl Store {
             .map_err(failed("reading git operations"))
     }
 
-    /// Operations with a higher number, the latest first.
-    pub fn deeds_after(&self, n: i64) -> Result<Vec<GitRow>> {
-        git_rows(&self.db, "o.n > ?1", &[&n]).map_err(failed("reading git operations"))
-    }
-
-    /// The same, of those that name a commit that begins so, as their summaries do. The index finds them;
+    /// As [`Store::deeds`], of those that name a commit that begins so, as their summaries do. The index finds them;
     /// no other one is read.
     pub fn deeds_naming(
         &self,
@@ -146,6 +141,11 @@ impl Store {
         let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
         let values: [&dyn ToSql; 3] = [&prefixes, &project, &pattern.expression()];
         git_rows(&self.db, &condition, &values).map_err(failed("reading git operations"))
+    }
+
+    /// Operations with a higher number, the latest first.
+    pub fn deeds_after(&self, n: i64) -> Result<Vec<GitRow>> {
+        git_rows(&self.db, "o.n > ?1", &[&n]).map_err(failed("reading git operations"))
     }
 
     /// Operations of the repository with this namespace from a time to another one, both included, the
@@ -227,7 +227,7 @@ impl Store {
             .map_err(failed("reading what was said before an operation"))
     }
 
-    /// The same of exactly this namespace, sub-agents' logs too.
+    /// As [`Store::chunks_around`], of exactly this namespace, sub-agents' logs too.
     pub fn chunks_at_work(
         &self,
         namespace: &str,
@@ -381,11 +381,7 @@ pub(super) fn forget_deeds_before(
 fn remove_episode(db: &Connection, id: [u8; 16]) -> rusqlite::Result<()> {
     db.prepare_cached("DELETE FROM git_episode WHERE episode = ?1")?
         .execute([id])?;
-    let n: Option<i64> = db
-        .prepare_cached("SELECT n FROM episode WHERE id = ?1")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    n.map_or(Ok(()), |n| write::remove(db, n))
+    write::remove_id(db, Uuid::from_bytes(id))
 }
 
 /// The latest first; reflogs count whole seconds, so of one second what was stored last.

@@ -444,11 +444,7 @@ pub(super) fn forget_memories(
 fn remove(db: &Connection, id: Uuid, state: MemoryState) -> rusqlite::Result<()> {
     db.prepare_cached("UPDATE memory SET (state, text, git) = (?2, NULL, NULL) WHERE id = ?1")?
         .execute(params![id.as_bytes(), state.as_str()])?;
-    let n: Option<i64> = db
-        .prepare_cached("SELECT n FROM episode WHERE id = ?1")?
-        .query_row([id.as_bytes()], |row| row.get(0))
-        .optional()?;
-    n.map_or(Ok(()), |n| write::remove(db, n))
+    write::remove_id(db, id)
 }
 
 /// Writes an episode that was cut from no log.

@@ -6,6 +6,7 @@
 
 use super::fault::failed;
 use super::pack::{Json, Packed, pack_json};
+use super::write::number as number_of;
 use super::{Result, Store};
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Mark};
@@ -36,13 +37,7 @@ impl Outline {
 impl Store {
     /// An episode's items; empty where there is no such episode, or an older program stored it.
     pub fn outline(&self, episode: Uuid) -> Result<Vec<Mark>> {
-        let n = || -> rusqlite::Result<Option<i64>> {
-            self.db
-                .prepare_cached("SELECT n FROM episode WHERE id = ?1")?
-                .query_row([episode.as_bytes()], |row| row.get(0))
-                .optional()
-        };
-        let read = || n()?.map_or(Ok(Vec::new()), |n| read(&self.db, n));
+        let read = || number_of(&self.db, episode)?.map_or(Ok(Vec::new()), |n| read(&self.db, n));
         read().map_err(failed("reading an outline"))
     }
 }

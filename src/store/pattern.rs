@@ -22,7 +22,8 @@ pub(super) struct Choice {
     pub(super) words: Vec<String>,
     /// The last one may go on.
     pub(super) prefix: bool,
-    /// The term in one piece, where it is a compound name.
+    /// The term in one piece, where it is a compound name; it may go on too: `ebcbd000` has parts, and
+    /// `ebcbd000a1f2`, which it begins, has none.
     pub(super) glued: Option<String>,
 }
 
@@ -75,7 +76,7 @@ impl Choice {
         if paired {
             words.pop();
         }
-        let whole = !prefix && !text.trim().contains(char::is_whitespace);
+        let whole = !text.trim().contains(char::is_whitespace);
         (!words.is_empty()).then_some(Choice {
             prefix: !paired && (prefix || lone),
             glued: glued.pop().filter(|_| whole && glued.is_empty()),
@@ -87,7 +88,7 @@ impl Choice {
         let star = if self.prefix { "*" } else { "" };
         let phrase = format!("\"{}\"{star}", self.words.join(" "));
         match &self.glued {
-            Some(glued) => format!("({phrase} OR \"{glued}\")"),
+            Some(glued) => format!("({phrase} OR \"{glued}\"{star})"),
             None => phrase,
         }
     }

@@ -23,6 +23,9 @@ use uuid::Uuid;
 /// `episode.made_by`.
 const MADE_BY: &str = "files";
 
+/// The session without a log that these episodes stand in is called so, with the namespace behind it.
+const SESSION: &str = "files";
+
 /// A tracked project as the store has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrackedRow {
@@ -80,11 +83,6 @@ impl FileUnit {
     pub fn tell(&mut self, episode: Episode, path: &[u8], facts: FileFacts) {
         let row = EpisodeRow::new(episode, true);
         self.episodes.push((row, path.to_vec(), facts));
-    }
-
-    /// Nothing is told.
-    pub fn is_silent(&self) -> bool {
-        self.episodes.is_empty() && self.supersedes.is_none()
     }
 }
 
@@ -385,7 +383,7 @@ fn put_all(
     units: &[FileUnit],
 ) -> rusqlite::Result<Stored> {
     let n = project_row(db, &project.path)?;
-    let session = session_without_log(db, "files", project)?;
+    let session = session_without_log(db, SESSION, project)?;
     let invalid: Vec<Option<(EpisodeRow, FileFacts)>> = units
         .iter()
         .map(|unit| invalid(db, unit.supersedes.as_ref()))

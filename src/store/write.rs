@@ -104,12 +104,7 @@ impl<'a> EpisodeWriter<'a> {
 
     /// Removes the episode with this id, where there is one.
     pub(super) fn remove_id(&mut self, id: Uuid) -> rusqlite::Result<()> {
-        let known: Option<i64> = self
-            .db
-            .prepare_cached("SELECT n FROM episode WHERE id = ?1")?
-            .query_row([id.as_bytes()], |row| row.get(0))
-            .optional()?;
-        known.map_or(Ok(()), |n| self.remove(n))
+        number(self.db, id)?.map_or(Ok(()), |n| self.remove(n))
     }
 
     fn remove(&mut self, n: i64) -> rusqlite::Result<()> {
@@ -271,6 +266,18 @@ pub(super) fn index(
 
 /// Some of `name.n`.
 type Names = FxHashSet<i64>;
+
+/// The row of the episode with this id.
+pub(super) fn number(db: &Connection, id: Uuid) -> rusqlite::Result<Option<i64>> {
+    db.prepare_cached("SELECT n FROM episode WHERE id = ?1")?
+        .query_row([id.as_bytes()], |row| row.get(0))
+        .optional()
+}
+
+/// Removes the episode with this id, where there is one.
+pub(super) fn remove_id(db: &Connection, id: Uuid) -> rusqlite::Result<()> {
+    number(db, id)?.map_or(Ok(()), |n| remove(db, n))
+}
 
 /// Removes an episode with everything that hangs on it.
 pub(super) fn remove(db: &Connection, n: i64) -> rusqlite::Result<()> {

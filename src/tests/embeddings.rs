@@ -1,7 +1,7 @@
 //! Search by meaning: a real server on loopback whose vectors come from a table of synonyms. What is
 //! sent, to whom and how often; what is found by it; and that no trouble with it is in anybody's way.
 
-use super::forget::{desk, said};
+use super::forget::{desk, exchanges};
 use super::server::{Asked, Reply, Server};
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
@@ -50,18 +50,7 @@ pub(super) fn says(body: Value) -> Reply {
 }
 
 pub(super) fn put(desk: &Desk, project: &str, session: &str, words: &[&str]) {
-    let cwd = desk.path(project).display().to_string();
-    let mut text = String::new();
-    for (nth, word) in (1..).step_by(2).zip(words) {
-        text += &said(session, &cwd, nth, "user", &format!("please {word} it"));
-        text += &said(
-            session,
-            &cwd,
-            nth + 1,
-            "assistant",
-            &format!("{word} it is"),
-        );
-    }
+    let text = exchanges(session, &desk.path(project), 1, words);
     let text = text.replace("00000000-0000-4000", &format!("0000{session}-0000-4000"));
     desk.write(&format!(".claude/projects/-w/{session}.jsonl"), &text);
 }

@@ -2,9 +2,9 @@
 //! and no run and no search fails.
 
 use super::embeddings::{agree, asking, configure, embedded, knows, numbers, put, run, says};
-use super::server::{Asked, Reply, Server};
+use super::server::{Asked, Reply, Server, agreed};
 use super::world::Desk;
-use crate::model::consent::{Consent, Endpoint, Permit, endpoint_text};
+use crate::model::consent::{Endpoint, Permit};
 use crate::model::embedding::Vector;
 use crate::model::llm::Unanswered;
 use crate::model::time::Time;
@@ -191,14 +191,7 @@ fn a_search_is_answered_whatever_the_server_does() {
 /// Asks once, with waits that are only counted.
 fn ask(endpoint: &str, texts: &[&str]) -> Result<Vec<Vector>, Unanswered> {
     let endpoint: Endpoint = endpoint.parse().unwrap();
-    let consent = Consent {
-        scope: endpoint.to_string(),
-        given: true,
-        text: endpoint_text(&endpoint),
-        version: "1".into(),
-        at: Time(0),
-    };
-    let permit = Permit::of(&endpoint, &[consent]).unwrap();
+    let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
     let options = Options {
         timeout_ms: 100,
         ..Options::default()

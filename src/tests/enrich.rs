@@ -1,11 +1,10 @@
 //! Asking a language model about unknown tools: a real server, both shapes, every fault; and that
 //! without consent no byte leaves.
 
-use super::server::{Reply, Server};
+use super::server::{Reply, Server, agreed};
 use super::world::Desk;
 use crate::cli::Exit;
-use crate::model::consent::{Consent, Endpoint, Permit, endpoint_text};
-use crate::model::time::Time;
+use crate::model::consent::{Endpoint, Permit, endpoint_text};
 use crate::net::http::{Http, Options};
 use crate::net::llm::{Llm, Shape};
 use serde_json::{Value, json};
@@ -275,14 +274,7 @@ fn a_key_that_others_may_read_or_that_is_missing_is_refused_before_the_run() {
 /// Asks once, with waits that are only noted.
 fn ask(endpoint: &str, timeout_ms: u64) -> (Result<String, String>, Vec<u64>) {
     let endpoint: Endpoint = endpoint.parse().unwrap();
-    let consent = Consent {
-        scope: endpoint.to_string(),
-        given: true,
-        text: endpoint_text(&endpoint),
-        version: "1".into(),
-        at: Time(0),
-    };
-    let permit = Permit::of(&endpoint, &[consent]).unwrap();
+    let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
     let waits = Rc::new(RefCell::new(Vec::new()));
     let noted = Rc::clone(&waits);
     let options = Options {

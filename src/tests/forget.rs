@@ -26,6 +26,15 @@ fn line(session: &str, cwd: &str, nth: u32, kind: &str, text: &str, day: &str) -
     format!("{record}\n")
 }
 
+/// One exchange for each word, in `cwd`; the first one's prompt is the line `first`.
+pub(super) fn exchanges(session: &str, cwd: &Path, first: u32, words: &[&str]) -> String {
+    let cwd = cwd.display().to_string();
+    let numbered = (first..).step_by(2).zip(words);
+    numbered
+        .map(|(nth, word)| exchange(session, &cwd, nth, word))
+        .collect()
+}
+
 /// Two lines: a prompt and its answer.
 fn exchange(session: &str, cwd: &str, nth: u32, word: &str) -> String {
     said(session, cwd, nth, "user", &format!("please {word} it"))

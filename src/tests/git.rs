@@ -469,3 +469,48 @@ fn forgetting_a_session_takes_its_words_out_of_the_summary() {
         "what was done stays"
     );
 }
+
+#[test]
+fn a_summary_that_is_written_again_stays_in_its_projects_group() {
+    let mut site = Site::new();
+    let tracking = json!({"version": "1.0", "projects": {
+        "app": {"project_root": site.repo, "enabled": true, "group_id": "ours__app"}}});
+    site.desk
+        .write(".graphiti/tracking-config.json", &tracking.to_string());
+    site.commit("a", "a\n", "first");
+    site.commit("b", "b\n", "second");
+    site.user("This is too complicated, drop the zebra part");
+    site.agent_git("reset -q --hard HEAD~1");
+    site.run();
+    let groups = |site: &Site| {
+        let found = site.ask("search --source git_metadata -n 9");
+        let hits = found["hits"].as_array().unwrap().iter();
+        let shown = hits.map(|hit| site.ask(&format!("show {}", hit["episode"].as_str().unwrap())));
+        shown
+            .map(|shown| shown["episode"]["group"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(groups(&site), ["ours__app"; 3]);
+    let ran = site
+        .desk
+        .run("sessionmill forget 6f1c5b80-0000-4000-8000-0000000000aa");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    site.run();
+    assert_eq!(groups(&site), ["ours__app"; 3]);
+}
+
+#[test]
+fn a_branch_that_goes_with_nothing_of_its_own_takes_nothing_back() {
+    let mut site = Site::new();
+    site.user("tidy the branches");
+    site.commit("a", "a\n", "first");
+    site.git("branch merged");
+    site.run();
+    site.git("branch -q -d merged");
+    site.git("branch -m main trunk");
+    site.commit("b", "b\n", "second");
+    site.run();
+    assert_eq!(site.told("--branch merged"), ["touched branch deleted"]);
+    assert_eq!(site.told("--branch main"), ["made commit"]);
+    assert_eq!(site.told("--branch trunk"), ["made commit"]);
+}

@@ -2,12 +2,11 @@
 //! shown, and that nothing is asked before everybody agreed.
 
 use super::delivery::configure;
-use super::server::{Asked, Reply, Server};
+use super::server::{Asked, Reply, Server, agreed};
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
-use crate::model::consent::{Consent, Endpoint, endpoint_text};
+use crate::model::consent::{Endpoint, endpoint_text};
 use crate::model::delivery::Fault;
-use crate::model::time::Time;
 use crate::net::http::{Http, Options};
 use crate::sinks::graphiti::rest::Rest;
 use crate::store::{Access, Store};
@@ -222,14 +221,7 @@ fn a_server_that_hangs_is_not_waited_for() {
     let endpoint: Endpoint = server.endpoint.parse().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("x.db"), Access::ReadWrite).unwrap();
-    let consent = Consent {
-        scope: endpoint.to_string(),
-        given: true,
-        text: endpoint_text(&endpoint),
-        version: "1".into(),
-        at: Time(0),
-    };
-    store.record_consent(&consent).unwrap();
+    store.record_consent(&agreed(&endpoint)).unwrap();
     let http = Http::new(&Options {
         timeout_ms: 50,
         ..Options::default()

@@ -1,21 +1,14 @@
 //! HTTP itself, against real sockets: who sees what is sent, and how much of an answer is waited for.
 
-use super::server::{Reply, Server};
-use crate::model::consent::{Consent, Permit};
-use crate::model::time::Time;
+use super::server::{Reply, Server, agreed};
+use crate::model::consent::Permit;
 use crate::net::http::{Http, Options, Proxies, Trouble, Verb};
 use serde_json::Value;
 
 /// Reads what stands at an endpoint.
 fn get(endpoint: &str, options: &Options) -> Result<Value, Trouble> {
-    let agreed = Consent {
-        scope: endpoint.to_owned(),
-        given: true,
-        text: String::new(),
-        version: String::new(),
-        at: Time(0),
-    };
-    let permit = Permit::of(&endpoint.parse().unwrap(), &[agreed]).unwrap();
+    let endpoint = endpoint.parse().unwrap();
+    let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
     let http = Http::new(options).unwrap();
     http.once(&permit, (Verb::Get, "/"), &[("x", "secret")], None)
 }

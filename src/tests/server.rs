@@ -1,10 +1,23 @@
 //! A real HTTP server on loopback that says what a test wants it to say.
 
+use crate::model::consent::{Consent, Endpoint, endpoint_text};
+use crate::model::time::Time;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+
+/// Somebody's consent to an endpoint.
+pub fn agreed(endpoint: &Endpoint) -> Consent {
+    Consent {
+        scope: endpoint.to_string(),
+        given: true,
+        text: endpoint_text(endpoint),
+        version: "1".into(),
+        at: Time(0),
+    }
+}
 
 /// What the server does with one request.
 #[derive(Clone, Debug)]

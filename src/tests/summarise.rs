@@ -1,7 +1,7 @@
 //! A session's question to a real server on loopback that fails in every way, and the template that
 //! a user puts in the place of ours.
 
-use super::server::{Reply, Server};
+use super::server::{Reply, Server, agreed};
 use crate::config::{Env, load};
 use crate::insight::facts::{Line, facts};
 use crate::insight::outcome::Told;
@@ -10,12 +10,11 @@ use crate::insight::summarise::ask::{Asked, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::{About, Question, embedded, question};
 use crate::model::activity::ActivityVector;
-use crate::model::consent::{Consent, Endpoint, Permit, endpoint_text};
+use crate::model::consent::{Endpoint, Permit};
 use crate::model::exchange::ItemKind;
 use crate::model::llm::{Tokens, Unanswered};
 use crate::model::policy::SummaryPolicy;
 use crate::model::summary::Outcome;
-use crate::model::time::Time;
 use crate::net::http::{Http, Options};
 use crate::net::llm::{Llm, Shape};
 use crate::rules::secrets::Redactor;
@@ -85,14 +84,7 @@ fn fine() -> String {
 fn told(replies: Vec<Reply>, shape: Shape, allows: bool) -> (Asked, Server) {
     let server = Server::new(replies);
     let endpoint: Endpoint = server.endpoint.parse().unwrap();
-    let consent = Consent {
-        scope: endpoint.to_string(),
-        given: true,
-        text: endpoint_text(&endpoint),
-        version: "1".into(),
-        at: Time(0),
-    };
-    let permit = Permit::of(&endpoint, &[consent]).unwrap();
+    let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
     let options = Options {
         timeout_ms: 300,
         ..Options::default()

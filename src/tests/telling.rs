@@ -1,7 +1,7 @@
 //! A language model in runs: which sessions it is asked about, what becomes of its answers, and of
 //! sessions that get none. The model is a real server on loopback; the clock is the test's.
 
-use super::forget::{desk, holds, said};
+use super::forget::{desk, exchanges, holds};
 use super::server::{Asked, Reply, Server};
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
@@ -43,18 +43,7 @@ fn put(desk: &Desk, session: &str, first: u32, words: &[&str]) {
 }
 
 fn put_in(desk: &Desk, project: &str, session: &str, first: u32, words: &[&str]) {
-    let cwd = desk.path(project).display().to_string();
-    let mut text = String::new();
-    for (nth, word) in (first..).step_by(2).zip(words) {
-        text += &said(session, &cwd, nth, "user", &format!("please {word} it"));
-        text += &said(
-            session,
-            &cwd,
-            nth + 1,
-            "assistant",
-            &format!("{word} it is"),
-        );
-    }
+    let text = exchanges(session, &desk.path(project), first, words);
     desk.write(&format!(".claude/projects/-w/{session}.jsonl"), &text);
 }
 

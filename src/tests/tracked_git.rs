@@ -33,6 +33,16 @@ const PATHS: [&str; 6] = [
 impl World {
     fn new(seed: u64) -> World {
         let site = Site::new(&json!([{"include": "**/*.md", "update_strategy": "version"}]));
+        let mut world = World::empty(site, seed);
+        world.write("a.md");
+        world.commit();
+        world.git(&["branch", "other"]);
+        world.sync();
+        world
+    }
+
+    /// A repository without a commit that nobody looked at.
+    fn empty(site: Site, seed: u64) -> World {
         let mut world = World {
             site,
             told: BTreeMap::new(),
@@ -43,10 +53,6 @@ impl World {
             script: Vec::new(),
         };
         world.git(&["init", "-q", "-b", "main"]);
-        world.write("a.md");
-        world.commit();
-        world.git(&["branch", "other"]);
-        world.sync();
         world
     }
 
@@ -264,16 +270,7 @@ fn what_was_not_committed_and_is_reset_was_taken_back_by_git() {
 #[test]
 fn what_is_there_at_the_first_look_is_nobodys_change() {
     let site = Site::new(&json!([{"include": "**/*.md"}]));
-    let mut world = World {
-        site,
-        told: BTreeMap::new(),
-        by_git: BTreeMap::new(),
-        mine: BTreeSet::new(),
-        contents: 0,
-        seed: 3,
-        script: Vec::new(),
-    };
-    world.git(&["init", "-q", "-b", "main"]);
+    let mut world = World::empty(site, 3);
     world.write("a.md");
     world.commit();
     world.git(&["checkout", "-q", "-b", "other"]);

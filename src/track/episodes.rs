@@ -134,11 +134,11 @@ fn summary(id: Uuid, deed: &Deed) -> String {
         lines.push(format!("- Note: {missing}"));
     }
     if let Some(reason) = &deed.reason {
-        let who = if reason.by_user { "user" } else { "agent" };
         lines.push(format!("\nWhy: {}", reason.sentence));
         let session = reason.session.get(..8).unwrap_or(&reason.session);
         lines.push(format!(
-            "  said by the {who}, session {session} line {}",
+            "  said by the {}, session {session} line {}",
+            reason.who(),
             reason.line
         ));
     }
@@ -222,29 +222,11 @@ fn shortened(said: &&Spoken) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{Effect, Operation, OperationKind, Reason};
+    use crate::model::git::{Effect, Operation, Reason};
 
     fn deed() -> Deed {
-        let file = |path: &str| FileChange {
-            path: path.into(),
-            operation: FileOperation::Delete,
-            previous_path: None,
-            blob: None,
-            lines: Some((0, 40)),
-        };
         Deed {
-            operation: Operation {
-                kind: OperationKind::Reset,
-                mode: Some("hard".into()),
-                old: "a".repeat(40),
-                new: "b".repeat(40),
-                branch: Some("feature/cache".into()),
-                to: None,
-                at: Time(1_762_961_400_000),
-                at_is_guessed: false,
-                message: "reset: moving to HEAD~5".into(),
-                steps: 1,
-            },
+            operation: Operation::sample(),
             effect: Effect {
                 left: vec![CommitLine {
                     hash: "a".repeat(40),
@@ -252,7 +234,7 @@ mod tests {
                     at: Time(0),
                 }],
                 left_count: 1,
-                files: vec![file("src/cache.py")],
+                files: vec![FileChange::sample("src/cache.py")],
                 files_count: 1,
                 lines: (0, 40),
                 ..Effect::default()

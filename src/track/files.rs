@@ -3,7 +3,7 @@
 
 use super::episodes::bulk_update;
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::file::{FileFacts, Hashes, Known, Strategy, file_id, folder_of, shown};
+use crate::model::file::{FileFacts, Hashes, Known, Strategy, file_id, shown};
 use crate::model::git::{Deed, FileChange, FileOperation};
 use crate::model::source::Stat;
 use crate::model::time::Time;
@@ -20,23 +20,70 @@ pub enum Words {
 }
 
 /// Who wrote a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Writer<'a> {
     /// Somebody, or a program.
     Someone,
-    /// A git operation; the path from the repository's root.
-    Git(Uuid, &'a Deed, &'a str),
+    /// A git operation.
+    Git {
+        /// `git_batch_id`.
+        id: Uuid,
+        /// What was done.
+        deed: &'a Deed,
+        /// The file's path from the repository's root.
+        path: String,
+    },
 }
 
-/// A file that came, or has another content.
-#[derive(Clone, Debug)]
-pub struct NewContent<'a> {
+impl Writer<'_> {
+    /// It was git.
+    pub fn is_git(&self) -> bool {
+        self.batch().is_some()
+    }
+
+    fn batch(&self) -> Option<Uuid> {
+        match self {
+            Writer::Git { id, .. } => Some(*id),
+            Writer::Someone => None,
+        }
+    }
+
+    /// What it did, in a few words.
+    pub fn did(&self, operation: FileOperation) -> String {
+        match (self, operation) {
+            (Writer::Git { id, deed, .. }, _) => {
+                format!("{}, git_batch_id {id}", deed.operation.name())
+            }
+            (_, FileOperation::Delete) => "deleted".to_owned(),
+            (_, FileOperation::Move) => "moved".to_owned(),
+            (_, FileOperation::Rename) => "renamed".to_owned(),
+            _ => "there is a newer one".to_owned(),
+        }
+    }
+}
+
+/// Which file of which project.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
     /// The project's, 16 hex digits.
     pub namespace: &'a str,
     /// Its bytes, from the project's root.
     pub path: &'a [u8],
     /// The same for people, masked.
     pub name: &'a str,
+}
+
+impl Named<'_> {
+    fn id(&self, of: &[&str]) -> Uuid {
+        file_id(self.namespace, self.path, of)
+    }
+}
+
+/// A file that came, or has another content.
+#[derive(Clone, Debug)]
+pub struct NewContent<'a> {
+    /// Which one.
+    pub file: Named<'a>,
     /// What happened to it.
     pub operation: FileOperation,
     /// What it is.
@@ -50,41 +97,38 @@ pub struct NewContent<'a> {
     /// What the configuration calls such files.
     pub description: Option<&'a str>,
     /// Who did it.
-    pub writer: Writer<'a>,
+    pub writer: &'a Writer<'a>,
     /// When it was looked at.
     pub now: Time,
 }
 
 /// The episode of a content, with its facts.
 pub fn content(new: &NewContent<'_>, strategy: Strategy) -> (Episode, FileFacts) {
-    let modified = Time(new.stat.mtime_ns / 1_000_000);
+    let (name, modified) = (new.file.name, new.stat.modified());
     let facts = FileFacts {
-        origin_path: new.name.to_owned(),
+        origin_path: name.to_owned(),
         operation: Some(new.operation),
         file_size: Some(new.stat.size),
         modified_time: Some(modified),
-        content_hash: new.hashes.map(|hashes| format!("sha256:{}", hashes.sha256)),
-        git_batch_id: match new.writer {
-            Writer::Git(batch, ..) => Some(batch),
-            Writer::Someone => None,
-        },
+        content_hash: new.hashes.map(Hashes::content_hash),
+        git_batch_id: new.writer.batch(),
         source_description: new.description.map(str::to_owned),
         ..FileFacts::default()
     };
     let text = match new.words {
         Words::Text(text) if text.is_empty() => "(empty file)".to_owned(),
         Words::Text(text) => text.clone(),
-        Words::Named(why) => format!("{} ({why}, {} bytes)", new.name, new.stat.size),
+        Words::Named(why) => format!("{name} ({why}, {} bytes)", new.stat.size),
     };
     let episode = match new.writer {
-        Writer::Git(batch, deed, path) => {
+        Writer::Git { id, deed, path } => {
             let file = changed(deed, path, new.operation);
-            bulk_update(batch, deed, &file, Some(&text))
+            bulk_update(*id, deed, &file, Some(&text))
         }
         Writer::Someone => Episode {
             id: content_id(new, strategy),
             text,
-            ..event(new.name, modified.min(new.now))
+            ..event(name, modified.min(new.now))
         },
     };
     (episode, facts)
@@ -93,69 +137,63 @@ pub fn content(new: &NewContent<'_>, strategy: Strategy) -> (Episode, FileFacts)
 /// With `replace`, a path's content has one id for ever; else each follows from the one before.
 fn content_id(new: &NewContent<'_>, strategy: Strategy) -> Uuid {
     if strategy == Strategy::Replace {
-        return file_id(new.namespace, new.path, &[]);
+        return new.file.id(&[]);
     }
     let before = new.before.map(|id| id.to_string()).unwrap_or_default();
     let content = match new.hashes {
         Some(hashes) => hashes.sha256.clone(),
         None => format!("{} {}", new.stat.size, new.stat.mtime_ns),
     };
-    file_id(new.namespace, new.path, &[&before, &content])
+    new.file.id(&[&before, &content])
 }
 
 /// The record that a file is gone.
 pub fn deletion(
-    namespace: &str,
-    path: &[u8],
-    name: &str,
+    file: Named<'_>,
     before: Option<Uuid>,
-    writer: Writer<'_>,
+    writer: &Writer<'_>,
     now: Time,
 ) -> (Episode, FileFacts) {
-    let mut facts = FileFacts {
-        origin_path: name.to_owned(),
+    let facts = FileFacts {
+        origin_path: file.name.to_owned(),
         operation: Some(FileOperation::Delete),
         deleted_at: Some(now),
         previous_episode_uuid: before,
+        git_batch_id: writer.batch(),
         ..FileFacts::default()
     };
-    if let Writer::Git(batch, deed, path) = writer {
-        facts.git_batch_id = Some(batch);
-        let file = changed(deed, path, FileOperation::Delete);
-        return (bulk_update(batch, deed, &file, None), facts);
-    }
-    let before = before.map(|id| id.to_string()).unwrap_or_default();
-    let episode = Episode {
-        id: file_id(namespace, path, &["delete", &before]),
-        text: format!("File deleted: {name}"),
-        ..event(name, now)
+    let episode = match writer {
+        Writer::Git { id, deed, path } => {
+            let file = changed(deed, path, FileOperation::Delete);
+            bulk_update(*id, deed, &file, None)
+        }
+        Writer::Someone => {
+            let before = before.map(|id| id.to_string()).unwrap_or_default();
+            Episode {
+                id: file.id(&["delete", &before]),
+                text: format!("File deleted: {}", file.name),
+                ..event(file.name, now)
+            }
+        }
     };
     (episode, facts)
 }
 
 /// The record that a file went elsewhere; its content is told by an episode of its own.
-pub fn relocation(
-    namespace: &str,
-    path: &[u8],
-    name: &str,
-    previous: (&[u8], &str),
-    operation: FileOperation,
-    now: Time,
-) -> (Episode, FileFacts) {
-    let what = match operation {
-        FileOperation::Rename => "renamed",
-        _ => "moved",
-    };
+pub fn relocation(file: Named<'_>, previous: Named<'_>, now: Time) -> (Episode, FileFacts) {
+    let operation = FileOperation::of_path(previous.path, file.path);
+    let did = Writer::Someone.did(operation);
+    let (was, name) = (previous.name, file.name);
     let episode = Episode {
-        id: file_id(namespace, path, &["moved", &shown(previous.0)]),
-        text: format!("File {what}: {} → {name}", previous.1),
-        files: BTreeSet::from([name.to_owned(), previous.1.to_owned()]),
+        id: file.id(&["moved", &shown(previous.path)]),
+        text: format!("File {did}: {was} → {name}"),
+        files: BTreeSet::from([name.to_owned(), was.to_owned()]),
         ..event(name, now)
     };
     let facts = FileFacts {
         origin_path: name.to_owned(),
         operation: Some(operation),
-        previous_path: Some(previous.1.to_owned()),
+        previous_path: Some(was.to_owned()),
         ..FileFacts::default()
     };
     (episode, facts)
@@ -238,7 +276,8 @@ pub fn moves(came: &[Candidate<'_>], gone: &[Candidate<'_>]) -> BTreeMap<usize, 
             };
             let is_telling = file.stat.size >= TELLING_BYTES;
             let has_name = |at: &usize| name_of(gone[*at].path) == name_of(file.path);
-            let is_beside = |at: &usize| folder_of(gone[*at].path) == folder_of(file.path);
+            let went = |at: &usize| FileOperation::of_path(gone[*at].path, file.path);
+            let is_beside = |at: &usize| went(at) == FileOperation::Rename;
             let fits = |at: &usize| has_name(at) || (!same_name && (is_telling || is_beside(at)));
             if let Some(at) = places.iter().position(fits) {
                 moves.insert(nth, places.remove(at));
@@ -389,6 +428,14 @@ mod tests {
         assert!(moves(&[candidate("a", &a, "")], &[candidate("b", &a, "")]).is_empty());
     }
 
+    fn named(path: &str) -> Named<'_> {
+        Named {
+            namespace: "n",
+            path: path.as_bytes(),
+            name: path,
+        }
+    }
+
     fn new<'a>(
         path: &'a str,
         words: &'a Words,
@@ -396,9 +443,7 @@ mod tests {
         before: Option<Uuid>,
     ) -> NewContent<'a> {
         NewContent {
-            namespace: "n",
-            path: path.as_bytes(),
-            name: path,
+            file: named(path),
             operation: FileOperation::Update,
             words,
             stat: Stat {
@@ -409,7 +454,7 @@ mod tests {
             hashes: Some(hashes),
             before,
             description: None,
-            writer: Writer::Someone,
+            writer: &Writer::Someone,
             now: Time(9_000),
         }
     }
@@ -439,14 +484,8 @@ mod tests {
         assert_eq!(episode.valid_at, Some(Time(5_000)));
         assert_eq!(episode.source, EpisodeSource::FilesystemWatch);
         assert_eq!(facts.content_hash.as_deref(), Some("sha256:aa"));
-        let (gone, facts) = deletion(
-            "n",
-            b"src/x",
-            "src/x",
-            Some(episode.id),
-            Writer::Someone,
-            Time(9),
-        );
+        let (file, before) = (named("src/x"), Some(episode.id));
+        let (gone, facts) = deletion(file, before, &Writer::Someone, Time(9));
         assert_eq!(gone.text, "File deleted: src/x");
         assert_eq!(facts.previous_episode_uuid, Some(episode.id));
         assert_eq!(facts.deleted_at, Some(Time(9)));

@@ -18,11 +18,16 @@ pub struct Start {
 pub struct Told {
     /// In order.
     pub operations: Vec<Operation>,
-    /// Lines that were told; the others are of something that is under way.
+    /// Lines that were told; the others are of something that is under way, or too many at once.
     pub lines: usize,
-    /// The branch after them.
+    /// The others were too many.
+    pub has_more: bool,
+    /// The branch after the lines that were told.
     pub branch: Option<String>,
 }
+
+/// Lines that are told at once. More: one transaction for a history of years.
+const LINES_MAX: usize = 2_000;
 
 /// Sorts the lines of HEAD's log into operations. `stash`: the lines of the stash's log of the same
 /// time, whose own reset in HEAD's log is no operation.
@@ -31,29 +36,36 @@ pub fn operations(lines: &[LogLine], stash: &[LogLine], start: &Start) -> Told {
         branch: start.branch.clone().or_else(|| first_branch(lines, start)),
         ..Told::default()
     };
-    while let Some(line) = lines.get(told.lines) {
+    while told.lines < lines.len().min(LINES_MAX) {
         let rest = &lines[told.lines..];
-        let action = Action::of(&line.message);
-        let group = match () {
-            () if action.step == Some("start") => rebase(rest, start.is_busy),
-            () if bisect_steps(rest) >= BISECT_STEPS_MIN => bisect(rest, start.is_busy),
-            () => Some(1),
+        let Some(count) = lines_of_one(rest, start.is_busy) else {
+            return told;
         };
-        let Some(count) = group else { break };
-        let group = &rest[..count];
+        let (group, rest) = rest.split_at(count);
         told.lines += count;
-        if is_of_a_stash(line, stash) {
-            continue;
+        if !is_of_a_stash(&group[0], stash) {
+            let operation = operation(group, told.branch.clone());
+            told.branch = branch_after(&operation, told.branch, rest);
+            told.operations.push(operation);
         }
-        let next_is_detached = lines[told.lines..].iter().find_map(leaves_detached);
-        let operation = operation(group, &action, told.branch.clone());
-        told.branch = branch_after(&operation, told.branch.take(), next_is_detached);
-        if told.lines == lines.len() {
-            told.branch = start.branch_now.clone();
-        }
-        told.operations.push(operation);
+    }
+    told.has_more = told.lines < lines.len();
+    if !told.has_more {
+        told.branch.clone_from(&start.branch_now);
     }
     told
+}
+
+/// How many lines belong to the operation that begins here; `None`: it is under way.
+fn lines_of_one(lines: &[LogLine], is_busy: bool) -> Option<usize> {
+    let looks = bisect_steps(lines);
+    if Action::of(&lines[0].message).step == Some("start") {
+        rebase(lines, is_busy)
+    } else if looks >= BISECT_STEPS_MIN {
+        bisect(lines, looks, is_busy)
+    } else {
+        Some(1)
+    }
 }
 
 /// The stash's log as operations; the commit that it was made on is for the repository to say.
@@ -71,9 +83,6 @@ pub fn stashes(lines: &[LogLine]) -> Vec<Operation> {
     })
     .collect()
 }
-
-/// Two lines alone may be somebody who looks at two commits.
-const BISECT_STEPS_MIN: usize = 3;
 
 /// The head of a message and its detail.
 struct Action<'m> {
@@ -129,8 +138,9 @@ fn plain(line: &LogLine) -> Operation {
 }
 
 /// One operation out of all its lines.
-fn operation(group: &[LogLine], action: &Action<'_>, branch: Option<String>) -> Operation {
+fn operation(group: &[LogLine], branch: Option<String>) -> Operation {
     let (first, last) = (&group[0], &group[group.len() - 1]);
+    let action = Action::of(&first.message);
     let is_bisect = group.len() > 1 && action.step.is_none();
     let kind = match is_bisect {
         true => OperationKind::Bisect,
@@ -173,6 +183,9 @@ fn rebase(lines: &[LogLine], is_busy: bool) -> Option<usize> {
     }
 }
 
+/// Two steps alone may be somebody who looks at two commits.
+const BISECT_STEPS_MIN: usize = 3;
+
 /// How many commits are looked at one after the other from here.
 fn bisect_steps(lines: &[LogLine]) -> usize {
     let looks = |line: &&LogLine| checkout(&line.message).is_some_and(|(_, to)| is_hash(to));
@@ -186,16 +199,21 @@ fn bisect_steps(lines: &[LogLine]) -> usize {
     }
 }
 
-/// Lines of the bisection that begins here; `None`: it is under way.
-fn bisect(lines: &[LogLine], is_busy: bool) -> Option<usize> {
-    let steps = bisect_steps(lines);
-    let returns = |line: &LogLine| checkout(&line.message).is_some_and(|(from, _)| is_hash(from));
+/// Lines of the bisection that begins here with so many steps; of what only looks like one, the first.
+/// `None`: it is under way.
+fn bisect(lines: &[LogLine], steps: usize, is_busy: bool) -> Option<usize> {
     match lines.get(steps) {
-        Some(line) if returns(line) => Some(steps + 1),
+        Some(line) if leaves_detached(line) == Some(true) => Some(steps + 1),
         None if is_busy => None,
         // somebody looks at old commits, and may go on from there
         _ => Some(1),
     }
+}
+
+/// `Branch: renamed refs/heads/A to refs/heads/B`: HEAD's log says it of the branch that HEAD is on.
+pub fn renamed(message: &str) -> Option<(&str, &str)> {
+    let names = message.strip_prefix("Branch: renamed refs/heads/")?;
+    names.split_once(" to refs/heads/")
 }
 
 /// `checkout: moving from A to B`.
@@ -215,25 +233,24 @@ fn leaves_detached(line: &LogLine) -> Option<bool> {
 }
 
 fn first_branch(lines: &[LogLine], start: &Start) -> Option<String> {
-    let from = lines.iter().find_map(|line| checkout(&line.message));
-    match from {
+    let mut messages = lines.iter().map(|line| line.message.as_str());
+    match messages.find_map(|message| checkout(message).or_else(|| renamed(message))) {
         Some((from, _)) => (!is_hash(from)).then(|| from.to_owned()),
         None => start.branch_now.clone(),
     }
 }
 
-fn branch_after(
-    operation: &Operation,
-    before: Option<String>,
-    next_is_detached: Option<bool>,
-) -> Option<String> {
-    match (&operation.to, operation.kind) {
-        (Some(to), OperationKind::Checkout) => {
-            let is_branch = !is_hash(to) && next_is_detached != Some(true);
-            is_branch.then(|| to.clone())
-        }
-        _ => before,
+/// The branch after an operation; `rest`: what follows it. The next checkout knows whether the last one
+/// went to a branch, or to a commit by another name.
+fn branch_after(operation: &Operation, before: Option<String>, rest: &[LogLine]) -> Option<String> {
+    if let Some((_, to)) = renamed(&operation.message) {
+        return Some(to.to_owned());
     }
+    let Some(to) = &operation.to else {
+        return before;
+    };
+    let is_branch = !is_hash(to) && rest.iter().find_map(leaves_detached) != Some(true);
+    is_branch.then(|| to.clone())
 }
 
 fn is_of_a_stash(line: &LogLine, stash: &[LogLine]) -> bool {
@@ -337,6 +354,26 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_that_is_renamed_goes_on_under_its_new_name() {
+        let told = read(
+            &[
+                " a commit (initial): x",
+                "a a Branch: renamed refs/heads/master to refs/heads/main",
+                "a b commit: y",
+                "b b checkout: moving from main to feature",
+            ],
+            "feature",
+        );
+        let wants = [
+            "commit ..a on master",
+            "other a..a on master",
+            "commit a..b on main",
+            "checkout b..b on main",
+        ];
+        assert_eq!(told, wants);
+    }
+
+    #[test]
     fn a_rebase_is_one_operation_with_all_that_happened_in_it() {
         let lines = [
             "a b rebase (start): checkout main",
@@ -380,6 +417,28 @@ mod tests {
         start.is_busy = false;
         let told = operations(&lines, &[], &start);
         assert_eq!(shown(&told)[1], "rebase (unfinished) a..c on feature");
+    }
+
+    /// What is told in parts is told as what is told at once.
+    #[test]
+    fn a_long_log_is_told_in_parts() {
+        let commits = LINES_MAX + 3;
+        let mut lines = vec!["a b commit: x"; commits];
+        lines.push("b b checkout: moving from feature to main");
+        let lines = log(&lines);
+        let mut start = Start {
+            branch_now: Some("main".into()),
+            ..Start::default()
+        };
+        let first = operations(&lines, &[], &start);
+        assert_eq!((first.lines, first.has_more), (LINES_MAX, true));
+        start.branch.clone_from(&first.branch);
+        let second = operations(&lines[first.lines..], &[], &start);
+        assert_eq!((second.lines, second.has_more), (4, false));
+        assert_eq!(second.branch.as_deref(), Some("main"));
+        let all = first.operations.iter().chain(&second.operations);
+        let is_on_feature = |operation: &Operation| operation.branch.as_deref() == Some("feature");
+        assert_eq!(all.filter(|one| is_on_feature(one)).count(), commits + 1);
     }
 
     #[test]

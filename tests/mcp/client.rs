@@ -1,69 +1,31 @@
 //! A home with sessions, and a client that writes and reads lines as a test wants them.
 
+use crate::home::Home;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use tempfile::TempDir;
-
-/// A home whose store holds the fixture sessions.
-pub struct Home {
-    folder: TempDir,
-}
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Output, Stdio};
 
 impl Home {
-    /// With these settings under `session_tracking`.
+    /// A home whose store holds the fixture sessions, with these settings under `session_tracking`.
     pub fn new(settings: Value) -> Home {
         let home = Home::empty(settings);
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/home");
-        copy(&fixtures, home.path());
+        copy(&fixtures, home.root());
         assert_eq!(home.run("run --quiet").status.code(), Some(0));
         home
     }
 
     /// The same without sessions.
     pub fn empty(mut settings: Value) -> Home {
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home { folder };
-        settings["enabled"] = json!(true);
         settings["keep_length_days"] = Value::Null;
-        let all = json!({"session_tracking": settings});
-        home.write(".graphiti/graphiti.config.json", &all.to_string());
-        home
-    }
-
-    pub fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub fn write(&self, below: &str, text: &str) -> PathBuf {
-        let path = self.path().join(below);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    pub fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sessionmill"));
-        command
-            .args(line.split(' '))
-            .env_clear()
-            .env("HOME", self.path())
-            .current_dir(self.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    pub fn run(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
+        Home::with(settings)
     }
 }
 
-pub fn copy(from: &Path, to: &Path) {
+fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();

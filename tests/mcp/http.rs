@@ -1,6 +1,6 @@
 //! Over HTTP: who doesn't show the token gets nothing, whatever else is right.
 
-use super::client::Home;
+use super::home::Home;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -26,7 +26,7 @@ impl Server {
             .split(':')
             .nth(2)
             .and_then(|rest| rest.split('/').next());
-        let file = home.path().join(".graphiti/mcp-token");
+        let file = home.path(".graphiti/mcp-token");
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         Server {
@@ -110,7 +110,7 @@ fn the_token_stays_the_same_and_is_nobody_elses() {
     let home = Home::new(json!({}));
     let first = Server::start(&home).token.clone();
     assert_eq!(Server::start(&home).token, first);
-    let file = home.path().join(".graphiti/mcp-token");
+    let file = home.path(".graphiti/mcp-token");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     let refused = home.run("mcp --http 127.0.0.1:0");
     assert_eq!(refused.status.code(), Some(1));

@@ -1,7 +1,8 @@
 //! Search by meaning, as agents meet it: words that no session has, and a model that knows what they
 //! mean.
 
-use super::client::{Client, Home};
+use super::client::Client;
+use super::home::Home;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -49,7 +50,7 @@ fn model() -> (String, Receiver<usize>) {
 fn agents_find_what_means_the_same_and_lose_nothing_without_a_model() {
     let (endpoint, texts) = model();
     let home = Home::new(json!({}));
-    let project = home.path().to_str().unwrap().to_owned();
+    let project = home.root().to_str().unwrap().to_owned();
     let mut client = Client::new(&home, &[]);
     let owls = json!({"name": "Birds", "episode_body": "Owls hoot at night.", "project": project});
     client.call("add_memory", owls).unwrap();

@@ -1,6 +1,6 @@
 //! The official Python SDK as the client. `make test-mcp` runs it.
 
-use super::client::Home;
+use super::home::Home;
 use super::http::Server;
 use serde_json::json;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn client(part: &str, home: &Home, more: &[&str]) {
     let ran = Command::new(root.join("target/graph/bin/python"))
         .arg(root.join("scripts/mcp-client"))
         .args([part, env!("CARGO_BIN_EXE_sessionmill")])
-        .arg(home.path())
+        .arg(home.root())
         .args(more)
         .output()
         .unwrap();

@@ -1,6 +1,7 @@
 //! Files of projects, as agents have them remembered.
 
-use crate::client::{Client, Home};
+use crate::client::Client;
+use crate::home::{Home, prompt};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -19,25 +20,21 @@ pub const TOOLS: [&str; 8] = [
 /// A home with a project in which a session was.
 fn home() -> (Home, String) {
     let home = Home::empty(json!({}));
-    let root = home.path().join("work/app");
+    let root = home.path("work/app");
     home.write(
         "work/app/src/auth.py",
         "TOKEN_LIFETIME = 900  # zebrafish\n",
     );
     home.write("work/app/notes.txt", "not asked for\n");
     let root = root.canonicalize().unwrap().to_str().unwrap().to_owned();
-    let line = json!({
-        "type": "user", "uuid": "00000000-0000-4000-8000-000000000001",
-        "timestamp": "2026-03-01T10:00:00.000Z", "sessionId": "s", "cwd": root,
-        "message": {"role": "user", "content": "hello"},
-    });
-    home.write(".claude/projects/-p/s.jsonl", &format!("{line}\n"));
+    let hello = prompt("s", &root, 1, "hello");
+    home.write(".claude/projects/-p/s.jsonl", &hello);
     assert_eq!(home.run("run --quiet").status.code(), Some(0));
     (home, root)
 }
 
 fn settings(home: &Home) -> Value {
-    let file = home.path().join(".graphiti/tracking-config.json");
+    let file = home.path(".graphiti/tracking-config.json");
     let text = std::fs::read_to_string(file).unwrap();
     serde_json::from_str(&text).unwrap()
 }
@@ -122,18 +119,25 @@ fn files_are_configured_told_paused_and_switched_off() {
         .unwrap();
     assert!(found.contains("TOKEN_LIFETIME = 60"), "{found}");
     assert!(!Path::new(&root).join(".graphiti").exists());
+    std::fs::rename(&root, home.path("work/moved")).unwrap();
+    let mut asks = |tool: &str| client.call(tool, json!({"project_path": root}));
+    let synced = asks("sync_tracked_files").unwrap();
+    assert!(
+        synced.ends_with("of 0 files; 1 can't be read\n"),
+        "{synced}"
+    );
 }
 
 #[test]
 fn only_projects_with_sessions_are_tracked_for_agents() {
     let (home, root) = home();
     home.write("secrets/id", "private");
-    let elsewhere = home.path().canonicalize().unwrap().join("secrets");
-    let whole = home.path().canonicalize().unwrap();
+    let elsewhere = home.root().canonicalize().unwrap().join("secrets");
+    let whole = home.root().canonicalize().unwrap();
     let mut client = Client::new(&home, &[&root]);
     for (path, patterns, why) in [
         (
-            home.path().to_str().unwrap(),
+            home.root().to_str().unwrap(),
             json!([{"include": "**"}]),
             "home folder",
         ),
@@ -162,5 +166,5 @@ fn only_projects_with_sessions_are_tracked_for_agents() {
             .unwrap_err();
         assert!(refused.contains(why), "{refused}");
     }
-    assert!(!home.path().join(".graphiti/tracking-config.json").exists());
+    assert!(!home.path(".graphiti/tracking-config.json").exists());
 }

@@ -13,6 +13,7 @@ use crate::host::reflog::work_trees;
 use crate::host::watch::{Heard, Listener, Place};
 use crate::model::error::{Error, ErrorKind};
 use crate::pipeline::lock::{Lock, holder};
+use crate::pipeline::track::repositories::repositories;
 use crate::store::{Access, Store};
 use anyhow::{Context, Result};
 use pace::Pace;
@@ -181,7 +182,7 @@ impl Watch<'_> {
         if loaded.tracking.is_on()
             && let Ok(store) = Store::open(&ctx.home.store(), Access::ReadOnly)
         {
-            places.extend(repositories(loaded, &store));
+            places.extend(logs_of_head(loaded, &store));
             places.extend(folders(loaded, &store));
         }
         self.listener.listen(&places);
@@ -191,19 +192,17 @@ impl Watch<'_> {
 /// How often it is looked whether a run has ended.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The folders of the logs of HEAD of all tracked projects.
-fn repositories(loaded: &Loaded, store: &Store) -> Vec<Place> {
-    let projects = store.projects("").unwrap_or_default();
-    let tracked = projects
+/// The folders of the logs of HEAD of all tracked repositories.
+fn logs_of_head(loaded: &Loaded, store: &Store) -> Vec<Place> {
+    let tracked = repositories(store, &loaded.tracking).unwrap_or_default();
+    let trees = tracked
         .iter()
-        .filter(|(_, root)| loaded.tracking.of(root).is_some());
-    let trees = tracked.flat_map(|(_, root)| work_trees(Path::new(root)));
-    trees
-        .map(|tree| Place {
-            path: tree.git_dir.join("logs"),
-            deep: false,
-        })
-        .collect()
+        .flat_map(|repo| work_trees(Path::new(&repo.root)));
+    let logs = trees.map(|tree| Place {
+        path: tree.git_dir.join("logs"),
+        deep: false,
+    });
+    logs.collect()
 }
 
 /// The folders that lead to tracked files, without those below that have none: what is ignored, a
@@ -219,10 +218,14 @@ fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<Place> {
         }
         let root = Path::new(&project.root);
         folders.insert(root.to_path_buf());
-        for (file, _) in store.tracked_files(row.n).unwrap_or_default() {
-            let file = root.join(OsStr::from_bytes(&file));
-            let above = file.ancestors().skip(1).take_while(|dir| *dir != root);
-            folders.extend(above.map(Path::to_path_buf));
+        for file in store.tracked_prints(row.n).unwrap_or_default().keys() {
+            let file = root.join(OsStr::from_bytes(file));
+            // those above a folder that is known are known too
+            let mut above = file.ancestors().skip(1);
+            while above
+                .next()
+                .is_some_and(|dir| folders.insert(dir.to_path_buf()))
+            {}
         }
     }
     let place = |path| Place { path, deep: false };

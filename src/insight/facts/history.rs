@@ -190,21 +190,10 @@ fn is_meant(known: &str, named: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::insight::outcome::Told;
     use crate::model::exchange::ItemKind;
-    use uuid::Uuid;
 
     fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
-        Line {
-            told: Told {
-                kind: ItemKind::Digest,
-                text,
-                findings,
-            },
-            main: true,
-            episode: Uuid::nil(),
-            line: n,
-        }
+        Line::sample(ItemKind::Digest, n, text, findings)
     }
 
     fn commit(subject: &str) -> [Finding; 1] {

@@ -31,6 +31,23 @@ pub struct Line<'t> {
     pub line: u64,
 }
 
+#[cfg(test)]
+impl<'t> Line<'t> {
+    /// Of a main log, in no episode.
+    fn sample(kind: ItemKind, line: u64, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
+        Line {
+            told: Told {
+                kind,
+                text,
+                findings,
+            },
+            main: true,
+            episode: Uuid::nil(),
+            line,
+        }
+    }
+}
+
 impl<'t> Line<'t> {
     fn source<T>(&self, what: T) -> Sourced<T> {
         Sourced {
@@ -264,16 +281,7 @@ mod tests {
             })
         };
         let full = |findings: &[Finding]| {
-            let line = Line {
-                told: Told {
-                    kind: ItemKind::Digest,
-                    text: "",
-                    findings,
-                },
-                main: true,
-                episode: Uuid::nil(),
-                line: 1,
-            };
+            let line = Line::sample(ItemKind::Digest, 1, "", findings);
             let runs = tests(&[line]).expect("runs").what;
             runs.full.map(|full| full.passed)
         };

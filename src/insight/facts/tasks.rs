@@ -175,8 +175,6 @@ fn point(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::insight::outcome::Told;
-    use uuid::Uuid;
 
     fn task(id: Option<&str>, text: &str, state: TaskState) -> Task {
         Task {
@@ -187,16 +185,7 @@ mod tests {
     }
 
     fn line<'t>(kind: ItemKind, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
-        Line {
-            told: Told {
-                kind,
-                text,
-                findings,
-            },
-            main: true,
-            episode: Uuid::nil(),
-            line: 1,
-        }
+        Line::sample(kind, 1, text, findings)
     }
 
     fn told(list: &[Sourced<String>]) -> Vec<&str> {

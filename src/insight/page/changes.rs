@@ -128,15 +128,7 @@ const FOLDER_FILES_MIN: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use uuid::Uuid;
-
-    fn sourced<T>(line: u64, what: T) -> Sourced<T> {
-        Sourced {
-            what,
-            episode: Uuid::nil(),
-            line,
-        }
-    }
+    use crate::model::summary::sourced;
 
     fn change(setting: &str, old: Option<&str>, new: Option<&str>) -> SettingChange {
         SettingChange {

@@ -299,16 +299,8 @@ fn inline(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::summary::sourced;
     use crate::model::summary::{Outcome, SettingChange, TestRuns};
-    use uuid::Uuid;
-
-    fn sourced<T>(what: T) -> Sourced<T> {
-        Sourced {
-            what,
-            episode: Uuid::nil(),
-            line: 1,
-        }
-    }
 
     #[test]
     fn an_empty_section_is_absent() {
@@ -328,21 +320,27 @@ mod tests {
             ..TestCounts::default()
         };
         let summary = Summary {
-            objective: Some(sourced("Fix the tests.".into())),
+            objective: Some(sourced(1, "Fix the tests.".into())),
             outcome: Some(Outcome::Completed),
-            config_changes: vec![sourced(SettingChange {
-                file: "app.toml".into(),
-                setting: "a|b".into(),
-                new: Some("1".into()),
-                ..SettingChange::default()
-            })],
-            tests: Some(sourced(TestRuns {
-                runs: 3,
-                first: run(1, 2),
-                last: run(3, 0),
-                full: None,
-            })),
-            next_steps: vec![sourced("Push it".into())],
+            config_changes: vec![sourced(
+                1,
+                SettingChange {
+                    file: "app.toml".into(),
+                    setting: "a|b".into(),
+                    new: Some("1".into()),
+                    ..SettingChange::default()
+                },
+            )],
+            tests: Some(sourced(
+                1,
+                TestRuns {
+                    runs: 3,
+                    first: run(1, 2),
+                    last: run(3, 0),
+                    full: None,
+                },
+            )),
+            next_steps: vec![sourced(1, "Push it".into())],
             ..Summary::default()
         };
         let text = page(&summary, "fixing (1.0)");
@@ -383,8 +381,8 @@ mod tests {
             reason: reason.map(str::to_owned),
         };
         let summary = Summary {
-            objective: Some(sourced("it times out".into())),
-            config_changes: vec![sourced(setting(Some("units | were ambiguous")))],
+            objective: Some(sourced(1, "it times out".into())),
+            config_changes: vec![sourced(1, setting(Some("units | were ambiguous")))],
             told: Some(Told {
                 outcome: Some(Outcome::Completed),
                 root_cause: Some("Ambiguous units".into()),
@@ -436,22 +434,28 @@ mod tests {
     #[test]
     fn a_models_reasons_stand_with_the_facts() {
         let summary = Summary {
-            errors_resolved: vec![sourced(Resolution {
-                call: "Bash(make)".into(),
-                error: "exit 2".into(),
-                changed: vec!["a.c".into()],
-                worked_at: 9,
-                explained: Some(explained()),
-            })],
-            decisions: vec![sourced(Decision {
-                decision: "Use Redis".into(),
-                about: Some("Which store?".into()),
-                why: Some(Why {
-                    rationale: "It expires keys".into(),
-                    alternatives: Vec::new(),
-                }),
-                ..Decision::default()
-            })],
+            errors_resolved: vec![sourced(
+                1,
+                Resolution {
+                    call: "Bash(make)".into(),
+                    error: "exit 2".into(),
+                    changed: vec!["a.c".into()],
+                    worked_at: 9,
+                    explained: Some(explained()),
+                },
+            )],
+            decisions: vec![sourced(
+                1,
+                Decision {
+                    decision: "Use Redis".into(),
+                    about: Some("Which store?".into()),
+                    why: Some(Why {
+                        rationale: "It expires keys".into(),
+                        alternatives: Vec::new(),
+                    }),
+                    ..Decision::default()
+                },
+            )],
             ..Summary::default()
         };
         let text = page(&summary, "fixing (1.0)");

@@ -194,18 +194,10 @@ mod tests {
     use super::*;
     use crate::insight::summarise::answer::read;
     use crate::insight::summarise::tests::said;
+    use crate::model::summary::sourced;
     use crate::model::summary::{Decision, FileChange, Outcome, Resolution, TestRuns};
     use crate::rules::secrets::Redactor;
     use serde_json::{Value, json};
-    use uuid::Uuid;
-
-    fn sourced<T>(what: T) -> Sourced<T> {
-        Sourced {
-            what,
-            episode: Uuid::nil(),
-            line: 1,
-        }
-    }
 
     fn facts() -> Summary {
         let run = TestCounts {
@@ -214,38 +206,53 @@ mod tests {
             ..TestCounts::default()
         };
         Summary {
-            objective: Some(sourced("fix it".into())),
+            objective: Some(sourced(1, "fix it".into())),
             outcome: Some(Outcome::InProgress),
-            completed: vec![sourced("Fix the test".into())],
-            decisions: vec![sourced(Decision {
-                decision: "Use Redis".into(),
-                ..Decision::default()
-            })],
-            errors_resolved: vec![sourced(Resolution {
-                error: "exit 2".into(),
-                ..Resolution::default()
-            })],
-            config_changes: vec![sourced(SettingChange {
-                file: "/p/app.toml".into(),
-                setting: "pool.size".into(),
-                old: Some("1".into()),
-                new: Some("2".into()),
-                renamed: None,
-                reason: None,
-            })],
-            tests: Some(sourced(TestRuns {
-                runs: 1,
-                first: run.clone(),
-                last: run,
-                full: None,
-            })),
-            files_modified: vec![sourced(FileChange {
-                path: "/p/a.rs".into(),
-                added: 1,
-                removed: 0,
-                edits: 1,
-                by_git: false,
-            })],
+            completed: vec![sourced(1, "Fix the test".into())],
+            decisions: vec![sourced(
+                1,
+                Decision {
+                    decision: "Use Redis".into(),
+                    ..Decision::default()
+                },
+            )],
+            errors_resolved: vec![sourced(
+                1,
+                Resolution {
+                    error: "exit 2".into(),
+                    ..Resolution::default()
+                },
+            )],
+            config_changes: vec![sourced(
+                1,
+                SettingChange {
+                    file: "/p/app.toml".into(),
+                    setting: "pool.size".into(),
+                    old: Some("1".into()),
+                    new: Some("2".into()),
+                    renamed: None,
+                    reason: None,
+                },
+            )],
+            tests: Some(sourced(
+                1,
+                TestRuns {
+                    runs: 1,
+                    first: run.clone(),
+                    last: run,
+                    full: None,
+                },
+            )),
+            files_modified: vec![sourced(
+                1,
+                FileChange {
+                    path: "/p/a.rs".into(),
+                    added: 1,
+                    removed: 0,
+                    edits: 1,
+                    by_git: false,
+                },
+            )],
             ..Summary::default()
         }
     }

@@ -1,11 +1,12 @@
 //! Whether git wrote a file, told by content (004-042..049, D50): it did where an operation since the last
 //! look left the file exactly so. Knows operations and repositories; refuses to know time windows.
 
+use super::files::path_of;
 use super::named;
 use crate::host::git;
 use crate::host::reflog;
 use crate::host::repository::Repository;
-use crate::model::git::{FileOperation, OperationKind};
+use crate::model::git::OperationKind;
 use crate::model::namespace::project_root;
 use crate::rules::secrets::Redactor;
 use crate::store::{GitRow, Store};
@@ -13,8 +14,6 @@ use crate::track::files::Writer;
 use anyhow::Result;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The operations since the last look at a project, in the repositories around and below it.
@@ -55,34 +54,33 @@ impl<'r> Doings<'r> {
     }
 
     /// Who left the file at this path of the project so; `None`: it is gone.
-    pub(super) fn doer<'a>(&'a self, path: &[u8], left: Option<&Left<'_>>) -> Doer<'a> {
+    pub(super) fn writer(&self, path: &[u8], now: Option<&FileNow<'_>>) -> Writer<'_> {
+        self.git(path, now).unwrap_or(Writer::Someone)
+    }
+
+    fn git(&self, path: &[u8], now: Option<&FileNow<'_>>) -> Option<Writer<'_>> {
         if self.deeds.is_empty() {
-            return Doer::Someone;
+            return None;
         }
-        let path = self.root.join(OsStr::from_bytes(path));
-        let Some(top) = self.top(&path) else {
-            return Doer::Someone;
-        };
-        let Some(below) = path.strip_prefix(&top).ok().and_then(Path::to_str) else {
-            return Doer::Someone;
-        };
+        let path = self.root.join(path_of(path));
+        let top = self.top(&path)?;
+        let below = path.strip_prefix(&top).ok()?.to_str()?;
         let mut repositories = self.repositories.borrow_mut();
         let repo = repositories
             .entry(top.clone())
             .or_insert_with(|| Repo::open(&top));
-        let Some(repo) = repo else {
-            return Doer::Someone;
-        };
-        match self.deed(repo, below, left) {
-            Some(row) => Doer::Git(row, named(self.redactor, below)),
-            None => Doer::Someone,
-        }
+        let row = self.deed(repo.as_ref()?, below, now)?;
+        Some(Writer::Git {
+            id: row.id,
+            deed: &row.deed,
+            path: named(self.redactor, below),
+        })
     }
 
     /// The last operation that touched the file decides. One that threw away what was not committed is
     /// not seen in its commits: it did it where the file is as the commit has it, unless somebody
     /// committed it so.
-    fn deed(&self, repo: &Repo, path: &str, left: Option<&Left<'_>>) -> Option<&GitRow> {
+    fn deed(&self, repo: &Repo, path: &str, now: Option<&FileNow<'_>>) -> Option<&GitRow> {
         let mut threw_away = None;
         for row in self
             .deeds
@@ -96,14 +94,14 @@ impl<'r> Doings<'r> {
             } else {
                 &operation.new
             };
-            let is_here = || repo.is_left(new, path, left);
+            let is_here = || repo.has_so(new, path, now);
             if !is_stash && repo.git.differs(&operation.old, new, path) {
                 let wrote = operation.kind.writes_files() && is_here();
                 return wrote.then_some(threw_away.unwrap_or(row));
             }
             let throws = is_stash || operation.kind == OperationKind::Reset;
             // what was never committed, a reset leaves where it is
-            if throws && left.is_some() && threw_away.is_none() && is_here() {
+            if throws && now.is_some() && threw_away.is_none() && is_here() {
                 threw_away = Some(row);
             }
         }
@@ -135,60 +133,23 @@ impl Repo {
     }
 
     /// A commit has the file exactly so.
-    fn is_left(&self, commit: &str, path: &str, left: Option<&Left<'_>>) -> bool {
-        match (self.git.entry(commit, path), left) {
+    fn has_so(&self, commit: &str, path: &str, now: Option<&FileNow<'_>>) -> bool {
+        match (self.git.entry(commit, path), now) {
             (None, None) => true,
-            (Some(entry), Some(left)) => match left.blob {
+            (Some(entry), Some(now)) => match now.blob {
                 Some(blob) if entry.len() == blob.len() => entry == blob,
                 // a repository with other hashes, or a file that was not read
-                _ => Some(left.size) == self.git.size(&entry),
+                _ => Some(now.size) == self.git.size(&entry),
             },
             _ => false,
         }
     }
 }
 
-/// How a file was left.
-pub(super) struct Left<'a> {
+/// What a file is now.
+pub(super) struct FileNow<'a> {
     /// The id that git gives its content, SHA-1; `None`: it was not read.
     pub(super) blob: Option<&'a str>,
     /// Its bytes.
     pub(super) size: u64,
-}
-
-/// Who did it.
-pub(super) enum Doer<'a> {
-    /// Somebody, or a program.
-    Someone,
-    /// An operation; the path from the repository's root, as the operation has it.
-    Git(&'a GitRow, String),
-}
-
-impl<'a> Doer<'a> {
-    /// As episodes take it.
-    pub(super) fn writer(&'a self) -> Writer<'a> {
-        match self {
-            Doer::Someone => Writer::Someone,
-            Doer::Git(row, path) => Writer::Git(row.id, &row.deed, path),
-        }
-    }
-
-    pub(super) fn is_git(&self) -> bool {
-        matches!(self, Doer::Git(..))
-    }
-
-    /// What it did, in a few words.
-    pub(super) fn what(&self, operation: FileOperation) -> String {
-        match self {
-            Doer::Git(row, _) => {
-                format!("{}, git_batch_id {}", row.deed.operation.name(), row.id)
-            }
-            Doer::Someone => match operation {
-                FileOperation::Delete => "deleted".to_owned(),
-                FileOperation::Move => "moved".to_owned(),
-                FileOperation::Rename => "renamed".to_owned(),
-                _ => "there is a newer one".to_owned(),
-            },
-        }
-    }
 }

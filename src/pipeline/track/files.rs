@@ -18,6 +18,7 @@ use crate::track::files::Words;
 use anyhow::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -262,7 +263,7 @@ impl Look<'_> {
         let mut paths: Vec<&[u8]> = prints.keys().map(|path| &**path).collect();
         paths.sort_unstable();
         for bytes in paths {
-            let path = Path::new(std::ffi::OsStr::from_bytes(bytes));
+            let path = path_of(bytes);
             let is_hidden = problems.iter().any(|(at, _)| path.starts_with(at));
             let is_gone = match fs::symlink_metadata(root.join(path)) {
                 Ok(meta) => !meta.is_file(),
@@ -450,11 +451,15 @@ impl<'a> Reader<'a> {
     }
 
     fn content(&self, sighting: &Sighting) -> Result<content::Content, Unread> {
-        let path = Path::new(std::ffi::OsStr::from_bytes(&sighting.path));
         if sighting.stat.size > 0 {
             self.opened.fetch_add(1, Ordering::Relaxed);
         }
-        content::read(self.root, path, &sighting.stat, sighting.is_linked)
+        content::read(
+            self.root,
+            path_of(&sighting.path),
+            &sighting.stat,
+            sighting.is_linked,
+        )
     }
 
     fn words(&self, content: &content::Content) -> Words {
@@ -471,7 +476,12 @@ impl<'a> Reader<'a> {
 
 /// The pattern that names a file.
 pub(super) fn pattern<'a>(tracked: &'a Tracked, path: &[u8]) -> Option<&'a FilePattern> {
-    tracked.pattern(Path::new(std::ffi::OsStr::from_bytes(path)))
+    tracked.pattern(path_of(path))
+}
+
+/// Bytes as the file system has them.
+pub(super) fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
 }
 
 fn why(unread: Unread) -> String {

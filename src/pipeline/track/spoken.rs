@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// What was said around an operation.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct Conversation {
     /// Before it, in order.
     pub before: Vec<Spoken>,
     /// Also what came right after it: the digest of the call that did it stands at its result.
@@ -31,17 +31,18 @@ const RESULT_MS: i64 = 15_000;
 /// A log's part that is read for its times. Longer: what it tells counts as said before.
 const PART_BYTES_MAX: u64 = 64 << 20;
 
-/// What was said in a project, or below it, before `at`; not in another repository that lies in it.
+/// What was said in a project, or below it, around `at`; not in another repository that lies in it. Reads
+/// parts of the logs that it was said in, for the times of their lines.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn heard(store: &Store, project: &str, at: Time) -> Result<Heard, Error> {
+pub fn around(store: &Store, project: &str, at: Time) -> Result<Conversation, Error> {
     let until = Time(at.0 + SECOND_MS);
     let since = Time(at.0 - LONG_AGO_MS);
     let mut chunks = store.chunks_around(project, until, since, EPISODES_MAX)?;
     chunks.retain(|found| git::is_of(Path::new(project), Path::new(&found.project_path)));
     chunks.sort_by_key(|found| (found.episode.valid_at, found.episode.part));
-    let mut heard = Heard::default();
+    let mut said_around = Conversation::default();
     for found in &chunks {
         let times = Times::of(found, until);
         let last = times.last_line(until);
@@ -57,14 +58,14 @@ pub fn heard(store: &Store, project: &str, at: Time) -> Result<Heard, Error> {
                 line: mark.line,
             };
             if mark.line <= near && (mark.line <= last || mark.kind == ItemKind::Digest) {
-                heard.near.push(said.clone());
+                said_around.near.push(said.clone());
             }
             if mark.line <= last {
-                heard.before.push(said);
+                said_around.before.push(said);
             }
         }
     }
-    Ok(heard)
+    Ok(said_around)
 }
 
 /// When each line of an episode's part of the log was written; empty: all of it was before.

@@ -4,14 +4,16 @@
 use super::barred::Place;
 use super::files::walked;
 use crate::config::{FileTracking, Loaded, TrackedProject};
-use crate::model::file::{print_of, shown};
+use crate::model::file::{Hashes, print_of, shown};
 use crate::model::git::FileOperation;
+use crate::model::source::Stat;
 use crate::model::time::Time;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::spec::Window;
 use crate::store::Store;
 use anyhow::Result;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use uuid::Uuid;
 
 /// How a project stands.
@@ -76,6 +78,21 @@ pub struct FileStanding {
     pub operation: Option<FileOperation>,
 }
 
+impl FileStanding {
+    /// A file of which `stat` is all that is known.
+    fn of(path: &[u8], state: FileState, stat: &Stat) -> FileStanding {
+        FileStanding {
+            path: shown(path),
+            state,
+            size: stat.size,
+            modified: stat.modified(),
+            content_hash: None,
+            episode: None,
+            operation: None,
+        }
+    }
+}
+
 /// Projects as configured; `only`: the one at this root. `store`: absent where there is none yet.
 ///
 /// # Errors
@@ -128,25 +145,16 @@ pub fn files(
         let prints = store.tracked_prints(row.n)?;
         for (path, known) in store.tracked_files(row.n)? {
             let print = prints.get(path.as_slice()).copied().unwrap_or_default();
-            let hash = known
-                .hashes
-                .map(|hashes| format!("sha256:{}", hashes.sha256));
             let standing = FileStanding {
-                path: shown(&path),
-                state: FileState::Gone,
-                size: known.stat.size,
-                modified: Time(known.stat.mtime_ns / 1_000_000),
-                content_hash: hash,
+                content_hash: known.hashes.as_ref().map(Hashes::content_hash),
                 episode: known.episode,
                 operation: known.operation,
+                ..FileStanding::of(&path, FileState::Gone, &known.stat)
             };
             all.insert(path, (standing, print));
         }
-        unread = store
-            .file_failures(row.n)?
-            .into_iter()
-            .map(|one| (one.path, one.print))
-            .collect();
+        let failures = store.file_failures(row.n)?.into_iter();
+        unread = failures.map(|one| (one.path, one.print)).collect();
     }
     for sighting in walked(project, &place).files {
         let print = print_of(&sighting.stat);
@@ -157,22 +165,16 @@ pub fn files(
             Some((_, known)) if *known == print => FileState::Told,
             Some(_) => FileState::Changed,
         };
-        let path = shown(&sighting.path);
-        let (standing, _) = all.entry(sighting.path).or_insert_with(|| {
-            let standing = FileStanding {
-                path,
-                state,
-                size: 0,
-                modified: Time(0),
-                content_hash: None,
-                episode: None,
-                operation: None,
-            };
-            (standing, 0)
-        });
-        standing.state = state;
-        standing.size = sighting.stat.size;
-        standing.modified = Time(sighting.stat.mtime_ns / 1_000_000);
+        let seen = FileStanding::of(&sighting.path, state, &sighting.stat);
+        match all.entry(sighting.path) {
+            Entry::Vacant(entry) => {
+                entry.insert((seen, print));
+            }
+            Entry::Occupied(mut entry) => {
+                let (known, _) = entry.get_mut();
+                (known.state, known.size, known.modified) = (state, seen.size, seen.modified);
+            }
+        }
     }
     Ok(all.into_values().map(|(standing, _)| standing).collect())
 }

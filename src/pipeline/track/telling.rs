@@ -3,12 +3,14 @@
 //! read and where they are kept.
 
 use super::Orders;
-use super::doing::{Doer, Doings, Left};
+use super::doing::{Doings, FileNow};
 use super::files::{FilesDone, FoundFile, Look, Reader, known, pattern};
-use crate::model::file::{FileFacts, Known, Strategy, folder_of, shown};
+use crate::model::file::{FileFacts, Known, Strategy, shown};
 use crate::model::git::FileOperation;
 use crate::store::{FileUnit, Store, Supersede};
-use crate::track::files::{Candidate, NewContent, Words, content, deletion, moves, relocation};
+use crate::track::files::{
+    Candidate, Named, NewContent, Words, Writer, content, deletion, moves, relocation,
+};
 use anyhow::Result;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +26,7 @@ pub(super) struct Teller<'a> {
 /// A change, before it is put into words.
 struct Change<'a> {
     found: &'a FoundFile,
-    doer: Doer<'a>,
+    writer: Writer<'a>,
     operation: FileOperation,
     /// Its content before, under this path or the one that it comes from.
     before: Option<Uuid>,
@@ -119,7 +121,7 @@ impl<'a> Teller<'a> {
         last: Option<Uuid>,
         doings: &'a Doings<'a>,
     ) -> Change<'a> {
-        let left = Left {
+        let now = FileNow {
             blob: found.hashes.as_ref().map(|hashes| hashes.blob.as_str()),
             size: found.sighting.stat.size,
         };
@@ -132,7 +134,7 @@ impl<'a> Teller<'a> {
             (Some(_), _) => FileOperation::Update,
         };
         Change {
-            doer: doings.doer(&found.sighting.path, Some(&left)),
+            writer: doings.writer(&found.sighting.path, Some(&now)),
             found,
             operation,
             before: told.and_then(|known| known.episode).or(last),
@@ -160,7 +162,7 @@ impl<'a> Teller<'a> {
                 (None, Some(_)) if change.found.is_same() => {}
                 (None, Some(_)) => done.updated += 1,
             }
-            done.by_git += u64::from(change.doer.is_git());
+            done.by_git += u64::from(change.writer.is_git());
             done.named += u64::from(is_named);
             ready.push(unit);
         }
@@ -175,17 +177,16 @@ impl<'a> Teller<'a> {
         let path = &found.sighting.path;
         let pattern = pattern(self.look.tracked, path)?;
         let name = self.name(path);
+        let file = self.named(path, &name);
         let new = NewContent {
-            namespace: &self.look.project.namespace,
-            path,
-            name: &name,
+            file,
             operation: change.operation,
             words: &words,
             stat: found.sighting.stat,
             hashes: found.hashes.as_ref(),
             before: change.before,
             description: pattern.description.as_deref(),
-            writer: change.doer.writer(),
+            writer: &change.writer,
             now: self.orders.now,
         };
         let (mut episode, facts) = content(&new, pattern.strategy);
@@ -205,17 +206,10 @@ impl<'a> Teller<'a> {
         );
         if let Some((previous, _)) = change.from {
             unit.previous = Some(previous.clone());
-            if !change.doer.is_git() {
+            if !change.writer.is_git() {
                 let was = self.name(previous);
-                let how = how(previous, path);
-                let (episode, facts) = relocation(
-                    &self.look.project.namespace,
-                    path,
-                    &name,
-                    (previous, &was),
-                    how,
-                    self.orders.now,
-                );
+                let was = self.named(previous, &was);
+                let (episode, facts) = relocation(file, was, self.orders.now);
                 unit.tell(episode, path, facts);
             }
         }
@@ -225,16 +219,18 @@ impl<'a> Teller<'a> {
     }
 
     /// What becomes of the content before, now that another episode has the new one.
-    fn superseded(&self, change: &Change<'_>, strategy: Strategy, now: Uuid) -> Option<Supersede> {
-        let before = change.before.filter(|before| *before != now)?;
+    fn superseded(&self, change: &Change<'_>, strategy: Strategy, by: Uuid) -> Option<Supersede> {
+        let before = change.before.filter(|before| *before != by)?;
         match strategy {
             Strategy::Replace => Some(Supersede::Remove(before)),
             Strategy::Version => None,
             Strategy::Archive => Some(Supersede::Invalid {
                 episode: before,
                 at: self.orders.now,
-                why: change.doer.what(match change.from {
-                    Some((previous, _)) => how(previous, &change.found.sighting.path),
+                why: change.writer.did(match change.from {
+                    Some((previous, _)) => {
+                        FileOperation::of_path(previous, &change.found.sighting.path)
+                    }
                     None => FileOperation::Update,
                 }),
             }),
@@ -248,27 +244,31 @@ impl<'a> Teller<'a> {
         done: &mut FilesDone,
     ) -> FileUnit {
         let (path, known) = gone;
-        let doer = doings.doer(path, None);
+        let writer = doings.writer(path, None);
         done.deleted += 1;
-        done.by_git += u64::from(doer.is_git());
-        let (episode, facts) = deletion(
-            &self.look.project.namespace,
-            path,
-            &self.name(path),
-            known.episode,
-            doer.writer(),
-            self.orders.now,
-        );
+        done.by_git += u64::from(writer.is_git());
+        let name = self.name(path);
+        let file = self.named(path, &name);
+        let (episode, facts) = deletion(file, known.episode, &writer, self.orders.now);
         let mut unit = FileUnit::of(path, None);
         unit.supersedes = known.episode.map(|episode| Supersede::Invalid {
             episode,
             at: self.orders.now,
-            why: doer.what(FileOperation::Delete),
+            why: writer.did(FileOperation::Delete),
         });
         unit.tell(episode, path, facts);
         unit
     }
 
+    fn named<'n>(&'n self, path: &'n [u8], name: &'n str) -> Named<'n> {
+        Named {
+            namespace: &self.look.project.namespace,
+            path,
+            name,
+        }
+    }
+
+    /// As people are told it: masked.
     fn name(&self, path: &[u8]) -> String {
         self.orders.redactor.redact(&shown(path)).into_owned()
     }
@@ -277,8 +277,7 @@ impl<'a> Teller<'a> {
         if units.is_empty() {
             return Ok(());
         }
-        let group = self.look.tracked.group.as_deref();
-        let group = group.unwrap_or(self.orders.group);
+        let group = self.orders.group_of(self.look.tracked);
         let stored = store.put_files(&self.look.project, group, units, self.orders.now)?;
         done.stored.merge(stored);
         Ok(())
@@ -297,7 +296,7 @@ fn is_kept(found: &FoundFile, store: &Store) -> Result<bool> {
 
 /// A file that the catalogue lost has the content that was told of it last.
 fn still(found: &FoundFile, (episode, facts): &(Uuid, FileFacts)) -> Option<Known> {
-    let hash = format!("sha256:{}", found.hashes.as_ref()?.sha256);
+    let hash = found.hashes.as_ref()?.content_hash();
     let is_it = facts.invalid_at.is_none() && facts.content_hash.as_ref() == Some(&hash);
     is_it.then(|| Known {
         episode: Some(*episode),
@@ -322,12 +321,5 @@ fn candidate(found: &FoundFile) -> Candidate<'_> {
             Some(Words::Text(text)) => Some(text),
             _ => None,
         },
-    }
-}
-
-fn how(from: &[u8], to: &[u8]) -> FileOperation {
-    match folder_of(from) == folder_of(to) {
-        true => FileOperation::Rename,
-        false => FileOperation::Move,
     }
 }

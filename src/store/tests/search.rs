@@ -55,6 +55,26 @@ fn names_are_found_by_their_parts_and_in_any_spelling() {
     }
 }
 
+/// `ebcbd000` looks like a word and a number, and the hash that it begins does not.
+#[test]
+fn a_hash_is_found_by_its_beginning_whatever_that_looks_like() {
+    let world = world(&[
+        "made ebcbd000a1f2",
+        "made abc12def0045",
+        "made 4d1f8964ab01",
+    ]);
+    for (line, wants) in [
+        ("ebcbd*", 1),
+        ("ebcbd000*", 1),
+        ("ebcbd000a*", 1),
+        ("abc12*", 2),
+        ("abc12d*", 2),
+        ("4d1f8964*", 3),
+    ] {
+        assert_eq!(found(&world, line), [wants], "{line}");
+    }
+}
+
 #[test]
 fn words_inside_sentences_without_spaces_are_found() {
     let world = world(&[
