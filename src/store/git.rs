@@ -149,7 +149,7 @@ impl Store {
     }
 
     /// Operations of the repository with this namespace from a time to another one, both included, the
-    /// latest first. Looks at the times of all operations.
+    /// latest first.
     pub fn deeds_between(&self, namespace: &str, since: Time, until: Time) -> Result<Vec<GitRow>> {
         let session = format!("{SESSION}-{namespace}");
         git_rows(

@@ -19,7 +19,7 @@ pub const APPLICATION_ID: i32 = 0x736d_6c6c;
 pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// In order; each runs in a transaction of its own.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
@@ -33,6 +33,7 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("migrations/0011.sql"),
     include_str!("migrations/0012.sql"),
     include_str!("migrations/0013.sql"),
+    include_str!("migrations/0014.sql"),
 ];
 
 /// Longer: a second writer hangs; shorter: a reader meets a checkpoint and gives up.
