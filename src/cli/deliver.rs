@@ -559,7 +559,7 @@ fn list_dead(dead: &[DeadLetter], ctx: &mut Ctx) -> Result<Exit> {
             .map(|letter| {
                 json!({
                     "sink": letter.sink, "episode": letter.id, "attempts": letter.attempts,
-                    "at": letter.at.rfc3339(), "error": letter.error,
+                    "at": letter.at.rfc3339_millis(), "error": letter.error,
                 })
             })
             .collect();

@@ -182,7 +182,7 @@ fn list_refused(ctx: &mut Ctx) -> Result<()> {
             .map(|row| {
                 json!({
                     "memory": row.id, "kind": row.kind.as_str(), "scope": row.scope,
-                    "session": row.session, "at": row.at.rfc3339(), "reason": row.reason,
+                    "session": row.session, "at": row.at.rfc3339_millis(), "reason": row.reason,
                 })
             })
             .collect();
@@ -254,8 +254,8 @@ fn document(row: &MemoryRow, kept: &KeptWords, ctx: &mut Ctx) -> Result<Value> {
         "namespace": kept.namespace,
         "project_path": kept.project_path,
         "git": row.git,
-        "at": row.at.rfc3339(),
-        "edited": row.edited.map(|t| t.rfc3339()),
+        "at": row.at.rfc3339_millis(),
+        "edited": row.edited.map(|t| t.rfc3339_millis()),
         "revision": format!("{:016x}", kept.revision),
     });
     places::veiled(body, &kept.project_path, ctx)

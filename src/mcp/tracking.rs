@@ -97,7 +97,7 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
     let loaded = load(&here.env)?;
     let files = files(here, &loaded, known(&loaded, &root)?)?;
     Ok(format!(
-        "tracked: {} files; the next run tells of them, or sync_tracked_files\n",
+        "files tracked: {}; the next run tells of them, or sync_tracked_files\n",
         files.len()
     ))
 }

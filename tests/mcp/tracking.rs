@@ -57,7 +57,7 @@ fn files_are_configured_told_paused_and_switched_off() {
     }
     let pattern = json!({"patterns": [{"include": "src/**/*.py", "update_strategy": "version"}]});
     let told = ask("configure_file_tracking", pattern).unwrap();
-    assert!(told.starts_with("tracked: 1 files"), "{told}");
+    assert!(told.starts_with("files tracked: 1;"), "{told}");
     let entry = settings(&home)["projects"]
         .as_object()
         .unwrap()
