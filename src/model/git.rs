@@ -319,6 +319,26 @@ pub struct Effect {
     pub missing: Option<String>,
 }
 
+impl Effect {
+    /// As if nothing had happened to the files at paths that are hidden.
+    pub fn hide(&mut self, is_hidden: impl Fn(&str) -> bool) {
+        let (hidden, told): (Vec<FileChange>, Vec<FileChange>) = std::mem::take(&mut self.files)
+            .into_iter()
+            .partition(|file| is_hidden(&file.path));
+        self.files = told;
+        self.files_count -= hidden.len() as u64;
+        for (added, removed) in hidden.iter().filter_map(|file| file.lines) {
+            self.lines = (self.lines.0 - added, self.lines.1 - removed);
+        }
+        for file in &mut self.files {
+            if file.previous_path.as_deref().is_some_and(&is_hidden) {
+                file.previous_path = None;
+                file.operation = FileOperation::Create;
+            }
+        }
+    }
+}
+
 /// The sentence that says why, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {

@@ -232,6 +232,12 @@ fn content_that_git_has_is_kept_only_where_the_disks_would_be() {
     site.run();
     assert_eq!(titles(&site, "unheard"), Vec::<String>::new());
     assert_eq!(titles(&site, "heard"), ["b.md"]);
+    // what a person excluded isn't named either
+    let told = site.desk.run("sessionmill why --branch more --json").stdout;
+    assert!(
+        told.contains("off/a.md") && !told.contains("secret"),
+        "{told}"
+    );
     // nor while it is paused; and what is forgotten is gone
     site.desk.run("sessionmill track pause app");
     site.git("checkout -q -b third");

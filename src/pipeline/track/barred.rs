@@ -49,6 +49,11 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// A person excluded this path.
+    pub fn excludes(&self, path: &Path) -> bool {
+        self.excluded.covers(&path.to_string_lossy())
+    }
+
     /// Why the project at this root may not be looked at, under this name or without links.
     pub fn refuses_root(&self, root: &str) -> Option<String> {
         (self.refuses)(root).or_else(|| {

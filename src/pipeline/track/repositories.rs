@@ -342,7 +342,9 @@ impl TreeLook<'_> {
             true => why(&said.before),
             false => None,
         };
-        let effect = effect(repository, &operation);
+        let mut effect = effect(repository, &operation);
+        let root = Path::new(&self.project.path);
+        effect.hide(|path| self.orders.place.excludes(&root.join(path)));
         let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();
         let deed = self.masked(Deed {
             operation,
