@@ -320,20 +320,31 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// As if nothing had happened to the files at paths that are hidden.
+    /// As if nothing had ever been at the paths that are hidden: what came from there is new, what went
+    /// there is gone.
     pub fn hide(&mut self, is_hidden: impl Fn(&str) -> bool) {
-        let (hidden, told): (Vec<FileChange>, Vec<FileChange>) = std::mem::take(&mut self.files)
-            .into_iter()
-            .partition(|file| is_hidden(&file.path));
-        self.files = told;
-        self.files_count -= hidden.len() as u64;
-        for (added, removed) in hidden.iter().filter_map(|file| file.lines) {
-            self.lines = (self.lines.0 - added, self.lines.1 - removed);
-        }
-        for file in &mut self.files {
-            if file.previous_path.as_deref().is_some_and(&is_hidden) {
-                file.previous_path = None;
-                file.operation = FileOperation::Create;
+        for mut file in std::mem::take(&mut self.files) {
+            let came_from = file.previous_path.take();
+            match (is_hidden(&file.path), came_from) {
+                (false, Some(before)) if is_hidden(&before) => {
+                    file.operation = FileOperation::Create;
+                    self.files.push(file);
+                }
+                (false, before) => self.files.push(FileChange {
+                    previous_path: before,
+                    ..file
+                }),
+                (true, Some(before)) if !is_hidden(&before) => self.files.push(FileChange {
+                    path: before,
+                    operation: FileOperation::Delete,
+                    blob: None,
+                    ..file
+                }),
+                (true, _) => {
+                    let (added, removed) = file.lines.unwrap_or_default();
+                    self.lines = (self.lines.0 - added, self.lines.1 - removed);
+                    self.files_count -= 1;
+                }
             }
         }
     }
@@ -472,5 +483,39 @@ mod tests {
         };
         assert_ne!(reset.id("r"), later.id("r"));
         assert_eq!(hard.name(), "reset --hard");
+    }
+
+    #[test]
+    fn what_is_hidden_never_was() {
+        let change = |path: &str, before: Option<&str>| FileChange {
+            previous_path: before.map(str::to_owned),
+            operation: FileOperation::Move,
+            lines: Some((2, 1)),
+            ..FileChange::sample(path)
+        };
+        let mut effect = Effect {
+            files: vec![
+                change("a", Some("b")),
+                change("x/c", None),
+                change("d", Some("x/d")),
+                change("x/e", Some("e")),
+                change("x/f", Some("x/g")),
+            ],
+            files_count: 700,
+            lines: (10, 5),
+            ..Effect::default()
+        };
+        effect.hide(|path| path.starts_with("x/"));
+        let told = effect.files.iter();
+        let told: Vec<_> = told
+            .map(|file| (&*file.path, file.previous_path.as_deref(), file.operation))
+            .collect();
+        let wants = [
+            ("a", Some("b"), FileOperation::Move),
+            ("d", None, FileOperation::Create),
+            ("e", None, FileOperation::Delete),
+        ];
+        assert_eq!(told, wants);
+        assert_eq!((effect.files_count, effect.lines), (698, (6, 3)));
     }
 }

@@ -124,9 +124,12 @@ impl Summary {
     }
 }
 
+/// How the name of somebody's home directory is masked.
+pub const MASKED_USER: &str = "[redacted:user:";
+
 /// What follows the root in a path whose home directory's name is masked, where the root's is not.
 fn below_masked_home<'p>(path: &'p str, root: &str) -> Option<&'p str> {
-    let (homes, rest) = path.split_once("[redacted:user:")?;
+    let (homes, rest) = path.split_once(MASKED_USER)?;
     let (_, rest) = rest.split_once(']')?;
     let (_, root) = root.strip_prefix(homes)?.split_once('/')?;
     rest.strip_prefix('/')?.strip_prefix(root)

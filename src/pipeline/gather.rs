@@ -15,6 +15,7 @@ use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
 use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
+use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
 use crate::stages::discover::{Known, discover};
@@ -306,9 +307,6 @@ fn follow(
     report.files_moved += 1;
     same
 }
-
-/// In directories that earlier versions stored.
-const MASKED_USER: &str = "[redacted:user:";
 
 /// What the store knows of a log's head; another look where the log was too short to tell, or where
 /// earlier versions masked whose home it was.

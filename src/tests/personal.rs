@@ -5,6 +5,7 @@ use super::delivery::{configure, done};
 use super::forget::{desk, said};
 use super::world::Desk;
 use crate::cli::Exit;
+use crate::store::{Access, Store};
 use serde_json::json;
 use std::fs;
 
@@ -87,6 +88,25 @@ fn a_project_is_found_by_where_it_is() {
         told["summary"]["files_modified"][0]["what"]["path"], "src/a.rs",
         "{told}"
     );
+}
+
+#[test]
+fn what_was_masked_by_earlier_versions_is_shut_out_too() {
+    let desk = world();
+    let path = desk.path(".graphiti/sessionmill.db");
+    let mut store = Store::open(&path, Access::ReadWrite).unwrap();
+    let masked = "UPDATE session SET (cwd, project_path) =
+        ('/home/[redacted:user:0109]/shop', '/home/[redacted:user:0109]/shop')";
+    store.tamper(masked);
+    store.finish().unwrap();
+    done(desk.run(&format!("sessionmill disable --project {CWD}")));
+    desk.write(
+        LOG,
+        &(log() + &said("aaaa", CWD, 9, "user", "a narwhal too")),
+    );
+    let ran = desk.run("sessionmill run --all");
+    assert!(ran.shown().contains("left out: 1"), "{}", ran.shown());
+    assert_eq!(desk.run("sessionmill search narwhal").exit, Exit::Failed);
 }
 
 #[test]
