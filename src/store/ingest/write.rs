@@ -224,7 +224,7 @@ impl<'a> EpisodeWriter<'a> {
     /// Tools and paths; gives the names that the episode has now.
     fn write_parts(&mut self, n: i64, row: &Row) -> rusqlite::Result<(Names, Names)> {
         activity::write(self.db, n, &row.activity)?;
-        outline::write(self.db, n, &row.outline)?;
+        episode_items::write(self.db, n, &row.outline)?;
         let mut tools = Names::default();
         for (tool, tally) in &row.tools {
             let tool = name(self.db, self.names, tool)?;

@@ -75,7 +75,7 @@ impl Store {
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (n, row) in &rows {
             rewrite(&tx, *n, row)?;
-            outline::resize(&tx, *n, &row.outline)?;
+            episode_items::resize(&tx, *n, &row.outline)?;
         }
         let mut others = names(&tx, mask)?;
         for (table, column) in TEXTS {
@@ -110,7 +110,7 @@ impl Store {
         for n in changed {
             for found in self.found("e.n = ?1", &[&n])? {
                 let mut episode = found.episode;
-                episode.outline = masked_outline(&episode.text, outline::read(&self.db, n)?, mask);
+                episode.outline = masked_outline(&episode.text, episode_items::read(&self.db, n)?, mask);
                 episode.title = mask(&episode.title).into_owned();
                 episode.text = mask(&episode.text).into_owned();
                 let sealed = episode.sealed;

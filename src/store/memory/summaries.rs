@@ -154,7 +154,7 @@ impl Store {
                     continue;
                 }
                 for (_, mut found) in nameless(&self.db, "e.n = ?1", &[n])? {
-                    found.episode.outline = outline::read(&self.db, *n)?;
+                    found.episode.outline = episode_items::read(&self.db, *n)?;
                     found
                         .episode
                         .exchanges

@@ -247,7 +247,7 @@ impl Store {
              ORDER BY coalesce(e.ended_at, e.valid_at) DESC, e.id LIMIT ?3"
         );
         let with_items = |(n, mut found): (i64, Found)| {
-            found.episode.outline = outline::read(&self.db, n)?;
+            found.episode.outline = episode_items::read(&self.db, n)?;
             Ok(found)
         };
         let found = nameless(&self.db, &condition, values)?;
