@@ -1,23 +1,33 @@
 //! Settings as they are meant: defaults applied, paths absolute, names resolved, ranges checked.
 //! Nothing after this file sees an `Option` that has a default. Pure: refuses to look at the disk.
 
+mod destinations;
+mod file_patterns;
+mod file_tracking;
+mod graph_memory;
+mod log_roots;
+mod models;
+mod summarizing;
+
+pub use destinations::{Database, DeliveryLimits, Graphiti, Protocol, Sink, SinkTo};
+pub use file_patterns::FilePattern;
+pub use file_tracking::{FileLimits, FileTracking, Tracked, TrackedProject};
+pub(super) use file_tracking::{check_pattern, file_tracking};
+pub use graph_memory::{Memory, RecallLimits};
+pub use log_roots::Root;
+pub use models::{Embeddings, Llm};
+pub use summarizing::Summarizing;
+
 use super::env::{Env, Home};
-use super::exclude::{Excluded, glob};
+use super::exclude::Excluded;
 use super::layers::{Layers, Origin};
-use super::memory::{Memory, memory};
-use super::sinks::{DeliveryLimits, Sink, delivery, sinks, sinks_off, with_scopes};
-use super::summarizing::{Summarizing, summarizing};
-use super::wire::{
-    AgentName, Kept, LlmShape, OnLlmUnavailable, Personal, SourceName, TypeDetection, Wire,
-};
-use super::wire_tracking::Mapping;
+use super::values::{absolute, interval, trusted_namespace};
+use super::wire::{Kept, Mapping, OnLlmUnavailable, Personal, TypeDetection, Wire};
 use crate::model::activity::ActivityVector;
-use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep, WhenAway};
-use crate::model::source::Agent;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a run and a search do.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,65 +113,6 @@ pub struct Scoring {
     pub tool_cache: PathBuf,
 }
 
-/// A language model. Whether something may be sent there is for consents to say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Llm {
-    /// Where it is.
-    pub endpoint: Endpoint,
-    /// How it is spoken to.
-    pub shape: LlmShape,
-    /// Its name there.
-    pub model: String,
-    /// The environment variable with the key; `None`: no key.
-    pub key_env: Option<String>,
-    /// For a whole answer.
-    pub timeout_s: u32,
-    /// Tokens of one question with its answer.
-    pub context_tokens: u32,
-    /// Tokens that one run may use.
-    pub tokens_max: Option<u64>,
-    /// US dollars that one run may cost.
-    pub usd_max: Option<f64>,
-    /// Tokens that one day may use.
-    pub tokens_max_a_day: Option<u64>,
-    /// US dollars that one day may cost.
-    pub usd_max_a_day: Option<f64>,
-    /// US dollars for a million tokens that it reads, and that it writes.
-    pub usd_per_million: (f64, f64),
-}
-
-/// A model that turns texts into vectors. Whether something may be sent there is for consents to say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Embeddings {
-    /// Where it is.
-    pub endpoint: Endpoint,
-    /// Its name there.
-    pub model: String,
-    /// The environment variable with the key; `None`: no key.
-    pub key_env: Option<String>,
-    /// For a whole answer.
-    pub timeout_s: u32,
-    /// Texts of one request; at least 1.
-    pub batch: usize,
-    /// Texts that one run sends.
-    pub texts_max: usize,
-}
-
-/// A folder with logs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
-    /// Absolute.
-    pub path: PathBuf,
-    /// Whose logs.
-    pub agent: Agent,
-    /// Globs below `path`; empty: all.
-    pub include: Vec<String>,
-    /// Globs below `path`.
-    pub exclude: Vec<String>,
-    /// A person named it, so that a missing one is worth a warning.
-    pub named: bool,
-}
-
 /// A project that a settings file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownProject {
@@ -172,17 +123,17 @@ pub struct KnownProject {
 }
 
 /// Gives the layers their meaning. Errors name file, line and key.
-pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<Config, Error> {
+pub(super) fn resolve(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<Config, Error> {
     let wire = layers.wire()?;
     refused(layers, &wire)?;
-    let memory = memory(layers, &wire)?;
+    let memory = graph_memory::memory(layers, &wire)?;
     let tracking = &wire.session_tracking;
     let gap_ms = i64::from(tracking.inactivity_timeout) * 1_000;
     Ok(Config {
         enabled: tracking.enabled,
         enabled_by: layers.origin("session_tracking.enabled"),
-        roots: roots(layers, &wire, mappings, env)?,
-        excluded: excluded(layers, &wire, mappings, env)?,
+        roots: log_roots::roots(layers, &wire, mappings, env)?,
+        excluded: log_roots::excluded(layers, &wire, mappings, env)?,
         subagents: tracking.subagents,
         keep_length_days: tracking.keep_length_days,
         inactivity_timeout_s: tracking.inactivity_timeout,
@@ -205,14 +156,17 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
             OnLlmUnavailable::StoreRaw => WhenAway::StoreRaw,
             OnLlmUnavailable::Fail => WhenAway::Fail,
         },
-        summarizing: summarizing(layers, &tracking.summarization, env)?,
-        sinks: with_scopes(sinks(layers, &wire, env)?, &memory.ingest_scopes),
-        sinks_off: sinks_off(&wire),
-        delivery: delivery(layers, &wire)?,
+        summarizing: summarizing::summarizing(layers, &tracking.summarization, env)?,
+        sinks: destinations::with_scopes(
+            destinations::sinks(layers, &wire, env)?,
+            &memory.ingest_scopes,
+        ),
+        sinks_off: destinations::sinks_off(&wire),
+        delivery: destinations::delivery(layers, &wire)?,
         memory,
         scoring: scoring(layers, &wire, env)?,
-        llm: llm(layers, &wire)?,
-        embeddings: embeddings(layers, &wire)?,
+        llm: models::llm(layers, &wire)?,
+        embeddings: models::embeddings(layers, &wire)?,
         schedule_interval_s: scheduled(layers, &wire.schedule.interval)?,
         projects: projects(mappings, env),
     })
@@ -238,167 +192,15 @@ fn scoring(layers: &Layers, wire: &Wire, env: &Env) -> Result<Scoring, Error> {
         .map(|written| absolute(written, env).map_err(|what| layers.error(key, None, &what)))
         .transpose()?;
     let is_manual = summarization.type_detection == TypeDetection::Manual;
-    let weights = summarization.activity_vector.as_ref();
+    let weights = layers.get("session_tracking.summarization.activity_vector");
+    let weight = |name: &str| weights[name].as_f64().unwrap_or_default();
     Ok(Scoring {
         min_strength: wire.score.min_strength,
-        manual: weights
-            .filter(|_| is_manual)
-            .and_then(|weights| ActivityVector::from_values(|d| weights.get(d))),
+        manual: is_manual
+            .then(|| ActivityVector::from_values(|dimension| weight(dimension.as_str())))
+            .flatten(),
         tool_cache: moved.unwrap_or_else(|| Home::of(env).tool_cache()),
     })
-}
-
-fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
-    let written = &wire.llm;
-    let Some(endpoint) = &written.endpoint else {
-        return Ok(None);
-    };
-    let (endpoint, model) = model_at(layers, "llm", endpoint, written.model.as_deref())?;
-    Ok(Some(Llm {
-        endpoint,
-        shape: written.shape,
-        model,
-        key_env: written.key_env.clone(),
-        timeout_s: written.timeout_s,
-        context_tokens: written.context_tokens,
-        tokens_max: written.max_tokens_per_run,
-        usd_max: written.max_usd_per_run,
-        tokens_max_a_day: written.max_tokens_per_day,
-        usd_max_a_day: written.max_usd_per_day,
-        usd_per_million: (
-            written.usd_per_million_input,
-            written.usd_per_million_output,
-        ),
-    }))
-}
-
-fn embeddings(layers: &Layers, wire: &Wire) -> Result<Option<Embeddings>, Error> {
-    let written = &wire.embeddings;
-    let Some(endpoint) = &written.endpoint else {
-        return Ok(None);
-    };
-    let (endpoint, model) = model_at(layers, "embeddings", endpoint, written.model.as_deref())?;
-    Ok(Some(Embeddings {
-        endpoint,
-        model,
-        key_env: written.key_env.clone(),
-        timeout_s: written.timeout_s,
-        batch: written.batch as usize,
-        texts_max: written.max_texts_per_run as usize,
-    }))
-}
-
-/// Where the model of a block is, and what it is called there.
-fn model_at(
-    layers: &Layers,
-    block: &str,
-    endpoint: &str,
-    model: Option<&str>,
-) -> Result<(Endpoint, String), Error> {
-    let wrong = |what: &str| layers.error(&format!("{block}.endpoint"), None, what);
-    let endpoint: Endpoint = endpoint.parse().map_err(|e: Error| wrong(&e.message))?;
-    if !matches!(endpoint.scheme(), "http" | "https") {
-        return Err(wrong("expected http:// or https://"));
-    }
-    let missing = || wrong(&format!("needs `{block}.model`, the model's name there"));
-    Ok((endpoint, model.ok_or_else(missing)?.to_owned()))
-}
-
-fn roots(
-    layers: &Layers,
-    wire: &Wire,
-    mappings: &[Mapping],
-    env: &Env,
-) -> Result<Vec<Root>, Error> {
-    let tracking = &wire.session_tracking;
-    let root = |path: PathBuf, agent, named| Root {
-        path,
-        agent,
-        include: Vec::new(),
-        exclude: Vec::new(),
-        named,
-    };
-    let mut out = Vec::new();
-    if tracking.sources.contains(&SourceName::ClaudeCodeJsonl) {
-        let key = "session_tracking.watch_path";
-        let given = tracking.watch_path.as_deref();
-        let given = given
-            .map(|w| absolute(w, env).map_err(|what| layers.error(key, None, &what)))
-            .transpose()?;
-        let named = given.is_some();
-        let path = given.unwrap_or_else(|| env.claude_dir().join("projects"));
-        out.push(root(path, Agent::Claude, named));
-    }
-    if tracking.sources.contains(&SourceName::CodexJsonl) {
-        for folder in ["sessions", "archived_sessions"] {
-            out.push(root(env.codex_dir().join(folder), Agent::Codex, false));
-        }
-    }
-    for (i, extra) in tracking.extra_roots.iter().enumerate() {
-        let failed = |what: String| layers.error("session_tracking.extra_roots", Some(i), &what);
-        for pattern in extra.include.iter().chain(&extra.exclude) {
-            glob(pattern).map_err(|e| failed(format!("`{pattern}` is no glob: {e}")))?;
-        }
-        out.push(Root {
-            include: extra.include.clone(),
-            exclude: extra.exclude.clone(),
-            ..root(
-                absolute(&extra.path, env).map_err(failed)?,
-                match extra.agent {
-                    AgentName::Claude => Agent::Claude,
-                    AgentName::Codex => Agent::Codex,
-                },
-                true,
-            )
-        });
-    }
-    // A mapping's folder matters only where the usual roots don't reach; `{hash}` is theirs.
-    let elsewhere = mappings
-        .iter()
-        .filter(|m| m.enabled)
-        .filter_map(|m| absolute(m.jsonl_sessions.as_deref()?, env).ok())
-        .filter(|p| !p.to_string_lossy().contains('{'));
-    for path in elsewhere {
-        if !out.iter().any(|r| path.starts_with(&r.path)) {
-            out.push(root(path, Agent::Claude, true));
-        }
-    }
-    Ok(out)
-}
-
-/// `~` and variables expanded, and absolute; else what is wrong with it (D11).
-pub(super) fn absolute(written: &str, env: &Env) -> Result<PathBuf, String> {
-    let path = PathBuf::from(env.expand(written).map_err(|e| e.message)?);
-    match path.is_absolute() {
-        true => Ok(path.components().collect()),
-        false => Err(format!(
-            "must be absolute, `{written}` would be {}",
-            env.cwd.join(&path).display()
-        )),
-    }
-}
-
-fn excluded(
-    layers: &Layers,
-    wire: &Wire,
-    mappings: &[Mapping],
-    env: &Env,
-) -> Result<Excluded, Error> {
-    let key = "session_tracking.excluded_paths";
-    let failed = |(i, what): (usize, String)| layers.error(key, Some(i), &what);
-    let mut patterns = Vec::new();
-    for (i, written) in wire.session_tracking.excluded_paths.iter().enumerate() {
-        let path = env.expand(written).map_err(|e| failed((i, e.message)))?;
-        if !Path::new(&path).is_absolute() && !path.starts_with("**") {
-            let what = format!("`{written}` must be absolute or start with `**`");
-            return Err(failed((i, what)));
-        }
-        patterns.push(project_root(&path));
-    }
-    let off = mappings.iter().filter(|m| !m.enabled);
-    let off = off.filter_map(|m| env.expand(&m.project_root).ok());
-    patterns.extend(off.map(|root| globset::escape(&project_root(&root))));
-    Excluded::new(patterns).map_err(failed)
 }
 
 fn policy(layers: &Layers, wire: &Wire) -> Result<FilterPolicy, Error> {
@@ -450,24 +252,6 @@ fn trusted(layers: &Layers, wire: &Wire, env: &Env) -> Result<Option<Vec<String>
         .map(Some)
 }
 
-/// A trusted namespace as prefix of hex digits, from either of its forms (D07).
-pub(super) fn trusted_namespace(written: &str, env: &Env) -> Result<String, String> {
-    let hex = written.trim().to_ascii_lowercase();
-    if (6..=64).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Ok(hex);
-    }
-    let root = project_root(&env.expand(written.trim()).map_err(|e| e.message)?);
-    let b = root.as_bytes();
-    let drive = b.len() > 2 && b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'/';
-    match root.starts_with('/') || drive {
-        true => Ok(namespace(&root)),
-        false => Err(format!(
-            "Invalid namespace format: {written}. Expected hex hash (e.g., 'a1b2c3d4'). \
-             6 to 64 digits, or a project's absolute path (e.g., '/home/me/app')"
-        )),
-    }
-}
-
 fn projects(mappings: &[Mapping], env: &Env) -> Vec<KnownProject> {
     let roots = mappings
         .iter()
@@ -483,18 +267,10 @@ fn projects(mappings: &[Mapping], env: &Env) -> Vec<KnownProject> {
         .collect()
 }
 
-pub(super) fn interval(layers: &Layers, key: &str, written: &str) -> Result<u64, Error> {
-    let what =
-        || format!("expected at least a minute, as in \"15min\" or \"2h\", found {written:?}");
-    seconds(written)
-        .filter(|s| *s >= 60)
-        .ok_or_else(|| layers.error(key, None, &what()))
-}
-
 /// Time between runs, which a timer can keep: it divides the hour or the day.
 fn scheduled(layers: &Layers, written: &str) -> Result<u64, Error> {
     const KEY: &str = "schedule.interval";
-    let seconds = interval(layers, KEY, written)?;
+    let seconds = interval(written).map_err(|what| layers.error(KEY, None, &what))?;
     let divides =
         |whole: u64, unit: u64| seconds.is_multiple_of(unit) && whole.is_multiple_of(seconds);
     match divides(3_600, 60) || divides(86_400, 3_600) {
@@ -506,20 +282,4 @@ fn scheduled(layers: &Layers, written: &str) -> Result<u64, Error> {
             Err(layers.error(KEY, None, &what))
         }
     }
-}
-
-/// A span of time: a number and `s`, `min` (or `m`), `h`, `d`. `None` for anything else.
-pub fn seconds(written: &str) -> Option<u64> {
-    let text = written.trim();
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let unit = match text[digits..].trim() {
-        "s" | "sec" | "seconds" => 1,
-        "m" | "min" | "minutes" => 60,
-        "h" | "hours" => 3_600,
-        "d" | "days" => 86_400,
-        _ => return None,
-    };
-    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
 }
