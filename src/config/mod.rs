@@ -2,6 +2,7 @@
 //! count (`resolved`); and edits that keep every other byte (`edit`). Knows the settings' files and
 //! nothing else of the machine: the environment is handed in.
 
+pub mod agent_settings;
 mod document;
 pub mod edit;
 pub mod entries;

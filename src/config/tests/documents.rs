@@ -132,7 +132,7 @@ fn the_docs_name_every_key() {
     let text = fs::read_to_string(file).unwrap();
     let missing: Vec<String> = [schema(), tracking_schema()]
         .iter()
-        .flat_map(check::keys)
+        .flat_map(keys)
         .map(|(key, _)| key)
         // The older shape repeats the keys of `session_tracking`; lists of named maps are shown whole.
         .filter(|key| !key.starts_with("global.session_tracking."))
