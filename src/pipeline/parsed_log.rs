@@ -1,10 +1,11 @@
 //! A log on its way through [`parse`]: the one loop over blocks.
 
+use crate::agents::registry;
 use crate::host::read::{Content, LogReader, Shape};
 use crate::model::batch::Batch;
 use crate::model::entry::{Context, Entry};
-use crate::model::source::{Agent, Slice, SourceFile};
-use crate::stages::parse::{ParseState, parse, skim::Skimmer};
+use crate::model::source::{Slice, SourceFile};
+use crate::stages::parse::{Dialect, LogName, ParseState, parse, skim::Skimmer};
 use anyhow::Result;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub struct Scratch {
 
 /// An open log and what its dialect remembers from line to line.
 pub struct ParsedLog {
-    agent: Agent,
+    dialect: &'static dyn Dialect,
     reader: LogReader,
     parser: ParseState,
     skimmer: Skimmer,
@@ -75,9 +76,10 @@ impl ParsedLog {
     }
 
     fn new(file: &SourceFile, reader: LogReader, context: Context) -> ParsedLog {
+        let dialect = registry::dialect(file.agent);
         ParsedLog {
-            parser: ParseState::resume(context, file.name()),
-            agent: file.agent,
+            parser: ParseState::resume(dialect, context, &file.key),
+            dialect,
             reader,
             skimmer: Skimmer::default(),
             head_bytes: None,
@@ -103,7 +105,7 @@ impl ParsedLog {
                     block.bytes = close(block.bytes);
                 }
             }
-            let batch = parse(self.agent, &mut self.parser, block);
+            let batch = parse(self.dialect, &mut self.parser, block);
             if let ControlFlow::Break(with) = each(self, batch)? {
                 return Ok(Some(with));
             }
@@ -126,9 +128,9 @@ impl ParsedLog {
         self.at_newline.is_some()
     }
 
-    /// The thread that the file's name states.
-    pub fn thread(&self) -> Option<&str> {
-        self.parser.file_thread.as_deref()
+    /// What the file's path says.
+    pub fn into_name(self) -> LogName {
+        self.parser.file
     }
 
     /// The buffers, for the next log.

@@ -6,12 +6,13 @@
 use super::parsed_log::ParsedLog;
 use crate::host::read::LINE_MAX;
 use crate::model::entry::{Entry, Fact, Identity, What};
-use crate::model::source::{Agent, SourceFile};
+use crate::model::source::SourceFile;
 use crate::model::time::Time;
+use crate::stages::parse::LogName;
+use crate::stages::parse::dialect::stem;
 use anyhow::Result;
 use std::ops::ControlFlow;
 use std::path::Path;
-use uuid::Uuid;
 
 /// A `cwd` has been seen as late as byte 358,000 (FORMATS § 1.2).
 const PEEK_BYTES_MAX: u64 = 1 << 20;
@@ -54,7 +55,7 @@ pub fn peek(file: &SourceFile) -> Result<Peek> {
         })
     })?;
     peek.read_bytes = log.reader().read_bytes();
-    peek.settle(file, log.thread());
+    peek.settle(&file.key, log.into_name());
     Ok(peek)
 }
 
@@ -98,30 +99,19 @@ impl Peek {
         }
     }
 
-    fn settle(&mut self, file: &SourceFile, thread: Option<&str>) {
-        let stem = file.name().trim_end_matches(".jsonl");
-        match (file.agent, stem.strip_prefix("agent-")) {
-            (Agent::Claude, Some(agent)) => self.stream = Some(agent.to_owned()),
-            (Agent::Claude, None) if Uuid::try_parse(stem).is_ok() => {
-                self.session = stem.to_owned();
-                self.tie("session", stem);
-            }
-            _ => {}
+    fn settle(&mut self, key: &str, name: LogName) {
+        self.stream = name.stream;
+        if let Some(session) = name.session {
+            self.tie("session", &session);
+            self.session = session;
         }
         if self.session.is_empty() {
-            self.session = match self.stream.is_some() {
-                true => parent_directory(&file.key).unwrap_or(stem).to_owned(),
-                false => thread.unwrap_or(stem).to_owned(),
-            };
+            let fallback = name.fallback_session;
+            self.session = fallback.unwrap_or_else(|| stem(key).to_owned());
             let session = self.session.clone();
             self.tie("session", &session);
         }
     }
-}
-
-/// The session of `…/<session>/subagents/agent-x.jsonl`.
-fn parent_directory(key: &str) -> Option<&str> {
-    key[..key.find("/subagents/")?].rsplit('/').next()
 }
 
 /// What stands for the project where no record names a directory: the directory of the log.
