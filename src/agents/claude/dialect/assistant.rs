@@ -1,0 +1,83 @@
+//! Assistant lines: one block each, tied to a message by (message id, request id) (FORMATS § 3).
+
+use super::message::{Block, Content};
+use super::{Line, Record};
+use crate::model::entry::{Call, Entry, Message, What};
+use crate::stages::parse::ParseState;
+use crate::stages::parse::scan::Raw;
+use crate::stages::parse::text::{is_name, string, tree};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
+
+pub(super) fn entries(
+    state: &mut ParseState,
+    line: &Line<'_>,
+    record: &mut Record,
+    out: &mut Vec<Entry>,
+) {
+    let Some(parts) = &line.message else {
+        return record.push(out, What::Unknown("assistant without message".into()));
+    };
+    let (id, model, usage) = (parts.id, parts.model, parts.usage);
+    let synthetic = model == Some(b"<synthetic>");
+    if !synthetic {
+        let mut group = Xxh3::new();
+        group.update(id.or(line.uuid).unwrap_or_default());
+        group.update(line.request.unwrap_or_default());
+        let model = model.and_then(|m| shared_model(state, m));
+        record.message = Some(Message {
+            group: group.digest(),
+            model,
+            usage,
+        });
+    }
+    let said = |text: String| match (line.api_error, synthetic, text.trim().is_empty()) {
+        (_, _, true) => What::Noise("empty".into()),
+        (true, ..) => What::Failure(text),
+        (false, true, _) => What::Noise("synthetic".into()),
+        _ => What::Said(text),
+    };
+    match &parts.content {
+        Content::Absent => record.push(out, What::Unknown("assistant without content".into())),
+        Content::Text(text) => record.push(out, said(string(text).unwrap_or_default())),
+        Content::Blocks(blocks) => {
+            blocks
+                .iter()
+                .for_each(|block| record.push(out, self::block(block, said)));
+        }
+    }
+}
+
+/// One content block.
+fn block(block: &Block<'_>, said: impl Fn(String) -> What) -> What {
+    match block.kind {
+        b"text" => said(block.text.and_then(string).unwrap_or_default()),
+        b"thinking" | b"redacted_thinking" => What::Noise("thinking".into()),
+        b"tool_use" | b"server_tool_use" | b"mcp_tool_use" => What::Call(Call {
+            id: name(block.id),
+            tool: name(block.name),
+            input: block.input.map_or(Value::Null, tree),
+        }),
+        b"fallback" => What::Noise("fallback".into()),
+        other => {
+            let name = String::from_utf8_lossy(&other[..other.len().min(40)]);
+            What::Unknown(format!("assistant/{name}"))
+        }
+    }
+}
+
+/// Empty where it can't be one.
+fn name(raw: Option<Raw<'_>>) -> String {
+    let text = raw.and_then(string).filter(|text| is_name(text));
+    text.unwrap_or_default()
+}
+
+fn shared_model(state: &mut ParseState, name: &[u8]) -> Option<Arc<str>> {
+    let name: Cow<'_, str> = String::from_utf8_lossy(name);
+    if state.model.as_deref() != Some(&*name) {
+        state.model = is_name(&name).then(|| Arc::from(&*name));
+    }
+    state.model.clone()
+}

@@ -1,0 +1,85 @@
+//! Lines that say something about the session: titles, summaries, links, queue, boundaries.
+
+use super::{Line, Record, noise_or_unknown};
+use crate::model::entry::{Entry, Fact, Queue, What};
+use crate::model::source::Agent;
+use crate::rules::injected::{Spoken, people_words};
+use crate::rules::records;
+use crate::stages::parse::text::{decode, inside, string};
+use uuid::Uuid;
+
+pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
+    let subtype = line
+        .subtype
+        .and_then(inside)
+        .map(decode)
+        .unwrap_or_default();
+    record.push(
+        out,
+        match (&*subtype, records::noise_system(&subtype)) {
+            ("compact_boundary", _) => What::Fact(Fact::Compaction),
+            (_, Some(reason)) => What::Noise(reason.into()),
+            (name, None) => What::Unknown(format!(
+                "system/{}",
+                name.chars().take(60).collect::<String>()
+            )),
+        },
+    );
+}
+
+pub(super) fn other(kind: &str, line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
+    let what = match kind {
+        "queue-operation" => queue(line),
+        "custom-title" | "ai-title" => title(line, kind == "custom-title"),
+        "summary" => summary(line),
+        "pr-link" => line
+            .pr_url
+            .and_then(string)
+            .map(|url| What::Fact(Fact::PullRequest(url))),
+        _ => None,
+    };
+    record.push(out, what.unwrap_or_else(|| noise_or_unknown(kind)));
+}
+
+/// The queue's order matters even where its prompts are machine text: those are enqueued empty.
+fn queue(line: &Line<'_>) -> Option<What> {
+    let operation = match line.operation.and_then(inside)? {
+        b"enqueue" => Queue::Enqueue(line.content.and_then(string).map(words).unwrap_or_default()),
+        b"dequeue" => Queue::Dequeue,
+        b"remove" => match line.content.and_then(string) {
+            Some(text) if !text.is_empty() => Queue::RemoveText(words(text)),
+            _ => Queue::Remove,
+        },
+        b"popAll" => Queue::PopAll,
+        other => {
+            return Some(What::Unknown(format!(
+                "queue-operation/{}",
+                String::from_utf8_lossy(other)
+            )));
+        }
+    };
+    Some(What::Queue(operation))
+}
+
+/// Empty where a machine spoke.
+fn words(text: String) -> String {
+    match people_words(Agent::Claude, &text) {
+        Spoken::Words(words) => words.into_owned(),
+        Spoken::Machine(_) => String::new(),
+    }
+}
+
+fn title(line: &Line<'_>, custom: bool) -> Option<What> {
+    let text = line.title.and_then(string)?;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(What::Fact(Fact::Title { text, custom }))
+}
+
+fn summary(line: &Line<'_>) -> Option<What> {
+    let text = line.summary.and_then(string)?;
+    let leaf = line
+        .leaf
+        .and_then(inside)
+        .and_then(|leaf| Uuid::try_parse_ascii(leaf).ok());
+    Some(What::Fact(Fact::Summary { text, leaf }))
+}

@@ -1,0 +1,88 @@
+//! Fields of a line whose type is another than ever before (`rules/fields.yaml`). Knows where this
+//! dialect's line keeps them; refuses to read on where nothing could be understood.
+
+use super::Line;
+use super::message::{Block, Content};
+use crate::model::source::Agent;
+use crate::rules::fields;
+use crate::stages::parse::scan::Raw;
+
+/// What drifted in one line.
+#[derive(Default)]
+pub(super) struct Drifted {
+    /// `user.message.content: number`; empty in nearly all lines, and then without an allocation.
+    pub(super) names: Vec<String>,
+    /// What is left says nothing.
+    pub(super) hides_content: bool,
+}
+
+/// Compares the line's fields with the types that they have had. Some ten look-ups.
+pub(super) fn of(kind: Option<&str>, line: &Line<'_>) -> Drifted {
+    let mut drifted = Drifted::default();
+    let kind = kind.unwrap_or_default();
+    for field in fields::of(Agent::Claude, "*")
+        .iter()
+        .chain(fields::of(Agent::Claude, kind))
+    {
+        let raw = line.field(&field.name);
+        if let Some(name) = raw.and_then(|raw| field.drift(kind, raw)) {
+            drifted.names.push(name);
+            drifted.hides_content |= field.hides;
+        }
+    }
+    if let Some(Content::Blocks(blocks)) = line.message.as_ref().map(|m| &m.content) {
+        for block in blocks {
+            in_block(kind, block, &mut drifted);
+        }
+    }
+    drifted
+}
+
+fn in_block(kind: &str, block: &Block<'_>, drifted: &mut Drifted) {
+    let record = match block.kind {
+        b"text" => "[text]",
+        b"tool_use" => "[tool_use]",
+        b"tool_result" => "[tool_result]",
+        _ => return,
+    };
+    for field in fields::of(Agent::Claude, record) {
+        let raw = match field.name.as_str() {
+            "text" => block.text,
+            "name" => block.name,
+            "input" => block.input,
+            "tool_use_id" => block.call,
+            "content" => block.content,
+            _ => None,
+        };
+        let record = || format!("{kind}{record}");
+        let name = raw.and_then(|raw| field.drift("", raw));
+        drifted
+            .names
+            .extend(name.map(|name| format!("{}.{name}", record())));
+    }
+}
+
+impl<'a> Line<'a> {
+    /// The raw value of a field that the table names.
+    fn field(&self, name: &str) -> Option<Raw<'a>> {
+        match name {
+            "type" => self.kind,
+            "timestamp" => self.timestamp,
+            "uuid" => self.uuid,
+            "sessionId" => self.session,
+            "cwd" => self.cwd,
+            "version" => self.version,
+            "message" => self.odd_message,
+            "message.content" => match self.message.as_ref()?.content {
+                Content::Text(raw) => Some(raw),
+                _ => None,
+            },
+            "attachment" => self.attachment,
+            "subtype" => self.subtype,
+            "operation" => self.operation,
+            "content" => self.content,
+            "summary" => self.summary,
+            _ => None,
+        }
+    }
+}

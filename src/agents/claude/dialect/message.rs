@@ -1,0 +1,123 @@
+//! The `message` of a line, taken apart while it is walked: what it is, and its content blocks.
+
+use crate::model::tally::Usage;
+use crate::stages::parse::scan::{self, Raw, Visit};
+use crate::stages::parse::text::{inside, number};
+
+/// Content blocks of one line that are read; the rest is one unknown block. Claude Code writes one
+/// per assistant line and at most some dozens of results; larger: an 8 MiB line of `0,0,0` fills
+/// the memory with four million blocks.
+pub const BLOCKS_MAX: usize = 1_024;
+
+/// What stands for the blocks beyond [`BLOCKS_MAX`].
+const TOO_MANY: &[u8] = b"too many blocks";
+
+/// The raw members of a message that anyone looks at.
+#[derive(Default)]
+pub(super) struct Parts<'a> {
+    /// The provider's id, shared by the lines of a message.
+    pub(super) id: Option<&'a [u8]>,
+    pub(super) model: Option<&'a [u8]>,
+    pub(super) usage: Option<Usage>,
+    pub(super) content: Content<'a>,
+}
+
+/// A message's content.
+#[derive(Default)]
+pub(super) enum Content<'a> {
+    #[default]
+    Absent,
+    Text(Raw<'a>),
+    Blocks(Vec<Block<'a>>),
+}
+
+/// The raw members of a content block that anyone looks at.
+#[derive(Default)]
+pub(super) struct Block<'a> {
+    pub(super) kind: &'a [u8],
+    pub(super) text: Option<Raw<'a>>,
+    /// `tool_use`.
+    pub(super) id: Option<Raw<'a>>,
+    pub(super) name: Option<Raw<'a>>,
+    pub(super) input: Option<Raw<'a>>,
+    /// `tool_result`.
+    pub(super) call: Option<Raw<'a>>,
+    pub(super) failed: bool,
+    pub(super) content: Option<Raw<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    /// Walks the message that begins here; `None` when it is no complete object.
+    pub(super) fn read(&mut self, from: &'a [u8]) -> Option<usize> {
+        *self = Parts::default();
+        scan::walk(from, self)
+    }
+}
+
+impl<'a> Visit<'a> for Parts<'a> {
+    fn enter(&mut self, key: &[u8], from: &'a [u8]) -> Option<usize> {
+        if key != b"content" || from.first() != Some(&b'[') {
+            return None;
+        }
+        let mut blocks = Vec::with_capacity(1);
+        let length = scan::walk_array(from, |block| {
+            let mut parts = Block::default();
+            let length = match scan::object(block, |key, value| parts.member(key, value)) {
+                Some(length) => length,
+                None => scan::value_end(block, 0)?, // a bare value among the blocks
+            };
+            match blocks.len() {
+                0..BLOCKS_MAX => blocks.push(parts),
+                BLOCKS_MAX => blocks.push(Block {
+                    kind: TOO_MANY,
+                    ..Block::default()
+                }),
+                _ => {}
+            }
+            Some(length)
+        })?;
+        self.content = Content::Blocks(blocks);
+        Some(length)
+    }
+
+    fn member(&mut self, key: &'a [u8], value: Raw<'a>) {
+        match key {
+            b"id" => self.id = inside(value),
+            b"model" => self.model = inside(value),
+            b"usage" => self.usage = Some(tokens(value)),
+            b"content" => self.content = Content::Text(value),
+            _ => {}
+        }
+    }
+}
+
+impl<'a> Block<'a> {
+    fn member(&mut self, key: &[u8], value: Raw<'a>) {
+        match key {
+            b"type" => self.kind = inside(value).unwrap_or_default(),
+            b"text" => self.text = Some(value),
+            b"id" => self.id = Some(value),
+            b"name" => self.name = Some(value),
+            b"input" => self.input = Some(value),
+            b"tool_use_id" => self.call = Some(value),
+            b"is_error" => self.failed = value == b"true",
+            b"content" => self.content = Some(value),
+            _ => {}
+        }
+    }
+}
+
+fn tokens(raw: Raw<'_>) -> Usage {
+    let mut usage = Usage::default();
+    scan::object(raw, |key, value| {
+        let slot = match key {
+            b"input_tokens" => &mut usage.input,
+            b"output_tokens" => &mut usage.output,
+            b"cache_read_input_tokens" => &mut usage.cache_read,
+            b"cache_creation_input_tokens" => &mut usage.cache_write,
+            _ => return,
+        };
+        *slot = number(value).unwrap_or(0);
+    });
+    usage
+}

@@ -1,0 +1,172 @@
+//! User lines: tool results for the most part, machine text for much of the rest, people for the
+//! remainder (FORMATS § 4).
+
+use super::message::Content;
+use super::{Line, Record, decode_raw, result};
+use crate::model::entry::{Entry, Fact, Via, What};
+use crate::model::source::Agent;
+use crate::rules::injected::{self, Spoken, people_words};
+use crate::rules::records;
+use crate::stages::parse::scan::{self, Raw};
+use crate::stages::parse::text::{decode, inside, string};
+
+pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {
+    let blocks = match line.message.as_ref().map(|m| &m.content) {
+        None | Some(Content::Absent) => {
+            return record.push(out, What::Unknown("user without content".into()));
+        }
+        Some(Content::Text(text)) => {
+            return record.push(out, spoken(line, &string(text).unwrap_or_default(), 0));
+        }
+        Some(Content::Blocks(blocks)) => blocks,
+    };
+    let (mut words, mut pictures, mut texts) = (String::new(), 0, 0);
+    let mut first = true;
+    for block in blocks {
+        match block.kind {
+            b"tool_result" => {
+                record.push(out, What::Result(result::read(block, line, first)));
+                first = false;
+            }
+            b"text" => match spoken(line, &block.text.and_then(string).unwrap_or_default(), 0) {
+                What::Prompt { text, .. } => {
+                    words.push_str(if words.is_empty() { "" } else { "\n\n" });
+                    words.push_str(&text);
+                    texts += 1;
+                }
+                other => record.push(out, other),
+            },
+            b"image" | b"document" => pictures += 1,
+            other => {
+                let name = String::from_utf8_lossy(&other[..other.len().min(40)]);
+                record.push(out, What::Unknown(format!("user/{name}")));
+            }
+        }
+    }
+    if texts > 0 || pictures > 0 {
+        record.push(out, spoken(line, &words, pictures));
+    }
+}
+
+/// Prompts delivered while the agent worked; every other attachment is machine text.
+pub(super) fn attachment(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
+    let attachment = line.attachment.unwrap_or_default();
+    let kind = scan::get(attachment, "type")
+        .map(decode_raw)
+        .unwrap_or_default();
+    record.push(
+        out,
+        match &*kind {
+            "queued_command" => queued(attachment),
+            kind if records::noise_attachment(kind) && injected::is_ours(attachment) => {
+                What::Noise(injected::OWN.into())
+            }
+            kind if records::noise_attachment(kind) => What::Noise("attachment".into()),
+            kind => What::Unknown(format!(
+                "attachment/{}",
+                kind.chars().take(60).collect::<String>()
+            )),
+        },
+    );
+}
+
+fn queued(attachment: Raw<'_>) -> What {
+    let prompt = scan::get(attachment, "prompt").unwrap_or_default();
+    let mut text = string(prompt).unwrap_or_default();
+    scan::array(prompt, |block| {
+        if let Some(more) = scan::get(block, "text").and_then(string) {
+            text.push_str(&more);
+        }
+    });
+    match people_words(Agent::Claude, &text) {
+        Spoken::Words(words) => What::Prompt {
+            text: words.into_owned(),
+            via: Via::Queued,
+        },
+        Spoken::Machine(reason) => What::Noise(reason.into()),
+    }
+}
+
+/// Who said this text. `pictures` come with it.
+fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> What {
+    let source = |raw: Option<Raw<'_>>| raw.and_then(inside).unwrap_or_default().to_vec();
+    let origin = line.origin.and_then(|o| scan::get(o, "kind"));
+    if line.compact_summary {
+        return What::Noise("compaction summary".into());
+    }
+    if line.meta {
+        return What::Noise("meta".into());
+    }
+    if source(origin) == b"task-notification" {
+        return What::Noise("task notification".into());
+    }
+    if source(line.prompt_source) == b"system" {
+        return What::Noise("system prompt".into());
+    }
+    let marker = match pictures {
+        0 => String::new(),
+        1 => "[image]".into(),
+        n => format!("[{n} images]"),
+    };
+    match people_words(Agent::Claude, text) {
+        Spoken::Machine("interruption") => What::Fact(Fact::Interrupted),
+        Spoken::Machine(reason) if pictures == 0 => What::Noise(reason.into()),
+        Spoken::Machine(_) => prompt(line, marker),
+        Spoken::Words(words) => {
+            let gap = if words.is_empty() || marker.is_empty() {
+                ""
+            } else {
+                "\n"
+            };
+            prompt(line, format!("{words}{gap}{marker}"))
+        }
+    }
+}
+
+fn prompt(line: &Line<'_>, text: String) -> What {
+    if text.trim().is_empty() {
+        return What::Noise("empty".into());
+    }
+    let via = if line.sidechain {
+        Via::Agent
+    } else {
+        Via::Typed
+    };
+    What::Prompt { text, via }
+}
+
+fn block_type(block: Raw<'_>) -> &[u8] {
+    scan::get(block, "type")
+        .and_then(inside)
+        .unwrap_or_default()
+}
+
+/// The text of a tool result's content: a string, or its text blocks joined; and its pictures.
+pub(super) fn content_text(content: Raw<'_>) -> (Vec<u8>, u64) {
+    if let Some(text) = inside(content) {
+        return (text.to_vec(), 0);
+    }
+    let (mut text, mut pictures) = (Vec::new(), 0);
+    scan::array(content, |block| match block_type(block) {
+        b"text" => {
+            let part = scan::get(block, "text")
+                .and_then(inside)
+                .unwrap_or_default();
+            if !text.is_empty() {
+                text.extend_from_slice(b"\\n");
+            }
+            text.extend_from_slice(part);
+        }
+        b"image" => pictures += 1,
+        b"tool_reference" => {
+            let name = scan::get(block, "tool_name")
+                .and_then(inside)
+                .map(decode)
+                .unwrap_or_default();
+            text.extend_from_slice(if text.is_empty() { b"" } else { b"\\n" });
+            text.extend_from_slice(name.as_bytes());
+        }
+        _ => {}
+    });
+    (text, pictures)
+}

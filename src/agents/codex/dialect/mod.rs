@@ -1,0 +1,259 @@
+//! Codex rollouts to entries. Knows the envelope of the three eras, whose record it is (forks copy
+//! history), and which telling counts; refuses to know files, offsets beyond the line's own, and
+//! what came before except through [`Context`].
+//!
+//! Which record tells what: people speak in `user_message` (legacy), `item_completed/UserMessage`
+//! (paginated) or `message` items of role user (bare); the agent speaks, calls and gets results in
+//! response items in every era. All parallel records are noise, but what they know better (exit
+//! codes of code mode, files that a patch changed) is added to the result that tells of the call.
+
+mod calls;
+#[cfg(test)]
+mod corpus;
+mod drift;
+mod events;
+mod items;
+mod output;
+mod patch;
+mod script;
+mod session;
+mod spans;
+#[cfg(test)]
+mod tests;
+
+use crate::model::entry::{CodexCarry, Context, Entry, Fact, Identity, Message, Telling, What};
+use crate::model::source::Place;
+use crate::model::time::Time;
+use crate::stages::parse::dialect::stem;
+use crate::stages::parse::{Dialect, LogName, ParseState, scan};
+use spans::{Fields, Object};
+use std::borrow::Cow;
+use std::sync::Arc;
+use uuid::Uuid;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
+
+/// Codex's dialect.
+pub struct CodexDialect;
+
+impl Dialect for CodexDialect {
+    /// Rollouts (FORMATS § 8).
+    fn is_log(&self, stem: &[u8]) -> bool {
+        stem.starts_with(b"rollout-")
+    }
+
+    /// `rollout-<time>-<thread>.jsonl`.
+    fn name(&self, key: &str) -> LogName {
+        LogName {
+            fallback_session: thread(stem(key)).map(str::to_owned),
+            ..LogName::default()
+        }
+    }
+
+    fn value(
+        &self,
+        state: &mut ParseState,
+        place: Place,
+        bytes: &[u8],
+        out: &mut Vec<Entry>,
+    ) -> Result<usize, Cow<'static, str>> {
+        value(state, place, bytes, out)
+    }
+}
+
+/// The thread in a rollout's name, which may be followed by `_` and the rollout's own id.
+fn thread(stem: &str) -> Option<&str> {
+    let stem = stem.strip_prefix("rollout-")?;
+    let name = stem.split('_').next()?;
+    let id = name.get(name.len().checked_sub(36)?..)?;
+    Uuid::try_parse(id).is_ok().then_some(id)
+}
+
+/// Reads the object at the start of a line of a rollout; gives how many bytes it takes. Costs one
+/// pass over the bytes plus the texts that are kept.
+fn value(
+    state: &mut ParseState,
+    place: Place,
+    bytes: &[u8],
+    out: &mut Vec<Entry>,
+) -> Result<usize, Cow<'static, str>> {
+    let text = text_of(bytes)?;
+    let Object {
+        fields: envelope,
+        inside: payload,
+        end,
+    } = spans::nested(text, "payload")?;
+    let text = &text[..end];
+    let kind = envelope.name("type").unwrap_or_default();
+    let time = envelope.text("timestamp").and_then(|t| Time::parse(&t));
+    let before = out.len();
+    let mut record = Record {
+        state,
+        place,
+        time,
+        out,
+        id: Identity::None,
+        nth: 0,
+    };
+    match payload {
+        Some(payload) => {
+            record.wrapped(&kind, &payload, envelope.raw("payload").unwrap_or(""));
+            record.drifted(&kind, &payload);
+        }
+        None if WRAPPED.contains(&&*kind) => match envelope.raw("payload") {
+            None | Some("null") => return Err("no payload".into()),
+            Some(_) => {}
+        },
+        None => record.bare(&kind, &envelope, text),
+    }
+    record.drifted("*", &envelope);
+    if record.out.len() == before {
+        record.noise("empty");
+    }
+    Ok(end)
+}
+
+/// The bytes as text; only the value at their start where others are damaged.
+fn text_of(bytes: &[u8]) -> Result<&str, &'static str> {
+    simdutf8::basic::from_utf8(bytes).or_else(|_| {
+        let end = scan::value_end(bytes, 0).ok_or("torn json")?;
+        simdutf8::basic::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
+    })
+}
+
+/// Kinds of lines that have a payload.
+const WRAPPED: [&str; 5] = [
+    "session_meta",
+    "response_item",
+    "event_msg",
+    "turn_context",
+    "compacted",
+];
+
+/// Namespace of record ids (UUIDv5).
+const RECORDS: Uuid = Uuid::from_u128(0x8f1c_52a0_6d3b_5e47_9a90_2c7d_41b6_e0f3);
+
+/// One line on its way to entries.
+struct Record<'s> {
+    state: &'s mut ParseState,
+    place: Place,
+    time: Option<Time>,
+    out: &'s mut Vec<Entry>,
+    id: Identity,
+    nth: u16,
+}
+
+impl Record<'_> {
+    fn wrapped(&mut self, kind: &str, payload: &Fields<'_>, raw: &str) {
+        let inner = payload.text("type").unwrap_or_default();
+        if kind == "session_meta" {
+            return self.session_meta(payload, raw);
+        }
+        self.own_again(payload);
+        self.identify(kind, &inner, payload, raw);
+        match kind {
+            "response_item" => self.item(&inner, payload),
+            "event_msg" => self.event(&inner, payload),
+            "turn_context" => self.turn_context(payload),
+            "compacted" => self.push(What::Fact(Fact::Compaction)),
+            "world_state" => self.noise("world state"),
+            "inter_agent_communication" | "inter_agent_communication_metadata" => {
+                self.noise("mail between agents");
+            }
+            _ if kind.is_empty() => self.push(What::Unknown("untyped".into())),
+            _ => self.push(What::Unknown(kind.to_owned())),
+        }
+    }
+
+    fn bare(&mut self, kind: &str, fields: &Fields<'_>, raw: &str) {
+        if fields.raw("record_type").is_some() {
+            self.identify("bare", "state", fields, raw);
+            return self.noise("state filler");
+        }
+        if kind.is_empty() && fields.name("id").is_some() && fields.raw("timestamp").is_some() {
+            self.sticky(|context| context.telling = Telling::Bare);
+            return self.session_meta(fields, raw);
+        }
+        self.time = None;
+        self.identify("response_item", kind, fields, raw);
+        if self.state.context.telling == Telling::None && items::is_known(kind) {
+            self.sticky(|context| context.telling = Telling::Bare);
+        }
+        match kind {
+            "" => self.push(What::Unknown("untyped".into())),
+            _ => self.item(kind, fields),
+        }
+    }
+
+    /// Gives the record its identity: its call where it has one, else its payload; of the thread
+    /// that it was first written in, or that the file's name states.
+    fn identify(&mut self, kind: &str, inner: &str, payload: &Fields<'_>, raw: &str) {
+        let context = &self.state.context;
+        let thread = context.origin.as_deref().or(own_thread(context));
+        let thread = thread.or(context.session.as_deref());
+        let thread = thread
+            .or(self.state.file.fallback_session.as_deref())
+            .unwrap_or_default();
+        let call = payload.raw("call_id").filter(|id| id.len() > 2);
+        self.id = identity(thread, (kind, inner), call, raw);
+    }
+
+    /// Adds an entry to the line's.
+    fn push(&mut self, what: What) {
+        self.push_with(what, None);
+    }
+
+    fn push_with(&mut self, what: What, message: Option<Message>) {
+        self.out.push(Entry {
+            place: self.place,
+            nth: self.nth,
+            id: self.id,
+            time: self.time,
+            context: self.state.context.clone(),
+            message,
+            what,
+        });
+        self.nth = self.nth.saturating_add(1);
+    }
+
+    fn noise(&mut self, reason: &'static str) {
+        self.push(What::Noise(Cow::Borrowed(reason)));
+    }
+
+    fn told_elsewhere(&mut self) {
+        self.noise("told elsewhere");
+    }
+
+    fn carry(&self) -> Option<&CodexCarry> {
+        self.state.context.codex.as_deref()
+    }
+
+    /// Changes the values that may be applied twice; before the line's entries are pushed.
+    fn sticky(&mut self, change: impl FnOnce(&mut Context)) {
+        change(Arc::make_mut(&mut self.state.context));
+    }
+
+    /// Changes the values that link records; after the line's entries were pushed.
+    fn amend(&mut self, change: impl FnOnce(&mut CodexCarry)) {
+        let context = Arc::make_mut(&mut self.state.context);
+        change(Arc::make_mut(context.codex.get_or_insert_default()));
+    }
+
+    /// A message that began on this line.
+    fn group(&self) -> u64 {
+        let thread = own_thread(&self.state.context).unwrap_or_default();
+        xxh3_64_with_seed(thread.as_bytes(), self.place.offset).max(1)
+    }
+}
+
+/// UUIDv5 of the thread, the kind, and the call id, else the payload as it is written.
+fn identity(thread: &str, kind: (&str, &str), call: Option<&str>, raw: &str) -> Identity {
+    let seed = xxh3_64_with_seed(kind.1.as_bytes(), xxh3_64(thread.as_bytes()))
+        ^ xxh3_64(kind.0.as_bytes()).rotate_left(1 + u32::from(call.is_some()));
+    let hash = xxh3_128_with_seed(call.unwrap_or(raw).as_bytes(), seed);
+    Identity::Nth(Uuid::new_v5(&RECORDS, &hash.to_be_bytes()))
+}
+
+/// The id of the thread that the file is of.
+fn own_thread(context: &Context) -> Option<&str> {
+    context.codex.as_ref()?.chain.first().map(String::as_str)
+}
