@@ -110,7 +110,8 @@ impl Store {
         for n in changed {
             for found in self.found("e.n = ?1", &[&n])? {
                 let mut episode = found.episode;
-                episode.outline = masked_outline(&episode.text, episode_items::read(&self.db, n)?, mask);
+                episode.outline =
+                    masked_outline(&episode.text, episode_items::read(&self.db, n)?, mask);
                 episode.title = mask(&episode.title).into_owned();
                 episode.text = mask(&episode.text).into_owned();
                 let sealed = episode.sealed;
