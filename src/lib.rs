@@ -27,7 +27,7 @@ pub mod rules;
 pub mod sinks;
 pub mod stages;
 pub mod store;
-pub mod track;
+pub mod tracking;
 
 #[cfg(fuzzing)]
 #[path = "tests/hostile/mod.rs"]

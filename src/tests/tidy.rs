@@ -19,34 +19,38 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("net", &["model"]),
     ("store", &["model"]),
     ("insight", &["model", "rules"]),
-    ("track", &["model", "rules"]),
+    (
+        "tracking",
+        &["model", "rules", "config", "host", "store", "insight"],
+    ),
     // Of `host`, stages take `read::Block` and `read::Reduce`: bytes with their places, no I/O.
     ("stages", &["model", "rules", "host"]),
     ("sinks", &["model", "net", "stages"]),
     (
         "memory",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight",
+            "model", "rules", "config", "host", "store", "stages", "insight", "tracking",
         ],
     ),
     (
         "pipeline",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight", "memory", "track",
+            "model", "rules", "config", "host", "store", "stages", "insight", "tracking", "memory",
         ],
     ),
     // `mcp` and `cli` don't know each other; `cli` starts the server.
     (
         "mcp",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight", "memory", "pipeline",
+            "model", "rules", "config", "host", "store", "stages", "insight", "tracking", "memory",
+            "pipeline",
         ],
     ),
     (
         "cli",
         &[
-            "model", "rules", "config", "host", "net", "store", "stages", "insight", "memory",
-            "sinks", "pipeline", "mcp",
+            "model", "rules", "config", "host", "net", "store", "stages", "insight", "tracking",
+            "memory", "sinks", "pipeline", "mcp",
         ],
     ),
 ];

@@ -1,7 +1,7 @@
 //! Whether git wrote a file, told by content (004-042..049, D50): it did where an operation since the last
 //! look left the file exactly so. Knows operations and repositories; refuses to know time windows.
 
-use super::files::path_of;
+use super::file_scan::path_of;
 use super::named;
 use crate::host::git;
 use crate::host::reflog;
@@ -10,7 +10,7 @@ use crate::model::git::OperationKind;
 use crate::model::namespace::project_root;
 use crate::rules::secrets::Redactor;
 use crate::store::{GitRow, Store};
-use crate::track::files::Writer;
+use crate::tracking::file_episodes::Writer;
 use anyhow::Result;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

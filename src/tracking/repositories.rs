@@ -3,8 +3,8 @@
 //! `stat` and opens nothing. Knows the order of things; refuses to know git's formats (`host`), its
 //! messages (`track`) and rows (`store`).
 
-use super::barred::Barred;
-use super::spoken::{Conversation, around};
+use super::conversation_context::{Conversation, around};
+use super::exclusions::Exclusions;
 use super::{Done, Orders, named};
 use crate::config::{FileTracking, Tracked, TrackedProject};
 use crate::host::git;
@@ -16,9 +16,9 @@ use crate::model::git::{Deed, Effect, LogLine, Operation, OperationKind, Seen};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
 use crate::store::{GitDeed, Project, Store};
-use crate::track::episodes::{bulk_update, context, metadata, quoted};
-use crate::track::operations::{self, Start, renamed};
-use crate::track::why::{reset_mode, why};
+use crate::tracking::git_episodes::{bulk_update, context, metadata, quoted};
+use crate::tracking::operations::{self, Start, renamed};
+use crate::tracking::reasons::{reset_mode, why};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -68,10 +68,10 @@ const BULK_MAX: usize = 200;
 /// When the store fails.
 pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> Result<()> {
     let mut met = BTreeSet::new();
-    for repo in repositories(store, orders.place.tracking)? {
+    for repo in repositories(store, orders.context.tracking)? {
         let is_meant = orders.includes(&repo.root) || orders.includes(&repo.project);
         if !is_meant
-            || orders.place.refuses_root(&repo.root).is_some()
+            || orders.context.refuses_root(&repo.root).is_some()
             || !met.insert(repo.root.clone())
         {
             continue;
@@ -101,7 +101,7 @@ pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> R
 /// When the store fails.
 pub(super) fn tell_again(store: &mut Store, orders: &Orders<'_>) -> Result<()> {
     for row in store.untold_deeds()? {
-        let group = match orders.place.tracking.of(&row.project.path) {
+        let group = match orders.context.tracking.of(&row.project.path) {
             Some(tracked) => orders.group_of(tracked),
             None => orders.group,
         };
@@ -187,7 +187,7 @@ impl TreeLook<'_> {
         let own = Path::new(&self.project.path).canonicalize().ok();
         let is_own = |place: &&Path| own.as_ref().is_some_and(|own| place.starts_with(own));
         for place in repository.places().filter(|place| !is_own(place)) {
-            if let Some(why) = self.orders.place.refuses_folder(place) {
+            if let Some(why) = self.orders.context.refuses_folder(place) {
                 return Err(format!("its history lies in what is left alone: {why}"));
             }
         }
@@ -344,7 +344,7 @@ impl TreeLook<'_> {
         };
         let mut effect = effect(repository, &operation);
         let root = Path::new(&self.project.path);
-        effect.hide(|path| self.orders.place.excludes(&root.join(path)));
+        effect.hide(|path| self.orders.context.excludes(&root.join(path)));
         let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();
         let deed = self.masked(Deed {
             operation,
@@ -378,7 +378,7 @@ impl TreeLook<'_> {
         Ok(below.ok().filter(|_| !is_paused).map(|below| Kept {
             project,
             below: below.to_path_buf(),
-            barred: Barred::of(root, place),
+            barred: Exclusions::of(root, place),
         }))
     }
 
@@ -428,7 +428,7 @@ struct Kept<'a> {
     project: &'a TrackedProject,
     /// The repository, from the project's root.
     below: PathBuf,
-    barred: Barred<'a>,
+    barred: Exclusions<'a>,
 }
 
 /// The summary of an operation and the conversation before it, each with the sessions whose words it has.

@@ -1,7 +1,7 @@
 //! An operation in three kinds of episodes (004-011..019): what was done and why, the conversation
 //! before it, and the files that it changed. Knows how they read; refuses to know where they go.
 
-use super::why::Spoken;
+use super::reasons::Spoken;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::ItemKind;
 use crate::model::git::{CommitLine, Deed, FileChange, FileOperation, part_id, short_hash};
