@@ -8,6 +8,7 @@ use super::ingest::each;
 use super::peek::{Peek, peek};
 use super::report::Report;
 use super::run::Setup;
+use crate::agents::registry;
 use crate::host::files::walk;
 use crate::host::git;
 use crate::host::read::{Content, LogReader, content, fingerprints};
@@ -457,13 +458,14 @@ fn name_origin(works: &mut [Work], members: &[usize]) {
 /// Ids and times of a log's records, each once; what can't be read has none.
 fn record_times(file: &SourceFile) -> Vec<(u64, Option<Time>)> {
     let (mut all, mut skimmer) = (Vec::new(), Skimmer::default());
-    let mut state = ParseState::resume(Default::default(), &file.key);
+    let mut state = ParseState::default();
+    let dialect = registry::dialect(file.agent);
     let Ok(mut reader) = LogReader::open(file, 0, 0, Content::default()) else {
         return all;
     };
     let mut seen = FxHashSet::default();
     while let Ok(Some(block)) = reader.next_block(&mut skimmer) {
-        for entry in parse(file.agent, &mut state, reader.block(block, &mut skimmer)).items {
+        for entry in parse(dialect, &mut state, reader.block(block, &mut skimmer)).items {
             if let Identity::Own(id) = entry.id
                 && seen.insert(short_id(id))
             {
