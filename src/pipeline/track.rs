@@ -90,7 +90,7 @@ struct Threads;
 
 impl Workers for Threads {
     fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-        items.into_par_iter().map(work).collect()
+        items.into_par_iter().map(&work).collect()
     }
 }
 

@@ -368,7 +368,7 @@ impl TreeLook<'_> {
     /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone
     /// for a while.
     fn kept(&self, store: &Store) -> Result<Option<Kept<'_>>, Error> {
-        let place = &self.orders.place;
+        let place = &self.orders.context;
         let Some(project) = place.tracking.around(&self.project.path) else {
             return Ok(None);
         };
