@@ -7,7 +7,7 @@ use super::compact;
 use super::due::Task;
 use super::episodes::found_in;
 use super::fault::failed;
-use super::git::{forget_deeds_before, forget_quotes};
+use super::git::{forget_operations_before, forget_quotes};
 use super::memories::forget_memories;
 use super::pack::{Json, pack_json};
 use super::prepare::Row;
@@ -297,7 +297,7 @@ fn forget_before(
         params![namespace, before.0, at.0],
     )?;
     forgotten.memories += forget_memories(tx, MEMORIES_BEFORE, &[&namespace, &before.0])?;
-    forget_deeds_before(tx, namespace, before)?;
+    forget_operations_before(tx, namespace, before)?;
     let old = "substr(s.namespace, 1, length(?1)) = ?1 AND t.at < ?2";
     forget_files(tx, old, &[&namespace, &before.0])?;
     let sessions: Vec<i64> = tx

@@ -63,7 +63,7 @@ pub use embeddings::{Embedded, Nearest, ToEmbed, Unembedded};
 pub use episodes::Found;
 pub use evidence::{Evidence, Place, Sketch};
 pub use forget::Forgotten;
-pub use git::{GitDeed, GitRow};
+pub use git::{GitRow, GitUnit};
 pub use health::Health;
 pub use memories::{Curated, KeptWords, MemoryRow, MemoryState, Project, Waiting};
 pub use open::{APPLICATION_ID, Access, SCHEMA_VERSION};

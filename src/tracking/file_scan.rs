@@ -73,7 +73,7 @@ pub(super) struct Look<'a> {
     pub(super) tracked: &'a Tracked,
     pub(super) row: TrackedRow,
     /// Git operations up to this one were stored before the look.
-    pub(super) deeds_to: i64,
+    pub(super) operations_to: i64,
     /// New or changed, by path.
     pub(super) found: Vec<FoundFile>,
     /// No longer there, by path.
@@ -206,7 +206,7 @@ fn look_at<'a>(
             host: orders.host.to_owned(),
         },
         tracked: &project.tracked,
-        deeds_to: store.last_deed()?,
+        operations_to: store.last_operation()?,
         found: Vec::new(),
         gone: Vec::new(),
         unwanted: Vec::new(),
@@ -520,7 +520,7 @@ pub(super) fn tell(
         let teller = Teller::new(look, orders);
         let has_news = teller.tell(&doings, store, workers, done)?;
         if has_news {
-            store.looked(&look.project.path, orders.now, look.deeds_to)?;
+            store.looked(&look.project.path, orders.now, look.operations_to)?;
         }
     }
     Ok(())
