@@ -7,16 +7,14 @@ use super::layers::{Layers, Origin};
 use super::memory::{Memory, memory};
 use super::sinks::{DeliveryLimits, Sink, delivery, sinks, sinks_off, with_scopes};
 use super::summarizing::{Summarizing, summarizing};
-use super::wire::{
-    AgentName, Kept, LlmShape, OnLlmUnavailable, Personal, SourceName, TypeDetection, Wire,
-};
+use super::wire::{Kept, LlmShape, OnLlmUnavailable, Personal, SourceName, TypeDetection, Wire};
 use super::wire_tracking::Mapping;
 use crate::model::activity::ActivityVector;
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep, WhenAway};
-use crate::model::source::Agent;
+use crate::model::source::{Agent, Root};
 use std::path::{Path, PathBuf};
 
 /// What a run and a search do.
@@ -147,21 +145,6 @@ pub struct Embeddings {
     pub texts_max: usize,
 }
 
-/// A folder with logs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
-    /// Absolute.
-    pub path: PathBuf,
-    /// Whose logs.
-    pub agent: Agent,
-    /// Globs below `path`; empty: all.
-    pub include: Vec<String>,
-    /// Globs below `path`.
-    pub exclude: Vec<String>,
-    /// A person named it, so that a missing one is worth a warning.
-    pub named: bool,
-}
-
 /// A project that a settings file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownProject {
@@ -171,8 +154,16 @@ pub struct KnownProject {
     pub namespace: String,
 }
 
+/// The folders in which an agent keeps its logs.
+pub type UsualLogs = fn(Agent, &Env) -> Vec<PathBuf>;
+
 /// Gives the layers their meaning. Errors name file, line and key.
-pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<Config, Error> {
+pub(super) fn meant(
+    layers: &Layers,
+    mappings: &[Mapping],
+    env: &Env,
+    usual: UsualLogs,
+) -> Result<Config, Error> {
     let wire = layers.wire()?;
     refused(layers, &wire)?;
     let memory = memory(layers, &wire)?;
@@ -181,7 +172,7 @@ pub(super) fn meant(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<
     Ok(Config {
         enabled: tracking.enabled,
         enabled_by: layers.origin("session_tracking.enabled"),
-        roots: roots(layers, &wire, mappings, env)?,
+        roots: roots(layers, &wire, mappings, (env, usual))?,
         excluded: excluded(layers, &wire, mappings, env)?,
         subagents: tracking.subagents,
         keep_length_days: tracking.keep_length_days,
@@ -304,14 +295,16 @@ fn model_at(
     Ok((endpoint, model.ok_or_else(missing)?.to_owned()))
 }
 
+/// The usual folders of the agents that are read, those that the settings name, and those of mappings
+/// that lie elsewhere.
 fn roots(
     layers: &Layers,
     wire: &Wire,
     mappings: &[Mapping],
-    env: &Env,
+    (env, usual): (&Env, UsualLogs),
 ) -> Result<Vec<Root>, Error> {
     let tracking = &wire.session_tracking;
-    let root = |path: PathBuf, agent, named| Root {
+    let root = |path: PathBuf, agent: Agent, named| Root {
         path,
         agent,
         include: Vec::new(),
@@ -319,20 +312,22 @@ fn roots(
         named,
     };
     let mut out = Vec::new();
-    if tracking.sources.contains(&SourceName::ClaudeCodeJsonl) {
-        let key = "session_tracking.watch_path";
-        let given = tracking.watch_path.as_deref();
-        let given = given
-            .map(|w| absolute(w, env).map_err(|what| layers.error(key, None, &what)))
-            .transpose()?;
+    let watched = SourceName::ClaudeCodeJsonl;
+    for source in SourceName::ALL
+        .into_iter()
+        .filter(|s| tracking.sources.contains(s))
+    {
+        let given = tracking.watch_path.as_deref().filter(|_| source == watched);
+        let given = given.map(|path| absolute(path, env)).transpose();
+        let given =
+            given.map_err(|what| layers.error("session_tracking.watch_path", None, &what))?;
         let named = given.is_some();
-        let path = given.unwrap_or_else(|| env.claude_dir().join("projects"));
-        out.push(root(path, Agent::Claude, named));
-    }
-    if tracking.sources.contains(&SourceName::CodexJsonl) {
-        for folder in ["sessions", "archived_sessions"] {
-            out.push(root(env.codex_dir().join(folder), Agent::Codex, false));
-        }
+        let folders = given.map_or_else(|| usual(source.agent(), env), |path| vec![path]);
+        out.extend(
+            folders
+                .into_iter()
+                .map(|path| root(path, source.agent(), named)),
+        );
     }
     for (i, extra) in tracking.extra_roots.iter().enumerate() {
         let failed = |what: String| layers.error("session_tracking.extra_roots", Some(i), &what);
@@ -344,10 +339,7 @@ fn roots(
             exclude: extra.exclude.clone(),
             ..root(
                 absolute(&extra.path, env).map_err(failed)?,
-                match extra.agent {
-                    AgentName::Claude => Agent::Claude,
-                    AgentName::Codex => Agent::Codex,
-                },
+                extra.agent.agent(),
                 true,
             )
         });
@@ -360,7 +352,7 @@ fn roots(
         .filter(|p| !p.to_string_lossy().contains('{'));
     for path in elsewhere {
         if !out.iter().any(|r| path.starts_with(&r.path)) {
-            out.push(root(path, Agent::Claude, true));
+            out.push(root(path, watched.agent(), true));
         }
     }
     Ok(out)

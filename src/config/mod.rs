@@ -18,7 +18,6 @@ mod memory;
 mod narrow;
 mod patterns;
 mod position;
-mod retention;
 pub mod servers;
 mod sinks;
 mod summarizing;
@@ -36,10 +35,9 @@ pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
 pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Origin, Setting};
-pub use meant::{Config, Embeddings, KnownProject, Llm, Root, Scoring, seconds};
+pub use meant::{Config, Embeddings, KnownProject, Llm, Scoring, UsualLogs, seconds};
 pub use memory::{Memory, RecallLimits};
 pub use patterns::FilePattern;
-pub use retention::claude_keeps_days;
 pub use sinks::{Database, DeliveryLimits, Graphiti, Protocol, Sink, SinkTo};
 pub use summarizing::Summarizing;
 pub use tracking::{FileLimits, FileTracking, Tracked, TrackedProject};
@@ -76,6 +74,7 @@ pub struct Loaded {
     /// What `config show` should say: settings that were written and have no effect.
     pub notes: Vec<String>,
     env: Env,
+    usual: UsualLogs,
     layers: Layers,
     mappings: Vec<Mapping>,
 }
@@ -84,7 +83,9 @@ pub struct Loaded {
 ///
 /// Precedence: defaults < `tracking-config` < `graphiti.config` < the project's file, which only
 /// narrows (D08, D20). No file at all is fine. Errors name file, line and the nearest valid key.
-pub fn load(env: &Env) -> Result<Loaded, Error> {
+///
+/// `usual` says where agents keep their logs.
+pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
     let home = Home::of(env);
     let mut layers = Layers::defaults();
     let mut files = Vec::new();
@@ -111,7 +112,7 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
             project: false,
         });
     }
-    let config = meant::meant(&layers, &mappings, env)?;
+    let config = meant::meant(&layers, &mappings, env, usual)?;
     if config.auto_summarize && config.llm.is_none() {
         notes.push(
             "`session_tracking.auto_summarize` asks nobody without `llm.endpoint`: summaries are made of facts"
@@ -128,6 +129,7 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
         files,
         notes,
         env: env.clone(),
+        usual,
         layers,
         mappings,
     };
@@ -171,7 +173,7 @@ impl Loaded {
             let document = checked(document, &SCHEMA, &CONFIG_MAJORS)?;
             warnings = narrow::narrow(&mut layers, document, &self.env)?;
         }
-        let config = meant::meant(&layers, &self.mappings, &self.env)?;
+        let config = meant::meant(&layers, &self.mappings, &self.env, self.usual)?;
         Ok((layers, config, warnings))
     }
 

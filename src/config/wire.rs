@@ -9,6 +9,7 @@ pub use super::wire_llm::{Embeddings, Llm, LlmShape};
 pub use super::wire_memory::Graphiti;
 pub use super::wire_sinks::{Sink, SinkKind};
 use crate::model::activity::Dimension;
+use crate::model::source::Agent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -139,6 +140,19 @@ pub enum SourceName {
     CodexJsonl,
 }
 
+impl SourceName {
+    /// In the order in which their logs are looked for.
+    pub const ALL: [SourceName; 2] = [SourceName::ClaudeCodeJsonl, SourceName::CodexJsonl];
+
+    /// Whose logs these are.
+    pub fn agent(self) -> Agent {
+        match self {
+            SourceName::ClaudeCodeJsonl => AgentName::Claude.agent(),
+            SourceName::CodexJsonl => AgentName::Codex.agent(),
+        }
+    }
+}
+
 /// A folder with logs beside the usual ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -163,6 +177,16 @@ pub enum AgentName {
     Claude,
     /// Codex CLI.
     Codex,
+}
+
+impl AgentName {
+    /// The agent of this word.
+    pub fn agent(self) -> Agent {
+        Agent::new(match self {
+            AgentName::Claude => "claude",
+            AgentName::Codex => "codex",
+        })
+    }
 }
 
 /// `session_tracking.filter`.

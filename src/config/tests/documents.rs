@@ -3,6 +3,7 @@
 use super::super::document::Document;
 use super::super::{Setting, check, load, schema, tracking_schema};
 use super::{World, compare, ext, fixtures, role};
+use crate::agents::registry;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -196,7 +197,7 @@ proptest! {
         let world = World::new();
         let name = if yaml { "graphiti.config.yaml" } else { "graphiti.config.json" };
         world.put(name, &text);
-        let _ = load(&world.env);
+        let _ = load(&world.env, registry::log_folders);
     }
 
     #[test]
@@ -208,6 +209,6 @@ proptest! {
         bytes[at % length] = byte;
         let world = World::new();
         world.put(&role(fixture), &bytes);
-        let _ = load(&world.env);
+        let _ = load(&world.env, registry::log_folders);
     }
 }
