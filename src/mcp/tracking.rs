@@ -4,7 +4,7 @@
 
 use super::here::{Here, minute, typed};
 use crate::agents::registry;
-use crate::config::edit_tracking::{NewPattern, NewProject, add, switch};
+use crate::config::edit::tracking_config::{NewPattern, NewProject, add, switch};
 use crate::config::{Loaded, TrackedProject, gate, load};
 use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};

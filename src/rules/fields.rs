@@ -79,13 +79,13 @@ impl Field {
 }
 
 /// The fields of one agent's records, by kind.
-pub struct Fields(FxHashMap<String, Vec<Field>>);
+pub struct KnownFields(FxHashMap<String, Vec<Field>>);
 
-impl Fields {
+impl KnownFields {
     /// # Panics
     /// When the embedded table doesn't fit its rows; every table has a test that reads it.
-    pub fn of(embedded: &str) -> Fields {
-        let mut all = Fields(FxHashMap::default());
+    pub fn of(embedded: &str) -> KnownFields {
+        let mut all = KnownFields(FxHashMap::default());
         for field in table::rows::<Vec<Field>>(embedded) {
             let of_record = all.0.entry(field.record.clone()).or_default();
             of_record.push(field);

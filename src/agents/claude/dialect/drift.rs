@@ -3,13 +3,13 @@
 
 use super::Line;
 use super::message::{Block, Content};
-use crate::rules::fields::Fields;
+use crate::rules::fields::KnownFields;
 use crate::rules::table;
 use crate::stages::parse::scan::Raw;
 use std::sync::LazyLock;
 
-pub(super) static FIELDS: LazyLock<Fields> =
-    LazyLock::new(|| Fields::of(table::embedded!(in "agents", "claude/fields")));
+pub(super) static FIELDS: LazyLock<KnownFields> =
+    LazyLock::new(|| KnownFields::of(table::embedded!(in "agents", "claude/fields")));
 
 /// What drifted in one line.
 #[derive(Default)]

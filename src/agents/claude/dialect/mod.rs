@@ -30,7 +30,7 @@ pub const NAMELESS_SIDECHAIN: &str = "sidechain";
 pub struct ClaudeDialect;
 
 #[cfg(test)]
-pub(crate) fn fields() -> &'static crate::rules::fields::Fields {
+pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
     &drift::FIELDS
 }
 

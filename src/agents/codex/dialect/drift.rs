@@ -3,12 +3,12 @@
 use super::Record;
 use super::spans::Fields;
 use crate::model::entry::What;
-use crate::rules::fields::Fields;
+use crate::rules::fields::KnownFields;
 use crate::rules::table;
 use std::sync::LazyLock;
 
-pub(super) static FIELDS: LazyLock<Fields> =
-    LazyLock::new(|| Fields::of(table::embedded!(in "agents", "codex/fields")));
+pub(super) static FIELDS: LazyLock<KnownFields> =
+    LazyLock::new(|| KnownFields::of(table::embedded!(in "agents", "codex/fields")));
 
 impl Record<'_> {
     /// Names what drifted in a payload of this kind; `*`: in the line around it.

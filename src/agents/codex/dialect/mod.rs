@@ -36,7 +36,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 pub struct CodexDialect;
 
 #[cfg(test)]
-pub(crate) fn fields() -> &'static crate::rules::fields::Fields {
+pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
     &drift::FIELDS
 }
 

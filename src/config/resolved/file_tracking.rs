@@ -1,12 +1,13 @@
 //! File tracking as it is meant: which projects, and which of their files. Off unless written (D59).
 //! Refuses to look at files.
 
-use super::document::Document;
-use super::env::Env;
-use super::exclude::glob;
-use super::patterns::{FilePattern, Ignored};
-use super::position::Step;
-use super::wire_tracking::{FileDefaults, FileProject, Pattern, WireTracking};
+use super::file_patterns::{FilePattern, Ignored};
+use crate::config::document::Document;
+use crate::config::env::Env;
+use crate::config::exclude::glob;
+use crate::config::position::Step;
+use crate::config::values::bytes;
+use crate::config::wire::{FileDefaults, FileProject, Pattern, WireTracking};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use std::path::{Path, PathBuf};
@@ -150,7 +151,10 @@ impl Tracked {
 }
 
 /// What the document says. Errors name file, line and key.
-pub(super) fn tracking(document: &Document, env: &Env) -> Result<FileTracking, Error> {
+pub(in crate::config) fn file_tracking(
+    document: &Document,
+    env: &Env,
+) -> Result<FileTracking, Error> {
     let wire: WireTracking = serde_json::from_value(document.value.clone())
         .map_err(|error| document.error(&[], &error.to_string()))?;
     let mut tracking = FileTracking::of_defaults(&wire.defaults);
@@ -200,7 +204,7 @@ fn project(
     let mut patterns = Vec::new();
     for (nth, written) in written.patterns.iter().enumerate() {
         let of = |step: &[Step]| at(&[&[key("patterns"), Step::Index(nth)], step].concat());
-        check(written, &|more, what| document.error(&of(more), what))?;
+        check_pattern(written, &|more, what| document.error(&of(more), what))?;
         let pattern = FilePattern::new(written, limits.max_file_bytes);
         patterns.push(pattern.map_err(|what| document.error(&of(&[]), &what))?);
     }
@@ -223,7 +227,7 @@ fn project(
 }
 
 /// What is wrong with a pattern, said at its place.
-pub(super) fn check(
+pub(in crate::config) fn check_pattern(
     written: &Pattern,
     error: &dyn Fn(&[Step], &str) -> Error,
 ) -> Result<(), Error> {
@@ -261,23 +265,9 @@ fn broken(patterns: &[String]) -> Option<(usize, String)> {
     })
 }
 
-/// A file is read whole: whoever allows more allows a run to take all memory.
-const FILE_MB_MAX: f64 = 256.0;
-
-/// Of `max_file_size_mb`.
-pub(super) fn bytes(mb: f64) -> u64 {
-    (mb.clamp(0.0, FILE_MB_MAX) * f64::from(1 << 20)) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nobody_has_a_file_read_that_takes_all_memory() {
-        let mb = |mb: f64| bytes(mb) >> 20;
-        assert_eq!([mb(-1.0), mb(5.0), mb(1e300), mb(f64::NAN)], [0, 5, 256, 0]);
-    }
 
     #[test]
     fn the_innermost_entry_counts() {

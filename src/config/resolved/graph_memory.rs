@@ -1,9 +1,8 @@
 //! `graphiti` as it is meant: scopes without aliases, lists without repetitions.
 //! Refuses to know what is trusted and to whom something is sent.
 
-use super::layers::Layers;
-use super::wire::Wire;
-use super::wire_memory::{MoreWord, ScopeName, ScopesMode, UnknownProjects};
+use crate::config::layers::Layers;
+use crate::config::wire::{MoreWord, ScopeName, ScopesMode, UnknownProjects, Wire};
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use std::collections::BTreeSet;
@@ -11,9 +10,9 @@ use std::collections::BTreeSet;
 /// How memory is delivered, promoted and given back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// `graphiti.enabled`; ask [`super::gate`] instead.
+    /// `graphiti.enabled`; ask [`graphs`](crate::config::graphs) instead.
     pub enabled: bool,
-    /// `graphiti.consent`; ask [`super::gate`] instead.
+    /// `graphiti.consent`; ask [`graphs`](crate::config::graphs) instead.
     pub consent: bool,
     /// Scopes whose groups logs are delivered to, beside the machine's own. Never global.
     pub ingest_scopes: BTreeSet<MemoryScope>,

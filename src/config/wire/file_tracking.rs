@@ -1,7 +1,8 @@
 //! `tracking-config.json` as it is written: the documents' file for file tracking (004), and their
 //! older shape for session tracking (001). Refuses to know what a value means.
 
-use super::wire::{NEVER, SessionTracking};
+use super::effect::NEVER;
+use super::session_tracking::SessionTracking;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

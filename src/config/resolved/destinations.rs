@@ -1,11 +1,10 @@
 //! Destinations as they are meant: names checked, folders absolute, endpoints in their one spelling.
 //! Refuses to know what is sent and where passwords are.
 
-use super::env::Env;
-use super::layers::Layers;
-use super::meant::{interval, seconds};
-use super::wire::{NotificationMethod, Notifications, Wire};
-use super::wire_sinks::{self as written, SinkKind};
+use crate::config::env::Env;
+use crate::config::layers::Layers;
+use crate::config::values::{interval, seconds};
+use crate::config::wire::{self as written, NotificationMethod, Notifications, SinkKind, Wire};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
@@ -321,7 +320,8 @@ pub(super) fn delivery(layers: &Layers, wire: &Wire) -> Result<DeliveryLimits, E
         max_retries: queue.max_retries,
         retry_delays_s: queue.retry_delays_seconds.clone(),
         max_queue_size: queue.max_queue_size.max(1),
-        settle_after_s: interval(layers, "upload.settle_after", settle_after)?,
+        settle_after_s: interval(settle_after)
+            .map_err(|what| layers.error("upload.settle_after", None, &what))?,
         max_episodes_per_run: wire.upload.max_episodes_per_run,
         max_usd_per_run: wire.upload.max_usd_per_run,
         rate_per_minute: wire.upload.rate_per_minute.filter(|rate| *rate > 0),

@@ -2,12 +2,12 @@
 //! type. Knows the part of JSON Schema that our wire types produce; refuses to know the keys.
 
 use super::position::{Step, dotted};
-use schemars::{JsonSchema, generate::SchemaSettings};
+use super::schema::{at, keys, options};
 use serde_json::Value;
 
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct Violation {
     /// The key.
     pub path: Vec<Step>,
     /// What is wrong with it.
@@ -16,58 +16,13 @@ pub struct Fault {
     pub hint: Option<String>,
 }
 
-/// The JSON Schema of a wire type, without references, so that it can be walked.
-pub fn schema_of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<T>().into()
-}
-
-/// The first fault in file order, or `None`.
-pub fn check(root: &Value, value: &Value) -> Option<Fault> {
+/// The first violation in file order; `None`: the value fits.
+pub fn violation(root: &Value, value: &Value) -> Option<Violation> {
     let mut path = Vec::new();
     walk(root, root, value, &mut path)
 }
 
-/// The schema of a path's value; `None` for paths that the schema doesn't have.
-pub fn at<'a>(root: &'a Value, path: &[Step]) -> Option<&'a Value> {
-    path.iter().try_fold(root, |schema, step| match step {
-        Step::Key(key) => match &schema["properties"][key.as_str()] {
-            Value::Null => Some(&schema["additionalProperties"]).filter(|s| s.is_object()),
-            found => Some(found),
-        },
-        Step::Index(_) => Some(&schema["items"]).filter(|s| s.is_object()),
-    })
-}
-
-/// Every key of a schema, dotted, maps before what is in them: `(key, its schema)`. Keys of free
-/// maps are `*`, items of lists are `[]`.
-pub fn keys(root: &Value) -> Vec<(String, &Value)> {
-    let mut out = Vec::new();
-    list_keys(root, "", &mut out);
-    out
-}
-
-fn list_keys<'a>(schema: &'a Value, prefix: &str, out: &mut Vec<(String, &'a Value)>) {
-    let below = |name: &str| match prefix.is_empty() {
-        true => name.to_owned(),
-        false => format!("{prefix}.{name}"),
-    };
-    for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
-        out.push((below(name), inner));
-        list_keys(inner, &below(name), out);
-    }
-    for option in options(schema).into_iter().flatten() {
-        list_keys(option, prefix, out);
-    }
-    if schema["additionalProperties"].is_object() {
-        list_keys(&schema["additionalProperties"], &below("*"), out);
-    }
-    if schema["items"]["properties"].is_object() {
-        list_keys(&schema["items"], &format!("{prefix}[]"), out);
-    }
-}
-
-fn walk(root: &Value, schema: &Value, value: &Value, path: &mut Vec<Step>) -> Option<Fault> {
+fn walk(root: &Value, schema: &Value, value: &Value, path: &mut Vec<Step>) -> Option<Violation> {
     if !fits(schema, value) {
         return Some(wrong_value(schema, value, path));
     }
@@ -77,15 +32,15 @@ fn walk(root: &Value, schema: &Value, value: &Value, path: &mut Vec<Step>) -> Op
         Value::Object(map) => {
             for (key, inner) in map {
                 path.push(Step::Key(key.clone()));
-                let fault = match at(schema, &path[path.len() - 1..]) {
+                let violation = match at(schema, &path[path.len() - 1..]) {
                     Some(known) => walk(root, known, inner, path),
                     None if schema["properties"].is_object() || is_closed(schema) => {
                         Some(unknown_key(root, schema, key, path))
                     }
                     None => None,
                 };
-                if fault.is_some() {
-                    return fault;
+                if violation.is_some() {
+                    return violation;
                 }
                 path.pop();
             }
@@ -94,9 +49,9 @@ fn walk(root: &Value, schema: &Value, value: &Value, path: &mut Vec<Step>) -> Op
         Value::Array(items) if schema["items"].is_object() => {
             for (i, item) in items.iter().enumerate() {
                 path.push(Step::Index(i));
-                let fault = walk(root, &schema["items"], item, path);
-                if fault.is_some() {
-                    return fault;
+                let violation = walk(root, &schema["items"], item, path);
+                if violation.is_some() {
+                    return violation;
                 }
                 path.pop();
             }
@@ -114,12 +69,12 @@ fn missing_key(
     schema: &Value,
     map: &serde_json::Map<String, Value>,
     path: &[Step],
-) -> Option<Fault> {
+) -> Option<Violation> {
     let required = schema["required"].as_array().into_iter().flatten();
     let missing = required
         .filter_map(Value::as_str)
         .find(|k| !map.contains_key(*k))?;
-    Some(Fault {
+    Some(Violation {
         path: path.to_vec(),
         what: format!("`{missing}` is missing"),
         hint: None,
@@ -146,12 +101,6 @@ fn fits(schema: &Value, value: &Value) -> bool {
         _ => true,
     };
     named && in_range(schema, value)
-}
-
-fn options(schema: &Value) -> Option<&Vec<Value>> {
-    schema["anyOf"]
-        .as_array()
-        .or_else(|| schema["oneOf"].as_array())
 }
 
 fn is_a(schema: &Value, kind: &str, value: &Value) -> bool {
@@ -187,7 +136,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-fn wrong_value(schema: &Value, value: &Value, path: &[Step]) -> Fault {
+fn wrong_value(schema: &Value, value: &Value, path: &[Step]) -> Violation {
     let words = words(schema);
     let close = value.as_str().and_then(|v| nearest(v, &words));
     let what = match schema["x-error"].as_str() {
@@ -195,7 +144,7 @@ fn wrong_value(schema: &Value, value: &Value, path: &[Step]) -> Fault {
         _ if is_too_large(schema, value) => format!("{value} is too large"),
         _ => format!("expected {}, found {}", expected(schema), found(value)),
     };
-    Fault {
+    Violation {
         path: path.to_vec(),
         what,
         hint: close.map(|word| format!("did you mean \"{word}\"?")),
@@ -251,7 +200,7 @@ fn found(value: &Value) -> String {
     }
 }
 
-fn unknown_key(root: &Value, schema: &Value, key: &str, path: &[Step]) -> Fault {
+fn unknown_key(root: &Value, schema: &Value, key: &str, path: &[Step]) -> Violation {
     let here: Vec<String> = schema["properties"]
         .as_object()
         .into_iter()
@@ -267,7 +216,7 @@ fn unknown_key(root: &Value, schema: &Value, key: &str, path: &[Step]) -> Fault 
         (None, None) if here.is_empty() => Some("no key belongs here in this version".into()),
         (None, None) => Some(format!("keys here: {}", here.join(", "))),
     };
-    Fault {
+    Violation {
         path: path.to_vec(),
         what: "unknown key".into(),
         hint,

@@ -1,10 +1,10 @@
 //! Whose words a language model is asked with: the user's file where there is one. Knows where it lies;
 //! refuses to know what is asked.
 
-use super::env::{Env, Home};
-use super::layers::Layers;
-use super::meant::absolute;
-use super::wire::Summarization;
+use crate::config::env::{Env, Home};
+use crate::config::layers::Layers;
+use crate::config::values::absolute;
+use crate::config::wire::Summarization;
 use crate::model::error::Error;
 use crate::model::policy::SummaryPolicy;
 use crate::model::template::{SESSION_SUMMARY, Template};

@@ -1,24 +1,18 @@
 //! Which projects are tracked, written into `tracking-config`, keeping what people wrote. Knows one
 //! project's entry; refuses to look at projects.
 
-use super::edit::{Edited, Shape, edit_as, remove};
-use super::env::Env;
-use super::layers::TRACKING_MAJORS;
-use super::position::Step;
-use super::tracking::{check, tracking};
-use super::wire_tracking::Pattern;
-use super::{TRACKING_SCHEMA, document::Document};
+use super::{Edited, edit_as, remove};
+use crate::config::document::Document;
+use crate::config::env::Env;
+use crate::config::file_kind::TRACKING;
+use crate::config::position::Step;
+use crate::config::resolved::{check_pattern, file_tracking};
+use crate::config::wire::Pattern;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
 use crate::model::namespace::{namespace, project_root};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-
-const TRACKING: Shape = Shape {
-    schema: &TRACKING_SCHEMA,
-    majors: &TRACKING_MAJORS,
-    version: "1.0",
-};
 
 /// What a new project leaves out (004-074).
 const IGNORED: [&str; 4] = ["**/.git/**", "**/*.tmp", "**/*.swp", "**/*.log"];
@@ -58,7 +52,7 @@ pub struct NewProject<'a> {
 /// stays as it is written.
 ///
 /// # Errors
-/// A pattern is no glob; else as [`super::edit::set_enabled`].
+/// A pattern is no glob; else as [`super::set_enabled`].
 pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error> {
     if new.patterns.len() > PATTERNS_MAX {
         return Err(too_many());
@@ -83,7 +77,7 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
             }
         };
         let proves = |document: &Document| {
-            let tracking = tracking(document, env)?;
+            let tracking = file_tracking(document, env)?;
             let mut projects = tracking.projects().iter();
             match projects.find(|project| project.root == new.root) {
                 Some(project) if project.tracked.patterns.len() > PATTERNS_MAX => Err(too_many()),
@@ -116,7 +110,7 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
 /// Switches a project's entry on or off, for good.
 ///
 /// # Errors
-/// As [`super::edit::set_enabled`].
+/// As [`super::set_enabled`].
 pub fn switch(file: &Path, name: &str, on: bool) -> Result<Edited, Error> {
     let wanted = |_: &Value| (at(&[name, "enabled"]), Value::Bool(on));
     edit_as(&TRACKING, file, wanted, &|_| Ok(()))
@@ -125,7 +119,7 @@ pub fn switch(file: &Path, name: &str, on: bool) -> Result<Edited, Error> {
 /// Takes a project's entry out; `false`: there is none.
 ///
 /// # Errors
-/// As [`super::edit::set_enabled`].
+/// As [`super::set_enabled`].
 pub fn drop_project(file: &Path, name: &str) -> Result<bool, Error> {
     remove(&TRACKING, file, &at(&[name]))
 }
@@ -172,7 +166,7 @@ fn means(pattern: &Value) -> Result<(), Error> {
     let error = |what: &str| Error::usage(format!("`{include}`: {what}"));
     let written: Pattern =
         serde_json::from_value(pattern.clone()).map_err(|what| error(&what.to_string()))?;
-    check(&written, &|_, what| error(what))
+    check_pattern(&written, &|_, what| error(what))
 }
 
 fn too_many() -> Error {
@@ -298,7 +292,7 @@ mod tests {
             }
         });
         let document = Document::load(file).unwrap().unwrap();
-        let all = tracking(&document, &Env::default()).unwrap();
+        let all = file_tracking(&document, &Env::default()).unwrap();
         assert_eq!(all.projects()[0].tracked.patterns.len(), 16);
     }
 

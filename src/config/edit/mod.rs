@@ -2,17 +2,17 @@
 //! is put into JSON and YAML; every result is read back before it is written. Refuses to touch a
 //! file that it doesn't fully understand.
 
+pub mod tracking_config;
+
 use super::document::{Document, Format};
 use super::exclude::literal;
-use super::layers::{CONFIG_MAJORS, checked};
+use super::file_kind::{FileKind, SETTINGS};
 use super::position::{Step, path};
-use super::{SCHEMA, document};
 use crate::model::error::Error;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::sync::LazyLock;
 
 /// What came of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,25 +57,9 @@ fn edit(file: &Path, wanted: impl Fn(&Value) -> (Vec<Step>, Value)) -> Result<Ed
     edit_as(&SETTINGS, file, wanted, &|_| Ok(()))
 }
 
-/// One of the files that are edited.
-pub(super) struct Shape {
-    /// What it may say.
-    pub(super) schema: &'static LazyLock<Value>,
-    /// The major versions that are read.
-    pub(super) majors: &'static [u64],
-    /// What a new one says it is.
-    pub(super) version: &'static str,
-}
-
-const SETTINGS: Shape = Shape {
-    schema: &SCHEMA,
-    majors: &CONFIG_MAJORS,
-    version: "2.0.0",
-};
-
 /// Sets one key of a file; `proves`: what is to be written means something. Otherwise as [`set_enabled`].
 pub(super) fn edit_as(
-    shape: &Shape,
+    kind: &FileKind,
     file: &Path,
     wanted: impl Fn(&Value) -> (Vec<Step>, Value),
     proves: &dyn Fn(&Document) -> Result<(), Error>,
@@ -83,17 +67,17 @@ pub(super) fn edit_as(
     let _alone = Alone::with(file)?;
     let write = |text: &str| {
         let document = Document::parse(file, text.as_bytes())?;
-        proves(&checked(document, shape.schema, shape.majors)?)?;
+        proves(&kind.validated(document)?)?;
         write(file, text)
     };
     let Some(document) = Document::load(file)? else {
         let (at, value) = wanted(&Value::Null);
-        let mut whole = json!({"version": shape.version});
+        let mut whole = json!({"version": kind.version});
         put(&mut whole, &at, value);
         write(&fresh(Format::of(file), &whole))?;
         return Ok(Edited::Created);
     };
-    let document = checked(document, shape.schema, shape.majors)?;
+    let document = kind.validated(document)?;
     let (at, value) = wanted(&document.value);
     let old = get(&document.value, &at);
     let nothing_to_remove = old.is_none() && value == json!([]);
@@ -127,8 +111,7 @@ fn edited(document: &Document, at: &[Step], value: &Value) -> Option<String> {
     ways.iter()
         .filter_map(|way| way(document, at, value))
         .find(|text| {
-            document::Document::parse(&document.file, text.as_bytes())
-                .is_ok_and(|read| read.value == wants)
+            Document::parse(&document.file, text.as_bytes()).is_ok_and(|read| read.value == wants)
         })
 }
 
@@ -169,12 +152,12 @@ fn items_added(document: &Document, at: &[Step], value: &Value) -> Option<String
 }
 
 /// Takes a key with its value out of a file; `false`: it is not there. Otherwise as [`set_enabled`].
-pub(super) fn remove(shape: &Shape, file: &Path, at: &[Step]) -> Result<bool, Error> {
+pub(super) fn remove(kind: &FileKind, file: &Path, at: &[Step]) -> Result<bool, Error> {
     let _alone = Alone::with(file)?;
     let Some(document) = Document::load(file)? else {
         return Ok(false);
     };
-    let document = checked(document, shape.schema, shape.majors)?;
+    let document = kind.validated(document)?;
     let Some((Step::Key(key), around)) = at.split_last() else {
         return Ok(false);
     };

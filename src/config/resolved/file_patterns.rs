@@ -1,9 +1,9 @@
 //! Patterns of tracked files: what they name, and which folders need not be looked into for it. Knows
 //! globs; refuses to look at the disk.
 
-use super::exclude::glob;
-use super::tracking::bytes;
-use super::wire_tracking::{Pattern, UpdateStrategy};
+use crate::config::exclude::glob;
+use crate::config::values::bytes;
+use crate::config::wire::{Pattern, UpdateStrategy};
 use crate::model::file::Strategy;
 use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use std::path::{Path, PathBuf};
