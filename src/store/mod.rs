@@ -1,10 +1,12 @@
 //! The store: one SQLite file that is checkpoint, memory and search index at once. The only SQL.
 //!
-//! Knows tables, transactions and the full-text index; refuses to know what the episodes say,
-//! who asks for them, and where the file should lie. Reading order: `schema/migrations/0001.sql` (what
-//! there is), [`Store::open`], [`Prepared`] (what workers make of a commit), [`Store::commit`]
-//! (one transaction, the only way in), then the ways out: checkpoints, sessions, episodes,
-//! [`Store::search`], [`Store::status`].
+//! Reading order: `schema/migrations/0001.sql` (what there is), [`Store::open`], [`Prepared`] (what
+//! workers make of a commit), [`Store::commit`] (one transaction, the only way in), then the ways out:
+//! checkpoints, sessions, episodes, [`Store::search`], [`Store::status`].
+//!
+//! Subjects use one another in this direction only: `schema`, `search`, `ingest`; then `memory`,
+//! `outbox` and `tracking`; then `maintenance`, which knows all tables. What they share is in the
+//! files beside them: `columns`, `compression`, `error`, `pending_tasks`, `removal`, `tombstones`.
 
 mod columns;
 mod compression;

@@ -11,7 +11,6 @@ use crate::store::ingest::prepare::Row as EpisodeRow;
 use crate::store::ingest::without_log::{NO_FILE, Project, session_without_log};
 use crate::store::ingest::write::EpisodeWriter;
 use crate::store::ingest::write::{Stamp, Stored};
-use crate::store::pending_tasks::after_removal;
 use crate::store::removal::remove_operation_episode;
 use crate::store::search::episodes::{Found, nameless};
 use crate::store::search::pattern::{Pattern, Term};
