@@ -1,6 +1,6 @@
 //! `track`: which files of which projects are remembered. Knows how people say it and how it is shown;
 //! refuses to know how a change is found (`tracking`) and how settings are written
-//! (`config::edit_tracking`).
+//! (`config::edit::tracking_config`).
 
 use super::ctx::Ctx;
 use super::exit::Exit;
@@ -8,7 +8,7 @@ use super::human::{self, ago, plural, table};
 use super::setup::Orders;
 use super::{places, track};
 use crate::config::edit::Edited;
-use crate::config::edit_tracking::{NewPattern, NewProject, add, drop_project};
+use crate::config::edit::tracking_config::{NewPattern, NewProject, add, drop_project};
 use crate::config::{FileTracking, TrackedProject, gate};
 use crate::memory::screen::screen;
 use crate::model::error::Error;

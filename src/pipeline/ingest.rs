@@ -4,8 +4,9 @@
 //! at its turn may hold [`QUEUE_COMMITS`] commits (DESIGN § 6, "Committing").
 
 use super::family::Family;
-use super::file::{FileTally, Rules, Scratch, Work, fold};
+use super::file::{FileTally, Rules, Work, fold};
 use super::ids::Ids;
+use super::parsed_log::Scratch;
 use super::progress::Progress;
 use super::window::Window;
 use crate::model::checkpoint::Commit;

@@ -20,6 +20,7 @@ pub mod gather;
 pub mod ids;
 pub mod ingest;
 pub mod lock;
+pub mod parsed_log;
 pub mod peek;
 pub mod progress;
 pub mod promote;

@@ -2,6 +2,9 @@
 //! which words belong where. Each rule returns its findings as `file:line: what`, so that a failure
 //! is a list to work through.
 
+mod circles;
+mod names;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
