@@ -6,7 +6,7 @@ use crate::model::time::Time;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::report::Report;
 use crate::pipeline::run::{Setup, run};
-use crate::store::{Access, Salvage, Salvaged, Standing, Store};
+use crate::store::{Access, FileState, Salvage, Salvaged, Store};
 use anyhow::Result;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -63,11 +63,11 @@ pub fn repair(
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Repaired> {
-    let standing = Standing::of(path)?;
-    if let (false, Some(fault)) = (standing.may_be_replaced(), standing.fault(path)) {
+    let file_state = FileState::of(path)?;
+    if let (false, Some(fault)) = (file_state.may_be_replaced(), file_state.fault(path)) {
         return Err(fault.into());
     }
-    if standing == Standing::Current {
+    if file_state == FileState::Current {
         let mut store = Store::open(path, Access::ReadWrite)?;
         let health = store.health()?;
         if health.faults == 0 && !health.index_is_out_of_step() {
@@ -80,7 +80,7 @@ pub fn repair(
             return Ok(Repaired::Index { episodes });
         }
     }
-    if matches!(standing, Standing::Older(_)) {
+    if matches!(file_state, FileState::Older(_)) {
         let error = Error::new(ErrorKind::Failed, "the store is of an older version");
         return Err(error.hinted("sessionmill run").into());
     }
