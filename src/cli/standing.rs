@@ -9,14 +9,14 @@ use crate::config::{Loaded, Sink, SinkTo};
 use crate::model::delivery::State;
 use crate::model::error::Error;
 use crate::model::time::Time;
-use crate::store::{SinkStanding, Store};
+use crate::store::{SinkStatus, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
 
 /// One sink, as it stands.
 struct Standing<'a> {
     settings: &'a Sink,
-    states: SinkStanding,
+    states: SinkStatus,
     /// Due to it, and not handed over yet.
     waiting: u64,
     /// The setting that stands in its way.
@@ -72,8 +72,8 @@ fn standing<'a>(
     let address = settings.to.address();
     let row = store.known_sink(&settings.name, &address)?;
     let states = match &row {
-        Some(row) => store.standing_of(row.n)?,
-        None => SinkStanding::default(),
+        Some(row) => store.sink_status(row.n)?,
+        None => SinkStatus::default(),
     };
     let due = due(&loaded.config, settings, kept_here, ctx);
     let waiting = match &row {

@@ -38,7 +38,7 @@ pub use memory::summaries::{Page, Resting, Unsummarised};
 pub use memory::telling::{Spent, Telling, Untold};
 pub use memory::workspaces::SessionKey;
 pub use outbox::consent::Switch;
-pub use outbox::deliveries::{DeadLetter, Due, SinkStanding};
+pub use outbox::deliveries::{DeadLetter, Due, SinkStatus};
 pub use outbox::sink::SinkRow;
 pub use schema::file_state::FileState;
 pub use schema::migrations::{APPLICATION_ID, SCHEMA_VERSION};

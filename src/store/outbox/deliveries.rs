@@ -29,7 +29,7 @@ pub struct Due<'a> {
 
 /// How a sink stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SinkStanding {
+pub struct SinkStatus {
     /// Deliveries by state; `before` and `gone` included.
     pub states: BTreeMap<String, u64>,
     /// The last time that one was seen there.
@@ -359,9 +359,9 @@ impl Store {
     }
 
     /// How a sink stands. Reads all its rows.
-    pub fn standing_of(&self, sink: i64) -> Result<SinkStanding> {
-        let read = || -> rusqlite::Result<SinkStanding> {
-            let mut standing = SinkStanding::default();
+    pub fn sink_status(&self, sink: i64) -> Result<SinkStatus> {
+        let read = || -> rusqlite::Result<SinkStatus> {
+            let mut standing = SinkStatus::default();
             let mut select = self.db.prepare_cached(
                 "SELECT state, count(*), max(at) FROM delivery WHERE sink = ?1 GROUP BY state",
             )?;
