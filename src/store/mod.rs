@@ -45,7 +45,7 @@ pub use schema::migrations::{APPLICATION_ID, SCHEMA_VERSION};
 pub use search::candidates::{Candidate, Candidates};
 pub use search::embeddings::{Embedded, Nearest, ToEmbed, Unembedded};
 pub use search::episodes::Found;
-pub use search::evidence::{Evidence, Place, Sketch};
+pub use search::evidence::{Evidence, Sketch, TermPosition};
 pub use search::pattern::Term;
 pub use search::query::{Hit, Keeps, Query, Whole};
 pub use search::sessions::{SessionFilter, SessionRow};

@@ -361,7 +361,7 @@ impl Store {
     /// How a sink stands. Reads all its rows.
     pub fn sink_status(&self, sink: i64) -> Result<SinkStatus> {
         let read = || -> rusqlite::Result<SinkStatus> {
-            let mut standing = SinkStatus::default();
+            let mut status = SinkStatus::default();
             let mut select = self.db.prepare_cached(
                 "SELECT state, count(*), max(at) FROM delivery WHERE sink = ?1 GROUP BY state",
             )?;
@@ -373,11 +373,11 @@ impl Store {
                     .any(|s| s.as_str() == state)
                 {
                     let last = row.get::<_, Option<i64>>(2)?.map(Time);
-                    standing.last_seen = standing.last_seen.max(last);
+                    status.last_seen = status.last_seen.max(last);
                 }
-                standing.states.insert(state, row.get(1)?);
+                status.states.insert(state, row.get(1)?);
             }
-            Ok(standing)
+            Ok(status)
         };
         read().map_err(failed("reading deliveries"))
     }
