@@ -1,7 +1,7 @@
 //! Language models, in the two shapes that most servers speak. Knows where a prompt goes and where
 //! the text of an answer stands; refuses to know what is asked.
 
-use super::http::{Http, Trouble};
+use super::http::{Http, HttpError};
 use crate::model::consent::Permit;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::llm::{Said, Tokens, Turn, Unanswered};
@@ -104,15 +104,15 @@ fn message(turn: &Turn) -> Value {
 /// Statuses that say that the question is at fault: malformed, too long, against the rules.
 const QUESTION_AT_FAULT: [u16; 3] = [400, 413, 422];
 
-/// What a trouble means for the question that met it.
-pub(super) fn unanswered(trouble: Trouble) -> Unanswered {
-    let why = trouble.to_string();
-    match trouble {
-        _ if trouble.may_pass() => Unanswered::Unavailable {
+/// What an error means for the question that met it.
+pub(super) fn unanswered(error: HttpError) -> Unanswered {
+    let why = error.to_string();
+    match error {
+        _ if error.may_pass() => Unanswered::Unavailable {
             why,
-            after_ms: trouble.asked_ms(),
+            after_ms: error.asked_ms(),
         },
-        Trouble::Status(status, _) if QUESTION_AT_FAULT.contains(&status) => {
+        HttpError::Status(status, _) if QUESTION_AT_FAULT.contains(&status) => {
             Unanswered::Refused { why }
         }
         _ => Unanswered::Misconfigured { why },

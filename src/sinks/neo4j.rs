@@ -5,7 +5,7 @@
 //! Our nodes bear a label of our own besides Graphiti's, which leaves labels alone, and ids are unique
 //! under that label: Graphiti's own indices get in no way of that, and nobody can make a twin.
 
-use super::bolt::{Bolt, Trouble};
+use super::bolt::{Bolt, BoltError};
 use super::cypher::Value;
 use super::database::Login;
 use super::episodic::{Episodic, Graph};
@@ -54,15 +54,15 @@ impl Episodic<Server> {
 }
 
 impl Server {
-    fn connection(&mut self) -> Result<&mut Bolt, Trouble> {
+    fn connection(&mut self) -> Result<&mut Bolt, BoltError> {
         if self.connection.is_none() {
             self.connection = Some(Bolt::open(&self.endpoint, &self.login)?);
         }
-        let none = || Trouble::Broken(io::ErrorKind::NotConnected.into());
+        let none = || BoltError::Broken(io::ErrorKind::NotConnected.into());
         self.connection.as_mut().ok_or_else(none)
     }
 
-    fn ask(&mut self, query: &str, params: &Value) -> Result<Vec<Row>, Trouble> {
+    fn ask(&mut self, query: &str, params: &Value) -> Result<Vec<Row>, BoltError> {
         let database = self.endpoint.path().trim_start_matches('/').to_owned();
         let database = Some(database.as_str()).filter(|name| !name.is_empty());
         let asked = self
@@ -80,7 +80,7 @@ impl Server {
         let mut attempt = 1;
         loop {
             match self.ask(query, params) {
-                Err(Trouble::Refused(code)) if is_collision(&code) && attempt < ATTEMPTS_MAX => {
+                Err(BoltError::Refused(code)) if is_collision(&code) && attempt < ATTEMPTS_MAX => {
                     attempt += 1;
                 }
                 asked => return asked.map_err(fault),
@@ -107,15 +107,15 @@ impl Graph for Server {
             return Ok(());
         }
         self.ask(CONSTRAINT, &no_params())
-            .map_err(|trouble| match trouble {
-                Trouble::Refused(code) if is_of_a_statement(&code) => {
+            .map_err(|error| match error {
+                BoltError::Refused(code) if is_of_a_statement(&code) => {
                     Fault::Setup(format!("no constraint can be made: the server says {code}"))
                 }
                 other => fault(other),
             })?;
         for index in INDICES {
             match self.ask(index, &no_params()) {
-                Err(Trouble::Refused(code)) if is_of_a_statement(&code) => {}
+                Err(BoltError::Refused(code)) if is_of_a_statement(&code) => {}
                 asked => asked.map(|_| ()).map_err(fault)?,
             }
         }
@@ -167,11 +167,11 @@ fn is_collision(code: &str) -> bool {
 }
 
 /// Whose fault it is.
-fn fault(trouble: Trouble) -> Fault {
-    match trouble {
-        Trouble::Broken(error) => broken(&error),
-        Trouble::Odd(what) => Fault::Setup(what.into()),
-        Trouble::Refused(code) => refused(&code),
+fn fault(error: BoltError) -> Fault {
+    match error {
+        BoltError::Broken(error) => broken(&error),
+        BoltError::Odd(what) => Fault::Setup(what.into()),
+        BoltError::Refused(code) => refused(&code),
     }
 }
 

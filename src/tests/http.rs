@@ -2,11 +2,11 @@
 
 use super::server::{Reply, Server, agreed};
 use crate::model::consent::Permit;
-use crate::net::http::{Http, Options, Proxies, Trouble, Verb};
+use crate::net::http::{Http, HttpError, Options, Proxies, Verb};
 use serde_json::Value;
 
 /// Reads what stands at an endpoint.
-fn get(endpoint: &str, options: &Options) -> Result<Value, Trouble> {
+fn get(endpoint: &str, options: &Options) -> Result<Value, HttpError> {
     let endpoint = endpoint.parse().unwrap();
     let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
     let http = Http::new(options).unwrap();
@@ -29,11 +29,11 @@ fn a_proxy_sees_no_more_than_hosts_and_none_of_this_machine() {
     let port = server.endpoint.rsplit_once(':').unwrap().1;
     for here in ["localhost", "127.0.0.1", "127.0.0.2"] {
         let told = get(&format!("https://{here}:{port}"), &options);
-        assert!(matches!(told, Err(Trouble::NoAnswer(_))), "{told:?}");
+        assert!(matches!(told, Err(HttpError::NoAnswer(_))), "{told:?}");
     }
     assert_eq!(proxy.asked().len(), 0);
     let far = get("https://memory.example", &options);
-    assert!(matches!(far, Err(Trouble::NoAnswer(_))), "{far:?}");
+    assert!(matches!(far, Err(HttpError::NoAnswer(_))), "{far:?}");
     let seen = proxy.asked();
     assert_eq!(seen[0].line, "CONNECT memory.example:443");
     assert!(!seen[0].headers.iter().any(|h| h.contains("secret")));
@@ -47,7 +47,7 @@ fn an_answer_that_never_ends_is_given_up() {
         ..Options::default()
     };
     let told = get(&server.endpoint, &options);
-    assert_eq!(told, Err(Trouble::Late));
+    assert_eq!(told, Err(HttpError::Late));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::server::{self, Listed, Message, Permits, Server};
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::Fault;
-use crate::net::http::{Http, Trouble};
+use crate::net::http::{Http, HttpError};
 use crate::net::mcp::{Failure, Mcp as Client};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -69,10 +69,10 @@ impl Mcp {
         let answer = call(&permit);
         self.answers.set(answer.is_ok());
         answer.map_err(|failure| match failure {
-            Failure::Trouble(trouble @ Trouble::Status(413, _)) => {
-                Fault::Batch(format!("the server {trouble}"))
+            Failure::Http(error @ HttpError::Status(413, _)) => {
+                Fault::Batch(format!("the server {error}"))
             }
-            Failure::Trouble(trouble) => server::fault(&self.endpoint, trouble, WHAT),
+            Failure::Http(error) => server::fault(&self.endpoint, error, WHAT),
             Failure::Refused => {
                 Fault::Setup(format!("{}: {failure}: is it {WHAT}?", self.endpoint))
             }

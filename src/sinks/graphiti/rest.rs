@@ -6,7 +6,7 @@ use super::server::{self, Listed, Message, Permits, Server};
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::Fault;
 use crate::model::graph::GraphFact;
-use crate::net::http::{Http, Trouble, Verb};
+use crate::net::http::{Http, HttpError, Verb};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ impl Rest {
         &self,
         request: (Verb, &str),
         body: Option<&Value>,
-    ) -> Result<Result<T, Trouble>, Fault> {
+    ) -> Result<Result<T, HttpError>, Fault> {
         let permit = self.permitted()?;
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
         let headers = bearer.as_deref().map(|bearer| ("authorization", bearer));
@@ -63,7 +63,7 @@ impl Rest {
         let found = self.ask::<Found>((Verb::Post, "/search"), Some(&body))?;
         found
             .map(|found| found.facts)
-            .map_err(|trouble| self.fault(trouble))
+            .map_err(|error| self.fault(error))
     }
 
     /// Episodes of ours in a group, by the ids that the server gave them.
@@ -76,8 +76,8 @@ impl Rest {
         Ok(ours.map(|(id, uuid)| (uuid, id)).collect())
     }
 
-    fn fault(&self, trouble: Trouble) -> Fault {
-        server::fault(&self.endpoint, trouble, "Graphiti's REST server")
+    fn fault(&self, error: HttpError) -> Fault {
+        server::fault(&self.endpoint, error, "Graphiti's REST server")
     }
 }
 
@@ -85,7 +85,7 @@ impl Server for Rest {
     fn check(&self) -> Result<(), Fault> {
         self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)?
             .map(|_| ())
-            .map_err(|trouble| self.fault(trouble))
+            .map_err(|error| self.fault(error))
     }
 
     fn post_max(&self) -> usize {
@@ -96,16 +96,16 @@ impl Server for Rest {
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let body = json!({"group_id": group, "messages": messages});
         let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body))?;
-        posted.map(|_| ()).map_err(|trouble| match trouble {
-            Trouble::Status(400 | 413 | 422, _) => Fault::Batch(format!("the server {trouble}")),
-            trouble => self.fault(trouble),
+        posted.map(|_| ()).map_err(|error| match error {
+            HttpError::Status(400 | 413 | 422, _) => Fault::Batch(format!("the server {error}")),
+            error => self.fault(error),
         })
     }
 
     fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, Fault> {
         let path = format!("/episodes/{group}?last_n={newest}");
         self.ask((Verb::Get, &path), None)?
-            .map_err(|trouble| self.fault(trouble))
+            .map_err(|error| self.fault(error))
     }
 
     fn delete(&self, uuid: &str) -> Result<(), Fault> {
@@ -115,8 +115,8 @@ impl Server for Rest {
         };
         match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None)? {
             // who may not remove anything keeps it
-            Ok(_) | Err(Trouble::Status(403..=405 | 501, _)) => Ok(()),
-            Err(trouble) => Err(self.fault(trouble)),
+            Ok(_) | Err(HttpError::Status(403..=405 | 501, _)) => Ok(()),
+            Err(error) => Err(self.fault(error)),
         }
     }
 

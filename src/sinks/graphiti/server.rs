@@ -5,7 +5,7 @@ use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::{Fault, Parcel};
 use crate::model::error::Error;
 use crate::model::time::Time;
-use crate::net::http::Trouble;
+use crate::net::http::HttpError;
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -107,15 +107,17 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What an endpoint's trouble says of it; `what` it should be.
-pub(super) fn fault(endpoint: &Endpoint, trouble: Trouble, what: &str) -> Fault {
-    let reason = format!("{endpoint}: {trouble}");
-    match trouble {
-        Trouble::Status(_, wait) if trouble.may_pass() => Fault::Away(reason, wait),
-        Trouble::Status(401 | 403, _) => Fault::Setup(format!(
+/// What an endpoint's error says of it; `what` it should be.
+pub(super) fn fault(endpoint: &Endpoint, error: HttpError, what: &str) -> Fault {
+    let reason = format!("{endpoint}: {error}");
+    match error {
+        HttpError::Status(_, wait) if error.may_pass() => Fault::Away(reason, wait),
+        HttpError::Status(401 | 403, _) => Fault::Setup(format!(
             "{reason}: the token is missing or wrong (token_env)"
         )),
-        Trouble::Status(..) | Trouble::Odd(_) => Fault::Setup(format!("{reason}: is it {what}?")),
-        Trouble::NoAnswer(_) | Trouble::Late => Fault::Away(reason, None),
+        HttpError::Status(..) | HttpError::Odd(_) => {
+            Fault::Setup(format!("{reason}: is it {what}?"))
+        }
+        HttpError::NoAnswer(_) | HttpError::Late => Fault::Away(reason, None),
     }
 }
