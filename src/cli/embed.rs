@@ -10,7 +10,7 @@ use crate::config::{Config, Embeddings as Settings, Env, Loaded};
 use crate::model::embedding::Meaning;
 use crate::model::error::Error;
 use crate::net::embeddings::Embedder;
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use crate::pipeline::admission::Admission;
 pub use crate::pipeline::embed::Done;
 use crate::pipeline::embed::{self, Asked, OTHER_LENGTH, Orders};
@@ -130,7 +130,7 @@ pub fn line(done: &Done) -> Option<String> {
 }
 
 fn embedder(settings: &Settings, timeout_ms: u64, env: &Env) -> Result<Embedder> {
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms,
         proxies: sinks::proxies(env),
     };

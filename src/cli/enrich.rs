@@ -8,7 +8,7 @@ use super::tables;
 use crate::config::{Config, Llm as Settings, LlmShape};
 use crate::model::consent::Permit;
 use crate::model::error::Error;
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use crate::net::llm::{Llm, Shape};
 use crate::pipeline::enrich::{Budget, Learned, Question, question};
 use crate::store::Store;
@@ -105,7 +105,7 @@ fn ask(llm: &Llm, permit: &Permit, question: &Question) -> Result<(Learned, u64)
 
 /// The model that is configured.
 pub fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: u64::from(settings.timeout_s) * 1_000,
         proxies: sinks::proxies(&ctx.env),
     };

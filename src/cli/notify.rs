@@ -7,7 +7,7 @@ use super::{runlog, sinks};
 use crate::config::{DeliveryLimits, Llm};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use crate::pipeline::deliver::Delivered;
 use crate::store::Store;
 use anyhow::Result;
@@ -102,7 +102,7 @@ fn message(dead: &[&Delivered], host: &str) -> Value {
 
 fn post(body: &Value, webhook: &Endpoint, store: &Store, ctx: &Ctx) -> Result<(), Error> {
     let permit = store.permit(webhook)?;
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: ANSWER_MS_MAX,
         proxies: sinks::proxies(&ctx.env),
     };

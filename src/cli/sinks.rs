@@ -12,7 +12,7 @@ use crate::model::delivery::Fault;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::extraction::Extraction;
 use crate::model::scope::{MemoryScope, session_key};
-use crate::net::http::{Http, Options, Proxies};
+use crate::net::http::{Http, HttpOptions, Proxies};
 use crate::pipeline::deliver::scoped::{GroupOf, Scoped};
 use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
@@ -141,7 +141,7 @@ pub fn graph(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Rest> {
     let token = name
         .map(|name| keys::key(&setting, name, &ctx.env))
         .transpose()?;
-    let http = Http::new(&Options {
+    let http = Http::new(&HttpOptions {
         timeout_ms: SEARCH_MS_MAX,
         proxies: proxies(&ctx.env),
     })?;
@@ -167,7 +167,7 @@ fn server(
     token: Option<String>,
     ctx: &Ctx,
 ) -> Result<Box<dyn Server>> {
-    let http = Http::new(&Options {
+    let http = Http::new(&HttpOptions {
         timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
         proxies: proxies(&ctx.env),
     })?;

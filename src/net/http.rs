@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// How requests are made.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct HttpOptions {
     /// For a whole answer.
     pub timeout_ms: u64,
     /// Proxies, as the environment says.
@@ -118,7 +118,7 @@ impl Http {
         clippy::disallowed_methods,
         reason = "a busy server says how long to wait"
     )]
-    pub fn new(options: &Options) -> Result<Http, Error> {
+    pub fn new(options: &HttpOptions) -> Result<Http, Error> {
         Http::with_sleep(
             options,
             Box::new(|ms| std::thread::sleep(Duration::from_millis(ms))),
@@ -126,7 +126,7 @@ impl Http {
     }
 
     /// The same with another way of waiting, which is told the milliseconds.
-    pub fn with_sleep(options: &Options, sleep: Box<dyn Fn(u64)>) -> Result<Http, Error> {
+    pub fn with_sleep(options: &HttpOptions, sleep: Box<dyn Fn(u64)>) -> Result<Http, Error> {
         // an error means that one is installed already
         let _ = rustls::crypto::ring::default_provider().install_default();
         let timeout = Duration::from_millis(options.timeout_ms);

@@ -8,7 +8,7 @@ use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use crate::pipeline::deliver::{Delivered, Orders, deliver, verify};
 use crate::sinks::database::Database;
 use crate::sinks::graphiti::by_name::ByName;
@@ -374,9 +374,9 @@ impl World {
         };
         let permits: Permits =
             Box::new(move |to: &Endpoint| Permit::of(to, std::slice::from_ref(&agreed)));
-        let options = Options {
+        let options = HttpOptions {
             timeout_ms: 20_000,
-            ..Options::default()
+            ..HttpOptions::default()
         };
         let http = Http::new(&options).unwrap();
         match self.mind().is_mcp {

@@ -2,11 +2,11 @@
 
 use super::server::{Reply, Server, agreed};
 use crate::model::consent::Permit;
-use crate::net::http::{Http, HttpError, Options, Proxies, Verb};
+use crate::net::http::{Http, HttpError, HttpOptions, Proxies, Verb};
 use serde_json::Value;
 
 /// Reads what stands at an endpoint.
-fn get(endpoint: &str, options: &Options) -> Result<Value, HttpError> {
+fn get(endpoint: &str, options: &HttpOptions) -> Result<Value, HttpError> {
     let endpoint = endpoint.parse().unwrap();
     let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
     let http = Http::new(options).unwrap();
@@ -16,7 +16,7 @@ fn get(endpoint: &str, options: &Options) -> Result<Value, HttpError> {
 #[test]
 fn a_proxy_sees_no_more_than_hosts_and_none_of_this_machine() {
     let proxy = Server::new(vec![Reply::Says(502, "", String::new())]);
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: 2_000,
         proxies: Proxies {
             https: Some(proxy.endpoint.clone()),
@@ -42,9 +42,9 @@ fn a_proxy_sees_no_more_than_hosts_and_none_of_this_machine() {
 #[test]
 fn an_answer_that_never_ends_is_given_up() {
     let server = Server::new(vec![Reply::Dribbles(100)]);
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: 300,
-        ..Options::default()
+        ..HttpOptions::default()
     };
     let told = get(&server.endpoint, &options);
     assert_eq!(told, Err(HttpError::Late));
@@ -54,9 +54,9 @@ fn an_answer_that_never_ends_is_given_up() {
 fn a_text_that_is_too_long_is_cut_and_what_is_behind_it_is_read() {
     let long = format!("[\"{}\", 7]", "x".repeat(17 << 20));
     let server = Server::new(vec![Reply::Says(200, "", long)]);
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: 60_000,
-        ..Options::default()
+        ..HttpOptions::default()
     };
     let told = get(&server.endpoint, &options).unwrap();
     assert_eq!(told[0].as_str().map(str::len), Some(16 << 20));
