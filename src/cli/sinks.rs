@@ -19,7 +19,7 @@ use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
 use crate::sinks::graphiti::mcp::Mcp;
-use crate::sinks::graphiti::queue::Patience;
+use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
 use crate::sinks::graphiti::server::{Permits, Server};
 use crate::sinks::jsonl::Jsonl;
@@ -84,7 +84,7 @@ pub fn open(
             store.permit(&to.endpoint)?;
             let token = key("token_env", &to.token_env)?;
             let server = server(to, permits(settings, store)?, token, ctx)?;
-            let patience = Patience {
+            let poll = PollPolicy {
                 stall: Duration::from_secs(to.stall_s),
                 wait: Rc::new(wait),
                 clock: clock(),
@@ -93,9 +93,9 @@ pub fn open(
             match &to.database {
                 Some(to) => {
                     let database = database(to, true)?;
-                    Box::new(Enriched::new(database, server, patience, window, now))
+                    Box::new(Enriched::new(database, server, poll, window, now))
                 }
-                None => Box::new(ByName::new(server, patience, window, is_unverified, now)),
+                None => Box::new(ByName::new(server, poll, window, is_unverified, now)),
             }
         }
     };

@@ -14,7 +14,7 @@ use crate::sinks::database::Database;
 use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
 use crate::sinks::graphiti::mcp::Mcp;
-use crate::sinks::graphiti::queue::Patience;
+use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
 use crate::sinks::graphiti::server::{Permits, Server as Graphiti};
 use crate::stages::upload::{RetryOptions, Sink};
@@ -386,11 +386,11 @@ impl World {
     }
 
     /// Waits in no time; dies while it waits, now and then.
-    pub(super) fn patience(&self) -> Patience {
+    pub(super) fn poll(&self) -> PollPolicy {
         let mind = Arc::clone(&self.mind);
         let time = Rc::new(Cell::new(Duration::ZERO));
         let clock = Rc::clone(&time);
-        Patience {
+        PollPolicy {
             stall: Duration::from_secs(60),
             clock: Rc::new(move || clock.get()),
             wait: Rc::new(move |pause| {
@@ -406,12 +406,12 @@ impl World {
     }
 
     pub(super) fn by_name(&self, now: Time) -> ByName {
-        ByName::new(self.graphiti(None), self.patience(), 12, false, now)
+        ByName::new(self.graphiti(None), self.poll(), 12, false, now)
     }
 
     pub(super) fn enriched(&self, now: Time) -> Enriched {
         let shelf = Box::new(Shelf(Arc::clone(&self.mind)));
-        Enriched::new(shelf, self.graphiti(None), self.patience(), 12, now)
+        Enriched::new(shelf, self.graphiti(None), self.poll(), 12, now)
     }
 
     pub(super) fn sink(&self, has_database: bool, now: Time) -> Box<dyn Sink> {

@@ -324,7 +324,7 @@ fn a_server_that_shows_nothing_gets_nothing_unless_one_insists() {
     assert_eq!(posted(&world.server.asked()).len(), 0);
     let mut insists = crate::sinks::graphiti::by_name::ByName::new(
         world.graphiti(None),
-        world.patience(),
+        world.poll(),
         12,
         true,
         start(),

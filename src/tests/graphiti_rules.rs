@@ -294,7 +294,7 @@ fn a_token_goes_with_every_request_and_into_no_message() {
     let world = World { server, ..world() };
     let rest = world.graphiti(Some("swordfish"));
     let mut sink =
-        crate::sinks::graphiti::by_name::ByName::new(rest, world.patience(), 10, false, start());
+        crate::sinks::graphiti::by_name::ByName::new(rest, world.poll(), 10, false, start());
     let fault = sink.check().unwrap_err();
     assert!(!format!("{fault:?}").contains("swordfish"), "{fault:?}");
     let asked = world.server.asked();

@@ -16,7 +16,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::llm::{Tokens, Unanswered};
 use crate::model::policy::SummaryPolicy;
 use crate::model::summary::Outcome;
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use crate::net::llm::{Llm, Shape};
 use crate::rules::secrets::Redactor;
 use serde_json::{Value, json};
@@ -86,9 +86,9 @@ fn told(replies: Vec<Reply>, shape: Shape, allows: bool) -> (Asked, Server) {
     let server = Server::new(replies);
     let endpoint: Endpoint = server.endpoint.parse().unwrap();
     let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: 300,
-        ..Options::default()
+        ..HttpOptions::default()
     };
     let llm = Llm {
         http: Http::with_sleep(&options, Box::new(|_| ())).unwrap(),

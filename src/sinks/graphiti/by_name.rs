@@ -4,7 +4,7 @@
 //! The group is read before anything is posted, and what is missing is posted again only when nothing
 //! is under way: a queue is first in, first out, so what is behind it all says so when it comes.
 
-use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
+use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
 use super::server::{Listed, Message, Server};
 use super::{canary_name, is_left_canary, post_canary, runs};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
@@ -22,7 +22,7 @@ const OTHERS: u64 = 32;
 /// A server, and what it is known to have.
 pub struct ByName {
     server: Box<dyn Server>,
-    patience: Patience,
+    poll: PollPolicy,
     window: usize,
     /// What it doesn't list is posted, and not waited for.
     is_unverified: bool,
@@ -108,14 +108,14 @@ impl ByName {
     /// posted, and not waited for.
     pub fn new(
         server: Box<dyn Server>,
-        patience: Patience,
+        poll: PollPolicy,
         window: usize,
         is_unverified: bool,
         now: Time,
     ) -> ByName {
         ByName {
             server,
-            patience,
+            poll,
             window,
             is_unverified,
             now,
@@ -160,8 +160,8 @@ impl ByName {
             let many = times.filter(|at| at.is_none_or(|at| at >= oldest)).count();
             newer.insert(group.clone(), (many + items.len()) as u64 + OTHERS);
         }
-        let patience = self.patience.clone();
-        follow(&mut self.window_of(queue, items, newer), &patience)
+        let poll = self.poll.clone();
+        follow(&mut self.window_of(queue, items, newer), &poll)
     }
 
     fn window_of(
@@ -233,7 +233,7 @@ impl ByName {
         let items = missing.iter().map(item).collect();
         let (done, end) = self.follow(queue.to_owned(), items, oldest)?;
         match end {
-            End::Stalled => self.leave = Some(stalled(&self.patience)),
+            End::Stalled => self.leave = Some(stalled(&self.poll)),
             End::Settled => {
                 let is_known: BTreeSet<Key> = missing.iter().map(|parcel| key(parcel)).collect();
                 self.posted.retain(|posted| !is_known.contains(posted));
@@ -278,16 +278,16 @@ impl ByName {
             .iter()
             .map(|(group, _)| (group.clone(), ALL))
             .collect();
-        let patience = self.patience.clone();
-        match settle(&mut self.window_of(queue.clone(), items, groups), &patience)? {
+        let poll = self.poll.clone();
+        match settle(&mut self.window_of(queue.clone(), items, groups), &poll)? {
             End::Settled => {
                 self.groups.clear();
                 self.settled.insert(queue);
                 Ok(())
             }
-            End::Stalled if self.has_shown_something(&queue) => Err(stalled(&self.patience)),
+            End::Stalled if self.has_shown_something(&queue) => Err(stalled(&self.poll)),
             End::Stalled => {
-                let reason = stalled(&self.patience).reason().to_owned();
+                let reason = stalled(&self.poll).reason().to_owned();
                 let why = self.server.unverifiable();
                 Err(Fault::Away(
                     format!("{reason}{UNVERIFIABLE} ({why}). {INSIST}"),

@@ -4,7 +4,7 @@
 //! An id is posted only after it was seen in its graph: an unknown one ends the server's worker, or is
 //! lost without a word.
 
-use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
+use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
 use super::server::{Message, Server};
 use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
@@ -18,7 +18,7 @@ use uuid::Uuid;
 pub struct Enriched {
     database: Box<dyn Database>,
     server: Box<dyn Server>,
-    patience: Patience,
+    poll: PollPolicy,
     window: usize,
     now: Time,
     leave: Option<Fault>,
@@ -29,14 +29,14 @@ impl Enriched {
     pub fn new(
         database: Box<dyn Database>,
         server: Box<dyn Server>,
-        patience: Patience,
+        poll: PollPolicy,
         window: usize,
         now: Time,
     ) -> Enriched {
         Enriched {
             database,
             server,
-            patience,
+            poll,
             window,
             now,
             leave: None,
@@ -105,10 +105,10 @@ impl Enriched {
             if receipts.is_empty() {
                 continue;
             }
-            let patience = self.patience.clone();
-            let (done, end) = follow(&mut self.window_of(queue, receipts.clone()), &patience)?;
+            let poll = self.poll.clone();
+            let (done, end) = follow(&mut self.window_of(queue, receipts.clone()), &poll)?;
             if end == End::Stalled {
-                self.leave = Some(stalled(&self.patience));
+                self.leave = Some(stalled(&self.poll));
             }
             let mut outcomes = outcomes(&done, end);
             let progress = self.database.progress(&receipts)?;
@@ -224,9 +224,9 @@ impl Enrichment for Enriched {
 
     fn settle(&mut self, asked: &[Receipt]) -> Result<(), Fault> {
         for (queue, receipts) in self.by_queue(asked) {
-            let patience = self.patience.clone();
-            if settle(&mut self.window_of(queue, receipts), &patience)? == End::Stalled {
-                let reason = stalled(&self.patience).reason().to_owned();
+            let poll = self.poll.clone();
+            if settle(&mut self.window_of(queue, receipts), &poll)? == End::Stalled {
+                let reason = stalled(&self.poll).reason().to_owned();
                 let other = "or it works on another database than this sink's";
                 return Err(Fault::Away(format!("{reason}; {other}"), None));
             }
