@@ -16,8 +16,8 @@ use crate::net::http::{Http, HttpOptions, Proxies};
 use crate::pipeline::deliver::scoped::{GroupOf, Scoped};
 use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
-use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
+use crate::sinks::graphiti::graphiti_server::GraphitiServerSink;
 use crate::sinks::graphiti::mcp::Mcp;
 use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
@@ -95,7 +95,13 @@ pub fn open(
                     let database = database(to, true)?;
                     Box::new(Enriched::new(database, server, poll, window, now))
                 }
-                None => Box::new(ByName::new(server, poll, window, is_unverified, now)),
+                None => Box::new(GraphitiServerSink::new(
+                    server,
+                    poll,
+                    window,
+                    is_unverified,
+                    now,
+                )),
             }
         }
     };

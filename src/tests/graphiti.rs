@@ -11,8 +11,8 @@ use crate::model::time::Time;
 use crate::net::http::{Http, HttpOptions};
 use crate::pipeline::deliver::{Delivered, Orders, deliver, verify};
 use crate::sinks::database::Database;
-use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
+use crate::sinks::graphiti::graphiti_server::GraphitiServerSink;
 use crate::sinks::graphiti::mcp::Mcp;
 use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
@@ -405,8 +405,8 @@ impl World {
         }
     }
 
-    pub(super) fn by_name(&self, now: Time) -> ByName {
-        ByName::new(self.graphiti(None), self.poll(), 12, false, now)
+    pub(super) fn server_sink(&self, now: Time) -> GraphitiServerSink {
+        GraphitiServerSink::new(self.graphiti(None), self.poll(), 12, false, now)
     }
 
     pub(super) fn enriched(&self, now: Time) -> Enriched {
@@ -417,7 +417,7 @@ impl World {
     pub(super) fn sink(&self, has_database: bool, now: Time) -> Box<dyn Sink> {
         match has_database {
             true => Box::new(self.enriched(now)),
-            false => Box::new(self.by_name(now)),
+            false => Box::new(self.server_sink(now)),
         }
     }
 }

@@ -165,14 +165,14 @@ fn once_each(world: &World) {
 
 #[test]
 fn graphiti_over_mcp_keeps_its_promises() {
-    keeps_its_promises(&mut world().by_name(start()));
+    keeps_its_promises(&mut world().server_sink(start()));
 }
 
 #[test]
 fn an_episode_is_added_as_the_server_wants_it() {
     let world = world();
     let all = of_two_groups(9);
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 9]);
     drop(sink);
     let asked = world.server.asked();
@@ -224,7 +224,7 @@ fn what_a_worker_loses_is_told_from_what_comes_after_it() {
     let world = world();
     (world.mind().poison, world.mind().survives) = (Some("Session 4,".into()), true);
     let all = parcels(9);
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     let outcomes = sink.deliver(&all).unwrap();
     let lost = Outcome::Failed("the server took it and lost it".into());
     for (nth, outcome) in outcomes.iter().enumerate() {
@@ -240,7 +240,7 @@ fn what_a_worker_loses_is_told_from_what_comes_after_it() {
 #[test]
 fn a_server_that_forgot_its_sessions_gets_another_and_nothing_twice() {
     let world = world();
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     let all = parcels(9);
     sink.deliver(&all[..5]).unwrap();
     world.mind().restart();
@@ -289,7 +289,7 @@ fn one_that_is_too_long_for_the_server_is_a_dead_letter_alone() {
     all[2].content = "x".repeat(4 << 20);
     let done = upload(
         &all,
-        &mut world.by_name(start()),
+        &mut world.server_sink(start()),
         &retry(),
         start(),
         &mut || true,
@@ -314,7 +314,7 @@ fn a_server_that_shows_nothing_gets_nothing_unless_one_insists() {
     let world = world();
     world.mind().is_blind = true;
     let all = parcels(3);
-    let fault = world.by_name(start()).deliver(&all).unwrap_err();
+    let fault = world.server_sink(start()).deliver(&all).unwrap_err();
     let reason = fault.reason();
     assert!(matches!(fault, Fault::Away(..)), "{fault:?}");
     assert!(
@@ -322,7 +322,7 @@ fn a_server_that_shows_nothing_gets_nothing_unless_one_insists() {
         "{reason}"
     );
     assert_eq!(posted(&world.server.asked()).len(), 0);
-    let mut insists = crate::sinks::graphiti::by_name::ByName::new(
+    let mut insists = crate::sinks::graphiti::graphiti_server::GraphitiServerSink::new(
         world.graphiti(None),
         world.poll(),
         12,
@@ -347,7 +347,7 @@ fn fault_at(tool: &'static str, reply: impl Fn(&Asked) -> Reply + Send + 'static
         }
     });
     let world = World { server, ..world };
-    world.by_name(start()).deliver(&parcels(2)).unwrap_err()
+    world.server_sink(start()).deliver(&parcels(2)).unwrap_err()
 }
 
 #[test]

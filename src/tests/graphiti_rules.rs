@@ -293,8 +293,13 @@ fn a_token_goes_with_every_request_and_into_no_message() {
     let server = Server::new(vec![Reply::Says(401, "", String::new())]);
     let world = World { server, ..world() };
     let rest = world.graphiti(Some("swordfish"));
-    let mut sink =
-        crate::sinks::graphiti::by_name::ByName::new(rest, world.poll(), 10, false, start());
+    let mut sink = crate::sinks::graphiti::graphiti_server::GraphitiServerSink::new(
+        rest,
+        world.poll(),
+        10,
+        false,
+        start(),
+    );
     let fault = sink.check().unwrap_err();
     assert!(!format!("{fault:?}").contains("swordfish"), "{fault:?}");
     let asked = world.server.asked();

@@ -1,11 +1,11 @@
 //! A Graphiti server, over REST or MCP, with the protocol that survives it (GRAPHITI.md § 8).
 //!
 //! Where its database is reached too, [`enriched`]: episodes are written there, and the server is only
-//! asked to work through them. Else [`by_name`]: they are posted under a name that tells them again.
+//! asked to work through them. Else [`graphiti_server`]: they are posted under a name that tells them again.
 //! Both wait for the server's queue in the one way that is sure: [`queue`].
 
-pub mod by_name;
 pub mod enriched;
+pub mod graphiti_server;
 pub mod mcp;
 pub mod queue;
 pub mod rest;

@@ -1,7 +1,7 @@
 //! Graphiti's REST server as it is (GRAPHITI.md § 2). Its `202` means no more than that a list in its
 //! memory is longer now.
 
-use super::by_name::{ALL, key_of};
+use super::graphiti_server::{ALL, key_of};
 use super::server::{self, Listed, Message, Permits, Server};
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::Fault;

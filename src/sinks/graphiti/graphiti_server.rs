@@ -20,7 +20,7 @@ pub(super) const ALL: u64 = 1_000_000_000;
 const OTHERS: u64 = 32;
 
 /// A server, and what it is known to have.
-pub struct ByName {
+pub struct GraphitiServerSink {
     server: Box<dyn Server>,
     poll: PollPolicy,
     window: usize,
@@ -103,7 +103,7 @@ pub(super) fn key_of(name: &str) -> Option<Key> {
     Some((id.parse().ok()?, u64::from_str_radix(revision, 16).ok()?))
 }
 
-impl ByName {
+impl GraphitiServerSink {
     /// `window`: episodes that the server is given at once. `is_unverified`: what it doesn't list is
     /// posted, and not waited for.
     pub fn new(
@@ -112,8 +112,8 @@ impl ByName {
         window: usize,
         is_unverified: bool,
         now: Time,
-    ) -> ByName {
-        ByName {
+    ) -> GraphitiServerSink {
+        GraphitiServerSink {
             server,
             poll,
             window,
@@ -380,7 +380,7 @@ impl Work for Window<'_> {
     }
 }
 
-impl Sink for ByName {
+impl Sink for GraphitiServerSink {
     fn replaces(&self) -> bool {
         false
     }
