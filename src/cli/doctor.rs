@@ -12,7 +12,7 @@ use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Loaded};
 use crate::host::files::{unreadable, walk};
-use crate::host::room::no_room;
+use crate::host::writable::not_writable;
 use crate::memory::screen;
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
@@ -95,7 +95,7 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
     let observed = Observed {
         now: ctx.now,
         home: ctx.home.dir.clone(),
-        no_room: no_room(&ctx.home.dir),
+        not_writable: not_writable(&ctx.home.dir),
         store,
         file_state,
         inside,

@@ -3,8 +3,8 @@
 //! Refuses to know what a change means.
 
 use super::content::is_binary;
+use super::git_preflight::preflight;
 use super::reflog::{WorkTree, hex};
-use super::survey::survey;
 use crate::model::git::{CommitLine, Effect, FileChange, FileOperation};
 use crate::model::time::Time;
 use gix::bstr::ByteSlice;

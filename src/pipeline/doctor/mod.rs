@@ -15,7 +15,7 @@ pub use deep::deep;
 
 use crate::config::Loaded;
 use crate::host::files::Found;
-use crate::host::room::NoRoom;
+use crate::host::writable::NotWritable;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::source::Agent;
@@ -126,7 +126,7 @@ pub struct Observed<'a> {
     /// Our folder.
     pub home: PathBuf,
     /// Why nothing can be written into it.
-    pub no_room: Option<NoRoom>,
+    pub not_writable: Option<NotWritable>,
     /// Where the store lies, or should.
     pub store: PathBuf,
     /// What the file there is; an error where it can't be read at all.
