@@ -42,7 +42,7 @@ impl Repository {
     /// # Errors
     /// Why it can't be read: damaged, a format that nobody knows, a pipe where a file should be.
     pub fn open(tree: &WorkTree) -> Result<Repository> {
-        let places = survey(tree)?;
+        let places = preflight(tree)?;
         let options = open::Options::isolated()
             .with(sec::Trust::Reduced)
             .bail_if_untrusted(false)
