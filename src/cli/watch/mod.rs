@@ -10,7 +10,7 @@ use super::run::refuse;
 use crate::config::{Loaded, gate};
 use crate::host::process::{self, Finished};
 use crate::host::reflog::work_trees;
-use crate::host::watch::{Heard, Listener, Place};
+use crate::host::watch::{Heard, Listener, WatchTarget};
 use crate::model::error::{Error, ErrorKind};
 use crate::pipeline::lock::{Lock, holder};
 use crate::store::{Access, Store};
@@ -173,11 +173,11 @@ impl Watch<'_> {
     }
 
     fn listen(&mut self, loaded: &Loaded, ctx: &Ctx) {
-        let logs = loaded.config.roots.iter().map(|root| Place {
+        let logs = loaded.config.roots.iter().map(|root| WatchTarget {
             path: root.path.clone(),
             deep: true,
         });
-        let mut places: Vec<Place> = logs.collect();
+        let mut places: Vec<WatchTarget> = logs.collect();
         // without a store nothing was met yet
         if loaded.tracking.is_on()
             && let Ok(store) = Store::open(&ctx.home.store(), Access::ReadOnly)
@@ -193,12 +193,12 @@ impl Watch<'_> {
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The folders of the logs of HEAD of all tracked repositories.
-fn logs_of_head(loaded: &Loaded, store: &Store) -> Vec<Place> {
+fn logs_of_head(loaded: &Loaded, store: &Store) -> Vec<WatchTarget> {
     let tracked = repositories(store, &loaded.tracking).unwrap_or_default();
     let trees = tracked
         .iter()
         .flat_map(|repo| work_trees(Path::new(&repo.root)));
-    let logs = trees.map(|tree| Place {
+    let logs = trees.map(|tree| WatchTarget {
         path: tree.git_dir.join("logs"),
         deep: false,
     });
@@ -207,7 +207,7 @@ fn logs_of_head(loaded: &Loaded, store: &Store) -> Vec<Place> {
 
 /// The folders that lead to tracked files, without those below that have none: what is ignored, a
 /// `node_modules`, may be larger than all the rest. A new folder is news of the one that it is in.
-fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<Place> {
+fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<WatchTarget> {
     let mut folders = BTreeSet::new();
     for project in loaded.tracking.projects().iter().filter(|p| p.enabled) {
         let Ok(row) = store.tracked_project(&project.root) else {
@@ -228,6 +228,6 @@ fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<Place> {
             {}
         }
     }
-    let place = |path| Place { path, deep: false };
+    let place = |path| WatchTarget { path, deep: false };
     folders.into_iter().map(place).collect()
 }
