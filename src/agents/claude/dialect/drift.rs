@@ -3,9 +3,9 @@
 
 use super::Line;
 use super::message::{Block, Content};
+use crate::json::cursor::Raw;
 use crate::model::source::Agent;
 use crate::rules::fields;
-use crate::stages::parse::scan::Raw;
 
 /// What drifted in one line.
 #[derive(Default)]

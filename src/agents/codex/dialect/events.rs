@@ -3,7 +3,7 @@
 
 use super::Record;
 use super::session::content;
-use super::spans::Fields;
+use crate::json::fields::Fields;
 use crate::model::entry::{Fact, Message, Telling, What};
 use crate::model::source::Agent;
 use crate::model::tally::Usage;

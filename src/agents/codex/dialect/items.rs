@@ -3,7 +3,7 @@
 
 use super::Record;
 use super::session::{content, environment_cwd};
-use super::spans::Fields;
+use crate::json::fields::Fields;
 use crate::model::entry::{Message, Telling, Via, What};
 use crate::model::source::Agent;
 use crate::rules::injected::{self, Spoken, people_words};
