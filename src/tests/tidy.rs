@@ -14,9 +14,10 @@ const FILE_LINES_MAX: usize = 600;
 const FUNCTION_LINES_MAX: usize = 70;
 
 /// Which of our modules each may name (DESIGN § 3). A module that isn't here may not exist.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("model", &[]),
     ("rules", &["model"]),
+    ("json", &["model"]),
     ("config", &["model"]),
     ("host", &["model"]),
     ("net", &["model"]),
@@ -27,8 +28,8 @@ const MAY_USE: [(&str, &[&str]); 15] = [
         &["model", "rules", "config", "host", "store", "insight"],
     ),
     // Of `host`, stages take `read::Block` and `read::Reduce`: bytes with their places, no I/O.
-    ("stages", &["model", "rules", "host"]),
-    ("agents", &["model", "rules", "config", "stages"]),
+    ("stages", &["model", "rules", "json", "host"]),
+    ("agents", &["model", "rules", "json", "config", "stages"]),
     ("sinks", &["model", "net", "stages"]),
     (
         "memory",
@@ -39,8 +40,8 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     (
         "pipeline",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight", "agents", "tracking",
-            "memory",
+            "model", "rules", "json", "config", "host", "store", "stages", "insight", "agents",
+            "tracking", "memory",
         ],
     ),
     // `mcp` and `cli` don't know each other; `cli` starts the server.
