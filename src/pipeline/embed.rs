@@ -6,8 +6,8 @@
 use super::admission::Admission;
 use super::spec::Window;
 use crate::config::{Env, Loaded, gate};
-use crate::memory::workspace::Workspace;
 use crate::memory::screen;
+use crate::memory::workspace::Workspace;
 use crate::model::embedding::Vector;
 use crate::model::error::Error;
 use crate::model::llm::Unanswered;

@@ -398,7 +398,11 @@ impl Ends {
 }
 
 impl Ends {
-    fn count_objective<'t>(&mut self, row: &Labelled, items: impl Iterator<Item = SessionItem<'t>>) {
+    fn count_objective<'t>(
+        &mut self,
+        row: &Labelled,
+        items: impl Iterator<Item = SessionItem<'t>>,
+    ) {
         let lines = items.map(|item| Line {
             item,
             main: true,
