@@ -8,7 +8,7 @@ use super::sinks::{ODD, parcel, receipts};
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, State};
+use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, State};
 use crate::model::time::Time;
 use crate::stages::upload::{Enrichment, Sink};
 use crate::store::{Access, Store};
@@ -229,7 +229,7 @@ fn what_is_under_way_when_it_is_forgotten_does_not_come_back() {
 }
 
 /// What a sink makes of such an answer to whatever it asks first.
-fn fault(reply: Reply) -> Fault {
+fn fault(reply: Reply) -> DeliveryError {
     let world = World {
         server: Server::new(vec![reply]),
         ..world()
@@ -244,24 +244,27 @@ fn every_answer_is_somebodys_fault() {
     for status in [408, 425, 500, 502, 503] {
         let fault = fault(says(status, ""));
         assert!(
-            matches!(&fault, Fault::Away(why, None) if why.contains("answers")),
+            matches!(&fault, DeliveryError::Unavailable(why, None) if why.contains("answers")),
             "{fault:?}"
         );
     }
     let wait = Some(Duration::from_secs(17));
     let busy = fault(says(429, "retry-after: 17\r\n"));
     assert!(
-        matches!(&busy, Fault::Away(_, asked) if *asked == wait),
+        matches!(&busy, DeliveryError::Unavailable(_, asked) if *asked == wait),
         "{busy:?}"
     );
     for status in [301, 401, 403, 404, 418] {
         let fault = fault(says(status, "location: http://127.0.0.1:1/\r\n"));
-        assert!(matches!(&fault, Fault::Setup(_)), "{fault:?}");
+        assert!(
+            matches!(&fault, DeliveryError::Misconfigured(_)),
+            "{fault:?}"
+        );
     }
     let cut = fault(Reply::Cut("[".into()));
-    assert!(matches!(&cut, Fault::Away(..)), "{cut:?}");
+    assert!(matches!(&cut, DeliveryError::Unavailable(..)), "{cut:?}");
     let odd = fault(Reply::Says(200, "", "<html>".into()));
-    assert!(matches!(&odd, Fault::Setup(_)), "{odd:?}");
+    assert!(matches!(&odd, DeliveryError::Misconfigured(_)), "{odd:?}");
 }
 
 #[test]
