@@ -44,7 +44,7 @@ pub(super) fn messages(asked: &[Asked]) -> Vec<Value> {
 #[test]
 fn an_episode_is_posted_as_the_server_wants_it() {
     let world = world();
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     let odd: Vec<Parcel> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
     assert_eq!(sink.deliver(&odd).unwrap(), vec![Outcome::Seen; 8]);
     let asked = world.server.asked();
@@ -88,9 +88,9 @@ fn an_episode_is_posted_as_the_server_wants_it() {
 fn what_is_there_is_not_posted_again_by_whomever_it_was_posted() {
     let world = world();
     let all = parcels(12);
-    world.by_name(start()).deliver(&all[..7]).unwrap();
+    world.server_sink(start()).deliver(&all[..7]).unwrap();
     world.server.asked();
-    let mut other = world.by_name(start());
+    let mut other = world.server_sink(start());
     assert_eq!(other.deliver(&all).unwrap(), vec![Outcome::Seen; 12]);
     let asked = world.server.asked();
     assert_eq!(messages(&asked).len(), 5);
@@ -106,7 +106,7 @@ fn a_changed_episode_takes_the_place_of_the_one_before_where_the_server_can() {
     for deletes in [true, false] {
         let world = world();
         world.mind().deletes = deletes;
-        let mut sink = world.by_name(start());
+        let mut sink = world.server_sink(start());
         let all = parcels(3);
         sink.deliver(&all).unwrap();
         let changed = Parcel {
@@ -234,7 +234,7 @@ fn fault(reply: Reply) -> DeliveryError {
         server: Server::new(vec![reply]),
         ..world()
     };
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     sink.deliver(&parcels(1)).unwrap_err()
 }
 
