@@ -4,7 +4,8 @@
 use super::output::{self, Output};
 use super::spans::{self, Fields};
 use super::{Record, patch, script};
-use crate::model::entry::{Call, Excerpt, OpenCall, ResultFacts, Status, ToolResult, What};
+use super::state::OpenCall;
+use crate::model::entry::{Call, Excerpt, ResultFacts, Status, ToolResult, What};
 use crate::stages::parse::text::is_wide;
 use memchr::memmem;
 use serde_json::{Map, Value, json};
