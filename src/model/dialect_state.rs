@@ -90,7 +90,10 @@ impl Eq for DialectState {}
 /// As stores have it where nothing is remembered: both members, since their first version.
 fn nothing() -> Map<String, Value> {
     let members = [("telling", Value::from("none")), ("codex", Value::Null)];
-    members.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+    members
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
 }
 
 impl Serialize for DialectState {
@@ -119,7 +122,9 @@ impl Remembered for Stored {
     }
 
     fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref::<Stored>().is_some_and(|other| self.0 == other.0)
+        other
+            .downcast_ref::<Stored>()
+            .is_some_and(|other| self.0 == other.0)
     }
 
     fn masked(&self, _: &dyn Fn(&mut String)) -> Option<DialectState> {

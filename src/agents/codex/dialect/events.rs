@@ -4,8 +4,8 @@
 use super::super::INJECTED;
 use super::Record;
 use super::session::content;
-use super::spans::Fields;
 use super::state::{self, RolloutFormat};
+use crate::json::fields::Fields;
 use crate::model::entry::{Fact, Message, What};
 use crate::model::tally::Usage;
 use crate::rules::injected::Spoken;

@@ -4,8 +4,8 @@
 use super::super::INJECTED;
 use super::Record;
 use super::session::{content, environment_cwd};
-use super::spans::Fields;
 use super::state::{self, RolloutFormat};
+use crate::json::fields::Fields;
 use crate::model::entry::{Message, Via, What};
 use crate::rules::injected::{self, Spoken};
 
