@@ -10,7 +10,7 @@ use super::sinks::{chosen, extraction, failed, open, wait};
 use super::{notify, standing};
 use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo, graphs};
 use crate::memory::provenance::told_path;
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::error::Error;
 use crate::pipeline::deliver::{self, Delivered, Orders, Verified};
 use crate::pipeline::lock::Lock;
@@ -228,7 +228,7 @@ fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
 }
 
 /// The same, where it is said which sink.
-fn of_sink(name: &str, fault: Fault) -> Error {
+fn of_sink(name: &str, fault: DeliveryError) -> Error {
     let mut error = failed(fault);
     error.message = format!("sink {name}: {}", error.message);
     error.hinted(format!("sessionmill deliver check {name}"))

@@ -10,7 +10,7 @@ use super::places::{self, Reach};
 use super::sinks::{failed, graph};
 use crate::config::{Loaded, Protocol, Sink, SinkTo};
 use crate::memory::graph::{Sourced, sourced, strangers};
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::error::Error;
 use crate::model::namespace::global_group;
 use crate::sinks::graphiti::rest::Rest;
@@ -97,7 +97,7 @@ fn chosen<'a>(name: Option<&str>, loaded: &'a Loaded) -> Result<&'a Sink, Error>
 
 /// What went wrong on the way.
 enum Wrong {
-    Server(Fault),
+    Server(DeliveryError),
     Here(Error),
 }
 

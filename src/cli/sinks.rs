@@ -8,7 +8,7 @@ use crate::config::{
 };
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::extraction::Extraction;
 use crate::model::scope::{MemoryScope, session_key};
@@ -190,7 +190,7 @@ fn database(
     login: &Login,
     sagas: bool,
     marks: bool,
-) -> Result<Box<dyn Beside>, Fault> {
+) -> Result<Box<dyn Beside>, DeliveryError> {
     let is_falkordb = permit.endpoint().scheme().starts_with("redis");
     Ok(match is_falkordb {
         true => Box::new(FalkorDb::new(permit, login)?.marking(marks).telling(sagas)),
@@ -250,10 +250,10 @@ fn clock() -> Rc<dyn Fn() -> Duration> {
 }
 
 /// Whose fault it is, for people.
-pub fn failed(fault: Fault) -> Error {
+pub fn failed(fault: DeliveryError) -> Error {
     let kind = match fault {
-        Fault::Setup(_) => ErrorKind::Usage,
-        Fault::Away(..) | Fault::Batch(_) => ErrorKind::Failed,
+        DeliveryError::Misconfigured(_) => ErrorKind::Usage,
+        DeliveryError::Unavailable(..) | DeliveryError::BatchRejected(_) => ErrorKind::Failed,
     };
     Error::new(kind, fault.reason().to_owned())
 }

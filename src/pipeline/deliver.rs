@@ -4,6 +4,7 @@
 //! run asks the sink what arrived before it sends anything. Knows the order of these steps; refuses
 //! to know what a sink is.
 
+mod attempt;
 mod enrichment;
 mod orders;
 mod parcel;
@@ -14,12 +15,13 @@ mod settling;
 pub use orders::Orders;
 pub use purse::TooDear;
 
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt, State};
+use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Receipt, State};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::stages::upload::{Sink, upload};
 use crate::store::{Due, SinkRow, Store};
 use anyhow::Result;
+use attempt::Attempt;
 use parcel::parcel;
 use purse::Purse;
 use serde::Serialize;
@@ -111,7 +113,7 @@ pub fn deliver(
         Some(fault) => {
             let failures = row.failures.saturating_add(1);
             let mut wait_ms = orders.retry.delay_ms(failures);
-            if let Fault::Away(_, Some(asked)) = &fault {
+            if let DeliveryError::Unavailable(_, Some(asked)) = &fault {
                 let asked_ms = i64::try_from(asked.as_millis()).unwrap_or(i64::MAX);
                 wait_ms = wait_ms.max(asked_ms.min(orders.retry.longest_ms()));
             }
@@ -145,7 +147,7 @@ fn steps(
     sink: &mut dyn Sink,
     orders: &Orders<'_>,
     done: &mut Delivered,
-) -> Result<Result<(), Fault>> {
+) -> Attempt {
     (orders.permitted)(store)?;
     if let Err(fault) = settle_sent(store, row.n, sink, orders, done)? {
         return Ok(Err(fault));
@@ -166,7 +168,7 @@ fn send(
     sink: &mut dyn Sink,
     orders: &Orders<'_>,
     done: &mut Delivered,
-) -> Result<Result<(), Fault>> {
+) -> Attempt {
     let due = due(store, n, sink, orders)?;
     if due.is_empty() {
         return Ok(Ok(()));
@@ -270,7 +272,7 @@ fn batch(
     sink: &mut dyn Sink,
     orders: &Orders<'_>,
     done: &mut Delivered,
-) -> Result<Result<(), Fault>> {
+) -> Attempt {
     if parcels.is_empty() {
         return Ok(Ok(()));
     }
@@ -322,11 +324,13 @@ fn batch(
 }
 
 /// What a sink holds of these; each of them was answered.
-fn ask(sink: &mut dyn Sink, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+fn ask(sink: &mut dyn Sink, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
     let landed = sink.verify(receipts)?;
     match landed.len() == receipts.len() {
         true => Ok(landed),
-        false => Err(Fault::Batch("it didn't answer for every episode".into())),
+        false => Err(DeliveryError::BatchRejected(
+            "it didn't answer for every episode".into(),
+        )),
     }
 }
 
@@ -361,7 +365,7 @@ pub fn verify(
     sink: &mut dyn Sink,
     requeue: bool,
     now: Time,
-) -> Result<Result<Verified, Fault>> {
+) -> Attempt<Verified> {
     let mut verified = Verified {
         sink: name.to_owned(),
         ..Verified::default()
@@ -409,7 +413,7 @@ pub fn verify(
 ///
 /// # Errors
 /// At which of these the sink failed.
-pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
+pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, DeliveryError> {
     // what an earlier test left is not taken for this one's
     let id = format!("sessionmill:smoke:{}", now.0);
     let parcel = Parcel {
@@ -438,10 +442,10 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
     match sink.deliver(&[parcel])?.pop() {
         Some(Outcome::Seen | Outcome::Beside) => {}
         Some(Outcome::Refused(reason) | Outcome::Failed(reason) | Outcome::Stopped(reason)) => {
-            return Err(Fault::Batch(reason));
+            return Err(DeliveryError::BatchRejected(reason));
         }
         Some(Outcome::Unknown | Outcome::Lost | Outcome::Unverified) | None => {
-            let silent = || Fault::Batch("it said nothing about an episode".into());
+            let silent = || DeliveryError::BatchRejected("it said nothing about an episode".into());
             return Err(sink.leave().unwrap_or_else(silent));
         }
     }
@@ -450,7 +454,11 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
     match (landed.as_slice(), sink.verify(&receipt)?.as_slice()) {
         ([Landed::Once], [Landed::Missing]) => Ok(true),
         ([Landed::Once], _) if !kept.is_empty() => Ok(false),
-        ([Landed::Once], _) => Err(Fault::Batch("what was removed is still there".into())),
-        _ => Err(Fault::Batch("what was written was not read back".into())),
+        ([Landed::Once], _) => Err(DeliveryError::BatchRejected(
+            "what was removed is still there".into(),
+        )),
+        _ => Err(DeliveryError::BatchRejected(
+            "what was written was not read back".into(),
+        )),
     }
 }

@@ -9,7 +9,7 @@ use super::cypher::Value;
 use super::database::Database;
 use super::group;
 use super::saga;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -32,13 +32,13 @@ pub trait Graph {
     ///
     /// # Errors
     /// Why it doesn't.
-    fn check(&mut self) -> Result<String, Fault>;
+    fn check(&mut self) -> Result<String, DeliveryError>;
 
     /// There is such a graph, where asking for one that isn't there would make it.
     ///
     /// # Errors
     /// When it can't be asked.
-    fn has_graph(&mut self, _graph: &str) -> Result<bool, Fault> {
+    fn has_graph(&mut self, _graph: &str) -> Result<bool, DeliveryError> {
         Ok(true)
     }
 
@@ -46,13 +46,13 @@ pub trait Graph {
     ///
     /// # Errors
     /// When it isn't and can't be made.
-    fn ensure(&mut self, graph: &str) -> Result<(), Fault>;
+    fn ensure(&mut self, graph: &str) -> Result<(), DeliveryError>;
 
     /// Runs a query that answers nothing.
     ///
     /// # Errors
     /// Whose fault it is that it didn't. Never with words of the query.
-    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), Fault>;
+    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), DeliveryError>;
 
     /// What `line`, a text without line breaks, is of all that `matches`, a query without its `RETURN`,
     /// finds, in its order.
@@ -65,7 +65,7 @@ pub trait Graph {
         matches: &str,
         line: &str,
         params: &Value,
-    ) -> Result<Vec<String>, Fault>;
+    ) -> Result<Vec<String>, DeliveryError>;
 }
 
 /// A node, as it is read back.
@@ -111,7 +111,7 @@ impl<G: Graph> Episodic<G> {
     }
 
     /// What stands in a graph of these.
-    fn read_back(&mut self, graph: &str, ids: &[Uuid]) -> Result<Nodes, Fault> {
+    fn read_back(&mut self, graph: &str, ids: &[Uuid]) -> Result<Nodes, DeliveryError> {
         let mut found = Nodes::new();
         if !self.graph.has_graph(graph)? {
             return Ok(found);
@@ -128,7 +128,7 @@ impl<G: Graph> Episodic<G> {
     }
 
     /// What all these receipts have there, graph by graph.
-    fn held(&mut self, receipts: &[Receipt]) -> Result<Nodes, Fault> {
+    fn held(&mut self, receipts: &[Receipt]) -> Result<Nodes, DeliveryError> {
         let mut found = Nodes::new();
         for (graph, ids) in by_graph(receipts) {
             found.extend(self.read_back(graph, &ids)?);
@@ -138,7 +138,11 @@ impl<G: Graph> Episodic<G> {
 
     /// The ones of these that are new. The others get the mark where nothing was made of them, and
     /// their sagas.
-    fn mark<'a>(&mut self, graph: &str, parcels: &[&'a Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
+    fn mark<'a>(
+        &mut self,
+        graph: &str,
+        parcels: &[&'a Parcel],
+    ) -> Result<Vec<&'a Parcel>, DeliveryError> {
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
         let is_there = |p: &&Parcel| landed(found.get(&p.id), p.revision) != Landed::Missing;
@@ -154,7 +158,7 @@ impl<G: Graph> Episodic<G> {
         Ok(new)
     }
 
-    fn write(&mut self, graph: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn write(&mut self, graph: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
         self.graph.ensure(graph)?;
         let new = match self.marks {
             true => self.mark(graph, parcels)?,
@@ -282,15 +286,15 @@ impl<G: Graph> Sink for Episodic<G> {
         group::graph_name(&parcel.group)
     }
 
-    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+    fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
         group::tell_apart(groups)
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         self.graph.check()
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
         let mut graphs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             graphs.entry(self.place(parcel)).or_default().push(nth);
@@ -305,13 +309,13 @@ impl<G: Graph> Sink for Episodic<G> {
         Ok(outcomes)
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let found = self.held(receipts)?;
         let landed = |receipt: &Receipt| landed(found.get(&receipt.id), receipt.revision);
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         for (graph, ids) in by_graph(receipts) {
             if !self.graph.has_graph(graph)? {
                 continue;
@@ -328,7 +332,7 @@ impl<G: Graph> Sink for Episodic<G> {
 }
 
 impl<G: Graph> Database for Episodic<G> {
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
         let found = self.held(receipts)?;
         let progress = |receipt: &Receipt| {
             let nodes = found.get(&receipt.id);
@@ -342,7 +346,7 @@ impl<G: Graph> Database for Episodic<G> {
         Ok(receipts.iter().map(progress).collect())
     }
 
-    fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault> {
+    fn has(&mut self, graph: &str, name: &str) -> Result<bool, DeliveryError> {
         const QUERY: &str = "MATCH (n:Episodic) WHERE n.group_id = $group AND n.name = $name";
         if !self.graph.has_graph(graph)? {
             return Ok(false);
@@ -352,7 +356,7 @@ impl<G: Graph> Database for Episodic<G> {
         Ok(!found.is_empty())
     }
 
-    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault> {
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), DeliveryError> {
         if self.graph.has_graph(graph)? {
             let (group, description) = (Value::text(graph), Value::text(description));
             let asked = Value::map([("group", group), ("description", description)]);
@@ -363,7 +367,7 @@ impl<G: Graph> Database for Episodic<G> {
         Ok(())
     }
 
-    fn empty(&mut self, graph: &str) -> Result<(), Fault> {
+    fn empty(&mut self, graph: &str) -> Result<(), DeliveryError> {
         if self.graph.has_graph(graph)? {
             let asked = Value::map([("group", Value::text(graph))]);
             let query = "MATCH (n) WHERE n.group_id = $group DETACH DELETE n";

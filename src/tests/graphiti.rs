@@ -5,7 +5,7 @@
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
 use super::server::{Asked, Reply, Server};
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::net::http::{Http, HttpOptions};
@@ -263,10 +263,10 @@ impl Sink for Shelf {
     fn place(&self, parcel: &Parcel) -> String {
         parcel.group.clone()
     }
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         Ok(String::new())
     }
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
         let mut mind = self.mind();
         for parcel in batch {
             let known = mind.nodes.iter_mut().find(|node| node.uuid == parcel.id);
@@ -291,7 +291,7 @@ impl Sink for Shelf {
         }
         Ok(vec![Outcome::Seen; batch.len()])
     }
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let landed = |progress: Progress| match progress {
             Progress::Missing => Landed::Missing,
             _ => Landed::Once,
@@ -299,7 +299,7 @@ impl Sink for Shelf {
         let progress = self.progress(receipts)?;
         Ok(progress.into_iter().map(landed).collect())
     }
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         let ids: BTreeSet<Uuid> = receipts.iter().map(|receipt| receipt.id).collect();
         self.mind().nodes.retain(|node| !ids.contains(&node.uuid));
         Ok(Vec::new())
@@ -307,7 +307,7 @@ impl Sink for Shelf {
 }
 
 impl Database for Shelf {
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
         let mut mind = self.mind();
         mind.work();
         let progress = |receipt: &Receipt| {
@@ -327,18 +327,18 @@ impl Database for Shelf {
         };
         Ok(receipts.iter().map(progress).collect())
     }
-    fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault> {
+    fn has(&mut self, graph: &str, name: &str) -> Result<bool, DeliveryError> {
         let mut mind = self.mind();
         mind.work();
         let is_it = |node: &Node| node.group == graph && node.name == name;
         Ok(mind.nodes.iter().any(is_it))
     }
-    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault> {
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), DeliveryError> {
         let is_it = |node: &Node| node.group == graph && node.description == description;
         self.mind().nodes.retain(|node| !is_it(node));
         Ok(())
     }
-    fn empty(&mut self, graph: &str) -> Result<(), Fault> {
+    fn empty(&mut self, graph: &str) -> Result<(), DeliveryError> {
         self.mind().nodes.retain(|node| node.group != graph);
         Ok(())
     }

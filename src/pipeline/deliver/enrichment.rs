@@ -4,9 +4,10 @@
 //! That an episode is asked for is noted before it is, and taken back only when nothing is under way
 //! any more, so that none is asked for twice in the dark.
 
+use super::attempt::Attempt;
 use super::purse::Purse;
 use super::{Delivered, Orders, outgoing, paced, receipts, settle_asked};
-use crate::model::delivery::{Delivery, Fault, Outcome, Parcel, Progress, Receipt, State};
+use crate::model::delivery::{Delivery, DeliveryError, Outcome, Parcel, Progress, Receipt, State};
 use crate::model::time::Time;
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::Store;
@@ -19,7 +20,7 @@ pub(super) fn enrich(
     sink: &mut dyn Sink,
     orders: &Orders<'_>,
     done: &mut Delivered,
-) -> Result<Result<(), Fault>> {
+) -> Attempt {
     let Some(many) = sink.enrichment().map(|server| server.batch_max()) else {
         return Ok(Ok(()));
     };
@@ -63,7 +64,7 @@ fn look(
     sink: &mut dyn Sink,
     orders: &Orders<'_>,
     done: &mut Delivered,
-) -> Result<Result<Vec<Parcel>, Fault>> {
+) -> Attempt<Vec<Parcel>> {
     let asked = receipts(sink, &parcels);
     let progress = match sink.enrichment().map(|server| server.progress(&asked)) {
         Some(Ok(progress)) => progress,
@@ -93,7 +94,7 @@ fn window(
     sink: &mut dyn Sink,
     orders: &Orders<'_>,
     done: &mut Delivered,
-) -> Result<Result<(), Fault>> {
+) -> Attempt {
     if parcels.is_empty() {
         return Ok(Ok(()));
     }

@@ -1,8 +1,9 @@
 //! What earlier runs left at a sink without knowing what became of it, and what is no more here: the
 //! sink is asked, and nothing is taken for lost or removed while it may be under way.
 
+use super::attempt::Attempt;
 use super::{Delivered, Orders, RECEIPTS, ask};
-use crate::model::delivery::{Delivery, Fault, Landed, Receipt, State};
+use crate::model::delivery::{Delivery, DeliveryError, Landed, Receipt, State};
 use crate::stages::upload::Sink;
 use crate::store::Store;
 use anyhow::Result;
@@ -13,7 +14,7 @@ fn arrived(
     sink: &mut dyn Sink,
     receipts: &[Receipt],
     asked: &[Receipt],
-) -> Result<Vec<Landed>, Fault> {
+) -> Result<Vec<Landed>, DeliveryError> {
     let landed = ask(sink, receipts)?;
     if landed.iter().all(|landed| *landed != Landed::Missing) {
         return Ok(landed);
@@ -29,7 +30,7 @@ pub(super) fn settle_sent(
     sink: &mut dyn Sink,
     orders: &Orders<'_>,
     done: &mut Delivered,
-) -> Result<Result<(), Fault>> {
+) -> Attempt {
     let enriches = sink.enrichment().is_some();
     loop {
         let sent = store.receipts(n, &[State::Sent], None, RECEIPTS)?;
@@ -74,11 +75,7 @@ fn noted(receipt: &Receipt, state: State) -> Delivery {
 }
 
 /// Waits until nothing is under way of what a sink was asked for, or stopped at.
-pub(super) fn settle_asked(
-    store: &mut Store,
-    n: i64,
-    sink: &mut dyn Sink,
-) -> Result<Result<(), Fault>> {
+pub(super) fn settle_asked(store: &mut Store, n: i64, sink: &mut dyn Sink) -> Attempt {
     let asked = store.asked(n)?;
     let settled = match sink.enrichment() {
         Some(server) => server.settle(&asked),
@@ -97,7 +94,7 @@ pub(super) fn ask_to_forget(
     n: i64,
     sink: &mut dyn Sink,
     done: &mut Delivered,
-) -> Result<Result<(), Fault>> {
+) -> Attempt {
     let mut stuck = None;
     if sink.enrichment().is_some() && store.forgets_what_is_under_way(n)? {
         stuck = settle_asked(store, n, sink)?.err();
@@ -124,14 +121,14 @@ pub(super) fn ask_to_forget(
 }
 
 /// What is to be forgotten doesn't wait for a server that may never go on.
-fn removed_all_the_same(fault: Fault) -> Fault {
+fn removed_all_the_same(fault: DeliveryError) -> DeliveryError {
     let reason = format!(
         "{}; what is forgotten was removed there all the same, and is looked for again",
         fault.reason()
     );
     match fault {
-        Fault::Away(_, wait) => Fault::Away(reason, wait),
-        Fault::Batch(_) => Fault::Batch(reason),
-        Fault::Setup(_) => Fault::Setup(reason),
+        DeliveryError::Unavailable(_, wait) => DeliveryError::Unavailable(reason, wait),
+        DeliveryError::BatchRejected(_) => DeliveryError::BatchRejected(reason),
+        DeliveryError::Misconfigured(_) => DeliveryError::Misconfigured(reason),
     }
 }

@@ -7,7 +7,7 @@
 use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
 use super::server::{Listed, Message, Server};
 use super::{canary_name, is_left_canary, post_canary, runs};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Receipt};
 use crate::model::time::Time;
 use crate::sinks::group;
 use crate::stages::upload::Sink;
@@ -32,7 +32,7 @@ pub struct GraphitiServerSink {
     posted: BTreeSet<Key>,
     /// The queues in which nothing of an earlier run is under way.
     settled: BTreeSet<String>,
-    leave: Option<Fault>,
+    leave: Option<DeliveryError>,
 }
 
 /// An episode and its revision.
@@ -127,7 +127,7 @@ impl GraphitiServerSink {
     }
 
     /// Reads a group as a whole.
-    fn read(&mut self, group: &str) -> Result<&Group, Fault> {
+    fn read(&mut self, group: &str) -> Result<&Group, DeliveryError> {
         let mut whole = Group::default();
         whole.add(self.server.episodes(group, ALL)?);
         self.groups.insert(group.to_owned(), whole);
@@ -135,7 +135,7 @@ impl GraphitiServerSink {
     }
 
     /// The same, where it isn't known from this run.
-    fn known(&mut self, group: &str) -> Result<&Group, Fault> {
+    fn known(&mut self, group: &str) -> Result<&Group, DeliveryError> {
         match self.groups.contains_key(group) {
             true => Ok(&self.groups[group]),
             false => self.read(group),
@@ -152,7 +152,7 @@ impl GraphitiServerSink {
         queue: String,
         items: Vec<(String, Key)>,
         oldest: Time,
-    ) -> Result<(Vec<bool>, End), Fault> {
+    ) -> Result<(Vec<bool>, End), DeliveryError> {
         let mut newer: BTreeMap<String, u64> = BTreeMap::new();
         for (group, _) in &items {
             let times = self.groups.get(group).map(|group| &group.times);
@@ -182,7 +182,7 @@ impl GraphitiServerSink {
     }
 
     /// The ones of these that aren't there.
-    fn missing<'a>(&mut self, parcels: &[&'a Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
+    fn missing<'a>(&mut self, parcels: &[&'a Parcel]) -> Result<Vec<&'a Parcel>, DeliveryError> {
         let mut missing = Vec::new();
         for parcel in parcels {
             let group = self.place(parcel);
@@ -203,7 +203,7 @@ impl GraphitiServerSink {
     }
 
     /// Posts these. Of a batch that was refused in part, some may be under way: those are left out.
-    fn post(&mut self, parcels: &[&Parcel]) -> Result<(), Fault> {
+    fn post(&mut self, parcels: &[&Parcel]) -> Result<(), DeliveryError> {
         let is_new = |parcel: &&Parcel| !self.posted.contains(&key(parcel));
         let new: Vec<&Parcel> = parcels.iter().copied().filter(is_new).collect();
         let of_one_group = runs(&new, |parcel| group::graph_name(&parcel.group));
@@ -221,7 +221,7 @@ impl GraphitiServerSink {
     }
 
     /// Posts what isn't there and waits for it; what came of each, in order.
-    fn bring(&mut self, queue: &str, missing: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn bring(&mut self, queue: &str, missing: &[&Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
         let Some(oldest) = missing.iter().map(|parcel| parcel.valid_at).min() else {
             return Ok(Vec::new());
         };
@@ -243,7 +243,11 @@ impl GraphitiServerSink {
     }
 
     /// Delivers what goes through one queue; what came of each, in order.
-    fn deliver_through(&mut self, queue: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver_through(
+        &mut self,
+        queue: &str,
+        parcels: &[&Parcel],
+    ) -> Result<Vec<Outcome>, DeliveryError> {
         let mut missing = self.missing(parcels)?;
         if !missing.is_empty() && !self.has_shown_something(queue) {
             // what comes meanwhile is not missing any more
@@ -268,7 +272,7 @@ impl GraphitiServerSink {
     }
 
     /// Waits until nothing is under way in a queue.
-    fn settle_queue(&mut self, queue: String, sent: &[&Receipt]) -> Result<(), Fault> {
+    fn settle_queue(&mut self, queue: String, sent: &[&Receipt]) -> Result<(), DeliveryError> {
         if self.settled.contains(&queue) || self.is_unverified {
             return Ok(());
         }
@@ -289,7 +293,7 @@ impl GraphitiServerSink {
             End::Stalled => {
                 let reason = stalled(&self.poll).reason().to_owned();
                 let why = self.server.unverifiable();
-                Err(Fault::Away(
+                Err(DeliveryError::Unavailable(
                     format!("{reason}{UNVERIFIABLE} ({why}). {INSIST}"),
                     None,
                 ))
@@ -299,7 +303,7 @@ impl GraphitiServerSink {
 
     /// Removes what is there of these, as far as the server can; reads their groups then. Gives the
     /// ones that were there.
-    fn remove(&mut self, receipts: &[Receipt]) -> Result<BTreeSet<Uuid>, Fault> {
+    fn remove(&mut self, receipts: &[Receipt]) -> Result<BTreeSet<Uuid>, DeliveryError> {
         let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
         for group in &groups {
             self.read(group)?;
@@ -319,7 +323,7 @@ impl GraphitiServerSink {
     }
 
     /// Removes what an episode was before; `false`: the server keeps it.
-    fn replace(&mut self, parcel: &Parcel) -> Result<bool, Fault> {
+    fn replace(&mut self, parcel: &Parcel) -> Result<bool, DeliveryError> {
         let group = self.place(parcel);
         let older = |group: &Group| {
             let (_, older) = group.nodes(parcel.id, parcel.revision);
@@ -349,7 +353,7 @@ struct Window<'a> {
 }
 
 impl Work for Window<'_> {
-    fn done(&mut self) -> Result<Vec<bool>, Fault> {
+    fn done(&mut self) -> Result<Vec<bool>, DeliveryError> {
         for (group, newest) in &self.newer {
             let listed = self.server.episodes(group, *newest)?;
             self.groups.entry(group.clone()).or_default().add(listed);
@@ -361,14 +365,14 @@ impl Work for Window<'_> {
         Ok(self.items.iter().map(is_there).collect())
     }
 
-    fn send_canary(&mut self) -> Result<(), Fault> {
+    fn send_canary(&mut self) -> Result<(), DeliveryError> {
         // somebody else's may be newer
         self.newer.values_mut().for_each(|newest| *newest = ALL);
         self.canary = canary_name(self.now);
         post_canary(self.server, &self.queue, &self.canary, self.now)
     }
 
-    fn sees_canary(&mut self) -> Result<bool, Fault> {
+    fn sees_canary(&mut self) -> Result<bool, DeliveryError> {
         let listed = self.server.episodes(&self.queue, ALL)?;
         let is_seen = listed.iter().any(|listed| listed.name == self.canary);
         for listed in listed.iter().filter(|_| is_seen) {
@@ -393,16 +397,16 @@ impl Sink for GraphitiServerSink {
         group::graph_name(&parcel.group)
     }
 
-    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+    fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
         group::tell_apart(groups)
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         self.server.check()?;
         Ok("the server answers (whether it works, --smoke says)".into())
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
         let mut queues: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             let queue = self.queue_of(&self.place(parcel));
@@ -419,11 +423,11 @@ impl Sink for GraphitiServerSink {
         Ok(outcomes)
     }
 
-    fn leave(&mut self) -> Option<Fault> {
+    fn leave(&mut self) -> Option<DeliveryError> {
         self.leave.take()
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
         for group in groups {
             self.read(group)?;
@@ -438,7 +442,7 @@ impl Sink for GraphitiServerSink {
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn settle(&mut self, sent: &[Receipt]) -> Result<(), Fault> {
+    fn settle(&mut self, sent: &[Receipt]) -> Result<(), DeliveryError> {
         let common = self.server.common_queue().map(str::to_owned);
         let queues = sent.iter().map(|receipt| self.queue_of(&receipt.place));
         let queues: BTreeSet<String> = queues.chain(common).collect();
@@ -450,7 +454,7 @@ impl Sink for GraphitiServerSink {
         Ok(())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         // what is under way would come afterwards: what is there goes now, and what came then
         let were_listed = self.remove(receipts)?;
         let is_settled = |receipt: &Receipt| self.settled.contains(&self.queue_of(&receipt.place));

@@ -3,7 +3,7 @@
 
 use super::server::{self, Listed, Message, Permits, Server};
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::net::http::{Http, HttpError};
 use crate::net::mcp::{Failure, Mcp as Client};
 use serde::Deserialize;
@@ -49,12 +49,16 @@ impl Mcp {
     }
 
     /// The outer error: it didn't do it, or nobody knows. The inner one: the tool says that it failed.
-    fn call(&self, tool: &str, arguments: &Value) -> Result<Result<Told, Fault>, Fault> {
+    fn call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Result<Told, DeliveryError>, DeliveryError> {
         let told: Told = self.ask(|permit| self.client.call(permit, tool, arguments))?;
         Ok(match told.error {
             None => Ok(told),
             // its words may be the database's, or repeat what was sent
-            Some(_) => Err(Fault::Away(
+            Some(_) => Err(DeliveryError::Unavailable(
                 format!("{}: {tool} says that it failed: see its log", self.endpoint),
                 None,
             )),
@@ -64,17 +68,17 @@ impl Mcp {
     fn ask<T: DeserializeOwned>(
         &self,
         call: impl Fn(&Permit) -> Result<T, Failure>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, DeliveryError> {
         let permit = self.permitted()?;
         let answer = call(&permit);
         self.answers.set(answer.is_ok());
         answer.map_err(|failure| match failure {
             Failure::Http(error @ HttpError::Status(413, _)) => {
-                Fault::Batch(format!("the server {error}"))
+                DeliveryError::BatchRejected(format!("the server {error}"))
             }
             Failure::Http(error) => server::fault(&self.endpoint, error, WHAT),
             Failure::Refused => {
-                Fault::Setup(format!("{}: {failure}: is it {WHAT}?", self.endpoint))
+                DeliveryError::Misconfigured(format!("{}: {failure}: is it {WHAT}?", self.endpoint))
             }
         })
     }
@@ -85,7 +89,7 @@ const WHAT: &str = "Graphiti's MCP server";
 impl Server for Mcp {
     /// It has the tools, and `add_memory` takes the time of an episode: older ones take any argument,
     /// and would note the time of their work.
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), DeliveryError> {
         let listed: Value = self.ask(|permit| self.client.tools(permit))?;
         let empty = Vec::new();
         let tools = listed["tools"].as_array().unwrap_or(&empty);
@@ -94,7 +98,12 @@ impl Server for Mcp {
             let add = tool("add_memory")?;
             add["inputSchema"]["properties"].get(argument)
         };
-        let says = |what: &str| Err(Fault::Setup(format!("{}: {what}", self.endpoint)));
+        let says = |what: &str| {
+            Err(DeliveryError::Misconfigured(format!(
+                "{}: {what}",
+                self.endpoint
+            )))
+        };
         if tool("get_episodes").is_none() || takes("episode_body").is_none() {
             return says("it has no add_memory and get_episodes: is it Graphiti's MCP server?");
         }
@@ -109,7 +118,7 @@ impl Server for Mcp {
         1
     }
 
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault> {
+    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), DeliveryError> {
         if !self.is_known.get() {
             self.check()?;
         }
@@ -117,7 +126,7 @@ impl Server for Mcp {
             let arguments = arguments(group, message);
             if arguments.to_string().len() > BODY_BYTES_MAX {
                 let reason = "it is longer than the 4 MiB that the server takes";
-                return Err(Fault::Batch(reason.into()));
+                return Err(DeliveryError::BatchRejected(reason.into()));
             }
             self.call("add_memory", &arguments)??;
         }
@@ -125,19 +134,19 @@ impl Server for Mcp {
     }
 
     /// In no particular order, so always all of them.
-    fn episodes(&self, group: &str, _: u64) -> Result<Vec<Listed>, Fault> {
+    fn episodes(&self, group: &str, _: u64) -> Result<Vec<Listed>, DeliveryError> {
         let arguments = json!({"group_ids": [group], "max_episodes": ALL});
         Ok(self.call("get_episodes", &arguments)??.episodes)
     }
 
-    fn delete(&self, uuid: &str) -> Result<(), Fault> {
+    fn delete(&self, uuid: &str) -> Result<(), DeliveryError> {
         // one that isn't in the graph that it looks at is an error, too
         self.call("delete_episode", &json!({"uuid": uuid}))
             .map(|_| ())
     }
 
-    fn permitted(&self) -> Result<Permit, Fault> {
-        (self.permits)(&self.endpoint).map_err(|error| Fault::Setup(error.message))
+    fn permitted(&self) -> Result<Permit, DeliveryError> {
+        (self.permits)(&self.endpoint).map_err(|error| DeliveryError::Misconfigured(error.message))
     }
 
     fn common_queue(&self) -> Option<&'static str> {

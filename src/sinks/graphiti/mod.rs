@@ -11,7 +11,7 @@ pub mod queue;
 pub mod rest;
 pub mod server;
 
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::time::Time;
 use server::{Message, Server};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +39,12 @@ fn is_left_canary(name: &str, now: Time) -> bool {
         .is_some_and(|at| at < now.0.saturating_sub(WAITED_FOR_MS))
 }
 
-fn post_canary(server: &dyn Server, group: &str, name: &str, now: Time) -> Result<(), Fault> {
+fn post_canary(
+    server: &dyn Server,
+    group: &str,
+    name: &str,
+    now: Time,
+) -> Result<(), DeliveryError> {
     let message = Message {
         name,
         content: CANARY_CONTENT,

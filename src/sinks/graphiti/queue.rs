@@ -6,7 +6,7 @@
 //! it is seen, what is missing is lost. When nothing comes for the whole of it, the worker is dead, or
 //! so slow that nobody can tell.
 
-use crate::model::delivery::{Fault, Outcome};
+use crate::model::delivery::{DeliveryError, Outcome};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -24,13 +24,13 @@ pub struct PollPolicy {
 /// Work in a queue, and how it is looked at.
 pub(super) trait Work {
     /// Which of it is done, in the order of the queue.
-    fn done(&mut self) -> Result<Vec<bool>, Fault>;
+    fn done(&mut self) -> Result<Vec<bool>, DeliveryError>;
 
     /// Puts the canary behind it.
-    fn send_canary(&mut self) -> Result<(), Fault>;
+    fn send_canary(&mut self) -> Result<(), DeliveryError>;
 
     /// The canary came out.
-    fn sees_canary(&mut self) -> Result<bool, Fault>;
+    fn sees_canary(&mut self) -> Result<bool, DeliveryError>;
 }
 
 /// How the waiting ended.
@@ -50,7 +50,10 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 
 /// Waits for the work.
-pub(super) fn follow(work: &mut dyn Work, poll: &PollPolicy) -> Result<(Vec<bool>, End), Fault> {
+pub(super) fn follow(
+    work: &mut dyn Work,
+    poll: &PollPolicy,
+) -> Result<(Vec<bool>, End), DeliveryError> {
     let mut quiet = Quiet::new(poll);
     let mut came = 0;
     let mut canary: Option<Quiet<'_>> = None;
@@ -82,7 +85,7 @@ pub(super) fn follow(work: &mut dyn Work, poll: &PollPolicy) -> Result<(Vec<bool
 
 /// Waits for a canary alone: when it comes, nothing that was put there before is under way. What
 /// `work` there may be is in any order, and shows only whether the worker lives.
-pub(super) fn settle(work: &mut dyn Work, poll: &PollPolicy) -> Result<End, Fault> {
+pub(super) fn settle(work: &mut dyn Work, poll: &PollPolicy) -> Result<End, DeliveryError> {
     let mut came = many(&work.done()?);
     work.send_canary()?;
     let mut quiet = Quiet::new(poll);
@@ -147,9 +150,9 @@ const LOST: &str = "the server took it and lost it";
 const ENDED: &str = "the server's worker stopped at it";
 
 /// What a person has to do.
-pub(super) fn stalled(poll: &PollPolicy) -> Fault {
+pub(super) fn stalled(poll: &PollPolicy) -> DeliveryError {
     let seconds = poll.stall.as_secs_f64();
-    Fault::Away(
+    DeliveryError::Unavailable(
         format!(
             "nothing came out of Graphiti's queue for {seconds} s: its worker is dead or stuck; \
              restart the server (nothing is lost)"
@@ -211,16 +214,16 @@ mod tests {
     const STALL: Duration = Duration::from_secs(40);
 
     impl Work for Worker {
-        fn done(&mut self) -> Result<Vec<bool>, Fault> {
+        fn done(&mut self) -> Result<Vec<bool>, DeliveryError> {
             self.work();
             Ok(self.jobs.clone())
         }
-        fn send_canary(&mut self) -> Result<(), Fault> {
+        fn send_canary(&mut self) -> Result<(), DeliveryError> {
             assert_eq!(self.canary, None, "one is enough");
             self.canary = Some(self.at.max(self.jobs.len()));
             Ok(())
         }
-        fn sees_canary(&mut self) -> Result<bool, Fault> {
+        fn sees_canary(&mut self) -> Result<bool, DeliveryError> {
             self.work();
             Ok(self.canary.is_some_and(|place| self.at > place))
         }

@@ -2,7 +2,7 @@
 //! doesn't do that. That it took something means no more than that a list in its memory is longer now.
 
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::{Fault, Parcel};
+use crate::model::delivery::{DeliveryError, Parcel};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::net::http::HttpError;
@@ -15,7 +15,7 @@ pub trait Server {
     ///
     /// # Errors
     /// Why it doesn't.
-    fn check(&self) -> Result<(), Fault>;
+    fn check(&self) -> Result<(), DeliveryError>;
 
     /// Episodes of one request.
     fn post_max(&self) -> usize;
@@ -24,26 +24,26 @@ pub trait Server {
     ///
     /// # Errors
     /// Why none of them stands there, or nobody knows.
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault>;
+    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), DeliveryError>;
 
     /// Episodes of a group: the `newest` ones at least, as they happened.
     ///
     /// # Errors
     /// Why it can't be asked.
-    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, Fault>;
+    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, DeliveryError>;
 
     /// Removes an episode, where the server looks at the right graph. Whether it did, only another
     /// listing says.
     ///
     /// # Errors
     /// Why it can't be asked.
-    fn delete(&self, uuid: &str) -> Result<(), Fault>;
+    fn delete(&self, uuid: &str) -> Result<(), DeliveryError>;
 
     /// Everybody still agrees that this server is asked.
     ///
     /// # Errors
-    /// `Fault::Setup`: somebody doesn't.
-    fn permitted(&self) -> Result<Permit, Fault>;
+    /// `DeliveryError::Misconfigured`: somebody doesn't.
+    fn permitted(&self) -> Result<Permit, DeliveryError>;
 
     /// The group whose episodes come after all of any group, where all have one queue; `None`: each
     /// has its own.
@@ -108,16 +108,16 @@ impl<'a> Message<'a> {
 }
 
 /// What an endpoint's error says of it; `what` it should be.
-pub(super) fn fault(endpoint: &Endpoint, error: HttpError, what: &str) -> Fault {
+pub(super) fn fault(endpoint: &Endpoint, error: HttpError, what: &str) -> DeliveryError {
     let reason = format!("{endpoint}: {error}");
     match error {
-        HttpError::Status(_, wait) if error.may_pass() => Fault::Away(reason, wait),
-        HttpError::Status(401 | 403, _) => Fault::Setup(format!(
+        HttpError::Status(_, wait) if error.may_pass() => DeliveryError::Unavailable(reason, wait),
+        HttpError::Status(401 | 403, _) => DeliveryError::Misconfigured(format!(
             "{reason}: the token is missing or wrong (token_env)"
         )),
         HttpError::Status(..) | HttpError::Odd(_) => {
-            Fault::Setup(format!("{reason}: is it {what}?"))
+            DeliveryError::Misconfigured(format!("{reason}: is it {what}?"))
         }
-        HttpError::NoAnswer(_) | HttpError::Late => Fault::Away(reason, None),
+        HttpError::NoAnswer(_) | HttpError::Late => DeliveryError::Unavailable(reason, None),
     }
 }
