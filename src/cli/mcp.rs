@@ -8,7 +8,7 @@ use super::exit::Exit;
 use super::when::When;
 use super::world::present;
 use crate::config::servers::{self, Start};
-use crate::mcp::{World, serve_http, serve_stdio, token};
+use crate::mcp::{ServerContext, serve_http, serve_stdio, token};
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use anyhow::Result;
@@ -81,7 +81,7 @@ const AT_A_TERMINAL: &str = "waiting for an agent on standard input (Ctrl-D ends
 
 fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
     let (now, zone) = (ctx.now, ctx.zone);
-    let world = World {
+    let world = ServerContext {
         dates: Box::new(move |field, value, now| When::of_field(field, value, now, zone)),
         meanings: Box::new(|asked, store| match embed::meaning(asked, store) {
             Ok(meaning) => meaning,
