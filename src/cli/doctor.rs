@@ -8,6 +8,7 @@ use super::out::Style;
 use super::schedule;
 use super::setup::{self, Orders};
 use super::{canary, embed, enrich, sinks, tables, tell as telling};
+use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Loaded};
 use crate::host::files::{unreadable, walk};
@@ -109,7 +110,9 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
         unreadable: unreadable(&found.files),
         found,
         admit: &admit,
-        claude_keeps_days: config::claude_keeps_days(&ctx.env),
+        keeps_logs_days: registry::all()
+            .filter_map(|agent| Some((agent.agent(), agent.keeps_logs_days(&ctx.env)?)))
+            .collect(),
     };
     let mut findings = examine(&observed);
     if let (true, Some(inside)) = (args.deep, &observed.inside) {

@@ -129,6 +129,17 @@ impl Document {
         })
     }
 
+    /// What stands at a place.
+    pub fn get(&self, at: &[Step]) -> Option<&Value> {
+        position::get(&self.value, at)
+    }
+
+    /// This file with another text; `None` where that doesn't mean exactly `wants`.
+    pub fn rewritten(&self, text: &str, wants: &Value) -> Option<Document> {
+        let read = Document::parse(&self.file, text.as_bytes()).ok()?;
+        (read.value == *wants).then_some(read)
+    }
+
     /// The 1-based line of a key, or of the nearest one above it that the file has.
     pub fn line(&self, path: &[Step]) -> usize {
         (0..=path.len())

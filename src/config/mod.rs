@@ -5,20 +5,16 @@
 pub mod agent_settings;
 mod document;
 pub mod edit;
-pub mod entries;
 mod env;
 mod exclude;
 mod file_kind;
 mod gate;
-pub mod hooks;
 mod layers;
 mod load;
 mod narrow;
 mod position;
 mod resolved;
-mod retention;
 mod schema;
-pub mod servers;
 #[cfg(test)]
 mod tests;
 pub mod trust;
@@ -36,6 +32,5 @@ pub use resolved::{
     KnownProject, Llm, Memory, Protocol, RecallLimits, Root, Scoring, Sink, SinkTo, Summarizing,
     Tracked, TrackedProject,
 };
-pub use retention::claude_keeps_days;
 pub use values::seconds;
 pub use wire::LlmShape;

@@ -1,6 +1,8 @@
 //! Claude Code.
 
 pub mod dialect;
+mod hooks;
+mod retention;
 
 use super::CodingAgent;
 use crate::config::Env;
@@ -35,22 +37,27 @@ impl CodingAgent for Claude {
 
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
+            agent: self.agent(),
             file: env.claude_dir().join("settings.json"),
             // A session that is resumed or compacted knows what it did.
             events: &[
                 ("SessionStart", Some("startup|clear")),
                 ("UserPromptSubmit", None),
             ],
-            switched_off: crate::config::hooks::claude_switched_off(env),
+            switched_off: hooks::switched_off(env),
         }
     }
 
     fn servers(&self, env: &Env) -> ServerSettings {
         ServerSettings {
-            file: crate::config::servers::file(Agent::Claude, env),
+            agent: self.agent(),
+            file: env.claude_state(),
             format: Format::Json,
             table: "mcpServers",
             transport: Some("stdio"),
         }
+    }
+    fn keeps_logs_days(&self, env: &Env) -> Option<u32> {
+        Some(retention::keeps_logs_days(env))
     }
 }

@@ -1,6 +1,7 @@
 //! Codex: CLI, desktop and editor extensions.
 
 pub mod dialect;
+mod hooks;
 
 use super::CodingAgent;
 use crate::config::Env;
@@ -37,18 +38,20 @@ impl CodingAgent for Codex {
 
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
+            agent: self.agent(),
             file: env.codex_dir().join("hooks.json"),
             // A session that is resumed or compacted knows what it did.
             events: &[
                 ("SessionStart", Some("startup|clear")),
                 ("UserPromptSubmit", None),
             ],
-            switched_off: crate::config::hooks::codex_switched_off(env),
+            switched_off: hooks::switched_off(env),
         }
     }
 
     fn servers(&self, env: &Env) -> ServerSettings {
         ServerSettings {
+            agent: self.agent(),
             file: env.codex_dir().join("config.toml"),
             format: Format::Toml,
             table: "mcp_servers",

@@ -1,7 +1,7 @@
 //! Which projects are tracked, written into `tracking-config`, keeping what people wrote. Knows one
 //! project's entry; refuses to look at projects.
 
-use super::{Edited, edit_as, remove};
+use super::keys::{Edited, remove, set as set_key};
 use crate::config::document::Document;
 use crate::config::env::Env;
 use crate::config::file_kind::TRACKING;
@@ -52,7 +52,7 @@ pub struct NewProject<'a> {
 /// stays as it is written.
 ///
 /// # Errors
-/// A pattern is no glob; else as [`super::set_enabled`].
+/// A pattern is no glob; else as [`set_enabled`](super::set_enabled).
 pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error> {
     if new.patterns.len() > PATTERNS_MAX {
         return Err(too_many());
@@ -84,7 +84,7 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
                 _ => Ok(()),
             }
         };
-        let came = edit_as(&TRACKING, file, wanted, &proves)?;
+        let came = set_key(&TRACKING, file, wanted, &proves)?;
         edited = match (edited, came) {
             (Edited::Same, came) => came,
             (before, _) => before,
@@ -110,16 +110,16 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
 /// Switches a project's entry on or off, for good.
 ///
 /// # Errors
-/// As [`super::set_enabled`].
+/// As [`set_enabled`](super::set_enabled).
 pub fn switch(file: &Path, name: &str, on: bool) -> Result<Edited, Error> {
     let wanted = |_: &Value| (at(&[name, "enabled"]), Value::Bool(on));
-    edit_as(&TRACKING, file, wanted, &|_| Ok(()))
+    set_key(&TRACKING, file, wanted, &|_| Ok(()))
 }
 
 /// Takes a project's entry out; `false`: there is none.
 ///
 /// # Errors
-/// As [`super::set_enabled`].
+/// As [`set_enabled`](super::set_enabled).
 pub fn drop_project(file: &Path, name: &str) -> Result<bool, Error> {
     remove(&TRACKING, file, &at(&[name]))
 }

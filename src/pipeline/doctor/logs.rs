@@ -3,7 +3,7 @@
 
 use super::{Finding, Observed, Severity, counted, first_of, quoted};
 use crate::model::namespace::project_root;
-use crate::model::source::{Agent, SourceFile};
+use crate::model::source::SourceFile;
 use crate::model::time::Time;
 use crate::pipeline::peek::peek;
 
@@ -67,13 +67,15 @@ pub(super) fn unreadable(observed: &Observed<'_>) -> Vec<Finding> {
     )]
 }
 
-/// Claude Code deletes them at its first start after this time.
-fn deleted_at(file: &SourceFile, observed: &Observed<'_>) -> Time {
+/// Its agent deletes it at its first start after this time; `None`: it keeps its logs.
+fn deleted_at(file: &SourceFile, observed: &Observed<'_>) -> Option<Time> {
+    let mut lifetimes = observed.keeps_logs_days.iter();
+    let (_, days) = lifetimes.find(|(agent, _)| *agent == file.agent)?;
     let modified_ms = file.stat.mtime_ns / 1_000_000;
-    Time(modified_ms.saturating_add(i64::from(observed.claude_keeps_days) * DAY_MS))
+    Some(Time(modified_ms.saturating_add(i64::from(*days) * DAY_MS)))
 }
 
-/// Claude Code's logs that have something that the store doesn't, the first to go first.
+/// Logs that have something that the store doesn't, and that go; the first to go first.
 fn at_risk<'o>(observed: &'o Observed<'_>) -> Vec<(Time, &'o SourceFile)> {
     let known = observed.inside.as_ref().map(|i| &i.checkpoints);
     let stored = |file: &SourceFile| {
@@ -83,8 +85,8 @@ fn at_risk<'o>(observed: &'o Observed<'_>) -> Vec<(Time, &'o SourceFile)> {
     };
     let files = observed.found.files.iter();
     let mut risky: Vec<(Time, &SourceFile)> = files
-        .filter(|f| f.agent == Agent::Claude && !stored(f))
-        .map(|file| (deleted_at(file, observed), file))
+        .filter(|file| !stored(file))
+        .filter_map(|file| Some((deleted_at(file, observed)?, file)))
         .collect();
     risky.sort_by_key(|(at, _)| *at);
     risky
