@@ -65,7 +65,7 @@ pub fn setup<'a>(
 
 /// Where logs lie.
 pub fn roots(config: &Config) -> Vec<Root> {
-    let root = |root: &crate::config::Root| Root {
+    let root = |root: &crate::config::LogRoot| Root {
         path: root.path.clone(),
         agent: root.agent,
         include: root.include.clone(),

@@ -28,9 +28,9 @@ pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Origin, Setting};
 pub use load::{Loaded, load, schema, tracking_schema};
 pub use resolved::{
-    Config, Database, DeliveryLimits, Embeddings, FileLimits, FilePattern, FileTracking, Graphiti,
-    KnownProject, Llm, Memory, Protocol, RecallLimits, Root, Scoring, Sink, SinkTo, Summarizing,
-    Tracked, TrackedProject,
+    Config, DatabaseSettings, DeliveryLimits, EmbeddingsSettings, FileLimits, FilePattern,
+    FileTracking, Graphiti, KnownProject, LlmSettings, LogRoot, Memory, Protocol, RecallLimits,
+    Scoring, SinkSettings, SinkTo, Summarizing, Tracked, TrackedProject,
 };
 pub use values::seconds;
 pub use wire::LlmShape;

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// One step of the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum PathStep {
     /// Into a map.
     Key(String),
     /// Into a list, from 0.
@@ -17,48 +17,48 @@ pub enum Step {
 }
 
 /// The step into a map.
-pub fn key(name: &str) -> Step {
-    Step::Key(name.to_owned())
+pub fn key(name: &str) -> PathStep {
+    PathStep::Key(name.to_owned())
 }
 
 /// The way as people write it: `session_tracking.trusted_namespaces[1]`.
-pub fn dotted(path: &[Step]) -> String {
+pub fn dotted(path: &[PathStep]) -> String {
     let mut out = String::new();
     for step in path {
         match step {
-            Step::Key(key) if out.is_empty() => out.push_str(key),
-            Step::Key(key) => out.extend([".", key]),
-            Step::Index(i) => out.push_str(&format!("[{i}]")),
+            PathStep::Key(key) if out.is_empty() => out.push_str(key),
+            PathStep::Key(key) => out.extend([".", key]),
+            PathStep::Index(i) => out.push_str(&format!("[{i}]")),
         }
     }
     out
 }
 
 /// The inverse of [`dotted`] for keys without dots and without lists.
-pub fn path(dotted: &str) -> Vec<Step> {
+pub fn path(dotted: &str) -> Vec<PathStep> {
     dotted.split('.').map(key).collect()
 }
 
 /// What stands at a place.
-pub fn get<'v>(value: &'v Value, at: &[Step]) -> Option<&'v Value> {
+pub fn get<'v>(value: &'v Value, at: &[PathStep]) -> Option<&'v Value> {
     at.iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get(key),
-        Step::Index(nth) => value.get(nth),
+        PathStep::Key(key) => value.get(key),
+        PathStep::Index(nth) => value.get(nth),
     })
 }
 
 /// Puts a value at a place, at a list's end for the index after its last; maps and lists that are missing
 /// around it are made.
-pub fn put(value: &mut Value, at: &[Step], new: Value) {
+pub fn put(value: &mut Value, at: &[PathStep], new: Value) {
     match at.split_first() {
         None => *value = new,
-        Some((Step::Key(key), inside)) => {
+        Some((PathStep::Key(key), inside)) => {
             if !value.is_object() {
                 *value = Value::Object(Map::new());
             }
             put(&mut value[key.as_str()], inside, new);
         }
-        Some((Step::Index(nth), inside)) => {
+        Some((PathStep::Index(nth), inside)) => {
             if !value.is_array() {
                 *value = Value::Array(Vec::new());
             }
@@ -76,25 +76,25 @@ pub fn put(value: &mut Value, at: &[Step], new: Value) {
 }
 
 /// Takes out what stands at a place; `None`: nothing does.
-pub fn take(value: &mut Value, at: &[Step]) -> Option<Value> {
+pub fn take(value: &mut Value, at: &[PathStep]) -> Option<Value> {
     let (step, around) = at.split_last()?;
     let around = around.iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get_mut(key),
-        Step::Index(nth) => value.get_mut(nth),
+        PathStep::Key(key) => value.get_mut(key),
+        PathStep::Index(nth) => value.get_mut(nth),
     })?;
     match (around, step) {
-        (Value::Object(map), Step::Key(key)) => map.shift_remove(key),
-        (Value::Array(list), Step::Index(nth)) if *nth < list.len() => Some(list.remove(*nth)),
+        (Value::Object(map), PathStep::Key(key)) => map.shift_remove(key),
+        (Value::Array(list), PathStep::Index(nth)) if *nth < list.len() => Some(list.remove(*nth)),
         _ => None,
     }
 }
 
 /// The steps into a map or a list, in its order.
-pub fn steps(value: &Value) -> impl Iterator<Item = Step> {
+pub fn steps(value: &Value) -> impl Iterator<Item = PathStep> {
     let keys = value.as_object().into_iter().flat_map(Map::keys);
     let items = 0..value.as_array().map_or(0, Vec::len);
-    keys.map(|key| Step::Key(key.clone()))
-        .chain(items.map(Step::Index))
+    keys.map(|key| PathStep::Key(key.clone()))
+        .chain(items.map(PathStep::Index))
 }
 
 /// Byte offsets of a value and of the key that names it.
@@ -109,17 +109,17 @@ pub struct Spot {
 }
 
 /// Finds `path` in a valid JSON text; `None` when the text has no such value.
-pub fn in_json(text: &str, path: &[Step]) -> Option<Spot> {
+pub fn in_json(text: &str, path: &[PathStep]) -> Option<Spot> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok()?;
     let whole = parsed.value?;
     let (mut key, mut value) = (whole.start(), &whole);
     for step in path {
         (key, value) = match (value, step) {
-            (ast::Value::Object(map), Step::Key(name)) => {
+            (ast::Value::Object(map), PathStep::Key(name)) => {
                 let member = map.get(name)?;
                 (member.name.start(), &member.value)
             }
-            (ast::Value::Array(list), Step::Index(nth)) => {
+            (ast::Value::Array(list), PathStep::Index(nth)) => {
                 let item = list.elements.get(*nth)?;
                 (item.start(), item)
             }
@@ -136,7 +136,7 @@ pub fn in_json(text: &str, path: &[Step]) -> Option<Spot> {
 /// Finds `path` in a valid YAML text; `None` when the text has no such value.
 ///
 /// The parser tells positions only in its errors, so a visitor walks to the place and fails there.
-pub fn in_yaml(text: &str, path: &[Step]) -> Option<Spot> {
+pub fn in_yaml(text: &str, path: &[PathStep]) -> Option<Spot> {
     let stop = |want| {
         let from = serde_yaml::Deserializer::from_str(text);
         let error = Walk { path, want }.deserialize(from).err()?;
@@ -146,7 +146,7 @@ pub fn in_yaml(text: &str, path: &[Step]) -> Option<Spot> {
     };
     let value = stop(Want::Value)?;
     let key = match path.last() {
-        Some(Step::Key(_)) => stop(Want::Key)?,
+        Some(PathStep::Key(_)) => stop(Want::Key)?,
         _ => value,
     };
     Some(Spot {
@@ -173,7 +173,7 @@ enum Want {
 
 #[derive(Clone, Copy)]
 struct Walk<'a> {
-    path: &'a [Step],
+    path: &'a [PathStep],
     want: Want,
 }
 
@@ -219,7 +219,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         self.stop()?;
-        let Some((Step::Index(nth), rest)) = self.path.split_first() else {
+        let Some((PathStep::Index(nth), rest)) = self.path.split_first() else {
             return Ok(());
         };
         let mut at = 0;
@@ -237,7 +237,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.stop()?;
-        let Some((Step::Key(wanted), rest)) = self.path.split_first() else {
+        let Some((PathStep::Key(wanted), rest)) = self.path.split_first() else {
             return Ok(());
         };
         let fail = rest.is_empty() && self.want == Want::Key;
@@ -284,12 +284,12 @@ mod tests {
     const YAML: &str =
         "# é comment\na:\n  b:\n    - 1\n    - {c: x}\n    - true\n  de: ~\n\"z\": [1,\n  2]\n";
 
-    fn way(path: &str) -> Vec<Step> {
+    fn way(path: &str) -> Vec<PathStep> {
         let parts = path.split('/').filter(|p| !p.is_empty());
         parts
             .map(|p| {
                 p.parse()
-                    .map_or_else(|_| Step::Key(p.to_owned()), Step::Index)
+                    .map_or_else(|_| PathStep::Key(p.to_owned()), PathStep::Index)
             })
             .collect()
     }

@@ -6,7 +6,7 @@ mod retention;
 
 use super::CodingAgent;
 use crate::config::Env;
-use crate::config::agent_settings::{Format, HookSettings, ServerSettings};
+use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
 use crate::stages::parse::Dialect;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ impl CodingAgent for Claude {
         ServerSettings {
             agent: self.agent(),
             file: env.claude_state(),
-            format: Format::Json,
+            format: ServerFormat::Json,
             table: "mcpServers",
             transport: Some("stdio"),
         }

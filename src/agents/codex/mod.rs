@@ -5,7 +5,7 @@ mod hooks;
 
 use super::CodingAgent;
 use crate::config::Env;
-use crate::config::agent_settings::{Format, HookSettings, ServerSettings};
+use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
 use crate::stages::parse::Dialect;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ impl CodingAgent for Codex {
         ServerSettings {
             agent: self.agent(),
             file: env.codex_dir().join("config.toml"),
-            format: Format::Toml,
+            format: ServerFormat::Toml,
             table: "mcp_servers",
             transport: None,
         }

@@ -4,7 +4,7 @@
 use super::entries::{Removed, untouched};
 use crate::config::document::Document;
 use crate::config::edit::json;
-use crate::config::position::{Step, dotted, key};
+use crate::config::position::{PathStep, dotted, key};
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use serde::Serialize;
@@ -72,7 +72,7 @@ impl HookSettings {
                 Some(entry) => json::replace(&document, &entry.command, &command.into()),
                 None => {
                     let groups = document.value[HOOKS][event].as_array();
-                    let next = Step::Index(groups.map_or(0, Vec::len));
+                    let next = PathStep::Index(groups.map_or(0, Vec::len));
                     let at = [key(HOOKS), key(event), next];
                     json::insert(&document, &at, &group(*matcher, command))
                 }
@@ -121,7 +121,7 @@ impl HookSettings {
         for (event, matcher) in self.events {
             let groups = value[HOOKS][event].as_array().into_iter().flatten();
             for (nth, group) in groups.enumerate() {
-                let at = [key(HOOKS), key(event), Step::Index(nth)];
+                let at = [key(HOOKS), key(event), PathStep::Index(nth)];
                 let hooks = group[HOOKS].as_array().map_or(&[][..], Vec::as_slice);
                 for (inner, hook) in hooks.iter().enumerate() {
                     let command = hook["command"].as_str().unwrap_or_default();
@@ -130,7 +130,7 @@ impl HookSettings {
                     }
                     let ours = self::group(*matcher, command);
                     let is_alone = hooks.len() == 1;
-                    let hook_at = [&at[..], &[key(HOOKS), Step::Index(inner)]].concat();
+                    let hook_at = [&at[..], &[key(HOOKS), PathStep::Index(inner)]].concat();
                     found.push(Entry {
                         hook: Hook {
                             event: (*event).to_owned(),
@@ -175,9 +175,9 @@ impl HookSettings {
 struct Entry {
     hook: Hook,
     /// The entry, or the group that has nothing else.
-    at: Vec<Step>,
+    at: Vec<PathStep>,
     /// Its command.
-    command: Vec<Step>,
+    command: Vec<PathStep>,
     /// It is what we write, to the last member.
     is_as_written: bool,
 }

@@ -7,4 +7,4 @@ mod servers;
 
 pub use entries::Removed;
 pub use hooks::{Hook, HookSettings};
-pub use servers::{Format, ServerCommand, ServerSettings};
+pub use servers::{ServerCommand, ServerFormat, ServerSettings};

@@ -14,7 +14,7 @@ const NAME: &str = "sessionmill";
 
 /// How a settings file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum ServerFormat {
     /// JSON.
     Json,
     /// TOML.
@@ -38,7 +38,7 @@ pub struct ServerSettings {
     /// The user's own file.
     pub file: PathBuf,
     /// How it is written.
-    pub format: Format,
+    pub format: ServerFormat,
     /// The key of the map.
     pub table: &'static str,
     /// The value of an entry's `type`, where the agent writes one.
@@ -92,12 +92,14 @@ impl ServerSettings {
             return Ok(format!("{clean}\n{}", self.fresh(start)));
         }
         let with = match self.format {
-            Format::Json => {
+            ServerFormat::Json => {
                 let document = self.document(&clean)?;
                 let at = [key(self.table), key(NAME)];
                 json::insert(&document, &at, &self.entry(start)).map(|document| document.text)
             }
-            Format::Toml => self.checked(&clean, toml_text::append(&clean, &self.lines(start))),
+            ServerFormat::Toml => {
+                self.checked(&clean, toml_text::append(&clean, &self.lines(start)))
+            }
         };
         with.ok_or_else(|| self.refused())
     }
@@ -127,12 +129,12 @@ impl ServerSettings {
             });
         }
         let lines = match self.format {
-            Format::Json => None,
-            Format::Toml => toml_text::table(text, self.table, NAME),
+            ServerFormat::Json => None,
+            ServerFormat::Toml => toml_text::table(text, self.table, NAME),
         };
         let is_as_written = match self.format {
-            Format::Json => *entry == self.entry(&start),
-            Format::Toml => lines
+            ServerFormat::Json => *entry == self.entry(&start),
+            ServerFormat::Toml => lines
                 .clone()
                 .is_some_and(|lines| text[lines].replace("\r\n", "\n") == self.lines(&start)),
         };
@@ -140,11 +142,13 @@ impl ServerSettings {
             return Ok(stays(vec![NAME.to_owned()]));
         }
         let without = match self.format {
-            Format::Json => {
+            ServerFormat::Json => {
                 let document = self.document(text)?;
                 json::remove(&document, &[key(self.table), key(NAME)]).map(|new| new.text)
             }
-            Format::Toml => lines.and_then(|lines| self.checked(text, toml_text::cut(text, lines))),
+            ServerFormat::Toml => {
+                lines.and_then(|lines| self.checked(text, toml_text::cut(text, lines)))
+            }
         };
         Ok(Removed {
             text: Some(without.ok_or_else(|| self.refused())?),
@@ -155,11 +159,11 @@ impl ServerSettings {
     /// A file that has nothing but our entry.
     fn fresh(&self, start: &ServerCommand) -> String {
         match self.format {
-            Format::Json => {
+            ServerFormat::Json => {
                 let whole = json!({self.table: {NAME: self.entry(start)}});
                 format!("{}\n", json::pretty(&whole, "  ", ""))
             }
-            Format::Toml => self.lines(start),
+            ServerFormat::Toml => self.lines(start),
         }
     }
 
@@ -204,9 +208,9 @@ impl ServerSettings {
             return Ok(json!({}));
         }
         match self.format {
-            Format::Json => self.document(text).map(|document| document.value),
+            ServerFormat::Json => self.document(text).map(|document| document.value),
             // The parser's own message quotes the file, which may hold keys.
-            Format::Toml => toml::from_str(text).map_err(|error: toml::de::Error| {
+            ServerFormat::Toml => toml::from_str(text).map_err(|error: toml::de::Error| {
                 let at = error.span().map_or(0, |span| span.start);
                 let line = 1 + text[..at.min(text.len())].matches('\n').count();
                 untouched(self.error(&format!("line {line} is no TOML")))

@@ -7,13 +7,13 @@
 //! are to go.
 
 use crate::config::document::{Document, Format};
-use crate::config::position::{Spot, Step, put, steps, take};
+use crate::config::position::{PathStep, Spot, put, steps, take};
 use serde::Serialize;
 use serde_json::Value;
 
 /// With a value at a place that has none: the last member of a map or the last item of a list. Maps
 /// and lists that are missing around it are made. `None`: not without touching the rest.
-pub fn insert(document: &Document, at: &[Step], value: &Value) -> Option<Document> {
+pub fn insert(document: &Document, at: &[PathStep], value: &Value) -> Option<Document> {
     let (depth, new) = missing(document, at, value)?;
     let text = appended(document, &at[..depth], &at[depth], &new)?;
     let mut wants = document.value.clone();
@@ -22,9 +22,9 @@ pub fn insert(document: &Document, at: &[Step], value: &Value) -> Option<Documen
 }
 
 /// As [`insert`], but as a map's first member: where people look. Also into YAML's `{}`.
-pub fn insert_first(document: &Document, at: &[Step], value: &Value) -> Option<String> {
+pub fn insert_first(document: &Document, at: &[PathStep], value: &Value) -> Option<String> {
     let (depth, new) = missing(document, at, value)?;
-    let (around, Step::Key(name)) = (&at[..depth], &at[depth]) else {
+    let (around, PathStep::Key(name)) = (&at[..depth], &at[depth]) else {
         return None;
     };
     let (text, style) = (&document.text, Style::of(document));
@@ -52,7 +52,7 @@ pub fn insert_first(document: &Document, at: &[Step], value: &Value) -> Option<S
 }
 
 /// With another value at a place that has one.
-pub fn replace(document: &Document, at: &[Step], value: &Value) -> Option<Document> {
+pub fn replace(document: &Document, at: &[PathStep], value: &Value) -> Option<Document> {
     let spot = document.spot(at)?;
     let new = Style::of(document).spread(value, indent_of(&document.text, spot.key));
     let text = splice(&document.text, spot.value, spot.end?, &new);
@@ -62,7 +62,7 @@ pub fn replace(document: &Document, at: &[Step], value: &Value) -> Option<Docume
 }
 
 /// Without the value at a place, and without the maps and lists around it that were made for it.
-pub fn remove(document: &Document, at: &[Step]) -> Option<Document> {
+pub fn remove(document: &Document, at: &[PathStep]) -> Option<Document> {
     let around = &at[..at.len().checked_sub(1)?];
     let is_alone = steps(document.get(around)?).nth(1).is_none();
     let stands_right_after_bracket = document.spot(at)?.key == document.spot(around)?.value + 1;
@@ -75,11 +75,11 @@ pub fn remove(document: &Document, at: &[Step]) -> Option<Document> {
 }
 
 /// The text without the value at a place, its key, and a comma beside it.
-pub fn cut(document: &Document, at: &[Step]) -> Option<String> {
+pub fn cut(document: &Document, at: &[PathStep]) -> Option<String> {
     let text = &document.text;
     let (step, around) = at.split_last()?;
     let here = document.spot(at)?;
-    let all: Vec<Step> = steps(document.get(around)?).collect();
+    let all: Vec<PathStep> = steps(document.get(around)?).collect();
     let nth = all.iter().position(|sibling| sibling == step)?;
     let sibling = |nth: usize| -> Option<Spot> {
         document.spot(&[around, std::slice::from_ref(all.get(nth)?)].concat())
@@ -97,7 +97,7 @@ pub fn cut(document: &Document, at: &[Step]) -> Option<String> {
 }
 
 /// How much of the way to a place is there, and what has to be put there at the next step.
-fn missing(document: &Document, at: &[Step], value: &Value) -> Option<(usize, Value)> {
+fn missing(document: &Document, at: &[PathStep], value: &Value) -> Option<(usize, Value)> {
     let is_there = |depth: &usize| document.get(&at[..*depth]).is_some();
     let depth = (0..at.len()).rev().find(is_there)?;
     let mut new = Value::Null;
@@ -106,12 +106,17 @@ fn missing(document: &Document, at: &[Step], value: &Value) -> Option<(usize, Va
 }
 
 /// With one more member or item at the end of the map or list `around`, laid out as the last one is.
-fn appended(document: &Document, around: &[Step], step: &Step, new: &Value) -> Option<String> {
+fn appended(
+    document: &Document,
+    around: &[PathStep],
+    step: &PathStep,
+    new: &Value,
+) -> Option<String> {
     let text = &document.text;
     let style = Style::of(document);
     let name = match (document.get(around)?, step) {
-        (Value::Object(_), Step::Key(name)) => Some(name.as_str()),
-        (Value::Array(_), Step::Index(_)) => None,
+        (Value::Object(_), PathStep::Key(name)) => Some(name.as_str()),
+        (Value::Array(_), PathStep::Index(_)) => None,
         _ => return None,
     };
     let Some(last) = steps(document.get(around)?).last() else {

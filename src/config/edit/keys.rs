@@ -5,7 +5,7 @@ use super::file::{Alone, write};
 use super::{json, yaml};
 use crate::config::document::{Document, Format};
 use crate::config::file_kind::FileKind;
-use crate::config::position::{Step, dotted, put, take};
+use crate::config::position::{PathStep, dotted, put, take};
 use crate::model::error::Error;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -30,7 +30,7 @@ pub enum Edited {
 pub fn set(
     kind: &FileKind,
     file: &Path,
-    wanted: impl Fn(&Value) -> (Vec<Step>, Value),
+    wanted: impl Fn(&Value) -> (Vec<PathStep>, Value),
     proves: &dyn Fn(&Document) -> Result<(), Error>,
 ) -> Result<Edited, Error> {
     let _alone = Alone::with(file)?;
@@ -68,7 +68,7 @@ pub fn set(
 ///
 /// # Errors
 /// As [`set`].
-pub fn remove(kind: &FileKind, file: &Path, at: &[Step]) -> Result<bool, Error> {
+pub fn remove(kind: &FileKind, file: &Path, at: &[PathStep]) -> Result<bool, Error> {
     let _alone = Alone::with(file)?;
     let Some(document) = Document::load(file)? else {
         return Ok(false);
@@ -93,7 +93,7 @@ pub fn remove(kind: &FileKind, file: &Path, at: &[Step]) -> Result<bool, Error> 
 
 /// The document with one key set and the rest as it was; `None` when no way was found that reads back as
 /// exactly that.
-fn with(document: &Document, at: &[Step], value: &Value) -> Option<Document> {
+fn with(document: &Document, at: &[PathStep], value: &Value) -> Option<Document> {
     let mut wants = document.value.clone();
     put(&mut wants, at, value.clone());
     if document.format == Format::Yaml {
@@ -106,7 +106,7 @@ fn with(document: &Document, at: &[Step], value: &Value) -> Option<Document> {
 }
 
 /// New last items of a list that is there and has some.
-fn items_added(document: &Document, at: &[Step], value: &Value) -> Option<Document> {
+fn items_added(document: &Document, at: &[PathStep], value: &Value) -> Option<Document> {
     let (old, new) = (document.get(at)?.as_array()?, value.as_array()?);
     let added = new.strip_prefix(old.as_slice())?;
     if old.is_empty() {
@@ -114,7 +114,7 @@ fn items_added(document: &Document, at: &[Step], value: &Value) -> Option<Docume
     }
     let mut document = document.clone();
     for (item, nth) in added.iter().zip(old.len()..) {
-        document = json::insert(&document, &[at, &[Step::Index(nth)]].concat(), item)?;
+        document = json::insert(&document, &[at, &[PathStep::Index(nth)]].concat(), item)?;
     }
     Some(document)
 }

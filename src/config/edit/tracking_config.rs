@@ -5,9 +5,9 @@ use super::keys::{Edited, remove, set as set_key};
 use crate::config::document::Document;
 use crate::config::env::Env;
 use crate::config::file_kind::TRACKING;
-use crate::config::position::Step;
+use crate::config::position::PathStep;
 use crate::config::resolved::{check_pattern, file_tracking};
-use crate::config::wire::Pattern;
+use crate::config::wire::WirePattern;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
 use crate::model::namespace::{namespace, project_root};
@@ -124,9 +124,9 @@ pub fn drop_project(file: &Path, name: &str) -> Result<bool, Error> {
     remove(&TRACKING, file, &at(&[name]))
 }
 
-fn at(keys: &[&str]) -> Vec<Step> {
+fn at(keys: &[&str]) -> Vec<PathStep> {
     let keys = ["projects"].iter().chain(keys);
-    keys.map(|key| Step::Key((*key).to_owned())).collect()
+    keys.map(|key| PathStep::Key((*key).to_owned())).collect()
 }
 
 /// The entry of the project with this root.
@@ -164,7 +164,7 @@ fn entry(new: &NewProject<'_>) -> Value {
 fn means(pattern: &Value) -> Result<(), Error> {
     let include = pattern["include"].as_str().unwrap_or_default();
     let error = |what: &str| Error::usage(format!("`{include}`: {what}"));
-    let written: Pattern =
+    let written: WirePattern =
         serde_json::from_value(pattern.clone()).map_err(|what| error(&what.to_string()))?;
     check_pattern(&written, &|_, what| error(what))
 }

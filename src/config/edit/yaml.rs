@@ -4,11 +4,11 @@
 
 use super::json::{indent_of, insert_first, line_start, newline, pretty, splice};
 use crate::config::document::Document;
-use crate::config::position::{Step, steps};
+use crate::config::position::{PathStep, steps};
 use serde_json::Value;
 
 /// A way of setting the value at a place; `None`: it doesn't apply.
-pub type Way = fn(&Document, &[Step], &Value) -> Option<String>;
+pub type Way = fn(&Document, &[PathStep], &Value) -> Option<String>;
 
 /// The ways, the one that looks best first.
 pub const WAYS: [Way; 6] = [
@@ -21,7 +21,7 @@ pub const WAYS: [Way; 6] = [
 ];
 
 /// Over a word that is there.
-fn word_replaced(document: &Document, at: &[Step], value: &Value) -> Option<String> {
+fn word_replaced(document: &Document, at: &[PathStep], value: &Value) -> Option<String> {
     let text = &document.text;
     let spot = document.spot(at)?;
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '~';
@@ -31,7 +31,7 @@ fn word_replaced(document: &Document, at: &[Step], value: &Value) -> Option<Stri
 }
 
 /// A new first item of a list that is there.
-fn item_added(document: &Document, at: &[Step], value: &Value) -> Option<String> {
+fn item_added(document: &Document, at: &[PathStep], value: &Value) -> Option<String> {
     let text = &document.text;
     let new = value.as_array()?.first()?;
     let list = document.spot(at)?.value;
@@ -40,7 +40,7 @@ fn item_added(document: &Document, at: &[Step], value: &Value) -> Option<String>
         let comma = if empty { "" } else { ", " };
         return Some(splice(text, list + 1, list + 1, &format!("{new}{comma}")));
     }
-    let first = document.spot(&[at, &[Step::Index(0)]].concat())?.value;
+    let first = document.spot(&[at, &[PathStep::Index(0)]].concat())?.value;
     let start = line_start(text, first);
     let dash = &text[start..first];
     let is_item = dash.trim() == "-";
@@ -48,11 +48,13 @@ fn item_added(document: &Document, at: &[Step], value: &Value) -> Option<String>
 }
 
 /// The line of a list's item taken out.
-fn item_removed(document: &Document, at: &[Step], value: &Value) -> Option<String> {
+fn item_removed(document: &Document, at: &[PathStep], value: &Value) -> Option<String> {
     let text = &document.text;
     let (old, new) = (document.get(at)?.as_array()?, value.as_array()?);
     let gone = old.iter().position(|item| !new.contains(item))?;
-    let item = document.spot(&[at, &[Step::Index(gone)]].concat())?.value;
+    let item = document
+        .spot(&[at, &[PathStep::Index(gone)]].concat())?
+        .value;
     let start = line_start(text, item);
     let is_item = text[start..item].trim() == "-";
     let end = text[item..].find('\n').map_or(text.len(), |n| item + n + 1);
@@ -60,7 +62,7 @@ fn item_removed(document: &Document, at: &[Step], value: &Value) -> Option<Strin
 }
 
 /// At the end of a text whose top level is a block.
-fn appended(document: &Document, at: &[Step], value: &Value) -> Option<String> {
+fn appended(document: &Document, at: &[PathStep], value: &Value) -> Option<String> {
     let text = &document.text;
     if document.get(&at[..1]).is_some() {
         return None;
@@ -73,7 +75,7 @@ fn appended(document: &Document, at: &[Step], value: &Value) -> Option<String> {
 }
 
 /// Into a block that is there, before its first key.
-fn inserted(document: &Document, at: &[Step], value: &Value) -> Option<String> {
+fn inserted(document: &Document, at: &[PathStep], value: &Value) -> Option<String> {
     let text = &document.text;
     let is_map = |depth: &usize| document.get(&at[..*depth]).is_some_and(Value::is_object);
     let depth = (0..at.len()).rev().find(is_map)?;
@@ -84,7 +86,7 @@ fn inserted(document: &Document, at: &[Step], value: &Value) -> Option<String> {
 }
 
 /// The lines of a key of a block: its own and those that are indented deeper.
-pub fn cut(document: &Document, at: &[Step]) -> Option<String> {
+pub fn cut(document: &Document, at: &[PathStep]) -> Option<String> {
     let text = &document.text;
     let key = document.spot(at)?.key;
     let start = line_start(text, key);
@@ -99,23 +101,23 @@ pub fn cut(document: &Document, at: &[Step]) -> Option<String> {
     Some(splice(text, start, start + own + rest, ""))
 }
 
-fn first_key(document: &Document, map: &[Step]) -> Option<usize> {
+fn first_key(document: &Document, map: &[PathStep]) -> Option<usize> {
     let first = steps(document.get(map)?).next()?;
     Some(document.spot(&[map, &[first]].concat())?.key)
 }
 
 /// What stands before the keys of a map; `None`: it isn't a block.
-fn indent_of_block<'d>(document: &'d Document, map: &[Step]) -> Option<&'d str> {
+fn indent_of_block<'d>(document: &'d Document, map: &[PathStep]) -> Option<&'d str> {
     let key = first_key(document, map)?;
     let indent = &document.text[line_start(&document.text, key)..key];
     indent.trim().is_empty().then_some(indent)
 }
 
 /// A value at the end of keys, one below the other.
-fn entry(at: &[Step], value: &Value, indent: &str, line_end: &str) -> Option<String> {
+fn entry(at: &[PathStep], value: &Value, indent: &str, line_end: &str) -> Option<String> {
     match at {
-        [Step::Key(key)] => Some(member(key, value, indent, line_end)),
-        [Step::Key(key), inner @ ..] => {
+        [PathStep::Key(key)] => Some(member(key, value, indent, line_end)),
+        [PathStep::Key(key), inner @ ..] => {
             let inner = entry(inner, value, &format!("{indent}  "), line_end)?;
             Some(format!("{indent}{key}:{line_end}{inner}"))
         }

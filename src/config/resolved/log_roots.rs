@@ -4,7 +4,7 @@ use crate::config::env::Env;
 use crate::config::exclude::{Excluded, glob};
 use crate::config::layers::Layers;
 use crate::config::values::absolute;
-use crate::config::wire::{AgentName, Mapping, SourceName, Wire};
+use crate::config::wire::{AgentName, Mapping, SourceName, WireConfig};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use crate::model::source::Agent;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// A folder with logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
+pub struct LogRoot {
     /// Absolute.
     pub path: PathBuf,
     /// Whose logs.
@@ -27,12 +27,12 @@ pub struct Root {
 
 pub(super) fn roots(
     layers: &Layers,
-    wire: &Wire,
+    wire: &WireConfig,
     mappings: &[Mapping],
     env: &Env,
-) -> Result<Vec<Root>, Error> {
+) -> Result<Vec<LogRoot>, Error> {
     let tracking = &wire.session_tracking;
-    let root = |path: PathBuf, agent, named| Root {
+    let root = |path: PathBuf, agent, named| LogRoot {
         path,
         agent,
         include: Vec::new(),
@@ -60,7 +60,7 @@ pub(super) fn roots(
         for pattern in extra.include.iter().chain(&extra.exclude) {
             glob(pattern).map_err(|e| failed(format!("`{pattern}` is no glob: {e}")))?;
         }
-        out.push(Root {
+        out.push(LogRoot {
             include: extra.include.clone(),
             exclude: extra.exclude.clone(),
             ..root(
@@ -89,7 +89,7 @@ pub(super) fn roots(
 
 pub(super) fn excluded(
     layers: &Layers,
-    wire: &Wire,
+    wire: &WireConfig,
     mappings: &[Mapping],
     env: &Env,
 ) -> Result<Excluded, Error> {

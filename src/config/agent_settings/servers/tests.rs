@@ -5,8 +5,8 @@ use std::path::Path;
 
 fn settings(agent: Agent, file: &Path) -> ServerSettings {
     let (format, table, transport) = match agent {
-        Agent::Claude => (Format::Json, "mcpServers", Some("stdio")),
-        Agent::Codex => (Format::Toml, "mcp_servers", None),
+        Agent::Claude => (ServerFormat::Json, "mcpServers", Some("stdio")),
+        Agent::Codex => (ServerFormat::Toml, "mcp_servers", None),
     };
     ServerSettings {
         agent,
