@@ -154,7 +154,9 @@ fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
         assert_ne!(changed, text);
         let left = settings(agent, file).without(&changed, false).unwrap();
         assert_eq!(left.left, ["SessionStart"], "{theirs}");
-        let found = super::ours(file, left.text.as_ref().unwrap(), agent).unwrap();
+        let found = settings(agent, file)
+            .installed(left.text.as_ref().unwrap())
+            .unwrap();
         assert_eq!(found.len(), 1, "the other one is gone");
         assert!(left.text.unwrap().contains(theirs));
         let forced = settings(agent, file).without(&changed, true).unwrap();
