@@ -42,7 +42,7 @@ pub struct Remove {
 
 /// An agent, as a person names it.
 pub fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
 }
 
 /// Entries of one kind in agents' settings.

@@ -5,13 +5,13 @@ use super::agents::{Entries, EntryStatus, Install, Remove};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::shell;
-use crate::agents::CodingAgent;
+use crate::agents::{CodingAgent, registry};
 use crate::config::agent_settings::Hook;
 use crate::model::error::Error;
-use crate::model::source::Agent;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Let Claude Code and Codex ask for memory by themselves
 ///
@@ -52,8 +52,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     match &args.verb {
         Verb::Install(install) => {
             ENTRIES.install(install, ctx)?;
-            if install.agent.contains(&Agent::Codex) && !install.dry_run {
-                let hint = "hint: Codex starts new hooks once you have reviewed them: /hooks";
+            let agents = install.agent.iter().filter(|_| !install.dry_run);
+            let after = agents.filter_map(|agent| registry::find(*agent)?.after_hooks());
+            let hints: BTreeSet<&str> = after.collect();
+            for hint in hints {
                 ctx.out.note(hint)?;
             }
         }
@@ -95,12 +97,16 @@ fn status(agent: &dyn CodingAgent, text: Option<&str>, ctx: &Ctx) -> Result<Entr
         let name = agent.agent().as_str();
         format!("{name} starts another program: sessionmill hooks install --agent {name}")
     });
-    let switched_off = settings.switched_off.filter(|_| !hooks.is_empty());
+    let switched_off = || {
+        agent
+            .hooks_switched_off(&ctx.env)
+            .filter(|_| !hooks.is_empty())
+    };
     let events: Vec<&str> = hooks.iter().map(|hook| hook.event.as_str()).collect();
     Ok(EntryStatus {
         text: events.join(", "),
         fault: other.or_else(|| {
-            let reason = switched_off?;
+            let reason = switched_off()?;
             Some(format!("{} starts no hooks: {reason}", agent.title()))
         }),
         document: json!(hooks),

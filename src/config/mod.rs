@@ -29,8 +29,8 @@ pub use layers::{Origin, Setting};
 pub use load::{Loaded, load, schema, tracking_schema};
 pub use resolved::{
     Config, DatabaseSettings, DeliveryLimits, EmbeddingsSettings, FileLimits, FilePattern,
-    FileTracking, Graphiti, KnownProject, LlmSettings, LogRoot, Memory, Protocol, RecallLimits,
-    Scoring, SinkSettings, SinkTo, Summarizing, Tracked, TrackedProject,
+    FileTracking, Graphiti, KnownProject, LlmSettings, Memory, Protocol, RecallLimits, Scoring,
+    SinkSettings, SinkTo, Summarizing, Tracked, TrackedProject, UsualLogs,
 };
 pub use values::seconds;
 pub use wire::LlmShape;

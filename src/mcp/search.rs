@@ -5,6 +5,7 @@ use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::session::judge;
 use super::undone;
+use crate::agents::registry;
 use crate::memory::line::{self, Meant};
 use crate::memory::outcome::outcome_of;
 use crate::memory::rank::Near;
@@ -302,7 +303,7 @@ fn operations(typed: &[String]) -> Result<Vec<Operation>, Error> {
 
 fn agent(word: &str) -> Result<Agent, Error> {
     let unknown = || Error::usage(format!("{word} is no agent")).hinted("claude, codex");
-    Agent::parse(word).ok_or_else(unknown)
+    registry::by_word(word).ok_or_else(unknown)
 }
 
 fn head(answer: &Answer) -> String {

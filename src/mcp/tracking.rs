@@ -3,6 +3,7 @@
 //! look at files itself.
 
 use super::here::{Here, minute, typed};
+use crate::agents::registry;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, switch};
 use crate::config::{Loaded, TrackedProject, gate, load};
 use crate::memory::screen;
@@ -12,9 +13,9 @@ use crate::model::namespace::{namespace, project_root};
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
-use crate::pipeline::track::look::{Moment, Wish, look};
-use crate::pipeline::track::standing::{self, FileStanding};
+use crate::pipeline::track::{self, Moment, Wish, look};
 use crate::store::{Access, Store};
+use crate::tracking::project_status::{self, FileStanding};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -94,7 +95,7 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
         group: None,
     };
     add(&here.home.tracking_config(), &here.env, &new)?;
-    let loaded = load(&here.env)?;
+    let loaded = load(&here.env, registry::log_folders)?;
     let files = files(here, &loaded, known(&loaded, &root)?)?;
     Ok(format!(
         "files tracked: {}; the next run tells of them, or sync_tracked_files\n",
@@ -197,9 +198,9 @@ pub fn disable(here: &Here, args: &Project) -> Result<String, Error> {
 pub fn status(here: &Here, args: &Project) -> Result<String, Error> {
     let root = admitted(here, &args.project_path)?;
     let project = known(&here.loaded, &root)?;
-    let pending = standing::pending(&files(here, &here.loaded, project)?);
+    let pending = project_status::pending(&files(here, &here.loaded, project)?);
     let store = reader(here)?;
-    let all = standing::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
+    let all = project_status::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
     let mut text = String::new();
     for standing in all.map_err(typed)? {
         let _ = writeln!(text, "enabled: {}", project.enabled);
@@ -271,7 +272,7 @@ fn files(
     project: &TrackedProject,
 ) -> Result<Vec<FileStanding>, Error> {
     let store = reader(here)?;
-    standing::files(store.as_ref(), project, loaded, 1).map_err(typed)
+    track::files(store.as_ref(), project, loaded, 1).map_err(typed)
 }
 
 /// The store, where there is one.

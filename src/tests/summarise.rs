@@ -2,6 +2,7 @@
 //! a user puts in the place of ours.
 
 use super::server::{Reply, Server, agreed};
+use crate::agents::registry;
 use crate::config::{Env, load};
 use crate::insight::facts::{Line, facts};
 use crate::insight::outcome::Told;
@@ -271,7 +272,11 @@ fn a_users_template_is_taken_and_a_wrong_one_names_file_and_placeholder() {
             cwd: home.path().to_path_buf(),
             ..Env::default()
         };
-        load(&env).unwrap().config.summarizing.template()
+        load(&env, registry::log_folders)
+            .unwrap()
+            .config
+            .summarizing
+            .template()
     };
     assert_eq!(template(), Ok(None));
     let own = put(

@@ -1,26 +1,50 @@
 //! Claude Code.
 
 pub mod dialect;
-mod hooks;
 mod retention;
 
 use super::CodingAgent;
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
+use crate::rules::injected::Injected;
+use crate::rules::table;
 use crate::stages::parse::Dialect;
+use serde::Deserialize;
 use std::path::PathBuf;
+use std::sync::LazyLock;
+
+static INJECTED: LazyLock<Injected> =
+    LazyLock::new(|| Injected::of(table::embedded!(in "agents", "claude/injected")));
+
+/// Its word.
+pub const CLAUDE: Agent = Agent::new("claude");
+
+/// What `settings.json` says about hooks.
+#[derive(Deserialize)]
+struct Settings {
+    #[serde(rename = "disableAllHooks")]
+    disable_all_hooks: bool,
+}
 
 /// Claude Code; its dialect also reads the documents' plain lines (D27).
 pub struct Claude;
 
 impl CodingAgent for Claude {
     fn agent(&self) -> Agent {
-        Agent::Claude
+        CLAUDE
     }
 
     fn title(&self) -> &'static str {
         "Claude Code"
+    }
+
+    fn newest_version(&self) -> &'static str {
+        "2.1.220"
+    }
+
+    fn injected(&self) -> &'static Injected {
+        &INJECTED
     }
 
     fn dialect(&self) -> &'static dyn Dialect {
@@ -31,33 +55,50 @@ impl CodingAgent for Claude {
         vec![env.claude_dir().join("projects")]
     }
 
+    fn folder(&self, env: &Env) -> (&'static str, PathBuf) {
+        ("CLAUDE_CONFIG_DIR", env.claude_dir())
+    }
+
+    fn keeps_days(&self, env: &Env) -> Option<u32> {
+        Some(retention::keeps_days(env))
+    }
+
+    fn example_log(&self) -> &'static str {
+        ".claude/projects/-example/00000000-0000-4000-8000-000000000000.jsonl"
+    }
+
     fn resume_command(&self, session: &str) -> String {
         format!("claude --resume {session}")
     }
 
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
-            agent: self.agent(),
+            agent: CLAUDE,
             file: env.claude_dir().join("settings.json"),
             // A session that is resumed or compacted knows what it did.
             events: &[
                 ("SessionStart", Some("startup|clear")),
                 ("UserPromptSubmit", None),
             ],
-            switched_off: hooks::switched_off(env),
         }
+    }
+
+    /// A file that can't be understood switches nothing off.
+    fn hooks_switched_off(&self, env: &Env) -> Option<String> {
+        let file = env.claude_dir().join("settings.json");
+        let settings: Settings =
+            serde_json::from_str(&std::fs::read_to_string(&file).ok()?).ok()?;
+        let reason = || format!("`disableAllHooks` is true in {}", file.display());
+        settings.disable_all_hooks.then(reason)
     }
 
     fn servers(&self, env: &Env) -> ServerSettings {
         ServerSettings {
-            agent: self.agent(),
+            agent: CLAUDE,
             file: env.claude_state(),
             format: ServerFormat::Json,
             table: "mcpServers",
             transport: Some("stdio"),
         }
-    }
-    fn keeps_logs_days(&self, env: &Env) -> Option<u32> {
-        Some(retention::keeps_logs_days(env))
     }
 }

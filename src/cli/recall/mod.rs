@@ -10,6 +10,7 @@ use super::ctx::Ctx;
 use super::exit::{self, Exit};
 use super::out::Out;
 use super::runlog;
+use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, RecallLimits};
 use crate::memory::beginning::{Begins, beginning};
@@ -21,7 +22,7 @@ use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::rules::directives::wants_global;
-use crate::rules::injected::{Spoken, people_words};
+use crate::rules::injected::Spoken;
 use crate::store::Store;
 use anyhow::Result;
 use hook::{Call, Event};
@@ -57,7 +58,7 @@ pub struct Args {
 }
 
 fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
 }
 
 fn scope(word: &str) -> Result<MemoryScope, String> {
@@ -171,7 +172,7 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
         return Ok(());
     };
     let event = match event {
-        Event::Prompt(text) => match typed(args.hook.unwrap_or(Agent::Claude), &text) {
+        Event::Prompt(text) => match typed(args.hook.unwrap_or_else(registry::first), &text) {
             Some(words) => Event::Prompt(words),
             None => return Ok(()),
         },
@@ -200,7 +201,8 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
 
 /// What of a prompt is a person's; `None`: it is an order to the agent's program or a machine's text.
 fn typed(agent: Agent, prompt: &str) -> Option<String> {
-    match people_words(agent, prompt) {
+    let known = registry::find(agent)?;
+    match known.injected().people_words(prompt) {
         Spoken::Words(words) if !words.starts_with('/') => Some(words.into_owned()),
         Spoken::Words(_) | Spoken::Machine(_) => None,
     }
@@ -219,7 +221,7 @@ struct Wish {
 /// project not trusted.
 fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     let loaded = match wish.by_hook {
-        true => config::load(&ctx.env)?, // an agent can't do anything about warnings
+        true => config::load(&ctx.env, registry::log_folders)?, // an agent can't do anything about warnings
         false => ctx.settings()?,
     };
     let limits = loaded.here.memory.recall.clone();

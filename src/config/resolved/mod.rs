@@ -16,7 +16,7 @@ pub use file_patterns::FilePattern;
 pub use file_tracking::{FileLimits, FileTracking, Tracked, TrackedProject};
 pub(super) use file_tracking::{check_pattern, file_tracking};
 pub use graph_memory::{Memory, RecallLimits};
-pub use log_roots::LogRoot;
+pub use log_roots::UsualLogs;
 pub use models::{EmbeddingsSettings, LlmSettings};
 pub use summarizing::Summarizing;
 
@@ -29,6 +29,7 @@ use crate::model::activity::ActivityVector;
 use crate::model::error::Error;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep, WhenAway};
+use crate::model::source::Root;
 use std::path::PathBuf;
 
 /// What a run and a search do.
@@ -39,7 +40,7 @@ pub struct Config {
     /// Who decided `enabled`.
     pub enabled_by: Origin,
     /// Where logs lie, in this order.
-    pub roots: Vec<LogRoot>,
+    pub roots: Vec<Root>,
     /// What is never read, by a session's working directory and by its log's path.
     pub excluded: Excluded,
     /// Sub-agents' logs are read too.
@@ -125,7 +126,12 @@ pub struct KnownProject {
 }
 
 /// Gives the layers their meaning. Errors name file, line and key.
-pub(super) fn resolve(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<Config, Error> {
+pub(super) fn resolve(
+    layers: &Layers,
+    mappings: &[Mapping],
+    env: &Env,
+    usual: UsualLogs,
+) -> Result<Config, Error> {
     let wire = layers.wire()?;
     refused(layers, &wire)?;
     let memory = graph_memory::memory(layers, &wire)?;
@@ -134,7 +140,7 @@ pub(super) fn resolve(layers: &Layers, mappings: &[Mapping], env: &Env) -> Resul
     Ok(Config {
         enabled: tracking.enabled,
         enabled_by: layers.origin("session_tracking.enabled"),
-        roots: log_roots::roots(layers, &wire, mappings, env)?,
+        roots: log_roots::roots(layers, &wire, mappings, (env, usual))?,
         excluded: log_roots::excluded(layers, &wire, mappings, env)?,
         subagents: tracking.subagents,
         keep_length_days: tracking.keep_length_days,

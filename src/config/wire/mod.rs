@@ -19,8 +19,8 @@ pub use file_tracking::{
 pub use graph_memory::{MoreWord, ScopeName, ScopesMode, UnknownProjects, WireGraphiti};
 pub use models::{LlmShape, WireEmbeddings, WireLlm};
 pub use session_tracking::{
-    AgentName, KeepSetting, NotificationMethod, Notifications, OnLlmUnavailable, SessionTracking,
-    SourceName, Summarization, TypeDetection,
+    KeepSetting, NotificationMethod, Notifications, OnLlmUnavailable, SessionTracking, SourceName,
+    Summarization, TypeDetection,
 };
 
 use schemars::JsonSchema;

@@ -1,7 +1,8 @@
 //! Checks of the logs themselves: whether they are there, can be read, and get into the store
-//! before Claude Code deletes them.
+//! before an agent deletes them.
 
 use super::{Finding, Observed, Severity, counted, first_of, quoted};
+use crate::agents::registry;
 use crate::model::namespace::project_root;
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
@@ -67,28 +68,28 @@ pub(super) fn unreadable(observed: &Observed<'_>) -> Vec<Finding> {
     )]
 }
 
-/// Its agent deletes it at its first start after this time; `None`: it keeps its logs.
-fn deleted_at(file: &SourceFile, observed: &Observed<'_>) -> Option<Time> {
-    let mut lifetimes = observed.keeps_logs_days.iter();
-    let (_, days) = lifetimes.find(|(agent, _)| *agent == file.agent)?;
-    let modified_ms = file.stat.mtime_ns / 1_000_000;
-    Some(Time(modified_ms.saturating_add(i64::from(*days) * DAY_MS)))
+/// A log that its agent will delete.
+struct AtRisk<'o> {
+    /// The agent deletes it at its first start after this time.
+    at: Time,
+    file: &'o SourceFile,
 }
 
-/// Logs that have something that the store doesn't, and that go; the first to go first.
-fn at_risk<'o>(observed: &'o Observed<'_>) -> Vec<(Time, &'o SourceFile)> {
+/// Logs that agents delete and that have something that the store doesn't, the first to go first.
+fn at_risk<'o>(observed: &'o Observed<'_>) -> Vec<AtRisk<'o>> {
     let known = observed.inside.as_ref().map(|i| &i.checkpoints);
     let stored = |file: &SourceFile| {
         known
             .and_then(|known| known.get(&file.key))
             .is_some_and(|c| c.stat.size == file.stat.size && c.stat.mtime_ns == file.stat.mtime_ns)
     };
-    let files = observed.found.files.iter();
-    let mut risky: Vec<(Time, &SourceFile)> = files
-        .filter(|file| !stored(file))
-        .filter_map(|file| Some((deleted_at(file, observed)?, file)))
-        .collect();
-    risky.sort_by_key(|(at, _)| *at);
+    let at_risk = |file: &'o SourceFile| {
+        let days = i64::from(*observed.keeps_days.get(&file.agent)?);
+        let at = Time((file.stat.mtime_ns / 1_000_000).saturating_add(days * DAY_MS));
+        (!stored(file)).then_some(AtRisk { at, file })
+    };
+    let mut risky: Vec<AtRisk<'_>> = observed.found.files.iter().filter_map(at_risk).collect();
+    risky.sort_by_key(|log| log.at);
     risky
 }
 
@@ -131,16 +132,17 @@ pub(super) fn deleted_before_the_next_run(observed: &Observed<'_>) -> Vec<Findin
     )
     .max(observed.now);
     let mut soon = at_risk(observed);
-    soon.retain(|(at, file)| {
-        *at <= next && !is_outside(file, observed) && !is_left_out(file, observed)
+    soon.retain(|log| {
+        log.at <= next && !is_outside(log.file, observed) && !is_left_out(log.file, observed)
     });
-    let Some((first, _)) = soon.first() else {
+    let Some(first) = soon.first() else {
         return Vec::new();
     };
     let reason = format!(
-        "Claude Code deletes {} before the next run that are not in the store, the first from {} on",
+        "{} deletes {} before the next run that are not in the store, the first from {} on",
+        registry::title(first.file.agent),
         counted(soon.len() as u64, "log"),
-        day(*first)
+        day(first.at)
     );
     vec![Finding::new(
         Severity::Warning,
@@ -156,16 +158,17 @@ pub(super) fn never_stored(observed: &Observed<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let mut outside = at_risk(observed);
-    outside.retain(|(_, file)| is_outside(file, observed) && !is_left_out(file, observed));
-    let (Some((first, _)), Some((last, _))) = (outside.first(), outside.last()) else {
+    outside.retain(|log| is_outside(log.file, observed) && !is_left_out(log.file, observed));
+    let (Some(first), Some(last)) = (outside.first(), outside.last()) else {
         return Vec::new();
     };
     let reason = format!(
-        "{} are older than the window and will not be stored before Claude Code deletes them, \
+        "{} are older than the window and will not be stored before {} deletes them, \
          from {} to {}",
         counted(outside.len() as u64, "log"),
-        day(*first),
-        day(*last)
+        registry::title(first.file.agent),
+        day(first.at),
+        day(last.at)
     );
     vec![Finding::new(
         Severity::Warning,

@@ -149,8 +149,8 @@ pub struct Observed<'a> {
     pub unreadable: Vec<(PathBuf, String)>,
     /// Why a log is not read, as runs ask: what is left out on purpose isn't missed.
     pub admit: &'a Admit<'a>,
-    /// Days that an agent keeps a log after its last change; of those that delete them.
-    pub keeps_logs_days: Vec<(Agent, u32)>,
+    /// Days after its last change that an agent deletes a log; of those that do.
+    pub keeps_days: BTreeMap<Agent, u32>,
 }
 
 /// One check. A new one is one more function in [`CHECKS`].

@@ -2,6 +2,11 @@
 //! nothing else moves.
 
 use super::*;
+use crate::agents::claude::CLAUDE;
+use crate::agents::codex::CODEX;
+use crate::agents::registry;
+use crate::agents::registry;
+use crate::config::Env;
 use std::fs;
 use std::path::Path;
 
@@ -13,13 +18,8 @@ fn command(agent: Agent) -> String {
 
 fn settings(agent: Agent, file: &Path) -> HookSettings {
     HookSettings {
-        agent,
         file: file.to_owned(),
-        events: &[
-            ("SessionStart", Some("startup|clear")),
-            ("UserPromptSubmit", None),
-        ],
-        switched_off: None,
+        ..registry::find(agent).unwrap().hooks(&Env::default())
     }
 }
 
@@ -31,7 +31,7 @@ fn samples() -> Vec<(Agent, PathBuf, String)> {
         .map(|entry| entry.unwrap().path());
     let sample = |path: PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let agent = Agent::parse(name.split('-').next().unwrap()).unwrap();
+        let agent = registry::by_word(name.split('-').next().unwrap()).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         (agent, path, text)
     };
@@ -98,19 +98,17 @@ fn what_others_wrote_stands_as_it_stood() {
 #[test]
 fn a_file_of_ours_alone_goes_as_it_came() {
     let file = Path::new("/home/ada/.claude/settings.json");
-    let text = settings(Agent::Claude, file)
-        .with(None, &command(Agent::Claude))
-        .unwrap();
+    let text = settings(CLAUDE, file).with(None, &command(CLAUDE)).unwrap();
     insta::assert_snapshot!("fresh", text);
     assert_eq!(
-        settings(Agent::Claude, file).without(&text, false),
+        settings(CLAUDE, file).without(&text, false),
         Ok(Removed::default())
     );
     // the agent writes its settings again in its own way, with more in them
     let mut value: Value = serde_json::from_str(&text).unwrap();
     value["model"] = "opus".into();
     let theirs = serde_json::to_string_pretty(&value).unwrap();
-    let left = settings(Agent::Claude, file)
+    let left = settings(CLAUDE, file)
         .without(&theirs, false)
         .unwrap()
         .text
@@ -121,14 +119,12 @@ fn a_file_of_ours_alone_goes_as_it_came() {
 #[test]
 fn an_entry_that_somebody_put_beside_ours_stays() {
     let file = Path::new("/home/ada/.claude/settings.json");
-    let text = settings(Agent::Claude, file)
-        .with(None, &command(Agent::Claude))
-        .unwrap();
+    let text = settings(CLAUDE, file).with(None, &command(CLAUDE)).unwrap();
     let mut value: Value = serde_json::from_str(&text).unwrap();
     let beside = json!({"type": "command", "command": "date"});
     let hooks = value["hooks"]["SessionStart"][0]["hooks"].as_array_mut();
     hooks.unwrap().push(beside.clone());
-    let left = settings(Agent::Claude, file)
+    let left = settings(CLAUDE, file)
         .without(&format!("{value:#}"), false)
         .unwrap()
         .text;
@@ -141,7 +137,7 @@ fn an_entry_that_somebody_put_beside_ours_stays() {
 fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
     let file = Path::new("/home/ada/.claude/settings.json");
     let rest = "{\n  \"model\": \"opus\"\n}\n";
-    let agent = Agent::Claude;
+    let agent = CLAUDE;
     let text = settings(agent, file)
         .with(Some(rest), &command(agent))
         .unwrap();
@@ -167,11 +163,9 @@ fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
 #[test]
 fn one_agents_entries_are_not_the_others() {
     let file = Path::new("/home/ada/.codex/hooks.json");
-    let text = settings(Agent::Codex, file)
-        .with(None, &command(Agent::Codex))
-        .unwrap();
-    assert_eq!(settings(Agent::Claude, file).installed(&text), Ok(vec![]));
-    let left = settings(Agent::Claude, file).without(&text, false).unwrap();
+    let text = settings(CODEX, file).with(None, &command(CODEX)).unwrap();
+    assert_eq!(settings(CLAUDE, file).installed(&text), Ok(vec![]));
+    let left = settings(CLAUDE, file).without(&text, false).unwrap();
     assert_eq!(left.text, Some(text));
     for (line, wants) in [
         ("sessionmill recall --hook claude", true),
@@ -183,11 +177,7 @@ fn one_agents_entries_are_not_the_others() {
         ("othermill recall --hook claude", false),
         ("sessionmill run", false),
     ] {
-        assert_eq!(
-            settings(Agent::Claude, file).starts_us(line),
-            wants,
-            "{line}"
-        );
+        assert_eq!(settings(CLAUDE, file).starts_us(line), wants, "{line}");
     }
 }
 
@@ -208,8 +198,8 @@ fn what_is_not_understood_is_refused_with_its_place() {
         ),
         ("{\"hooks\": {}, \"hooks\": {}}", "settings.json:1:"),
     ] {
-        let error = settings(Agent::Claude, file)
-            .with(Some(text), &command(Agent::Claude))
+        let error = settings(CLAUDE, file)
+            .with(Some(text), &command(CLAUDE))
             .unwrap_err();
         assert!(error.message.contains(place), "{text}: {}", error.message);
         assert!(

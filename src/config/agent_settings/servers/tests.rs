@@ -1,19 +1,16 @@
 //! Settings of the shapes that people have: what we put in comes out again, and nothing else moves.
 
 use super::*;
+use crate::agents::claude::CLAUDE;
+use crate::agents::codex::CODEX;
+use crate::agents::registry;
+use crate::config::Env;
 use std::path::Path;
 
 fn settings(agent: Agent, file: &Path) -> ServerSettings {
-    let (format, table, transport) = match agent {
-        Agent::Claude => (ServerFormat::Json, "mcpServers", Some("stdio")),
-        Agent::Codex => (ServerFormat::Toml, "mcp_servers", None),
-    };
     ServerSettings {
-        agent,
         file: file.to_owned(),
-        format,
-        table,
-        transport,
+        ..registry::find(agent).unwrap().servers(&Env::default())
     }
 }
 
@@ -49,12 +46,12 @@ const CODEX: [&str; 8] = [
 
 #[test]
 fn what_is_put_in_and_taken_out_leaves_every_byte_as_it_was() {
-    let claude = CLAUDE.iter().map(|text| (Agent::Claude, *text));
-    let codex = CODEX.iter().map(|text| (Agent::Codex, *text));
+    let claude = CLAUDE.iter().map(|text| (CLAUDE, *text));
+    let codex = CODEX.iter().map(|text| (CODEX, *text));
     for (agent, text) in claude.chain(codex) {
         let file = Path::new(match agent {
-            Agent::Claude => ".claude.json",
-            Agent::Codex => "config.toml",
+            CLAUDE => ".claude.json",
+            CODEX => "config.toml",
         });
         let new = settings(agent, file).with(Some(text), &start()).unwrap();
         assert_eq!(
@@ -82,10 +79,7 @@ fn what_is_put_in_and_taken_out_leaves_every_byte_as_it_was() {
 
 #[test]
 fn a_file_of_ours_alone_goes_again() {
-    for (agent, name) in [
-        (Agent::Claude, ".claude.json"),
-        (Agent::Codex, "config.toml"),
-    ] {
+    for (agent, name) in [(CLAUDE, ".claude.json"), (CODEX, "config.toml")] {
         let file = Path::new(name);
         let text = settings(agent, file).with(None, &start()).unwrap();
         let back = settings(agent, file).without(&text, false);
@@ -96,31 +90,31 @@ fn a_file_of_ours_alone_goes_again() {
 #[test]
 fn what_came_after_our_table_stays() {
     let file = Path::new("config.toml");
-    let text = settings(Agent::Codex, file)
+    let text = settings(CODEX, file)
         .with(Some("a = 1\n"), &start())
         .unwrap();
     let text = format!("{text}\n# mine\n[tui]\nx = 1\n");
-    let back = settings(Agent::Codex, file).without(&text, false).unwrap();
+    let back = settings(CODEX, file).without(&text, false).unwrap();
     assert_eq!(back.text.unwrap(), "a = 1\n\n# mine\n[tui]\nx = 1\n");
 }
 
 #[test]
 fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
     let changes = [
-        (Agent::Claude, "\"mcp\"", "\"mcp\", \"--quiet\""),
-        (Agent::Claude, "\"type\"", "\"timeout\": 9, \"type\""),
-        (Agent::Codex, "args", "# mine\nargs"),
-        (Agent::Codex, "args", "startup_timeout_sec = 9\nargs"),
+        (CLAUDE, "\"mcp\"", "\"mcp\", \"--quiet\""),
+        (CLAUDE, "\"type\"", "\"timeout\": 9, \"type\""),
+        (CODEX, "args", "# mine\nargs"),
+        (CODEX, "args", "startup_timeout_sec = 9\nargs"),
         (
-            Agent::Codex,
+            CODEX,
             "[\"mcp\"]",
             "[\"mcp\"]\n[mcp_servers.sessionmill.env]\nA = \"b\"",
         ),
     ];
     for (agent, ours, theirs) in changes {
         let (file, rest) = match agent {
-            Agent::Claude => (Path::new(".claude.json"), "{\n  \"x\": 1\n}\n"),
-            Agent::Codex => (Path::new("config.toml"), "a = 1\n"),
+            CLAUDE => (Path::new(".claude.json"), "{\n  \"x\": 1\n}\n"),
+            CODEX => (Path::new("config.toml"), "a = 1\n"),
         };
         let text = settings(agent, file).with(Some(rest), &start()).unwrap();
         let text = text.replacen(ours, theirs, 1);
@@ -146,21 +140,17 @@ fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
 #[test]
 fn what_is_not_understood_is_refused_and_never_quoted() {
     for (agent, name, text) in [
-        (Agent::Claude, ".claude.json", "{\"key\": \"sk-secret\", }"),
-        (Agent::Claude, ".claude.json", "[]"),
+        (CLAUDE, ".claude.json", "{\"key\": \"sk-secret\", }"),
+        (CLAUDE, ".claude.json", "[]"),
+        (CLAUDE, ".claude.json", "{\"mcpServers\": \"sk-secret\"}"),
         (
-            Agent::Claude,
-            ".claude.json",
-            "{\"mcpServers\": \"sk-secret\"}",
-        ),
-        (
-            Agent::Claude,
+            CLAUDE,
             ".claude.json",
             "{\"mcpServers\": {\"sessionmill\": {\"url\": \"x\"}}}",
         ),
-        (Agent::Codex, "config.toml", "key = sk-secret"),
-        (Agent::Codex, "config.toml", "mcp_servers = {}\n"),
-        (Agent::Codex, "config.toml", "mcp_servers = 3\n"),
+        (CODEX, "config.toml", "key = sk-secret"),
+        (CODEX, "config.toml", "mcp_servers = {}\n"),
+        (CODEX, "config.toml", "mcp_servers = 3\n"),
     ] {
         let error = settings(agent, Path::new(name))
             .with(Some(text), &start())
