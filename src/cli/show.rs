@@ -10,7 +10,7 @@ use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
 use crate::memory::scope::Scope;
-use crate::memory::summary::told_of;
+use crate::memory::session_summary::told_of;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};

@@ -5,7 +5,7 @@ use super::server::{Reply, Server, agreed};
 use crate::agents::registry;
 use crate::config::{Env, load};
 use crate::insight::facts::{Line, facts};
-use crate::insight::outcome::Told;
+use crate::insight::outcome::SessionItem;
 use crate::insight::page::page;
 use crate::insight::summarise::ask::{Asked, ask};
 use crate::insight::summarise::merge::merged;
@@ -35,7 +35,7 @@ const LOG: [(ItemKind, &str); 3] = [
 
 fn lines() -> Vec<Line<'static>> {
     let line = |(kind, text)| Line {
-        told: Told {
+        item: SessionItem {
             kind,
             text,
             findings: &[],

@@ -15,8 +15,8 @@ use crate::config::trust::Trusts;
 use crate::config::{self, RecallLimits};
 use crate::memory::beginning::{Begins, beginning};
 use crate::memory::block::{Block, Fact, block};
-use crate::memory::place::Place;
 use crate::memory::remember::{Asked, remember};
+use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
@@ -225,9 +225,9 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
         false => ctx.settings()?,
     };
     let limits = loaded.here.memory.recall.clone();
-    let place = Place::of(&wish.cwd);
-    let trusts = place.gate(&loaded, &ctx.env)?;
-    let own = loaded.for_project(Path::new(&place.root));
+    let workspace = Workspace::of(&wish.cwd);
+    let trusts = workspace.gate(&loaded, &ctx.env)?;
+    let own = loaded.for_project(Path::new(&workspace.root));
     let shown = own.is_ok_and(|(config, _)| config.include_project_path);
     let shows_paths = (shown && loaded.here.include_project_path)
         .then(|| ctx.env.home.to_string_lossy().into_owned());
@@ -236,7 +236,7 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     let user = user.map(|key| MemoryScope::Global.group(key)).ok();
     let about = About {
         now: ctx.now,
-        place,
+        workspace,
         trusted,
         trusts,
         user,
@@ -272,7 +272,7 @@ enum Task {
 /// Who asks from where.
 struct About {
     now: Time,
-    place: Place,
+    workspace: Workspace,
     trusted: Option<Vec<String>>,
     trusts: Trusts,
     /// The group of their own memories.
@@ -285,7 +285,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
         Event::Begins => Task::Begins(Begins {
             session: wish.session.clone(),
             now: about.now,
-            place: about.place,
+            workspace: about.workspace,
             trusted: about.trusted,
             trusts: about.trusts,
             shows_paths: about.shows_paths,
@@ -295,7 +295,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
             question: question.clone(),
             session: wish.session.clone(),
             by_hook: wish.by_hook,
-            place: about.place,
+            workspace: about.workspace,
             trusted: about.trusted,
             trusts: about.trusts,
             user: about.user,
