@@ -5,7 +5,6 @@ use super::*;
 use crate::agents::claude::CLAUDE;
 use crate::agents::codex::CODEX;
 use crate::agents::registry;
-use crate::agents::registry;
 use crate::config::Env;
 use std::fs;
 use std::path::Path;

@@ -21,7 +21,7 @@ fn start() -> ServerCommand {
     }
 }
 
-const CLAUDE: [&str; 10] = [
+const CLAUDE_TEXTS: [&str; 10] = [
     "",
     " \n",
     "{}",
@@ -33,7 +33,7 @@ const CLAUDE: [&str; 10] = [
     "{\r\n  \"projects\": {\r\n    \"/home/me/app\": {\"mcpServers\": {}}\r\n  }\r\n}\r\n",
     "{\"oauthAccount\":{\"emailAddress\":\"me@example.org\"},\"mcpServers\":{}}",
 ];
-const CODEX: [&str; 8] = [
+const CODEX_TEXTS: [&str; 8] = [
     "",
     "\n",
     "model = \"gpt-5\"\n",
@@ -46,12 +46,12 @@ const CODEX: [&str; 8] = [
 
 #[test]
 fn what_is_put_in_and_taken_out_leaves_every_byte_as_it_was() {
-    let claude = CLAUDE.iter().map(|text| (CLAUDE, *text));
-    let codex = CODEX.iter().map(|text| (CODEX, *text));
+    let claude = CLAUDE_TEXTS.iter().map(|text| (CLAUDE, *text));
+    let codex = CODEX_TEXTS.iter().map(|text| (CODEX, *text));
     for (agent, text) in claude.chain(codex) {
         let file = Path::new(match agent {
             CLAUDE => ".claude.json",
-            CODEX => "config.toml",
+            _ => "config.toml",
         });
         let new = settings(agent, file).with(Some(text), &start()).unwrap();
         assert_eq!(
@@ -114,7 +114,7 @@ fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
     for (agent, ours, theirs) in changes {
         let (file, rest) = match agent {
             CLAUDE => (Path::new(".claude.json"), "{\n  \"x\": 1\n}\n"),
-            CODEX => (Path::new("config.toml"), "a = 1\n"),
+            _ => (Path::new("config.toml"), "a = 1\n"),
         };
         let text = settings(agent, file).with(Some(rest), &start()).unwrap();
         let text = text.replacen(ours, theirs, 1);
