@@ -8,18 +8,18 @@
 mod asks;
 mod errors;
 mod history;
-mod lines;
+mod line;
 mod tasks;
 mod words;
 
-pub use lines::Line;
+pub use line::Line;
 
 use super::outcome::outcome;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
 use crate::model::summary::{Decision, Outcome, SettingChange, Sourced, Summary, TestRuns};
 use crate::rules::decisions::{decisions, sentences};
-use lines::found;
+use line::found;
 
 /// Decisions of one session that are told; more of them are seldom decisions.
 const DECISIONS_MAX: usize = 12;

@@ -2,14 +2,14 @@
 //! summary comes from.
 
 mod changes;
-mod escaped;
+mod escape;
 
 use crate::model::finding::TestCounts;
 use crate::model::summary::{
     Commit, Decision, Explanation, PullRequest, Resolution, Sourced, Summary, Told, ToldDecision,
     ToldError, Why,
 };
-use escaped::inline;
+use escape::inline;
 use std::fmt::Write;
 
 /// What stands above a page.

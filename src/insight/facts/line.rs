@@ -1,4 +1,4 @@
-//! The items of a session, in a row.
+//! The items of a session with where they stand, and what their calls came to.
 
 use crate::insight::outcome::SessionItem;
 #[cfg(test)]
@@ -44,6 +44,7 @@ impl<'t> Line<'t> {
 }
 
 impl<'t> Line<'t> {
+    /// Something that it says, with where that stands.
     pub(super) fn source<T>(&self, what: T) -> Sourced<T> {
         Sourced {
             what,
@@ -53,12 +54,12 @@ impl<'t> Line<'t> {
     }
 
     /// The item without its label.
-    pub(in crate::insight) fn words(&self) -> &'t str {
+    pub fn words(&self) -> &'t str {
         words_of(self.item.text)
     }
 }
 
-/// Each finding with its line.
+/// What the calls of these items came to, each with its item.
 pub(super) fn found<'l, 't: 'l>(
     lines: &'l [Line<'t>],
 ) -> impl DoubleEndedIterator<Item = (&'l Line<'t>, &'t Finding)> {

@@ -1,4 +1,4 @@
-//! Words as Markdown that reads as just these words.
+//! Text that is put into Markdown and must not become more than text there.
 
 /// A cell of a table.
 pub(super) fn cell(text: &str) -> String {
