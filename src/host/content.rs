@@ -3,7 +3,7 @@
 //! the content means.
 
 use super::files::stat_of;
-use super::repository::blob_id;
+use super::object_id::blob_id;
 use crate::model::file::Hashes;
 use crate::model::source::Stat;
 use rustix::fs::{Mode, OFlags};

@@ -7,6 +7,7 @@ pub mod git;
 pub mod git_preflight;
 pub mod identity;
 pub mod interrupt;
+mod object_id;
 pub mod process;
 pub mod read;
 pub mod reflog;

@@ -4,7 +4,8 @@
 
 use super::content::is_binary;
 use super::git_preflight::preflight;
-use super::reflog::{WorkTree, hex};
+use super::object_id::hex;
+use super::reflog::WorkTree;
 use crate::model::git::{CommitLine, Effect, FileChange, FileOperation};
 use crate::model::time::Time;
 use gix::bstr::ByteSlice;
@@ -345,15 +346,9 @@ fn change(
     }
 }
 
-/// The id that git gives to a file with this content in a SHA-1 repository (004-045).
-pub fn blob_id(content: &[u8]) -> Option<String> {
-    let (sha1, blob) = (gix::hash::Kind::Sha1, gix::objs::Kind::Blob);
-    Some(hex(gix::objs::compute_hash(sha1, blob, content).ok()?))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::host::object_id::blob_id;
     use serde_json::Value;
     use std::io::Write;
     use std::path::PathBuf;

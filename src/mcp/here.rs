@@ -1,7 +1,7 @@
 //! What one request may see: the settings as they are now, the store, whose projects, whose paths.
 //! Isolation fails closed (D14). Knows where the client is; refuses to know what it asks.
 
-use super::World;
+use super::context::ServerContext;
 use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 /// A request's surroundings.
 pub struct Here<'w> {
-    world: &'w World,
+    world: &'w ServerContext,
     /// The settings, with those of the client's project.
     pub loaded: Loaded,
     /// Where everything of ours lies.
@@ -47,7 +47,7 @@ impl<'w> Here<'w> {
     ///
     /// # Errors
     /// When the settings can't be read.
-    pub fn new(world: &'w World, named: Option<&Path>) -> Result<Here<'w>, Error> {
+    pub fn new(world: &'w ServerContext, named: Option<&Path>) -> Result<Here<'w>, Error> {
         let mut env = world.env.clone();
         let project = match named {
             Some(dir) => Some(git::repository(dir).unwrap_or_else(|| dir.to_owned())),

@@ -2,7 +2,7 @@
 //! of the request is read; so is a browser's page, whatever name it found for us. Knows connections;
 //! refuses to know what is asked.
 
-use super::World;
+use super::context::ServerContext;
 use super::server::Server;
 use super::token::is_shown;
 use http_body_util::{BodyExt, Full, combinators::BoxBody};
@@ -35,7 +35,7 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Serves whoever shows the token, for ever.
 pub async fn serve(
-    world: Arc<World>,
+    world: Arc<ServerContext>,
     address: SocketAddr,
     token: &str,
     ready: impl FnOnce(SocketAddr),

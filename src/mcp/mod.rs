@@ -5,6 +5,7 @@
 //! may see), `answer` (how much of it is told), then the tools' own files.
 
 mod answer;
+mod context;
 mod here;
 mod http;
 mod memory;
@@ -18,45 +19,13 @@ mod tools;
 mod tracking;
 mod undone;
 
+pub use context::{Dates, Meanings, ServerContext};
 pub use token::token;
 
-use crate::config::{Env, Home};
-use crate::model::embedding::Meaning;
 use crate::model::error::{Error, ErrorKind};
-use crate::model::time::Time;
-use crate::pipeline::embed::Asked;
-use crate::store::Store;
 use server::Server;
 use std::net::SocketAddr;
 use std::sync::Arc;
-
-/// What a field and its value mean at a time; the error says what to write.
-pub type Dates = dyn Fn(&str, &str, Time) -> Result<Time, String> + Send + Sync;
-
-/// What a question means; `None`: words alone have to do.
-pub type Meanings = dyn Fn(&Asked<'_>, &Store) -> Option<Meaning> + Send + Sync;
-
-/// What the server knows of the process that it runs in.
-pub struct World {
-    /// The environment. Settings and store are looked up anew for each request.
-    pub env: Env,
-    /// The machine's name.
-    pub host: String,
-    /// The present time; a server lives for days.
-    pub clock: Box<dyn Fn() -> Time + Send + Sync>,
-    /// Reads the point in time that a field of a search line means by its value at a time.
-    pub dates: Box<Dates>,
-    /// Asks a model what is looked for, where one is configured.
-    pub meanings: Box<Meanings>,
-    /// The working directory is the client's own: clients start servers where they work.
-    pub is_beside: bool,
-}
-
-impl World {
-    fn home(&self) -> Home {
-        Home::of(&self.env)
-    }
-}
 
 /// Threads that read the store at once. More: memory for each; fewer: a slow question holds others
 /// up.
@@ -69,7 +38,7 @@ const STREAMS: usize = 2;
 ///
 /// # Errors
 /// When no runtime can be made, or standard output is gone.
-pub fn serve_stdio(world: World) -> Result<(), Error> {
+pub fn serve_stdio(world: ServerContext) -> Result<(), Error> {
     let runtime = runtime()?;
     let served = runtime.block_on(stdio::serve(Server::new(Arc::new(world))));
     // a read of standard input can't be taken back
@@ -83,7 +52,7 @@ pub fn serve_stdio(world: World) -> Result<(), Error> {
 /// # Errors
 /// When the address isn't loopback, or is taken.
 pub fn serve_http(
-    world: World,
+    world: ServerContext,
     address: SocketAddr,
     token: &str,
     ready: impl FnOnce(SocketAddr),

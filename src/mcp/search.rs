@@ -4,7 +4,7 @@
 use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::session::judge;
-use super::undone;
+use super::undone::{self, REASONS, Why};
 use crate::agents::registry;
 use crate::memory::line::{self, Meant};
 use crate::memory::outcome::outcome_of;
@@ -82,28 +82,9 @@ pub struct Recent {
     cursor: Option<String>,
 }
 
-/// Arguments of `why`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Why {
-    /// What it is about: words, or a whole question
-    question: Option<String>,
-    /// Instead: a commit's hash
-    commit: Option<String>,
-    branch: Option<String>,
-    /// Its path, or the end of it
-    file: Option<String>,
-    #[serde(default)]
-    pub(super) project_namespaces: Vec<String>,
-    pub(super) max_bytes: Option<usize>,
-    pub(super) cursor: Option<String>,
-}
-
 const NODES: usize = 10;
 const SESSIONS: usize = 10;
 const RECENT: usize = 20;
-/// Decisions, or git operations.
-pub(super) const REASONS: usize = 10;
 /// Items of one answer. More: nobody reads them.
 const ITEMS_MAX: usize = 100;
 /// Passages that are looked through for sessions, for each wanted one.

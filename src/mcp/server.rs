@@ -7,7 +7,7 @@
     reason = "newer clients no longer tell their roots; those that do are asked"
 )]
 
-use super::World;
+use super::context::ServerContext;
 use super::here::Here;
 use super::{session, tools};
 use crate::model::error::Error;
@@ -35,7 +35,7 @@ capped; `more: cursor=…` goes on.";
 
 /// One client's server.
 pub struct Server {
-    world: Arc<World>,
+    world: Arc<ServerContext>,
     /// Where the client works; `None`: it was not asked yet.
     root: Mutex<Option<Root>>,
 }
@@ -45,7 +45,7 @@ type Root = Option<PathBuf>;
 
 impl Server {
     /// Nothing is opened before the first request.
-    pub fn new(world: Arc<World>) -> Server {
+    pub fn new(world: Arc<ServerContext>) -> Server {
         Server {
             world,
             root: Mutex::default(),

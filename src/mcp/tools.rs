@@ -3,7 +3,7 @@
 //! protocol but the shape of a tool.
 
 use super::here::Here;
-use super::{memory, search, session, standing, tracking};
+use super::{memory, search, session, standing, tracking, undone};
 use crate::model::error::Error;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
@@ -65,7 +65,7 @@ static TOOLS: [Tool; 17] = [
         "Why something was chosen: decisions that people made about it, and where. Or of git: what became of it.",
         false,
         search::why,
-        search::Why
+        undone::Why
     ),
     tool!(
         "recent",

@@ -2,12 +2,33 @@
 
 use super::answer::{Window, counted};
 use super::here::{Here, minute};
-use super::search::{REASONS, Why};
 use crate::model::error::Error;
 use crate::model::git::short_hash;
 use crate::tracking::commit_links::CommitMention;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::fmt::Write;
+
+/// Arguments of `why`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Why {
+    /// What it is about: words, or a whole question
+    pub(super) question: Option<String>,
+    /// Instead: a commit's hash
+    pub(super) commit: Option<String>,
+    pub(super) branch: Option<String>,
+    /// Its path, or the end of it
+    pub(super) file: Option<String>,
+    #[serde(default)]
+    pub(super) project_namespaces: Vec<String>,
+    pub(super) max_bytes: Option<usize>,
+    pub(super) cursor: Option<String>,
+}
+
+/// Decisions, or git operations.
+pub(super) const REASONS: usize = 10;
 
 /// Commits and files of one operation that are named.
 const NAMED: usize = 5;

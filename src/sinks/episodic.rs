@@ -1,12 +1,13 @@
 //! Episodes in a graph database, in Graphiti's own schema: an `Episodic` node per episode under our
 //! id, so that Graphiti reads them as its own (GRAPHITI.md §§ 4, 8 A). Knows what is written in which
-//! order and what counts as delivered; refuses to know how a database is reached ([`Graph`]).
+//! order and what counts as delivered; how a database is reached is [`Graph`]'s.
 //!
 //! Writing is a `MERGE` on the id: doing it again changes nothing. A batch counts as delivered once
 //! its nodes were read back in the revision that was sent.
 
 use super::cypher::Value;
 use super::database::Database;
+use super::graph::{Graph, IDS_MAX, these};
 use super::group;
 use super::saga;
 use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, Receipt};
@@ -16,57 +17,9 @@ use uuid::Uuid;
 
 /// Text of one query. Servers keep a query and its parameters in memory several times over.
 const QUERY_BYTES_MAX: usize = 1 << 20;
-/// Ids of one query.
-pub const IDS_MAX: usize = 500;
-
 /// The property that says that Graphiti hasn't worked through a node: its final `SET n = {…}` wipes
 /// what it doesn't know.
 const MARK: &str = "sessionmill_pending";
-
-/// A database that holds graphs, each called like its group.
-pub trait Graph {
-    /// What our nodes are called; begins with `Episodic`.
-    const LABELS: &'static str;
-
-    /// It answers and lets us in; gives a line for people.
-    ///
-    /// # Errors
-    /// Why it doesn't.
-    fn check(&mut self) -> Result<String, DeliveryError>;
-
-    /// There is such a graph, where asking for one that isn't there would make it.
-    ///
-    /// # Errors
-    /// When it can't be asked.
-    fn has_graph(&mut self, _graph: &str) -> Result<bool, DeliveryError> {
-        Ok(true)
-    }
-
-    /// Whatever has to be there before something is written.
-    ///
-    /// # Errors
-    /// When it isn't and can't be made.
-    fn ensure(&mut self, graph: &str) -> Result<(), DeliveryError>;
-
-    /// Runs a query that answers nothing.
-    ///
-    /// # Errors
-    /// Whose fault it is that it didn't. Never with words of the query.
-    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), DeliveryError>;
-
-    /// What `line`, a text without line breaks, is of all that `matches`, a query without its `RETURN`,
-    /// finds, in its order.
-    ///
-    /// # Errors
-    /// As [`Graph::run`].
-    fn lines(
-        &mut self,
-        graph: &str,
-        matches: &str,
-        line: &str,
-        params: &Value,
-    ) -> Result<Vec<String>, DeliveryError>;
-}
 
 /// A node, as it is read back.
 struct Node {
@@ -199,15 +152,6 @@ fn by_graph(receipts: &[Receipt]) -> BTreeMap<&str, Vec<Uuid>> {
         graphs.entry(&receipt.place).or_default().push(receipt.id);
     }
     graphs
-}
-
-/// `$ids` and `$group`.
-pub fn these(graph: &str, ids: &[Uuid]) -> Value {
-    let ids = ids.iter().map(|id| Value::text(id.to_string()));
-    Value::map([
-        ("ids", Value::List(ids.collect())),
-        ("group", Value::text(graph)),
-    ])
 }
 
 /// The nodes that [`these`] are.

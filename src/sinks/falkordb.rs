@@ -3,7 +3,8 @@
 
 use super::cypher::{self, Value};
 use super::database::Login;
-use super::episodic::{Episodic, Graph};
+use super::episodic::Episodic;
+use super::graph::Graph;
 use super::group;
 use crate::model::consent::Permit;
 use crate::model::delivery::DeliveryError;

@@ -8,7 +8,8 @@
 use super::bolt::{Bolt, BoltError};
 use super::cypher::Value;
 use super::database::Login;
-use super::episodic::{Episodic, Graph};
+use super::episodic::Episodic;
+use super::graph::Graph;
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::DeliveryError;
 use std::io;

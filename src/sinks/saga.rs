@@ -3,7 +3,7 @@
 //! Knows their ids, which are ours, and leaves alone what Graphiti adds to them.
 
 use super::cypher::Value;
-use super::episodic::{Graph, IDS_MAX, these};
+use super::graph::{Graph, IDS_MAX, these};
 use crate::model::delivery::{DeliveryError, Parcel};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;

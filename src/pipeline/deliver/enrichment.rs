@@ -7,11 +7,10 @@
 use super::attempt::Attempt;
 use super::purse::Purse;
 use super::{Delivered, Orders, outgoing, paced, receipts, settle_asked};
-use crate::model::delivery::{Delivery, DeliveryError, Outcome, Parcel, Progress, Receipt, State};
+use crate::model::delivery::{Delivery, Outcome, Parcel, Progress, Receipt, State};
 use crate::model::time::Time;
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::Store;
-use anyhow::Result;
 
 /// Enriches what waits for it; nothing where the sink doesn't. The inner error is the sink's.
 pub(super) fn enrich(

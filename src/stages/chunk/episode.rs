@@ -8,7 +8,7 @@ use crate::model::carry::ChunkCarry;
 use crate::model::entry::Status;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_bare_command};
-use crate::model::finding::{Mark, between};
+use crate::model::item::{Mark, between};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@ use super::episode;
 use crate::model::carry::{ChunkCarry, StreamCarry};
 use crate::model::episode::Episode;
 use crate::model::exchange::{Item, ItemKind};
-use crate::model::finding::between;
+use crate::model::item::between;
 use crate::model::policy::ChunkOptions;
 
 /// What a stream has told since its last boundary.
