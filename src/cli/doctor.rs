@@ -21,7 +21,7 @@ use crate::pipeline::doctor::{Finding, Inside, Observed, Schedule, Severity, dee
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::spec::Window;
-use crate::store::{Access, FileState, Store};
+use crate::store::{Access, DatabaseState, Store};
 use anyhow::Result;
 use serde_json::json;
 
@@ -72,9 +72,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 /// Looks at everything once, and lets the checks judge it.
 fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Vec<Finding>> {
     let store = ctx.home.store();
-    let file_state = FileState::of(&store);
-    let opened = match file_state {
-        Ok(FileState::Current) => Store::open(&store, Access::ReadOnly).ok(),
+    let database_state = DatabaseState::of(&store);
+    let opened = match database_state {
+        Ok(DatabaseState::Current) => Store::open(&store, Access::ReadOnly).ok(),
         _ => None,
     };
     let inside = opened.as_ref().map(Inside::of);
@@ -97,7 +97,7 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
         home: ctx.home.dir.clone(),
         not_writable: not_writable(&ctx.home.dir),
         store,
-        file_state,
+        database_state,
         inside,
         settings: loaded,
         refusals,

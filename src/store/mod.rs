@@ -40,7 +40,7 @@ pub use memory::workspaces::SessionKey;
 pub use outbox::consent::Switch;
 pub use outbox::deliveries::{DeadLetter, Due, SinkStatus};
 pub use outbox::sink::SinkRow;
-pub use schema::file_state::FileState;
+pub use schema::database_state::DatabaseState;
 pub use schema::migrations::{APPLICATION_ID, SCHEMA_VERSION};
 pub use search::candidates::{Candidate, Candidates};
 pub use search::embeddings::{Embedded, Nearest, ToEmbed, Unembedded};

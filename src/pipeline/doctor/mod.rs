@@ -21,7 +21,7 @@ use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::pipeline::run::Admit;
-use crate::store::{FileState, Health, Status, Store};
+use crate::store::{DatabaseState, Health, Status, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -130,7 +130,7 @@ pub struct Observed<'a> {
     /// Where the store lies, or should.
     pub store: PathBuf,
     /// What the file there is; an error where it can't be read at all.
-    pub file_state: Result<FileState, Error>,
+    pub database_state: Result<DatabaseState, Error>,
     /// What is in it.
     pub inside: Option<Inside>,
     /// What the settings' files say, or why they can't be understood.
@@ -162,7 +162,7 @@ const CHECKS: [Check; 18] = [
     workplace::consent,
     workplace::refusals,
     workplace::trust,
-    store::file_state,
+    store::database_state,
     store::pages,
     store::index,
     workplace::room,
