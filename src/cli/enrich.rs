@@ -9,7 +9,7 @@ use crate::config::{Config, LlmSettings as Settings, LlmShape};
 use crate::model::consent::Permit;
 use crate::model::error::Error;
 use crate::net::http::{Http, HttpOptions};
-use crate::net::llm::{Llm, Shape};
+use crate::net::llm::{ApiStyle, Llm};
 use crate::pipeline::enrich::{Budget, Learned, Question, question};
 use crate::store::Store;
 use anyhow::Result;
@@ -112,8 +112,8 @@ pub fn llm(settings: &Settings, ctx: &Ctx) -> Result<Llm> {
     Ok(Llm {
         http: Http::new(&options)?,
         shape: match settings.shape {
-            LlmShape::OpenAi => Shape::OpenAi,
-            LlmShape::Anthropic => Shape::Anthropic,
+            LlmShape::OpenAi => ApiStyle::OpenAi,
+            LlmShape::Anthropic => ApiStyle::Anthropic,
         },
         model: settings.model.clone(),
         key: key(settings, ctx)?,

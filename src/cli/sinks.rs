@@ -17,12 +17,12 @@ use crate::net::http::{Http, HttpOptions, Proxies};
 use crate::pipeline::deliver::scoped::{GroupOf, Scoped};
 use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
-use crate::sinks::graphiti::enriched::Enriched;
+use crate::sinks::graphiti::enriched::EnrichedSink;
 use crate::sinks::graphiti::graphiti_server::GraphitiServerSink;
-use crate::sinks::graphiti::mcp::Mcp;
+use crate::sinks::graphiti::mcp::GraphitiMcp;
 use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
-use crate::sinks::graphiti::server::{Permits, Server};
+use crate::sinks::graphiti::server::{GraphitiServer, Permits};
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::sinks::neo4j::Neo4j;
@@ -94,7 +94,7 @@ pub fn open(
             match &to.database {
                 Some(to) => {
                     let database = database(to, true)?;
-                    Box::new(Enriched::new(database, server, poll, window, now))
+                    Box::new(EnrichedSink::new(database, server, poll, window, now))
                 }
                 None => Box::new(GraphitiServerSink::new(
                     server,
@@ -173,7 +173,7 @@ fn server(
     permits: Permits,
     token: Option<String>,
     ctx: &Ctx,
-) -> Result<Box<dyn Server>> {
+) -> Result<Box<dyn GraphitiServer>> {
     let http = Http::new(&HttpOptions {
         timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
         proxies: proxies(&ctx.env),
@@ -181,7 +181,9 @@ fn server(
     let endpoint = to.endpoint.clone();
     Ok(match to.protocol {
         Protocol::Rest => Box::new(Rest::new(http, endpoint, permits, token)),
-        Protocol::Mcp => Box::new(Mcp::new(http, endpoint, permits, token.as_deref())),
+        Protocol::GraphitiMcp => {
+            Box::new(GraphitiMcp::new(http, endpoint, permits, token.as_deref()))
+        }
     })
 }
 
@@ -210,7 +212,7 @@ pub fn extraction(to: &SinkTo) -> Option<Extraction> {
     else {
         return None;
     };
-    let is_alone = database.is_some() || *protocol == Protocol::Mcp;
+    let is_alone = database.is_some() || *protocol == Protocol::GraphitiMcp;
     Some(Extraction {
         context: if is_alone { 0 } else { CONTEXT },
         usd_per_million_input: *input,

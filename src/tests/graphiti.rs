@@ -3,7 +3,7 @@
 //! without. `FAULT_SEEDS` sets how many schedules.
 
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
-use super::server::{Asked, Reply, Server};
+use super::server::{Asked, GraphitiServer, Reply};
 use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
@@ -11,12 +11,12 @@ use crate::model::time::Time;
 use crate::net::http::{Http, HttpOptions};
 use crate::pipeline::deliver::{Delivered, Orders, deliver, verify};
 use crate::sinks::database::Database;
-use crate::sinks::graphiti::enriched::Enriched;
+use crate::sinks::graphiti::enriched::EnrichedSink;
 use crate::sinks::graphiti::graphiti_server::GraphitiServerSink;
-use crate::sinks::graphiti::mcp::Mcp;
+use crate::sinks::graphiti::mcp::GraphitiMcp;
 use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
-use crate::sinks::graphiti::server::{Permits, Server as Graphiti};
+use crate::sinks::graphiti::server::{GraphitiServer as Graphiti, Permits};
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use serde_json::{Value, json};
@@ -173,7 +173,7 @@ impl Mind {
         self.work();
         let fault = if self.is_moody { self.dice.roll(25) } else { 9 };
         match fault {
-            0 => return says(500, json!("Internal Server Error")),
+            0 => return says(500, json!("Internal GraphitiServer Error")),
             1 => return Reply::Says(429, "retry-after: 7\r\n", String::new()),
             2 => return Reply::Cut(String::new()),
             // it is done, and the answer is lost
@@ -347,14 +347,14 @@ impl Database for Shelf {
 /// A server with this mind.
 pub(super) struct World {
     pub(super) mind: Arc<Mutex<Mind>>,
-    pub(super) server: Server,
+    pub(super) server: GraphitiServer,
 }
 
 impl World {
     pub(super) fn new(mind: Mind) -> World {
         let mind = Arc::new(Mutex::new(mind));
         let its = Arc::clone(&mind);
-        let server = Server::answering(move |asked| its.lock().unwrap().answer(asked));
+        let server = GraphitiServer::answering(move |asked| its.lock().unwrap().answer(asked));
         World { mind, server }
     }
 
@@ -380,7 +380,7 @@ impl World {
         };
         let http = Http::new(&options).unwrap();
         match self.mind().is_mcp {
-            true => Box::new(Mcp::new(http, endpoint, permits, token)),
+            true => Box::new(GraphitiMcp::new(http, endpoint, permits, token)),
             false => Box::new(Rest::new(http, endpoint, permits, token.map(str::to_owned))),
         }
     }
@@ -409,9 +409,9 @@ impl World {
         GraphitiServerSink::new(self.graphiti(None), self.poll(), 12, false, now)
     }
 
-    pub(super) fn enriched(&self, now: Time) -> Enriched {
+    pub(super) fn enriched(&self, now: Time) -> EnrichedSink {
         let shelf = Box::new(Shelf(Arc::clone(&self.mind)));
-        Enriched::new(shelf, self.graphiti(None), self.poll(), 12, now)
+        EnrichedSink::new(shelf, self.graphiti(None), self.poll(), 12, now)
     }
 
     pub(super) fn sink(&self, has_database: bool, now: Time) -> Box<dyn Sink> {

@@ -14,7 +14,7 @@ mod workplace;
 pub use deep::deep;
 
 use crate::config::Loaded;
-use crate::host::files::Found;
+use crate::host::files::FoundFile;
 use crate::host::writable::NotWritable;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
@@ -144,7 +144,7 @@ pub struct Observed<'a> {
     /// When the last run went through.
     pub last_run: Option<Time>,
     /// The logs on disk.
-    pub found: Found,
+    pub found: FoundFile,
     /// Logs that can't be opened, and why.
     pub unreadable: Vec<(PathBuf, String)>,
     /// Why a log is not read, as runs ask: what is left out on purpose isn't missed.

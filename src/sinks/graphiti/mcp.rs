@@ -1,18 +1,18 @@
 //! Graphiti's MCP server as it is (GRAPHITI.md § 3): a queue in memory for each group, whose worker
 //! loses what goes wrong and goes on, and `add_memory`, which says that all is well whatever comes.
 
-use super::server::{self, Listed, Message, Permits, Server};
+use super::server::{self, GraphitiServer, ListedEpisode, Permits, PostedMessage};
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::DeliveryError;
 use crate::net::http::{Http, HttpError};
-use crate::net::mcp::{Failure, Mcp as Client};
+use crate::net::mcp::{Failure, McpClient as Client};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
 /// One server.
-pub struct Mcp {
+pub struct McpClient {
     client: Client,
     endpoint: Endpoint,
     /// Asked before each request: waiting for a queue takes long, and a consent may be taken back.
@@ -33,13 +33,13 @@ const ALL: u64 = 1_000_000_000;
 struct Told {
     error: Option<IgnoredAny>,
     #[serde(default)]
-    episodes: Vec<Listed>,
+    episodes: Vec<ListedEpisode>,
 }
 
-impl Mcp {
+impl McpClient {
     /// The server at this endpoint, as long as it is permitted.
-    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<&str>) -> Mcp {
-        Mcp {
+    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<&str>) -> McpClient {
+        McpClient {
             client: Client::new(http, token),
             endpoint,
             permits,
@@ -86,7 +86,7 @@ impl Mcp {
 
 const WHAT: &str = "Graphiti's MCP server";
 
-impl Server for Mcp {
+impl GraphitiServer for McpClient {
     /// It has the tools, and `add_memory` takes the time of an episode: older ones take any argument,
     /// and would note the time of their work.
     fn check(&self) -> Result<(), DeliveryError> {
@@ -118,7 +118,7 @@ impl Server for Mcp {
         1
     }
 
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), DeliveryError> {
+    fn post(&self, group: &str, messages: &[PostedMessage<'_>]) -> Result<(), DeliveryError> {
         if !self.is_known.get() {
             self.check()?;
         }
@@ -134,7 +134,7 @@ impl Server for Mcp {
     }
 
     /// In no particular order, so always all of them.
-    fn episodes(&self, group: &str, _: u64) -> Result<Vec<Listed>, DeliveryError> {
+    fn episodes(&self, group: &str, _: u64) -> Result<Vec<ListedEpisode>, DeliveryError> {
         let arguments = json!({"group_ids": [group], "max_episodes": ALL});
         Ok(self.call("get_episodes", &arguments)??.episodes)
     }
@@ -158,7 +158,7 @@ impl Server for Mcp {
     }
 }
 
-impl Drop for Mcp {
+impl Drop for McpClient {
     /// Sessions that nobody ends stay in its memory.
     fn drop(&mut self) {
         if let (true, Ok(permit)) = (self.answers.get(), self.permitted()) {
@@ -169,7 +169,7 @@ impl Drop for Mcp {
 
 /// What `add_memory` is called with. The episodes before it are not to be read with it: it is long
 /// enough, and on FalkorDB they would be the newest of all time.
-fn arguments(group: &str, message: &Message<'_>) -> Value {
+fn arguments(group: &str, message: &PostedMessage<'_>) -> Value {
     let mut arguments = json!({
         "name": message.name,
         "episode_body": message.content.replace('\0', ""),
