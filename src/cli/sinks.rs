@@ -181,9 +181,7 @@ fn server(
     let endpoint = to.endpoint.clone();
     Ok(match to.protocol {
         Protocol::Rest => Box::new(Rest::new(http, endpoint, permits, token)),
-        Protocol::GraphitiMcp => {
-            Box::new(GraphitiMcp::new(http, endpoint, permits, token.as_deref()))
-        }
+        Protocol::Mcp => Box::new(GraphitiMcp::new(http, endpoint, permits, token.as_deref())),
     })
 }
 
@@ -212,7 +210,7 @@ pub fn extraction(to: &SinkTo) -> Option<Extraction> {
     else {
         return None;
     };
-    let is_alone = database.is_some() || *protocol == Protocol::GraphitiMcp;
+    let is_alone = database.is_some() || *protocol == Protocol::Mcp;
     Some(Extraction {
         context: if is_alone { 0 } else { CONTEXT },
         usd_per_million_input: *input,

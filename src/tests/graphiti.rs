@@ -3,7 +3,7 @@
 //! without. `FAULT_SEEDS` sets how many schedules.
 
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
-use super::server::{Asked, GraphitiServer, Reply};
+use super::server::{Asked, Reply, Server};
 use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
@@ -16,7 +16,7 @@ use crate::sinks::graphiti::graphiti_server::GraphitiServerSink;
 use crate::sinks::graphiti::mcp::GraphitiMcp;
 use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
-use crate::sinks::graphiti::server::{GraphitiServer as Graphiti, Permits};
+use crate::sinks::graphiti::server::{GraphitiServer, Permits};
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use serde_json::{Value, json};
@@ -173,7 +173,7 @@ impl Mind {
         self.work();
         let fault = if self.is_moody { self.dice.roll(25) } else { 9 };
         match fault {
-            0 => return says(500, json!("Internal GraphitiServer Error")),
+            0 => return says(500, json!("Internal Server Error")),
             1 => return Reply::Says(429, "retry-after: 7\r\n", String::new()),
             2 => return Reply::Cut(String::new()),
             // it is done, and the answer is lost
@@ -347,14 +347,14 @@ impl Database for Shelf {
 /// A server with this mind.
 pub(super) struct World {
     pub(super) mind: Arc<Mutex<Mind>>,
-    pub(super) server: GraphitiServer,
+    pub(super) server: Server,
 }
 
 impl World {
     pub(super) fn new(mind: Mind) -> World {
         let mind = Arc::new(Mutex::new(mind));
         let its = Arc::clone(&mind);
-        let server = GraphitiServer::answering(move |asked| its.lock().unwrap().answer(asked));
+        let server = Server::answering(move |asked| its.lock().unwrap().answer(asked));
         World { mind, server }
     }
 
@@ -363,7 +363,7 @@ impl World {
     }
 
     /// As it is spoken to.
-    pub(super) fn graphiti(&self, token: Option<&str>) -> Box<dyn Graphiti> {
+    pub(super) fn graphiti(&self, token: Option<&str>) -> Box<dyn GraphitiServer> {
         let endpoint: Endpoint = self.server.endpoint.parse().unwrap();
         let agreed = Consent {
             scope: self.server.endpoint.clone(),

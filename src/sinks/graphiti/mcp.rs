@@ -5,15 +5,15 @@ use super::server::{self, GraphitiServer, ListedEpisode, Permits, PostedMessage}
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::DeliveryError;
 use crate::net::http::{Http, HttpError};
-use crate::net::mcp::{Failure, McpClient as Client};
+use crate::net::mcp::{Failure, McpClient};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
 /// One server.
-pub struct McpClient {
-    client: Client,
+pub struct GraphitiMcp {
+    client: McpClient,
     endpoint: Endpoint,
     /// Asked before each request: waiting for a queue takes long, and a consent may be taken back.
     permits: Permits,
@@ -36,11 +36,16 @@ struct Told {
     episodes: Vec<ListedEpisode>,
 }
 
-impl McpClient {
+impl GraphitiMcp {
     /// The server at this endpoint, as long as it is permitted.
-    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<&str>) -> McpClient {
-        McpClient {
-            client: Client::new(http, token),
+    pub fn new(
+        http: Http,
+        endpoint: Endpoint,
+        permits: Permits,
+        token: Option<&str>,
+    ) -> GraphitiMcp {
+        GraphitiMcp {
+            client: McpClient::new(http, token),
             endpoint,
             permits,
             is_known: Cell::new(false),
@@ -86,7 +91,7 @@ impl McpClient {
 
 const WHAT: &str = "Graphiti's MCP server";
 
-impl GraphitiServer for McpClient {
+impl GraphitiServer for GraphitiMcp {
     /// It has the tools, and `add_memory` takes the time of an episode: older ones take any argument,
     /// and would note the time of their work.
     fn check(&self) -> Result<(), DeliveryError> {
@@ -158,7 +163,7 @@ impl GraphitiServer for McpClient {
     }
 }
 
-impl Drop for McpClient {
+impl Drop for GraphitiMcp {
     /// Sessions that nobody ends stay in its memory.
     fn drop(&mut self) {
         if let (true, Ok(permit)) = (self.answers.get(), self.permitted()) {
