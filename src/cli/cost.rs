@@ -8,7 +8,7 @@ use super::sinks::extraction;
 use crate::config::{Loaded, Sink, SinkTo};
 use crate::model::extraction::Estimate;
 use crate::model::time::Time;
-use crate::pipeline::report::Report;
+use crate::pipeline::steps::ingest::report::Report;
 use crate::store::Store;
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -12,9 +12,9 @@ use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo, gr
 use crate::memory::provenance::told_path;
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
-use crate::pipeline::deliver::{self, Delivered, Orders, Verified};
+use crate::pipeline::steps::upload::deliver::{self, Delivered, Orders, Verified};
 use crate::pipeline::lock::Lock;
-use crate::pipeline::promote::tell_owner;
+use crate::pipeline::steps::promote::tell_owner;
 use crate::stages::upload::RetryOptions;
 use crate::store::{Access, DeadLetter, Due, Store};
 use anyhow::Result;

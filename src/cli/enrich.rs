@@ -10,7 +10,7 @@ use crate::model::consent::Permit;
 use crate::model::error::Error;
 use crate::net::http::{Http, Options};
 use crate::net::llm::{Llm, Shape};
-use crate::pipeline::enrich::{Budget, Learned, Question, question};
+use crate::pipeline::steps::enrich::tools::{Budget, Learned, Question, question};
 use crate::store::Store;
 use anyhow::Result;
 

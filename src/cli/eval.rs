@@ -12,7 +12,7 @@ use crate::model::error::Error;
 use crate::pipeline::eval::recall::{self, Asked};
 use crate::pipeline::eval::{Figure, PARTS, figures};
 use crate::pipeline::spec::Window;
-use crate::pipeline::summarise;
+use crate::pipeline::steps::enrich::session_summary;
 use crate::rules::classify::Classifier;
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;

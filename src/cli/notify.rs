@@ -8,7 +8,7 @@ use crate::config::{DeliveryLimits, Llm};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::net::http::{Http, Options};
-use crate::pipeline::deliver::Delivered;
+use crate::pipeline::steps::upload::deliver::Delivered;
 use crate::store::Store;
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -19,7 +19,7 @@ use crate::model::activity::ActivityTally;
 use crate::model::embedding::Meaning;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
-use crate::pipeline::embed::Asked as Looked;
+use crate::pipeline::steps::enrich::embeddings::Asked as Looked;
 use crate::store::{Hit, Keeps, Query, Snippet, Store};
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ use crate::model::error::{Error, ErrorKind};
 use crate::model::extraction::Extraction;
 use crate::model::scope::{MemoryScope, session_key};
 use crate::net::http::{Http, Options, Proxies};
-use crate::pipeline::deliver::scoped::{GroupOf, Scoped};
+use crate::pipeline::steps::upload::scoped::{GroupOf, Scoped};
 use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::graphiti::by_name::ByName;

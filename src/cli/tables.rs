@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use crate::config::edit;
 use crate::memory::tables;
 use crate::model::time::Time;
-use crate::pipeline::enrich::Learned;
+use crate::pipeline::steps::enrich::tools::Learned;
 use crate::rules::classify::Classifier;
 use anyhow::Result;
 use std::path::Path;

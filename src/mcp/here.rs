@@ -13,7 +13,7 @@ use crate::model::embedding::Meaning;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
-use crate::pipeline::embed::Asked;
+use crate::pipeline::steps::enrich::embeddings::Asked;
 use crate::store::{Access, Store};
 use std::borrow::Cow;
 use std::cell::RefCell;

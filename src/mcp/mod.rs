@@ -24,7 +24,7 @@ use crate::config::{Env, Home};
 use crate::model::embedding::Meaning;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
-use crate::pipeline::embed::Asked;
+use crate::pipeline::steps::enrich::embeddings::Asked;
 use crate::store::Store;
 use server::Server;
 use std::net::SocketAddr;

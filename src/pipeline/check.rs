@@ -2,7 +2,7 @@
 //! stores. Touches nothing of the user's.
 
 use super::progress::{Progress, Silent};
-use super::run::{Setup, run};
+use crate::pipeline::steps::ingest::{Setup, run};
 use super::spec::{Example, Given, Wants};
 use crate::model::ledger::Fate;
 use crate::model::source::Agent;

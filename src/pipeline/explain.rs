@@ -1,7 +1,7 @@
 //! What one line of a log is: read again, told in words, never quoted.
 
-use super::account::fate;
-use super::ids::{Ids, Told};
+use crate::pipeline::steps::ingest::account::fate;
+use crate::pipeline::steps::ingest::ids::{Ids, Told};
 use super::peek::file_name;
 use crate::host::read::{Content, LogReader};
 use crate::model::checkpoint::short_id;

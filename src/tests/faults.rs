@@ -7,7 +7,7 @@ use crate::cli::Exit;
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
-use crate::pipeline::deliver::{Delivered, Orders, deliver, verify};
+use crate::pipeline::steps::upload::deliver::{Delivered, Orders, deliver, verify};
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use std::cell::RefCell;

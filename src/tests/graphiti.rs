@@ -9,7 +9,7 @@ use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::net::http::{Http, Options};
-use crate::pipeline::deliver::{Delivered, Orders, deliver, verify};
+use crate::pipeline::steps::upload::deliver::{Delivered, Orders, deliver, verify};
 use crate::sinks::database::Database;
 use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;

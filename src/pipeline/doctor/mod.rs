@@ -19,7 +19,7 @@ use crate::host::room::NoRoom;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::time::Time;
-use crate::pipeline::run::Admit;
+use crate::pipeline::steps::ingest::Admit;
 use crate::store::{Health, Standing, Status, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -4,8 +4,8 @@
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::progress::Progress;
-use crate::pipeline::report::Report;
-use crate::pipeline::run::{Setup, run};
+use crate::pipeline::steps::ingest::report::Report;
+use crate::pipeline::steps::ingest::{Setup, run};
 use crate::store::{Access, Salvage, Salvaged, Standing, Store};
 use anyhow::Result;
 use serde::Serialize;

@@ -3,8 +3,8 @@
 //!
 //! Knows whose texts may be sent, and that they are masked and short; refuses to know who answers.
 
-use super::admission::Admission;
-use super::spec::Window;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::spec::Window;
 use crate::config::{Env, Loaded, gate};
 use crate::memory::place::Place;
 use crate::memory::screen;

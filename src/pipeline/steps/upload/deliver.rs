@@ -4,26 +4,17 @@
 //! run asks the sink what arrived before it sends anything. Knows the order of these steps; refuses
 //! to know what a sink is.
 
-mod enrichment;
-mod orders;
-mod parcel;
-mod purse;
-pub mod scoped;
-mod settling;
-
-pub use orders::Orders;
-pub use purse::TooDear;
-
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt, State};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::stages::upload::{Sink, upload};
 use crate::store::{Due, SinkRow, Store};
 use anyhow::Result;
-use parcel::parcel;
-use purse::Purse;
+use super::cost_budget::{Purse, TooDear};
+use super::options::Orders;
+use super::outbound::parcel;
 use serde::Serialize;
-use settling::{ask_to_forget, settle_asked, settle_sent};
+use super::settling::{ask_to_forget, settle_asked, settle_sent};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -156,7 +147,7 @@ fn steps(
     if let Err(fault) = send(store, row.n, sink, orders, done)? {
         return Ok(Err(fault));
     }
-    enrichment::enrich(store, row.n, sink, orders, done)
+    super::enrichment::enrich(store, row.n, sink, orders, done)
 }
 
 /// What is due, batch by batch.

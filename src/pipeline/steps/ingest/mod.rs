@@ -1,10 +1,20 @@
 //! A run on one screen: gather what is new, fold it in workers, commit it, report.
 
-use super::file::Rules;
-use super::gather::gather;
-use super::ingest::{Message, ingest};
-use super::progress::Progress;
-use super::report::{CommitTally, Report};
+pub mod account;
+mod directives;
+pub mod family;
+pub mod file;
+pub mod gather;
+pub mod ids;
+pub mod report;
+pub mod window;
+pub mod workers;
+
+use file::Rules;
+use gather::gather;
+use workers::{Message, ingest};
+use crate::pipeline::progress::Progress;
+use report::{CommitTally, Report};
 use crate::host::files::Root;
 use crate::model::namespace::global_group;
 use crate::model::policy::Narrowed;

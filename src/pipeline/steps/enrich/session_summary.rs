@@ -3,7 +3,7 @@
 //! Knows when a page is due and what it is stored as; refuses to know what stands on it
 //! (`insight`).
 
-use super::deliver::PENDING_MS;
+use crate::pipeline::steps::upload::deliver::PENDING_MS;
 use crate::insight::page::body;
 use crate::memory::activity::Judge;
 use crate::memory::joined;

@@ -4,9 +4,9 @@
 //! Knows which are asked about, when again, and what becomes of answers; refuses to know who answers
 //! and what is asked (`insight::summarise`).
 
-use super::deliver::PENDING_MS;
-use super::enrich::Budget;
-use super::summarise::Whole;
+use crate::pipeline::steps::upload::deliver::PENDING_MS;
+use crate::pipeline::steps::enrich::tools::Budget;
+use crate::pipeline::steps::enrich::session_summary::Whole;
 use crate::insight::summarise::ask::{Talk, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::{About, Question, question};

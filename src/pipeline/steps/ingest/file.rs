@@ -6,7 +6,7 @@
 use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
-use super::peek::{file_name, label};
+use crate::pipeline::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader, Shape};
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};

@@ -1,7 +1,8 @@
 //! What earlier runs left at a sink without knowing what became of it, and what is no more here: the
 //! sink is asked, and nothing is taken for lost or removed while it may be under way.
 
-use super::{Delivered, Orders, RECEIPTS, ask};
+use super::Orders;
+use super::deliver::{Delivered, RECEIPTS, ask};
 use crate::model::delivery::{Delivery, Fault, Landed, Receipt, State};
 use crate::stages::upload::Sink;
 use crate::store::Store;

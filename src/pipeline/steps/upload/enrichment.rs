@@ -4,8 +4,10 @@
 //! That an episode is asked for is noted before it is, and taken back only when nothing is under way
 //! any more, so that none is asked for twice in the dark.
 
-use super::purse::Purse;
-use super::{Delivered, Orders, outgoing, paced, receipts, settle_asked};
+use super::Orders;
+use super::cost_budget::Purse;
+use super::deliver::{Delivered, outgoing, paced, receipts};
+use super::settling::settle_asked;
 use crate::model::delivery::{Delivery, Fault, Outcome, Parcel, Progress, Receipt, State};
 use crate::model::time::Time;
 use crate::stages::upload::{RetryOptions, Sink};

@@ -4,10 +4,10 @@
 
 use super::family::{Family, families};
 use super::file::{Before, Rules, Work};
-use super::ingest::each;
-use super::peek::{Peek, peek};
+use super::workers::each;
+use crate::pipeline::peek::{Peek, peek};
 use super::report::Report;
-use super::run::Setup;
+use super::Setup;
 use crate::host::files::walk;
 use crate::host::git;
 use crate::host::read::{Content, LogReader, content, fingerprints};

@@ -6,7 +6,7 @@
 use super::family::Family;
 use super::file::{FileTally, Rules, Scratch, Work, fold};
 use super::ids::Ids;
-use super::progress::Progress;
+use crate::pipeline::progress::Progress;
 use super::window::Window;
 use crate::model::checkpoint::Commit;
 use anyhow::{Result, anyhow};
