@@ -2,9 +2,9 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
-use super::runlog;
-use super::setup::{self, Orders};
+use crate::model::human;
+use crate::pipeline::run_log;
+use crate::pipeline::options::{self, Orders};
 use super::tables;
 use crate::config::Loaded;
 use crate::host::files::Root;
@@ -61,7 +61,7 @@ fn store(loaded: &Loaded, projects: &Path, state: &Path, ctx: &Ctx) -> Result<St
     let report = run::run(&mut store, &setup, &Silent)?;
     deliver_all(&mut store, state, ctx)?;
     let log = format!("canary: {}", serde_json::to_string(&report)?);
-    runlog::append(&state.join("logs"), ctx.now, ctx.zone, &log)?;
+    run_log::append(&state.join("logs"), ctx.now, ctx.zone, &log)?;
     let asked = question(
         &store,
         &tables::counter(&ctx.home)?,

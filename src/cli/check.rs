@@ -3,8 +3,8 @@
 use super::bar::Bar;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::plural;
-use super::setup::{self, Orders};
+use crate::model::human::plural;
+use crate::pipeline::options::{self, Orders};
 use super::tables;
 use crate::config::{self, Env, Loaded, gate};
 use crate::memory::screen;

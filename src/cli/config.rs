@@ -2,7 +2,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use crate::model::human;
 use super::out::Style;
 use super::tell;
 use crate::config;

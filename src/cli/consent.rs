@@ -3,7 +3,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use crate::model::human;
 use crate::model::consent::{Consent, Endpoint, TRACKING, endpoint_text};
 use crate::model::error::Error;
 use crate::pipeline::lock::Lock;

@@ -3,10 +3,10 @@
 use super::bar::Bar;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::plural;
+use crate::model::human::plural;
 use super::out::Style;
 use super::schedule;
-use super::setup::{self, Orders};
+use crate::pipeline::options::{self, Orders};
 use super::{canary, embed, enrich, sinks, tables, tell as telling};
 use crate::config::trust::Trusts;
 use crate::config::{self, Loaded};

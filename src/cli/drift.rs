@@ -3,7 +3,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{count, table, time};
+use crate::model::human::{count, table, time};
 use crate::model::time::Time;
 use crate::rules::versions;
 use crate::store::{Status, UnknownRow, VersionRow};

@@ -3,8 +3,8 @@
 use super::check::defaults_at;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::table;
-use super::setup::{self, Orders};
+use crate::model::human::table;
+use crate::pipeline::options::{self, Orders};
 use super::tables;
 use crate::memory::activity::Judge;
 use crate::memory::screen;

@@ -3,8 +3,9 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::when::When;
-use super::{human, shell};
+use crate::memory::when::When;
+use super::shell;
+use crate::model::human;
 use crate::host::git;
 use crate::memory::{groups, query, scope};
 use crate::model::error::{Error, ErrorKind};

@@ -3,11 +3,11 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use crate::model::human;
 use super::memory::allowed;
 use super::out::Style;
 use super::places::{self, Reach};
-use super::sinks::{failed, graph};
+use crate::pipeline::sink_setup::{failed, graph};
 use crate::config::{Loaded, Protocol, Sink, SinkTo};
 use crate::memory::graph::{Sourced, sourced, strangers};
 use crate::model::delivery::Fault;

@@ -2,7 +2,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{count, plural, table, words};
+use crate::model::human::{count, plural, table, words};
 use super::out::Style;
 use super::places::{self, Filters};
 use crate::insight::page::short;

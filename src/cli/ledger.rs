@@ -2,8 +2,8 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::bytes;
-use super::setup::{self, Orders};
+use crate::model::human::bytes;
+use crate::pipeline::options::{self, Orders};
 use super::status::lines;
 use crate::host::files;
 use crate::model::checkpoint::Checkpoint;

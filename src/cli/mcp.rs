@@ -5,7 +5,7 @@ use super::agents::{Entries, Install, Remove, Standing};
 use super::ctx::Ctx;
 use super::embed;
 use super::exit::Exit;
-use super::when::When;
+use crate::memory::when::When;
 use super::world::present;
 use crate::config::servers::{self, Start};
 use crate::mcp::{World, serve_http, serve_stdio, token};

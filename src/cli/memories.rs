@@ -3,7 +3,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{plural, time};
+use crate::model::human::{plural, time};
 use super::out::Style;
 use super::places::{self, Filters};
 use super::promote::{said, scope};

@@ -2,7 +2,7 @@
 //! and how an origin is written. Isolation fails closed (D14).
 
 use super::ctx::Ctx;
-use super::when::When;
+use crate::memory::when::When;
 use crate::config::trust::Trusts;
 use crate::host::git;
 use crate::memory::provenance::of_project;
@@ -160,30 +160,5 @@ pub fn trusted_of(scope: Scope, project: Option<&str>, ctx: &Ctx) -> Result<Scop
     match trusts.mistrusts_any(project) && ctx.home.store().exists() {
         true => Ok(trusted(scope, project, &ctx.reader()?, &trusts)?),
         false => Ok(scope),
-    }
-}
-
-/// The root of the project that is meant: a path's as people type it, else the present one's.
-pub fn present(path: Option<&Path>, ctx: &Ctx) -> String {
-    root(path.unwrap_or(Path::new(".")), ctx)
-}
-
-/// The project that a path means: `.` is the repository around it, anything else itself.
-fn root(path: &Path, ctx: &Ctx) -> String {
-    let full = match path == Path::new(".") {
-        true => git::repository(&ctx.env.cwd).unwrap_or_else(|| ctx.env.cwd.clone()),
-        // logs may come from another machine
-        false if is_of_windows(&path.to_string_lossy()) => path.to_owned(),
-        false => tidy(&ctx.env.cwd.join(path)),
-    };
-    project_root(&full.to_string_lossy())
-}
-
-/// Without `.` and `..`: a project has one name.
-fn tidy(path: &Path) -> PathBuf {
-    let climbs = path.components().any(|part| part == Component::ParentDir);
-    match climbs {
-        true => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
-        false => path.components().collect(),
     }
 }

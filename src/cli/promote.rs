@@ -13,6 +13,7 @@ use crate::model::namespace::namespace;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
 use crate::store::{Access, Project, SessionFilter, Store};
+use crate::memory::place::root_of;
 use anyhow::Result;
 use serde_json::json;
 use std::io::Read;
@@ -61,7 +62,7 @@ pub fn scope(word: &str) -> Result<MemoryScope, String> {
 /// Keeps it. Without the run's lock: a run that takes long must not keep people from it.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let root = places::present(args.project.as_deref(), ctx);
+    let root = root_of(args.project.as_deref(), &ctx.env.cwd);
     gate(&root, &ctx.env)?;
     let project = Project {
         namespace: namespace(&root),

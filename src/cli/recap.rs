@@ -2,9 +2,9 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use crate::model::human;
 use super::places::{self, Filters};
-use super::when::When;
+use crate::memory::when::When;
 use crate::insight::recap::{Session, page, recap};
 use crate::memory::joined;
 use crate::memory::summary::summary_of;

@@ -1,14 +1,14 @@
 //! `search`: words in, ranked episodes with their provenance out.
 
-use super::activity::{self, Asked};
+use super::activity::{self, ActivityFilter};
 use super::ctx::Ctx;
 use super::embed;
 use super::exit::Exit;
 use super::graph;
-use super::human::{self, plural};
+use crate::model::human::{self, plural};
 use super::out::{Out, Style};
 use super::places::{self, Filters, Reach};
-use super::when::When;
+use crate::memory::when::When;
 use crate::insight::page::commits;
 use crate::memory::activity::Judge;
 use crate::memory::line::{self, Meant};
@@ -39,7 +39,7 @@ pub struct Args {
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
-    asked: Asked,
+    asked: ActivityFilter,
     /// Only this kind of episode
     #[arg(long, value_name = "KIND", value_parser = line::source)]
     source: Vec<EpisodeSource>,
@@ -107,7 +107,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         };
         return graph::run(&asked, &reach, ctx);
     }
-    let judge = activity::judge(ctx)?;
+    let judge = ctx.judge()?;
     let wanted = typed.activity.as_ref().or(args.asked.activity.as_ref());
     let store = ctx.reader()?;
     let meaning = meaning(&typed, &reach, &store, ctx)?;

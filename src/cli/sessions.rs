@@ -1,9 +1,9 @@
 //! `sessions`: lists what is in the store, one session a line.
 
-use super::activity::{self, Asked};
+use super::activity::{self, ActivityFilter};
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use crate::model::human;
 use super::out::Style;
 use super::places::{self, Filters};
 use crate::memory::activity::{Judge, Order};
@@ -20,7 +20,7 @@ pub struct Args {
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
-    asked: Asked,
+    asked: ActivityFilter,
     /// What comes first: newest, oldest, longest (most text), project, strength (most to tell the
     /// kind of work by), or the most of one kind of work: building, fixing, …
     #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = Order::parse)]
@@ -43,7 +43,7 @@ pub struct Args {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let reach = places::scope(&args.filters, ctx)?;
     let filter = reach.sessions(&args.filters, ctx)?;
-    let judge = activity::judge(ctx)?;
+    let judge = ctx.judge()?;
     let store = ctx.reader()?;
     let rows = listed(args, filter, &store, &judge)?;
     if ctx.out.json {

@@ -2,7 +2,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use crate::model::human;
 use super::out::Style;
 use super::{activity, places, sessions, shell};
 use crate::insight::page::page as told;
@@ -38,7 +38,7 @@ pub struct Args {
 /// Prints what has this id: a session before an episode.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
-    let judge = activity::judge(ctx)?;
+    let judge = ctx.judge()?;
     let scope = match args.allow_untrusted {
         true => Scope::All,
         false => places::trusted_of(Scope::All, None, ctx)?,

@@ -4,7 +4,7 @@ mod activity;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{bytes, count, plural, share, table};
+use crate::model::human::{bytes, count, plural, share, table};
 use super::places::{self, Filters};
 use crate::model::tally::{Tally, Usage};
 use crate::store::{Stats, StatsRow};

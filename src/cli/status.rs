@@ -3,10 +3,10 @@
 use super::ctx::Ctx;
 use super::drift;
 use super::exit::Exit;
-use super::human::{self, ago, bytes, count, plural, rows_of, table};
+use crate::model::human::{self, ago, bytes, count, plural, rows_of, table};
 use super::ledger;
 use super::memory;
-use super::setup::{self, Orders};
+use crate::pipeline::options::{self, Orders};
 use super::tables;
 use crate::config::{Config, Loaded, gate};
 use crate::host::files;

@@ -4,8 +4,8 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{self, ago, plural, table};
-use super::setup::Orders;
+use crate::model::human::{self, ago, plural, table};
+use crate::pipeline::options::Orders;
 use super::{places, track};
 use crate::config::edit::Edited;
 use crate::config::edit_tracking::{NewPattern, NewProject, add, drop_project};
@@ -18,6 +18,7 @@ use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::track::standing::{self, FileStanding, FileState, ProjectStanding};
 use crate::store::{Access, Store};
+use crate::memory::place::root_of;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -189,7 +190,7 @@ fn one<'a>(tracking: &'a FileTracking, root: &str) -> Result<&'a TrackedProject,
 /// The project's root: as somebody typed it where it is tracked under that name, else without links, as
 /// sessions name the folder that they work in.
 fn root(path: Option<&Path>, tracking: &FileTracking, ctx: &Ctx) -> String {
-    let typed = places::present(path, ctx);
+    let typed = root_of(path, &ctx.env.cwd);
     if one(tracking, &typed).is_ok() {
         return typed;
     }

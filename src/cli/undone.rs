@@ -2,7 +2,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
+use crate::model::human;
 use super::out::Style;
 use super::places::{self, Filters};
 use crate::memory::joined::{Teller, Tie};

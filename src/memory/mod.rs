@@ -28,3 +28,4 @@ pub mod summary;
 pub mod tables;
 pub mod trusted;
 pub mod undone;
+pub mod when;

@@ -4,14 +4,26 @@
 //! files that share records into [families](steps::ingest::family), fold each file through parse, filter
 //! and chunk in a worker, and commit what comes out in a fixed order from one writer.
 
+pub mod active_run;
 pub mod admission;
 pub mod check;
+pub mod context;
+pub mod cost;
 pub mod doctor;
 pub mod eval;
 pub mod explain;
+pub mod graph_gate;
+pub mod keys;
 pub mod lock;
+pub mod meaning;
+pub mod notify;
+pub mod options;
 pub mod peek;
+pub mod plan;
 pub mod progress;
+pub mod run;
+pub mod run_log;
+pub mod sink_setup;
 pub mod spec;
 pub mod steps;
 pub mod track;

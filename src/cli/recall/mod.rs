@@ -9,7 +9,7 @@ mod hook;
 use super::ctx::Ctx;
 use super::exit::{self, Exit};
 use super::out::Out;
-use super::runlog;
+use crate::pipeline::run_log;
 use crate::config::trust::Trusts;
 use crate::config::{self, RecallLimits};
 use crate::memory::beginning::{Begins, beginning};
@@ -110,7 +110,7 @@ fn go_on_without(error: &anyhow::Error, args: &Args, ctx: &mut Ctx) -> Result<()
     let why = format!("{error:#}");
     if ctx.home.dir.is_dir() {
         // Where even this fails, nobody is left to tell it to.
-        let _ = runlog::append(
+        let _ = run_log::append(
             &ctx.home.logs(),
             ctx.now,
             ctx.zone,

@@ -5,7 +5,7 @@ mod pace;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::plural;
+use crate::model::human::plural;
 use super::run::refuse;
 use crate::config::{Loaded, gate};
 use crate::host::process::{self, Finished};

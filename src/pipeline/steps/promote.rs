@@ -1,10 +1,12 @@
-//! What a run does about memory besides sessions: directives that were said are judged, and groups are
-//! told once who owns them (D35). Knows the order; refuses to know how a directive is found.
+//! The step `promote`: what people asked in their prompts to be remembered is judged and kept (D38), and
+//! each group is told once who owns it (D35).
 
 use crate::config::Memory;
+use crate::pipeline::active_run::Run;
 use crate::memory::groups;
 use crate::memory::promote::{Wish, curate};
 use crate::model::error::{Error, ErrorKind};
+use crate::model::human::plural;
 use crate::model::memory::{IDS, Origin, block};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
@@ -21,6 +23,30 @@ pub struct Promoted {
     pub kept: u64,
     /// Refused, with why; never content.
     pub refused: Vec<(Uuid, String)>,
+}
+
+impl Promoted {
+    /// For people; `None` where nobody asked for anything.
+    pub fn line(&self) -> Option<String> {
+        let refused = self.refused.len() as u64;
+        let kept = plural(self.kept, "directive");
+        let why = "sessionmill memories list --refused";
+        match (self.kept, refused) {
+            (0, 0) => None,
+            (_, 0) => Some(format!("{kept} kept as memory")),
+            _ => Some(format!("{kept} kept as memory, {refused} refused ({why})")),
+        }
+    }
+}
+
+/// Does the step. Projects are met first: a memory belongs to one.
+///
+/// # Errors
+/// When the store fails.
+pub fn run(run: &mut Run<'_, '_>) -> Result<Promoted> {
+    groups::meet_projects(&mut run.store)?;
+    let settings = &run.cx.loaded.config.memory;
+    promote(&mut run.store, settings, &run.rules.redactor)
 }
 
 /// Judges every directive that was said and not judged. Without one, looks at one index.

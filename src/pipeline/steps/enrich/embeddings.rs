@@ -1,15 +1,14 @@
-//! Vectors for what is stored and for what is looked for: which texts a model is asked about, in which
-//! parts, and what becomes of one that it refuses.
-//!
-//! Knows whose texts may be sent, and that they are masked and short; refuses to know who answers.
+//! Vectors for what is stored: which texts a model is asked about, in which parts, and what becomes of
+//! one that it refuses.
 
 use crate::pipeline::admission::Admission;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::options::retry;
 use crate::pipeline::spec::Window;
-use crate::config::{Env, Loaded, gate};
-use crate::memory::place::Place;
-use crate::memory::screen;
+use super::models::embedder;
+use crate::config::Embeddings as Settings;
 use crate::model::embedding::Vector;
-use crate::model::error::Error;
+use crate::model::human::{count, plural};
 use crate::model::llm::Unanswered;
 use crate::model::time::Time;
 use crate::stages::upload::RetryOptions;
@@ -24,7 +23,7 @@ const TEXT_CHARS_MAX: usize = 8_000;
 const REFUSED_IN_A_ROW_MAX: u32 = 3;
 
 /// What the model is asked with.
-pub struct Orders<'a> {
+pub struct EmbedOptions<'a> {
     /// The run's time.
     pub now: Time,
     /// The model's name.
@@ -44,7 +43,7 @@ pub type Talk<'a> = dyn Fn(&[String]) -> Result<Vec<Vector>, Unanswered> + 'a;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct EmbedReport {
     /// Texts that have their vector now.
     pub texts: u64,
     /// Texts that were refused alone, and are sent again in a later run.
@@ -57,19 +56,86 @@ pub struct Done {
     pub stopped: Option<String>,
 }
 
+impl EmbedReport {
+    /// For people; `None` where nothing was sent.
+    pub fn line(&self) -> Option<String> {
+        let parts = [
+            (self.texts, "embedded"),
+            (self.refused, "refused, to be sent again"),
+            (self.given_up, "given up"),
+        ];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<String> = parts
+            .map(|(n, what)| format!("{} {what}", count(*n)))
+            .collect();
+        let waiting = count(self.waiting);
+        (!parts.is_empty()).then(|| format!("texts: {}, {waiting} wait", parts.join(", ")))
+    }
+}
+
+/// Asks for the vectors of texts that have none, where a model is configured. One that fails is a
+/// warning; the next run goes on.
+///
+/// # Errors
+/// When the store fails, or nobody agreed to the model's endpoint.
+pub fn embed_new(store: &mut Store, cx: &mut RunContext<'_>) -> Result<EmbedReport> {
+    let Some(settings) = &cx.loaded.config.embeddings else {
+        return Ok(EmbedReport::default());
+    };
+    let permit = store.permit(&settings.endpoint)?;
+    let embedder = embedder(settings, u64::from(settings.timeout_s) * 1_000, cx.env)?;
+    let report = with_options(settings, cx, |options| {
+        embed(store, options, &|texts| embedder.vectors(&permit, texts))
+    })?;
+    if let Some(why) = &report.stopped {
+        let waiting = plural(report.waiting, "text");
+        cx.notices.warn(&format!(
+            "{why}; {waiting} without a vector for the next run"
+        ))?;
+    }
+    Ok(report)
+}
+
+/// How many texts a run would send of what is stored; `None`: no model is configured.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn planned(store: &Store, cx: &RunContext<'_>) -> Result<Option<u64>> {
+    let Some(settings) = &cx.loaded.config.embeddings else {
+        return Ok(None);
+    };
+    let (sent, _) = with_options(settings, cx, |options| waiting(store, options))?;
+    Ok(Some(sent.len() as u64))
+}
+
+fn with_options<T>(
+    settings: &Settings,
+    cx: &RunContext<'_>,
+    act: impl FnOnce(&EmbedOptions<'_>) -> Result<T>,
+) -> Result<T> {
+    act(&EmbedOptions {
+        now: cx.now,
+        model: &settings.model,
+        batch: settings.batch,
+        texts_max: settings.texts_max,
+        retry: &retry(&cx.loaded.config.delivery),
+        admission: &Admission::new(cx.loaded, cx.env, Window::Configured, cx.now),
+    })
+}
+
 /// The episodes that a run would send, the latest first: not those of projects that are excluded,
 /// switched off or not trusted; and how many more wait.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn waiting(store: &Store, orders: &Orders<'_>) -> Result<(Vec<Unembedded>, u64)> {
-    let mut waiting = store.unembedded(orders.model, orders.now)?;
+pub fn waiting(store: &Store, options: &EmbedOptions<'_>) -> Result<(Vec<Unembedded>, u64)> {
+    let mut waiting = store.unembedded(options.model, options.now)?;
     waiting.retain(|one| {
         let (project, cwd) = (Some(one.project_path.as_str()), one.cwd.as_deref());
-        orders.admission.admit(project, cwd, &one.path).is_ok()
+        options.admission.admit(project, cwd, &one.path).is_ok()
     });
-    let left = waiting.len().saturating_sub(orders.texts_max);
-    waiting.truncate(orders.texts_max);
+    let left = waiting.len().saturating_sub(options.texts_max);
+    waiting.truncate(options.texts_max);
     Ok((waiting, left as u64))
 }
 
@@ -78,18 +144,18 @@ pub fn waiting(store: &Store, orders: &Orders<'_>) -> Result<(Vec<Unembedded>, u
 ///
 /// # Errors
 /// When the store fails; a model that does is told in what is returned.
-pub fn embed(store: &mut Store, orders: &Orders<'_>, talk: &Talk<'_>) -> Result<Done> {
-    let (waiting, left) = waiting(store, orders)?;
+pub fn embed(store: &mut Store, options: &EmbedOptions<'_>, talk: &Talk<'_>) -> Result<EmbedReport> {
+    let (waiting, left) = waiting(store, options)?;
     let mut step = Step {
-        length: store.vector_length(orders.model)?,
+        length: store.vector_length(options.model)?,
         in_a_row: 0,
-        done: Done::default(),
+        done: EmbedReport::default(),
     };
-    for part in waiting.chunks(orders.batch) {
-        let texts = store.to_embed(orders.model, part)?;
+    for part in waiting.chunks(options.batch) {
+        let texts = store.to_embed(options.model, part)?;
         let mut parts = vec![texts.as_slice()];
         while let (Some(part), None) = (parts.pop(), &step.done.stopped) {
-            if let Some((first, second)) = step.ask(store, part, orders, talk)? {
+            if let Some((first, second)) = step.ask(store, part, options, talk)? {
                 parts.extend([second, first]);
             }
         }
@@ -106,7 +172,7 @@ struct Step {
     /// Bytes of a vector of this model, where one is known.
     length: Option<usize>,
     in_a_row: u32,
-    done: Done,
+    done: EmbedReport,
 }
 
 /// Two halves that are asked about next.
@@ -117,14 +183,14 @@ impl Step {
         &mut self,
         store: &mut Store,
         part: &'t [ToEmbed],
-        orders: &Orders<'_>,
+        options: &EmbedOptions<'_>,
         talk: &Talk<'_>,
     ) -> Result<Halves<'t>> {
         let texts: Vec<String> = part.iter().map(|text| cut(&text.text).to_owned()).collect();
         match talk(&texts).and_then(|vectors| self.checked(vectors)) {
             Ok(vectors) => {
                 let made: Vec<(&ToEmbed, Vector)> = part.iter().zip(vectors).collect();
-                store.put_vectors(orders.model, &made)?;
+                store.put_vectors(options.model, &made)?;
                 self.done.texts += made.len() as u64;
                 self.in_a_row = 0;
             }
@@ -133,7 +199,7 @@ impl Step {
             }
             Err(Unanswered::Refused { why }) => {
                 for text in part {
-                    self.refuse(store, text, &why, orders)?;
+                    self.refuse(store, text, &why, options)?;
                 }
             }
             Err(Unanswered::Unavailable { why, .. } | Unanswered::Misconfigured { why }) => {
@@ -159,13 +225,13 @@ impl Step {
         store: &mut Store,
         text: &ToEmbed,
         why: &str,
-        orders: &Orders<'_>,
+        options: &EmbedOptions<'_>,
     ) -> Result<()> {
         let attempts = text.attempts + 1;
-        let again = attempts <= orders.retry.max_retries;
-        let wait_ms = orders.retry.delay_ms(attempts);
-        let next_at = again.then(|| Time(orders.now.0.saturating_add(wait_ms)));
-        store.put_refusal(orders.model, text, next_at, why)?;
+        let again = attempts <= options.retry.max_retries;
+        let wait_ms = options.retry.delay_ms(attempts);
+        let next_at = again.then(|| Time(options.now.0.saturating_add(wait_ms)));
+        store.put_refusal(options.model, text, next_at, why)?;
         match again {
             true => self.done.refused += 1,
             false => self.done.given_up += 1,
@@ -182,42 +248,9 @@ impl Step {
 pub const OTHER_LENGTH: &str = "the vectors have another length than those that are stored: another model needs another name in `embeddings.model`";
 
 /// The first characters of a text.
-fn cut(text: &str) -> &str {
+pub(in crate::pipeline) fn cut(text: &str) -> &str {
     let end = text.char_indices().nth(TEXT_CHARS_MAX);
     end.map_or(text, |(end, _)| &text[..end])
-}
-
-/// Somebody who looks for something.
-pub struct Asked<'a> {
-    /// What is looked for, as it was typed.
-    pub words: &'a str,
-    /// The settings where it is asked.
-    pub loaded: &'a Loaded,
-    /// The environment there: its working directory is in the present project.
-    pub env: &'a Env,
-    /// When.
-    pub now: Time,
-}
-
-/// What may be sent of a question: its words, masked and cut. Tracking has to be on, and the present
-/// project neither excluded, switched off, nor untrusted; consent to the endpoint comes after.
-///
-/// # Errors
-/// Of usage: what stands in the way. When the rules for secrets can't be read.
-pub fn question(asked: &Asked<'_>) -> Result<String> {
-    let gate = gate(&asked.loaded.here);
-    if !gate.enabled {
-        return Err(Error::usage(gate.reason).into());
-    }
-    let admission = Admission::new(asked.loaded, asked.env, Window::Configured, asked.now);
-    let project = Place::of(&asked.env.cwd).root;
-    let cwd = asked.env.cwd.to_string_lossy();
-    if let Err(reason) = admission.admit(Some(&project), Some(&cwd), "") {
-        return Err(Error::usage(format!("the present project is {reason}")).into());
-    }
-    let screen = screen::screen(&asked.loaded.config, &asked.loaded.home)?;
-    let words = screen.redactor.redact(asked.words);
-    Ok(cut(words.trim()).to_owned())
 }
 
 #[cfg(test)]

@@ -1,16 +1,23 @@
-//! The last part of the step `enrich`: a language model is asked what sessions came to, one after the
-//! other, within a budget.
-//!
-//! Knows which are asked about, when again, and what becomes of answers; refuses to know who answers
-//! and what is asked (`insight::summarise`).
+//! Summaries by a language model: it is asked what sessions came to, one after the other, within a
+//! budget. What is asked is `insight::summarise`'s.
 
-use crate::pipeline::steps::upload::deliver::PENDING_MS;
-use crate::pipeline::steps::enrich::tools::Budget;
-use crate::pipeline::steps::enrich::session_summary::Whole;
+use crate::pipeline::options::{PENDING_MS, RunOptions, retry};
+use super::budget::Budget;
+use super::models::language_model;
+use super::session_summary::Whole;
 use crate::insight::summarise::ask::{Talk, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::{About, Question, question};
+use crate::config::{Config, Llm as Settings};
+use crate::insight::summarise::prompt::embedded;
 use crate::memory::activity::Judge;
+use crate::memory::screen;
+use crate::model::human::{count, plural};
+use crate::model::llm::Turn;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::notify;
+use crate::pipeline::spec::Window;
 use crate::model::activity::ActivityVector;
 use crate::model::llm::{Tokens, Unanswered};
 use crate::model::policy::{SummaryPolicy, WhenAway};
@@ -20,9 +27,12 @@ use crate::rules::secrets::Redactor;
 use crate::stages::upload::RetryOptions;
 use crate::store::{Spent, Store, Telling, Untold};
 use anyhow::Result;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What the model is asked with.
-pub struct Orders<'a> {
+pub struct LlmSummaryOptions<'a> {
     /// The run's time.
     pub now: Time,
     /// Sessions that ended before aren't asked about; `None`: all are.
@@ -64,7 +74,7 @@ pub struct Project {
 
 /// What was told.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct LlmSummaryReport {
     /// Sessions that a model told.
     pub sessions: u64,
     /// Sessions that stay with their facts, for good.
@@ -92,33 +102,167 @@ pub struct Predicted {
     pub tokens: Tokens,
 }
 
+impl LlmSummaryReport {
+    /// For people; `None` where nobody was asked.
+    pub fn line(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if self.sessions > 0 {
+            let sessions = plural(self.sessions, "session");
+            parts.push(format!("{sessions} told by the model"));
+        }
+        for (number, what) in [
+            (self.refused, "without a useful answer"),
+            (self.given_up, "given up"),
+            (
+                self.too_dear,
+                "left out, because one alone costs too much",
+            ),
+        ] {
+            if number > 0 {
+                parts.push(format!("{} {what}", plural(number, "session")));
+            }
+        }
+        if self.stopped.as_deref() == Some("budget") {
+            parts.push("the budget is used up".into());
+        }
+        if self.tokens.total() > 0 {
+            let (tokens, usd) = (count(self.tokens.total()), self.usd);
+            parts.push(format!("{tokens} tokens, ${usd:.2}"));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// The question's words: the user's or the built-in ones.
+///
+/// # Errors
+/// When the user's are wrong: before a run does anything.
+pub fn template(config: &Config) -> Result<Cow<'static, Template>> {
+    Ok(match config.summarizing.template()? {
+        Some(own) => Cow::Owned(own),
+        None => Cow::Borrowed(embedded()),
+    })
+}
+
+/// Asks about the sessions that wait, where that is wanted; `used`: tokens that this run used for
+/// something else.
+///
+/// # Errors
+/// As [`summarize_waiting`], and where nobody agreed to the model's endpoint.
+pub fn summarize(
+    options: &RunOptions,
+    used: u64,
+    store: &mut Store,
+    cx: &mut RunContext<'_>,
+) -> Result<LlmSummaryReport> {
+    let Some(settings) = asked_model(&cx.loaded.config) else {
+        return Ok(LlmSummaryReport::default());
+    };
+    let permit = store.permit(&settings.endpoint)?;
+    let llm = language_model(settings, cx)?;
+    let budgets = Budget::left(settings, used, store.spent(cx.now)?);
+    let report = with_options(options, &budgets, cx, |options| {
+        let talk = |turns: &[Turn], most: u64| llm.say(&permit, turns, most);
+        summarize_waiting(store, options, &talk)
+    })?;
+    if let Some(why) = report.stopped.as_ref().filter(|why| *why != "budget") {
+        cx.notices
+            .warn(&format!("sessions keep their facts: {why}"))?;
+    }
+    notify::of_sessions(report.given_up, settings, store, cx)?;
+    Ok(report)
+}
+
+/// What asking about the sessions that wait would cost; `None`: nobody would be asked.
+///
+/// # Errors
+/// When the store can't be read, or the user's template is wrong.
+pub fn predicted(
+    options: &RunOptions,
+    store: &Store,
+    cx: &mut RunContext<'_>,
+) -> Result<Option<Predicted>> {
+    if asked_model(&cx.loaded.config).is_none() {
+        return Ok(None);
+    }
+    with_options(options, &[], cx, |options| predict(store, options)).map(Some)
+}
+
+/// The model that is asked; `None`: none is, or sessions aren't summarized by it.
+fn asked_model(config: &Config) -> Option<&Settings> {
+    config.llm.as_ref().filter(|_| config.auto_summarize)
+}
+
+fn with_options<T>(
+    run: &RunOptions,
+    budgets: &[Budget],
+    cx: &mut RunContext<'_>,
+    act: impl FnOnce(&mut LlmSummaryOptions<'_>) -> Result<T>,
+) -> Result<T> {
+    let (loaded, env) = (cx.loaded, cx.env);
+    let config = &loaded.config;
+    let template = template(config)?;
+    let judge = cx.judge()?;
+    let screen = screen::screen(config, cx.home)?;
+    let admission = Admission::new(loaded, env, Window::Configured, cx.now);
+    let settings = config.llm.as_ref();
+    let bounds = settings.map_or_else(Vec::new, |llm| Budget::left(llm, 0, Spent::default()));
+    let mut wants = BTreeMap::new();
+    act(&mut LlmSummaryOptions {
+        now: cx.now,
+        since: run.since(config),
+        judge: &judge,
+        project: &mut |path| {
+            let own = || {
+                let own = loaded.for_project(Path::new(path));
+                admission.admit(Some(path), None, "").is_ok()
+                    && own.is_ok_and(|(config, _)| config.auto_summarize)
+            };
+            Ok(Project {
+                wants: *wants.entry(path.to_owned()).or_insert_with(own),
+                hides_paths: cx.hides_paths_of(path),
+            })
+        },
+        policy: config.summarizing.policy,
+        template: &template,
+        context_tokens: settings.map_or(0, |llm| u64::from(llm.context_tokens)),
+        budgets,
+        bounds: &bounds,
+        retry: &retry(&config.delivery),
+        queue_max: config.delivery.max_queue_size,
+        when_away: config.when_away,
+        redactor: &screen.redactor,
+        model: settings.map_or("", |llm| &llm.model),
+    })
+}
+
 /// Asks about every session that waits, the latest first, until the budget is used or nobody answers.
 ///
 /// # Errors
 /// When the store fails; when nobody answers and that is to be an error.
-pub fn tell(store: &mut Store, orders: &mut Orders<'_>, talk: &Talk<'_>) -> Result<Told> {
-    let mut done = Told {
-        rests_until: store.model_rests_until(orders.now)?,
-        ..Told::default()
+fn summarize_waiting(store: &mut Store, options: &mut LlmSummaryOptions<'_>, talk: &Talk<'_>) -> Result<LlmSummaryReport> {
+    let mut done = LlmSummaryReport {
+        rests_until: store.model_rests_until(options.now)?,
+        ..LlmSummaryReport::default()
     };
     if done.rests_until.is_some() {
         return Ok(done);
     }
-    for (untold, project) in waiting(store, orders)? {
-        let Some(asked) = prepared(store, &untold, project, orders)? else {
+    for (untold, project) in waiting(store, options)? {
+        let Some(asked) = prepared(store, &untold, project, options)? else {
             continue;
         };
-        if !allow(orders.bounds, asked.most()) {
+        if !allow(options.bounds, asked.most()) {
             done.too_dear += 1;
             continue;
         }
         let mut all = done.tokens;
         all += asked.most();
-        if !allow(orders.budgets, all) {
+        if !allow(options.budgets, all) {
             done.stopped = Some("budget".into());
             break;
         }
-        if !one(store, &untold, &asked, orders, talk, &mut done)? {
+        if !one(store, &untold, &asked, options, talk, &mut done)? {
             break;
         }
     }
@@ -129,14 +273,14 @@ pub fn tell(store: &mut Store, orders: &mut Orders<'_>, talk: &Talk<'_>) -> Resu
 ///
 /// # Errors
 /// When the store fails.
-pub fn predicted(store: &Store, orders: &mut Orders<'_>) -> Result<Predicted> {
+fn predict(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Predicted> {
     let mut sum = Predicted::default();
-    if store.model_rests_until(orders.now)?.is_some() {
+    if store.model_rests_until(options.now)?.is_some() {
         return Ok(sum);
     }
-    for (untold, project) in waiting(store, orders)? {
-        let asked = prepared(store, &untold, project, orders)?;
-        if let Some(asked) = asked.filter(|asked| allow(orders.bounds, asked.most())) {
+    for (untold, project) in waiting(store, options)? {
+        let asked = prepared(store, &untold, project, options)?;
+        if let Some(asked) = asked.filter(|asked| allow(options.bounds, asked.most())) {
             sum.sessions += 1;
             sum.tokens += asked.question.predicted;
         }
@@ -145,13 +289,13 @@ pub fn predicted(store: &Store, orders: &mut Orders<'_>) -> Result<Predicted> {
 }
 
 /// The sessions whose projects want it, the latest first.
-fn waiting(store: &Store, orders: &mut Orders<'_>) -> Result<Vec<(Untold, Project)>> {
+fn waiting(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Vec<(Untold, Project)>> {
     let mut waiting = Vec::new();
-    for untold in store.untold(orders.now, orders.since)? {
-        if waiting.len() >= orders.queue_max as usize {
+    for untold in store.untold(options.now, options.since)? {
+        if waiting.len() >= options.queue_max as usize {
             break;
         }
-        let project = (orders.project)(&untold.project_path)?;
+        let project = (options.project)(&untold.project_path)?;
         if project.wants {
             waiting.push((untold, project));
         }
@@ -185,14 +329,14 @@ fn prepared(
     store: &Store,
     untold: &Untold,
     project: Project,
-    orders: &Orders<'_>,
+    options: &LlmSummaryOptions<'_>,
 ) -> Result<Option<Prepared>> {
     let whole = Whole::read(store, untold.clone().into(), project.hides_paths)?;
     let stored = whole.stored();
     let Some(facts) = whole.facts(&stored) else {
         return Ok(None);
     };
-    let activity = orders.judge.activity(whole.tally());
+    let activity = options.judge.activity(whole.tally());
     // too weak to say anything: nothing is more worth asking for than anything else
     let vector = match activity.primary {
         Some(_) => activity.vector,
@@ -203,9 +347,9 @@ fn prepared(
         facts: &facts,
         vector: &vector,
     };
-    let bounds = orders.bounds.iter().filter_map(|bound| bound.tokens);
-    let tokens_max = bounds.fold(orders.context_tokens, u64::min);
-    let question = question(&about, &orders.policy, orders.template, tokens_max);
+    let bounds = options.bounds.iter().filter_map(|bound| bound.tokens);
+    let tokens_max = bounds.fold(options.context_tokens, u64::min);
+    let question = question(&about, &options.policy, options.template, tokens_max);
     drop(stored);
     Ok(question.map(|question| Prepared { whole, question }))
 }
@@ -215,18 +359,18 @@ fn one(
     store: &mut Store,
     untold: &Untold,
     asked: &Prepared,
-    orders: &Orders<'_>,
+    options: &LlmSummaryOptions<'_>,
     talk: &Talk<'_>,
-    done: &mut Told,
+    done: &mut LlmSummaryReport,
 ) -> Result<bool> {
     let before = done.tokens;
     let may = |more: Tokens| {
         let mut all = before;
         all += more;
-        allow(orders.budgets, all)
+        allow(options.budgets, all)
     };
-    let said = ask(talk, &asked.question, orders.redactor, may);
-    let prices = orders
+    let said = ask(talk, &asked.question, options.redactor, may);
+    let prices = options
         .budgets
         .first()
         .map_or((0.0, 0.0), |b| b.usd_per_million);
@@ -242,9 +386,9 @@ fn one(
             let Some(facts) = asked.whole.facts(&stored) else {
                 return Ok(true);
             };
-            let mut summary = merged(facts, &answer, orders.model, &stored.lines());
+            let mut summary = merged(facts, &answer, options.model, &stored.lines());
             asked.whole.shorten_paths(&mut summary);
-            let page = asked.whole.page(&summary, orders.judge);
+            let page = asked.whole.page(&summary, options.judge);
             done.sessions += 1;
             (Telling::Told(Box::new(summary)), Some(page))
         }
@@ -263,12 +407,12 @@ fn one(
         }
         Err(Unanswered::Unavailable { why, after_ms }) => {
             let after_ms = after_ms.and_then(|ms| i64::try_from(ms).ok());
-            (away(untold, why, after_ms, orders, done), None)
+            (away(untold, why, after_ms, options, done), None)
         }
     };
-    store.put_telling(&untold.id, &telling, page, spent, orders.now)?;
+    store.put_telling(&untold.id, &telling, page, spent, options.now)?;
     match &done.stopped {
-        Some(why) if orders.when_away == WhenAway::Fail => {
+        Some(why) if options.when_away == WhenAway::Fail => {
             anyhow::bail!("no language model answers: {why}")
         }
         stopped => Ok(stopped.is_none()),
@@ -280,12 +424,12 @@ fn away(
     untold: &Untold,
     why: String,
     after_ms: Option<i64>,
-    orders: &Orders<'_>,
-    done: &mut Told,
+    options: &LlmSummaryOptions<'_>,
+    done: &mut LlmSummaryReport,
 ) -> Telling {
     let attempts = untold.attempts + 1;
     done.stopped = Some(why.clone());
-    match orders.when_away {
+    match options.when_away {
         WhenAway::Fail => Telling::Waiting {
             attempts: untold.attempts,
             next_at: None,
@@ -295,15 +439,15 @@ fn away(
             done.given_up += 1;
             Telling::Refused(why)
         }
-        WhenAway::StoreRawAndRetry if attempts > orders.retry.max_retries => {
+        WhenAway::StoreRawAndRetry if attempts > options.retry.max_retries => {
             done.given_up += 1;
             Telling::Refused(why)
         }
         WhenAway::StoreRawAndRetry => {
-            let longest_ms = orders.retry.longest_ms().max(PENDING_MS);
-            let delay_ms = orders.retry.delay_ms(attempts);
+            let longest_ms = options.retry.longest_ms().max(PENDING_MS);
+            let delay_ms = options.retry.delay_ms(attempts);
             let wait_ms = delay_ms.max(after_ms.unwrap_or(0).min(longest_ms));
-            let next_at = Time(orders.now.0.saturating_add(wait_ms));
+            let next_at = Time(options.now.0.saturating_add(wait_ms));
             done.rests_until = Some(next_at);
             Telling::Waiting {
                 attempts,

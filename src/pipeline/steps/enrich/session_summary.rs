@@ -3,7 +3,7 @@
 //! Knows when a page is due and what it is stored as; refuses to know what stands on it
 //! (`insight`).
 
-use crate::pipeline::steps::upload::deliver::PENDING_MS;
+use crate::pipeline::options::PENDING_MS;
 use crate::insight::page::body;
 use crate::memory::activity::Judge;
 use crate::memory::joined;
@@ -22,7 +22,7 @@ use rayon::prelude::*;
 const READ_BYTES: usize = 2 << 20;
 
 /// What the pages are made by.
-pub struct Orders<'a> {
+pub struct SummarizeOptions<'a> {
     /// The run's time.
     pub now: Time,
     /// A session rests after so many milliseconds.
@@ -55,24 +55,24 @@ const SESSION_BYTES_MAX: u64 = 8 << 20;
 ///
 /// # Errors
 /// When the store fails; pages that were written before stay.
-pub fn summarise(store: &mut Store, orders: &mut Orders<'_>) -> Result<store::Stored> {
+pub fn summarize(store: &mut Store, options: &mut SummarizeOptions<'_>) -> Result<store::Stored> {
     let mut stored = store::Stored::default();
     let resting = Resting {
-        now: orders.now,
-        settled_ms: orders.settled_ms,
+        now: options.now,
+        settled_ms: options.settled_ms,
         pending_ms: PENDING_MS,
     };
     let waiting = store.unsummarised(resting)?.into_iter();
-    let waiting = waiting.map(|session| Ok(((orders.hides)(&session.project_path)?, session)));
+    let waiting = waiting.map(|session| Ok(((options.hides)(&session.project_path)?, session)));
     let mut waiting = waiting.collect::<Result<Vec<_>>>()?.into_iter();
     let mut batch = read(store, &mut waiting)?;
     if batch.is_empty() {
         return Ok(stored);
     }
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(orders.jobs)
+        .num_threads(options.jobs)
         .build()?;
-    let (judge, now) = (orders.judge, orders.now);
+    let (judge, now) = (options.judge, options.now);
     let mut pages = Vec::new();
     // workers make the pages of a batch while those before it are written and those after it are read
     while !batch.is_empty() || !pages.is_empty() {

@@ -1,14 +1,17 @@
-//! The step `enrich`: unknown tools are asked about in one call per run (D44).
-//!
-//! Knows which names are worth a question and what becomes of the answers; refuses to know who
-//! answers and where the cache lies.
+//! Unknown tools: a language model is asked about them in one call per run (D44), and what it says is
+//! kept in the cache of tools.
 
+use super::budget::Budget;
+use super::models::language_model;
 use crate::insight::classify::{answer_tokens_max, prompt, read};
 use crate::model::classification::Classification;
+use crate::model::human::{count, plural};
 use crate::model::time::Time;
+use crate::pipeline::context::RunContext;
 use crate::rules::classify::Classifier;
 use crate::rules::tool_cache::ToolCache;
-use crate::store::{Result, Store};
+use crate::store::Store;
+use anyhow::Result;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -32,25 +35,84 @@ pub struct Question {
     pub tokens_max: u64,
 }
 
-/// What one run may use of a language model.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Budget {
-    /// Tokens, read and written; `None`: no bound.
-    pub tokens: Option<u64>,
-    /// US dollars; `None`: no bound.
-    pub usd: Option<f64>,
-    /// US dollars for a million tokens that the model reads, and that it writes.
-    pub usd_per_million: (f64, f64),
+/// What was asked, and what came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolsReport {
+    /// Names that were asked about.
+    pub asked: u64,
+    /// Of these, the ones that are known now.
+    pub learned: u64,
+    /// Tokens, as the server counts them.
+    pub tokens: u64,
 }
 
-impl Budget {
-    /// Whether a call with so many tokens fits.
-    pub fn allows(&self, input: u64, output: u64) -> bool {
-        let (reads, writes) = self.usd_per_million;
-        let usd = (input as f64 * reads + output as f64 * writes) / 1e6;
-        self.tokens.is_none_or(|most| input + output <= most)
-            && self.usd.is_none_or(|most| usd <= most)
+impl ToolsReport {
+    /// For people; `None` where nothing was asked.
+    pub fn line(&self) -> Option<String> {
+        let (asked, tokens) = (plural(self.asked, "unknown tool"), count(self.tokens));
+        let learned = count(self.learned);
+        (self.asked > 0)
+            .then(|| format!("asked about {asked}: {learned} known now, {tokens} tokens"))
     }
+}
+
+/// Asks about unknown tools in one call and keeps the answer. A model that can't be reached is a
+/// warning; the next run asks again.
+///
+/// # Errors
+/// When the store or the cache fails, or nobody agreed to the model's endpoint.
+pub fn ask_about_tools(store: &Store, cx: &mut RunContext<'_>) -> Result<ToolsReport> {
+    let Some(settings) = &cx.loaded.config.llm else {
+        return Ok(ToolsReport::default());
+    };
+    let Some(question) = planned(store, cx)? else {
+        return Ok(ToolsReport::default());
+    };
+    let permit = store.permit(&settings.endpoint)?;
+    let model = language_model(settings, cx)?;
+    let answer = match model.ask(&permit, &question.prompt, question.tokens_max) {
+        Ok(answer) => answer,
+        Err(error) => {
+            let waiting = plural(question.names.len() as u64, "unknown tool");
+            let waits = format!("{error}; {waiting} wait for the next run");
+            cx.notices.warn(&waits)?;
+            return Ok(ToolsReport::default());
+        }
+    };
+    let learned = Learned::of(&question, &answer.text);
+    let now = cx.now;
+    cx.change_tool_cache(|cache| learned.remember(cache, now))?;
+    if learned.missing() > 0 {
+        let missing = plural(learned.missing(), "tool");
+        cx.notices.note(&format!(
+            "{missing} could not be classified; asked again in a day"
+        ))?;
+    }
+    Ok(ToolsReport {
+        asked: question.names.len() as u64,
+        learned: learned.tools(),
+        tokens: answer.tokens,
+    })
+}
+
+/// What a run would ask now; `None` where no model is configured, nothing is unknown, or the answer
+/// could not be kept.
+///
+/// # Errors
+/// When the store or a table can't be read.
+pub fn planned(store: &Store, cx: &mut RunContext<'_>) -> Result<Option<Question>> {
+    let Some(settings) = &cx.loaded.config.llm else {
+        return Ok(None);
+    };
+    let Some(classifier) = cx.learned_tools()? else {
+        return Ok(None);
+    };
+    let budget = Budget {
+        tokens: settings.tokens_max,
+        usd: settings.usd_max,
+        usd_per_million: settings.usd_per_million,
+    };
+    question(store, &classifier, cx.now, &budget)
 }
 
 /// What there is to ask about what is stored, within a budget for question and answer; `None`:
@@ -130,28 +192,5 @@ impl Learned {
         for name in &self.failed {
             cache.fail(name, now);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_budget_bounds_tokens_and_money() {
-        let any = Budget::default();
-        assert!(any.allows(u64::MAX / 2, 1));
-        let tokens = Budget {
-            tokens: Some(100),
-            ..any
-        };
-        assert!(tokens.allows(60, 40) && !tokens.allows(60, 41));
-        let usd = Budget {
-            usd: Some(1.0),
-            usd_per_million: (0.5, 2.0),
-            ..any
-        };
-        assert!(usd.allows(2_000_000, 0) && usd.allows(0, 500_000));
-        assert!(!usd.allows(1_000_000, 250_001));
     }
 }

@@ -1,4 +1,8 @@
-//! A run on one screen: gather what is new, fold it in workers, commit it, report.
+//! The step `ingest`: gather what is new in the logs, fold it in workers, commit it.
+//!
+//! [`gather`] finds the files with news and groups those that share records into [families](family);
+//! [`workers`] fold each file ([`file`]) through parse, filter and chunk; one writer commits what comes
+//! out, in a fixed order.
 
 pub mod account;
 mod directives;
@@ -13,6 +17,8 @@ pub mod workers;
 use file::Rules;
 use gather::gather;
 use workers::{Message, ingest};
+use crate::pipeline::active_run::Run;
+use crate::pipeline::options;
 use crate::pipeline::progress::Progress;
 use report::{CommitTally, Report};
 use crate::host::files::Root;
@@ -53,12 +59,29 @@ pub type Admit<'a> =
 /// memory, less to do again after a crash.
 const TRANSACTION_BYTES: usize = 2 << 20;
 
-/// Brings the store up to the logs. A run without news writes nothing.
+/// Does the step.
+///
+/// # Errors
+/// As [`index`].
+pub fn run(run: &mut Run<'_, '_>) -> Result<Report> {
+    let admission = &run.admission;
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
+    let config = &run.cx.loaded.config;
+    let setup = options::setup(config, run.options, run.rules.clone(), &admit);
+    let indexed = index(&mut run.store, &setup, run.cx.progress);
+    run.cx.progress.finish();
+    let mut report = indexed?;
+    report.unclear(run.admission.unclear());
+    Ok(report)
+}
+
+/// Brings the store up to the logs. Without news it writes nothing.
 ///
 /// # Errors
 /// When the store fails; what was committed before is good. Files that can't be read are problems
 /// of the report.
-pub fn run(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Result<Report> {
+pub fn index(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Result<Report> {
     let mut report = Report::default();
     let masked = redact_stored(store, &setup.rules.redactor)?;
     report.episodes_redacted = masked;

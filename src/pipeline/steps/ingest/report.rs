@@ -182,6 +182,11 @@ impl Report {
             .map(|(session, _)| session.as_str())
     }
 
+    /// Something was read, moved, masked, or could not be read.
+    pub fn has_news(&self) -> bool {
+        self.files_read + self.files_moved + self.episodes_redacted > 0 || !self.problems.is_empty()
+    }
+
     /// Names and versions that this program doesn't know.
     pub fn drift(&self) -> u64 {
         (self.ledger.drift.len() + self.newer.len()) as u64

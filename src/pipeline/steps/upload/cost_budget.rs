@@ -1,6 +1,6 @@
 //! What a run may have others spend on a language model, and when that is spent.
 
-use super::Delivered;
+use super::deliver::Delivered;
 use crate::model::delivery::Parcel;
 use crate::model::extraction::{Estimate, Extraction};
 use serde::Serialize;

@@ -7,6 +7,7 @@
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt, State};
 use crate::model::error::Error;
 use crate::model::time::Time;
+use crate::pipeline::options::PENDING_MS;
 use crate::stages::upload::{Sink, upload};
 use crate::store::{Due, SinkRow, Store};
 use anyhow::Result;
@@ -22,8 +23,6 @@ use uuid::Uuid;
 const BATCH: usize = 250;
 /// Receipts that are asked about at once.
 const RECEIPTS: usize = 1_000;
-/// An episode whose calls wait for their results settles after a day (DESIGN § 6).
-pub const PENDING_MS: i64 = 86_400_000;
 
 /// What a delivery did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

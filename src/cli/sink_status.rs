@@ -1,10 +1,12 @@
 //! How each sink stands: what is there, what waits, what was given up, and what to do about it.
 
 use super::ctx::Ctx;
-use super::deliver::due;
 use super::exit::Exit;
-use super::human::{ago, count, table, time};
-use super::memory::KeptHere;
+use crate::model::human::{ago, count, table, time};
+use crate::pipeline::graph_gate::KeptHere;
+use crate::pipeline::progress::Silent;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::steps::upload::due;
 use crate::config::{Loaded, Sink, SinkTo};
 use crate::model::delivery::State;
 use crate::model::error::Error;
@@ -14,7 +16,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 /// One sink, as it stands.
-struct Standing<'a> {
+struct SinkStatus<'a> {
     settings: &'a Sink,
     states: SinkStanding,
     /// Due to it, and not handed over yet.
@@ -39,16 +41,17 @@ pub fn status(
     ctx: &mut Ctx,
 ) -> Result<Exit> {
     let store = ctx.reader()?;
-    let kept = KeptHere::new(loaded, &store, false, ctx)?;
+    let cx = ctx.pipeline_context(loaded, &Silent);
+    let kept = KeptHere::new(&store, false, &cx)?;
     let mut all = Vec::new();
     for settings in sinks {
-        all.push(Standing {
+        all.push(SinkStatus {
             off: refused(settings).map(|error| error.message),
-            ..standing(settings, kept.of(settings), loaded, &store, ctx)?
+            ..stands(settings, kept.of(settings), &store, &cx)?
         });
     }
     if ctx.out.json {
-        let documents: Vec<Value> = all.iter().map(Standing::json).collect();
+        let documents: Vec<Value> = all.iter().map(SinkStatus::json).collect();
         ctx.out
             .document("deliver status", json!({"sinks": documents}))?;
         return Ok(Exit::Done);
@@ -62,20 +65,19 @@ pub fn status(
     Ok(Exit::Done)
 }
 
-fn standing<'a>(
+fn stands<'a>(
     settings: &'a Sink,
     kept_here: &[String],
-    loaded: &Loaded,
     store: &Store,
-    ctx: &Ctx,
-) -> Result<Standing<'a>> {
+    cx: &RunContext<'_>,
+) -> Result<SinkStatus<'a>> {
     let address = settings.to.address();
     let row = store.known_sink(&settings.name, &address)?;
     let states = match &row {
         Some(row) => store.standing_of(row.n)?,
         None => SinkStanding::default(),
     };
-    let due = due(&loaded.config, settings, kept_here, ctx);
+    let due = due(settings, kept_here, cx);
     let waiting = match &row {
         Some(row) => store.due(row.n, &due)?.len() as u64,
         None => 0,
@@ -84,7 +86,7 @@ fn standing<'a>(
     let no_consent = endpoints.find(|endpoint| store.permit(endpoint).is_err());
     let paused = row.as_ref().and_then(|row| row.paused_until);
     let is_met = row.is_some();
-    Ok(Standing {
+    Ok(SinkStatus {
         settings,
         off: None,
         states,
@@ -92,12 +94,12 @@ fn standing<'a>(
         is_met,
         elsewhere: store.addresses_before(&settings.name, &address)?,
         no_consent: no_consent.map(ToString::to_string),
-        paused_until: paused.filter(|until| *until > ctx.now),
+        paused_until: paused.filter(|until| *until > cx.now),
         error: row.and_then(|row| row.error),
     })
 }
 
-impl Standing<'_> {
+impl SinkStatus<'_> {
     fn of(&self, state: State) -> u64 {
         let states = &self.states.states;
         states.get(state.as_str()).copied().unwrap_or(0)

@@ -1,10 +1,10 @@
-//! Sinks as the settings name them, made ready: with the consent, the password and the patience that
-//! they need.
+//! Sinks as the settings name them, made ready: with the consent, the password and the time that they
+//! need.
 
-use super::ctx::Ctx;
-use super::keys;
+use super::context::RunContext;
+use super::keys::{key, proxies};
 use crate::config::{
-    Config, Database, Env, Graphiti, Loaded, Protocol, Sink as Settings, SinkTo, graphs,
+    Config, Database, Graphiti, Loaded, Protocol, Sink as Settings, SinkTo, graphs,
 };
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
@@ -12,8 +12,8 @@ use crate::model::delivery::Fault;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::extraction::Extraction;
 use crate::model::scope::{MemoryScope, session_key};
-use crate::net::http::{Http, Options, Proxies};
-use crate::pipeline::steps::upload::scoped::{GroupOf, Scoped};
+use crate::net::http::{Http, Options};
+use super::steps::upload::scoped::{GroupOf, Scoped};
 use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::graphiti::by_name::ByName;
@@ -30,7 +30,7 @@ use crate::store::{Access, Store};
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Episodes that Graphiti reads before each that is posted to its REST server. One that it finds in its
 /// database is of another kind than those, and is read alone; so is what its MCP server is given.
@@ -41,12 +41,13 @@ const ANSWER_MS_MAX: u64 = 300_000;
 const SEARCH_MS_MAX: u64 = 10_000;
 
 /// Whether a run could open each of its sinks.
-pub fn refusals(config: &Config, store: &Store, ctx: &Ctx) -> Vec<Result<()>> {
+pub fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<Result<()>> {
+    let config = &cx.loaded.config;
     let refused = graphs(&config.memory, None).err();
     let try_it = |sink: &Settings| match &refused {
         Some(refused) if sink.is_graph() && config.memory.enabled => Err(refused.clone().into()),
         Some(_) if sink.is_graph() => Ok(()),
-        _ => open(sink, false, store, ctx).map(drop),
+        _ => open(sink, false, store, cx).map(drop),
     };
     config.sinks.iter().map(try_it).collect()
 }
@@ -60,19 +61,19 @@ pub fn open(
     settings: &Settings,
     is_unverified: bool,
     store: &Store,
-    ctx: &Ctx,
+    cx: &RunContext<'_>,
 ) -> Result<Box<dyn Sink>> {
-    let key = |key: &str, name: &Option<String>| {
-        let setting = format!("sinks.{}.{key}", settings.written());
+    let secret = |what: &str, name: &Option<String>| {
+        let setting = format!("sinks.{}.{what}", settings.written());
         let name = name.as_ref();
-        name.map(|name| keys::key(&setting, name, &ctx.env))
+        name.map(|name| key(&setting, name, cx.env))
             .transpose()
     };
     let database = |to: &Database, marks: bool| -> Result<Box<dyn Beside>> {
         let permit = store.permit(&to.endpoint)?;
         let login = Login {
             user: to.user.clone(),
-            password: key("password_env", &to.password_env)?,
+            password: secret("password_env", &to.password_env)?,
         };
         Ok(database(&permit, &login, to.sagas, marks).map_err(failed)?)
     };
@@ -82,14 +83,14 @@ pub fn open(
         SinkTo::Database(to) => database(to, false)?,
         SinkTo::Graphiti(to) => {
             store.permit(&to.endpoint)?;
-            let token = key("token_env", &to.token_env)?;
-            let server = server(to, permits(settings, store)?, token, ctx)?;
+            let token = secret("token_env", &to.token_env)?;
+            let server = server(to, permits(settings, store)?, token, cx)?;
             let patience = Patience {
                 stall: Duration::from_secs(to.stall_s),
-                wait: Rc::new(wait),
-                clock: clock(),
+                wait: Rc::clone(&cx.timer.wait),
+                clock: Rc::clone(&cx.timer.monotonic),
             };
-            let (window, now) = (to.window as usize, ctx.now);
+            let (window, now) = (to.window as usize, cx.now);
             match &to.database {
                 Some(to) => {
                     let database = database(to, true)?;
@@ -130,7 +131,7 @@ fn group_of(scope: MemoryScope, store: &Store) -> Result<Box<GroupOf>> {
 ///
 /// # Errors
 /// Where nobody agreed to its endpoint, or a password is missing.
-pub fn graph(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Rest> {
+pub fn graph(settings: &Settings, store: &Store, cx: &RunContext<'_>) -> Result<Rest> {
     let SinkTo::Graphiti(to) = &settings.to else {
         let message = format!("sink {} is no Graphiti server", settings.name);
         return Err(Error::usage(message).into());
@@ -139,11 +140,11 @@ pub fn graph(settings: &Settings, store: &Store, ctx: &Ctx) -> Result<Rest> {
     let setting = format!("sinks.{}.token_env", settings.written());
     let name = to.token_env.as_ref();
     let token = name
-        .map(|name| keys::key(&setting, name, &ctx.env))
+        .map(|name| key(&setting, name, cx.env))
         .transpose()?;
     let http = Http::new(&Options {
         timeout_ms: SEARCH_MS_MAX,
-        proxies: proxies(&ctx.env),
+        proxies: proxies(cx.env),
     })?;
     let permits = permits(settings, store)?;
     Ok(Rest::new(http, to.endpoint.clone(), permits, token))
@@ -165,11 +166,11 @@ fn server(
     to: &Graphiti,
     permits: Permits,
     token: Option<String>,
-    ctx: &Ctx,
+    cx: &RunContext<'_>,
 ) -> Result<Box<dyn Server>> {
     let http = Http::new(&Options {
         timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
-        proxies: proxies(&ctx.env),
+        proxies: proxies(cx.env),
     })?;
     let endpoint = to.endpoint.clone();
     Ok(match to.protocol {
@@ -209,38 +210,6 @@ pub fn extraction(to: &SinkTo) -> Option<Extraction> {
         usd_per_million_input: *input,
         usd_per_million_output: *output,
     })
-}
-
-/// Proxies, as the environment names them.
-pub fn proxies(env: &Env) -> Proxies {
-    let var = |name: &str| {
-        let lower = name.to_ascii_lowercase();
-        let found = env.var(name).or_else(|| env.var(&lower));
-        found.map(str::to_owned)
-    };
-    Proxies {
-        https: var("HTTPS_PROXY").or_else(|| var("ALL_PROXY")),
-        none: var("NO_PROXY"),
-    }
-}
-
-/// Waits, as a rate or a queue asks for it.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a person wants it slow, or a queue is"
-)]
-pub fn wait(time: Duration) {
-    std::thread::sleep(time);
-}
-
-/// The time that has passed since now.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long a queue is waited for, a person sets"
-)]
-fn clock() -> Rc<dyn Fn() -> Duration> {
-    let begun = Instant::now();
-    Rc::new(move || begun.elapsed())
 }
 
 /// Whose fault it is, for people.

@@ -1,8 +1,10 @@
-//! Keys and passwords, by the names that the settings give: from the environment, else from the file
-//! `env` in our folder, since a timer has no shell. Never from the settings themselves.
+//! What requests to others need of the environment: keys and passwords, by the names that the settings
+//! give, and proxies. A key that is not in the environment is looked for in the file `env` of our folder,
+//! since a timer has no shell; it is never in the settings themselves.
 
 use crate::config::{Env, Home};
 use crate::model::error::Error;
+use crate::net::http::Proxies;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,4 +50,17 @@ fn kept(file: &Path) -> Result<BTreeMap<String, String>> {
     Ok(pairs
         .map(|(name, value)| (name.trim().to_owned(), unquoted(value)))
         .collect())
+}
+
+/// Proxies, as the environment names them.
+pub fn proxies(env: &Env) -> Proxies {
+    let var = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        let found = env.var(name).or_else(|| env.var(&lower));
+        found.map(str::to_owned)
+    };
+    Proxies {
+        https: var("HTTPS_PROXY").or_else(|| var("ALL_PROXY")),
+        none: var("NO_PROXY"),
+    }
 }

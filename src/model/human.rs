@@ -1,7 +1,7 @@
 //! How sizes, counts, shares and times are written for people. Machines get the plain numbers.
 
-use super::world::Zone;
-use crate::model::time::Time;
+use super::time::Time;
+use super::zone::Zone;
 use std::borrow::Cow;
 
 /// `in_progress` as people write it.

@@ -1,7 +1,7 @@
 //! What runs did, one line each, in `<home>/logs/sessionmill-YYYY-MM-DD.log`. Counts, paths of our
 //! own and error kinds; never a word of what a log says.
 
-use super::world::Zone;
+use crate::model::zone::Zone;
 use crate::model::time::Time;
 use std::fs;
 use std::io::{self, Write};

@@ -1,7 +1,7 @@
 //! Points in time as people type them: `14d`, `2h`, `2026-04-01`, `2026-04-01T10:00`, RFC 3339.
 
-use super::world::Zone;
 use crate::model::time::Time;
+use crate::model::zone::Zone;
 use chrono::{Days, NaiveDate, NaiveDateTime, NaiveTime};
 use std::str::FromStr;
 

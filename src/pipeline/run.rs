@@ -1,0 +1,70 @@
+//! A run on one screen: read what is new in the logs, keep what people asked to remember, look at files
+//! and repositories, ask models, deliver, report.
+
+use super::active_run::Run;
+use super::context::RunContext;
+use super::options::RunOptions;
+use super::spec::{Pipeline, Step};
+use super::steps::report::RunReport;
+use super::steps::{enrich, ingest, promote, report, track, upload};
+use crate::config::gate;
+use crate::model::error::Error;
+use anyhow::Result;
+
+/// How a run ended.
+pub enum Outcome {
+    /// Tracking is off, with why: nothing was read. No failure, or a timer would fail for ever.
+    Off(String),
+    /// Its steps went through.
+    Done(Box<RunReport>),
+}
+
+/// Runs a pipeline once. Whatever can fail at once fails before the first log is opened; what fails
+/// later leaves everything stored that was committed before it, and the next run goes on from there.
+///
+/// # Errors
+/// Kind `Usage` when the pipeline or the settings can't be run, `Busy` when another run holds the lock;
+/// else when the store fails. What can't be read, or reached, is a problem of the report.
+pub fn run(pipeline: &Pipeline, options: &RunOptions, cx: &mut RunContext<'_>) -> Result<Outcome> {
+    let gate = gate(&cx.loaded.config);
+    if !gate.enabled {
+        return Ok(Outcome::Off(gate.reason));
+    }
+    let has = |step| pipeline.steps.contains(&step);
+    if !has(Step::Ingest) {
+        return Err(without_ingest(pipeline).into());
+    }
+    let mut run = Run::begin(pipeline, options, &gate.reason, cx)?;
+    if has(Step::Enrich) {
+        enrich::prepare(&mut run)?;
+    }
+    if has(Step::Upload) {
+        upload::prepare(&mut run)?;
+    }
+    let mut done = RunReport {
+        ingested: ingest::run(&mut run).map_err(|error| run.note_failure(error))?,
+        read_ms: (run.cx.elapsed_ms)(),
+        promoted: promote::run(&mut run)?,
+        ..RunReport::default()
+    };
+    if has(Step::Track) {
+        done.tracked = track::run(&mut run)?;
+    }
+    if has(Step::Enrich) {
+        done.enriched = enrich::run(&mut run).map_err(|error| run.note_failure(error))?;
+    }
+    if has(Step::Upload) {
+        done.uploaded = upload::run(&mut run)?;
+    }
+    run.end()?;
+    report::run(&mut run, &done)?;
+    Ok(Outcome::Done(Box::new(done)))
+}
+
+fn without_ingest(pipeline: &Pipeline) -> Error {
+    let message = format!(
+        "pipeline `{}` has nothing to report without `ingest`",
+        pipeline.name
+    );
+    Error::usage(message).hinted("sessionmill status")
+}
