@@ -7,13 +7,14 @@
 //! | 0 | [`model`] | what flows: plain values |
 //! | 1 | [`rules`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; settings; the machine, read-only; the only network; the only SQL |
 //! | 2 | [`stages`], [`insight`] | the verbs, pure: discover, parse, filter, score, chunk; what a language model is asked |
-//! | 3 | [`memory`] | reading back |
+//! | 3 | [`agents`], [`memory`] | one folder per agent; reading back |
 //! | 4 | [`pipeline`] | the only place where it all meets |
 //! | 5 | [`mcp`], [`cli`] | the face for agents, the only async; the face for people |
 
 // Tests may ask for the folders that they read; `.clippy.toml` binds everything else.
 #![cfg_attr(any(test, fuzzing), allow(clippy::disallowed_methods))]
 
+pub mod agents;
 pub mod cli;
 pub mod config;
 pub mod host;

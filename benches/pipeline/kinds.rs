@@ -2,6 +2,7 @@
 
 use crate::homes::logs_below;
 use serde_json::Value;
+use sessionmill::agents::registry;
 use sessionmill::host::files::source_file;
 use sessionmill::host::read::{Content, LogReader};
 use sessionmill::model::entry::{Context, Entry, What};
@@ -75,13 +76,14 @@ impl Kinds {
         let mut skimmer = Skimmer::default();
         let mut reader =
             LogReader::open(&file, 0, 0, Content::default()).map_err(io::Error::other)?;
-        let mut parser = ParseState::resume(Context::default(), "bench");
+        let dialect = registry::dialect(agent);
+        let mut parser = ParseState::resume(dialect, Context::default(), "bench");
         let mut state = FilterState::default();
         let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
         let classifier = Classifier::default();
         while let Some(block) = reader.next_block(&mut skimmer).map_err(io::Error::other)? {
             let block = reader.block(block, &mut skimmer);
-            let parsed = parse(agent, &mut parser, block);
+            let parsed = parse(dialect, &mut parser, block);
             let start = Instant::now();
             for line in parsed.items.iter().filter_map(command_of) {
                 std::hint::black_box(commands::counted(line));

@@ -2,6 +2,7 @@
 //! (`meant`). Knows the settings' files and nothing else of the machine: the environment is handed
 //! in. Refuses to fall back to defaults where a file says something that it doesn't understand.
 
+pub mod agent_settings;
 mod check;
 mod document;
 pub mod edit;

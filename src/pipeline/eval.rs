@@ -3,7 +3,7 @@
 
 pub mod recall;
 
-use super::peek::file_name;
+use crate::agents::registry;
 use crate::host::files::source_file;
 use crate::host::read::{Content, LogReader};
 use crate::insight::facts::{Line, facts};
@@ -439,13 +439,14 @@ pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> 
     let file = source_file(path, agent).with_context(named)?;
     let mut skimmer = Skimmer::default();
     let mut reader = LogReader::open(&file, 0, 0, Content::default())?;
-    let mut parser = ParseState::resume(Context::default(), file_name(&file.key));
+    let dialect = registry::dialect(agent);
+    let mut parser = ParseState::resume(dialect, Context::default(), &file.key);
     let mut state = FilterState::default();
     let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
     let (mut tally, mut all) = (ActivityTally::default(), Vec::new());
     while let Some(block) = reader.next_block(&mut skimmer)? {
         let block = reader.block(block, &mut skimmer);
-        let batch = parse(agent, &mut parser, block);
+        let batch = parse(dialect, &mut parser, block);
         let batch = score(filter(batch, &policy, &redactor, &mut state), classifier);
         for exchange in batch.items {
             exchange

@@ -1,8 +1,8 @@
 //! What one line of a log is: read again, told in words, never quoted.
 
+use crate::agents::registry;
 use crate::pipeline::steps::ingest::account::fate;
 use crate::pipeline::steps::ingest::ids::{Ids, Told};
-use super::peek::file_name;
 use crate::host::read::{Content, LogReader};
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Entry, Fact, Queue, What};
@@ -34,12 +34,13 @@ pub struct Line {
 /// # Errors
 /// When the file can't be read, or has no such line.
 pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
-    let mut state = ParseState::resume(Default::default(), file_name(&file.key));
+    let dialect = registry::dialect(file.agent);
+    let mut state = ParseState::resume(dialect, Default::default(), &file.key);
     let mut skimmer = Skimmer::default();
     let mut reader = LogReader::open(file, 0, 0, Content::default())?;
     let (mut line, mut ids) = (Line::default(), Ids::default());
     while let Some(block) = reader.next_block(&mut skimmer)? {
-        let batch = parse(file.agent, &mut state, reader.block(block, &mut skimmer));
+        let batch = parse(dialect, &mut state, reader.block(block, &mut skimmer));
         for entry in &batch.items {
             let told = ids.tell(entry);
             if entry.place.line == number {

@@ -3,14 +3,15 @@
 //!
 //! Knows no more than the parsers tell. Reads a few kilobytes, more only while no directory is stated.
 
+use crate::agents::registry;
 use crate::host::read::{Content, LINE_MAX, LogReader, Shape};
 use crate::model::entry::{Entry, Fact, Identity, What};
-use crate::model::source::{Agent, SourceFile};
+use crate::model::source::SourceFile;
 use crate::model::time::Time;
-use crate::stages::parse::{ParseState, parse, skim::Skimmer};
+use crate::stages::parse::dialect::stem;
+use crate::stages::parse::{LogName, ParseState, parse, skim::Skimmer};
 use anyhow::Result;
 use std::path::Path;
-use uuid::Uuid;
 
 /// A `cwd` has been seen as late as byte 358,000 (FORMATS § 1.2).
 const PEEK_BYTES_MAX: u64 = 1 << 20;
@@ -42,8 +43,8 @@ pub struct Peek {
 /// # Errors
 /// When the file can't be read; the message names it.
 pub fn peek(file: &SourceFile) -> Result<Peek> {
-    let name = file_name(&file.key);
-    let mut state = ParseState::resume(Default::default(), name);
+    let dialect = registry::dialect(file.agent);
+    let mut state = ParseState::resume(dialect, Default::default(), &file.key);
     let (mut peek, mut skimmer) = (Peek::default(), Skimmer::default());
     let reader = LogReader::open(file, 0, 0, Content::default())?;
     let mut reader = reader.in_steps_of(4 << 10).up_to(LINE_MAX as u64);
@@ -53,14 +54,14 @@ pub fn peek(file: &SourceFile) -> Result<Peek> {
         if let (false, Shape::Unterminated(_)) = (whole, block.shape) {
             block.bytes = close(block.bytes);
         }
-        let batch = parse(file.agent, &mut state, block);
+        let batch = parse(dialect, &mut state, block);
         batch.items.iter().for_each(|entry| peek.learn(entry));
         if peek.knows_enough() || reader.read_bytes() > PEEK_BYTES_MAX {
             break;
         }
     }
     peek.read_bytes = reader.read_bytes();
-    peek.settle(file, state.file_thread.as_deref());
+    peek.settle(&file.key, state.file);
     Ok(peek)
 }
 
@@ -104,21 +105,15 @@ impl Peek {
         }
     }
 
-    fn settle(&mut self, file: &SourceFile, thread: Option<&str>) {
-        let stem = file_name(&file.key).trim_end_matches(".jsonl");
-        match (file.agent, stem.strip_prefix("agent-")) {
-            (Agent::Claude, Some(agent)) => self.stream = Some(agent.to_owned()),
-            (Agent::Claude, None) if Uuid::try_parse(stem).is_ok() => {
-                self.session = stem.to_owned();
-                self.tie("session", stem);
-            }
-            _ => {}
+    fn settle(&mut self, key: &str, name: LogName) {
+        self.stream = name.stream;
+        if let Some(session) = name.session {
+            self.tie("session", &session);
+            self.session = session;
         }
         if self.session.is_empty() {
-            self.session = match self.stream.is_some() {
-                true => parent_directory(&file.key).unwrap_or(stem).to_owned(),
-                false => thread.unwrap_or(stem).to_owned(),
-            };
+            let fallback = name.fallback_session;
+            self.session = fallback.unwrap_or_else(|| stem(key).to_owned());
             let session = self.session.clone();
             self.tie("session", &session);
         }
@@ -145,11 +140,6 @@ fn close(head: &mut [u8]) -> &mut [u8] {
     }
     head[comma] = b'}';
     &mut head[..=comma]
-}
-
-/// The session of `…/<session>/subagents/agent-x.jsonl`.
-fn parent_directory(key: &str) -> Option<&str> {
-    key[..key.find("/subagents/")?].rsplit('/').next()
 }
 
 /// The last part of a key.

@@ -11,7 +11,7 @@ const FILE_LINES_MAX: usize = 600;
 const FUNCTION_LINES_MAX: usize = 70;
 
 /// Which of our modules each may name (DESIGN § 3). A module that isn't here may not exist.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("model", &[]),
     ("rules", &["model"]),
     ("config", &["model"]),
@@ -22,6 +22,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("track", &["model", "rules"]),
     // Of `host`, stages take `read::Block` and `read::Reduce`: bytes with their places, no I/O.
     ("stages", &["model", "rules", "host"]),
+    ("agents", &["model", "rules", "config", "stages"]),
     ("sinks", &["model", "net", "stages"]),
     (
         "memory",
@@ -32,21 +33,23 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     (
         "pipeline",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight", "memory", "track",
+            "model", "rules", "config", "host", "store", "stages", "insight", "agents", "memory",
+            "track",
         ],
     ),
     // `mcp` and `cli` don't know each other; `cli` starts the server.
     (
         "mcp",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight", "memory", "pipeline",
+            "model", "rules", "config", "host", "store", "stages", "insight", "agents", "memory",
+            "pipeline",
         ],
     ),
     (
         "cli",
         &[
-            "model", "rules", "config", "host", "net", "store", "stages", "insight", "memory",
-            "sinks", "pipeline", "mcp",
+            "model", "rules", "config", "host", "net", "store", "stages", "insight", "agents",
+            "memory", "sinks", "pipeline", "mcp",
         ],
     ),
 ];

@@ -2,17 +2,17 @@
 //!
 //! Knows newlines, BOMs, CRs, NULs, glued and torn values. Refuses to know what a record means.
 
-use super::{ParseState, claude, codex, scan};
+use super::{Dialect, ParseState, scan};
 use crate::host::read::{Block, Shape};
 use crate::model::batch::{Batch, Delta};
 use crate::model::entry::{Entry, Identity, What};
 use crate::model::ledger::Reject;
-use crate::model::source::{Agent, Place};
+use crate::model::source::Place;
 use memchr::memchr;
 use std::borrow::Cow;
 
-/// Entries of one line before the rest of it is refused. A value of Claude Code's gives up to
-/// [`claude::BLOCKS_MAX`] more, and entries of a line are numbered with 16 bits. Real lines have
+/// Entries of one line before the rest of it is refused. A value gives as many more as
+/// its dialect bounds, and entries of a line are numbered with 16 bits. Real lines have
 /// fewer than a hundred; larger: one line's entries fill the memory.
 const ENTRIES_MAX: usize = 8_192;
 
@@ -23,9 +23,9 @@ const LINE_BYTES: usize = 1_024;
 /// line of a file without a newline gives its entries when it is complete, else it is `pending`.
 ///
 /// `delta` covers whole lines only: an unterminated line never moves a checkpoint.
-pub fn parse(agent: Agent, state: &mut ParseState, block: Block<'_>) -> Batch<Entry> {
+pub fn parse(dialect: &dyn Dialect, state: &mut ParseState, block: Block<'_>) -> Batch<Entry> {
     let mut out = Out {
-        agent,
+        dialect,
         batch: Batch::default(),
     };
     // entries are large: a list that grows as it is filled copies them again and again
@@ -71,12 +71,12 @@ pub fn parse(agent: Agent, state: &mut ParseState, block: Block<'_>) -> Batch<En
     out.batch
 }
 
-struct Out {
-    agent: Agent,
+struct Out<'d> {
+    dialect: &'d dyn Dialect,
     batch: Batch<Entry>,
 }
 
-impl Out {
+impl Out<'_> {
     fn line(&mut self, state: &mut ParseState, place: Place, line: &[u8], terminated: bool) {
         let mut at = skip_padding(line);
         if at == line.len() {
@@ -133,10 +133,8 @@ impl Out {
             let whole = scan::value_end(bytes, 0).is_some();
             return Err(if whole { "not an object" } else { "not json" }.into());
         }
-        match self.agent {
-            Agent::Claude => claude::value(state, place, bytes, &mut self.batch.items),
-            Agent::Codex => codex::value(state, place, bytes, &mut self.batch.items),
-        }
+        self.dialect
+            .value(state, place, bytes, &mut self.batch.items)
     }
 
     /// Counts the entries of a line through, over glued values too: they start at `first`, and at
@@ -186,6 +184,8 @@ fn skip_padding(line: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::registry;
+    use crate::model::source::Agent;
 
     fn check(text: &[u8], shape: Shape) -> (usize, Vec<String>, u64, u64) {
         let mut bytes = text.to_vec();
@@ -195,7 +195,11 @@ mod tests {
             bytes: &mut bytes,
             shape,
         };
-        let batch = parse(Agent::Claude, &mut ParseState::default(), block);
+        let batch = parse(
+            registry::dialect(Agent::Claude),
+            &mut ParseState::default(),
+            block,
+        );
         let rejects = batch.rejects.iter();
         let rejects = rejects
             .map(|r| format!("{}:{}", r.place.line, r.reason))
@@ -248,7 +252,7 @@ mod tests {
                 bytes: &mut bytes,
                 shape: Shape::Lines,
             };
-            let batch = parse(agent, &mut ParseState::default(), block);
+            let batch = parse(registry::dialect(agent), &mut ParseState::default(), block);
             let named = batch.items.iter().any(|entry| match &entry.what {
                 What::Unknown(name) => name.contains(&format!("{}: ", field.name)),
                 _ => false,

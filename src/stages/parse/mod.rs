@@ -1,13 +1,12 @@
 //! Bytes to entries: lines, then one dialect per file. Never fails; what is not understood is a reject.
 
-pub mod claude;
-pub mod codex;
+pub mod dialect;
 pub mod lines;
-pub mod plain;
 pub mod scan;
 pub mod skim;
 pub mod text;
 
+pub use dialect::{Dialect, LogName};
 pub use lines::parse;
 
 use crate::model::entry::{Context, Identity};
@@ -19,7 +18,7 @@ use uuid::Uuid;
 const LINES: Uuid = Uuid::from_u128(0x5d34_a931_85d0_57d5_ac25_d54b_27e1_e2db);
 
 /// The identity of a record without one whose words are kept: what the line says.
-fn nameless(line: &[u8]) -> Identity {
+pub fn nameless(line: &[u8]) -> Identity {
     Identity::Nth(Uuid::new_v5(&LINES, line))
 }
 
@@ -28,12 +27,8 @@ fn nameless(line: &[u8]) -> Identity {
 pub struct ParseState {
     /// Of the last record.
     pub context: Arc<Context>,
-    /// The stream that the file's name states (`agent-<id>.jsonl`).
-    pub file_stream: Option<String>,
-    /// The thread that the file's name states (`rollout-<time>-<thread>.jsonl`).
-    pub file_thread: Option<String>,
-    /// The file is a compaction agent's own run (`agent-acompact-*`): a replay, never kept.
-    pub replay: bool,
+    /// What the file's path says.
+    pub file: LogName,
     /// Contexts of neighbouring lines, so that they are shared.
     pub recent: Vec<Arc<Context>>,
     /// The last model's name, shared.
@@ -42,15 +37,10 @@ pub struct ParseState {
 
 impl ParseState {
     /// Reads on after the record that had `context`.
-    pub fn resume(context: Context, file_name: &str) -> ParseState {
-        let stem = file_name
-            .trim_end_matches(".zst")
-            .trim_end_matches(".jsonl");
+    pub fn resume(dialect: &dyn Dialect, context: Context, key: &str) -> ParseState {
         ParseState {
             context: Arc::new(context),
-            file_thread: thread(stem),
-            file_stream: stem.strip_prefix("agent-").map(str::to_owned),
-            replay: stem.starts_with("agent-acompact-"),
+            file: dialect.name(key),
             ..ParseState::default()
         }
     }
@@ -71,12 +61,4 @@ impl ParseState {
         }
         self.context.clone()
     }
-}
-
-/// The thread in a rollout's name, which may be followed by `_` and the rollout's own id.
-fn thread(stem: &str) -> Option<String> {
-    let stem = stem.strip_prefix("rollout-")?;
-    let name = stem.split('_').next()?;
-    let id = name.get(name.len().checked_sub(36)?..)?;
-    Uuid::try_parse(id).ok().map(|_| id.to_owned())
 }

@@ -1,6 +1,7 @@
 //! Invariant 3 over real logs: each file read at once, and in runs that end anywhere.
 
 use super::*;
+use crate::agents::registry;
 use crate::host::read::{Block, Shape};
 use crate::model::source::Agent;
 use crate::stages::parse::{ParseState, parse};
@@ -25,14 +26,15 @@ fn entries(path: &Path, bytes: &[u8], carry: &Carry, from: (u64, u64), to: usize
     let to = to.clamp(start, bytes.len());
     let end = memchr::memrchr(b'\n', &bytes[start..to]).map_or(start, |at| start + at + 1);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut state = ParseState::resume(carry.context.clone(), &name);
+    let dialect = registry::dialect(Agent::Claude);
+    let mut state = ParseState::resume(dialect, carry.context.clone(), &name);
     let block = Block {
         offset: from.0,
         line: from.1,
         bytes: &mut bytes[start..end].to_vec(),
         shape: Shape::Lines,
     };
-    parse(Agent::Claude, &mut state, block).items
+    parse(dialect, &mut state, block).items
 }
 
 /// Runs that end after each of these bytes, and one over everything.

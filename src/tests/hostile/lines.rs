@@ -1,6 +1,7 @@
 //! Any bytes as lines of either dialect: each line is accounted for, and what comes of it goes
 //! through both folds.
 
+use crate::agents::registry;
 use crate::host::read::{Block, Reduce, Shape};
 use crate::model::batch::Batch;
 use crate::model::entry::{Context, Entry};
@@ -90,7 +91,7 @@ fn read(agent: Agent, state: &mut ParseState, bytes: &[u8], shape: Shape) -> Bat
         bytes: &mut bytes,
         shape,
     };
-    parse(agent, state, block)
+    parse(registry::dialect(agent), state, block)
 }
 
 fn every_line_is_told(batch: &Batch<Entry>, bytes: &[u8]) {

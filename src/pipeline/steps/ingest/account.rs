@@ -426,6 +426,7 @@ fn is_for_the_fold(entry: &Entry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::registry;
     use crate::host::read::{Block, Shape};
     use crate::model::source::Agent;
     use crate::stages::parse::{ParseState, parse};
@@ -464,7 +465,11 @@ mod tests {
             bytes: &mut bytes,
             shape: Shape::Lines,
         };
-        let batch = parse(Agent::Claude, &mut ParseState::default(), block);
+        let batch = parse(
+            registry::dialect(Agent::Claude),
+            &mut ParseState::default(),
+            block,
+        );
         account.admit(batch, &mut ids);
         account
     }

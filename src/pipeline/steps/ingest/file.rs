@@ -6,6 +6,7 @@
 use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
+use crate::agents::registry;
 use crate::pipeline::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader, Shape};
 use crate::model::carry::Carry;
@@ -173,7 +174,8 @@ pub fn fold(
         if matches!(block.shape, Shape::Unterminated(_)) {
             fold.at_newline = Some((fold.parser.context.clone(), fold.filter.clone()));
         }
-        let mut batch = parse(fold.slice.file.agent, &mut fold.parser, block);
+        let dialect = registry::dialect(fold.slice.file.agent);
+        let mut batch = parse(dialect, &mut fold.parser, block);
         if !rules.subagents && fold.stream.is_none() {
             batch
                 .items
@@ -263,7 +265,11 @@ impl Fold {
             rules,
         );
         Ok(Fold {
-            parser: ParseState::resume(carry.context.clone(), file_name(&slice.file.key)),
+            parser: ParseState::resume(
+                registry::dialect(slice.file.agent),
+                carry.context.clone(),
+                &slice.file.key,
+            ),
             filter: FilterState::resume(&carry),
             at_newline: None,
             chunk: ChunkState::resume(&carry),
@@ -522,14 +528,15 @@ fn was_edited(file: &SourceFile, known: &RecordIds) -> Result<(bool, u64)> {
         return Ok((false, 0));
     }
     let mut reader = LogReader::open(file, 0, 0, Content::default())?;
-    let mut parser = ParseState::resume(Default::default(), file_name(&file.key));
+    let dialect = registry::dialect(file.agent);
+    let mut parser = ParseState::resume(dialect, Default::default(), &file.key);
     let (mut account, mut ids) = (Account::default(), Ids::default());
     let mut skimmer = Skimmer::default();
     let mut wanted = known.all().map(|id| id & !COPY).peekable();
     while wanted.peek().is_some()
         && let Some(block) = reader.next_block(&mut skimmer)?
     {
-        let batch = parse(file.agent, &mut parser, reader.block(block, &mut skimmer));
+        let batch = parse(dialect, &mut parser, reader.block(block, &mut skimmer));
         account.admit(batch, &mut ids);
         let now = account.settle(u64::MAX).ids.into_iter();
         let same = now

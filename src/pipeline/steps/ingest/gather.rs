@@ -7,7 +7,8 @@ use super::file::{Before, Rules, Work};
 use super::workers::each;
 use crate::pipeline::peek::{Peek, peek};
 use super::report::Report;
-use super::Setup;
+use super::options::IngestOptions;
+use crate::agents::registry;
 use crate::host::files::walk;
 use crate::host::git;
 use crate::host::read::{Content, LogReader, content, fingerprints};
@@ -46,7 +47,7 @@ pub struct Gathered {
 ///
 /// # Errors
 /// When the store can't be read. Files that can't be read become problems of the report.
-pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> Result<Gathered> {
+pub fn gather(store: Option<&Store>, setup: &IngestOptions<'_>, report: &mut Report) -> Result<Gathered> {
     let (found, last_seen) = std::thread::scope(|scope| {
         let walk = scope.spawn(|| walk(&setup.roots));
         let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen);
@@ -221,7 +222,7 @@ fn admit(
     looked: Looked,
     store: Option<&Store>,
     known: &Checkpoints,
-    setup: &Setup<'_>,
+    setup: &IngestOptions<'_>,
     gathered: &mut Gathered,
     report: &mut Report,
 ) -> Result<Option<Work>> {
@@ -357,7 +358,7 @@ fn not_again(
 fn new_work(
     slice: Slice,
     peek: Peek,
-    setup: &Setup<'_>,
+    setup: &IngestOptions<'_>,
     tombstones: &Arc<Tombstones>,
     report: &mut Report,
 ) -> Option<Work> {
@@ -395,7 +396,7 @@ fn admitted(
     peek: &Peek,
     root: Option<&str>,
     slice: &Slice,
-    setup: &Setup<'_>,
+    setup: &IngestOptions<'_>,
 ) -> Result<Option<Arc<Rules>>, String> {
     let cwd = peek.cwd.as_deref();
     let project = root.or(cwd).map(project_root);
@@ -457,13 +458,14 @@ fn name_origin(works: &mut [Work], members: &[usize]) {
 /// Ids and times of a log's records, each once; what can't be read has none.
 fn record_times(file: &SourceFile) -> Vec<(u64, Option<Time>)> {
     let (mut all, mut skimmer) = (Vec::new(), Skimmer::default());
-    let mut state = ParseState::resume(Default::default(), &file.key);
+    let mut state = ParseState::default();
+    let dialect = registry::dialect(file.agent);
     let Ok(mut reader) = LogReader::open(file, 0, 0, Content::default()) else {
         return all;
     };
     let mut seen = FxHashSet::default();
     while let Ok(Some(block)) = reader.next_block(&mut skimmer) {
-        for entry in parse(file.agent, &mut state, reader.block(block, &mut skimmer)).items {
+        for entry in parse(dialect, &mut state, reader.block(block, &mut skimmer)).items {
             if let Identity::Own(id) = entry.id
                 && seen.insert(short_id(id))
             {

@@ -10,15 +10,16 @@ pub mod family;
 pub mod file;
 pub mod gather;
 pub mod ids;
+pub mod options;
 pub mod report;
 pub mod window;
 pub mod workers;
 
-use file::Rules;
 use gather::gather;
+use options::IngestOptions;
 use workers::{Message, ingest};
 use crate::pipeline::active_run::Run;
-use crate::pipeline::options;
+use crate::pipeline::options as settings;
 use crate::pipeline::progress::Progress;
 use report::{CommitTally, Report};
 use crate::host::files::Root;
@@ -30,30 +31,6 @@ use crate::stages::discover::DiscoverOptions;
 use crate::store::{Prepared, Store};
 use anyhow::Result;
 use std::sync::Arc;
-
-/// Everything that a run is told. The library asks the world nothing.
-pub struct Setup<'a> {
-    /// Where logs lie.
-    pub roots: Vec<Root>,
-    /// What every file is treated with.
-    pub rules: Rules,
-    /// Which files.
-    pub discover: DiscoverOptions,
-    /// Worker threads.
-    pub jobs: usize,
-    /// The run's one point in time.
-    pub now: Time,
-    /// The group that new episodes go to; `None`: the one of the episodes before them, in an empty
-    /// store the machine's own. So a machine that gets another name goes on with its group (D62).
-    pub group: Option<String>,
-    /// Which logs are read.
-    pub admit: &'a Admit<'a>,
-}
-
-/// What a project's own file leaves of the settings, `None` where it says nothing; or why the log
-/// is not read. Asked with the log's project's root, its directory and its path.
-pub type Admit<'a> =
-    dyn Fn(Option<&str>, Option<&str>, &str) -> Result<Option<Arc<Narrowed>>, String> + Sync + 'a;
 
 /// Text that one transaction takes. Larger: fewer segments of the index to merge; smaller: less
 /// memory, less to do again after a crash.
@@ -68,7 +45,7 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Report> {
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let config = &run.cx.loaded.config;
-    let setup = options::setup(config, run.options, run.rules.clone(), &admit);
+    let setup = settings::setup(config, run.options, run.rules.clone(), &admit);
     let indexed = index(&mut run.store, &setup, run.cx.progress);
     run.cx.progress.finish();
     let mut report = indexed?;
@@ -81,7 +58,7 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Report> {
 /// # Errors
 /// When the store fails; what was committed before is good. Files that can't be read are problems
 /// of the report.
-pub fn index(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> Result<Report> {
+pub fn index(store: &mut Store, setup: &IngestOptions<'_>, progress: &dyn Progress) -> Result<Report> {
     let mut report = Report::default();
     let masked = redact_stored(store, &setup.rules.redactor)?;
     report.episodes_redacted = masked;
@@ -132,7 +109,7 @@ pub fn index(store: &mut Store, setup: &Setup<'_>, progress: &dyn Progress) -> R
     Ok(report)
 }
 
-fn group(store: &Store, setup: &Setup<'_>) -> Result<String> {
+fn group(store: &Store, setup: &IngestOptions<'_>) -> Result<String> {
     if let Some(wanted) = &setup.group {
         return Ok(wanted.clone());
     }
@@ -155,7 +132,7 @@ fn redact_stored(store: &mut Store, redactor: &Redactor) -> Result<u64> {
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn plan(store: Option<&Store>, setup: &Setup<'_>, progress: &dyn Progress) -> Result<Report> {
+pub fn plan(store: Option<&Store>, setup: &IngestOptions<'_>, progress: &dyn Progress) -> Result<Report> {
     let mut report = Report::default();
     let gathered = gather(store, setup, &mut report)?;
     progress.total(gathered.bytes, gathered.files);
@@ -181,7 +158,7 @@ pub fn plan(store: Option<&Store>, setup: &Setup<'_>, progress: &dyn Progress) -
 /// Gathers commits into transactions.
 struct Writer<'a> {
     store: &'a mut Store,
-    setup: &'a Setup<'a>,
+    setup: &'a IngestOptions<'a>,
     group: String,
     waiting: Vec<Prepared>,
     bytes: usize,

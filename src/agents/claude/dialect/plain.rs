@@ -1,13 +1,13 @@
 //! The documents' simplified entries (D27) as a dialect: `user`, `assistant`, `tool_use`, `error`.
 //! Knows those four shapes; refuses to know real logs.
 
-use super::text::is_wide;
-use super::{ParseState, nameless};
 use crate::model::entry::{Call, Entry, Excerpt, Message, Status, ToolResult, Via, What};
 use crate::model::source::{Agent, Place};
 use crate::model::time::Time;
 use crate::rules::documents::{display, params, summarise_input, summarise_output};
 use crate::rules::injected::{Spoken, people_words};
+use crate::stages::parse::text::is_wide;
+use crate::stages::parse::{ParseState, nameless};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 

@@ -1,11 +1,11 @@
 //! Lines that say something about the session: titles, summaries, links, queue, boundaries.
 
-use super::super::text::{decode, inside, string};
 use super::{Line, Record, noise_or_unknown};
 use crate::model::entry::{Entry, Fact, Queue, What};
 use crate::model::source::Agent;
 use crate::rules::injected::{Spoken, people_words};
 use crate::rules::records;
+use crate::stages::parse::text::{decode, inside, string};
 use uuid::Uuid;
 
 pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {

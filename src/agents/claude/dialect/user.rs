@@ -1,14 +1,14 @@
 //! User lines: tool results for the most part, machine text for much of the rest, people for the
 //! remainder (FORMATS § 4).
 
-use super::super::scan::{self, Raw};
-use super::super::text::{decode, inside, string};
 use super::message::Content;
 use super::{Line, Record, decode_raw, result};
 use crate::model::entry::{Entry, Fact, Via, What};
 use crate::model::source::Agent;
 use crate::rules::injected::{self, Spoken, people_words};
 use crate::rules::records;
+use crate::stages::parse::scan::{self, Raw};
+use crate::stages::parse::text::{decode, inside, string};
 
 pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {
     let blocks = match line.message.as_ref().map(|m| &m.content) {

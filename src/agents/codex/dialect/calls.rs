@@ -1,11 +1,11 @@
 //! Tool calls and their outputs, each told once. Knows how calls are spelled and which records add
 //! to a result; refuses to know what a tool's digest looks like.
 
-use super::super::text::is_wide;
 use super::output::{self, Output};
 use super::spans::{self, Fields};
 use super::{Record, patch, script};
 use crate::model::entry::{Call, Excerpt, OpenCall, ResultFacts, Status, ToolResult, What};
+use crate::stages::parse::text::is_wide;
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 

@@ -7,30 +7,74 @@ mod assistant;
 mod bookkeeping;
 mod drift;
 mod message;
+mod plain;
 mod result;
 mod user;
 
-use super::scan::{self, Raw};
-use super::text::{decode, inside, is_name, string};
-use super::{ParseState, nameless, plain};
 use crate::model::entry::{Context, Entry, Identity, Message, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
 use crate::rules::records;
+use crate::stages::parse::dialect::stem;
+use crate::stages::parse::scan::{self, Raw};
+use crate::stages::parse::text::{decode, inside, is_name, string};
+use crate::stages::parse::{Dialect, LogName, ParseState, nameless};
 use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
 
-pub use message::BLOCKS_MAX;
-
 /// The stream of inline sidechain records without an agent id (1.0.x): all of a file share one.
 pub const NAMELESS_SIDECHAIN: &str = "sidechain";
 
-/// The value at the start of `bytes` as entries; gives how many bytes it takes.
-///
-/// # Errors
-/// A reject's reason when the value is not complete. A complete object always gives entries.
-pub fn value(
+/// Claude Code's dialect.
+pub struct ClaudeDialect;
+
+impl Dialect for ClaudeDialect {
+    /// Every `.jsonl` below the projects but the workflows' journals (FORMATS § 1).
+    fn is_log(&self, stem: &[u8]) -> bool {
+        stem != b"journal"
+    }
+
+    /// `<session>.jsonl`, or `<session>/subagents/agent-<id>.jsonl`.
+    fn name(&self, key: &str) -> LogName {
+        let stem = stem(key);
+        let stream = stem.strip_prefix("agent-").map(str::to_owned);
+        let parent = stream.as_ref().and_then(|_| parent_session(key));
+        LogName {
+            session: Uuid::try_parse(stem).is_ok().then(|| stem.to_owned()),
+            fallback_session: parent.map(str::to_owned),
+            is_replay: stem.starts_with("agent-acompact-"),
+            stream,
+        }
+    }
+
+    /// A sub-agent's log is of the session whose directory it is in.
+    fn family<'k>(&self, key: &'k str) -> &'k str {
+        match key.find("/subagents/") {
+            Some(at) => key[..at].rsplit('/').next().unwrap_or(key),
+            None => stem(key),
+        }
+    }
+
+    fn value(
+        &self,
+        state: &mut ParseState,
+        place: Place,
+        bytes: &[u8],
+        out: &mut Vec<Entry>,
+    ) -> Result<usize, Cow<'static, str>> {
+        value(state, place, bytes, out)
+    }
+}
+
+/// The session of `…/<session>/subagents/agent-x.jsonl`.
+fn parent_session(key: &str) -> Option<&str> {
+    key[..key.find("/subagents/")?].rsplit('/').next()
+}
+
+/// The value at the start of `bytes` as entries; gives how many bytes it takes. A complete object
+/// always gives entries.
+fn value(
     state: &mut ParseState,
     place: Place,
     bytes: &[u8],
@@ -43,7 +87,7 @@ pub fn value(
         return Ok(used);
     }
     let mut record = line.record(state, place);
-    if state.replay {
+    if state.file.is_replay {
         record.id = Identity::None;
         record.push(out, What::Noise("compaction agent".into()));
         return Ok(used);
@@ -217,7 +261,7 @@ impl<'a> Line<'a> {
     where
         'a: 's,
     {
-        if let Some(file) = &state.file_stream {
+        if let Some(file) = &state.file.stream {
             return Some(Cow::Borrowed(file));
         }
         if !self.sidechain {

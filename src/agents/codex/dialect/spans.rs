@@ -4,8 +4,8 @@
 //! What is skipped is skipped by structure: strings at memory speed, brackets by counting, so that
 //! depth costs nothing and a broken escape in a value that nobody asks for does no harm.
 
-use super::super::scan::find;
-use super::super::text::is_name;
+use crate::stages::parse::scan::find;
+use crate::stages::parse::text::is_name;
 use memchr::memchr;
 use std::borrow::Cow;
 

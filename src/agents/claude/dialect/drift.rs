@@ -1,11 +1,11 @@
 //! Fields of a line whose type is another than ever before (`rules/fields.yaml`). Knows where this
 //! dialect's line keeps them; refuses to read on where nothing could be understood.
 
-use super::super::scan::Raw;
 use super::Line;
 use super::message::{Block, Content};
 use crate::model::source::Agent;
 use crate::rules::fields;
+use crate::stages::parse::scan::Raw;
 
 /// What drifted in one line.
 #[derive(Default)]

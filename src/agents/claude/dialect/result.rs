@@ -1,12 +1,12 @@
 //! Tool results: the block that the model saw, enriched by the structured copy beside it
 //! (FORMATS §§ 4.1, 4.2). Outputs are measured, not copied.
 
-use super::super::scan::{self, Raw};
-use super::super::text::{decode, excerpt, inside, is_name, number, string};
 use super::message::Block;
 use super::user::content_text;
 use super::{Line, decode_raw};
 use crate::model::entry::{ResultFacts, Status, ToolResult};
+use crate::stages::parse::scan::{self, Raw};
+use crate::stages::parse::text::{decode, excerpt, inside, is_name, number, string};
 
 /// Questions whose answers are told. A form has four.
 const ANSWERS_MAX: usize = 16;

@@ -21,20 +21,56 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
-use super::{ParseState, scan};
 use crate::model::entry::{CodexCarry, Context, Entry, Fact, Identity, Message, Telling, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
+use crate::stages::parse::dialect::stem;
+use crate::stages::parse::{Dialect, LogName, ParseState, scan};
 use spans::{Fields, Object};
 use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 
-/// Reads the object at the start of a line of a rollout; gives how many bytes it takes. Pushes at
-/// least one entry, or says why it is no record. An entry's context is the state before its record,
-/// so reading may start again there. Costs one pass over the bytes plus the texts that are kept.
-pub fn value(
+/// Codex's dialect.
+pub struct CodexDialect;
+
+impl Dialect for CodexDialect {
+    /// Rollouts (FORMATS § 8).
+    fn is_log(&self, stem: &[u8]) -> bool {
+        stem.starts_with(b"rollout-")
+    }
+
+    /// `rollout-<time>-<thread>.jsonl`.
+    fn name(&self, key: &str) -> LogName {
+        LogName {
+            fallback_session: thread(stem(key)).map(str::to_owned),
+            ..LogName::default()
+        }
+    }
+
+    fn value(
+        &self,
+        state: &mut ParseState,
+        place: Place,
+        bytes: &[u8],
+        out: &mut Vec<Entry>,
+    ) -> Result<usize, Cow<'static, str>> {
+        value(state, place, bytes, out)
+    }
+}
+
+/// The thread in a rollout's name, which may be followed by `_` and the rollout's own id.
+fn thread(stem: &str) -> Option<&str> {
+    let stem = stem.strip_prefix("rollout-")?;
+    let name = stem.split('_').next()?;
+    let id = name.get(name.len().checked_sub(36)?..)?;
+    Uuid::try_parse(id).is_ok().then_some(id)
+}
+
+/// Reads the object at the start of a line of a rollout; gives how many bytes it takes. Costs one
+/// pass over the bytes plus the texts that are kept.
+fn value(
     state: &mut ParseState,
     place: Place,
     bytes: &[u8],
@@ -155,7 +191,7 @@ impl Record<'_> {
         let thread = context.origin.as_deref().or(own_thread(context));
         let thread = thread.or(context.session.as_deref());
         let thread = thread
-            .or(self.state.file_thread.as_deref())
+            .or(self.state.file.fallback_session.as_deref())
             .unwrap_or_default();
         let call = payload.raw("call_id").filter(|id| id.len() > 2);
         self.id = identity(thread, (kind, inner), call, raw);

@@ -1,8 +1,8 @@
 //! The `message` of a line, taken apart while it is walked: what it is, and its content blocks.
 
-use super::super::scan::{self, Raw, Visit};
-use super::super::text::{inside, number};
 use crate::model::tally::Usage;
+use crate::stages::parse::scan::{self, Raw, Visit};
+use crate::stages::parse::text::{inside, number};
 
 /// Content blocks of one line that are read; the rest is one unknown block. Claude Code writes one
 /// per assistant line and at most some dozens of results; larger: an 8 MiB line of `0,0,0` fills
