@@ -3,12 +3,13 @@
 
 use super::exit;
 use super::out::Out;
+use super::switches::Switches;
 use super::world::{Input, World, timer};
-use crate::model::zone::Zone;
 use crate::config::{self, Env, Home, Loaded, gate};
 use crate::memory::activity::Judge;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
+use crate::model::zone::Zone;
 use crate::pipeline::context::{HiddenPaths, RunContext};
 use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::spec::{self, Pipeline};
@@ -57,7 +58,7 @@ impl<'w> Ctx<'w> {
     /// The world with the switches applied. Fails where no home directory is known.
     pub fn new(
         world: World<'w>,
-        switches: &super::Switches,
+        switches: &Switches,
         command: String,
     ) -> Result<Ctx<'w>, Box<(Out<'w>, Error)>> {
         let colour = !switches.no_color && wants_colour(&world.vars);

@@ -11,7 +11,9 @@ use crate::pipeline::graph_gate::allowed;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::sink_setup::{chosen, failed, open};
-use crate::pipeline::steps::upload::deliver::{self, Delivered, Verified};
+use crate::pipeline::steps::upload::delivery::{Interrupted, verify as verify_sink};
+use crate::pipeline::steps::upload::report::{Delivered, Verified};
+use crate::pipeline::steps::upload::smoke::smoke as smoke_test;
 use crate::pipeline::steps::upload::{UploadOptions, deliver_to, lines};
 use crate::store::{Access, DeadLetter, Store};
 use anyhow::Result;
@@ -215,12 +217,7 @@ pub fn exit(done: &[Delivered]) -> Exit {
     }
 }
 
-fn verify(
-    sinks: &[&Settings],
-    requeue: bool,
-    loaded: &Loaded,
-    ctx: &mut Ctx,
-) -> Result<Exit> {
+fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     let (_lock, mut store) = writer(ctx)?;
     let cx = ctx.pipeline_context(loaded, &Silent);
     let mut all = Vec::new();
@@ -228,8 +225,12 @@ fn verify(
         let mut sink = open(settings, false, &store, &cx)?;
         let address = settings.to.address();
         let which = (settings.name.as_str(), address.as_str());
-        let verified = deliver::verify(&mut store, which, sink.as_mut(), requeue, cx.now)?;
-        all.push(verified.map_err(|fault| of_sink(&settings.name, fault))?);
+        let verified = verify_sink(&mut store, which, sink.as_mut(), requeue, cx.now);
+        all.push(match verified {
+            Ok(verified) => verified,
+            Err(Interrupted::Sink(fault)) => return Err(of_sink(&settings.name, fault).into()),
+            Err(Interrupted::Failed(error)) => return Err(error),
+        });
     }
     store.finish()?;
     let whole = |v: &Verified| v.missing + v.twice + v.unverified == 0;
@@ -281,9 +282,14 @@ fn check(sinks: &[&Settings], smoke: bool, loaded: &Loaded, ctx: &mut Ctx) -> Re
     let mut documents = Vec::new();
     let mut exit = Exit::Done;
     for settings in sinks {
-        let mut sink = open(settings, false, &store, &ctx.pipeline_context(loaded, &Silent))?;
+        let mut sink = open(
+            settings,
+            false,
+            &store,
+            &ctx.pipeline_context(loaded, &Silent),
+        )?;
         let checked = sink.check().and_then(|said| match smoke {
-            true => deliver::smoke(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
+            true => smoke_test(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
                 true => format!("{said}; an episode was written, read back and removed"),
                 false => format!("{said}; an episode was written and read back, and stays there"),
             }),

@@ -2,16 +2,18 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::model::human::bytes;
-use crate::pipeline::options::{self, Orders};
-use super::status::lines;
+use super::ledger_lines::lines;
+use crate::config::Loaded;
 use crate::host::files;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::human::bytes;
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use crate::pipeline::explain::{Line, explain};
-use crate::stages::discover::{DiscoverOptions, Known, discover};
+use crate::pipeline::options;
+use crate::pipeline::progress::Silent;
+use crate::pipeline::status::backlog;
 use crate::store::{FileAccount, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -105,7 +107,7 @@ fn document(account: &FileAccount) -> Value {
 
 fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let found = files::walk(&setup::roots(&loaded.config));
+    let found = files::walk(&options::roots(&loaded.config));
     let Some(file) = found.files.iter().find(|file| file.key == key) else {
         let error = Error::new(ErrorKind::Failed, format!("{key} is gone from disk"));
         return Err(error
@@ -212,7 +214,7 @@ fn episodes(log: &Checkpoint, line: u64, store: &Store) -> Result<Vec<String>> {
 fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let config = &loaded.config;
-    let found = files::walk(&setup::roots(config)).files;
+    let found = files::walk(&options::roots(config)).files;
     let file = found
         .iter()
         .find(|file| file.key == name || file.key.contains(name));
@@ -225,7 +227,7 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
             "it is excluded",
             "sessionmill config show, session_tracking.excluded_paths",
         ),
-        Some(file) => fate(file, &loaded.config, ctx)?,
+        Some(file) => fate(file, &loaded, ctx)?,
     };
     let name = file.map_or(name, |file| &file.key);
     let error = Error::new(
@@ -235,17 +237,10 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     Err(error.hinted(hint).into())
 }
 
-fn fate(
-    file: &SourceFile,
-    config: &crate::config::Config,
-    ctx: &Ctx,
-) -> Result<(&'static str, &'static str)> {
+fn fate(file: &SourceFile, loaded: &Loaded, ctx: &mut Ctx) -> Result<(&'static str, &'static str)> {
     let pipeline = ctx.pipeline("nightly")?;
-    let options = DiscoverOptions {
-        since: setup::since(config, &Orders::new(&pipeline, ctx)),
-        again: false,
-    };
-    let alone = discover(std::slice::from_ref(file), &Known::new(), &options);
+    let cx = ctx.pipeline_context(loaded, &Silent);
+    let alone = backlog(std::slice::from_ref(file), &pipeline, None, &cx)?;
     Ok(match alone.slices.is_empty() {
         true => ("it is older than the window", "sessionmill backfill"),
         false => (

@@ -62,35 +62,35 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 /// The bounds of what may be asked, for machines.
 fn may_ask_json(may_ask: &MayAsk) -> Value {
-        let (tokens, usd) = may_ask.llm.unzip();
-        json!({
-            "tokens_max": tokens.flatten(),
-            "usd_max": usd.flatten(),
-            "texts_max": may_ask.texts,
-        })
-    }
+    let (tokens, usd) = may_ask.llm.unzip();
+    json!({
+        "tokens_max": tokens.flatten(),
+        "usd_max": usd.flatten(),
+        "texts_max": may_ask.texts,
+    })
+}
 
 /// The same for people.
 fn may_ask_line(may_ask: &MayAsk) -> String {
-        let llm = may_ask.llm.map(|(tokens, usd)| {
-            let tokens = tokens.map(|most| format!("{} tokens", count(most)));
-            let usd = usd.map(|most| format!("${most:.2}"));
-            let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
-            match bounds.is_empty() {
-                true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
-                false => format!("a language model, for {} at most", bounds.join(" and ")),
-            }
-        });
-        let texts = may_ask.texts.map(|most| {
-            let texts = plural(most as u64, "text");
-            format!("a model of vectors, with {texts} at most")
-        });
-        let asked: Vec<String> = llm.into_iter().chain(texts).collect();
-        format!(
-            "and ask about what it reads too, which isn't known before: {}",
-            asked.join("; ")
-        )
-    }
+    let llm = may_ask.llm.map(|(tokens, usd)| {
+        let tokens = tokens.map(|most| format!("{} tokens", count(most)));
+        let usd = usd.map(|most| format!("${most:.2}"));
+        let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
+        match bounds.is_empty() {
+            true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
+            false => format!("a language model, for {} at most", bounds.join(" and ")),
+        }
+    });
+    let texts = may_ask.texts.map(|most| {
+        let texts = plural(most as u64, "text");
+        format!("a model of vectors, with {texts} at most")
+    });
+    let asked: Vec<String> = llm.into_iter().chain(texts).collect();
+    format!(
+        "and ask about what it reads too, which isn't known before: {}",
+        asked.join("; ")
+    )
+}
 
 fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     let report = &plan.report;
@@ -105,8 +105,7 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             "output_tokens": predicted.tokens.output,
             "usd": predicted.tokens.usd(prices.unwrap_or_default()),
         })));
-        body["embeddings"] =
-            json!(plan.texts.map(|texts| json!({"texts": texts})));
+        body["embeddings"] = json!(plan.texts.map(|texts| json!({"texts": texts})));
         body["may_ask"] = plan.may_ask.as_ref().map(may_ask_json).into();
         body["pages"] = plan.summaries.into();
         body["sinks"] = plan.costs.iter().map(cost_json).collect();
@@ -160,7 +159,9 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
 /// What would be sent, and to whom.
 fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     let costs = &plan.costs;
-    let predicted = plan.llm_summaries.filter(|predicted| predicted.sessions > 0);
+    let predicted = plan
+        .llm_summaries
+        .filter(|predicted| predicted.sessions > 0);
     if let (Some(predicted), Some(llm)) = (predicted, &config.llm) {
         ctx.out.line(format!(
             "and ask {} at {} what {} came to that the store has: ≈ {} tokens, ${:.2}",
@@ -206,40 +207,40 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
 
 /// What goes to one sink, for machines.
 fn cost_json(cost: &Cost) -> Value {
-        let of_model = |value: Value| if cost.has_model { value } else { Value::Null };
-        json!({
-            "sink": cost.sink,
-            "waiting": cost.waiting,
-            "to_enrich": cost.to_enrich,
-            "episodes": cost.all.episodes,
-            "bytes": cost.all.bytes,
-            "llm_calls": of_model(cost.all.calls.into()),
-            "llm_input_tokens": of_model(cost.all.input_tokens.into()),
-            "llm_output_tokens": of_model(cost.all.output_tokens.into()),
-            "usd": of_model(cost.all.usd.into()),
-            "hours": cost.hours,
-        })
-    }
+    let of_model = |value: Value| if cost.has_model { value } else { Value::Null };
+    json!({
+        "sink": cost.sink,
+        "waiting": cost.waiting,
+        "to_enrich": cost.to_enrich,
+        "episodes": cost.all.episodes,
+        "bytes": cost.all.bytes,
+        "llm_calls": of_model(cost.all.calls.into()),
+        "llm_input_tokens": of_model(cost.all.input_tokens.into()),
+        "llm_output_tokens": of_model(cost.all.output_tokens.into()),
+        "usd": of_model(cost.all.usd.into()),
+        "hours": cost.hours,
+    })
+}
 
 /// The same for people.
 fn cost_lines(cost: &Cost) -> Vec<String> {
-        let waiting = plural(cost.waiting, "episode");
-        let mut lines = vec![format!(
-            "and deliver to {}: {waiting} that wait, and what it stores itself; together ≈ {}",
-            cost.sink,
-            bytes(cost.all.bytes),
-        )];
-        if cost.has_model {
-            let (calls, input) = (count(cost.all.calls), count(cost.all.input_tokens));
-            let output = count(cost.all.output_tokens);
-            let (episodes, usd) = (plural(cost.all.episodes, "episode"), cost.all.usd);
-            lines.push(format!(
-                "    its language model works through {episodes}: ≈ {calls} calls, {input} tokens \
+    let waiting = plural(cost.waiting, "episode");
+    let mut lines = vec![format!(
+        "and deliver to {}: {waiting} that wait, and what it stores itself; together ≈ {}",
+        cost.sink,
+        bytes(cost.all.bytes),
+    )];
+    if cost.has_model {
+        let (calls, input) = (count(cost.all.calls), count(cost.all.input_tokens));
+        let output = count(cost.all.output_tokens);
+        let (episodes, usd) = (plural(cost.all.episodes, "episode"), cost.all.usd);
+        lines.push(format!(
+            "    its language model works through {episodes}: ≈ {calls} calls, {input} tokens \
                  read and {output} written, {usd:.2} USD"
-            ));
-        }
-        if let Some(hours) = cost.hours {
-            lines.push(format!("    ≈ {hours:.1} hours at upload.rate_per_minute"));
-        }
-        lines
+        ));
     }
+    if let Some(hours) = cost.hours {
+        lines.push(format!("    ≈ {hours:.1} hours at upload.rate_per_minute"));
+    }
+    lines
+}

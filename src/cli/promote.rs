@@ -3,8 +3,8 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::places;
 use crate::host::worktree;
+use crate::memory::place::root_of;
 use crate::memory::promote::{Wish, curate, gate};
 use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};
@@ -13,7 +13,6 @@ use crate::model::namespace::namespace;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
 use crate::store::{Access, Project, SessionFilter, Store};
-use crate::memory::place::root_of;
 use anyhow::Result;
 use serde_json::json;
 use std::io::Read;

@@ -9,7 +9,6 @@ use super::track;
 use crate::config::Loaded;
 use crate::host::interrupt;
 use crate::memory::when::When;
-use crate::model::error::Error;
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
 use crate::pipeline::options::RunOptions;

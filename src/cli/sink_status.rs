@@ -2,15 +2,15 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::model::human::{ago, count, table, time};
-use crate::pipeline::graph_gate::KeptHere;
-use crate::pipeline::progress::Silent;
-use crate::pipeline::context::RunContext;
-use crate::pipeline::steps::upload::due;
 use crate::config::{Loaded, Sink, SinkTo};
 use crate::model::delivery::State;
 use crate::model::error::Error;
+use crate::model::human::{ago, count, table, time};
 use crate::model::time::Time;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::graph_gate::KeptHere;
+use crate::pipeline::progress::Silent;
+use crate::pipeline::steps::upload::due;
 use crate::store::{SinkStanding, Store};
 use anyhow::Result;
 use serde_json::{Value, json};

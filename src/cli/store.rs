@@ -3,9 +3,9 @@
 use super::activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::model::human;
 use crate::memory::activity::Judge;
 use crate::model::activity::Dimension;
+use crate::model::human;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, SessionFilter, Store};
 use anyhow::Result;

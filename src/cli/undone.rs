@@ -2,19 +2,19 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::model::human;
 use super::out::Style;
-use super::places::{self, Filters};
+use super::session_filters::{self, Filters};
 use crate::memory::joined::{Teller, Tie};
 use crate::memory::undone::{Answer, Asked, tellers, undone, without};
 use crate::model::git::{CommitLine, FileChange, short_hash};
+use crate::model::human;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Prints operations; exit 1 where there is none.
 pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Result<Exit> {
-    let reach = places::scope(filters, ctx)?;
+    let reach = session_filters::scope(filters, ctx)?;
     let namespaces = reach.namespaces(ctx)?;
     let project = reach.project.as_deref();
     let store = ctx.reader()?;
@@ -48,7 +48,7 @@ pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Res
 fn print_teller(teller: &Teller, ctx: &mut Ctx) -> Result<()> {
     let head = format!("told: {} {}", teller.hash, teller.subject);
     ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
-    let place = places::origin_of(&teller.namespace, &teller.project_path, ctx)?;
+    let place = session_filters::origin_of(&teller.namespace, &teller.project_path, ctx)?;
     let when = human::time(teller.at, ctx.zone);
     let session = ctx.session_shown(&teller.session)?;
     let origin = format!("  {when}  {place} session {session}");
@@ -65,7 +65,7 @@ fn told(teller: &Teller, ctx: &mut Ctx) -> Result<Value> {
         "namespace": teller.namespace,
         "project_path": teller.project_path,
     });
-    places::veiled(document, &teller.project_path, ctx)
+    session_filters::veiled(document, &teller.project_path, ctx)
 }
 
 fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
@@ -89,7 +89,7 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
     let files = human::plural(effect.files_count, "file");
     ctx.out
         .line(format!("  {files}, +{added} −{removed} lines"))?;
-    let place = places::origin_of(&answer.namespace, &answer.project_path, ctx)?;
+    let place = session_filters::origin_of(&answer.namespace, &answer.project_path, ctx)?;
     let when = human::time(Some(answer.deed.operation.at), ctx.zone);
     let by = match &answer.session {
         Some(by) => format!("session {}", ctx.session_shown(&by.session)?),
@@ -160,5 +160,5 @@ fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
         "namespace": answer.namespace,
         "project_path": answer.project_path,
     });
-    places::veiled(document, &answer.project_path, ctx)
+    session_filters::veiled(document, &answer.project_path, ctx)
 }

@@ -2,11 +2,11 @@
 
 use super::admission::Admission;
 use super::context::RunContext;
+use super::ingest_options::Rules;
 use super::lock::Lock;
 use super::options::{self, RunOptions};
 use super::run_log;
 use super::spec::Pipeline;
-use super::steps::ingest::file::Rules;
 use crate::memory::{screen, tables};
 use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;

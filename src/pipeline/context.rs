@@ -139,8 +139,14 @@ impl HiddenPaths {
     ///
     /// # Errors
     /// When the store can't be read.
-    pub fn among(&mut self, store: &Store, loaded: &Loaded) -> Result<std::collections::BTreeSet<String>> {
+    pub fn among(
+        &mut self,
+        store: &Store,
+        loaded: &Loaded,
+    ) -> Result<std::collections::BTreeSet<String>> {
         let projects = store.projects("")?.into_iter().map(|(_, project)| project);
-        Ok(projects.filter(|project| self.of(project, loaded)).collect())
+        Ok(projects
+            .filter(|project| self.of(project, loaded))
+            .collect())
     }
 }

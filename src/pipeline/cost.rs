@@ -39,12 +39,7 @@ pub struct Cost {
 ///
 /// # Errors
 /// When the store fails, or nobody can say whom the agents trust.
-pub fn costs(
-    store: &Store,
-    report: &Report,
-    pages: u64,
-    cx: &RunContext<'_>,
-) -> Result<Vec<Cost>> {
+pub fn costs(store: &Store, report: &Report, pages: u64, cx: &RunContext<'_>) -> Result<Vec<Cost>> {
     let config = &cx.loaded.config;
     let kept = KeptHere::new(store, false, cx)?;
     let is_off = |sink: &&Sink| sink.is_graph() && !config.memory.enabled;

@@ -1,13 +1,13 @@
 //! What one line of a log is: read again, told in words, never quoted.
 
 use crate::agents::registry;
-use crate::pipeline::steps::ingest::account::fate;
-use crate::pipeline::steps::ingest::ids::{Ids, Told};
 use crate::host::read::{Content, LogReader};
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Entry, Fact, Queue, What};
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
+use crate::pipeline::steps::ingest::account::fate;
+use crate::pipeline::steps::ingest::ids::{Ids, Told};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use anyhow::{Result, bail};
 

@@ -26,11 +26,7 @@ pub struct GivenUp<'a> {
 
 /// Tells of what was given up in this run. A webhook that can't be told is a warning: the log says
 /// it, the report says it, and the dead letters stay where they are.
-pub fn of_deliveries(
-    dead: &[GivenUp<'_>],
-    store: &Store,
-    cx: &mut RunContext<'_>,
-) -> Result<()> {
+pub fn of_deliveries(dead: &[GivenUp<'_>], store: &Store, cx: &mut RunContext<'_>) -> Result<()> {
     for sink in dead {
         let episodes = plural(sink.episodes, "episode");
         log(&format!("sink {}: {episodes} given up", sink.sink), cx);
@@ -43,12 +39,7 @@ pub fn of_deliveries(
 }
 
 /// The same of sessions that a language model was asked about in vain.
-pub fn of_sessions(
-    sessions: u64,
-    llm: &Llm,
-    store: &Store,
-    cx: &mut RunContext<'_>,
-) -> Result<()> {
+pub fn of_sessions(sessions: u64, llm: &Llm, store: &Store, cx: &mut RunContext<'_>) -> Result<()> {
     let limits = &cx.loaded.config.delivery;
     if sessions == 0 || !limits.tells_dead {
         return Ok(());

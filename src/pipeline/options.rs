@@ -2,9 +2,9 @@
 //! lie, how each is treated.
 
 use super::context::RunContext;
+use super::ingest_options::Rules;
+use super::ingest_options::{Admit, IngestOptions};
 use super::spec::{Pipeline, Window};
-use super::steps::ingest::file::Rules;
-use super::steps::ingest::{Admit, Setup};
 use crate::config::{Config, DeliveryLimits};
 use crate::host::files::Root;
 use crate::memory::screen::Screen;
@@ -58,13 +58,13 @@ impl RunOptions {
 
 /// Everything that the step `ingest` is told; `admit` asks an
 /// [`Admission`](super::admission::Admission).
-pub fn setup<'a>(
+pub fn ingest<'a>(
     config: &Config,
     options: &RunOptions,
     rules: Rules,
     admit: &'a Admit<'a>,
-) -> Setup<'a> {
-    Setup {
+) -> IngestOptions<'a> {
+    IngestOptions {
         roots: roots(config),
         rules,
         discover: DiscoverOptions {

@@ -6,9 +6,9 @@ use super::context::RunContext;
 use super::cost::{Cost, costs};
 use super::options::{self, PENDING_MS, RunOptions};
 use super::spec::{Pipeline, Step};
+use super::steps::enrich::embeddings;
 use super::steps::enrich::llm_summary::{self, Predicted};
 use super::steps::enrich::tools::{self, Question};
-use super::steps::enrich::embeddings;
 use super::steps::ingest;
 use super::steps::ingest::report::Report;
 use crate::config::Config;
@@ -92,11 +92,7 @@ pub fn plan(
     Ok(plan)
 }
 
-fn would_read(
-    options: &RunOptions,
-    store: Option<&Store>,
-    cx: &RunContext<'_>,
-) -> Result<Report> {
+fn would_read(options: &RunOptions, store: Option<&Store>, cx: &RunContext<'_>) -> Result<Report> {
     let config = &cx.loaded.config;
     let admission = Admission::new(cx.loaded, cx.env, options.window, options.now)
         .allowing_untrusted(options.allow_untrusted);
@@ -105,7 +101,7 @@ fn would_read(
     let screen = screen::reproducible(config, cx.home)?;
     let classifier = tables::counter(cx.home)?;
     let rules = options::rules(config, &options.host, screen, classifier);
-    let setup = options::setup(config, options, rules, &admit);
+    let setup = options::ingest(config, options, rules, &admit);
     let planned = ingest::plan(store, &setup, cx.progress);
     cx.progress.finish();
     let mut report = planned?;

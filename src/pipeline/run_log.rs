@@ -1,8 +1,8 @@
 //! What runs did, one line each, in `<home>/logs/sessionmill-YYYY-MM-DD.log`. Counts, paths of our
 //! own and error kinds; never a word of what a log says.
 
-use crate::model::zone::Zone;
 use crate::model::time::Time;
+use crate::model::zone::Zone;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

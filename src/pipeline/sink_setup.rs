@@ -13,7 +13,6 @@ use crate::model::error::{Error, ErrorKind};
 use crate::model::extraction::Extraction;
 use crate::model::scope::{MemoryScope, session_key};
 use crate::net::http::{Http, Options};
-use super::steps::upload::scoped::{GroupOf, Scoped};
 use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
 use crate::sinks::graphiti::by_name::ByName;
@@ -25,6 +24,7 @@ use crate::sinks::graphiti::server::{Permits, Server};
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::sinks::neo4j::Neo4j;
+use crate::sinks::scoped::{GroupOf, Scoped};
 use crate::stages::upload::Sink;
 use crate::store::{Access, Store};
 use anyhow::Result;
@@ -66,8 +66,7 @@ pub fn open(
     let secret = |what: &str, name: &Option<String>| {
         let setting = format!("sinks.{}.{what}", settings.written());
         let name = name.as_ref();
-        name.map(|name| key(&setting, name, cx.env))
-            .transpose()
+        name.map(|name| key(&setting, name, cx.env)).transpose()
     };
     let database = |to: &Database, marks: bool| -> Result<Box<dyn Beside>> {
         let permit = store.permit(&to.endpoint)?;
@@ -139,9 +138,7 @@ pub fn graph(settings: &Settings, store: &Store, cx: &RunContext<'_>) -> Result<
     store.permit(&to.endpoint)?;
     let setting = format!("sinks.{}.token_env", settings.written());
     let name = to.token_env.as_ref();
-    let token = name
-        .map(|name| key(&setting, name, cx.env))
-        .transpose()?;
+    let token = name.map(|name| key(&setting, name, cx.env)).transpose()?;
     let http = Http::new(&Options {
         timeout_ms: SEARCH_MS_MAX,
         proxies: proxies(cx.env),

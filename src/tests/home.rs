@@ -8,10 +8,11 @@ use crate::host::files::{Root, walk};
 use crate::model::ledger::Ledger;
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
-use crate::pipeline::steps::ingest::file::Rules;
+use crate::pipeline::ingest_options::IngestOptions;
+use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::progress::Silent;
+use crate::pipeline::steps::ingest::index;
 use crate::pipeline::steps::ingest::report::Report;
-use crate::pipeline::steps::ingest::{self, Setup};
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Access, Store};
@@ -96,7 +97,7 @@ impl Home {
         redactor: Redactor,
     ) -> Result<Report> {
         let files = walk(&roots).files;
-        let setup = Setup {
+        let setup = IngestOptions {
             roots,
             rules: Rules {
                 policy,
@@ -116,7 +117,7 @@ impl Home {
             admit: &|_, _, _| Ok(None),
         };
         let mut store = self.store(Access::ReadWrite)?;
-        let report = run::run(&mut store, &setup, &Silent)?;
+        let report = index(&mut store, &setup, &Silent)?;
         every_line_is_accounted_for(&store, &files)?;
         Ok(report)
     }

@@ -2,9 +2,9 @@
 
 use crate::cli::activity::word;
 use crate::cli::ctx::Ctx;
-use crate::cli::human::{count, table};
 use crate::memory::activity::Mean;
 use crate::model::activity::Dimension;
+use crate::model::human::{count, table};
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::{Map, Value, json};

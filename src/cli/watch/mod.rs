@@ -5,13 +5,13 @@ mod pace;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::model::human::plural;
 use super::run::refuse;
 use crate::config::{Loaded, gate};
 use crate::host::process::{self, Finished};
 use crate::host::reflog::work_trees;
 use crate::host::watch::{Heard, Listener, Place};
 use crate::model::error::{Error, ErrorKind};
+use crate::model::human::plural;
 use crate::pipeline::lock::{Lock, holder};
 use crate::pipeline::track::repositories::repositories;
 use crate::store::{Access, Store};

@@ -5,7 +5,9 @@
 //! nothing: mending is [`repair`]'s.
 
 pub mod canary;
+pub mod canary_run;
 mod deep;
+pub mod examination;
 mod logs;
 pub mod repair;
 mod store;
@@ -19,7 +21,7 @@ use crate::host::room::NoRoom;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::time::Time;
-use crate::pipeline::steps::ingest::Admit;
+use crate::pipeline::ingest_options::Admit;
 use crate::store::{Health, Standing, Status, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;

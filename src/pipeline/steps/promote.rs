@@ -2,7 +2,6 @@
 //! each group is told once who owns it (D35).
 
 use crate::config::Memory;
-use crate::pipeline::active_run::Run;
 use crate::memory::groups;
 use crate::memory::promote::{Wish, curate};
 use crate::model::error::{Error, ErrorKind};
@@ -10,6 +9,7 @@ use crate::model::human::plural;
 use crate::model::memory::{IDS, Origin, block};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
+use crate::pipeline::active_run::Run;
 use crate::rules::secrets::Redactor;
 use crate::store::{Project, Store, Waiting};
 use anyhow::Result;

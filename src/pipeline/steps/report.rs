@@ -3,7 +3,7 @@
 use super::enrich::EnrichReport;
 use super::ingest::report::Report;
 use super::promote::Promoted;
-use super::upload::deliver::Delivered;
+use super::upload::report::Delivered;
 use super::{track, upload};
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;

@@ -20,7 +20,14 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Done> {
     let redactor = &run.rules.redactor;
     let everything = Wish::default();
     let loaded = run.cx.loaded;
-    look(loaded, &run.admission, &moment, redactor, &everything, &mut run.store)
+    look(
+        loaded,
+        &run.admission,
+        &moment,
+        redactor,
+        &everything,
+        &mut run.store,
+    )
 }
 
 /// Does it for whoever asks for it alone.

@@ -1,16 +1,16 @@
 //! Vectors for what is stored: which texts a model is asked about, in which parts, and what becomes of
 //! one that it refuses.
 
-use crate::pipeline::admission::Admission;
-use crate::pipeline::context::RunContext;
-use crate::pipeline::options::retry;
-use crate::pipeline::spec::Window;
 use super::models::embedder;
 use crate::config::Embeddings as Settings;
 use crate::model::embedding::Vector;
 use crate::model::human::{count, plural};
 use crate::model::llm::Unanswered;
 use crate::model::time::Time;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::options::retry;
+use crate::pipeline::spec::Window;
 use crate::stages::upload::RetryOptions;
 use crate::store::{Store, ToEmbed, Unembedded};
 use anyhow::Result;
@@ -144,7 +144,11 @@ pub fn waiting(store: &Store, options: &EmbedOptions<'_>) -> Result<(Vec<Unembed
 ///
 /// # Errors
 /// When the store fails; a model that does is told in what is returned.
-pub fn embed(store: &mut Store, options: &EmbedOptions<'_>, talk: &Talk<'_>) -> Result<EmbedReport> {
+pub fn embed(
+    store: &mut Store,
+    options: &EmbedOptions<'_>,
+    talk: &Talk<'_>,
+) -> Result<EmbedReport> {
     let (waiting, left) = waiting(store, options)?;
     let mut step = Step {
         length: store.vector_length(options.model)?,

@@ -1,28 +1,28 @@
 //! Summaries by a language model: it is asked what sessions came to, one after the other, within a
 //! budget. What is asked is `insight::summarise`'s.
 
-use crate::pipeline::options::{PENDING_MS, RunOptions, retry};
 use super::budget::Budget;
 use super::models::language_model;
 use super::session_summary::Whole;
+use crate::config::{Config, Llm as Settings};
 use crate::insight::summarise::ask::{Talk, ask};
 use crate::insight::summarise::merge::merged;
-use crate::insight::summarise::prompt::{About, Question, question};
-use crate::config::{Config, Llm as Settings};
 use crate::insight::summarise::prompt::embedded;
+use crate::insight::summarise::prompt::{About, Question, question};
 use crate::memory::activity::Judge;
 use crate::memory::screen;
+use crate::model::activity::ActivityVector;
 use crate::model::human::{count, plural};
 use crate::model::llm::Turn;
-use crate::pipeline::admission::Admission;
-use crate::pipeline::context::RunContext;
-use crate::pipeline::notify;
-use crate::pipeline::spec::Window;
-use crate::model::activity::ActivityVector;
 use crate::model::llm::{Tokens, Unanswered};
 use crate::model::policy::{SummaryPolicy, WhenAway};
 use crate::model::template::Template;
 use crate::model::time::Time;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::notify;
+use crate::pipeline::options::{PENDING_MS, RunOptions, retry};
+use crate::pipeline::spec::Window;
 use crate::rules::secrets::Redactor;
 use crate::stages::upload::RetryOptions;
 use crate::store::{Spent, Store, Telling, Untold};
@@ -113,10 +113,7 @@ impl LlmSummaryReport {
         for (number, what) in [
             (self.refused, "without a useful answer"),
             (self.given_up, "given up"),
-            (
-                self.too_dear,
-                "left out, because one alone costs too much",
-            ),
+            (self.too_dear, "left out, because one alone costs too much"),
         ] {
             if number > 0 {
                 parts.push(format!("{} {what}", plural(number, "session")));
@@ -240,7 +237,11 @@ fn with_options<T>(
 ///
 /// # Errors
 /// When the store fails; when nobody answers and that is to be an error.
-fn summarize_waiting(store: &mut Store, options: &mut LlmSummaryOptions<'_>, talk: &Talk<'_>) -> Result<LlmSummaryReport> {
+fn summarize_waiting(
+    store: &mut Store,
+    options: &mut LlmSummaryOptions<'_>,
+    talk: &Talk<'_>,
+) -> Result<LlmSummaryReport> {
     let mut done = LlmSummaryReport {
         rests_until: store.model_rests_until(options.now)?,
         ..LlmSummaryReport::default()

@@ -81,8 +81,7 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<EnrichReport> {
             hides: &mut |project| Ok(run.cx.hides_paths_of(project)),
         },
     )?;
-    let llm_summaries =
-        llm_summary::summarize(run.options, tools.tokens, &mut run.store, run.cx)?;
+    let llm_summaries = llm_summary::summarize(run.options, tools.tokens, &mut run.store, run.cx)?;
     let embedded = embeddings::embed_new(&mut run.store, run.cx)?;
     Ok(EnrichReport {
         tools,

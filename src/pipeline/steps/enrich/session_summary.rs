@@ -3,7 +3,6 @@
 //! Knows when a page is due and what it is stored as; refuses to know what stands on it
 //! (`insight`).
 
-use crate::pipeline::options::PENDING_MS;
 use crate::insight::page::body;
 use crate::memory::activity::Judge;
 use crate::memory::joined;
@@ -13,6 +12,7 @@ use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::summary::{Commit, Sourced, Summary};
 use crate::model::time::Time;
+use crate::pipeline::options::PENDING_MS;
 use crate::store::{self, Found, Page, Resting, Store, Telling, Unsummarised};
 use anyhow::Result;
 use rayon::prelude::*;

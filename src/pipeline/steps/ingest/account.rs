@@ -380,7 +380,7 @@ fn learn(facts: &mut SessionFacts, fact: &Fact) {
 }
 
 /// What becomes of a value that is not a copy.
-pub(super) fn fate(what: &What) -> (Fate, Cow<'static, str>) {
+pub(in crate::pipeline) fn fate(what: &What) -> (Fate, Cow<'static, str>) {
     let (fate, reason) = match what {
         What::Prompt { .. } => (Fate::Kept, "prompt"),
         What::Queue(Queue::Enqueue(text)) if text.is_empty() => (Fate::Filtered, "machine text"),

@@ -7,7 +7,6 @@ use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
 use crate::agents::registry;
-use crate::pipeline::peek::{file_name, label};
 use crate::host::read::{self, Content, LogReader, Shape};
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
@@ -17,22 +16,20 @@ use crate::model::exchange::is_bare_command;
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::memory::Said;
 use crate::model::namespace::{namespace, project_root};
-use crate::model::policy::{ChunkOptions, FilterPolicy, Narrowed};
 use crate::model::session::Session;
 use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
-use crate::rules::classify::Classifier;
+use crate::pipeline::ingest_options::Rules;
+use crate::pipeline::peek::{file_name, label};
 use crate::rules::markers::Markers;
-use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
 use crate::stages::filter::paths::Hider;
 use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::score;
 use anyhow::Result;
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -41,61 +38,6 @@ use std::sync::Arc;
 const COMMIT_BYTES: usize = 512 << 10;
 /// Lines that one commit may settle, for files with little text.
 const COMMIT_LINES: usize = 20_000;
-
-/// What every file of a run is treated with.
-#[derive(Clone, Debug)]
-pub struct Rules {
-    /// What is kept.
-    pub policy: FilterPolicy,
-    /// Where chunks end.
-    pub chunk: ChunkOptions,
-    /// The machine's name.
-    pub host: String,
-    /// Keep sub-agents' words.
-    pub subagents: bool,
-    /// Take paths and user names out.
-    pub hides_paths: bool,
-    /// Masks secrets.
-    pub redactor: Redactor,
-    /// Tells the kind of work.
-    pub classifier: Classifier,
-    /// What people mark to keep it out.
-    pub markers: Arc<Markers>,
-    /// Directives in prompts become memories: the words that count besides the usual ones; `None`:
-    /// none do.
-    pub directives: Option<Vec<&'static str>>,
-}
-
-impl Rules {
-    /// The same for the logs of a project that wants less kept.
-    pub fn narrowed(&self, project: &Narrowed) -> Rules {
-        Rules {
-            policy: project.policy.clone(),
-            subagents: project.subagents,
-            hides_paths: project.hides_paths,
-            directives: self.directives.clone().filter(|_| project.promotes),
-            ..self.clone()
-        }
-    }
-
-    /// The version of the rules and settings that make an episode: `0.1.0+1a2b3c4d`.
-    pub fn made_by(&self) -> String {
-        let settings = (&self.policy, self.chunk, self.subagents);
-        let mut made = serde_json::to_vec(&settings).unwrap_or_default();
-        made.push(DERIVED);
-        if self.hides_paths {
-            made.extend(b"hides paths");
-        }
-        made.extend_from_slice(self.classifier.counting().as_bytes());
-        let hash = Sha256::digest(made);
-        let hex: String = hash.iter().take(4).map(|b| format!("{b:02x}")).collect();
-        format!("{}+{hex}", env!("CARGO_PKG_VERSION"))
-    }
-}
-
-/// Counts what is derived from records, so that `status` knows episodes that an older program made
-/// without it. 1: outlines and findings. 2: pushes, states of pull requests, diffstats, names that changed.
-const DERIVED: u8 = 2;
 
 /// One file to read.
 #[derive(Debug)]

@@ -3,11 +3,9 @@
 //! Reads heads of new files only; writes nothing.
 
 use super::family::{Family, families};
-use super::file::{Before, Rules, Work};
-use super::workers::each;
-use crate::pipeline::peek::{Peek, peek};
+use super::file::{Before, Work};
 use super::report::Report;
-use super::options::IngestOptions;
+use super::workers::each;
 use crate::agents::registry;
 use crate::host::files::walk;
 use crate::host::git;
@@ -19,6 +17,9 @@ use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
+use crate::pipeline::ingest_options::IngestOptions;
+use crate::pipeline::ingest_options::Rules;
+use crate::pipeline::peek::{Peek, peek};
 use crate::stages::discover::{Known, discover};
 use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::store::Store;
@@ -47,7 +48,11 @@ pub struct Gathered {
 ///
 /// # Errors
 /// When the store can't be read. Files that can't be read become problems of the report.
-pub fn gather(store: Option<&Store>, setup: &IngestOptions<'_>, report: &mut Report) -> Result<Gathered> {
+pub fn gather(
+    store: Option<&Store>,
+    setup: &IngestOptions<'_>,
+    report: &mut Report,
+) -> Result<Gathered> {
     let (found, last_seen) = std::thread::scope(|scope| {
         let walk = scope.spawn(|| walk(&setup.roots));
         let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen);

@@ -10,27 +10,21 @@ pub mod family;
 pub mod file;
 pub mod gather;
 pub mod ids;
-pub mod options;
 pub mod report;
 pub mod window;
 pub mod workers;
 
-use gather::gather;
-use options::IngestOptions;
-use workers::{Message, ingest};
+use crate::model::namespace::global_group;
 use crate::pipeline::active_run::Run;
+use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::options as settings;
 use crate::pipeline::progress::Progress;
-use report::{CommitTally, Report};
-use crate::host::files::Root;
-use crate::model::namespace::global_group;
-use crate::model::policy::Narrowed;
-use crate::model::time::Time;
 use crate::rules::secrets::Redactor;
-use crate::stages::discover::DiscoverOptions;
 use crate::store::{Prepared, Store};
 use anyhow::Result;
-use std::sync::Arc;
+use gather::gather;
+use report::{CommitTally, Report};
+use workers::{Message, ingest};
 
 /// Text that one transaction takes. Larger: fewer segments of the index to merge; smaller: less
 /// memory, less to do again after a crash.
@@ -45,7 +39,7 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Report> {
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let config = &run.cx.loaded.config;
-    let setup = settings::setup(config, run.options, run.rules.clone(), &admit);
+    let setup = settings::ingest(config, run.options, run.rules.clone(), &admit);
     let indexed = index(&mut run.store, &setup, run.cx.progress);
     run.cx.progress.finish();
     let mut report = indexed?;
@@ -58,7 +52,11 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Report> {
 /// # Errors
 /// When the store fails; what was committed before is good. Files that can't be read are problems
 /// of the report.
-pub fn index(store: &mut Store, setup: &IngestOptions<'_>, progress: &dyn Progress) -> Result<Report> {
+pub fn index(
+    store: &mut Store,
+    setup: &IngestOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<Report> {
     let mut report = Report::default();
     let masked = redact_stored(store, &setup.rules.redactor)?;
     report.episodes_redacted = masked;
@@ -132,7 +130,11 @@ fn redact_stored(store: &mut Store, redactor: &Redactor) -> Result<u64> {
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn plan(store: Option<&Store>, setup: &IngestOptions<'_>, progress: &dyn Progress) -> Result<Report> {
+pub fn plan(
+    store: Option<&Store>,
+    setup: &IngestOptions<'_>,
+    progress: &dyn Progress,
+) -> Result<Report> {
     let mut report = Report::default();
     let gathered = gather(store, setup, &mut report)?;
     progress.total(gathered.bytes, gathered.files);

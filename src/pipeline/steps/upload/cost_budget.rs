@@ -1,19 +1,8 @@
 //! What a run may have others spend on a language model, and when that is spent.
 
-use super::deliver::Delivered;
+use super::report::{Delivered, TooDear};
 use crate::model::delivery::Parcel;
 use crate::model::extraction::{Estimate, Extraction};
-use serde::Serialize;
-use uuid::Uuid;
-
-/// An episode that costs more than a run may spend.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TooDear {
-    /// Which one.
-    pub episode: Uuid,
-    /// US dollars, as estimated, with nothing before it.
-    pub usd: f64,
-}
 
 /// A budget in the hands of one sink.
 pub(super) struct Purse {
@@ -67,6 +56,7 @@ impl Purse {
 mod tests {
     use super::*;
     use crate::model::time::Time;
+    use uuid::Uuid;
 
     fn parcel(bytes: usize) -> Parcel {
         Parcel {

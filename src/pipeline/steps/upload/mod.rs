@@ -1,18 +1,16 @@
 //! The step `upload`: what waits in the store goes to the sinks.
 //!
-//! [`deliver`](deliver::deliver) brings one sink up to the store; here is with which sinks, with whose
+//! [`deliver`](delivery::deliver) brings one sink up to the store; here is with which sinks, with whose
 //! consent, and what follows.
 
 mod cost_budget;
-pub mod deliver;
+pub mod delivery;
 mod enrichment;
-mod options;
+pub mod options;
 mod outbound;
-pub mod scoped;
+pub mod report;
 mod settling;
-
-pub use cost_budget::TooDear;
-pub use options::Orders;
+pub mod smoke;
 
 use crate::config::{Config, Sink as Settings, SinkTo};
 use crate::memory::activity::Judge;
@@ -28,7 +26,8 @@ use crate::pipeline::sink_setup::{extraction, open};
 use crate::pipeline::steps::promote::tell_owner;
 use crate::store::{Due, Store};
 use anyhow::Result;
-use deliver::Delivered;
+use options::Orders;
+use report::Delivered;
 use std::collections::BTreeSet;
 
 /// What somebody asks for besides the settings. A run asks for nothing.
@@ -54,8 +53,7 @@ pub struct UploadOptions {
 pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
     for sink in of_a_run(run.cx)? {
         open(sink, false, &run.store, run.cx)?;
-        run.store
-            .sink(&sink.name, &sink.to.address(), run.cx.now)?;
+        run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
     }
     Ok(())
 }
@@ -182,7 +180,7 @@ impl Upload {
             profile: &|tally| self.judge.activity(tally).profile(),
             permitted: &permitted,
         };
-        deliver::deliver(store, &settings.name, sink.as_mut(), &orders)
+        delivery::deliver(store, &settings.name, sink.as_mut(), &orders)
     }
 }
 

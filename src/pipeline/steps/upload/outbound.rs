@@ -1,6 +1,6 @@
 //! Episodes as they are handed over. Knows what each source is told as; refuses to know to whom.
 
-use super::Orders;
+use super::options::Orders;
 use crate::insight::page::HEADING;
 use crate::model::delivery::Parcel;
 use crate::model::episode::EpisodeSource;

@@ -2,20 +2,21 @@
 //! and how an origin is written. Isolation fails closed (D14).
 
 use super::ctx::Ctx;
-use crate::memory::when::When;
 use crate::config::trust::Trusts;
 use crate::host::git;
+use crate::memory::place::root_of;
 use crate::memory::provenance::of_project;
 use crate::memory::scope::{self, Scope, Wish};
 use crate::memory::trusted::trusted;
-use crate::model::namespace::{is_of_windows, namespace, project_root};
+use crate::memory::when::When;
+use crate::model::namespace::{namespace, project_root};
 use crate::model::session::Session;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::Value;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 /// Filters that `search`, `sessions` and `stats` share.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -130,7 +131,10 @@ pub fn veiled(mut document: Value, project: &str, ctx: &mut Ctx) -> Result<Value
 /// Joins the filters with what the settings allow here.
 pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
     let loaded = ctx.settings()?;
-    let project = filters.project.as_deref().map(|path| root(path, ctx));
+    let project = filters
+        .project
+        .as_deref()
+        .map(|path| root_of(Some(path), &ctx.env.cwd));
     let present = project
         .clone()
         .or_else(|| git::repository(&ctx.env.cwd).map(|dir| project_root(&dir.to_string_lossy())));

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 
 /// The command that a line names, as documents call it: `deliver status`; empty where it names none.
-pub fn command(argv: &[OsString]) -> String {
-    let mut at = super::tree();
+pub fn command(argv: &[OsString], tree: clap::Command) -> String {
+    let mut at = tree;
     let mut names: Vec<String> = Vec::new();
     for word in argv.iter().skip(1).filter_map(|word| word.to_str()) {
         if word.starts_with('-') {
