@@ -2,19 +2,18 @@
 
 use crate::homes::logs_below;
 use serde_json::Value;
-use sessionmill::agents::registry;
 use sessionmill::host::files::source_file;
-use sessionmill::host::read::{Content, LogReader};
-use sessionmill::model::entry::{Context, Entry, What};
+use sessionmill::model::entry::{Entry, What};
 use sessionmill::model::policy::FilterPolicy;
 use sessionmill::model::source::Agent;
+use sessionmill::pipeline::parsed_log::ParsedLog;
 use sessionmill::rules::classify::Classifier;
 use sessionmill::rules::commands;
 use sessionmill::rules::secrets::Redactor;
 use sessionmill::stages::filter::{FilterState, filter};
-use sessionmill::stages::parse::{ParseState, parse, skim::Skimmer};
 use sessionmill::stages::score::score;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -73,17 +72,11 @@ impl Kinds {
             Agent::Claude
         };
         let file = source_file(log, agent)?;
-        let mut skimmer = Skimmer::default();
-        let mut reader =
-            LogReader::open(&file, 0, 0, Content::default()).map_err(io::Error::other)?;
-        let dialect = registry::dialect(agent);
-        let mut parser = ParseState::resume(dialect, Context::default(), "bench");
+        let mut log = ParsedLog::open(&file).map_err(io::Error::other)?;
         let mut state = FilterState::default();
         let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
         let classifier = Classifier::default();
-        while let Some(block) = reader.next_block(&mut skimmer).map_err(io::Error::other)? {
-            let block = reader.block(block, &mut skimmer);
-            let parsed = parse(dialect, &mut parser, block);
+        let read = log.for_each_batch(|_, parsed| {
             let start = Instant::now();
             for line in parsed.items.iter().filter_map(command_of) {
                 std::hint::black_box(commands::counted(line));
@@ -94,7 +87,8 @@ impl Kinds {
             let start = Instant::now();
             std::hint::black_box(score(batch, &classifier));
             self.scoring += start.elapsed();
-        }
-        Ok(())
+            Ok(ControlFlow::<()>::Continue(()))
+        });
+        read.map(|_| ()).map_err(io::Error::other)
     }
 }

@@ -1,12 +1,12 @@
 //! `track`: which files of which projects are remembered. Knows how people say it and how it is shown;
 //! refuses to know how a change is found (`pipeline::track`) and how settings are written
-//! (`config::edit_tracking`).
+//! (`config::edit::tracking_config`).
 
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::track;
 use crate::config::edit::Edited;
-use crate::config::edit_tracking::{NewPattern, NewProject, add, drop_project};
+use crate::config::edit::tracking_config::{NewPattern, NewProject, add, drop_project};
 use crate::config::{FileTracking, TrackedProject, gate};
 use crate::memory::place::root_of;
 use crate::memory::screen::screen;

@@ -1,8 +1,7 @@
 //! May anything be read, may anything be sent to graphs? Knows the settings that decide, and the words
 //! of consent.
 
-use super::meant::Config;
-use super::memory::Memory;
+use super::resolved::{Config, Memory};
 use crate::model::error::Error;
 
 /// What a person confirms when tracking is switched on (001-009, D22).

@@ -1,10 +1,11 @@
 //! Defaults, files and a project's file on top of each other, and which of them said what. Knows
 //! merging and origins; refuses to know what a key means.
 
-use super::document::{Document, placed};
+use super::document::Document;
+use super::file_kind::SETTINGS;
 use super::position::{Step, dotted, path};
+use super::schema;
 use super::wire::Wire;
-use super::{SCHEMA, check};
 use crate::model::error::Error;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -166,7 +167,7 @@ impl Layers {
             .filter(|(key, _)| key != "$schema")
             .map(|(key, value)| Setting {
                 origin: self.origin(&key),
-                note: effect(&SCHEMA, &key),
+                note: effect(&key),
                 key,
                 value,
             })
@@ -179,10 +180,10 @@ impl Layers {
 }
 
 /// What the schema says about a key's effect, or about that of a map around it.
-pub(super) fn effect(schema: &Value, key: &str) -> Option<String> {
+pub(super) fn effect(key: &str) -> Option<String> {
     let steps = path(key);
     (1..=steps.len()).rev().find_map(|n| {
-        let schema = check::at(schema, &steps[..n])?;
+        let schema = schema::at(SETTINGS.schema, &steps[..n])?;
         schema["x-effect"].as_str().map(str::to_owned)
     })
 }
@@ -191,7 +192,7 @@ pub(super) fn effect(schema: &Value, key: &str) -> Option<String> {
 /// further, with dotted keys.
 pub(super) fn leaves(value: &Value) -> Vec<(String, Value)> {
     let mut out = Vec::new();
-    collect(&SCHEMA, value, "", &mut out);
+    collect(SETTINGS.schema, value, "", &mut out);
     out
 }
 
@@ -208,46 +209,5 @@ fn collect(schema: &Value, value: &Value, prefix: &str, out: &mut Vec<(String, V
         }
         _ if prefix.is_empty() => {}
         other => out.push((prefix.to_owned(), other.clone())),
-    }
-}
-
-/// The shapes that are read: their major versions. An absent version is the old shape.
-pub(super) const CONFIG_MAJORS: [u64; 2] = [1, 2];
-/// Of `tracking-config.json`.
-pub(super) const TRACKING_MAJORS: [u64; 1] = [1];
-
-/// Refuses keys and types that the schema doesn't have, and majors that we don't know (D15).
-pub(super) fn checked(
-    document: Document,
-    schema: &Value,
-    majors: &[u64],
-) -> Result<Document, Error> {
-    if let Some(version) = document.value["version"].as_str() {
-        let major = version
-            .split('.')
-            .next()
-            .and_then(|m| m.trim().parse().ok());
-        if !major.is_some_and(|m: u64| majors.contains(&m)) {
-            let known: Vec<String> = majors.iter().map(|m| format!("{m}.x")).collect();
-            let what = format!("{version:?} is not known here, {} is", known.join(" or "));
-            return Err(document.error(&path("version"), &what));
-        }
-    }
-    match check::check(schema, &document.value) {
-        None => Ok(document),
-        Some(fault) => {
-            let error = placed(
-                &document.file,
-                document.line(&fault.path),
-                &match fault.path.as_slice() {
-                    [] => fault.what,
-                    at => format!("`{}`: {}", dotted(at), fault.what),
-                },
-            );
-            Err(match fault.hint {
-                Some(hint) => error.hinted(hint),
-                None => error,
-            })
-        }
     }
 }

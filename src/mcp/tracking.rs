@@ -3,7 +3,7 @@
 //! look at files itself.
 
 use super::here::{Here, minute, typed};
-use crate::config::edit_tracking::{NewPattern, NewProject, add, switch};
+use crate::config::edit::tracking_config::{NewPattern, NewProject, add, switch};
 use crate::config::{Loaded, TrackedProject, gate, load};
 use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};

@@ -68,6 +68,13 @@ pub struct SourceFile {
     pub compressed: bool,
 }
 
+impl SourceFile {
+    /// The last part of its key.
+    pub fn name(&self) -> &str {
+        self.key.rsplit('/').next().unwrap_or(&self.key)
+    }
+}
+
 /// How a file differs from what the store knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {

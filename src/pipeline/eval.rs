@@ -3,16 +3,14 @@
 
 pub mod recall;
 
-use crate::agents::registry;
+use super::parsed_log::ParsedLog;
 use crate::host::files::source_file;
-use crate::host::read::{Content, LogReader};
 use crate::insight::facts::{Line, facts};
 use crate::insight::outcome::{Told, outcome};
 use crate::model::activity::{
     Activity, ActivityTally, ActivityVector, Dimension, MIN_STRENGTH, MIXED,
 };
 use crate::model::classification::Classification;
-use crate::model::entry::Context;
 use crate::model::exchange::Item;
 use crate::model::finding::{Finding, file_key};
 use crate::model::policy::FilterPolicy;
@@ -24,13 +22,13 @@ use crate::rules::secrets::Redactor;
 use crate::rules::tools::{self, Answer};
 use crate::rules::words::{content_words, is_same, tokens};
 use crate::stages::filter::{FilterState, filter};
-use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::{score, signals};
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use uuid::Uuid;
 
@@ -437,16 +435,10 @@ pub struct Read {
 pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> {
     let named = || path.display().to_string();
     let file = source_file(path, agent).with_context(named)?;
-    let mut skimmer = Skimmer::default();
-    let mut reader = LogReader::open(&file, 0, 0, Content::default())?;
-    let dialect = registry::dialect(agent);
-    let mut parser = ParseState::resume(dialect, Context::default(), &file.key);
     let mut state = FilterState::default();
     let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
     let (mut tally, mut all) = (ActivityTally::default(), Vec::new());
-    while let Some(block) = reader.next_block(&mut skimmer)? {
-        let block = reader.block(block, &mut skimmer);
-        let batch = parse(dialect, &mut parser, block);
+    ParsedLog::open(&file)?.for_each_batch(|_, batch| {
         let batch = score(filter(batch, &policy, &redactor, &mut state), classifier);
         for exchange in batch.items {
             exchange
@@ -457,6 +449,7 @@ pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> 
                 all.extend(exchange.items);
             }
         }
-    }
+        Ok(ControlFlow::<()>::Continue(()))
+    })?;
     Ok(Read { tally, items: all })
 }

@@ -1,15 +1,14 @@
 //! What one line of a log is: read again, told in words, never quoted.
 
-use crate::agents::registry;
-use crate::host::read::{Content, LogReader};
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Entry, Fact, Queue, What};
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
+use crate::pipeline::parsed_log::ParsedLog;
 use crate::pipeline::steps::ingest::account::fate;
 use crate::pipeline::steps::ingest::ids::{Ids, Told};
-use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use anyhow::{Result, bail};
+use std::ops::ControlFlow;
 
 /// A line in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,13 +33,8 @@ pub struct Line {
 /// # Errors
 /// When the file can't be read, or has no such line.
 pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
-    let dialect = registry::dialect(file.agent);
-    let mut state = ParseState::resume(dialect, Default::default(), &file.key);
-    let mut skimmer = Skimmer::default();
-    let mut reader = LogReader::open(file, 0, 0, Content::default())?;
     let (mut line, mut ids) = (Line::default(), Ids::default());
-    while let Some(block) = reader.next_block(&mut skimmer)? {
-        let batch = parse(dialect, &mut state, reader.block(block, &mut skimmer));
+    ParsedLog::open(file)?.for_each_batch(|log, batch| {
         for entry in &batch.items {
             let told = ids.tell(entry);
             if entry.place.line == number {
@@ -56,10 +50,11 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
             line.records.push(format!("rejected: {}", reject.reason));
             line.fate = line.fate.max(Some(Fate::Rejected));
         }
-        if reader.position().1 >= number {
-            break;
-        }
-    }
+        Ok(match log.reader().position().1 >= number {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
     if line.records.is_empty() {
         bail!("{}: there is no record on line {number}", file.key);
     }

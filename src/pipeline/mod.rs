@@ -19,6 +19,7 @@ pub mod lock;
 pub mod meaning;
 pub mod notify;
 pub mod options;
+pub mod parsed_log;
 pub mod peek;
 pub mod plan;
 pub mod progress;

@@ -3,14 +3,15 @@
 //!
 //! Knows no more than the parsers tell. Reads a few kilobytes, more only while no directory is stated.
 
-use crate::agents::registry;
-use crate::host::read::{Content, LINE_MAX, LogReader, Shape};
+use super::parsed_log::ParsedLog;
+use crate::host::read::LINE_MAX;
 use crate::model::entry::{Entry, Fact, Identity, What};
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
+use crate::stages::parse::LogName;
 use crate::stages::parse::dialect::stem;
-use crate::stages::parse::{LogName, ParseState, parse, skim::Skimmer};
 use anyhow::Result;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// A `cwd` has been seen as late as byte 358,000 (FORMATS § 1.2).
@@ -43,25 +44,18 @@ pub struct Peek {
 /// # Errors
 /// When the file can't be read; the message names it.
 pub fn peek(file: &SourceFile) -> Result<Peek> {
-    let dialect = registry::dialect(file.agent);
-    let mut state = ParseState::resume(dialect, Default::default(), &file.key);
-    let (mut peek, mut skimmer) = (Peek::default(), Skimmer::default());
-    let reader = LogReader::open(file, 0, 0, Content::default())?;
-    let mut reader = reader.in_steps_of(4 << 10).up_to(LINE_MAX as u64);
-    while let Some(block) = reader.next_block(&mut skimmer)? {
-        let whole = reader.read_bytes() < LINE_MAX as u64;
-        let mut block = reader.block(block, &mut skimmer);
-        if let (false, Shape::Unterminated(_)) = (whole, block.shape) {
-            block.bytes = close(block.bytes);
-        }
-        let batch = parse(dialect, &mut state, block);
+    let mut log = ParsedLog::head(file, LINE_MAX as u64)?;
+    let mut peek = Peek::default();
+    log.for_each_batch(|log, batch| {
         batch.items.iter().for_each(|entry| peek.learn(entry));
-        if peek.knows_enough() || reader.read_bytes() > PEEK_BYTES_MAX {
-            break;
-        }
-    }
-    peek.read_bytes = reader.read_bytes();
-    peek.settle(&file.key, state.file);
+        let read_enough = log.reader().read_bytes() > PEEK_BYTES_MAX;
+        Ok(match peek.knows_enough() || read_enough {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
+    peek.read_bytes = log.reader().read_bytes();
+    peek.settle(&file.key, log.into_name());
     Ok(peek)
 }
 
@@ -118,33 +112,6 @@ impl Peek {
             self.tie("session", &session);
         }
     }
-}
-
-/// The head of a JSON object, cut before its last member and closed.
-fn close(head: &mut [u8]) -> &mut [u8] {
-    let (mut depth, mut quoted, mut escaped, mut comma) = (0, false, false, 0);
-    for (at, byte) in head.iter().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = quoted,
-            b'"' => quoted = !quoted,
-            _ if quoted => {}
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth -= 1,
-            b',' if depth == 1 => comma = at,
-            _ => {}
-        }
-    }
-    if comma == 0 {
-        return &mut [];
-    }
-    head[comma] = b'}';
-    &mut head[..=comma]
-}
-
-/// The last part of a key.
-pub fn file_name(key: &str) -> &str {
-    key.rsplit('/').next().unwrap_or(key)
 }
 
 /// What stands for the project where no record names a directory: the directory of the log.

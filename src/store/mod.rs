@@ -1,86 +1,53 @@
 //! The store: one SQLite file that is checkpoint, memory and search index at once. The only SQL.
 //!
 //! Knows tables, transactions and the full-text index; refuses to know what the episodes say,
-//! who asks for them, and where the file should lie. Reading order: `migrations/0001.sql` (what
+//! who asks for them, and where the file should lie. Reading order: `schema/migrations/0001.sql` (what
 //! there is), [`Store::open`], [`Prepared`] (what workers make of a commit), [`Store::commit`]
 //! (one transaction, the only way in), then the ways out: checkpoints, sessions, episodes,
 //! [`Store::search`], [`Store::status`].
 
-mod account;
-mod activity;
-mod apart;
-mod candidates;
-mod commit;
-mod compact;
-mod consent;
-mod due;
-mod dump;
-mod embeddings;
-mod enrichment;
-mod episodes;
-mod evidence;
-mod fault;
-mod files;
-mod fold;
-mod forget;
-mod git;
-mod health;
-mod leave;
-mod memories;
-mod network;
-mod open;
+mod compression;
+mod error;
+mod ingest;
+mod maintenance;
+mod memory;
 mod outbox;
-mod outline;
-mod pack;
-mod pattern;
-mod prepare;
-mod records;
-mod redact;
-mod salvage;
+mod pending_tasks;
+mod schema;
 mod search;
-mod sessions;
-mod sink;
-mod snippet;
-mod standing;
-mod stats;
-mod status;
-mod summaries;
-mod telling;
 #[cfg(test)]
 mod tests;
-mod tracked;
-pub mod words;
-mod workspaces;
-mod write;
+mod tracking;
 
-pub use account::FileAccount;
-pub use apart::{KEPT, TYPED};
-pub use candidates::{Candidate, Candidates};
-pub use commit::Stored;
-pub use compact::Compacted;
-pub use consent::Switch;
-pub use embeddings::{Embedded, Nearest, ToEmbed, Unembedded};
-pub use episodes::Found;
-pub use evidence::{Evidence, Place, Sketch};
-pub use forget::Forgotten;
-pub use git::{GitDeed, GitRow};
-pub use health::Health;
-pub use memories::{Curated, KeptWords, MemoryRow, MemoryState, Project, Waiting};
-pub use open::{APPLICATION_ID, Access, SCHEMA_VERSION};
-pub use outbox::{DeadLetter, Due, SinkStanding};
-pub use prepare::Prepared;
-pub use salvage::{Salvage, Salvaged};
-pub use search::{Hit, Keeps, Query, Term, Whole};
-pub use sessions::{SessionFilter, SessionRow};
-pub use sink::SinkRow;
-pub use snippet::Snippet;
-pub use standing::Standing;
-pub use stats::{Stats, StatsRow};
-pub use status::{RejectRow, Status, UnknownRow, VersionRow};
-pub use summaries::{Page, Resting, Unsummarised};
-pub use telling::{Spent, Telling, Untold};
-pub use tracked::{FileFailure, FileUnit, Supersede, TrackedRow};
-pub use workspaces::SessionKey;
+pub use ingest::account::FileAccount;
+pub use ingest::commit::Stored;
+pub use ingest::prepare::Prepared;
+pub use maintenance::compact::Compacted;
+pub use maintenance::forget::Forgotten;
+pub use maintenance::health::Health;
+pub use maintenance::salvage::{Salvage, Salvaged};
+pub use maintenance::stats::{Stats, StatsRow};
+pub use maintenance::status::{RejectRow, Status, UnknownRow, VersionRow};
+pub use memory::memories::{Curated, KeptWords, MemoryRow, MemoryState, Project, Waiting};
+pub use memory::summaries::{Page, Resting, Unsummarised};
+pub use memory::telling::{Spent, Telling, Untold};
+pub use memory::workspaces::SessionKey;
+pub use outbox::consent::Switch;
+pub use outbox::deliveries::{DeadLetter, Due, SinkStanding};
+pub use outbox::sink::SinkRow;
+pub use schema::open::{APPLICATION_ID, Access, SCHEMA_VERSION};
+pub use schema::standing::Standing;
+pub use search::candidates::{Candidate, Candidates};
+pub use search::embeddings::{Embedded, Nearest, ToEmbed, Unembedded};
+pub use search::episodes::Found;
+pub use search::evidence::{Evidence, Place, Sketch};
+pub use search::query::{Hit, Keeps, Query, Term, Whole};
+pub use search::sessions::{SessionFilter, SessionRow};
+pub use search::short_ids::{KEPT, TYPED};
+pub use search::snippet::Snippet;
+pub use search::words;
+pub use tracking::git::{GitDeed, GitRow};
+pub use tracking::tracked::{FileFailure, FileUnit, Supersede, TrackedRow};
 
 use crate::model::error::Error;
 use rusqlite::Connection;

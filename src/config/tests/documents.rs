@@ -1,7 +1,9 @@
 //! Fixtures, schema, docs, and arbitrary bytes.
 
 use super::super::document::Document;
-use super::super::{Setting, check, load, schema, tracking_schema};
+use super::super::schema::keys;
+use super::super::validate::violation;
+use super::super::{Setting, load, schema, tracking_schema};
 use super::{World, compare, ext, fixtures, role};
 use proptest::prelude::*;
 use std::fs;
@@ -85,7 +87,7 @@ fn valid_files_fit_the_printed_schema_and_structural_faults_dont() {
         };
         let document = Document::load(&fixture).unwrap().unwrap();
         assert_eq!(
-            check::check(&schema, &document.value),
+            violation(&schema, &document.value),
             None,
             "{}",
             fixture.display()
@@ -98,7 +100,7 @@ fn valid_files_fit_the_printed_schema_and_structural_faults_dont() {
     let mut refused = 0;
     for fixture in faults {
         let document = Document::load(&fixture).unwrap().unwrap();
-        let fault = check::check(&schema(), &document.value);
+        let fault = violation(&schema(), &document.value);
         // `yes` is text: whatever has a type is a fault of the schema, not only of the program.
         assert!(fault.is_some(), "{}", fixture.display());
         refused += 1;
@@ -109,7 +111,7 @@ fn valid_files_fit_the_printed_schema_and_structural_faults_dont() {
 #[test]
 fn every_key_of_the_schema_has_a_description_and_every_optional_one_its_default() {
     for root in [schema(), tracking_schema()] {
-        for (key, inner) in check::keys(&root) {
+        for (key, inner) in keys(&root) {
             let free = key.ends_with('*');
             assert!(
                 free || inner["description"].is_string(),
@@ -130,7 +132,7 @@ fn the_docs_name_every_key() {
     let text = fs::read_to_string(file).unwrap();
     let missing: Vec<String> = [schema(), tracking_schema()]
         .iter()
-        .flat_map(check::keys)
+        .flat_map(keys)
         .map(|(key, _)| key)
         // The older shape repeats the keys of `session_tracking`; lists of named maps are shown whole.
         .filter(|key| !key.starts_with("global.session_tracking."))
@@ -148,10 +150,7 @@ fn the_docs_show_no_key_that_does_not_exist_and_the_right_default() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/configuration.md");
     let text = fs::read_to_string(file).unwrap();
     let (config, tracking) = (schema(), tracking_schema());
-    let known: Vec<_> = check::keys(&config)
-        .into_iter()
-        .chain(check::keys(&tracking))
-        .collect();
+    let known: Vec<_> = keys(&config).into_iter().chain(keys(&tracking)).collect();
     let mut rows = 0;
     let tables = text
         .split("\n\n")

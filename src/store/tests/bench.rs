@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::memory::query::parse;
-use crate::store::words::IndexText;
+use crate::store::search::words::IndexText;
 use std::io::Write;
 use std::time::Instant;
 

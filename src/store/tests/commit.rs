@@ -5,8 +5,8 @@ use crate::model::checkpoint::short_id;
 use crate::model::error::ErrorKind;
 use crate::model::ledger::Reject;
 use crate::model::source::Place;
-use crate::store::commit::{Stamp, write_all};
-use crate::store::due::Task;
+use crate::store::ingest::commit::{Stamp, write_all};
+use crate::store::pending_tasks::Task;
 use rusqlite::TransactionBehavior;
 use rustc_hash::FxHashMap;
 

@@ -6,11 +6,11 @@
 use super::account::{Account, Settled};
 use super::directives::said;
 use super::ids::Ids;
-use crate::agents::registry;
-use crate::host::read::{self, Content, LogReader, Shape};
+use crate::host::read::{self, Content};
+use crate::model::batch::Batch;
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
-use crate::model::entry::{Context, Entry, What};
+use crate::model::entry::{Entry, What};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_bare_command;
 use crate::model::ledger::{REJECTS_MAX, Reject};
@@ -22,15 +22,17 @@ use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
 use crate::pipeline::ingest_options::Rules;
+use crate::pipeline::parsed_log::{ParsedLog, Scratch};
+use crate::pipeline::peek::label;
 use crate::pipeline::peek::{file_name, label};
 use crate::rules::markers::Markers;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
 use crate::stages::filter::paths::Hider;
 use crate::stages::filter::{FilterState, filter, redact};
-use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::stages::score::score;
 use anyhow::Result;
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
@@ -87,13 +89,6 @@ pub struct FileTally {
     pub tally: Tally,
 }
 
-/// What a worker keeps from file to file.
-#[derive(Default)]
-pub struct Scratch {
-    buffer: Vec<u8>,
-    skimmer: Skimmer,
-}
-
 /// Folds `work` and hands out its commits, the last one with the open tail. `emit` says whether to
 /// go on; `advance` is told the bytes as they are read.
 ///
@@ -107,56 +102,30 @@ pub fn fold(
     advance: &dyn Fn(u64),
     emit: &mut dyn FnMut(Commit) -> bool,
 ) -> Result<FileTally> {
-    let Scratch { buffer, skimmer } = scratch;
     let own = work.rules.clone();
     let rules = own.as_deref().unwrap_or(rules);
-    let mut fold = Fold::open(work, rules, ids, std::mem::take(buffer))?;
-    while let Some(block) = fold.reader.next_block(skimmer)? {
-        let block = fold.reader.block(block, skimmer);
-        if matches!(block.shape, Shape::Unterminated(_)) {
-            fold.at_newline = Some((fold.parser.context.clone(), fold.filter.clone()));
-        }
-        let dialect = registry::dialect(fold.slice.file.agent);
-        let mut batch = parse(dialect, &mut fold.parser, block);
-        if !rules.subagents && fold.stream.is_none() {
-            batch
-                .items
-                .iter_mut()
-                .filter(|e| e.context.stream.is_some())
-                .for_each(|e| {
-                    (e.what, e.message) = (What::Noise("sub-agent".into()), None);
-                });
-        }
-        fold.keeps_out |= leave_out_marked(&mut batch.items, &rules.markers);
+    let (mut fold, mut log) = Fold::open(work, rules, ids, std::mem::take(scratch))?;
+    let stopped = log.for_each_batch(|log, batch| {
         advance(batch.delta.to - batch.delta.from);
-        fold.tally.merge(&batch.tally);
-        let batch = fold.account.admit(batch, ids);
-        let batch = filter(batch, &rules.policy, &rules.redactor, &mut fold.filter);
-        if let Some(more) = &rules.directives {
-            fold.said.extend(said(&batch.items, more));
-        }
-        let batch = score(batch, &rules.classifier);
-        let batch = chunk(batch, &rules.chunk, &mut fold.chunk);
-        let room = REJECTS_MAX.saturating_sub(fold.rejects.len());
-        fold.rejects.extend(batch.rejects.into_iter().take(room));
-        fold.gathered += batch.items.iter().map(|e| e.text.len()).sum::<usize>();
-        fold.sealed.extend(batch.items);
-        let enough = fold.gathered >= COMMIT_BYTES || fold.account.open_lines() >= COMMIT_LINES;
-        if enough
-            && let Some(commit) = fold.commit(false, rules)?
+        fold.take(batch, log, rules, ids);
+        if fold.has_enough()
+            && let Some(commit) = fold.commit(log, false, rules)?
             && !emit(commit)
         {
-            return Ok(fold.tally());
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if stopped.is_none() {
+        if log.reader().is_damaged() {
+            fold.break_off(&log);
+        }
+        if let Some(commit) = fold.commit(&log, true, rules)? {
+            emit(commit);
         }
     }
-    if fold.reader.is_damaged() {
-        fold.break_off();
-    }
-    if let Some(commit) = fold.commit(true, rules)? {
-        emit(commit);
-    }
-    let tally = fold.tally();
-    *buffer = fold.reader.into_buffer();
+    let tally = fold.tally(&log);
+    *scratch = log.into_scratch();
     Ok(tally)
 }
 
@@ -172,12 +141,10 @@ struct Fold {
     rebuild: bool,
     /// A person said that the session stays out.
     keeps_out: bool,
-    reader: LogReader,
     checked_bytes: u64,
-    parser: ParseState,
     filter: FilterState,
-    /// Both at the last newline, where the file goes on without one: that line is read again.
-    at_newline: Option<(Arc<Context>, FilterState)>,
+    /// The same at the last newline, where the file goes on without one: that line is read again.
+    filter_at_newline: Option<FilterState>,
     chunk: ChunkState,
     account: Account,
     /// Where the last commit's open tail began.
@@ -190,7 +157,12 @@ struct Fold {
 }
 
 impl Fold {
-    fn open(work: Work, rules: &Rules, ids: &mut Ids, buffer: Vec<u8>) -> Result<Fold> {
+    fn open(
+        work: Work,
+        rules: &Rules,
+        ids: &mut Ids,
+        scratch: Scratch,
+    ) -> Result<(Fold, ParsedLog)> {
         let (standing, checked_bytes) = standing(&work)?;
         let again = standing == Standing::Again;
         let (generation, content, carry) = start(work.before, standing, ids);
@@ -198,7 +170,7 @@ impl Fold {
         if standing != Standing::GoesOn {
             (slice.from, slice.line) = (0, 0);
         }
-        let reader = LogReader::open(&slice.file, slice.from, slice.line, content)?.reusing(buffer);
+        let log = ParsedLog::resume(&slice, content, carry.context.clone(), scratch)?;
         let session = session(
             &slice,
             &work.session,
@@ -206,14 +178,9 @@ impl Fold {
             work.root.as_deref(),
             rules,
         );
-        Ok(Fold {
-            parser: ParseState::resume(
-                registry::dialect(slice.file.agent),
-                carry.context.clone(),
-                &slice.file.key,
-            ),
+        let fold = Fold {
             filter: FilterState::resume(&carry),
-            at_newline: None,
+            filter_at_newline: None,
             chunk: ChunkState::resume(&carry),
             account: Account::forgetting(
                 work.tombstones.before(&session.namespace),
@@ -227,7 +194,6 @@ impl Fold {
             generation,
             rebuild: again,
             keeps_out: false,
-            reader,
             checked_bytes,
             sealed: Vec::new(),
             rejects: Vec::new(),
@@ -235,18 +201,47 @@ impl Fold {
             gathered: 0,
             tally: Tally::default(),
             slice,
-        })
+        };
+        Ok((fold, log))
+    }
+
+    /// One batch through the stages.
+    fn take(&mut self, mut batch: Batch<Entry>, log: &ParsedLog, rules: &Rules, ids: &mut Ids) {
+        if log.is_unterminated() {
+            self.filter_at_newline = Some(self.filter.clone());
+        }
+        if !rules.subagents && self.stream.is_none() {
+            let entries = batch.items.iter_mut();
+            for entry in entries.filter(|e| e.context.stream.is_some()) {
+                (entry.what, entry.message) = (What::Noise("sub-agent".into()), None);
+            }
+        }
+        self.keeps_out |= leave_out_marked(&mut batch.items, &rules.markers);
+        self.tally.merge(&batch.tally);
+        let batch = self.account.admit(batch, ids);
+        let batch = filter(batch, &rules.policy, &rules.redactor, &mut self.filter);
+        if let Some(more) = &rules.directives {
+            self.said.extend(said(&batch.items, more));
+        }
+        let batch = score(batch, &rules.classifier);
+        let batch = chunk(batch, &rules.chunk, &mut self.chunk);
+        let room = REJECTS_MAX.saturating_sub(self.rejects.len());
+        self.rejects.extend(batch.rejects.into_iter().take(room));
+        self.gathered += batch.items.iter().map(|e| e.text.len()).sum::<usize>();
+        self.sealed.extend(batch.items);
+    }
+
+    /// A commit would be worth its transaction.
+    fn has_enough(&self) -> bool {
+        self.gathered >= COMMIT_BYTES || self.account.open_lines() >= COMMIT_LINES
     }
 
     /// What came of the bytes since the last commit; `None` before the last one where the open
     /// tail hasn't moved.
-    fn commit(&mut self, last: bool, rules: &Rules) -> Result<Option<Commit>> {
-        let end = self.reader.position();
-        let (context, filter) = match &self.at_newline {
-            Some((context, filter)) => (context, filter),
-            None => (&self.parser.context, &self.filter),
-        };
-        let mut tail = self.chunk.tail(end, context, filter, &self.filter);
+    fn commit(&mut self, log: &ParsedLog, last: bool, rules: &Rules) -> Result<Option<Commit>> {
+        let end = log.reader().position();
+        let filter = self.filter_at_newline.as_ref().unwrap_or(&self.filter);
+        let mut tail = self.chunk.tail(end, log.context(), filter, &self.filter);
         if !last && tail.from == self.committed_to {
             return Ok(None);
         }
@@ -258,7 +253,7 @@ impl Fold {
             open = self.account.finish();
             open.facts.first_prompt = self.first_prompt(&tail);
         }
-        let checkpoint = self.checkpoint(&tail, if last { end.0 } else { tail.from }, last)?;
+        let checkpoint = self.checkpoint(log, &tail, last)?;
         let told = |reject: &Reject| last || reject.place.offset < tail.from;
         let rejects = self.rejects.partition_point(told);
         self.committed_to = tail.from;
@@ -299,12 +294,11 @@ impl Fold {
         Ok(Some(commit))
     }
 
-    fn checkpoint(&mut self, tail: &Tail, read_to: u64, last: bool) -> Result<Checkpoint> {
+    fn checkpoint(&mut self, log: &ParsedLog, tail: &Tail, last: bool) -> Result<Checkpoint> {
         // until the last commit the file counts as not read to its end
-        let stat = if last {
-            self.slice.file.stat
-        } else {
-            Stat::default()
+        let (stat, read_to) = match last {
+            true => (self.slice.file.stat, log.reader().position().0),
+            false => (Stat::default(), tail.from),
         };
         Ok(Checkpoint {
             key: self.slice.file.key.clone(),
@@ -315,7 +309,7 @@ impl Fold {
             offset: tail.from,
             line: tail.line,
             read_to,
-            prints: self.prints(read_to)?,
+            prints: self.prints(log, read_to)?,
             session: self.session.id.clone(),
             stream: self.stream.clone(),
             ties: self.ties.clone(),
@@ -324,8 +318,8 @@ impl Fold {
 
     /// A compressed log ends before its time: what was decompressed stays, and the rest is one
     /// refused record. Nobody reads it again until the file changes.
-    fn break_off(&mut self) {
-        let (offset, lines) = self.reader.position();
+    fn break_off(&mut self, log: &ParsedLog) {
+        let (offset, lines) = log.reader().position();
         let place = Place {
             offset,
             bytes: 0,
@@ -354,7 +348,7 @@ impl Fold {
         told.filter(|title| !is_bare_command(title)).or(open)
     }
 
-    fn prints(&mut self, read_to: u64) -> Result<Fingerprints> {
+    fn prints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
         let head = self
             .slice
             .file
@@ -367,14 +361,14 @@ impl Fold {
             });
         let (mut prints, bytes) = read::fingerprints(&self.slice.file, head.min(read_to), read_to)?;
         self.checked_bytes += bytes;
-        let content = self.reader.content();
+        let content = log.reader().content();
         (prints.content, prints.content_to) = (content.crc, content.to);
         Ok(prints)
     }
 
-    fn tally(&self) -> FileTally {
+    fn tally(&self, log: &ParsedLog) -> FileTally {
         FileTally {
-            read_bytes: self.reader.read_bytes() + self.checked_bytes,
+            read_bytes: log.reader().read_bytes() + self.checked_bytes,
             tally: self.tally.clone(),
         }
     }
@@ -469,27 +463,23 @@ fn was_edited(file: &SourceFile, known: &RecordIds) -> Result<(bool, u64)> {
     if !known.older.is_empty() || known.all().next().is_none() {
         return Ok((false, 0));
     }
-    let mut reader = LogReader::open(file, 0, 0, Content::default())?;
-    let dialect = registry::dialect(file.agent);
-    let mut parser = ParseState::resume(dialect, Default::default(), &file.key);
+    let mut log = ParsedLog::open(file)?;
     let (mut account, mut ids) = (Account::default(), Ids::default());
-    let mut skimmer = Skimmer::default();
     let mut wanted = known.all().map(|id| id & !COPY).peekable();
-    while wanted.peek().is_some()
-        && let Some(block) = reader.next_block(&mut skimmer)?
-    {
-        let batch = parse(dialect, &mut parser, reader.block(block, &mut skimmer));
+    let differs = log.for_each_batch(|_, batch| {
         account.admit(batch, &mut ids);
         let now = account.settle(u64::MAX).ids.into_iter();
         let same = now
             .map(|id| id & !COPY)
             .zip(&mut wanted)
             .all(|(now, then)| now == then);
-        if !same {
-            return Ok((false, reader.read_bytes()));
-        }
-    }
-    Ok((wanted.next().is_none(), reader.read_bytes()))
+        Ok(match (same, wanted.peek()) {
+            (true, Some(_)) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(!same),
+        })
+    })?;
+    let edited = differs != Some(true) && wanted.next().is_none();
+    Ok((edited, log.reader().read_bytes()))
 }
 
 fn session(
@@ -512,7 +502,7 @@ fn session(
         cwd: cwd.map(str::to_owned),
         branch: None,
         host: rules.host.clone(),
-        file: file_name(&slice.file.key).to_owned(),
+        file: slice.file.name().to_owned(),
         facts: Default::default(),
     }
 }

@@ -6,10 +6,9 @@ use super::family::{Family, families};
 use super::file::{Before, Work};
 use super::report::Report;
 use super::workers::each;
-use crate::agents::registry;
 use crate::host::files::walk;
 use crate::host::git;
-use crate::host::read::{Content, LogReader, content, fingerprints};
+use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
@@ -19,12 +18,13 @@ use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
+use crate::pipeline::parsed_log::ParsedLog;
 use crate::pipeline::peek::{Peek, peek};
 use crate::stages::discover::{Known, discover};
-use crate::stages::parse::{ParseState, parse, skim::Skimmer};
 use crate::store::Store;
 use anyhow::{Result, anyhow};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -462,21 +462,20 @@ fn name_origin(works: &mut [Work], members: &[usize]) {
 
 /// Ids and times of a log's records, each once; what can't be read has none.
 fn record_times(file: &SourceFile) -> Vec<(u64, Option<Time>)> {
-    let (mut all, mut skimmer) = (Vec::new(), Skimmer::default());
-    let mut state = ParseState::default();
-    let dialect = registry::dialect(file.agent);
-    let Ok(mut reader) = LogReader::open(file, 0, 0, Content::default()) else {
+    let (mut all, mut seen) = (Vec::new(), FxHashSet::default());
+    let Ok(mut log) = ParsedLog::open(file) else {
         return all;
     };
-    let mut seen = FxHashSet::default();
-    while let Ok(Some(block)) = reader.next_block(&mut skimmer) {
-        for entry in parse(dialect, &mut state, reader.block(block, &mut skimmer)).items {
+    // damage further on takes nothing from what was read before it
+    let _ = log.for_each_batch(|_, batch| {
+        for entry in batch.items {
             if let Identity::Own(id) = entry.id
                 && seen.insert(short_id(id))
             {
                 all.push((short_id(id), entry.time));
             }
         }
-    }
+        Ok(ControlFlow::<()>::Continue(()))
+    });
     all
 }

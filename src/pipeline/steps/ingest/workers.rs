@@ -4,11 +4,12 @@
 //! at its turn may hold [`QUEUE_COMMITS`] commits (DESIGN § 6, "Committing").
 
 use super::family::Family;
-use super::file::{FileTally, Scratch, Work, fold};
+use super::file::{FileTally, Work, fold};
 use super::ids::Ids;
 use super::window::Window;
 use crate::model::checkpoint::Commit;
 use crate::pipeline::ingest_options::Rules;
+use crate::pipeline::parsed_log::Scratch;
 use crate::pipeline::progress::Progress;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, Sender, bounded};

@@ -1,0 +1,66 @@
+//! The two settings files: what each may say, and which of its versions are read.
+
+use super::document::Document;
+use super::position::path;
+use super::schema::schema_of;
+use super::validate::violation;
+use super::wire::{Wire, WireTracking};
+use crate::model::error::Error;
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// One of the settings files.
+pub(super) struct FileKind {
+    /// What it may say.
+    pub schema: &'static LazyLock<Value>,
+    /// The major versions that are read. A file without a version is of the oldest one.
+    majors: &'static [u64],
+    /// What a new file says it is.
+    pub version: &'static str,
+}
+
+/// `graphiti.config`.
+pub(super) const SETTINGS: FileKind = FileKind {
+    schema: &SETTINGS_SCHEMA,
+    majors: &[1, 2],
+    version: "2.0.0",
+};
+
+/// `tracking-config`.
+pub(super) const TRACKING: FileKind = FileKind {
+    schema: &TRACKING_SCHEMA,
+    majors: &[1],
+    version: "1.0",
+};
+
+static SETTINGS_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<Wire>);
+static TRACKING_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<WireTracking>);
+
+impl FileKind {
+    /// The document, if it fits.
+    ///
+    /// # Errors
+    /// A key or a type that the schema doesn't have, a major version that isn't read (D15): with file,
+    /// line and key.
+    pub fn validated(&self, document: Document) -> Result<Document, Error> {
+        if let Some(version) = document.value["version"].as_str() {
+            let major = version
+                .split('.')
+                .next()
+                .and_then(|m| m.trim().parse().ok());
+            if !major.is_some_and(|m: u64| self.majors.contains(&m)) {
+                let known: Vec<String> = self.majors.iter().map(|m| format!("{m}.x")).collect();
+                let what = format!("{version:?} is not known here, {} is", known.join(" or "));
+                return Err(document.error(&path("version"), &what));
+            }
+        }
+        let Some(violation) = violation(self.schema, &document.value) else {
+            return Ok(document);
+        };
+        let error = document.error(&violation.path, &violation.what);
+        Err(match violation.hint {
+            Some(hint) => error.hinted(hint),
+            None => error,
+        })
+    }
+}

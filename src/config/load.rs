@@ -1,0 +1,203 @@
+//! Reading the settings: files in their order of precedence, laid over the defaults, resolved. Refuses to
+//! fall back to defaults where a file says something that it doesn't understand.
+
+use super::document::Document;
+use super::env::{Env, Home, present};
+use super::file_kind::{SETTINGS, TRACKING};
+use super::layers::{Layers, Origin, Setting, Source};
+use super::narrow::narrow;
+use super::position::Step;
+use super::resolved::{Config, FileTracking, file_tracking, resolve};
+use super::wire::{Mapping, WireTracking};
+use crate::model::error::Error;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Everything that the settings' files say.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Where everything of ours lies.
+    pub home: Home,
+    /// The user's settings; decide what a run does, wherever it is started.
+    pub config: Config,
+    /// Which projects' files and git operations are tracked.
+    pub tracking: FileTracking,
+    /// The same, narrowed by the file of the working directory's project; decide a search from
+    /// there.
+    pub here: Config,
+    /// Each effective value of `here` with its origin, in the schema's order.
+    pub settings: Vec<Setting>,
+    /// The files that were read, weakest first.
+    pub files: Vec<PathBuf>,
+    /// What a person should know at every run: ignored keys of a project, missing folders.
+    pub warnings: Vec<String>,
+    /// What `config show` should say: settings that were written and have no effect.
+    pub notes: Vec<String>,
+    env: Env,
+    layers: Layers,
+    mappings: Vec<Mapping>,
+}
+
+/// Reads the user's files and the file of the working directory's project.
+///
+/// Precedence: defaults < `tracking-config` < `graphiti.config` < the project's file, which only
+/// narrows (D08, D20). No file at all is fine. Errors name file, line and the nearest valid key.
+pub fn load(env: &Env) -> Result<Loaded, Error> {
+    let home = Home::of(env);
+    let mut layers = Layers::defaults();
+    let mut files = Vec::new();
+    let mut notes = Vec::new();
+    let mut mappings = Vec::new();
+    let mut tracking = FileTracking::default();
+    if let Some(document) = Document::load(&home.tracking_config())? {
+        let document = TRACKING.validated(document)?;
+        mappings = known_mappings(&document, env)?;
+        tracking = file_tracking(&document, env)?;
+        files.push(document.file.clone());
+        layers.overlay(Source {
+            document: Arc::new(document),
+            base: vec![Step::Key("global".into())],
+            project: false,
+        });
+    }
+    if let Some(document) = Document::load(&home.config())? {
+        let document = SETTINGS.validated(document)?;
+        files.push(document.file.clone());
+        layers.overlay(Source {
+            document: Arc::new(document),
+            base: Vec::new(),
+            project: false,
+        });
+    }
+    let config = resolve(&layers, &mappings, env)?;
+    if config.auto_summarize && config.llm.is_none() {
+        notes.push(
+            "`session_tracking.auto_summarize` asks nobody without `llm.endpoint`: summaries are made of facts"
+                .to_owned(),
+        );
+    }
+    let mut loaded = Loaded {
+        warnings: warnings(&config, &home),
+        settings: layers.settings(),
+        here: config.clone(),
+        home,
+        config,
+        tracking,
+        files,
+        notes,
+        env: env.clone(),
+        layers,
+        mappings,
+    };
+    loaded.narrow_here()?;
+    loaded.note_effects();
+    Ok(loaded)
+}
+
+impl Loaded {
+    /// The environment that they were read in.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// The user's settings, narrowed by the file in a project's root, if there is one; with a
+    /// warning for each key that would have widened. Reads at most that one file.
+    pub fn for_project(&self, root: &Path) -> Result<(Config, Vec<String>), Error> {
+        match self.project_file(root) {
+            None => Ok((self.config.clone(), Vec::new())),
+            Some(file) => self.narrowed(&file).map(|(_, c, warnings)| (c, warnings)),
+        }
+    }
+
+    /// The paths of the project at `root` are not to be shown: the settings here say so, or the
+    /// user's, or the project's own. What can't be read hides. Reads at most the project's file.
+    pub fn hides_paths_of(&self, root: &Path) -> bool {
+        let own = self.for_project(root);
+        let shown = own.is_ok_and(|(config, _)| config.include_project_path);
+        !(self.here.include_project_path && shown)
+    }
+
+    fn project_file(&self, root: &Path) -> Option<PathBuf> {
+        let own = |file: &PathBuf| file.parent() == Some(self.home.dir.as_path());
+        present(root, "graphiti.config").filter(|file| !own(file))
+    }
+
+    fn narrowed(&self, file: &Path) -> Result<(Layers, Config, Vec<String>), Error> {
+        let mut layers = self.layers.clone();
+        let mut warnings = Vec::new();
+        if let Some(document) = Document::load(file)? {
+            let document = SETTINGS.validated(document)?;
+            warnings = narrow(&mut layers, document, &self.env)?;
+        }
+        let config = resolve(&layers, &self.mappings, &self.env)?;
+        Ok((layers, config, warnings))
+    }
+
+    fn narrow_here(&mut self) -> Result<(), Error> {
+        let folders = project_folders(&self.env.cwd);
+        let Some(file) = folders.iter().find_map(|dir| self.project_file(dir)) else {
+            return Ok(());
+        };
+        let (layers, here, warnings) = self.narrowed(&file)?;
+        self.settings = layers.settings();
+        self.here = here;
+        self.warnings.extend(warnings);
+        self.files.push(file);
+        Ok(())
+    }
+
+    fn note_effects(&mut self) {
+        let written = self.settings.iter().filter(|s| s.origin != Origin::Default);
+        let defaults = Layers::defaults();
+        let changed = written.filter(|s| defaults.get(&s.key) != &s.value);
+        let notes = changed.filter_map(|s| {
+            let note = s.note.as_ref()?;
+            Some(format!("{}: `{}`: {note}", s.origin, s.key))
+        });
+        self.notes.extend(notes);
+    }
+}
+
+/// The JSON Schema of `graphiti.config`, with descriptions and defaults.
+pub fn schema() -> Value {
+    Value::clone(SETTINGS.schema)
+}
+
+/// The JSON Schema of `tracking-config`.
+pub fn tracking_schema() -> Value {
+    Value::clone(TRACKING.schema)
+}
+
+/// From the working directory up to its repository's root; only itself outside of one.
+fn project_folders(cwd: &Path) -> Vec<PathBuf> {
+    let all: Vec<PathBuf> = cwd.ancestors().map(Path::to_path_buf).collect();
+    let root = all.iter().position(|dir| dir.join(".git").exists());
+    all[..root.map_or(1, |i| i + 1).min(all.len())].to_vec()
+}
+
+/// What is written and counts for nothing.
+fn warnings(config: &Config, home: &Home) -> Vec<String> {
+    let named = config.roots.iter().filter(|r| r.named && !r.path.is_dir());
+    let missing = named.map(|r| format!("no such folder: {}", r.path.display()));
+    let unread = home.unread().into_iter();
+    let unread =
+        unread.map(|(file, read)| format!("{} is not read: {} is", file.display(), read.display()));
+    missing.chain(unread).collect()
+}
+
+fn known_mappings(document: &Document, env: &Env) -> Result<Vec<Mapping>, Error> {
+    let wire: WireTracking = serde_json::from_value(document.value.clone())
+        .map_err(|e| document.error(&[], &e.to_string()))?;
+    for (name, mapping) in &wire.project_mappings {
+        let path = ["project_mappings", name, "project_root"].map(|k| Step::Key(k.into()));
+        let root = env
+            .expand(&mapping.project_root)
+            .map_err(|e| document.error(&path, &e.message))?;
+        let rooted = crate::model::namespace::project_root(&root);
+        if !rooted.starts_with('/') && !rooted.contains(":/") {
+            return Err(document.error(&path, "must be absolute"));
+        }
+    }
+    Ok(wire.project_mappings.into_values().collect())
+}

@@ -1,0 +1,111 @@
+//! Which logs are read: the folders that have them, and what in them is left out.
+
+use crate::config::env::Env;
+use crate::config::exclude::{Excluded, glob};
+use crate::config::layers::Layers;
+use crate::config::values::absolute;
+use crate::config::wire::{AgentName, Mapping, SourceName, Wire};
+use crate::model::error::Error;
+use crate::model::namespace::project_root;
+use crate::model::source::Agent;
+use std::path::{Path, PathBuf};
+
+/// A folder with logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Absolute.
+    pub path: PathBuf,
+    /// Whose logs.
+    pub agent: Agent,
+    /// Globs below `path`; empty: all.
+    pub include: Vec<String>,
+    /// Globs below `path`.
+    pub exclude: Vec<String>,
+    /// A person named it, so that a missing one is worth a warning.
+    pub named: bool,
+}
+
+pub(super) fn roots(
+    layers: &Layers,
+    wire: &Wire,
+    mappings: &[Mapping],
+    env: &Env,
+) -> Result<Vec<Root>, Error> {
+    let tracking = &wire.session_tracking;
+    let root = |path: PathBuf, agent, named| Root {
+        path,
+        agent,
+        include: Vec::new(),
+        exclude: Vec::new(),
+        named,
+    };
+    let mut out = Vec::new();
+    if tracking.sources.contains(&SourceName::ClaudeCodeJsonl) {
+        let key = "session_tracking.watch_path";
+        let given = tracking.watch_path.as_deref();
+        let given = given
+            .map(|w| absolute(w, env).map_err(|what| layers.error(key, None, &what)))
+            .transpose()?;
+        let named = given.is_some();
+        let path = given.unwrap_or_else(|| env.claude_dir().join("projects"));
+        out.push(root(path, Agent::Claude, named));
+    }
+    if tracking.sources.contains(&SourceName::CodexJsonl) {
+        for folder in ["sessions", "archived_sessions"] {
+            out.push(root(env.codex_dir().join(folder), Agent::Codex, false));
+        }
+    }
+    for (i, extra) in tracking.extra_roots.iter().enumerate() {
+        let failed = |what: String| layers.error("session_tracking.extra_roots", Some(i), &what);
+        for pattern in extra.include.iter().chain(&extra.exclude) {
+            glob(pattern).map_err(|e| failed(format!("`{pattern}` is no glob: {e}")))?;
+        }
+        out.push(Root {
+            include: extra.include.clone(),
+            exclude: extra.exclude.clone(),
+            ..root(
+                absolute(&extra.path, env).map_err(failed)?,
+                match extra.agent {
+                    AgentName::Claude => Agent::Claude,
+                    AgentName::Codex => Agent::Codex,
+                },
+                true,
+            )
+        });
+    }
+    // A mapping's folder matters only where the usual roots don't reach; `{hash}` is theirs.
+    let elsewhere = mappings
+        .iter()
+        .filter(|m| m.enabled)
+        .filter_map(|m| absolute(m.jsonl_sessions.as_deref()?, env).ok())
+        .filter(|p| !p.to_string_lossy().contains('{'));
+    for path in elsewhere {
+        if !out.iter().any(|r| path.starts_with(&r.path)) {
+            out.push(root(path, Agent::Claude, true));
+        }
+    }
+    Ok(out)
+}
+
+pub(super) fn excluded(
+    layers: &Layers,
+    wire: &Wire,
+    mappings: &[Mapping],
+    env: &Env,
+) -> Result<Excluded, Error> {
+    let key = "session_tracking.excluded_paths";
+    let failed = |(i, what): (usize, String)| layers.error(key, Some(i), &what);
+    let mut patterns = Vec::new();
+    for (i, written) in wire.session_tracking.excluded_paths.iter().enumerate() {
+        let path = env.expand(written).map_err(|e| failed((i, e.message)))?;
+        if !Path::new(&path).is_absolute() && !path.starts_with("**") {
+            let what = format!("`{written}` must be absolute or start with `**`");
+            return Err(failed((i, what)));
+        }
+        patterns.push(project_root(&path));
+    }
+    let off = mappings.iter().filter(|m| !m.enabled);
+    let off = off.filter_map(|m| env.expand(&m.project_root).ok());
+    patterns.extend(off.map(|root| globset::escape(&project_root(&root))));
+    Excluded::new(patterns).map_err(failed)
+}

@@ -1,0 +1,102 @@
+//! How SQLite's errors are told: what was being done, what SQLite calls it, what to do next.
+//! Knows codes; refuses to repeat values, since a value may be a log's content.
+
+use crate::model::error::{Error, ErrorKind};
+use crate::store::schema::standing::REPAIR;
+use rusqlite::ErrorCode;
+
+/// Turns SQLite's error into ours; `doing` is a participle (`reading checkpoints`).
+pub fn failed(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + '_ {
+    move |error| {
+        let code = error.sqlite_error_code();
+        let (kind, hint) = match code {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+                ErrorKind::Busy,
+                Some("try again when the other run is done"),
+            ),
+            Some(ErrorCode::DiskFull) => {
+                (ErrorKind::Store, Some("free disk space, then run again"))
+            }
+            Some(ErrorCode::SystemIoFailure) => (
+                ErrorKind::Store,
+                Some("check the disk and its free space, then run again"),
+            ),
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
+                ErrorKind::Store,
+                Some("check the permissions of the folder"),
+            ),
+            _ if is_damage(&error) => (ErrorKind::Damaged, Some(REPAIR)),
+            _ => (ErrorKind::Store, None),
+        };
+        Error {
+            kind,
+            message: format!("store: {doing}: {}", words(&error)),
+            hint: hint.map(str::to_string),
+        }
+    }
+}
+
+/// Pages or columns that are not as we wrote them.
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, InvalidQuery,
+        QueryReturnedNoRows, SqlInputError, Utf8Error,
+    };
+    let pages = matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    );
+    pages
+        || matches!(
+            error,
+            FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | InvalidQuery
+                | QueryReturnedNoRows
+                | SqlInputError { .. }
+                | Utf8Error(..)
+        )
+}
+
+/// There is no room for the marks that readers and writers leave beside the file.
+pub(crate) fn has_no_marks(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    [
+        SQLITE_IOERR_SHMSIZE,
+        SQLITE_IOERR_SHMOPEN,
+        SQLITE_IOERR_SHMMAP,
+    ]
+    .iter()
+    .any(|marks| code == Some(*marks))
+}
+
+fn words(error: &rusqlite::Error) -> String {
+    match error {
+        error if has_no_marks(error) => "there is no room beside it: the disk is full".into(),
+        rusqlite::Error::SqliteFailure(code, _) => code.to_string(),
+        rusqlite::Error::QueryReturnedNoRows => "a row is missing".into(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        _ => "a column holds something else than it should".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        for (code, wants) in [
+            (ffi::SQLITE_IOERR_SHMSIZE, "the disk is full"),
+            (ffi::SQLITE_IOERR_READ, "disk I/O error"),
+        ] {
+            let told =
+                failed("opening")(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+            assert!(told.message.contains(wants), "{told}");
+            assert!(told.hint.is_some_and(|hint| hint.contains("free space")));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What the work of episodes is told by. Knows rows; refuses to know what the counts mean.
+
+use crate::model::activity::{ActivityTally, ExchangeTally};
+use crate::store::compression::{Json, Packed};
+use crate::store::error::failed;
+use crate::store::{Result, Store};
+use rusqlite::{Connection, Row, params};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+impl Store {
+    /// What the work of the session with exactly this id is told by, sub-agents' included; empty
+    /// where nothing was counted.
+    pub fn activity(&self, session: &str) -> Result<ActivityTally> {
+        let read = || -> rusqlite::Result<ActivityTally> {
+            let mut select = self.db.prepare_cached(
+                "SELECT exchanges FROM activity JOIN episode e ON e.n = activity.episode
+                 JOIN session s ON s.n = e.session
+                 WHERE s.id = ?1 AND e.source = 'session'",
+            )?;
+            let mut sum = ActivityTally::default();
+            for tally in select.query_map([session], |row| told(row, 0))? {
+                sum.merge(&tally?);
+            }
+            Ok(sum)
+        };
+        read().map_err(failed("reading activity"))
+    }
+
+    /// Calls by the names under which they were counted, of all episodes. Reads every tally.
+    pub fn counted_tools(&self) -> Result<BTreeMap<String, u64>> {
+        let read = || -> rusqlite::Result<BTreeMap<String, u64>> {
+            let mut sum: BTreeMap<String, u64> = BTreeMap::new();
+            let mut select = self.db.prepare(
+                "SELECT exchanges FROM activity JOIN episode e ON e.n = activity.episode
+                 WHERE e.source = 'session'",
+            )?;
+            for tally in select.query_map([], |row| told(row, 0))? {
+                for (name, calls) in tally?.tools {
+                    *sum.entry(name).or_default() += calls;
+                }
+            }
+            Ok(sum)
+        };
+        read().map_err(failed("reading activity"))
+    }
+
+    /// What the work of the episode with this row number is told by.
+    pub(crate) fn counted(&self, n: i64) -> rusqlite::Result<ActivityTally> {
+        self.db
+            .prepare_cached("SELECT (SELECT exchanges FROM activity WHERE episode = ?1)")?
+            .query_row([n], |row| told(row, 0))
+    }
+}
+
+/// As it stands in the column.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Counted {
+    Exchanges(Vec<ExchangeTally>),
+    /// Before schema version 7.
+    Whole(ActivityTally),
+}
+
+/// A column that holds the exchanges of an episode that begins at `line`; empty where there is none.
+pub(crate) fn exchanges(
+    row: &Row<'_>,
+    column: usize,
+    line: u64,
+) -> rusqlite::Result<Vec<ExchangeTally>> {
+    let counted: Option<Json<Counted>> = row.get(column)?;
+    Ok(match counted {
+        None => Vec::new(),
+        Some(Json(Counted::Exchanges(exchanges))) => exchanges,
+        Some(Json(Counted::Whole(tally))) => vec![ExchangeTally { line, tally }],
+    })
+}
+
+/// The sum of a column that holds an episode's exchanges; empty where there is none.
+pub(crate) fn told(row: &Row<'_>, column: usize) -> rusqlite::Result<ActivityTally> {
+    Ok(exchanges(row, column, 0)?.iter().map(|e| &e.tally).sum())
+}
+
+/// Replaces an episode's; says nothing where they are the same.
+pub(crate) fn write(db: &Connection, episode: i64, exchanges: &Packed) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO activity (episode, exchanges) VALUES (?1, ?2)
+         ON CONFLICT DO UPDATE SET exchanges = excluded.exchanges
+         WHERE exchanges IS NOT excluded.exchanges",
+    )?
+    .execute(params![episode, exchanges])?;
+    Ok(())
+}

@@ -1,0 +1,10 @@
+//! What a run writes: commits with their checkpoints, record ids, accounts and episodes.
+
+pub(super) mod account;
+pub(super) mod activity;
+pub(super) mod commit;
+pub(super) mod episode_items;
+pub(super) mod files;
+pub(super) mod prepare;
+pub(super) mod records;
+pub(super) mod write;

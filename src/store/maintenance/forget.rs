@@ -1,0 +1,462 @@
+//! The way out: what a person wants gone. Knows every table that holds what a session said; refuses
+//! to keep a trace of it but ids and times.
+//!
+//! One place removes: [`gone`]. What sinks got is asked back through `delivery`.
+
+use crate::model::carry::{Carry, ChunkCarry, FilterCarry};
+use crate::model::checkpoint::COPY;
+use crate::model::ledger::Ledger;
+use crate::model::session::SessionFacts;
+use crate::model::time::Time;
+use crate::model::tombstone::{FORGOTTEN, MARKED, Selection, Tombstones};
+use crate::store::compression::{Json, pack_json};
+use crate::store::error::failed;
+use crate::store::ingest::prepare::Row;
+use crate::store::ingest::records;
+use crate::store::ingest::write::remove;
+use crate::store::maintenance::compact;
+use crate::store::maintenance::redact::rewrite;
+use crate::store::memory::memories::forget_memories;
+use crate::store::memory::summaries::remove_summary;
+use crate::store::pending_tasks::Task;
+use crate::store::search::episodes::found_in;
+use crate::store::search::sessions::{refresh, scrub_summaries};
+use crate::store::tracking::git::{forget_deeds_before, forget_quotes};
+use crate::store::tracking::tracked::forget_files;
+use crate::store::{Result, Store};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// What was forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Sessions that stay out from now on.
+    pub sessions: u64,
+    /// Episodes removed.
+    pub episodes: u64,
+    /// Memories removed.
+    pub memories: u64,
+    /// UTF-8 bytes of their texts.
+    pub body_bytes: u64,
+    /// Log files that are passed over from now on.
+    pub files: u64,
+    /// Sessions that hold records which the forgotten ones have copies of, and that stay.
+    pub kin: BTreeSet<String>,
+}
+
+impl Forgotten {
+    /// Nothing of it was there.
+    pub fn is_nothing(&self) -> bool {
+        self.sessions + self.episodes + self.memories + self.files == 0
+    }
+}
+
+/// Who wanted a session gone.
+const BY_MARKER: &str = "marker";
+const ASKED: &str = "asked";
+
+/// Sessions, as a condition on `s`, that have a log and that no tombstone keeps out.
+pub(crate) const NOT_FORGOTTEN: &str =
+    "s.standing >= 0 AND s.id NOT IN (SELECT session FROM forgotten)
+    AND NOT EXISTS (SELECT 1 FROM forgotten_before b
+        WHERE substr(s.namespace, 1, length(b.namespace)) = b.namespace
+            AND (s.ended < b.before OR NOT EXISTS
+                (SELECT 1 FROM episode e WHERE e.session = s.n AND e.source = 'session')))";
+
+impl Store {
+    /// Removes everything that is selected: episodes, their words, titles, and what the checkpoints
+    /// carry; with `dry`, only says what that would be. Unknown sessions are passed over.
+    ///
+    /// What stays: tombstones, so that later runs don't bring it back; checkpoints and ledgers, so
+    /// that logs aren't read again; hashes of record ids, so that copies of records in other logs
+    /// stay out too. The free pages hold the text until [`Store::finish`], of this or any later
+    /// run, has compacted the file.
+    ///
+    /// Of sessions that a time cuts in two, titles, links and branches go too: nobody knows from
+    /// which side they are.
+    pub fn forget(&mut self, selection: &Selection, at: Time, dry: bool) -> Result<Forgotten> {
+        self.writable()?;
+        self.dirty |= !dry;
+        let forgotten = self
+            .forget_all(selection, at, dry)
+            .map_err(failed("forgetting"));
+        self.names.clear();
+        forgotten
+    }
+
+    fn forget_all(
+        &mut self,
+        selection: &Selection,
+        at: Time,
+        dry: bool,
+    ) -> rusqlite::Result<Forgotten> {
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut forgotten = Forgotten::default();
+        for session in &selection.sessions {
+            keep_out(&tx, session, ASKED, at, &mut forgotten)?;
+        }
+        if let Some((namespace, before)) = &selection.before {
+            forget_before(&tx, namespace, *before, at, &mut forgotten)?;
+        }
+        for id in &selection.memories {
+            forgotten.memories += forget_memories(&tx, "m.id = ?1", &[&id.as_bytes()])?;
+        }
+        if forgotten.memories > 0 {
+            compact::due(&tx)?;
+        }
+        scrub_summaries(&tx)?;
+        for session in &selection.sessions {
+            forgotten.kin.extend(kin(&tx, session)?);
+        }
+        match dry {
+            true => tx.rollback()?,
+            false => tx.commit()?,
+        }
+        Ok(forgotten)
+    }
+
+    /// Everything that is to stay out.
+    pub fn tombstones(&self) -> Result<Tombstones> {
+        let read = || -> rusqlite::Result<Tombstones> {
+            Ok(Tombstones {
+                sessions: self
+                    .db
+                    .prepare("SELECT session FROM forgotten")?
+                    .query_map([], |row| row.get(0))?
+                    .collect::<rusqlite::Result<_>>()?,
+                before: self
+                    .db
+                    .prepare("SELECT namespace, before FROM forgotten_before ORDER BY namespace")?
+                    .query_map([], |row| Ok((row.get(0)?, Time(row.get(1)?))))?
+                    .collect::<rusqlite::Result<_>>()?,
+            })
+        };
+        read().map_err(failed("reading tombstones"))
+    }
+
+    /// Whether a session that has a log is kept out, or what a tombstone left of it is nothing.
+    pub fn is_forgotten(&self, session: &str) -> Result<bool> {
+        let sql = format!(
+            "SELECT 1 FROM session s WHERE s.id = ?1 AND s.standing >= 0 AND NOT ({NOT_FORGOTTEN})"
+        );
+        let read = || self.db.prepare_cached(&sql)?.exists([session]);
+        read().map_err(failed("reading tombstones"))
+    }
+
+    /// Where the logs of a session were when they were last seen.
+    pub fn logs_of(&self, session: &str) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare(
+                    "SELECT coalesce(file.path, file.key) FROM file
+                     JOIN session ON session.n = file.session WHERE session.id = ?1",
+                )?
+                .query_map([session], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading a session's logs"))
+    }
+
+    /// Ids of the sessions with an episode in this group.
+    pub fn sessions_of_group(&self, group: &str) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            self.db
+                .prepare(
+                    "SELECT DISTINCT s.id FROM episode e JOIN session s ON s.n = e.session
+                     JOIN name g ON g.n = e.graph
+                     WHERE g.text = ?1 AND s.standing >= 0 ORDER BY s.id",
+                )?
+                .query_map([group], |row| row.get(0))?
+                .collect()
+        };
+        read().map_err(failed("reading a group"))
+    }
+
+    /// Takes tombstones back: those of these sessions, and with `times` all that name a time. The
+    /// sessions' logs are unknown afterwards, so that the next run reads them as new ones.
+    pub fn remember(&mut self, sessions: &[String], times: bool) -> Result<()> {
+        self.writable()?;
+        self.dirty = true;
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed("beginning a transaction"))?;
+        let write = || -> rusqlite::Result<()> {
+            for session in sessions {
+                unknow(&tx, session)?;
+            }
+            if times {
+                tx.execute("DELETE FROM forgotten_before", [])?;
+            }
+            Ok(())
+        };
+        write()
+            .and_then(|()| tx.commit())
+            .map_err(failed("taking a tombstone back"))
+    }
+}
+
+/// Why a session's lines stay out, as its ledgers say it; `None`: they don't.
+pub(crate) fn reason(db: &Connection, session: &str) -> rusqlite::Result<Option<&'static str>> {
+    let reason: Option<String> = db
+        .prepare_cached("SELECT reason FROM forgotten WHERE session = ?1")?
+        .query_row([session], |row| row.get(0))
+        .optional()?;
+    Ok(reason.map(|reason| ledger_reason(&reason)))
+}
+
+fn ledger_reason(reason: &str) -> &'static str {
+    match reason {
+        BY_MARKER => MARKED,
+        _ => FORGOTTEN,
+    }
+}
+
+/// A session's own words keep it out: what is stored of it goes, once.
+pub(crate) fn keep_out_marked(tx: &Connection, session: &str, at: Time) -> rusqlite::Result<()> {
+    if reason(tx, session)?.is_some() {
+        return Ok(());
+    }
+    let mut forgotten = Forgotten::default();
+    keep_out(tx, session, BY_MARKER, at, &mut forgotten)
+}
+
+/// Makes the tombstone of a session and removes what it said.
+fn keep_out(
+    tx: &Connection,
+    session: &str,
+    reason: &str,
+    at: Time,
+    forgotten: &mut Forgotten,
+) -> rusqlite::Result<()> {
+    let Some(n) = number(tx, session)? else {
+        return Ok(());
+    };
+    forgotten.sessions += tx.execute(
+        "INSERT OR IGNORE INTO forgotten (session, reason, at) VALUES (?1, ?2, ?3)",
+        params![session, reason, at.0],
+    )? as u64;
+    let episodes = tx
+        .prepare("SELECT n, body_bytes FROM episode WHERE session = ?1 AND source = 'session'")?
+        .query_map([n], doomed)?
+        .collect::<rusqlite::Result<Vec<Doomed>>>()?;
+    gone(tx, &episodes, forgotten)?;
+    let its = "m.session = ?1 AND m.origin = 'directive'";
+    forgotten.memories += forget_memories(tx, its, &[&session])?;
+    forget_quotes(tx, session)?;
+    remove_summary(tx, n)?;
+    let files = "SELECT count(*) FROM file WHERE session = ?1";
+    forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
+    clear_files(tx, n, Some(ledger_reason(reason)), &|_| Carry::default())?;
+    tx.execute(
+        "UPDATE session SET summary = NULL, title = NULL, branch = NULL, facts = ?2 WHERE n = ?1",
+        params![n, pack_json(&SessionFacts::default())],
+    )?;
+    compact::due(tx)
+}
+
+/// An episode that goes: `n`, bytes of text.
+type Doomed = (i64, u64);
+
+fn doomed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Doomed> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+/// The one place where episodes go because somebody wants them gone: whatever else comes to hold
+/// what an episode says is emptied here too.
+fn gone(tx: &Connection, episodes: &[Doomed], forgotten: &mut Forgotten) -> rusqlite::Result<()> {
+    for (n, bytes) in episodes {
+        remove(tx, *n)?;
+        forgotten.episodes += 1;
+        forgotten.body_bytes += bytes;
+    }
+    Ok(())
+}
+
+/// Directives go with the words around them; what a person promoted goes where its project is named.
+const MEMORIES_BEFORE: &str = "m.at < ?2 AND (m.origin = 'directive' OR ?1 <> '')
+    AND ?1 = substr(coalesce(
+        (SELECT s.namespace FROM session s WHERE s.id = m.session),
+        (SELECT s.namespace FROM episode e JOIN session s ON s.n = e.session WHERE e.id = m.id)),
+        1, length(?1))";
+
+/// Removes the episodes that began before a time, and what sessions and checkpoints tell of it.
+fn forget_before(
+    tx: &Transaction<'_>,
+    namespace: &str,
+    before: Time,
+    at: Time,
+    forgotten: &mut Forgotten,
+) -> rusqlite::Result<()> {
+    tx.execute(
+        "INSERT INTO forgotten_before (namespace, before, at) VALUES (?1, ?2, ?3)
+         ON CONFLICT DO UPDATE SET before = max(before, excluded.before), at = excluded.at",
+        params![namespace, before.0, at.0],
+    )?;
+    forgotten.memories += forget_memories(tx, MEMORIES_BEFORE, &[&namespace, &before.0])?;
+    forget_deeds_before(tx, namespace, before)?;
+    let old = "substr(s.namespace, 1, length(?1)) = ?1 AND t.at < ?2";
+    forget_files(tx, old, &[&namespace, &before.0])?;
+    let sessions: Vec<i64> = tx
+        .prepare(
+            "SELECT n FROM session WHERE substr(namespace, 1, length(?1)) = ?1
+             AND standing >= 0 AND (started < ?2 OR EXISTS (SELECT 1 FROM episode e
+                 WHERE e.session = session.n AND e.valid_at < ?2))",
+        )?
+        .query_map(params![namespace, before.0], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for n in sessions {
+        let old = tx
+            .prepare_cached(
+                "SELECT n, body_bytes FROM episode
+                 WHERE session = ?1 AND valid_at < ?2 AND source = 'session'",
+            )?
+            .query_map(params![n, before.0], doomed)?
+            .collect::<rusqlite::Result<Vec<Doomed>>>()?;
+        gone(tx, &old, forgotten)?;
+        remove_summary(tx, n)?;
+        untitle(tx, n)?;
+        clear_files(tx, n, None, &|carry| without_words(carry, before))?;
+        tx.execute("UPDATE session SET summary = NULL WHERE n = ?1", [n])?;
+        let ended: Option<i64> =
+            tx.query_row("SELECT ended FROM session WHERE n = ?1", [n], |r| r.get(0))?;
+        refresh(tx, n)?;
+        tx.execute(
+            "UPDATE session SET ended = ?2 WHERE n = ?1",
+            params![n, ended],
+        )?;
+    }
+    compact::due(tx)
+}
+
+/// A session's first prompt is the title of all its episodes: those that are left lose it.
+fn untitle(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
+    let left: Vec<i64> = tx
+        .prepare_cached("SELECT n FROM episode WHERE session = ?1 AND title <> ''")?
+        .query_map([session], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for n in left {
+        for found in found_in(tx, "e.n = ?1", &[&n])? {
+            let mut episode = found.episode;
+            episode.title.clear();
+            let sealed = episode.sealed;
+            rewrite(tx, n, &Row::new(episode, sealed))?;
+        }
+    }
+    Ok(())
+}
+
+/// The folds' state without words from before a time.
+fn without_words(mut carry: Carry, before: Time) -> Carry {
+    let filter = |state: &mut FilterCarry| {
+        state.queued.clear();
+        state.calls.retain(|call| call.time >= Some(before));
+    };
+    let chunk = |state: &mut ChunkCarry| state.title = None;
+    for stream in &mut carry.streams {
+        filter(&mut stream.filter);
+        chunk(&mut stream.chunk);
+        if let Some(end) = &mut stream.end {
+            filter(&mut end.filter);
+            chunk(&mut end.chunk);
+        }
+    }
+    carry
+}
+
+/// Carry and facts hold words; ledgers don't, and tell `reason` of what was kept.
+fn clear_files(
+    tx: &Connection,
+    session: i64,
+    reason: Option<&'static str>,
+    keep: &dyn Fn(Carry) -> Carry,
+) -> rusqlite::Result<()> {
+    type State = Json<(Ledger, SessionFacts)>;
+    type Fold = (i64, Json<Carry>, State, State);
+    let folds: Vec<Fold> = tx
+        .prepare(
+            "SELECT fold.file, carry, sealed, tail FROM fold JOIN file ON file.n = fold.file
+             WHERE file.session = ?1",
+        )?
+        .query_map([session], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    for (file, carry, sealed, tail) in folds {
+        let without_facts = |Json((mut ledger, _)): State| {
+            reason.inspect(|reason| ledger.withhold(reason));
+            pack_json(&(ledger, SessionFacts::default()))
+        };
+        let carry = pack_json(&keep(carry.0));
+        tx.execute(
+            "UPDATE fold SET (carry, sealed, tail) = (?2, ?3, ?4) WHERE file = ?1",
+            params![file, carry, without_facts(sealed), without_facts(tail)],
+        )?;
+        tx.execute("DELETE FROM summary WHERE file = ?1", [file])?;
+    }
+    Ok(())
+}
+
+fn number(db: &Connection, session: &str) -> rusqlite::Result<Option<i64>> {
+    db.prepare_cached("SELECT n FROM session WHERE id = ?1")?
+        .query_row([session], |row| row.get(0))
+        .optional()
+}
+
+/// Sessions that own records of which a session's logs have copies: what was said before the fork
+/// is told there.
+fn kin(tx: &Connection, session: &str) -> rusqlite::Result<Vec<String>> {
+    let Some(n) = number(tx, session)? else {
+        return Ok(Vec::new());
+    };
+    let mine = records::of_session(tx, n)?.into_iter();
+    let copies: FxHashSet<u64> = mine
+        .filter(|id| id & COPY != 0)
+        .map(|id| id & !COPY)
+        .collect();
+    if copies.is_empty() {
+        return Ok(Vec::new());
+    }
+    let others: Vec<(i64, String)> = tx
+        .prepare(
+            "SELECT DISTINCT s.n, s.id FROM tie mine JOIN file f ON f.n = mine.file
+             JOIN tie theirs ON theirs.name = mine.name JOIN file o ON o.n = theirs.file
+             JOIN session s ON s.n = o.session
+             WHERE f.session = ?1 AND s.n <> ?1 AND s.id NOT IN (SELECT session FROM forgotten)",
+        )?
+        .query_map([n], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut kin = Vec::new();
+    for (other, id) in others {
+        if records::of_session(tx, other)?
+            .iter()
+            .any(|id| copies.contains(id))
+        {
+            kin.push(id);
+        }
+    }
+    Ok(kin)
+}
+
+/// Takes a session's tombstone and everything that is known of its logs.
+fn unknow(tx: &Connection, session: &str) -> rusqlite::Result<()> {
+    tx.execute("DELETE FROM forgotten WHERE session = ?1", [session])?;
+    tx.execute(
+        "DELETE FROM memory WHERE session = ?1 AND state = 'forgotten'",
+        [session],
+    )?;
+    let Some(n) = number(tx, session)? else {
+        return Ok(());
+    };
+    for table in ["fold", "record", "tie", "reject", "unknown_kind", "summary"] {
+        let sql =
+            format!("DELETE FROM {table} WHERE file IN (SELECT n FROM file WHERE session = ?1)");
+        tx.execute(&sql, [n])?;
+    }
+    tx.execute("DELETE FROM file WHERE session = ?1", [n])?;
+    tx.execute("DELETE FROM session WHERE n = ?1", [n])?;
+    Task::Titles.set(tx)
+}

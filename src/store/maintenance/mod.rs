@@ -1,0 +1,11 @@
+//! What keeps the file small, sound and clean: forgetting, masking, repair, numbers, dump.
+
+pub(super) mod compact;
+pub(super) mod dump;
+pub(super) mod evict_bodies;
+pub(super) mod forget;
+pub(super) mod health;
+pub(super) mod redact;
+pub(super) mod salvage;
+pub(super) mod stats;
+pub(super) mod status;

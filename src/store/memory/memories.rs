@@ -1,0 +1,536 @@
+//! What people curated: kept as episodes of their own, in a session of their project that has no log.
+//! Knows rows and their states; refuses to judge what may be kept and where it is delivered.
+
+use crate::model::episode::{Episode, EpisodeSource};
+use crate::model::memory::{MemoryKind, Origin, Said};
+use crate::model::scope::MemoryScope;
+use crate::model::session::SessionFacts;
+use crate::model::source::Agent;
+use crate::model::time::Time;
+use crate::store::compression::pack_json;
+use crate::store::error::failed;
+use crate::store::ingest::commit::Stamp;
+use crate::store::ingest::prepare::Row as EpisodeRow;
+use crate::store::ingest::write::{self, EpisodeWriter};
+use crate::store::maintenance::compact;
+use crate::store::search::episodes::found_in;
+use crate::store::search::sessions::{SEVERAL, several};
+use crate::store::{Result, Store};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+/// `session.standing` of a session that has no log.
+pub(crate) const NO_LOG: i64 = -1;
+/// `episode.file` of an episode that was cut from no log.
+pub(crate) const NO_FILE: i64 = 0;
+/// `episode.made_by`.
+const MADE_BY: &str = "memory";
+
+/// A project, as an episode without a log needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// 16 hex digits.
+    pub namespace: String,
+    /// Its root.
+    pub path: String,
+    /// This machine.
+    pub host: String,
+}
+
+/// A memory to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Curated {
+    /// The episode's.
+    pub id: Uuid,
+    /// What it is.
+    pub kind: MemoryKind,
+    /// How far it reaches.
+    pub scope: MemoryScope,
+    /// Who curated it.
+    pub origin: Origin,
+    /// The session that it was said in, where there is one.
+    pub session: Option<String>,
+    /// Where the work tree was.
+    pub git: Option<String>,
+    /// One line.
+    pub title: String,
+    /// Its words.
+    pub text: String,
+    /// The group that it is delivered to.
+    pub group: String,
+    /// When it was said.
+    pub at: Time,
+}
+
+/// What became of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryState {
+    /// Nobody judged it yet.
+    Said,
+    /// It is an episode.
+    Kept,
+    /// Somebody took it back; its words are gone.
+    Undone,
+    /// It may not be kept; its words are gone.
+    Refused,
+    /// It went with the session that it was said in.
+    Forgotten,
+}
+
+impl MemoryState {
+    const ALL: [MemoryState; 5] = [
+        MemoryState::Said,
+        MemoryState::Kept,
+        MemoryState::Undone,
+        MemoryState::Refused,
+        MemoryState::Forgotten,
+    ];
+
+    /// The word used in the store and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MemoryState::Said => "said",
+            MemoryState::Kept => "kept",
+            MemoryState::Undone => "undone",
+            MemoryState::Refused => "refused",
+            MemoryState::Forgotten => "forgotten",
+        }
+    }
+}
+
+/// A memory as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryRow {
+    /// The episode's.
+    pub id: Uuid,
+    /// What it is.
+    pub kind: MemoryKind,
+    /// How far it reaches; a refused one's as it was written.
+    pub scope: String,
+    /// Who curated it.
+    pub origin: Origin,
+    /// What became of it.
+    pub state: MemoryState,
+    /// The session that it was said in.
+    pub session: Option<String>,
+    /// Why it was refused. Never content.
+    pub reason: Option<String>,
+    /// Where the work tree was.
+    pub git: Option<String>,
+    /// When it was said.
+    pub at: Time,
+    /// When its words changed last.
+    pub edited: Option<Time>,
+    /// Of a kept one: its words and where they are.
+    pub kept: Option<KeptWords>,
+}
+
+/// The words of a kept memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptWords {
+    /// One line.
+    pub title: String,
+    /// All of it.
+    pub text: String,
+    /// The group that it is delivered to.
+    pub group: String,
+    /// The project that it was said in.
+    pub namespace: String,
+    /// Its root.
+    pub project_path: String,
+    /// The hash of what is delivered.
+    pub revision: u64,
+}
+
+/// A directive that waits to be judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The memory's id.
+    pub id: Uuid,
+    /// What it is.
+    pub kind: MemoryKind,
+    /// As it was written, where nobody knows it; else a scope's word.
+    pub scope: String,
+    /// The prompt names the scope; otherwise it follows from the words.
+    pub is_marked: bool,
+    /// Its words.
+    pub text: String,
+    /// When it was said.
+    pub at: Time,
+    /// The session, with whose log it is.
+    pub session: (Agent, String),
+    /// The session's project.
+    pub project: Project,
+}
+
+impl Store {
+    /// Keeps a memory, in one transaction; one with this id that is there already stays as it is.
+    /// `false`: it was there, or was taken back.
+    pub fn keep_memory(&mut self, memory: &Curated, project: &Project) -> Result<bool> {
+        let known = self.memory_state(memory.id)?;
+        if known.is_some_and(|state| state != MemoryState::Said) {
+            return Ok(false);
+        }
+        let episode = Episode {
+            id: memory.id,
+            source: EpisodeSource::Text,
+            part: 1,
+            sealed: true,
+            title: memory.title.clone(),
+            text: memory.text.clone(),
+            valid_at: Some(memory.at),
+            ended_at: Some(memory.at),
+            ..Episode::default()
+        };
+        let mut names = std::mem::take(&mut self.names);
+        let row = EpisodeRow::new(episode, true);
+        let kept = self.write_outbox("keeping a memory", |tx| {
+            put(tx, &mut names, project, &row, &memory.group, memory.at)?;
+            tx.prepare_cached(
+                "INSERT INTO memory (id, kind, scope, origin, state, session, git, at)
+                 VALUES (?1, ?2, ?3, ?4, 'kept', ?5, ?6, ?7)
+                 ON CONFLICT DO UPDATE SET
+                     (scope, state, text, reason, git) = (?3, 'kept', NULL, NULL, ?6)",
+            )?
+            .execute(params![
+                memory.id.as_bytes(),
+                memory.kind.as_str(),
+                memory.scope.as_str(),
+                memory.origin.as_str(),
+                memory.session,
+                memory.git,
+                memory.at.0
+            ])
+            .map(drop)
+        });
+        self.names.clear();
+        kept.map(|()| true)
+    }
+
+    /// Keeps a message to a group about itself, once for each group and content (D35); `false`: the
+    /// group was told. It is an episode that no words find.
+    pub fn keep_message(
+        &mut self,
+        id: Uuid,
+        group: &str,
+        text: &str,
+        project: &Project,
+        at: Time,
+    ) -> Result<bool> {
+        if self.is_kept(id)? {
+            return Ok(false);
+        }
+        let episode = Episode {
+            id,
+            source: EpisodeSource::Message,
+            part: 1,
+            sealed: true,
+            text: text.to_owned(),
+            valid_at: Some(at),
+            ended_at: Some(at),
+            ..Episode::default()
+        };
+        let mut row = EpisodeRow::new(episode, true);
+        row.index = Default::default();
+        let mut names = std::mem::take(&mut self.names);
+        let kept = self.write_outbox("keeping a message", |tx| {
+            put(tx, &mut names, project, &row, group, at)
+        });
+        self.names.clear();
+        kept.map(|()| true)
+    }
+
+    fn is_kept(&self, id: Uuid) -> Result<bool> {
+        let mut select = self
+            .db
+            .prepare_cached("SELECT 1 FROM episode WHERE id = ?1")
+            .map_err(failed("reading an episode"))?;
+        select
+            .exists([id.as_bytes()])
+            .map_err(failed("reading an episode"))
+    }
+
+    /// Notes that a directive may not be kept, and why (never content); its words go.
+    pub fn refuse_memory(&mut self, id: Uuid, reason: &str) -> Result<()> {
+        self.write_outbox("refusing a memory", |tx| {
+            tx.execute(
+                "UPDATE memory SET (state, reason, text) = ('refused', ?2, NULL) WHERE id = ?1",
+                params![id.as_bytes(), reason],
+            )?;
+            compact::due(tx)
+        })
+    }
+
+    /// Directives that nobody judged yet, in the order in which they were said.
+    pub fn said(&self) -> Result<Vec<Waiting>> {
+        let read = || -> rusqlite::Result<Vec<Waiting>> {
+            self.db
+                .prepare_cached(
+                    "SELECT m.id, m.kind, m.scope, m.text, m.at, s.agent, s.id, s.namespace,
+                         s.project_path, s.host, m.reason IS NOT NULL
+                     FROM memory m JOIN session s ON s.id = m.session
+                     WHERE m.state = 'said' ORDER BY m.at, m.id",
+                )?
+                .query_map([], |row| {
+                    Ok(Waiting {
+                        id: Uuid::from_bytes(row.get(0)?),
+                        kind: kind(row, 1)?,
+                        scope: row.get(2)?,
+                        is_marked: row.get(10)?,
+                        text: row.get(3)?,
+                        at: Time(row.get(4)?),
+                        session: (crate::store::ingest::files::agent(row, 5)?, row.get(6)?),
+                        project: Project {
+                            namespace: row.get(7)?,
+                            path: row.get(8)?,
+                            host: row.get(9)?,
+                        },
+                    })
+                })?
+                .collect()
+        };
+        read().map_err(failed("reading directives"))
+    }
+
+    /// Gives a kept memory other words: a new revision of the same id.
+    pub fn edit_memory(&mut self, id: Uuid, title: &str, text: &str, at: Time) -> Result<()> {
+        let found = found_in(&self.db, "e.id = ?1", &[&id.as_bytes().as_slice()]);
+        let Some(found) = found.map_err(failed("reading a memory"))?.pop() else {
+            return Ok(());
+        };
+        let project = Project {
+            namespace: found.namespace,
+            path: found.project_path,
+            host: found.host,
+        };
+        let episode = Episode {
+            title: title.to_owned(),
+            text: text.to_owned(),
+            valid_at: Some(at),
+            ended_at: Some(at),
+            ..found.episode
+        };
+        let row = EpisodeRow::new(episode, true);
+        let mut names = std::mem::take(&mut self.names);
+        let edited = self.write_outbox("editing a memory", |tx| {
+            put(tx, &mut names, &project, &row, &found.group, at)?;
+            tx.execute(
+                "UPDATE memory SET edited = ?2 WHERE id = ?1",
+                params![id.as_bytes(), at.0],
+            )?;
+            compact::due(tx)
+        });
+        self.names.clear();
+        edited
+    }
+
+    /// Takes a memory back: its words go, sinks are asked to forget it, and reading its prompt again
+    /// doesn't bring it back.
+    pub fn undo_memory(&mut self, id: Uuid) -> Result<()> {
+        self.write_outbox("taking a memory back", |tx| {
+            remove(tx, id, MemoryState::Undone)?;
+            compact::due(tx)
+        })
+    }
+
+    /// Memories in the order in which they were said; `states`: only these.
+    pub fn memories(&self, states: &[MemoryState]) -> Result<Vec<MemoryRow>> {
+        let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
+        let words = serde_json::to_string(&words).unwrap_or_default();
+        let read = || -> rusqlite::Result<Vec<MemoryRow>> {
+            let sql = format!(
+                "{SELECT} WHERE state IN (SELECT value FROM json_each(?1)) ORDER BY at, id"
+            );
+            let mut select = self.db.prepare_cached(&sql)?;
+            let rows = select.query_map([words], memory_row)?;
+            rows.map(|row| with_words(&self.db, row?)).collect()
+        };
+        read().map_err(failed("reading memories"))
+    }
+
+    /// The memory with this id, or the only one whose id begins with these hex digits; `None` when
+    /// there is none. A beginning that several share is an error of kind `Usage`.
+    pub fn memory(&self, id: &str) -> Result<Option<MemoryRow>> {
+        let digits = id.replace('-', "").to_ascii_uppercase();
+        if digits.is_empty() {
+            return Ok(None);
+        }
+        let read = || -> rusqlite::Result<Vec<MemoryRow>> {
+            let sql = format!(
+                "{SELECT} WHERE substr(hex(id), 1, length(?1)) = ?1 AND state <> 'said'
+                 ORDER BY id LIMIT {SEVERAL}"
+            );
+            let mut select = self.db.prepare_cached(&sql)?;
+            let rows = select.query_map([&digits], memory_row)?;
+            rows.map(|row| with_words(&self.db, row?)).collect()
+        };
+        let mut found = read().map_err(failed("reading a memory"))?;
+        match found.len() {
+            0 | 1 => Ok(found.pop()),
+            _ => {
+                let ids = found.iter().map(|row| row.id.to_string());
+                Err(several("memory", id, ids))
+            }
+        }
+    }
+
+    /// A memory of this id was there and is not any more: somebody took it back, or it went with what it
+    /// was said in.
+    pub fn is_taken_back(&self, id: Uuid) -> Result<bool> {
+        let state = self.memory_state(id)?;
+        Ok(state.is_some_and(|s| matches!(s, MemoryState::Undone | MemoryState::Forgotten)))
+    }
+
+    fn memory_state(&self, id: Uuid) -> Result<Option<MemoryState>> {
+        let state = self
+            .db
+            .query_row(
+                "SELECT state FROM memory WHERE id = ?1",
+                [id.as_bytes()],
+                |row| state(row, 0),
+            )
+            .optional();
+        state.map_err(failed("reading a memory"))
+    }
+}
+
+/// Notes a prompt's directives; those that are known stay what they became.
+pub(crate) fn note_said(
+    db: &Connection,
+    session: &str,
+    said: &[Said],
+    now: Time,
+) -> rusqlite::Result<()> {
+    for said in said {
+        let scope = match &said.scope {
+            Ok(scope) => scope.as_str(),
+            Err(word) => word,
+        };
+        db.prepare_cached(
+            "INSERT OR IGNORE INTO memory (id, kind, scope, origin, state, session, text, at, reason)
+             VALUES (?1, ?2, ?3, 'directive', 'said', ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            said.id.as_bytes(),
+            said.kind.as_str(),
+            scope,
+            session,
+            said.text,
+            said.at.unwrap_or(now).0,
+            said.is_marked.then_some("marked")
+        ])?;
+    }
+    Ok(())
+}
+
+/// Takes the memories out that a condition on `m` with these values names; gives how many.
+pub(crate) fn forget_memories(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> rusqlite::Result<u64> {
+    let sql =
+        format!("SELECT m.id FROM memory m WHERE m.state IN ('said', 'kept') AND ({condition})");
+    let ids: Vec<[u8; 16]> = db
+        .prepare_cached(&sql)?
+        .query_map(values, |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for id in &ids {
+        remove(db, Uuid::from_bytes(*id), MemoryState::Forgotten)?;
+    }
+    Ok(ids.len() as u64)
+}
+
+fn remove(db: &Connection, id: Uuid, state: MemoryState) -> rusqlite::Result<()> {
+    db.prepare_cached("UPDATE memory SET (state, text, git) = (?2, NULL, NULL) WHERE id = ?1")?
+        .execute(params![id.as_bytes(), state.as_str()])?;
+    write::remove_id(db, id)
+}
+
+/// Writes an episode that was cut from no log.
+fn put(
+    db: &Connection,
+    names: &mut rustc_hash::FxHashMap<String, i64>,
+    project: &Project,
+    row: &EpisodeRow,
+    group: &str,
+    at: Time,
+) -> rusqlite::Result<()> {
+    let session = session_without_log(db, "memories", project)?;
+    let stamp = Stamp {
+        indexed_at: at,
+        group,
+    };
+    let mut writer = EpisodeWriter::new(db, names, &stamp);
+    writer.upsert(session, NO_FILE, row, MADE_BY)?;
+    writer.finish().map(drop)
+}
+
+/// A project's session for what was cut from no log. The column has to name an agent; nobody reads it.
+pub(crate) fn session_without_log(
+    db: &Connection,
+    what: &str,
+    project: &Project,
+) -> rusqlite::Result<i64> {
+    let id = format!("{what}-{}", project.namespace);
+    db.prepare_cached(
+        "INSERT OR IGNORE INTO session (id, agent, namespace, project_path, host, file, standing, facts)
+         VALUES (?1, 'claude', ?2, ?3, ?4, '', ?5, ?6)",
+    )?
+    .execute(params![
+        id,
+        project.namespace,
+        project.path,
+        project.host,
+        NO_LOG,
+        pack_json(&SessionFacts::default())
+    ])?;
+    db.query_row("SELECT n FROM session WHERE id = ?1", [id], |row| {
+        row.get(0)
+    })
+}
+
+const SELECT: &str =
+    "SELECT id, kind, scope, origin, state, session, reason, git, at, edited FROM memory";
+
+fn memory_row(row: &Row<'_>) -> rusqlite::Result<MemoryRow> {
+    let origin = Origin::parse(row.get_ref(3)?.as_str()?);
+    Ok(MemoryRow {
+        id: Uuid::from_bytes(row.get(0)?),
+        kind: kind(row, 1)?,
+        scope: row.get(2)?,
+        origin: origin.ok_or(rusqlite::Error::InvalidQuery)?,
+        state: state(row, 4)?,
+        session: row.get(5)?,
+        reason: row.get(6)?,
+        git: row.get(7)?,
+        at: Time(row.get(8)?),
+        edited: row.get::<_, Option<i64>>(9)?.map(Time),
+        kept: None,
+    })
+}
+
+fn with_words(db: &Connection, mut row: MemoryRow) -> rusqlite::Result<MemoryRow> {
+    if row.state == MemoryState::Kept {
+        let found = found_in(db, "e.id = ?1", &[&row.id.as_bytes().as_slice()])?;
+        row.kept = found.into_iter().next().map(|found| KeptWords {
+            title: found.episode.title,
+            text: found.episode.text,
+            group: found.group,
+            namespace: found.namespace,
+            project_path: found.project_path,
+            revision: found.revision,
+        });
+    }
+    Ok(row)
+}
+
+fn kind(row: &Row<'_>, column: usize) -> rusqlite::Result<MemoryKind> {
+    MemoryKind::parse(row.get_ref(column)?.as_str()?).ok_or(rusqlite::Error::InvalidQuery)
+}
+
+fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<MemoryState> {
+    let word = row.get_ref(column)?.as_str()?;
+    let known = MemoryState::ALL.into_iter().find(|s| s.as_str() == word);
+    known.ok_or(rusqlite::Error::InvalidQuery)
+}

@@ -1,0 +1,287 @@
+//! What language models tell of sessions, and which sessions they are still to be asked about: the
+//! queue is a query. Knows rows and their states; refuses to know models and when to ask again.
+
+use crate::model::llm::Tokens;
+use crate::model::summary::Summary;
+use crate::model::time::Time;
+use crate::store::compression::{Json, pack_json};
+use crate::store::error::failed;
+use crate::store::ingest::commit::Stored;
+use crate::store::ingest::files::hash;
+use crate::store::maintenance::forget::NOT_FORGOTTEN;
+use crate::store::memory::summaries::{Page, Unsummarised, put_all};
+use crate::store::{Result, Store};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A session that a model is to be asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untold {
+    /// Its id.
+    pub id: String,
+    /// The title to show.
+    pub title: Option<String>,
+    /// Its project.
+    pub project_path: String,
+    /// Attempts that failed.
+    pub attempts: u32,
+}
+
+impl From<Untold> for Unsummarised {
+    fn from(untold: Untold) -> Unsummarised {
+        Unsummarised {
+            id: untold.id,
+            title: untold.title,
+            project_path: untold.project_path,
+        }
+    }
+}
+
+/// What became of asking about a session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Telling {
+    /// Nobody was asked yet, or somebody is asked again.
+    Waiting {
+        /// Attempts that failed.
+        attempts: u32,
+        /// Not before; `None`: in the next run.
+        next_at: Option<Time>,
+        /// Why the last one failed.
+        error: Option<String>,
+    },
+    /// The facts with what a model added.
+    Told(Box<Summary>),
+    /// The facts alone, for good, and why.
+    Refused(String),
+}
+
+/// What a day cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Tokens.
+    pub tokens: Tokens,
+    /// US dollars.
+    pub usd: f64,
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+impl Store {
+    /// What a model said to the session with exactly this id, or why it didn't. `None`: its page was
+    /// not written, or the session changed since.
+    pub fn telling(&self, session: &str) -> Result<Option<Telling>> {
+        let read = || -> rusqlite::Result<Option<Telling>> {
+            let found = self
+                .db
+                .prepare_cached(
+                    "SELECT s.n, t.content, t.state, t.attempts, t.next_at, t.error, t.summary
+                     FROM telling t JOIN session s ON s.n = t.session WHERE s.id = ?1",
+                )?
+                .query_row([session], |row| {
+                    Ok((row.get::<_, i64>(0)?, hash(row, 1)?, telling(row, 2)?))
+                })
+                .optional()?;
+            match found {
+                Some((n, about, telling)) if content(&self.db, n)? == about => Ok(Some(telling)),
+                _ => Ok(None),
+            }
+        };
+        read().map_err(failed("reading what a model told"))
+    }
+
+    /// Sessions whose page is written of facts alone and that a model may be asked about now, the
+    /// latest first. Left out are those that ended before `since` (without times: never), and those
+    /// of which only sinks hold the texts.
+    pub fn untold(&self, now: Time, since: Option<Time>) -> Result<Vec<Untold>> {
+        let sql = format!(
+            "SELECT s.id, s.title, s.project_path, t.attempts
+             FROM telling t JOIN session s ON s.n = t.session
+             WHERE t.state = 'waiting' AND coalesce(t.next_at, 0) <= ?1
+                 AND coalesce(s.ended, s.started, ?2) >= ?2 AND {NOT_FORGOTTEN}
+                 AND NOT EXISTS (SELECT 1 FROM unsummarised u WHERE u.session = s.n)
+                 AND NOT EXISTS (SELECT 1 FROM episode e JOIN body b ON b.episode = e.n
+                     WHERE e.session = s.n AND e.source = 'session' AND b.text = '')
+             ORDER BY coalesce(s.ended, s.started) DESC, s.id"
+        );
+        let read = || -> rusqlite::Result<Vec<Untold>> {
+            let values = [now.0, since.map_or(i64::MIN, |since| since.0)];
+            let mut select = self.db.prepare_cached(&sql)?;
+            let rows = select.query_map(values, |row| {
+                Ok(Untold {
+                    id: row.get(0)?,
+                    title: row.get(1)?,
+                    project_path: row.get(2)?,
+                    attempts: row.get(3)?,
+                })
+            })?;
+            rows.collect()
+        };
+        read().map_err(failed(
+            "reading which sessions a model is to be asked about",
+        ))
+    }
+
+    /// When the model may be asked again that didn't answer the last time; `None`: at once.
+    pub fn model_rests_until(&self, now: Time) -> Result<Option<Time>> {
+        self.db
+            .query_row(
+                "SELECT max(next_at) FROM telling WHERE state = 'waiting' AND next_at > ?1",
+                [now.0],
+                |row| Ok(row.get::<_, Option<i64>>(0)?.map(Time)),
+            )
+            .map_err(failed("reading when a model may be asked again"))
+    }
+
+    /// Models are to be asked in the next run about every session and every text that was given up, or
+    /// that waits for another attempt.
+    pub fn ask_all_again(&mut self) -> Result<()> {
+        self.writable()?;
+        let sql = "UPDATE telling SET (state, attempts, next_at) = ('waiting', 0, NULL)
+            WHERE state = 'refused' OR state = 'waiting' AND attempts > 0";
+        let texts = "DELETE FROM embedding WHERE state <> 'made'";
+        for sql in [sql, texts] {
+            let changed = self.db.execute(sql, []);
+            self.dirty |= changed.map_err(failed("asking a model again"))? > 0;
+        }
+        Ok(())
+    }
+
+    /// What was spent on the day of this time, in UTC.
+    pub fn spent(&self, at: Time) -> Result<Spent> {
+        self.db
+            .query_row(
+                "SELECT input_tokens, output_tokens, usd FROM spent WHERE day = ?1",
+                [at.0.div_euclid(DAY_MS)],
+                |row| {
+                    let tokens = Tokens {
+                        input: row.get(0)?,
+                        output: row.get(1)?,
+                    };
+                    let usd = row.get(2)?;
+                    Ok(Spent { tokens, usd })
+                },
+            )
+            .optional()
+            .map(Option::unwrap_or_default)
+            .map_err(failed("reading what was spent"))
+    }
+
+    /// Notes what became of asking about a session, and what that cost. `page` says it too.
+    pub fn put_telling(
+        &mut self,
+        session: &str,
+        telling: &Telling,
+        page: Option<Page>,
+        spent: Spent,
+        at: Time,
+    ) -> Result<Stored> {
+        self.writable()?;
+        let mut write = || -> rusqlite::Result<Stored> {
+            let tx = self
+                .db
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let stored = put_all(&tx, &mut self.names, page.as_slice(), at)?;
+            note(&tx, session, telling, at)?;
+            tx.execute(
+                "INSERT INTO spent (day, input_tokens, output_tokens, usd) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens,
+                     output_tokens = output_tokens + excluded.output_tokens,
+                     usd = usd + excluded.usd",
+                params![
+                    at.0.div_euclid(DAY_MS),
+                    spent.tokens.input,
+                    spent.tokens.output,
+                    spent.usd
+                ],
+            )?;
+            tx.commit()?;
+            Ok(stored)
+        };
+        let stored = write().map_err(failed("storing what a model told"));
+        if stored.is_err() {
+            self.names.clear();
+        }
+        self.dirty = true;
+        stored
+    }
+}
+
+fn note(db: &Connection, session: &str, telling: &Telling, at: Time) -> rusqlite::Result<()> {
+    let (state, attempts, next_at, error, summary) = match telling {
+        Telling::Waiting {
+            attempts,
+            next_at,
+            error,
+        } => ("waiting", *attempts, *next_at, error.as_deref(), None),
+        Telling::Told(summary) => ("told", 0, None, None, Some(pack_json(summary))),
+        Telling::Refused(why) => ("refused", 0, None, Some(why.as_str()), None),
+    };
+    let values = params![
+        session,
+        state,
+        attempts,
+        next_at.map(|t| t.0),
+        error,
+        summary,
+        at.0
+    ];
+    db.prepare_cached(
+        "UPDATE telling SET (state, attempts, next_at, error, summary, at)
+             = (?2, ?3, ?4, ?5, ?6, ?7)
+         WHERE session = (SELECT n FROM session WHERE id = ?1)",
+    )?
+    .execute(values)
+    .map(drop)
+}
+
+fn telling(row: &Row<'_>, first: usize) -> rusqlite::Result<Telling> {
+    let state: String = row.get(first)?;
+    let error: Option<String> = row.get(first + 3)?;
+    Ok(match state.as_str() {
+        "told" => {
+            let Json(summary) = row.get::<_, Json<Summary>>(first + 4)?;
+            Telling::Told(Box::new(summary))
+        }
+        "refused" => Telling::Refused(error.unwrap_or_default()),
+        _ => Telling::Waiting {
+            attempts: row.get(first + 1)?,
+            next_at: row.get::<_, Option<i64>>(first + 2)?.map(Time),
+            error,
+        },
+    })
+}
+
+/// What a session's chunks say, as a number.
+fn content(db: &Connection, session: i64) -> rusqlite::Result<u64> {
+    let mut select = db.prepare_cached(
+        "SELECT id, revision FROM episode WHERE session = ?1 AND source = 'session' ORDER BY id",
+    )?;
+    let mut rows = select.query([session])?;
+    let mut content = Xxh3::new();
+    while let Some(row) = rows.next()? {
+        content.update(&row.get::<_, [u8; 16]>(0)?);
+        content.update(&row.get::<_, i64>(1)?.to_le_bytes());
+    }
+    Ok(content.digest())
+}
+
+/// A model is to be asked about the session as it is now, unless it was.
+pub(crate) fn ask_again(db: &Connection, session: i64) -> rusqlite::Result<()> {
+    let content = content(db, session)? as i64;
+    db.prepare_cached(
+        "INSERT INTO telling (session, content, state) VALUES (?1, ?2, 'waiting')
+         ON CONFLICT DO UPDATE SET
+             (content, state, attempts, next_at, error, summary, at)
+                 = (excluded.content, 'waiting', 0, NULL, NULL, NULL, NULL)
+             WHERE content <> excluded.content",
+    )?
+    .execute(params![session, content])
+    .map(drop)
+}
+
+/// Nothing is left of what was told.
+pub(crate) fn untell(db: &Connection, session: i64) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM telling WHERE session = ?1")?
+        .execute([session])
+        .map(drop)
+}

@@ -1,0 +1,271 @@
+//! Episodes on their way out, whole, with where they came from.
+//! Knows rows; refuses to rank or to filter by words.
+
+use crate::model::batch::Delta;
+use crate::model::episode::{Episode, EpisodeSource};
+use crate::model::source::Agent;
+use crate::model::tally::{Tally, ToolTally, Usage};
+use crate::model::time::Time;
+use crate::store::compression::Unpacked;
+use crate::store::error::failed;
+use crate::store::ingest::activity;
+use crate::store::ingest::files::{agent, hash};
+use crate::store::search::sessions::{Conditions, SEVERAL, several};
+use crate::store::{Result, Store};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use uuid::Uuid;
+
+/// A stored episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Everything that was stored of it.
+    pub episode: Episode,
+    /// The session's id.
+    pub session: String,
+    /// Whose log it was cut from.
+    pub agent: Agent,
+    /// The session's, 16 hex digits.
+    pub namespace: String,
+    /// The session's project.
+    pub project_path: String,
+    /// The machine that read it first.
+    pub host: String,
+    /// The log that it was cut from, where it was last seen; empty where it was cut from none.
+    pub path: String,
+    /// The session's last branch.
+    pub branch: Option<String>,
+    /// The hash of what is delivered of it.
+    pub revision: u64,
+    /// The version of the rules and settings that made it.
+    pub made_by: String,
+    /// The group that it is delivered to.
+    pub group: String,
+    /// When it was first stored.
+    pub indexed_at: Time,
+}
+
+impl Store {
+    /// The group of the chunk or page that was stored last; `None` where there is none.
+    pub fn last_group(&self) -> Result<Option<String>> {
+        self.db
+            .query_row(
+                "SELECT text FROM name
+                 WHERE n = (SELECT graph FROM episode WHERE file <> 0 ORDER BY n DESC LIMIT 1)",
+                [],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(failed("reading the group"))
+    }
+
+    /// The chunks of the session with exactly this id: main log first, then sub-agents', parts
+    /// in order. Empty when there is none.
+    pub fn episodes(&self, session: &str) -> Result<Vec<Found>> {
+        self.found(
+            "s.id = ?1 AND e.source = 'session'
+             ORDER BY e.stream, e.part, e.valid_at, e.byte_from, e.id",
+            &[&session],
+        )
+        .map_err(failed("reading episodes"))
+    }
+
+    /// Episodes of a session's main log, the last ones first, at most so many.
+    pub fn latest(&self, session: &str, limit: Option<u32>) -> Result<Vec<Found>> {
+        let limit = limit.map_or(-1, i64::from);
+        self.found(
+            "s.id = ?1 AND e.stream IS NULL AND e.source = 'session'
+             ORDER BY e.ended_at DESC, e.part DESC, e.byte_from DESC LIMIT ?2",
+            &[&session, &limit],
+        )
+        .map_err(failed("reading the last episodes"))
+    }
+
+    /// The episode with this id, or the only one whose id begins with these hex digits (dashes
+    /// are ignored); `None` when there is none. A beginning that several share is an error of
+    /// kind `Usage`.
+    pub fn episode(&self, id: &str) -> Result<Option<Found>> {
+        self.episode_among(id, None)
+    }
+
+    /// The same among the episodes of namespaces that begin so; others are as absent as what was never
+    /// there, also where an id is too short.
+    pub fn episode_among(&self, id: &str, namespaces: Option<&[String]>) -> Result<Option<Found>> {
+        let Some((first, last)) = id_range(id) else {
+            return Ok(None);
+        };
+        let mut all = Conditions::default();
+        all.add("e.id >= {}", first.to_vec());
+        all.add("e.id <= {}", last.to_vec());
+        all.projects(namespaces, None);
+        let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
+        let mut found = self
+            .found(
+                &format!("{} ORDER BY e.id LIMIT {SEVERAL}", all.sql()),
+                &values,
+            )
+            .map_err(failed("reading an episode"))?;
+        match found.len() {
+            0 | 1 => Ok(found.pop()),
+            _ => Err(several(
+                "episode",
+                id,
+                found.iter().map(|f| f.episode.id.to_string()),
+            )),
+        }
+    }
+
+    pub(crate) fn found(
+        &self,
+        condition: &str,
+        values: &[&dyn ToSql],
+    ) -> rusqlite::Result<Vec<Found>> {
+        found_in(&self.db, condition, values)
+    }
+}
+
+/// Whole episodes, by a condition on `e`, `s` and `f` with these values.
+pub(crate) fn found_in(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> rusqlite::Result<Vec<Found>> {
+    let rows = nameless(db, condition, values)?;
+    rows.into_iter()
+        .map(|(n, mut found)| {
+            add_names(db, n, &mut found.episode)?;
+            Ok(found)
+        })
+        .collect()
+}
+
+/// The same with their row numbers, without tools and paths.
+pub(crate) fn nameless(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> rusqlite::Result<Vec<(i64, Found)>> {
+    let sql = format!("{SELECT} WHERE {condition}");
+    let mut select = db.prepare_cached(&sql)?;
+    select
+        .query_map(values, |row| Ok((row.get(0)?, found(row)?)))?
+        .collect()
+}
+
+fn add_names(db: &Connection, n: i64, episode: &mut Episode) -> rusqlite::Result<()> {
+    episode.files = db
+        .prepare_cached(
+            "SELECT text FROM episode_path JOIN name ON name.n = path WHERE episode = ?1",
+        )?
+        .query_map([n], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    episode.tally.tools = db
+        .prepare_cached(
+            "SELECT text, calls, failed FROM episode_tool JOIN name ON name.n = tool
+             WHERE episode = ?1",
+        )?
+        .query_map([n], |row| {
+            let (calls, failed) = (row.get(1)?, row.get(2)?);
+            Ok((row.get(0)?, ToolTally { calls, failed }))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(())
+}
+
+/// First and last id that begin with these hex digits; `None` when they aren't.
+fn id_range(typed: &str) -> Option<([u8; 16], [u8; 16])> {
+    let digits: String = typed.chars().filter(|c| *c != '-').collect();
+    let hex =
+        !digits.is_empty() && digits.len() <= 32 && digits.chars().all(|c| c.is_ascii_hexdigit());
+    let fill = |with: &str| {
+        let all = format!("{digits}{}", with.repeat(32 - digits.len()));
+        u128::from_str_radix(&all, 16).ok().map(u128::to_be_bytes)
+    };
+    if hex { fill("0").zip(fill("f")) } else { None }
+}
+
+const SELECT: &str = "SELECT e.n, e.id, e.source, e.stream, e.part, e.sealed, e.pending_calls,
+    e.title, b.text, e.valid_at, e.ended_at, e.byte_from, e.byte_to, e.line_from, e.line_to,
+    e.message_count, e.duration_minutes, e.completed_tasks, e.files_modified,
+    s.id, s.agent, s.namespace, s.project_path, s.host, coalesce(f.path, f.key, ''),
+    e.revision, m.text, g.text, e.indexed_at,
+    e.read_bytes, e.records, e.prompts, e.messages, e.calls, e.failures, e.refusals, e.user_bytes,
+    e.agent_bytes, e.digest_bytes, e.output_bytes, e.input_tokens, e.output_tokens, e.cache_read,
+    e.cache_write, (SELECT exchanges FROM activity a WHERE a.episode = e.n), s.branch
+    FROM episode e JOIN session s ON s.n = e.session LEFT JOIN file f ON f.n = e.file
+    JOIN body b ON b.episode = e.n JOIN name m ON m.n = e.made_by JOIN name g ON g.n = e.graph";
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    Ok(Found {
+        episode: Episode {
+            id: Uuid::from_bytes(row.get(1)?),
+            source: source(row, 2)?,
+            stream: row.get(3)?,
+            part: row.get(4)?,
+            sealed: row.get(5)?,
+            pending_calls: row.get(6)?,
+            title: row.get(7)?,
+            text: row.get::<_, Unpacked>(8)?.0,
+            valid_at: time(row, 9)?,
+            ended_at: time(row, 10)?,
+            bytes: Delta {
+                from: row.get(11)?,
+                to: row.get(12)?,
+            },
+            lines: (row.get(13)?, row.get(14)?),
+            message_count: row.get(15)?,
+            duration_minutes: row.get(16)?,
+            completed_tasks: row.get(17)?,
+            files_modified: row.get(18)?,
+            files: Default::default(),
+            tally: tally(row, 29)?,
+            outline: Vec::new(),
+            exchanges: activity::exchanges(row, 44, row.get(13)?)?,
+        },
+        session: row.get(19)?,
+        agent: agent(row, 20)?,
+        namespace: row.get(21)?,
+        project_path: row.get(22)?,
+        host: row.get(23)?,
+        path: row.get(24)?,
+        branch: row.get(45)?,
+        revision: hash(row, 25)?,
+        made_by: row.get(26)?,
+        group: row.get(27)?,
+        indexed_at: Time(row.get(28)?),
+    })
+}
+
+/// A column that names an episode's source.
+pub(crate) fn source(row: &Row<'_>, column: usize) -> rusqlite::Result<EpisodeSource> {
+    EpisodeSource::parse(row.get_ref(column)?.as_str()?).ok_or(rusqlite::Error::InvalidQuery)
+}
+
+/// A column that holds a time.
+pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Time>> {
+    row.get::<_, Option<i64>>(column).map(|t| t.map(Time))
+}
+
+/// The 15 columns of a tally from `first` on, in the table's order.
+pub(crate) fn tally(row: &Row<'_>, first: usize) -> rusqlite::Result<Tally> {
+    let count = |i: usize| row.get::<_, u64>(first + i);
+    Ok(Tally {
+        read_bytes: count(0)?,
+        records: count(1)?,
+        prompts: count(2)?,
+        messages: count(3)?,
+        calls: count(4)?,
+        failures: count(5)?,
+        refusals: count(6)?,
+        user_bytes: count(7)?,
+        agent_bytes: count(8)?,
+        digest_bytes: count(9)?,
+        output_bytes: count(10)?,
+        usage: Usage {
+            input: count(11)?,
+            output: count(12)?,
+            cache_read: count(13)?,
+            cache_write: count(14)?,
+        },
+        tools: Default::default(),
+    })
+}

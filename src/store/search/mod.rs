@@ -1,0 +1,13 @@
+//! What is read back: words, queries, hits, episodes and sessions.
+
+pub(super) mod candidates;
+pub(super) mod embeddings;
+pub(super) mod episodes;
+pub(super) mod evidence;
+pub(super) mod pattern;
+pub(super) mod query;
+pub(super) mod sessions;
+pub(super) mod short_ids;
+pub(super) mod snippet;
+pub(super) mod unicode_fold;
+pub mod words;

@@ -1,0 +1,413 @@
+//! What was done to repositories: operations with their episodes, and how far each history was read.
+//! Knows rows; refuses to know what an operation is and how its episodes read.
+
+use crate::model::episode::Episode;
+use crate::model::git::{AFTER_MS, Deed, Seen, short_hash};
+use crate::model::time::Time;
+use crate::store::compression::{Json, pack_json};
+use crate::store::error::failed;
+use crate::store::ingest::commit::{Stamp, Stored};
+use crate::store::ingest::episode_items;
+use crate::store::ingest::prepare::Row as EpisodeRow;
+use crate::store::ingest::write::{self, EpisodeWriter};
+use crate::store::maintenance::compact;
+use crate::store::maintenance::forget::NOT_FORGOTTEN;
+use crate::store::memory::memories::{NO_FILE, Project, session_without_log};
+use crate::store::search::episodes::{Found, nameless};
+use crate::store::search::pattern::Pattern;
+use crate::store::search::query::Term;
+use crate::store::{Result, Store};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use uuid::Uuid;
+
+/// `episode.made_by`.
+const MADE_BY: &str = "git";
+
+/// The session without a log that operations stand in is called so, with the namespace behind it.
+const SESSION: &str = "git";
+
+/// Operations of the projects that the namespaces in `?1` begin (null: all), of this project, below it,
+/// or around it.
+const REACHED: &str = "(?1 = 'null' OR EXISTS (SELECT 1 FROM json_each(?1) p
+         WHERE substr(s.namespace, 1, length(p.value)) = p.value))
+     AND (?2 IS NULL OR s.project_path = ?2
+         OR substr(s.project_path, 1, length(?2) + 1) = ?2 || '/'
+         OR substr(?2, 1, length(s.project_path) + 1) = s.project_path || '/')";
+
+/// An operation with the episodes that tell it.
+#[derive(Clone, Debug)]
+pub struct GitDeed {
+    /// `git_batch_id`.
+    pub id: Uuid,
+    /// What was done.
+    pub deed: Deed,
+    /// Each with the sessions whose words it has.
+    pub episodes: Vec<(Episode, BTreeSet<String>)>,
+}
+
+/// A stored operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitRow {
+    /// `git_batch_id`.
+    pub id: Uuid,
+    /// Whose repository.
+    pub project: Project,
+    /// What was done.
+    pub deed: Deed,
+}
+
+impl Store {
+    /// How far the history of a work tree was read; `None`: no run saw it.
+    pub fn git_seen(&self, tree: &str) -> Result<Option<Seen>> {
+        let seen = self
+            .db
+            .prepare_cached("SELECT seen FROM git_tree WHERE tree = ?1")
+            .and_then(|mut select| {
+                let row = select.query_row([tree], |row| row.get::<_, Json<Seen>>(0));
+                row.optional()
+            });
+        let seen = seen.map_err(failed("reading how far a repository was read"))?;
+        Ok(seen.map(|Json(seen)| seen))
+    }
+
+    /// Stores what a run learned of a work tree, in one transaction: operations with their episodes,
+    /// and how far it was read. One that is stored already takes what is told now.
+    pub fn put_deeds(
+        &mut self,
+        project: &Project,
+        group: &str,
+        deeds: Vec<GitDeed>,
+        tree: Option<(&str, &Seen)>,
+        at: Time,
+    ) -> Result<Stored> {
+        let mut names = std::mem::take(&mut self.names);
+        let deeds: Vec<Prepared> = deeds.into_iter().map(Prepared::of).collect();
+        let mut stored = Stored::default();
+        let put = self.write_outbox("storing git operations", |tx| {
+            let stamp = Stamp {
+                indexed_at: at,
+                group,
+            };
+            stored = put_all(tx, &mut names, project, &stamp, &deeds)?;
+            if let Some((tree, seen)) = tree {
+                tx.execute(
+                    "INSERT INTO git_tree (tree, seen) VALUES (?1, ?2)
+                     ON CONFLICT DO UPDATE SET seen = excluded.seen",
+                    params![tree, pack_json(seen)],
+                )?;
+            }
+            Ok(())
+        });
+        self.names.clear();
+        put.map(|()| stored)
+    }
+
+    /// Operations of the projects that these namespaces begin (`None`: all), the latest first; with
+    /// `project`, of this one, those below it and those around it. Reads all of them.
+    pub fn deeds(
+        &self,
+        namespaces: Option<&[String]>,
+        project: Option<&str>,
+    ) -> Result<Vec<GitRow>> {
+        let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
+        git_rows(&self.db, REACHED, &[&prefixes, &project])
+            .map_err(failed("reading git operations"))
+    }
+
+    /// As [`Store::deeds`], of those that name a commit that begins so, as their summaries do. The index finds them;
+    /// no other one is read.
+    pub fn deeds_naming(
+        &self,
+        commit: &str,
+        namespaces: Option<&[String]>,
+        project: Option<&str>,
+    ) -> Result<Vec<GitRow>> {
+        let Some(pattern) = Pattern::new(&Term {
+            text: short_hash(commit).to_owned(),
+            prefix: true,
+            ..Term::default()
+        }) else {
+            return Ok(Vec::new());
+        };
+        // a summary that is to be written again is in no index
+        let condition = format!(
+            "o.n IN (SELECT told.n FROM words CROSS JOIN episode e ON e.n = words.rowid
+                 CROSS JOIN git_operation told ON told.id = e.id WHERE words MATCH ?3
+                 UNION ALL SELECT n FROM git_operation WHERE untold = 1)
+             AND {REACHED}"
+        );
+        let prefixes = serde_json::to_string(&namespaces).unwrap_or_default();
+        let values: [&dyn ToSql; 3] = [&prefixes, &project, &pattern.expression()];
+        git_rows(&self.db, &condition, &values).map_err(failed("reading git operations"))
+    }
+
+    /// Operations with a higher number, the latest first.
+    pub fn deeds_after(&self, n: i64) -> Result<Vec<GitRow>> {
+        git_rows(&self.db, "o.n > ?1", &[&n]).map_err(failed("reading git operations"))
+    }
+
+    /// Operations of the repository with this namespace from a time to another one, both included, the
+    /// latest first.
+    pub fn deeds_between(&self, namespace: &str, since: Time, until: Time) -> Result<Vec<GitRow>> {
+        let session = format!("{SESSION}-{namespace}");
+        git_rows(
+            &self.db,
+            "s.id = ?1 AND o.session = s.n AND o.at BETWEEN ?2 AND ?3",
+            &[&session, &since.0, &until.0],
+        )
+        .map_err(failed("reading git operations"))
+    }
+
+    /// The operation with this id.
+    pub fn deed(&self, id: Uuid) -> Result<Option<GitRow>> {
+        git_rows(&self.db, "o.id = ?1", &[id.as_bytes()])
+            .map(|mut rows| rows.pop())
+            .map_err(failed("reading a git operation"))
+    }
+
+    /// Git operations of this namespace are stored, or were.
+    pub fn has_deeds(&self, namespace: &str) -> Result<bool> {
+        self.db
+            .prepare_cached("SELECT 1 FROM session WHERE id = ?1")
+            .and_then(|mut select| select.exists([format!("{SESSION}-{namespace}")]))
+            .map_err(failed("reading git operations"))
+    }
+
+    /// Work trees that couldn't be read when they were looked at last, with why: (folder of its HEAD,
+    /// reason), by folder.
+    pub fn unread_trees(&self) -> Result<Vec<(String, String)>> {
+        let read = || -> rusqlite::Result<Vec<(String, Json<Seen>)>> {
+            let mut select = self
+                .db
+                .prepare_cached("SELECT tree, seen FROM git_tree ORDER BY tree")?;
+            select
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        let all = read().map_err(failed("reading which repositories can't be read"))?;
+        let unread = all.into_iter();
+        Ok(unread
+            .filter_map(|(tree, Json(seen))| Some((tree, seen.problem?)))
+            .collect())
+    }
+
+    /// Operations whose summary is to be written again.
+    pub fn untold_deeds(&self) -> Result<Vec<GitRow>> {
+        git_rows(&self.db, "o.untold = 1", &[]).map_err(failed("reading git operations"))
+    }
+
+    /// The operation that an episode tells of.
+    pub fn operation_of(&self, episode: Uuid) -> Result<Option<Uuid>> {
+        self.db
+            .query_row(
+                "SELECT operation FROM git_episode WHERE episode = ?1",
+                [episode.as_bytes()],
+                |row| row.get(0).map(Uuid::from_bytes),
+            )
+            .optional()
+            .map_err(failed("reading an operation"))
+    }
+
+    /// Chunks of main logs of a project, and of those below it, that began before a time and went on
+    /// until another or longer, with their items, the latest first, at most so many.
+    pub fn chunks_around(
+        &self,
+        project: &str,
+        until: Time,
+        since: Time,
+        limit: u32,
+    ) -> Result<Vec<Found>> {
+        let below = format!("{project}/");
+        let values: [&dyn ToSql; 5] = [&until.0, &since.0, &limit, &project, &below];
+        let is_there = "e.stream IS NULL
+             AND (s.project_path = ?4 OR substr(s.project_path, 1, length(?5)) = ?5)";
+        self.at_work(is_there, &values)
+            .map_err(failed("reading what was said before an operation"))
+    }
+
+    /// As [`Store::chunks_around`], of exactly this namespace, sub-agents' logs too.
+    pub fn chunks_at_work(
+        &self,
+        namespace: &str,
+        until: Time,
+        since: Time,
+        limit: u32,
+    ) -> Result<Vec<Found>> {
+        let values: [&dyn ToSql; 4] = [&until.0, &since.0, &limit, &namespace];
+        self.at_work("s.namespace = ?4", &values)
+            .map_err(failed("reading who was at work"))
+    }
+
+    fn at_work(&self, is_there: &str, values: &[&dyn ToSql]) -> rusqlite::Result<Vec<Found>> {
+        let condition = format!(
+            "e.source = 'session' AND s.standing >= 0 AND {is_there}
+             AND e.valid_at <= ?1 AND coalesce(e.ended_at, e.valid_at) >= ?2
+             ORDER BY coalesce(e.ended_at, e.valid_at) DESC, e.id LIMIT ?3"
+        );
+        let with_items = |(n, mut found): (i64, Found)| {
+            found.episode.outline = episode_items::read(&self.db, n)?;
+            Ok(found)
+        };
+        let found = nameless(&self.db, &condition, values)?;
+        found.into_iter().map(with_items).collect()
+    }
+}
+
+/// A deed whose episodes are ready to be written.
+struct Prepared {
+    id: Uuid,
+    deed: Deed,
+    rows: Vec<(EpisodeRow, BTreeSet<String>)>,
+}
+
+impl Prepared {
+    fn of(deed: GitDeed) -> Prepared {
+        let rows = deed.episodes.into_iter();
+        let rows = rows.map(|(episode, quotes)| (EpisodeRow::new(episode, true), quotes));
+        Prepared {
+            id: deed.id,
+            deed: deed.deed,
+            rows: rows.collect(),
+        }
+    }
+}
+
+fn put_all(
+    db: &Connection,
+    names: &mut FxHashMap<String, i64>,
+    project: &Project,
+    stamp: &Stamp<'_>,
+    deeds: &[Prepared],
+) -> rusqlite::Result<Stored> {
+    if deeds.is_empty() {
+        return Ok(Stored::default());
+    }
+    let session = session_without_log(db, SESSION, project)?;
+    let mut writer = EpisodeWriter::new(db, names, stamp);
+    for deed in deeds {
+        db.prepare_cached(
+            "INSERT INTO git_operation (id, session, at, deed) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (id) DO UPDATE SET (deed, untold) = (excluded.deed, 0)",
+        )?
+        .execute(params![
+            deed.id.as_bytes(),
+            session,
+            deed.deed.operation.at.0,
+            pack_json(&deed.deed)
+        ])?;
+        for (row, quotes) in &deed.rows {
+            writer.upsert(session, NO_FILE, row, MADE_BY)?;
+            let quotes = serde_json::to_string(quotes)
+                .ok()
+                .filter(|_| !quotes.is_empty());
+            db.prepare_cached(
+                "INSERT OR REPLACE INTO git_episode (episode, operation, quotes) VALUES (?1, ?2, ?3)",
+            )?
+            .execute(params![row.episode.id.as_bytes(), deed.id.as_bytes(), quotes])?;
+        }
+    }
+    let stored = writer.finish()?;
+    for deed in deeds.iter().filter(|deed| deed.deed.commit().is_some()) {
+        page_again(db, &project.namespace, deed.deed.operation.at)?;
+    }
+    Ok(stored)
+}
+
+/// Pages of the sessions that were at work then may have a commit to tell.
+fn page_again(db: &Connection, namespace: &str, at: Time) -> rusqlite::Result<()> {
+    db.prepare_cached(&format!(
+        "INSERT OR IGNORE INTO unsummarised (session) SELECT s.n FROM session s
+         WHERE s.namespace = ?1 AND s.started <= ?2 AND s.ended >= ?3 AND {NOT_FORGOTTEN}"
+    ))?
+    .execute(params![namespace, at.0 + AFTER_MS, at.0 - AFTER_MS])
+    .map(drop)
+}
+
+/// Takes out what git operations quote of a session: the conversation goes, the summary is written
+/// again without it.
+pub(crate) fn forget_quotes(db: &Connection, session: &str) -> rusqlite::Result<()> {
+    let quoting: Vec<([u8; 16], [u8; 16])> = db
+        .prepare_cached(
+            "SELECT episode, operation FROM git_episode
+             WHERE EXISTS (SELECT 1 FROM json_each(quotes) q WHERE q.value = ?1)",
+        )?
+        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (episode, operation) in quoting {
+        remove_episode(db, episode)?;
+        let deed: Option<Json<Deed>> = db
+            .prepare_cached("SELECT deed FROM git_operation WHERE id = ?1")?
+            .query_row([operation], |row| row.get(0))
+            .optional()?;
+        if let Some(Json(mut deed)) = deed {
+            deed.reason = None;
+            db.prepare_cached("UPDATE git_operation SET (deed, untold) = (?2, 1) WHERE id = ?1")?
+                .execute(params![operation, pack_json(&deed)])?;
+        }
+        compact::due(db)?;
+    }
+    Ok(())
+}
+
+/// Removes the operations before a time, of the projects whose namespace begins so.
+pub(crate) fn forget_deeds_before(
+    db: &Connection,
+    namespace: &str,
+    before: Time,
+) -> rusqlite::Result<()> {
+    let gone: Vec<[u8; 16]> = db
+        .prepare_cached(
+            "SELECT o.id FROM git_operation o JOIN session s ON s.n = o.session
+             WHERE substr(s.namespace, 1, length(?1)) = ?1 AND o.at < ?2",
+        )?
+        .query_map(params![namespace, before.0], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for operation in gone {
+        let episodes: Vec<[u8; 16]> = db
+            .prepare_cached("SELECT episode FROM git_episode WHERE operation = ?1")?
+            .query_map([operation], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for episode in episodes {
+            remove_episode(db, episode)?;
+        }
+        db.prepare_cached("DELETE FROM git_operation WHERE id = ?1")?
+            .execute([operation])?;
+    }
+    Ok(())
+}
+
+fn remove_episode(db: &Connection, id: [u8; 16]) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM git_episode WHERE episode = ?1")?
+        .execute([id])?;
+    write::remove_id(db, Uuid::from_bytes(id))
+}
+
+/// The latest first; reflogs count whole seconds, so of one second what was stored last.
+fn git_rows(
+    db: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> rusqlite::Result<Vec<GitRow>> {
+    let sql = format!(
+        "SELECT o.id, s.namespace, s.project_path, s.host, o.deed
+         FROM git_operation o JOIN session s ON s.n = o.session
+         WHERE {condition} ORDER BY o.at DESC, o.n DESC"
+    );
+    let mut select = db.prepare_cached(&sql)?;
+    select.query_map(values, git_row)?.collect()
+}
+
+fn git_row(row: &Row<'_>) -> rusqlite::Result<GitRow> {
+    let Json(deed) = row.get(4)?;
+    Ok(GitRow {
+        id: Uuid::from_bytes(row.get(0)?),
+        project: Project {
+            namespace: row.get(1)?,
+            path: row.get(2)?,
+            host: row.get(3)?,
+        },
+        deed,
+    })
+}

@@ -1,0 +1,4 @@
+//! Files and git operations of tracked projects.
+
+pub(super) mod git;
+pub(super) mod tracked;
