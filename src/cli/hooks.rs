@@ -4,9 +4,9 @@
 use super::agents::{Entries, Install, Remove, Standing};
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::shell;
 use crate::config::hooks::{self, Hook};
 use crate::model::error::Error;
+use crate::model::shell;
 use crate::model::source::Agent;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};

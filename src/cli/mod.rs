@@ -37,7 +37,6 @@ mod schedule;
 mod search;
 mod session_filters;
 mod sessions;
-mod shell;
 mod show;
 mod sink_status;
 mod stats;

@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
-use super::{activity, session_filters, sessions, shell};
+use super::{activity, session_filters, sessions};
 use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
@@ -16,6 +16,7 @@ use crate::model::file::FileFacts;
 use crate::model::git::FileOperation;
 use crate::model::human;
 use crate::model::session::Session;
+use crate::model::shell;
 use crate::model::source::Agent;
 use crate::model::summary::{Outcome, Summary};
 use crate::model::time::Time;

@@ -32,6 +32,7 @@ pub mod namespace;
 pub mod policy;
 pub mod scope;
 pub mod session;
+pub mod shell;
 pub mod source;
 pub mod summary;
 pub mod tally;

@@ -248,7 +248,7 @@ fn comes_right(template: &Path, seed: u64) {
     assert_eq!(held, wanted, "seed {seed}");
     assert_eq!(sink.twice, 0, "seed {seed}");
     let checked = verify(&mut store, ("moody", ""), &mut sink, false, now).unwrap();
-    assert_eq!(checked.unwrap().missing, 0, "seed {seed}");
+    assert_eq!(checked.missing, 0, "seed {seed}");
     // again is nothing
     let (bytes, requests) = (std::fs::read(&path).unwrap(), sink.requests);
     let again = attempt(&path, &mut sink, now).unwrap();

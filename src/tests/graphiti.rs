@@ -530,7 +530,6 @@ fn comes_right(template: &Path, seed: u64, is_mcp: bool, has_database: bool) {
     assert_whole(&world.mind(), &wanted, has_database, &what);
     let mut sink = world.sink(has_database, now);
     let checked = verify(&mut store, ("graphiti", ""), sink.as_mut(), false, now).unwrap();
-    let checked = checked.unwrap();
     let counts = [
         checked.landed,
         checked.missing,

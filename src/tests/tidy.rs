@@ -33,8 +33,8 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     (
         "pipeline",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight", "agents", "memory",
-            "track",
+            "model", "rules", "config", "host", "net", "store", "stages", "insight", "agents",
+            "sinks", "memory", "track",
         ],
     ),
     // `mcp` and `cli` don't know each other; `cli` starts the server.

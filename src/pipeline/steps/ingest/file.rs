@@ -24,7 +24,6 @@ use crate::model::tombstone::Tombstones;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::{ParsedLog, Scratch};
 use crate::pipeline::peek::label;
-use crate::pipeline::peek::{file_name, label};
 use crate::rules::markers::Markers;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
 use crate::stages::filter::paths::Hider;

@@ -1,27 +1,19 @@
 //! `watch`: a run whenever logs or repositories changed. Each run is a process of its own, the one that a
-//! timer would start. Knows when to run; refuses to know what a run does.
-
-mod pace;
+//! timer would start.
 
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::run::refuse;
 use crate::config::{Loaded, gate};
 use crate::host::process::{self, Finished};
-use crate::host::reflog::work_trees;
-use crate::host::watch::{Heard, Listener, Place};
+use crate::host::watch::{Heard, Listener};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::plural;
 use crate::pipeline::lock::{Lock, holder};
-use crate::pipeline::track::repositories::repositories;
-use crate::store::{Access, Store};
+use crate::pipeline::watch::pace::Pace;
+use crate::pipeline::watch::places;
 use anyhow::{Context, Result};
-use pace::Pace;
 use serde_json::json;
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::time::Duration;
 
 /// Run whenever something changed, until it is asked to end
@@ -173,61 +165,10 @@ impl Watch<'_> {
     }
 
     fn listen(&mut self, loaded: &Loaded, ctx: &Ctx) {
-        let logs = loaded.config.roots.iter().map(|root| Place {
-            path: root.path.clone(),
-            deep: true,
-        });
-        let mut places: Vec<Place> = logs.collect();
-        // without a store nothing was met yet
-        if loaded.tracking.is_on()
-            && let Ok(store) = Store::open(&ctx.home.store(), Access::ReadOnly)
-        {
-            places.extend(logs_of_head(loaded, &store));
-            places.extend(folders(loaded, &store));
-        }
+        let places = places(loaded, &ctx.home);
         self.listener.listen(&places);
     }
 }
 
 /// How often it is looked whether a run has ended.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// The folders of the logs of HEAD of all tracked repositories.
-fn logs_of_head(loaded: &Loaded, store: &Store) -> Vec<Place> {
-    let tracked = repositories(store, &loaded.tracking).unwrap_or_default();
-    let trees = tracked
-        .iter()
-        .flat_map(|repo| work_trees(Path::new(&repo.root)));
-    let logs = trees.map(|tree| Place {
-        path: tree.git_dir.join("logs"),
-        deep: false,
-    });
-    logs.collect()
-}
-
-/// The folders that lead to tracked files, without those below that have none: what is ignored, a
-/// `node_modules`, may be larger than all the rest. A new folder is news of the one that it is in.
-fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<Place> {
-    let mut folders = BTreeSet::new();
-    for project in loaded.tracking.projects().iter().filter(|p| p.enabled) {
-        let Ok(row) = store.tracked_project(&project.root) else {
-            continue;
-        };
-        if row.paused_at.is_some() {
-            continue;
-        }
-        let root = Path::new(&project.root);
-        folders.insert(root.to_path_buf());
-        for file in store.tracked_prints(row.n).unwrap_or_default().keys() {
-            let file = root.join(OsStr::from_bytes(file));
-            // those above a folder that is known are known too
-            let mut above = file.ancestors().skip(1);
-            while above
-                .next()
-                .is_some_and(|dir| folders.insert(dir.to_path_buf()))
-            {}
-        }
-    }
-    let place = |path| Place { path, deep: false };
-    folders.into_iter().map(place).collect()
-}

@@ -1,10 +1,10 @@
 //! The crontab block: our lines between two marks, put in and taken out without touching a byte of
 //! what else is there.
 
-use super::super::shell;
-use super::{Job, refused};
+use super::job::{Job, refused};
 use crate::host::process;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::shell;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::io;

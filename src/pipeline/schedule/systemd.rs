@@ -1,6 +1,6 @@
 //! The systemd user service and timer: written from `scripts/`, enabled, looked at, removed.
 
-use super::{Job, refused};
+use super::job::{Job, refused};
 use crate::host::process;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;

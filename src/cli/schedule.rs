@@ -1,17 +1,13 @@
-//! `schedule`: lets a timer run the pipeline. Chooses between systemd and cron; each of them knows
-//! its own files.
-
-mod cron;
-mod every;
-mod systemd;
+//! `schedule`: lets a timer run the pipeline. Chooses between systemd and cron.
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::config::{self, SinkTo};
-use crate::model::error::{Error, ErrorKind};
+use crate::pipeline::progress::Silent;
+use crate::pipeline::schedule::every::Every;
+use crate::pipeline::schedule::job::Job;
+use crate::pipeline::schedule::{cron, installed, systemd};
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Subcommand};
-use every::Every;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -57,23 +53,6 @@ struct Install {
     dry_run: bool,
 }
 
-/// What the timer has to start.
-struct Job {
-    program: PathBuf,
-    pipeline: String,
-    every: Every,
-    /// Our folder, which is written.
-    home: PathBuf,
-    /// Sinks' folders, which are written too.
-    folders: Vec<PathBuf>,
-    /// A sink or a language model is somewhere else.
-    network: bool,
-    /// The person's, where `~` leads.
-    user_home: PathBuf,
-    /// Variables that say where things are, resolved: a timer's environment wouldn't have them.
-    vars: Vec<(String, String)>,
-}
-
 /// Installs, shows or removes the timer.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     match &args.verb {
@@ -85,7 +64,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 fn install(options: &Install, ctx: &mut Ctx) -> Result<Exit> {
     ctx.pipeline(&options.pipeline)?;
-    let job = job(options, ctx)?;
+    let loaded = ctx.settings()?;
+    let program = ctx.program.clone();
+    let cx = ctx.pipeline_context(&loaded, &Silent);
+    let job = Job::new(&program, &options.pipeline, options.every, &cx)?;
     let on_systemd = match (options.systemd, options.cron) {
         (true, _) => true,
         (_, true) => false,
@@ -133,52 +115,6 @@ fn take_over_from_cron(ctx: &mut Ctx) -> Result<()> {
     }
 }
 
-fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
-    let config = ctx.settings()?.config;
-    let every = match options.every {
-        Some(every) => every,
-        None => Every::of_seconds(config.schedule_interval_s)?,
-    };
-    let folder = |sink: &config::Sink| match &sink.to {
-        SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
-        SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
-    };
-    let away = |sink: &config::Sink| !sink.to.endpoints().is_empty();
-    let places = [
-        ("SESSIONMILL_HOME", ctx.home.dir.clone()),
-        ("CLAUDE_CONFIG_DIR", ctx.env.claude_dir()),
-        ("CODEX_HOME", ctx.env.codex_dir()),
-    ];
-    let set = places
-        .into_iter()
-        .filter(|(name, _)| ctx.env.var(name).is_some());
-    let job = Job {
-        program: ctx.program.clone(),
-        pipeline: options.pipeline.clone(),
-        every,
-        home: ctx.home.dir.clone(),
-        folders: config.sinks.iter().filter_map(folder).collect(),
-        network: config.llm.is_some()
-            || config.embeddings.is_some()
-            || config.sinks.iter().any(away),
-        user_home: ctx.env.home.clone(),
-        vars: set
-            .map(|(name, path)| (name.into(), path.to_string_lossy().into()))
-            .collect(),
-    };
-    // A newline would end the line in a unit or a crontab and begin another one.
-    let values = job.vars.iter().map(|(_, value)| value.as_str());
-    let paths = [&job.program, &job.home].into_iter().chain(&job.folders);
-    let paths: Vec<String> = paths.map(|p| p.to_string_lossy().into_owned()).collect();
-    match values
-        .chain(paths.iter().map(String::as_str))
-        .find(|v| v.contains(char::is_control))
-    {
-        Some(bad) => Err(Error::usage(format!("{bad:?} can't be written into a timer")).into()),
-        None => Ok(job),
-    }
-}
-
 fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
         let body = json!({
@@ -214,25 +150,16 @@ fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Resu
     Ok(Exit::Done)
 }
 
-/// The units and the crontab block of ours that are there.
-fn installed(ctx: &Ctx) -> Result<Vec<(PathBuf, String)>> {
-    let mut files = systemd::installed(ctx.vars());
-    if let Some(block) = cron::installed(ctx.vars())? {
-        files.push(("crontab".into(), block));
-    }
-    Ok(files)
-}
-
 /// Seconds between the runs of the timer that is installed; `None` where there is none, or cron
 /// can't be asked.
 pub fn interval_s(ctx: &Ctx) -> Option<u64> {
-    let files = installed(ctx).unwrap_or_default();
+    let files = installed(ctx.vars()).unwrap_or_default();
     let every = files.iter().find_map(|(_, text)| Every::installed_in(text));
     every.map(Every::seconds)
 }
 
 fn show(ctx: &mut Ctx) -> Result<Exit> {
-    let files = installed(ctx)?;
+    let files = installed(ctx.vars())?;
     let units = files.iter().any(|(path, _)| path != Path::new("crontab"));
     let state = match units {
         true => systemd::state(ctx.vars()),
@@ -297,10 +224,4 @@ fn print_files(files: &[(PathBuf, String)], ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.text(text)?;
     }
     Ok(Exit::Done)
-}
-
-/// A program of the machine that failed, with what it said.
-fn refused(command: &str, said: &str, hint: &str) -> Error {
-    let said = said.trim().replace('\n', "; ");
-    Error::new(ErrorKind::Failed, format!("`{command}` failed: {said}")).hinted(hint)
 }
