@@ -6,6 +6,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
 use super::schedule;
+use crate::agents::registry;
 use crate::config;
 use crate::model::human::plural;
 use crate::pipeline::check::defaults_at;
@@ -37,7 +38,7 @@ pub struct Args {
 
 /// Examines, after mending where that was asked for.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let loaded = config::load(&ctx.env);
+    let loaded = config::load(&ctx.env, registry::log_folders);
     if args.canary {
         return canary::run(&loaded?, ctx);
     }

@@ -3,9 +3,9 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
+use crate::agents::versions;
 use crate::model::human::{count, table, time};
 use crate::model::time::Time;
-use crate::rules::versions;
 use crate::store::{Status, UnknownRow, VersionRow};
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -3,6 +3,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::ledger_lines::lines;
+use crate::agents::registry;
 use crate::config::Loaded;
 use crate::host::files;
 use crate::model::checkpoint::Checkpoint;
@@ -11,7 +12,6 @@ use crate::model::human::bytes;
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use crate::pipeline::explain::{Line, explain};
-use crate::pipeline::options;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::backlog;
 use crate::store::{FileAccount, Store};
@@ -107,7 +107,7 @@ fn document(account: &FileAccount) -> Value {
 
 fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let found = files::walk(&options::roots(&loaded.config));
+    let found = files::walk(&loaded.config.roots, &registry::is_log);
     let Some(file) = found.files.iter().find(|file| file.key == key) else {
         let error = Error::new(ErrorKind::Failed, format!("{key} is gone from disk"));
         return Err(error
@@ -214,7 +214,7 @@ fn episodes(log: &Checkpoint, line: u64, store: &Store) -> Result<Vec<String>> {
 fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let config = &loaded.config;
-    let found = files::walk(&options::roots(config)).files;
+    let found = files::walk(&config.roots, &registry::is_log).files;
     let file = found
         .iter()
         .find(|file| file.key == name || file.key.contains(name));

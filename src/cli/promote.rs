@@ -4,9 +4,9 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::host::worktree;
-use crate::memory::place::root_of;
 use crate::memory::promote::{Wish, curate, gate};
 use crate::memory::screen;
+use crate::memory::workspace::root_of;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, Origin};
 use crate::model::namespace::namespace;

@@ -2,13 +2,14 @@
 //! and how an origin is written. Isolation fails closed (D14).
 
 use super::ctx::Ctx;
+use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::host::git;
-use crate::memory::place::root_of;
 use crate::memory::provenance::of_project;
 use crate::memory::scope::{self, Scope, Wish};
 use crate::memory::trusted::trusted;
 use crate::memory::when::When;
+use crate::memory::workspace::root_of;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::session::Session;
 use crate::model::source::Agent;
@@ -54,7 +55,7 @@ impl Filters {
 }
 
 fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
 }
 
 /// The first `length` characters of a hash.

@@ -6,11 +6,11 @@ use super::exit::Exit;
 use super::ledger;
 use super::ledger_lines::lines;
 use super::memory_status::MemoryStatus;
+use crate::agents::registry;
 use crate::config::{Config, gate};
 use crate::host::files;
 use crate::model::human::{self, ago, bytes, count, plural, table};
 use crate::pipeline::lock;
-use crate::pipeline::options;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::{backlog, older};
 use crate::stages::discover::Discovered;
@@ -49,7 +49,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         true => Some(Store::open(&ctx.home.store(), Access::ReadOnly)?),
         false => None,
     };
-    let found = files::walk(&options::roots(config));
+    let found = files::walk(&config.roots, &registry::is_log);
     let pipeline = ctx.pipeline("nightly")?;
     let cx = ctx.pipeline_context(&loaded, &Silent);
     let waiting = backlog(&found.files, &pipeline, store.as_ref(), &cx)?;

@@ -1,6 +1,6 @@
 //! What the step `track` says on the command line.
 
-use crate::pipeline::track::{Done, FilesDone};
+use crate::tracking::{Done, FilesDone};
 use serde_json::{Value, json};
 
 /// What could not be read, line by line.

@@ -1,5 +1,5 @@
 //! `track`: which files of which projects are remembered. Knows how people say it and how it is shown;
-//! refuses to know how a change is found (`pipeline::track`) and how settings are written
+//! refuses to know how a change is found (`tracking`) and how settings are written
 //! (`config::edit::tracking_config`).
 
 use super::ctx::Ctx;
@@ -8,8 +8,8 @@ use super::track;
 use crate::config::edit::Edited;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, drop_project};
 use crate::config::{FileTracking, TrackedProject, gate};
-use crate::memory::place::root_of;
 use crate::memory::screen::screen;
+use crate::memory::workspace::root_of;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
 use crate::model::human::{self, ago, plural, table};
@@ -18,9 +18,9 @@ use crate::pipeline::lock::Lock;
 use crate::pipeline::options::RunOptions;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::steps;
-use crate::pipeline::track::look::Wish;
-use crate::pipeline::track::standing::{self, FileStanding, FileState, ProjectStanding};
+use crate::pipeline::steps::track::{TrackRequest, files};
 use crate::store::{Access, Store};
+use crate::tracking::project_status::{self, FileState, FileStatus, ProjectStatus};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -158,7 +158,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
     let edited = add(&file, &ctx.env, &new)?;
     let loaded = ctx.settings()?;
     let project = one(&loaded.tracking, &root)?;
-    let files = standing::files(None, project, &loaded, ctx.cores)?;
+    let files = files(None, project, &loaded, ctx.cores)?;
     let count = files.len() as u64;
     if ctx.out.json {
         let body = json!({
@@ -220,9 +220,9 @@ fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     let root = root(args.path.as_deref(), &loaded.tracking, ctx);
     let project = one(&loaded.tracking, &root)?;
     let store = reader(ctx)?;
-    let mut files = standing::files(store.as_ref(), project, &loaded, ctx.cores)?;
+    let mut files = files(store.as_ref(), project, &loaded, ctx.cores)?;
     if args.pending {
-        files.retain(|file| file.state != FileState::Told);
+        files.retain(|file| file.state != FileState::Recorded);
     }
     if ctx.out.json {
         let files: Vec<Value> = files.iter().map(file_document).collect();
@@ -252,7 +252,7 @@ fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn file_document(file: &FileStanding) -> Value {
+fn file_document(file: &FileStatus) -> Value {
     json!({
         "path": file.path,
         "state": file.state.as_str(),
@@ -268,14 +268,14 @@ fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let only = meant(args.path.as_deref(), &loaded.tracking, ctx)?;
     let store = reader(ctx)?;
-    let all = standing::projects(store.as_ref(), &loaded.tracking, only.as_deref())?;
+    let all = project_status::projects(store.as_ref(), &loaded.tracking, only.as_deref())?;
     let mut documents = Vec::new();
-    for standing in &all {
-        let files = standing::files(store.as_ref(), standing.project, &loaded, ctx.cores)?;
-        let pending = standing::pending(&files);
+    for status in &all {
+        let files = files(store.as_ref(), status.project, &loaded, ctx.cores)?;
+        let pending = project_status::pending(&files);
         match ctx.out.json {
-            true => documents.push(project_document(standing, pending)),
-            false => tell_project(standing, pending, ctx)?,
+            true => documents.push(project_document(status, pending)),
+            false => tell_project(status, pending, ctx)?,
         }
     }
     if ctx.out.json {
@@ -289,50 +289,50 @@ fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn state(standing: &ProjectStanding<'_>) -> &'static str {
-    match (standing.project.enabled, standing.paused_at) {
+fn state(status: &ProjectStatus<'_>) -> &'static str {
+    match (status.project.enabled, status.paused_at) {
         (false, _) => "off",
         (true, Some(_)) => "paused",
         (true, None) => "on",
     }
 }
 
-fn project_document(standing: &ProjectStanding<'_>, pending: u64) -> Value {
-    let patterns = standing.project.tracked.patterns.iter().map(
+fn project_document(status: &ProjectStatus<'_>, pending: u64) -> Value {
+    let patterns = status.project.tracked.patterns.iter().map(
         |pattern| json!({"include": pattern.written, "update_strategy": pattern.strategy.as_str()}),
     );
-    let unread = standing.unread.iter();
+    let unread = status.unread.iter();
     let unread = unread.map(|(path, reason)| json!({"path": path, "reason": reason}));
     json!({
-        "project": standing.project.root,
-        "name": standing.project.name,
-        "enabled": standing.project.enabled,
-        "state": state(standing),
-        "paused_at": standing.paused_at.map(|at| at.rfc3339_millis()),
-        "files_watched": standing.files,
+        "project": status.project.root,
+        "name": status.project.name,
+        "enabled": status.project.enabled,
+        "state": state(status),
+        "paused_at": status.paused_at.map(|at| at.rfc3339_millis()),
+        "files_watched": status.files,
         "pending_updates": pending,
-        "last_sync": standing.changed_at.map(|at| at.rfc3339_millis()),
+        "last_sync": status.changed_at.map(|at| at.rfc3339_millis()),
         "patterns": patterns.collect::<Vec<_>>(),
         "unread": unread.collect::<Vec<_>>(),
     })
 }
 
-fn tell_project(standing: &ProjectStanding<'_>, pending: u64, ctx: &mut Ctx) -> Result<()> {
-    let last = standing
+fn tell_project(status: &ProjectStatus<'_>, pending: u64, ctx: &mut Ctx) -> Result<()> {
+    let last = status
         .changed_at
         .map_or("never".to_owned(), |at| ago(at, ctx.now));
     ctx.out.line(format!(
         "{}: {}, {}, {pending} to be told, last news {last}",
-        standing.project.root,
-        state(standing),
-        plural(standing.files, "file"),
+        status.project.root,
+        state(status),
+        plural(status.files, "file"),
     ))?;
-    for pattern in &standing.project.tracked.patterns {
+    for pattern in &status.project.tracked.patterns {
         let strategy = pattern.strategy.as_str();
         ctx.out
             .line(format!("  {} ({strategy})", pattern.written))?;
     }
-    for (path, why) in &standing.unread {
+    for (path, why) in &status.unread {
         ctx.out.line(format!("  can't be read: {path}: {why}"))?;
     }
     Ok(())
@@ -351,13 +351,13 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
     let _lock = Lock::take(&ctx.home.lock())?;
     let screen = screen(&loaded.config, &ctx.home)?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
-    let wish = Wish {
+    let request = TrackRequest {
         only: only.as_deref(),
         force: args.force,
     };
     let cx = ctx.pipeline_context(&loaded, &Silent);
     let options = RunOptions::new(&pipeline, &cx);
-    let done = steps::track::sync(&wish, &options, &screen.redactor, &mut store, &cx)?;
+    let done = steps::track::sync(&request, &options, &screen.redactor, &mut store, &cx)?;
     store.finish()?;
     if ctx.out.json {
         let mut body = track::files(&done.files);

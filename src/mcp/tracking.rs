@@ -3,6 +3,7 @@
 //! look at files itself.
 
 use super::here::{Here, minute, typed};
+use crate::agents::registry;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, switch};
 use crate::config::{Loaded, TrackedProject, gate, load};
 use crate::memory::screen;
@@ -12,9 +13,9 @@ use crate::model::namespace::{namespace, project_root};
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
-use crate::pipeline::track::look::{Moment, Wish, look};
-use crate::pipeline::track::standing::{self, FileStanding};
+use crate::pipeline::steps::track::{self, Moment, TrackRequest, look};
 use crate::store::{Access, Store};
+use crate::tracking::project_status::{self, FileStatus};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -94,7 +95,7 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
         group: None,
     };
     add(&here.home.tracking_config(), &here.env, &new)?;
-    let loaded = load(&here.env)?;
+    let loaded = load(&here.env, registry::log_folders)?;
     let files = files(here, &loaded, known(&loaded, &root)?)?;
     Ok(format!(
         "files tracked: {}; the next run tells of them, or sync_tracked_files\n",
@@ -150,7 +151,7 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
         since: window.first(loaded.config.keep_length_days, here.now),
         jobs: 1,
     };
-    let wish = Wish {
+    let wish = TrackRequest {
         only: Some(&root),
         force: args.force,
     };
@@ -197,22 +198,22 @@ pub fn disable(here: &Here, args: &Project) -> Result<String, Error> {
 pub fn status(here: &Here, args: &Project) -> Result<String, Error> {
     let root = admitted(here, &args.project_path)?;
     let project = known(&here.loaded, &root)?;
-    let pending = standing::pending(&files(here, &here.loaded, project)?);
+    let pending = project_status::pending(&files(here, &here.loaded, project)?);
     let store = reader(here)?;
-    let all = standing::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
+    let all = project_status::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
     let mut text = String::new();
-    for standing in all.map_err(typed)? {
+    for status in all.map_err(typed)? {
         let _ = writeln!(text, "enabled: {}", project.enabled);
-        if let Some(at) = standing.paused_at {
+        if let Some(at) = status.paused_at {
             let _ = writeln!(text, "paused: since {}", minute(Some(at)));
         }
-        let _ = writeln!(text, "files_watched: {}", standing.files);
+        let _ = writeln!(text, "files_watched: {}", status.files);
         let _ = writeln!(text, "pending_updates: {pending}");
-        let last = standing
+        let last = status
             .changed_at
             .map_or("never".to_owned(), |at| minute(Some(at)));
         let _ = writeln!(text, "last_sync: {last}");
-        for (path, why) in standing.unread {
+        for (path, why) in status.unread {
             let _ = writeln!(text, "can't be read: {path}: {why}");
         }
     }
@@ -265,13 +266,9 @@ fn known<'l>(loaded: &'l Loaded, root: &str) -> Result<&'l TrackedProject, Error
     })
 }
 
-fn files(
-    here: &Here,
-    loaded: &Loaded,
-    project: &TrackedProject,
-) -> Result<Vec<FileStanding>, Error> {
+fn files(here: &Here, loaded: &Loaded, project: &TrackedProject) -> Result<Vec<FileStatus>, Error> {
     let store = reader(here)?;
-    standing::files(store.as_ref(), project, loaded, 1).map_err(typed)
+    track::files(store.as_ref(), project, loaded, 1).map_err(typed)
 }
 
 /// The store, where there is one.

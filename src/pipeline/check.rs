@@ -6,11 +6,11 @@ use super::context::RunContext;
 use super::options::{self, RunOptions};
 use super::progress::{Progress, Silent};
 use super::spec::{Example, Given, Pipeline, Wants, Window};
+use crate::agents::registry;
 use crate::config::{self, Env, Home, Loaded, gate};
 use crate::memory::{screen, tables};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
-use crate::model::source::Agent;
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::steps::ingest::index;
 use crate::store::{Access, SessionFilter, Store};
@@ -20,23 +20,13 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where an example's log lies below its throw-away home.
-fn example_log(agent: Agent) -> PathBuf {
-    match agent {
-        Agent::Claude => ".claude/projects/-example/00000000-0000-4000-8000-000000000000.jsonl",
-        Agent::Codex => {
-            ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-00000000-0000-7000-8000-000000000000.jsonl"
-        }
-    }
-    .into()
-}
-
 /// Writes an example's log below `home`.
 ///
 /// # Errors
 /// When its file can't be read, or the log not written.
 fn lay_out(example: &Example, home: &Path) -> Result<()> {
-    let log = home.join(example_log(example.agent));
+    let known = registry::find(example.agent).context("an agent of the registry")?;
+    let log = home.join(known.example_log());
     if let Some(dir) = log.parent() {
         fs::create_dir_all(dir)?;
     }
@@ -297,7 +287,7 @@ pub fn defaults_at(home: &Path) -> Result<Loaded> {
         )]
         .into(),
     };
-    Ok(config::load(&env)?)
+    Ok(config::load(&env, registry::log_folders)?)
 }
 
 fn write(recorded: &Path, text: &str) -> Result<()> {

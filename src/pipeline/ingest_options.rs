@@ -1,7 +1,7 @@
 //! What the step `ingest` is told: where logs lie, which of them are read, and how each is treated.
 
-use crate::host::files::Root;
 use crate::model::policy::{ChunkOptions, FilterPolicy, Narrowed};
+use crate::model::source::Root;
 use crate::model::time::Time;
 use crate::rules::classify::Classifier;
 use crate::rules::markers::Markers;

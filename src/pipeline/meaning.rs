@@ -5,8 +5,8 @@ use super::spec::Window;
 use super::steps::enrich::embeddings::{OTHER_LENGTH, cut};
 use super::steps::enrich::models::embedder;
 use crate::config::{Env, Loaded, gate};
-use crate::memory::place::Place;
 use crate::memory::screen;
+use crate::memory::workspace::Workspace;
 use crate::model::embedding::Meaning;
 use crate::model::error::Error;
 use crate::model::time::Time;
@@ -39,7 +39,7 @@ fn question(asked: &MeaningRequest<'_>) -> Result<String> {
         return Err(Error::usage(gate.reason).into());
     }
     let admission = Admission::new(asked.loaded, asked.env, Window::Configured, asked.now);
-    let project = Place::of(&asked.env.cwd).root;
+    let project = Workspace::of(&asked.env.cwd).root;
     let cwd = asked.env.cwd.to_string_lossy();
     if let Err(reason) = admission.admit(Some(&project), Some(&cwd), "") {
         return Err(Error::usage(format!("the present project is {reason}")).into());

@@ -31,5 +31,4 @@ pub mod sink_setup;
 pub mod spec;
 pub mod status;
 pub mod steps;
-pub mod track;
 pub mod watch;

@@ -6,7 +6,6 @@ use super::ingest_options::Rules;
 use super::ingest_options::{Admit, IngestOptions};
 use super::spec::{Pipeline, Window};
 use crate::config::{Config, DeliveryLimits};
-use crate::host::files::Root;
 use crate::memory::screen::Screen;
 use crate::model::time::Time;
 use crate::rules::classify::Classifier;
@@ -65,7 +64,7 @@ pub fn ingest<'a>(
     admit: &'a Admit<'a>,
 ) -> IngestOptions<'a> {
     IngestOptions {
-        roots: roots(config),
+        roots: config.roots.clone(),
         rules,
         discover: DiscoverOptions {
             since: options.since(config),
@@ -76,17 +75,6 @@ pub fn ingest<'a>(
         group: config.group_id.clone(),
         admit,
     }
-}
-
-/// Where logs lie.
-pub fn roots(config: &Config) -> Vec<Root> {
-    let root = |root: &crate::config::Root| Root {
-        path: root.path.clone(),
-        agent: root.agent,
-        include: root.include.clone(),
-        exclude: root.exclude.clone(),
-    };
-    config.roots.iter().map(root).collect()
 }
 
 /// How every log is treated.

@@ -9,8 +9,8 @@ use crate::config::RecallLimits;
 use crate::config::trust::Trusts;
 use crate::memory::beginning::{Begins, beginning};
 use crate::memory::block::{Block, block};
-use crate::memory::place::Place;
 use crate::memory::remember::{Asked, remember};
+use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
@@ -53,9 +53,9 @@ pub enum Event {
 pub fn give(request: &RecallRequest, cx: &RunContext<'_>) -> Result<Option<Block>> {
     let loaded = cx.loaded;
     let limits = loaded.here.memory.recall.clone();
-    let place = Place::of(&request.cwd);
-    let trusts = place.gate(loaded, cx.env)?;
-    let own = loaded.for_project(Path::new(&place.root));
+    let workspace = Workspace::of(&request.cwd);
+    let trusts = workspace.gate(loaded, cx.env)?;
+    let own = loaded.for_project(Path::new(&workspace.root));
     let shown = own.is_ok_and(|(config, _)| config.include_project_path);
     let shows_paths = (shown && loaded.here.include_project_path)
         .then(|| cx.env.home.to_string_lossy().into_owned());
@@ -64,7 +64,7 @@ pub fn give(request: &RecallRequest, cx: &RunContext<'_>) -> Result<Option<Block
     let user = user.map(|key| MemoryScope::Global.group(key)).ok();
     let about = About {
         now: cx.now,
-        place,
+        workspace,
         trusted,
         trusts,
         user,
@@ -100,7 +100,7 @@ enum Task {
 /// Who asks from where.
 struct About {
     now: Time,
-    place: Place,
+    workspace: Workspace,
     trusted: Option<Vec<String>>,
     trusts: Trusts,
     /// The group of their own memories.
@@ -113,7 +113,7 @@ fn task(request: &RecallRequest, limits: &RecallLimits, about: About) -> Task {
         Event::Begins => Task::Begins(Begins {
             session: request.session.clone(),
             now: about.now,
-            place: about.place,
+            workspace: about.workspace,
             trusted: about.trusted,
             trusts: about.trusts,
             shows_paths: about.shows_paths,
@@ -123,7 +123,7 @@ fn task(request: &RecallRequest, limits: &RecallLimits, about: About) -> Task {
             question: question.clone(),
             session: request.session.clone(),
             by_hook: request.by_hook,
-            place: about.place,
+            workspace: about.workspace,
             trusted: about.trusted,
             trusts: about.trusts,
             user: about.user,

@@ -4,6 +4,7 @@ use super::admission::Admission;
 use super::context::RunContext;
 use super::options::{self, RunOptions};
 use super::spec::{Pipeline, Window};
+use crate::agents::registry;
 use crate::memory::screen::Screen;
 use crate::memory::tables;
 use crate::model::source::SourceFile;
@@ -56,5 +57,5 @@ pub fn backlog(
         since: RunOptions::new(pipeline, cx).since(&cx.loaded.config),
         again: false,
     };
-    Ok(discover(found, &known, &options))
+    Ok(discover(found, &known, &options, &registry::family))
 }

@@ -9,6 +9,7 @@ mod hook;
 use super::ctx::Ctx;
 use super::exit::{self, Exit};
 use super::out::Out;
+use crate::agents::registry;
 use crate::config;
 use crate::memory::block::Fact;
 use crate::model::error::Error;
@@ -17,7 +18,7 @@ use crate::model::source::Agent;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::recall::{Event, RecallRequest, give};
 use crate::pipeline::run_log;
-use crate::rules::injected::{Spoken, people_words};
+use crate::rules::injected::Spoken;
 use anyhow::Result;
 use hook::Call;
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ pub struct Args {
 }
 
 fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
 }
 
 fn scope(word: &str) -> Result<MemoryScope, String> {
@@ -164,7 +165,7 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
         return Ok(());
     };
     let event = match event {
-        Event::Prompt(text) => match typed(args.hook.unwrap_or(Agent::Claude), &text) {
+        Event::Prompt(text) => match typed(args.hook.unwrap_or_else(registry::first), &text) {
             Some(words) => Event::Prompt(words),
             None => return Ok(()),
         },
@@ -186,7 +187,7 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
         event,
     };
     // an agent can't do anything about warnings
-    let loaded = config::load(&ctx.env)?;
+    let loaded = config::load(&ctx.env, registry::log_folders)?;
     match give(&request, &ctx.pipeline_context(&loaded, &Silent))? {
         Some(block) => ctx.out.line(call.answer(&block.text)),
         None => Ok(()),
@@ -195,7 +196,8 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
 
 /// What of a prompt is a person's; `None`: it is an order to the agent's program or a machine's text.
 fn typed(agent: Agent, prompt: &str) -> Option<String> {
-    match people_words(agent, prompt) {
+    let known = registry::find(agent)?;
+    match known.injected().people_words(prompt) {
         Spoken::Words(words) if !words.starts_with('/') => Some(words.into_owned()),
         Spoken::Words(_) | Spoken::Machine(_) => None,
     }

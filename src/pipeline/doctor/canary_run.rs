@@ -1,9 +1,9 @@
 //! The canary's run: everything that is configured, over planted secrets, in a throw-away home.
 
 use super::canary::{Canary, Sighted};
-use crate::host::files::Root;
+use crate::agents::claude::CLAUDE;
 use crate::memory::{screen, tables};
-use crate::model::source::Agent;
+use crate::model::source::Root;
 use crate::model::time::Time;
 use crate::pipeline::context::RunContext;
 use crate::pipeline::options::{self, RunOptions};
@@ -57,9 +57,10 @@ fn store(
     let mut ingest = options::ingest(config, &run, rules, &|_, _, _| Ok(None));
     ingest.roots = vec![Root {
         path: projects.to_owned(),
-        agent: Agent::Claude,
+        agent: CLAUDE,
         include: Vec::new(),
         exclude: Vec::new(),
+        named: false,
     }];
     let mut store = Store::open(&state.join("sessionmill.db"), Access::ReadWrite)?;
     let report = index(&mut store, &ingest, &Silent)?;

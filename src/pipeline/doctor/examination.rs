@@ -2,7 +2,7 @@
 
 use super::repair::{Repaired, repair};
 use super::{Finding, Inside, Observed, Schedule, deep, examine};
-use crate::config;
+use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::host::files::{unreadable, walk};
 use crate::host::room::no_room;
@@ -49,8 +49,8 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
         (Ok(loaded), Some(store)) if loaded.config.enabled => refusals(store, cx),
         _ => Vec::new(),
     };
-    let roots = settings.map(|loaded| options::roots(&loaded.config));
-    let found = walk(&roots.unwrap_or_default());
+    let roots = settings.map(|loaded| loaded.config.roots.clone());
+    let found = walk(&roots.unwrap_or_default(), &registry::is_log);
     let admission = settings
         .ok()
         .map(|loaded| Admission::new(loaded, cx.env, Window::Configured, cx.now));
@@ -76,7 +76,7 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
         unreadable: unreadable(&found.files),
         found,
         admit: &admit,
-        claude_keeps_days: config::claude_keeps_days(cx.env),
+        keeps_days: registry::keeps_days(cx.env),
     };
     let mut findings = examine(&observed);
     if let (true, Some(inside)) = (examination.is_deep, &observed.inside) {

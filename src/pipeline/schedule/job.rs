@@ -1,10 +1,12 @@
 //! What a timer starts, and with what.
 
 use super::every::Every;
+use crate::agents::registry;
 use crate::config::{Sink, SinkTo};
 use crate::model::error::{Error, ErrorKind};
 use crate::pipeline::context::RunContext;
 use anyhow::Result;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// What the timer has to start.
@@ -48,13 +50,9 @@ impl Job {
             SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
         };
         let away = |sink: &Sink| !sink.to.endpoints().is_empty();
-        let places = [
-            ("SESSIONMILL_HOME", cx.home.dir.clone()),
-            ("CLAUDE_CONFIG_DIR", cx.env.claude_dir()),
-            ("CODEX_HOME", cx.env.codex_dir()),
-        ];
-        let set = places
-            .into_iter()
+        let agents = registry::all().map(|agent| agent.folder(cx.env));
+        let set = iter::once(("SESSIONMILL_HOME", cx.home.dir.clone()))
+            .chain(agents)
             .filter(|(name, _)| cx.env.var(name).is_some());
         let job = Job {
             program: program.to_owned(),

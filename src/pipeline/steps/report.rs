@@ -10,7 +10,7 @@ use crate::model::ledger::Fate;
 use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;
 use crate::pipeline::run_log;
-use crate::pipeline::track::Done;
+use crate::tracking::Done;
 use anyhow::Result;
 
 /// What the steps of a run did.

@@ -8,16 +8,16 @@ mod bookkeeping;
 mod drift;
 mod message;
 mod plain;
+mod records;
 mod result;
 mod user;
 
+use crate::json::cursor::{Cursor, Raw, Visit};
+use crate::json::text::{decode, inside, is_name, string};
 use crate::model::entry::{Context, Entry, Identity, Message, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
-use crate::rules::records;
 use crate::stages::parse::dialect::stem;
-use crate::stages::parse::scan::{self, Raw};
-use crate::stages::parse::text::{decode, inside, is_name, string};
 use crate::stages::parse::{Dialect, LogName, ParseState, nameless};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -29,10 +29,19 @@ pub const NAMELESS_SIDECHAIN: &str = "sidechain";
 /// Claude Code's dialect.
 pub struct ClaudeDialect;
 
+#[cfg(test)]
+pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
+    &drift::FIELDS
+}
+
 impl Dialect for ClaudeDialect {
     /// Every `.jsonl` below the projects but the workflows' journals (FORMATS § 1).
     fn is_log(&self, stem: &[u8]) -> bool {
         stem != b"journal"
+    }
+
+    fn has_record_ids(&self) -> bool {
+        true
     }
 
     /// `<session>.jsonl`, or `<session>/subagents/agent-<id>.jsonl`.
@@ -81,7 +90,9 @@ fn value(
     out: &mut Vec<Entry>,
 ) -> Result<usize, Cow<'static, str>> {
     let mut line = Line::default();
-    let used = scan::walk(bytes, &mut line).ok_or("torn json")?;
+    let mut cursor = Cursor::lenient(bytes);
+    cursor.object(&mut line).ok_or("torn json")?;
+    let used = cursor.at();
     if line.is_plain() {
         plain::line(state, place, &bytes[..used], out)?;
         return Ok(used);
@@ -153,12 +164,12 @@ struct Line<'a> {
     tool: Option<Raw<'a>>,
 }
 
-impl<'a> scan::Visit<'a> for Line<'a> {
+impl<'a> Visit<'a, [u8]> for Line<'a> {
     /// Nearly all bytes of a line are in these two; they are walked once.
-    fn enter(&mut self, key: &[u8], from: &'a [u8]) -> Option<usize> {
+    fn enter(&mut self, key: &'a [u8], value: Cursor<'a, [u8]>) -> Option<usize> {
         match key {
-            b"message" => self.message.get_or_insert_default().read(from),
-            b"toolUseResult" => self.structured.read(from),
+            b"message" => self.message.get_or_insert_default().read(value),
+            b"toolUseResult" => self.structured.read(value),
             _ => None,
         }
     }

@@ -333,8 +333,8 @@ fn prepared(
     options: &LlmSummaryOptions<'_>,
 ) -> Result<Option<Prepared>> {
     let whole = Whole::read(store, untold.clone().into(), project.hides_paths)?;
-    let stored = whole.stored();
-    let Some(facts) = whole.facts(&stored) else {
+    let items = whole.items();
+    let Some(facts) = whole.facts(&items) else {
         return Ok(None);
     };
     let activity = options.judge.activity(whole.tally());
@@ -344,14 +344,14 @@ fn prepared(
         None => ActivityVector::default(),
     };
     let about = About {
-        lines: &stored.lines(),
+        lines: &items.lines(),
         facts: &facts,
         vector: &vector,
     };
     let bounds = options.bounds.iter().filter_map(|bound| bound.tokens);
     let tokens_max = bounds.fold(options.context_tokens, u64::min);
     let question = question(&about, &options.policy, options.template, tokens_max);
-    drop(stored);
+    drop(items);
     Ok(question.map(|question| Prepared { whole, question }))
 }
 
@@ -383,11 +383,11 @@ fn one(
     done.usd += spent.usd;
     let (telling, page) = match said.answer {
         Ok(answer) => {
-            let stored = asked.whole.stored();
-            let Some(facts) = asked.whole.facts(&stored) else {
+            let items = asked.whole.items();
+            let Some(facts) = asked.whole.facts(&items) else {
                 return Ok(true);
             };
-            let mut summary = merged(facts, &answer, options.model, &stored.lines());
+            let mut summary = merged(facts, &answer, options.model, &items.lines());
             asked.whole.shorten_paths(&mut summary);
             let page = asked.whole.page(&summary, options.judge);
             done.sessions += 1;

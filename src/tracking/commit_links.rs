@@ -1,0 +1,274 @@
+//! Sessions and commits, linked both ways when somebody asks, so that logs that come late count too.
+//! Works on what is stored: no repository is opened.
+
+use crate::insight::items::SessionItems;
+use crate::insight::page::commits as commits_in;
+use crate::model::episode::EpisodeSource;
+use crate::model::error::Error;
+use crate::model::git::{AFTER_MS, GitOperation, OperationKind, short_hash};
+use crate::model::summary::{Commit, Sourced, Summary};
+use crate::model::time::Time;
+use crate::store::{Found, Query, Store, Term};
+use uuid::Uuid;
+
+/// What links an operation to a session, the weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkStrength {
+    /// It was at work in the repository at that time.
+    Time,
+    /// And on that branch.
+    Branch,
+    /// And on the files that the operation changed.
+    Files,
+    /// Its log has a commit with that message, and no hash.
+    Message,
+    /// Its log names the commit.
+    Hash,
+}
+
+impl LinkStrength {
+    /// The word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LinkStrength::Time => "time",
+            LinkStrength::Branch => "branch",
+            LinkStrength::Files => "files",
+            LinkStrength::Message => "message",
+            LinkStrength::Hash => "hash",
+        }
+    }
+}
+
+/// The session that did something, and how that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// Its id.
+    pub session: String,
+    /// The episode.
+    pub episode: Uuid,
+    /// Where the episode begins in its log.
+    pub line: u64,
+    /// How that is known.
+    pub link: LinkStrength,
+}
+
+/// Chunks of the sessions that were at work somewhere, with the commits that their logs name.
+pub struct SessionsAtWork(Vec<(Found, Vec<Commit>)>);
+
+impl SessionsAtWork {
+    /// Of chunks with their items.
+    pub fn of(chunks: Vec<Found>) -> SessionsAtWork {
+        let with_commits = |found: Found| {
+            let items = SessionItems::of(std::iter::once(&found.episode));
+            let commits = items.summary().commits.into_iter();
+            let commits = commits.map(|commit| commit.what).collect();
+            (found, commits)
+        };
+        SessionsAtWork(chunks.into_iter().map(with_commits).collect())
+    }
+
+    /// The session that did it: the one with the strongest tie, then the one that names most of the files,
+    /// then the latest. `None`: nobody was at work then.
+    pub fn author(&self, git: &GitOperation) -> Option<Author> {
+        let around = self.0.iter().filter(|(found, _)| is_around(found, git));
+        let linked = around.filter_map(|(found, commits)| {
+            let shared = shared_files(found, git);
+            let link = link(found, commits, shared, git)?;
+            Some(((link, shared, found.episode.valid_at), found))
+        });
+        let ((link, ..), found) = linked.max_by_key(|(strength, _)| *strength)?;
+        Some(Author {
+            session: found.session.clone(),
+            episode: found.episode.id,
+            line: found.episode.lines.0,
+            link,
+        })
+    }
+}
+
+fn is_around(found: &Found, git: &GitOperation) -> bool {
+    let (episode, at) = (&found.episode, git.operation.at.0);
+    let (began, ended) = (episode.valid_at, episode.ended_at.or(episode.valid_at));
+    began.is_some_and(|began| began.0 <= at + AFTER_MS)
+        && ended.is_some_and(|ended| ended.0 >= at - AFTER_MS)
+}
+
+/// Reflogs count whole seconds.
+const SECOND_MS: i64 = 999;
+
+fn link(
+    found: &Found,
+    commits: &[Commit],
+    shared: usize,
+    git: &GitOperation,
+) -> Option<LinkStrength> {
+    let operation = &git.operation;
+    let names =
+        |commit: &Commit| !commit.hash.is_empty() && operation.new.starts_with(&commit.hash);
+    if commits.iter().any(names) {
+        return Some(LinkStrength::Hash);
+    }
+    // whoever began later did it only where the log says so
+    let at = Time(operation.at.0 + SECOND_MS);
+    if found.episode.valid_at > Some(at) {
+        return None;
+    }
+    let subject = git.commit().map(|commit| commit.subject.as_str());
+    let says = |commit: &Commit| commit.hash.is_empty() && Some(&*commit.subject) == subject;
+    Some(match () {
+        () if commits.iter().any(says) => LinkStrength::Message,
+        () if shared > 0 => LinkStrength::Files,
+        () if operation.branch.is_some() && found.branch == operation.branch => {
+            LinkStrength::Branch
+        }
+        () => LinkStrength::Time,
+    })
+}
+
+/// Files of the operation that a chunk speaks of.
+fn shared_files(found: &Found, git: &GitOperation) -> usize {
+    let files = git.effect.files.iter();
+    let names = |path: &str| found.episode.text.contains(path);
+    files.filter(|file| names(&file.path)).count()
+}
+
+/// Chunks around the commits of one session. More: memory; fewer: of a session of many hours its first
+/// commits come from its log alone.
+const CHUNKS_MAX: u32 = 256;
+
+/// Commits that a session made according to git, in order: those that its log names too, and those that
+/// it doesn't, where the session spoke of their files. `episodes`: all of the session's.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commit>>, Error> {
+    let chunks = episodes.iter().map(|found| &found.episode);
+    let began = chunks.clone().filter_map(|chunk| chunk.valid_at).min();
+    let ended = chunks
+        .filter_map(|chunk| chunk.ended_at.or(chunk.valid_at))
+        .max();
+    let (Some(first), Some(began), Some(ended)) = (episodes.first(), began, ended) else {
+        return Ok(Vec::new());
+    };
+    let (since, until) = (Time(began.0 - AFTER_MS), Time(ended.0 + AFTER_MS));
+    let namespace = &first.namespace;
+    let mut rows = store.operations_between(namespace, since, until)?;
+    rows.retain(|row| row.git.commit().is_some());
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let chunks = store.chunks_at_work(namespace, until, since, CHUNKS_MAX)?;
+    let at_work = SessionsAtWork::of(chunks);
+    let mut made: Vec<Sourced<Commit>> = Vec::new();
+    for row in rows.iter().rev() {
+        let operation = &row.git.operation;
+        if operation.kind == OperationKind::Amend {
+            made.retain(|commit| !operation.old.starts_with(&commit.what.hash));
+        }
+        let author = at_work.author(&row.git);
+        let by_us =
+            author.filter(|by| by.session == first.session && by.link >= LinkStrength::Files);
+        let (Some(by), Some(commit)) = (by_us, row.git.commit()) else {
+            continue;
+        };
+        made.push(Sourced {
+            what: Commit {
+                hash: short_hash(&commit.hash).to_owned(),
+                subject: commit.subject.clone(),
+                pushed: false,
+                by_git: true,
+            },
+            episode: by.episode,
+            line: by.line,
+        });
+    }
+    Ok(made)
+}
+
+/// Adds to a summary what git has of a session's commits, as [`commits_of`] gives it: hashes that the
+/// log doesn't have, and commits that it doesn't name.
+pub fn add_commits(summary: &mut Summary, commits: &[Sourced<Commit>]) {
+    for commit in commits {
+        let known = summary.commits.iter_mut().find(|known| {
+            let (known, git) = (&known.what, &commit.what);
+            match known.hash.is_empty() {
+                true => known.subject == git.subject,
+                false => known.hash.starts_with(&git.hash) || git.hash.starts_with(&known.hash),
+            }
+        });
+        match known {
+            Some(known) if known.what.hash.is_empty() => {
+                known.what.hash.clone_from(&commit.what.hash);
+            }
+            Some(_) => {}
+            None => summary.commits.push(commit.clone()),
+        }
+    }
+}
+
+/// A session whose summary names a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitMention {
+    /// Its id.
+    pub session: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its project.
+    pub project_path: String,
+    /// When it ended.
+    pub at: Option<Time>,
+    /// The hash as the summary has it.
+    pub hash: String,
+    /// The first line of the commit's message.
+    pub subject: String,
+}
+
+/// Digits that git prints of a hash at least.
+const PRINTED_DIGITS: usize = 7;
+/// Summaries that are looked through.
+const SUMMARIES_MAX: u32 = 50;
+
+/// Sessions whose summaries name a commit that begins so, the latest first: git needn't be tracked for it.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn mentions(
+    store: &Store,
+    commit: &str,
+    namespaces: Option<&[String]>,
+    project: Option<&str>,
+) -> Result<Vec<CommitMention>, Error> {
+    let query = Query {
+        terms: vec![Term {
+            text: commit.get(..PRINTED_DIGITS).unwrap_or(commit).to_owned(),
+            prefix: true,
+            ..Term::default()
+        }],
+        namespaces: namespaces.map(<[String]>::to_vec),
+        project: project.map(str::to_owned),
+        sources: vec![EpisodeSource::SessionSummary],
+        limit: SUMMARIES_MAX,
+        ..Query::default()
+    };
+    let mut mentions = Vec::new();
+    for hit in store.search(&query)? {
+        let Some(summary) = store.summary(&hit.session)? else {
+            continue;
+        };
+        let is_it = |hash: &str| {
+            hash.len() >= PRINTED_DIGITS && (hash.starts_with(commit) || commit.starts_with(hash))
+        };
+        let named = commits_in(&summary.episode.text).into_iter();
+        let named = named.filter(|(hash, _)| is_it(hash));
+        mentions.extend(named.map(|(hash, subject)| CommitMention {
+            session: summary.session.clone(),
+            namespace: summary.namespace.clone(),
+            project_path: summary.project_path.clone(),
+            at: summary.episode.valid_at,
+            hash: hash.to_owned(),
+            subject: subject.to_owned(),
+        }));
+    }
+    mentions.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.session.cmp(&b.session)));
+    Ok(mentions)
+}
