@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::sink_status;
-use crate::config::{Config, Loaded, Sink as Settings, graphs};
+use crate::config::{Config, Loaded, SinkSettings as Settings, graphs};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
 use crate::model::human::{ago, count, plural, table};

@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Reach};
-use crate::config::{Loaded, Protocol, Sink, SinkTo};
+use crate::config::{Loaded, Protocol, SinkSettings, SinkTo};
 use crate::memory::graph::{Sourced, sourced, strangers};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
@@ -78,8 +78,8 @@ pub fn run(asked: &Asked<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// The sink of this name, else the first that can be asked.
-fn chosen<'a>(name: Option<&str>, loaded: &'a Loaded) -> Result<&'a Sink, Error> {
-    let can = |sink: &&Sink| match &sink.to {
+fn chosen<'a>(name: Option<&str>, loaded: &'a Loaded) -> Result<&'a SinkSettings, Error> {
+    let can = |sink: &&SinkSettings| match &sink.to {
         SinkTo::Graphiti(to) => to.protocol == Protocol::Rest,
         _ => false,
     };
@@ -103,7 +103,7 @@ enum Wrong {
     Here(Error),
 }
 
-fn of_sink(sink: &Sink, wrong: Wrong) -> Error {
+fn of_sink(sink: &SinkSettings, wrong: Wrong) -> Error {
     match wrong {
         Wrong::Here(error) => error,
         Wrong::Server(fault) => {

@@ -2,7 +2,7 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::config::{Loaded, Sink, SinkTo};
+use crate::config::{Loaded, SinkSettings, SinkTo};
 use crate::model::delivery::State;
 use crate::model::error::Error;
 use crate::model::human::{ago, count, table, time};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 /// One sink, as it stands.
 struct SinkStatus<'a> {
-    settings: &'a Sink,
+    settings: &'a SinkSettings,
     states: SinkStanding,
     /// Due to it, and not handed over yet.
     waiting: u64,
@@ -35,8 +35,8 @@ struct SinkStatus<'a> {
 
 /// Tells how these stand.
 pub fn status(
-    sinks: &[&Sink],
-    refused: &dyn Fn(&Sink) -> Option<Error>,
+    sinks: &[&SinkSettings],
+    refused: &dyn Fn(&SinkSettings) -> Option<Error>,
     loaded: &Loaded,
     ctx: &mut Ctx,
 ) -> Result<Exit> {
@@ -66,7 +66,7 @@ pub fn status(
 }
 
 fn stands<'a>(
-    settings: &'a Sink,
+    settings: &'a SinkSettings,
     kept_here: &[String],
     store: &Store,
     cx: &RunContext<'_>,

@@ -4,7 +4,7 @@ use super::context::RunContext;
 use super::graph_gate::KeptHere;
 use super::sink_setup::extraction;
 use super::steps::upload::due;
-use crate::config::{Sink, SinkTo};
+use crate::config::{SinkSettings, SinkTo};
 use crate::model::extraction::Estimate;
 use crate::model::time::Time;
 use crate::pipeline::steps::ingest::report::Report;
@@ -42,7 +42,7 @@ pub struct Cost {
 pub fn costs(store: &Store, report: &Report, pages: u64, cx: &RunContext<'_>) -> Result<Vec<Cost>> {
     let config = &cx.loaded.config;
     let kept = KeptHere::new(store, false, cx)?;
-    let is_off = |sink: &&Sink| sink.is_graph() && !config.memory.enabled;
+    let is_off = |sink: &&SinkSettings| sink.is_graph() && !config.memory.enabled;
     let mut all = Vec::new();
     let sinks = config.sinks.iter().filter(|sink| !is_off(sink));
     for settings in sinks.filter(|_| config.store_in_graph) {

@@ -5,7 +5,7 @@ use super::admission::Admission;
 use super::context::RunContext;
 use super::spec::Window;
 use crate::config::trust::{Trust, Trusts};
-use crate::config::{Sink, graphs};
+use crate::config::{SinkSettings, graphs};
 use crate::memory::workspace::root_of;
 use crate::model::error::Error;
 use crate::store::Store;
@@ -18,11 +18,11 @@ use std::collections::BTreeSet;
 /// # Errors
 /// Of usage: the first setting that stands in the way.
 pub fn allowed<'a>(
-    sinks: Vec<&'a Sink>,
+    sinks: Vec<&'a SinkSettings>,
     named: bool,
     allow_untrusted: bool,
     cx: &mut RunContext<'_>,
-) -> Result<Vec<&'a Sink>> {
+) -> Result<Vec<&'a SinkSettings>> {
     let memory = &cx.loaded.config.memory;
     if !sinks.iter().any(|sink| sink.is_graph()) {
         return Ok(sinks);
@@ -34,7 +34,7 @@ pub fn allowed<'a>(
     let Err(refused) = graphs(memory, untrusted.as_deref()) else {
         return Ok(sinks);
     };
-    let rest: Vec<&Sink> = sinks.into_iter().filter(|sink| !sink.is_graph()).collect();
+    let rest: Vec<&SinkSettings> = sinks.into_iter().filter(|sink| !sink.is_graph()).collect();
     if memory.enabled || named || rest.is_empty() {
         return Err(refused.into());
     }
@@ -47,9 +47,9 @@ pub fn allowed<'a>(
 ///
 /// # Errors
 /// Of usage, where graphs are on and nobody agreed to them.
-pub fn of_a_run<'a>(cx: &mut RunContext<'a>) -> Result<Vec<&'a Sink>> {
+pub fn of_a_run<'a>(cx: &mut RunContext<'a>) -> Result<Vec<&'a SinkSettings>> {
     let loaded = cx.loaded;
-    let sinks: Vec<&Sink> = loaded.config.sinks.iter().collect();
+    let sinks: Vec<&SinkSettings> = loaded.config.sinks.iter().collect();
     let Some(graph) = sinks.iter().find(|sink| sink.is_graph()) else {
         return Ok(sinks);
     };
@@ -116,7 +116,7 @@ impl KeptHere {
     }
 
     /// By this sink.
-    pub fn of(&self, sink: &Sink) -> &[String] {
+    pub fn of(&self, sink: &SinkSettings) -> &[String] {
         match sink.is_graph() {
             true => &self.from_graphs,
             false => &self.everywhere,

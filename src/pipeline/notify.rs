@@ -4,7 +4,7 @@
 use super::context::RunContext;
 use super::keys::proxies;
 use super::run_log;
-use crate::config::Llm;
+use crate::config::LlmSettings;
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::model::human::plural;
@@ -39,7 +39,12 @@ pub fn of_deliveries(dead: &[GivenUp<'_>], store: &Store, cx: &mut RunContext<'_
 }
 
 /// The same of sessions that a language model was asked about in vain.
-pub fn of_sessions(sessions: u64, llm: &Llm, store: &Store, cx: &mut RunContext<'_>) -> Result<()> {
+pub fn of_sessions(
+    sessions: u64,
+    llm: &LlmSettings,
+    store: &Store,
+    cx: &mut RunContext<'_>,
+) -> Result<()> {
     let limits = &cx.loaded.config.delivery;
     if sessions == 0 || !limits.tells_dead {
         return Ok(());

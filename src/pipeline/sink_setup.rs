@@ -4,7 +4,7 @@
 use super::context::RunContext;
 use super::keys::{key, proxies};
 use crate::config::{
-    Config, Database, Graphiti, Loaded, Protocol, Sink as Settings, SinkTo, graphs,
+    Config, DatabaseSettings, Graphiti, Loaded, Protocol, SinkSettings as Settings, SinkTo, graphs,
 };
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
@@ -68,7 +68,7 @@ pub fn open(
         let name = name.as_ref();
         name.map(|name| key(&setting, name, cx.env)).transpose()
     };
-    let database = |to: &Database, marks: bool| -> Result<Box<dyn Beside>> {
+    let database = |to: &DatabaseSettings, marks: bool| -> Result<Box<dyn Beside>> {
         let permit = store.permit(&to.endpoint)?;
         let login = Login {
             user: to.user.clone(),

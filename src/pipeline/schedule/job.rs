@@ -2,7 +2,7 @@
 
 use super::every::Every;
 use crate::agents::registry;
-use crate::config::{Sink, SinkTo};
+use crate::config::{SinkSettings, SinkTo};
 use crate::model::error::{Error, ErrorKind};
 use crate::pipeline::context::RunContext;
 use anyhow::Result;
@@ -45,11 +45,11 @@ impl Job {
             Some(every) => every,
             None => Every::of_seconds(config.schedule_interval_s)?,
         };
-        let folder = |sink: &Sink| match &sink.to {
+        let folder = |sink: &SinkSettings| match &sink.to {
             SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
             SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
         };
-        let away = |sink: &Sink| !sink.to.endpoints().is_empty();
+        let away = |sink: &SinkSettings| !sink.to.endpoints().is_empty();
         let agents = registry::all().map(|agent| agent.folder(cx.env));
         let set = iter::once(("SESSIONMILL_HOME", cx.home.dir.clone()))
             .chain(agents)

@@ -1,6 +1,6 @@
 //! What a run may use of a language model.
 
-use crate::config::Llm;
+use crate::config::LlmSettings;
 use crate::store::Spent;
 
 /// What one run may use of a language model.
@@ -26,7 +26,7 @@ impl Budget {
 
 impl Budget {
     /// What is left for this run, which used so many tokens already, and for the day.
-    pub fn left(llm: &Llm, used: u64, spent: Spent) -> Vec<Budget> {
+    pub fn left(llm: &LlmSettings, used: u64, spent: Spent) -> Vec<Budget> {
         let run = Budget {
             tokens: llm.tokens_max.map(|most| most.saturating_sub(used)),
             usd: llm.usd_max,

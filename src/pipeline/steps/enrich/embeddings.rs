@@ -2,7 +2,7 @@
 //! one that it refuses.
 
 use super::models::embedder;
-use crate::config::Embeddings as Settings;
+use crate::config::EmbeddingsSettings as Settings;
 use crate::model::embedding::Vector;
 use crate::model::human::{count, plural};
 use crate::model::llm::Unanswered;

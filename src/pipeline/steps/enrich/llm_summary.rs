@@ -4,7 +4,7 @@
 use super::budget::Budget;
 use super::models::language_model;
 use super::session_summary::Whole;
-use crate::config::{Config, Llm as Settings};
+use crate::config::{Config, LlmSettings as Settings};
 use crate::insight::summarise::ask::{Talk, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::embedded;

@@ -1,6 +1,6 @@
 //! The models that the settings name, made ready to be asked: with their keys and proxies.
 
-use crate::config::{Embeddings, Env, Llm as LlmSettings, LlmShape};
+use crate::config::{EmbeddingsSettings, Env, LlmSettings, LlmShape};
 use crate::net::embeddings::Embedder;
 use crate::net::http::{Http, Options};
 use crate::net::llm::{Llm, Shape};
@@ -58,7 +58,7 @@ pub fn language_model(settings: &LlmSettings, cx: &RunContext<'_>) -> Result<Llm
 ///
 /// # Errors
 /// Where its key is missing.
-pub fn embedder(settings: &Embeddings, timeout_ms: u64, env: &Env) -> Result<Embedder> {
+pub fn embedder(settings: &EmbeddingsSettings, timeout_ms: u64, env: &Env) -> Result<Embedder> {
     let options = Options {
         timeout_ms,
         proxies: proxies(env),
@@ -75,7 +75,7 @@ fn llm_key(settings: &LlmSettings, env: &Env) -> Result<Option<String>> {
     name.map(|name| key("llm.key_env", name, env)).transpose()
 }
 
-fn embedder_key(settings: &Embeddings, env: &Env) -> Result<Option<String>> {
+fn embedder_key(settings: &EmbeddingsSettings, env: &Env) -> Result<Option<String>> {
     let name = settings.key_env.as_ref();
     name.map(|name| key("embeddings.key_env", name, env))
         .transpose()

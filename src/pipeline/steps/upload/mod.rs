@@ -12,7 +12,7 @@ pub mod report;
 mod settling;
 pub mod smoke;
 
-use crate::config::{Config, Sink as Settings, SinkTo};
+use crate::config::{Config, SinkSettings as Settings, SinkTo};
 use crate::memory::activity::Judge;
 use crate::memory::provenance::told_path;
 use crate::model::human::{count, plural, time};
