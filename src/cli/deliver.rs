@@ -287,7 +287,7 @@ fn deliver_to(
             insist: wish.insist,
             kept_here: kept.of(settings),
             only_logs: settings.scope.is_some(),
-            tells_git: config.memory.tells_git && settings.is_graph(),
+            tells_git: config.memory.includes_git && settings.is_graph(),
             told_path: &|project| {
                 (!hidden.contains(project)).then(|| told_path(project, config).into_owned())
             },
@@ -321,7 +321,7 @@ fn settle(done: &[Delivered], config: &Config, store: &mut Store, ctx: &mut Ctx)
     if !limits.keeps_local {
         leave(config, store, ctx)?;
     }
-    match limits.tells_dead {
+    match limits.notifies_dead_letters {
         true => notify::given_up(done, limits.webhook.as_ref(), store, ctx),
         false => Ok(()),
     }
