@@ -269,9 +269,9 @@ fn the_rules_find_what_they_forbid() {
 }
 
 /// A text file of the project, by its path from the root.
-struct File {
-    name: String,
-    text: String,
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) text: String,
     /// Its parent declares it, or a folder around it, under `#[cfg(test)]`.
     is_test: bool,
 }
@@ -279,7 +279,7 @@ struct File {
 impl File {
     /// The room it is in: `src/<module>.rs` or `src/<module>/…`; none for the crate's own files and
     /// the whole-program tests.
-    fn module(&self) -> Option<&str> {
+    pub(super) fn module(&self) -> Option<&str> {
         let rest = self.name.strip_prefix("src/")?;
         let room = rest.split(['/', '.']).next()?;
         (!["main", "lib", "tests"].contains(&room)).then_some(room)
@@ -298,7 +298,7 @@ impl File {
     }
 }
 
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -351,7 +351,7 @@ fn all_texts() -> Vec<File> {
     files
 }
 
-fn walk(dir: &Path, files: &mut Vec<File>) {
+pub(super) fn walk(dir: &Path, files: &mut Vec<File>) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };
@@ -366,7 +366,7 @@ fn walk(dir: &Path, files: &mut Vec<File>) {
 }
 
 /// Files that are no text are passed over.
-fn read(path: &Path, files: &mut Vec<File>) {
+pub(super) fn read(path: &Path, files: &mut Vec<File>) {
     if let (Ok(text), Ok(name)) = (fs::read_to_string(path), path.strip_prefix(root())) {
         let name = name.to_string_lossy().replace('\\', "/");
         let is_test = false;
@@ -453,6 +453,6 @@ fn function_name(code: &str) -> Option<&str> {
     rest.strip_prefix("fn ").map(word)
 }
 
-fn report(findings: &[String]) {
+pub(super) fn report(findings: &[String]) {
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
 }
