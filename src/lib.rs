@@ -6,8 +6,8 @@
 //! | --- | --- | --- |
 //! | 0 | [`model`] | what flows: plain values |
 //! | 1 | [`rules`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; settings; the machine, read-only; the only network; the only SQL |
-//! | 2 | [`stages`], [`insight`] | the verbs, pure: discover, parse, filter, score, chunk; what a language model is asked |
-//! | 3 | [`agents`], [`memory`] | one folder per agent; reading back |
+//! | 2 | [`stages`], [`insight`], [`tracking`] | the verbs, pure: discover, parse, filter, score, chunk, upload; what a session amounts to; files and git |
+//! | 3 | [`agents`], [`sinks`], [`memory`] | one folder per agent; one per destination; reading back |
 //! | 4 | [`pipeline`] | the only place where it all meets |
 //! | 5 | [`mcp`], [`cli`] | the face for agents, the only async; the face for people |
 
@@ -28,7 +28,7 @@ pub mod rules;
 pub mod sinks;
 pub mod stages;
 pub mod store;
-pub mod track;
+pub mod tracking;
 
 #[cfg(fuzzing)]
 #[path = "tests/hostile/mod.rs"]

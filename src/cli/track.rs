@@ -4,11 +4,11 @@ use super::human::plural;
 use super::setup::{self, Orders};
 use crate::config::Loaded;
 use crate::pipeline::admission::Admission;
-pub use crate::pipeline::track::look::Wish;
-use crate::pipeline::track::look::{Moment, look};
-pub use crate::pipeline::track::{Done, FilesDone};
+pub use crate::pipeline::track::Wish;
+use crate::pipeline::track::{Moment, look};
 use crate::rules::secrets::Redactor;
 use crate::store::Store;
+pub use crate::tracking::{Done, FilesDone};
 use anyhow::Result;
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
 //! `track`: which files of which projects are remembered. Knows how people say it and how it is shown;
-//! refuses to know how a change is found (`pipeline::track`) and how settings are written
+//! refuses to know how a change is found (`tracking`) and how settings are written
 //! (`config::edit::tracking_config`).
 
 use super::ctx::Ctx;
@@ -16,8 +16,9 @@ use crate::model::file::Strategy;
 use crate::model::namespace::project_root;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
-use crate::pipeline::track::standing::{self, FileStanding, FileState, ProjectStanding};
+use crate::pipeline::track::files;
 use crate::store::{Access, Store};
+use crate::tracking::project_status::{self, FileStanding, FileState, ProjectStanding};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -155,7 +156,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
     let edited = add(&file, &ctx.env, &new)?;
     let loaded = ctx.settings()?;
     let project = one(&loaded.tracking, &root)?;
-    let files = standing::files(None, project, &loaded, ctx.cores)?;
+    let files = files(None, project, &loaded, ctx.cores)?;
     let count = files.len() as u64;
     if ctx.out.json {
         let body = json!({
@@ -217,7 +218,7 @@ fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     let root = root(args.path.as_deref(), &loaded.tracking, ctx);
     let project = one(&loaded.tracking, &root)?;
     let store = reader(ctx)?;
-    let mut files = standing::files(store.as_ref(), project, &loaded, ctx.cores)?;
+    let mut files = files(store.as_ref(), project, &loaded, ctx.cores)?;
     if args.pending {
         files.retain(|file| file.state != FileState::Told);
     }
@@ -265,11 +266,11 @@ fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let only = meant(args.path.as_deref(), &loaded.tracking, ctx)?;
     let store = reader(ctx)?;
-    let all = standing::projects(store.as_ref(), &loaded.tracking, only.as_deref())?;
+    let all = project_status::projects(store.as_ref(), &loaded.tracking, only.as_deref())?;
     let mut documents = Vec::new();
     for standing in &all {
-        let files = standing::files(store.as_ref(), standing.project, &loaded, ctx.cores)?;
-        let pending = standing::pending(&files);
+        let files = files(store.as_ref(), standing.project, &loaded, ctx.cores)?;
+        let pending = project_status::pending(&files);
         match ctx.out.json {
             true => documents.push(project_document(standing, pending)),
             false => tell_project(standing, pending, ctx)?,

@@ -69,9 +69,9 @@ fn told(teller: &Teller, ctx: &mut Ctx) -> Result<Value> {
 }
 
 fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
-    let effect = &answer.deed.effect;
+    let effect = &answer.git.effect;
     ctx.out.line(ctx.out.paint(Style::Bold, &head(answer)))?;
-    if let Some(reason) = &answer.deed.reason {
+    if let Some(reason) = &answer.git.reason {
         let session = ctx.session_shown(&reason.session)?;
         ctx.out.line(format!("  why: {}", reason.sentence))?;
         let source = format!(
@@ -90,7 +90,7 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
     ctx.out
         .line(format!("  {files}, +{added} −{removed} lines"))?;
     let place = places::origin_of(&answer.namespace, &answer.project_path, ctx)?;
-    let when = human::time(Some(answer.deed.operation.at), ctx.zone);
+    let when = human::time(Some(answer.git.operation.at), ctx.zone);
     let by = match &answer.session {
         Some(by) => format!("session {}", ctx.session_shown(&by.session)?),
         None => "no session is known".to_owned(),
@@ -102,7 +102,7 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
 
 /// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
 fn head(answer: &Answer) -> String {
-    let operation = &answer.deed.operation;
+    let operation = &answer.git.operation;
     let mut head = format!("{}: {}", answer.role.as_str(), operation.name());
     for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
         if let Some(name) = name {
@@ -124,7 +124,7 @@ fn short(hash: &str) -> &str {
 }
 
 fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
-    let (operation, effect) = (&answer.deed.operation, &answer.deed.effect);
+    let (operation, effect) = (&answer.git.operation, &answer.git.effect);
     let commit = |commit: &CommitLine| json!({"hash": commit.hash, "subject": commit.subject, "at": commit.at.rfc3339_millis()});
     let file = |file: &FileChange| {
         json!({"path": file.path, "operation": file.operation.as_str(), "previous_path": file.previous_path,
@@ -142,7 +142,7 @@ fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
         "session": answer.session.as_ref().map(|by| &by.session),
         "session_is_named": answer.session.as_ref().map(|by| by.tie == Tie::Hash),
         "session_by": answer.session.as_ref().map(|by| by.tie.as_str()),
-        "reason": answer.deed.reason.as_ref().map(|reason| json!({
+        "reason": answer.git.reason.as_ref().map(|reason| json!({
             "sentence": reason.sentence,
             "by": reason.who(),
             "session": reason.session,

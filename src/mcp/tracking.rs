@@ -12,9 +12,9 @@ use crate::model::namespace::{namespace, project_root};
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
-use crate::pipeline::track::look::{Moment, Wish, look};
-use crate::pipeline::track::standing::{self, FileStanding};
+use crate::pipeline::track::{self, Moment, Wish, look};
 use crate::store::{Access, Store};
+use crate::tracking::project_status::{self, FileStanding};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -197,9 +197,9 @@ pub fn disable(here: &Here, args: &Project) -> Result<String, Error> {
 pub fn status(here: &Here, args: &Project) -> Result<String, Error> {
     let root = admitted(here, &args.project_path)?;
     let project = known(&here.loaded, &root)?;
-    let pending = standing::pending(&files(here, &here.loaded, project)?);
+    let pending = project_status::pending(&files(here, &here.loaded, project)?);
     let store = reader(here)?;
-    let all = standing::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
+    let all = project_status::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
     let mut text = String::new();
     for standing in all.map_err(typed)? {
         let _ = writeln!(text, "enabled: {}", project.enabled);
@@ -271,7 +271,7 @@ fn files(
     project: &TrackedProject,
 ) -> Result<Vec<FileStanding>, Error> {
     let store = reader(here)?;
-    standing::files(store.as_ref(), project, loaded, 1).map_err(typed)
+    track::files(store.as_ref(), project, loaded, 1).map_err(typed)
 }
 
 /// The store, where there is one.

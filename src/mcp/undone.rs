@@ -37,7 +37,7 @@ pub fn why(here: &Here, asked: &Asked, args: &Why) -> Result<String, Error> {
 }
 
 fn of(answer: &Answer, here: &Here) -> String {
-    let (operation, effect) = (&answer.deed.operation, &answer.deed.effect);
+    let (operation, effect) = (&answer.git.operation, &answer.git.effect);
     let mut text = format!("{}: {}", answer.role.as_str(), operation.name());
     for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
         if let Some(name) = name {
@@ -52,7 +52,7 @@ fn of(answer: &Answer, here: &Here) -> String {
         let _ = write!(text, " session {}, by {}", by.session, by.tie.as_str());
     }
     text.push('\n');
-    if let Some(reason) = &answer.deed.reason {
+    if let Some(reason) = &answer.git.reason {
         let _ = writeln!(
             text,
             "why: {} (the {}, session {} line {})",

@@ -5,7 +5,7 @@ use super::summary::Stored;
 use crate::insight::page::commits as page_commits;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
-use crate::model::git::{AFTER_MS, Deed, OperationKind, short_hash};
+use crate::model::git::{AFTER_MS, GitOperation, OperationKind, short_hash};
 use crate::model::summary::{Commit, Sourced, Summary};
 use crate::model::time::Time;
 use crate::store::{Found, Query, Store, Term};
@@ -68,11 +68,11 @@ impl AtWork {
 
     /// The session that did it: the one with the strongest tie, then the one that names most of the files,
     /// then the latest. `None`: nobody was at work then.
-    pub fn author(&self, deed: &Deed) -> Option<By> {
-        let around = self.0.iter().filter(|(found, _)| is_around(found, deed));
+    pub fn author(&self, git: &GitOperation) -> Option<By> {
+        let around = self.0.iter().filter(|(found, _)| is_around(found, git));
         let tied = around.filter_map(|(found, commits)| {
-            let shared = shared_files(found, deed);
-            let tie = tie(found, commits, shared, deed)?;
+            let shared = shared_files(found, git);
+            let tie = tie(found, commits, shared, git)?;
             Some(((tie, shared, found.episode.valid_at), found))
         });
         let ((tie, ..), found) = tied.max_by_key(|(strength, _)| *strength)?;
@@ -85,8 +85,8 @@ impl AtWork {
     }
 }
 
-fn is_around(found: &Found, deed: &Deed) -> bool {
-    let (episode, at) = (&found.episode, deed.operation.at.0);
+fn is_around(found: &Found, git: &GitOperation) -> bool {
+    let (episode, at) = (&found.episode, git.operation.at.0);
     let (began, ended) = (episode.valid_at, episode.ended_at.or(episode.valid_at));
     began.is_some_and(|began| began.0 <= at + AFTER_MS)
         && ended.is_some_and(|ended| ended.0 >= at - AFTER_MS)
@@ -95,8 +95,8 @@ fn is_around(found: &Found, deed: &Deed) -> bool {
 /// Reflogs count whole seconds.
 const SECOND_MS: i64 = 999;
 
-fn tie(found: &Found, commits: &[Commit], shared: usize, deed: &Deed) -> Option<Tie> {
-    let operation = &deed.operation;
+fn tie(found: &Found, commits: &[Commit], shared: usize, git: &GitOperation) -> Option<Tie> {
+    let operation = &git.operation;
     let names =
         |commit: &Commit| !commit.hash.is_empty() && operation.new.starts_with(&commit.hash);
     if commits.iter().any(names) {
@@ -107,7 +107,7 @@ fn tie(found: &Found, commits: &[Commit], shared: usize, deed: &Deed) -> Option<
     if found.episode.valid_at > Some(at) {
         return None;
     }
-    let subject = deed.commit().map(|commit| commit.subject.as_str());
+    let subject = git.commit().map(|commit| commit.subject.as_str());
     let says = |commit: &Commit| commit.hash.is_empty() && Some(&*commit.subject) == subject;
     Some(match () {
         () if commits.iter().any(says) => Tie::Message,
@@ -118,8 +118,8 @@ fn tie(found: &Found, commits: &[Commit], shared: usize, deed: &Deed) -> Option<
 }
 
 /// Files of the operation that a chunk speaks of.
-fn shared_files(found: &Found, deed: &Deed) -> usize {
-    let files = deed.effect.files.iter();
+fn shared_files(found: &Found, git: &GitOperation) -> usize {
+    let files = git.effect.files.iter();
     let told = |path: &str| found.episode.text.contains(path);
     files.filter(|file| told(&file.path)).count()
 }
@@ -144,8 +144,8 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
     };
     let (since, until) = (Time(began.0 - AFTER_MS), Time(ended.0 + AFTER_MS));
     let namespace = &first.namespace;
-    let mut rows = store.deeds_between(namespace, since, until)?;
-    rows.retain(|row| row.deed.commit().is_some());
+    let mut rows = store.operations_between(namespace, since, until)?;
+    rows.retain(|row| row.git.commit().is_some());
     if rows.is_empty() {
         return Ok(Vec::new());
     }
@@ -153,13 +153,13 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
     let at_work = AtWork::of(chunks);
     let mut made: Vec<Sourced<Commit>> = Vec::new();
     for row in rows.iter().rev() {
-        let operation = &row.deed.operation;
+        let operation = &row.git.operation;
         if operation.kind == OperationKind::Amend {
             made.retain(|commit| !operation.old.starts_with(&commit.what.hash));
         }
-        let author = at_work.author(&row.deed);
+        let author = at_work.author(&row.git);
         let by_us = author.filter(|by| by.session == first.session && by.tie >= Tie::Files);
-        let (Some(by), Some(commit)) = (by_us, row.deed.commit()) else {
+        let (Some(by), Some(commit)) = (by_us, row.git.commit()) else {
             continue;
         };
         made.push(Sourced {

@@ -81,7 +81,7 @@ const ROLLBACKS_MAX: usize = 1;
 /// What was given up of the work that the prompt is about, where a session says why.
 fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let is_asked = asked.scopes.contains(&MemoryScope::Workspace);
-    if !is_asked || !store.has_deeds(&asked.place.namespace())? {
+    if !is_asked || !store.has_operations(&asked.place.namespace())? {
         return Ok(Vec::new());
     }
     let query = Query {
@@ -130,8 +130,8 @@ fn rollbacks(
 ) -> Result<Candidates, Error> {
     let mut found = store.candidates(query, None, &[])?;
     for candidate in &found.all {
-        let row = store.deed(candidate.hit.episode)?;
-        let row = row.filter(|row| row.deed.gives_up() && row.deed.reason.is_some());
+        let row = store.operation(candidate.hit.episode)?;
+        let row = row.filter(|row| row.git.gives_up() && row.git.reason.is_some());
         told.extend(row.map(|row| (row.id, row)));
     }
     found

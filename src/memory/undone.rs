@@ -4,7 +4,7 @@
 use super::joined::{self, AtWork, By, Teller};
 use crate::host::git;
 use crate::model::error::Error;
-use crate::model::git::{AFTER_MS, CommitLine, Deed, FileChange, OperationKind};
+use crate::model::git::{AFTER_MS, CommitLine, FileChange, GitOperation, OperationKind};
 use crate::model::time::Time;
 use crate::store::{GitRow, Store};
 use std::path::Path;
@@ -79,7 +79,7 @@ pub struct Answer {
     /// What it did to it.
     pub role: Role,
     /// What was done.
-    pub deed: Deed,
+    pub git: GitOperation,
     /// The repository's namespace.
     pub namespace: String,
     /// Its root.
@@ -92,8 +92,8 @@ impl Answer {
     /// The commits that answer: those that it brought, or those that it left.
     pub fn commits(&self) -> &[CommitLine] {
         match self.role {
-            Role::Made => &self.deed.effect.made,
-            Role::Undid | Role::Touched => &self.deed.effect.left,
+            Role::Made => &self.git.effect.made,
+            Role::Undid | Role::Touched => &self.git.effect.left,
         }
     }
 }
@@ -114,12 +114,12 @@ pub fn undone(
     limit: usize,
 ) -> Result<Vec<Answer>, Error> {
     let rows = match asked {
-        Asked::Commit(hash) => store.deeds_naming(hash, namespaces, project)?,
-        _ => store.deeds(namespaces, project)?,
+        Asked::Commit(hash) => store.operations_naming(hash, namespaces, project)?,
+        _ => store.operations(namespaces, project)?,
     };
     let told = rows
         .into_iter()
-        .filter_map(|row| Some((role(asked, &row.deed)?, row)));
+        .filter_map(|row| Some((role(asked, &row.git)?, row)));
     let mut answers = Vec::new();
     for (role, row) in told.take(limit) {
         answers.push(answer(store, role, row)?);
@@ -160,19 +160,19 @@ fn answer(store: &Store, role: Role, row: GitRow) -> Result<Answer, Error> {
         role,
         namespace: row.project.namespace,
         project_path: row.project.path,
-        deed: row.deed,
+        git: row.git,
     })
 }
 
-fn role(asked: &Asked, deed: &Deed) -> Option<Role> {
-    let (operation, effect) = (&deed.operation, &deed.effect);
+fn role(asked: &Asked, git: &GitOperation) -> Option<Role> {
+    let (operation, effect) = (&git.operation, &git.effect);
     match asked {
         Asked::Commit(hash) => {
             let is_it = |commit: &String| commit.starts_with(hash.as_str());
             let names = |commits: &[CommitLine]| commits.iter().any(|line| is_it(&line.hash));
             match (names(&effect.made), names(&effect.left)) {
                 _ if effect.undone.as_ref().is_some_and(is_it) => Some(Role::Undid),
-                (_, true) if deed.undoes() => Some(Role::Undid),
+                (_, true) if git.undoes() => Some(Role::Undid),
                 (true, _) => Some(Role::Made),
                 (_, true) => Some(Role::Touched),
                 _ => None,
@@ -182,7 +182,7 @@ fn role(asked: &Asked, deed: &Deed) -> Option<Role> {
             let is_it = |branch: &Option<String>| branch.as_ref() == Some(name);
             let is_on_it = is_it(&operation.branch);
             (is_on_it || is_it(&operation.to)).then(|| match is_on_it {
-                true => did(deed),
+                true => did(git),
                 false => Role::Touched,
             })
         }
@@ -194,14 +194,14 @@ fn role(asked: &Asked, deed: &Deed) -> Option<Role> {
             let names = |file: &FileChange| {
                 is_it(&file.path) || file.previous_path.as_ref().is_some_and(is_it)
             };
-            effect.files.iter().any(names).then(|| did(deed))
+            effect.files.iter().any(names).then(|| did(git))
         }
     }
 }
 
-fn did(deed: &Deed) -> Role {
-    match deed.operation.kind {
-        _ if deed.undoes() => Role::Undid,
+fn did(git: &GitOperation) -> Role {
+    match git.operation.kind {
+        _ if git.undoes() => Role::Undid,
         OperationKind::Commit
         | OperationKind::CherryPick
         | OperationKind::Merge
@@ -213,10 +213,10 @@ fn did(deed: &Deed) -> Role {
 
 /// The session that did it.
 fn by(store: &Store, row: &GitRow) -> Result<Option<By>, Error> {
-    let at = row.deed.operation.at;
+    let at = row.git.operation.at;
     let (since, until) = (Time(at.0 - AFTER_MS), Time(at.0 + AFTER_MS));
     let project = Path::new(&row.project.path);
     let mut chunks = store.chunks_around(&row.project.path, until, since, EPISODES_MAX)?;
     chunks.retain(|found| git::is_of(project, Path::new(&found.project_path)));
-    Ok(AtWork::of(chunks).author(&row.deed))
+    Ok(AtWork::of(chunks).author(&row.git))
 }

@@ -377,7 +377,7 @@ impl Reason {
 
 /// An operation with everything that is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Deed {
+pub struct GitOperation {
     /// What was done.
     pub operation: Operation,
     /// What it changed.
@@ -387,7 +387,7 @@ pub struct Deed {
     pub reason: Option<Reason>,
 }
 
-impl Deed {
+impl GitOperation {
     /// It took something back: commits that nothing of it has any more, or what was not committed.
     pub fn undoes(&self) -> bool {
         let (operation, leaves) = (&self.operation, self.effect.left_count > 0);

@@ -1,103 +1,106 @@
-//! The step `track`: what happened to the [`files`] of tracked projects, and what was done to their
-//! [`repositories`] and to those that sessions name, becomes episodes. Knows the order of the two; refuses
-//! to know how either is looked at.
+//! The step `track` for whoever asks for it: a run, `track sync`, an agent. Knows what may be read, and
+//! brings the threads; [`tracking`](crate::tracking) does it.
 
-mod barred;
-mod doing;
-mod files;
-pub mod look;
-pub mod repositories;
-mod spoken;
-pub mod standing;
-mod telling;
-
-pub use files::FilesDone;
-
-use crate::config::Tracked;
-use crate::model::file::shown;
+use crate::config::{Loaded, TrackedProject};
+use crate::model::namespace::global_group;
 use crate::model::time::Time;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::spec::Window;
 use crate::rules::secrets::Redactor;
-use crate::store::{Store, Stored};
+use crate::store::Store;
+use crate::tracking::exclusions::TrackingContext;
+use crate::tracking::project_status::{self, FileStanding};
+use crate::tracking::{Done, Orders, Workers, track};
 use anyhow::Result;
-use barred::Place;
+use rayon::prelude::*;
 
-/// What the step is told.
-pub struct Orders<'a> {
+/// What somebody wants of the step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wish<'a> {
+    /// Only the project at this root.
+    pub only: Option<&'a str>,
+    /// Files whose `stat` is as it was are read too.
+    pub force: bool,
+}
+
+/// Where and when it is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
     /// The run's time.
     pub now: Time,
     /// The machine's name.
     pub host: &'a str,
-    /// Which projects, and what of them is left alone.
-    pub place: Place<'a>,
     /// Operations before it are left alone; `None`: all are told.
     pub since: Option<Time>,
-    /// The group of the episodes, where the project has none of its own.
-    pub group: &'a str,
-    /// Masks every word.
-    pub redactor: &'a Redactor,
-    /// Only the project at this root; `None`: all.
-    pub only: Option<&'a str>,
-    /// Files whose `stat` is as it was are read too.
-    pub force: bool,
-    /// Numbers of the sinks that episodes of files wait for.
-    pub sinks: &'a [i64],
+    /// Threads.
+    pub jobs: usize,
 }
 
-impl Orders<'_> {
-    /// The project at this root is meant.
-    fn includes(&self, root: &str) -> bool {
-        self.only.is_none_or(|only| only == root)
-    }
-
-    /// The group of the episodes of a project.
-    fn group_of<'g>(&'g self, tracked: &'g Tracked) -> &'g str {
-        tracked.group.as_deref().unwrap_or(self.group)
-    }
-}
-
-/// What the step did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Done {
-    /// Work trees that were looked at.
-    pub trees: u64,
-    /// Work trees of which something was opened.
-    pub opened: u64,
-    /// Operations that were new.
-    pub operations: u64,
-    /// What that changed.
-    pub stored: Stored,
-    /// Repositories that can't be read and changed since they were looked at last, with why. Never content.
-    pub problems: Vec<(String, String)>,
-    /// What happened to files.
-    pub files: FilesDone,
-}
-
-impl Done {
-    /// Repositories, projects and files that could not be read.
-    pub fn unread(&self) -> usize {
-        self.problems.len() + self.files.problems.len() + self.files.unread.len()
-    }
-}
-
-/// Tells what is new in every tracked project: the one way in, for a run, `track sync` and whoever
-/// watches. Files are looked at before git is asked and told after it, so that no operation between the
-/// two makes a person's edit of what git wrote.
+/// Does it. What sessions may not be read of, files and repositories may not either.
 ///
 /// # Errors
 /// When the store fails. What can't be read is a problem of the report.
-pub fn track(store: &mut Store, orders: &Orders<'_>) -> Result<Done> {
-    let mut done = Done::default();
-    repositories::tell_again(store, orders)?;
-    if !orders.place.tracking.is_on() {
-        return Ok(done);
-    }
-    let looks = files::look(store, orders, &mut done.files)?;
-    repositories::tell(store, orders, &mut done)?;
-    files::tell(store, orders, looks, &mut done.files)?;
-    Ok(done)
+pub fn look(
+    loaded: &Loaded,
+    admission: &Admission<'_>,
+    moment: &Moment<'_>,
+    redactor: &Redactor,
+    wish: &Wish<'_>,
+    store: &mut Store,
+) -> Result<Done> {
+    let group = match &loaded.config.group_id {
+        Some(group) => group.clone(),
+        None => store
+            .last_group()?
+            .unwrap_or_else(|| global_group(moment.host)),
+    };
+    let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
+    let orders = Orders {
+        now: moment.now,
+        host: moment.host,
+        context: TrackingContext::new(loaded, &refuses, admission.mistrusted(), moment.jobs),
+        since: moment.since,
+        group: &group,
+        redactor,
+        only: wish.only,
+        force: wish.force,
+        sinks: &sinks(loaded, store)?,
+    };
+    track(store, &orders, &Threads)
 }
 
-/// A name as it is kept: masked, in one line.
-fn named(redactor: &Redactor, name: &str) -> String {
-    redactor.redact(&shown(name.as_bytes())).into_owned()
+/// The files of a project, by path. Costs a `stat` per file.
+///
+/// # Errors
+/// When the store fails.
+pub fn files(
+    store: Option<&Store>,
+    project: &TrackedProject,
+    loaded: &Loaded,
+    jobs: usize,
+) -> Result<Vec<FileStanding>> {
+    let admission = Admission::new(loaded, loaded.env(), Window::Configured, Time(0));
+    let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
+    let context = TrackingContext::new(loaded, &refuses, admission.mistrusted(), jobs);
+    project_status::files(store, project, &context)
+}
+
+/// Rayon's.
+struct Threads;
+
+impl Workers for Threads {
+    fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+        items.into_par_iter().map(&work).collect()
+    }
+}
+
+/// The sinks that episodes wait for, where they were met before.
+fn sinks(loaded: &Loaded, store: &Store) -> Result<Vec<i64>> {
+    let mut known = Vec::new();
+    let sinks = loaded.config.sinks.iter();
+    for sink in sinks.filter(|_| loaded.config.store_in_graph) {
+        let row = store.known_sink(&sink.name, &sink.to.address())?;
+        known.extend(row.map(|row| row.n));
+    }
+    Ok(known)
 }

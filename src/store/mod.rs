@@ -46,7 +46,7 @@ pub use search::sessions::{SessionFilter, SessionRow};
 pub use search::short_ids::{KEPT, TYPED};
 pub use search::snippet::Snippet;
 pub use search::words;
-pub use tracking::git::{GitDeed, GitRow};
+pub use tracking::git::{GitRow, GitUnit};
 pub use tracking::tracked::{FileFailure, FileUnit, Supersede, TrackedRow};
 
 use crate::model::error::Error;

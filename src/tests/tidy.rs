@@ -2,6 +2,9 @@
 //! which words belong where. Each rule returns its findings as `file:line: what`, so that a failure
 //! is a list to work through.
 
+mod circles;
+mod names;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +22,10 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("net", &["model"]),
     ("store", &["model"]),
     ("insight", &["model", "rules"]),
-    ("track", &["model", "rules"]),
+    (
+        "tracking",
+        &["model", "rules", "config", "host", "store", "insight"],
+    ),
     // Of `host`, stages take `read::Block` and `read::Reduce`: bytes with their places, no I/O.
     ("stages", &["model", "rules", "host"]),
     ("agents", &["model", "rules", "config", "stages"]),
@@ -27,29 +33,29 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     (
         "memory",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight",
+            "model", "rules", "config", "host", "store", "stages", "insight", "tracking",
         ],
     ),
     (
         "pipeline",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight", "agents", "memory",
-            "track",
+            "model", "rules", "config", "host", "store", "stages", "insight", "agents", "tracking",
+            "memory",
         ],
     ),
     // `mcp` and `cli` don't know each other; `cli` starts the server.
     (
         "mcp",
         &[
-            "model", "rules", "config", "host", "store", "stages", "insight", "agents", "memory",
-            "pipeline",
+            "model", "rules", "config", "host", "store", "stages", "insight", "agents", "tracking",
+            "memory", "pipeline",
         ],
     ),
     (
         "cli",
         &[
             "model", "rules", "config", "host", "net", "store", "stages", "insight", "agents",
-            "memory", "sinks", "pipeline", "mcp",
+            "tracking", "memory", "sinks", "pipeline", "mcp",
         ],
     ),
 ];

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Act {
     /// What it does.
-    pub does: Deed,
+    pub does: HistoryAction,
     /// The first line of a commit's message; the pull request, as `#7` or by its address. Absent where
     /// the command doesn't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct Act {
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum HistoryAction {
     /// A commit is made.
     Commit,
     /// Commits are sent to others.
@@ -63,10 +63,17 @@ pub fn acts(line: &str) -> Vec<Act> {
     }
     read(line, 0, &mut acts);
     if TABLE.tries.is_match(line) {
-        let commits = acts.iter_mut().filter(|act| act.does == Deed::Commit);
+        let commits = acts
+            .iter_mut()
+            .filter(|act| act.does == HistoryAction::Commit);
         commits.for_each(|act| act.names = None);
     }
-    acts.extend(TABLE.polls.is_match(line).then(|| Act::of(Deed::Poll)));
+    acts.extend(
+        TABLE
+            .polls
+            .is_match(line)
+            .then(|| Act::of(HistoryAction::Poll)),
+    );
     acts
 }
 
@@ -78,7 +85,7 @@ pub fn of_tool(name: &str) -> Option<Act> {
 }
 
 impl Act {
-    fn of(does: Deed) -> Act {
+    fn of(does: HistoryAction) -> Act {
         Act {
             does,
             names: None,
@@ -109,10 +116,11 @@ fn act(words: &[Cow<'_, str>], simple: &Simple<'_>, inner: Option<&str>) -> Opti
     let subs = positional(program, args);
     let row = TABLE.rows.iter().find(|row| row.fits(&base, &subs, args))?;
     let names = match row.does {
-        Deed::Commit => subject(args, simple, inner),
-        Deed::Merge | Deed::Close | Deed::Reopen | Deed::Look => {
-            subs.iter().find_map(|sub| pull_request(sub))
-        }
+        HistoryAction::Commit => subject(args, simple, inner),
+        HistoryAction::Merge
+        | HistoryAction::Close
+        | HistoryAction::Reopen
+        | HistoryAction::Look => subs.iter().find_map(|sub| pull_request(sub)),
         _ => None,
     };
     Some(Act {
@@ -169,7 +177,7 @@ struct Written {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    does: Deed,
+    does: HistoryAction,
     words: Vec<String>,
     #[serde(default)]
     unless: Vec<Flag>,
@@ -187,7 +195,7 @@ struct Row {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tool {
-    does: Deed,
+    does: HistoryAction,
     ends: Vec<String>,
 }
 
@@ -270,12 +278,12 @@ mod tests {
     fn samples_are_what_the_table_says() {
         for (line, wants) in written().samples {
             let found = acts(&line).into_iter().map(|act| {
-                let deed = serde_json::to_value(act.does).expect("a word");
+                let action = serde_json::to_value(act.does).expect("a word");
                 let mark = if act.marked { "!" } else { "" };
                 let names = act.names.map(|names| format!(" \"{names}\""));
                 format!(
                     "{}{mark}{}",
-                    deed.as_str().unwrap_or(""),
+                    action.as_str().unwrap_or(""),
                     names.unwrap_or_default()
                 )
             });
@@ -285,9 +293,12 @@ mod tests {
 
     #[test]
     fn tools_are_known_by_the_ends_of_their_names() {
-        let deed = |name: &str| of_tool(name).map(|act| act.does);
-        assert_eq!(deed("mcp__github__create_pull_request"), Some(Deed::Open));
-        assert_eq!(deed("_update_pull_request"), Some(Deed::Look));
-        assert_eq!(deed("mcp__github__list_pull_requests"), None);
+        let action = |name: &str| of_tool(name).map(|act| act.does);
+        assert_eq!(
+            action("mcp__github__create_pull_request"),
+            Some(HistoryAction::Open)
+        );
+        assert_eq!(action("_update_pull_request"), Some(HistoryAction::Look));
+        assert_eq!(action("mcp__github__list_pull_requests"), None);
     }
 }

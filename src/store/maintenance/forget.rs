@@ -21,7 +21,7 @@ use crate::store::memory::summaries::remove_summary;
 use crate::store::pending_tasks::Task;
 use crate::store::search::episodes::found_in;
 use crate::store::search::sessions::{refresh, scrub_summaries};
-use crate::store::tracking::git::{forget_deeds_before, forget_quotes};
+use crate::store::tracking::git::{forget_operations_before, forget_quotes};
 use crate::store::tracking::tracked::forget_files;
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -297,7 +297,7 @@ fn forget_before(
         params![namespace, before.0, at.0],
     )?;
     forgotten.memories += forget_memories(tx, MEMORIES_BEFORE, &[&namespace, &before.0])?;
-    forget_deeds_before(tx, namespace, before)?;
+    forget_operations_before(tx, namespace, before)?;
     let old = "substr(s.namespace, 1, length(?1)) = ?1 AND t.at < ?2";
     forget_files(tx, old, &[&namespace, &before.0])?;
     let sessions: Vec<i64> = tx

@@ -2,7 +2,7 @@
 //! Knows rows; refuses to know what an operation is and how its episodes read.
 
 use crate::model::episode::Episode;
-use crate::model::git::{AFTER_MS, Deed, Seen, short_hash};
+use crate::model::git::{AFTER_MS, GitOperation, Seen, short_hash};
 use crate::model::time::Time;
 use crate::store::compression::{Json, pack_json};
 use crate::store::error::failed;
@@ -38,11 +38,11 @@ const REACHED: &str = "(?1 = 'null' OR EXISTS (SELECT 1 FROM json_each(?1) p
 
 /// An operation with the episodes that tell it.
 #[derive(Clone, Debug)]
-pub struct GitDeed {
+pub struct GitUnit {
     /// `git_batch_id`.
     pub id: Uuid,
     /// What was done.
-    pub deed: Deed,
+    pub git: GitOperation,
     /// Each with the sessions whose words it has.
     pub episodes: Vec<(Episode, BTreeSet<String>)>,
 }
@@ -55,7 +55,7 @@ pub struct GitRow {
     /// Whose repository.
     pub project: Project,
     /// What was done.
-    pub deed: Deed,
+    pub git: GitOperation,
 }
 
 impl Store {
@@ -74,23 +74,23 @@ impl Store {
 
     /// Stores what a run learned of a work tree, in one transaction: operations with their episodes,
     /// and how far it was read. One that is stored already takes what is told now.
-    pub fn put_deeds(
+    pub fn put_operations(
         &mut self,
         project: &Project,
         group: &str,
-        deeds: Vec<GitDeed>,
+        units: Vec<GitUnit>,
         tree: Option<(&str, &Seen)>,
         at: Time,
     ) -> Result<Stored> {
         let mut names = std::mem::take(&mut self.names);
-        let deeds: Vec<Prepared> = deeds.into_iter().map(Prepared::of).collect();
+        let units: Vec<Prepared> = units.into_iter().map(Prepared::of).collect();
         let mut stored = Stored::default();
         let put = self.write_outbox("storing git operations", |tx| {
             let stamp = Stamp {
                 indexed_at: at,
                 group,
             };
-            stored = put_all(tx, &mut names, project, &stamp, &deeds)?;
+            stored = put_all(tx, &mut names, project, &stamp, &units)?;
             if let Some((tree, seen)) = tree {
                 tx.execute(
                     "INSERT INTO git_tree (tree, seen) VALUES (?1, ?2)
@@ -106,7 +106,7 @@ impl Store {
 
     /// Operations of the projects that these namespaces begin (`None`: all), the latest first; with
     /// `project`, of this one, those below it and those around it. Reads all of them.
-    pub fn deeds(
+    pub fn operations(
         &self,
         namespaces: Option<&[String]>,
         project: Option<&str>,
@@ -116,9 +116,9 @@ impl Store {
             .map_err(failed("reading git operations"))
     }
 
-    /// As [`Store::deeds`], of those that name a commit that begins so, as their summaries do. The index finds them;
+    /// As [`Store::operations`], of those that name a commit that begins so, as their summaries do. The index finds them;
     /// no other one is read.
-    pub fn deeds_naming(
+    pub fn operations_naming(
         &self,
         commit: &str,
         namespaces: Option<&[String]>,
@@ -144,13 +144,18 @@ impl Store {
     }
 
     /// Operations with a higher number, the latest first.
-    pub fn deeds_after(&self, n: i64) -> Result<Vec<GitRow>> {
+    pub fn operations_after(&self, n: i64) -> Result<Vec<GitRow>> {
         git_rows(&self.db, "o.n > ?1", &[&n]).map_err(failed("reading git operations"))
     }
 
     /// Operations of the repository with this namespace from a time to another one, both included, the
     /// latest first.
-    pub fn deeds_between(&self, namespace: &str, since: Time, until: Time) -> Result<Vec<GitRow>> {
+    pub fn operations_between(
+        &self,
+        namespace: &str,
+        since: Time,
+        until: Time,
+    ) -> Result<Vec<GitRow>> {
         let session = format!("{SESSION}-{namespace}");
         git_rows(
             &self.db,
@@ -161,14 +166,14 @@ impl Store {
     }
 
     /// The operation with this id.
-    pub fn deed(&self, id: Uuid) -> Result<Option<GitRow>> {
+    pub fn operation(&self, id: Uuid) -> Result<Option<GitRow>> {
         git_rows(&self.db, "o.id = ?1", &[id.as_bytes()])
             .map(|mut rows| rows.pop())
             .map_err(failed("reading a git operation"))
     }
 
     /// Git operations of this namespace are stored, or were.
-    pub fn has_deeds(&self, namespace: &str) -> Result<bool> {
+    pub fn has_operations(&self, namespace: &str) -> Result<bool> {
         self.db
             .prepare_cached("SELECT 1 FROM session WHERE id = ?1")
             .and_then(|mut select| select.exists([format!("{SESSION}-{namespace}")]))
@@ -194,7 +199,7 @@ impl Store {
     }
 
     /// Operations whose summary is to be written again.
-    pub fn untold_deeds(&self) -> Result<Vec<GitRow>> {
+    pub fn operations_to_rewrite(&self) -> Result<Vec<GitRow>> {
         git_rows(&self.db, "o.untold = 1", &[]).map_err(failed("reading git operations"))
     }
 
@@ -255,20 +260,20 @@ impl Store {
     }
 }
 
-/// A deed whose episodes are ready to be written.
+/// An operation whose episodes are ready to be written.
 struct Prepared {
     id: Uuid,
-    deed: Deed,
+    git: GitOperation,
     rows: Vec<(EpisodeRow, BTreeSet<String>)>,
 }
 
 impl Prepared {
-    fn of(deed: GitDeed) -> Prepared {
-        let rows = deed.episodes.into_iter();
+    fn of(unit: GitUnit) -> Prepared {
+        let rows = unit.episodes.into_iter();
         let rows = rows.map(|(episode, quotes)| (EpisodeRow::new(episode, true), quotes));
         Prepared {
-            id: deed.id,
-            deed: deed.deed,
+            id: unit.id,
+            git: unit.git,
             rows: rows.collect(),
         }
     }
@@ -279,25 +284,25 @@ fn put_all(
     names: &mut FxHashMap<String, i64>,
     project: &Project,
     stamp: &Stamp<'_>,
-    deeds: &[Prepared],
+    units: &[Prepared],
 ) -> rusqlite::Result<Stored> {
-    if deeds.is_empty() {
+    if units.is_empty() {
         return Ok(Stored::default());
     }
     let session = session_without_log(db, SESSION, project)?;
     let mut writer = EpisodeWriter::new(db, names, stamp);
-    for deed in deeds {
+    for unit in units {
         db.prepare_cached(
             "INSERT INTO git_operation (id, session, at, deed) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (id) DO UPDATE SET (deed, untold) = (excluded.deed, 0)",
         )?
         .execute(params![
-            deed.id.as_bytes(),
+            unit.id.as_bytes(),
             session,
-            deed.deed.operation.at.0,
-            pack_json(&deed.deed)
+            unit.git.operation.at.0,
+            pack_json(&unit.git)
         ])?;
-        for (row, quotes) in &deed.rows {
+        for (row, quotes) in &unit.rows {
             writer.upsert(session, NO_FILE, row, MADE_BY)?;
             let quotes = serde_json::to_string(quotes)
                 .ok()
@@ -305,12 +310,12 @@ fn put_all(
             db.prepare_cached(
                 "INSERT OR REPLACE INTO git_episode (episode, operation, quotes) VALUES (?1, ?2, ?3)",
             )?
-            .execute(params![row.episode.id.as_bytes(), deed.id.as_bytes(), quotes])?;
+            .execute(params![row.episode.id.as_bytes(), unit.id.as_bytes(), quotes])?;
         }
     }
     let stored = writer.finish()?;
-    for deed in deeds.iter().filter(|deed| deed.deed.commit().is_some()) {
-        page_again(db, &project.namespace, deed.deed.operation.at)?;
+    for unit in units.iter().filter(|unit| unit.git.commit().is_some()) {
+        page_again(db, &project.namespace, unit.git.operation.at)?;
     }
     Ok(stored)
 }
@@ -337,14 +342,14 @@ pub(crate) fn forget_quotes(db: &Connection, session: &str) -> rusqlite::Result<
         .collect::<rusqlite::Result<_>>()?;
     for (episode, operation) in quoting {
         remove_episode(db, episode)?;
-        let deed: Option<Json<Deed>> = db
+        let git: Option<Json<GitOperation>> = db
             .prepare_cached("SELECT deed FROM git_operation WHERE id = ?1")?
             .query_row([operation], |row| row.get(0))
             .optional()?;
-        if let Some(Json(mut deed)) = deed {
-            deed.reason = None;
+        if let Some(Json(mut git)) = git {
+            git.reason = None;
             db.prepare_cached("UPDATE git_operation SET (deed, untold) = (?2, 1) WHERE id = ?1")?
-                .execute(params![operation, pack_json(&deed)])?;
+                .execute(params![operation, pack_json(&git)])?;
         }
         compact::due(db)?;
     }
@@ -352,7 +357,7 @@ pub(crate) fn forget_quotes(db: &Connection, session: &str) -> rusqlite::Result<
 }
 
 /// Removes the operations before a time, of the projects whose namespace begins so.
-pub(crate) fn forget_deeds_before(
+pub(crate) fn forget_operations_before(
     db: &Connection,
     namespace: &str,
     before: Time,
@@ -400,7 +405,7 @@ fn git_rows(
 }
 
 fn git_row(row: &Row<'_>) -> rusqlite::Result<GitRow> {
-    let Json(deed) = row.get(4)?;
+    let Json(git) = row.get(4)?;
     Ok(GitRow {
         id: Uuid::from_bytes(row.get(0)?),
         project: Project {
@@ -408,6 +413,6 @@ fn git_row(row: &Row<'_>) -> rusqlite::Result<GitRow> {
             path: row.get(2)?,
             host: row.get(3)?,
         },
-        deed,
+        git,
     })
 }

@@ -320,7 +320,7 @@ impl Store {
     }
 
     /// The number of the git operation that was stored last.
-    pub fn last_deed(&self) -> Result<i64> {
+    pub fn last_operation(&self) -> Result<i64> {
         let sql = "SELECT coalesce(max(n), 0) FROM git_operation";
         self.db
             .query_row(sql, [], |row| row.get(0))

@@ -7,7 +7,7 @@ use super::findings::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::Status;
 use crate::model::finding::{Finding, PullRequestState, Tree};
-use crate::rules::commands::history::{self, Act, Deed};
+use crate::rules::commands::history::{self, Act, HistoryAction};
 use crate::rules::tools::Answer;
 use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
@@ -21,7 +21,7 @@ const FILES_MAX: usize = 200;
 /// own is believed, and of one that failed only what it printed before it did.
 pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     let acts = ended.call.acts();
-    let asks = acts.iter().any(|act| act.does == Deed::Poll);
+    let asks = acts.iter().any(|act| act.does == HistoryAction::Poll);
     let polled = asks || ended.call.row.answer == Answer::Poll;
     let parts = ended.output.parts();
     let prints = |part: &&str| part.starts_with("To ") || PRINTED.is_match(*part);
@@ -55,12 +55,12 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    fn does(&self, deed: Deed) -> impl Iterator<Item = &Act> {
-        self.acts.iter().filter(move |act| act.does == deed)
+    fn does(&self, action: HistoryAction) -> impl Iterator<Item = &Act> {
+        self.acts.iter().filter(move |act| act.does == action)
     }
 
-    fn has(&self, deed: Deed) -> bool {
-        self.does(deed).next().is_some()
+    fn has(&self, action: HistoryAction) -> bool {
+        self.does(action).next().is_some()
     }
 
     fn lines(&self) -> impl Iterator<Item = &str> {
@@ -69,7 +69,7 @@ impl Seen<'_> {
 
     /// Those that git printed; where it was told to be quiet those that the command made.
     fn commits(&self) -> Vec<Finding> {
-        let asked = self.has(Deed::Commit);
+        let asked = self.has(HistoryAction::Commit);
         if !asked && !self.polled {
             return Vec::new();
         }
@@ -93,7 +93,9 @@ impl Seen<'_> {
             return Vec::new();
         }
         let proved = says(&printed.proved);
-        let acts = self.does(Deed::Commit).filter(|act| act.marked || proved);
+        let acts = self
+            .does(HistoryAction::Commit)
+            .filter(|act| act.marked || proved);
         let named = acts.filter_map(|act| act.names.as_deref());
         let commits = named.map(|subject| {
             let subject = line::folded(subject, TEXT_CHARS_MAX).into_owned();
@@ -111,7 +113,7 @@ impl Seen<'_> {
 
     /// Git says where it sent them; told to be quiet, nothing says that it didn't.
     fn is_pushed(&self) -> bool {
-        let asked = self.has(Deed::Push);
+        let asked = self.has(HistoryAction::Push);
         if !asked && !self.polled {
             return false;
         }
@@ -133,13 +135,13 @@ impl Seen<'_> {
         }
         for act in &self.acts {
             let state = match act.does {
-                Deed::Open => {
+                HistoryAction::Open => {
                     found.extend(self.opened(act));
                     continue;
                 }
-                Deed::Merge => PullRequestState::Merged,
-                Deed::Close => PullRequestState::Closed,
-                Deed::Reopen => PullRequestState::Open,
+                HistoryAction::Merge => PullRequestState::Merged,
+                HistoryAction::Close => PullRequestState::Closed,
+                HistoryAction::Reopen => PullRequestState::Open,
                 _ => continue,
             };
             found.push(Finding::PullRequestState {
@@ -170,7 +172,7 @@ impl Seen<'_> {
 
     /// What a look says of one pull request; of several nobody knows which is which.
     fn looked(&self) -> Option<Finding> {
-        let mut looks = self.does(Deed::Look);
+        let mut looks = self.does(HistoryAction::Look);
         let (look, None) = (looks.next()?, looks.next()) else {
             return None;
         };
@@ -185,9 +187,9 @@ impl Seen<'_> {
 
     fn stats(&self) -> Vec<Finding> {
         let of = |act: &Act| match (act.does, act.marked) {
-            (Deed::Stat, false) => Some(Tree::Work),
-            (Deed::Stat, true) => Some(Tree::Staged),
-            (Deed::StatLast, _) => Some(Tree::Last),
+            (HistoryAction::Stat, false) => Some(Tree::Work),
+            (HistoryAction::Stat, true) => Some(Tree::Staged),
+            (HistoryAction::StatLast, _) => Some(Tree::Last),
             _ => None,
         };
         let Some(of) = self.acts.iter().find_map(of).filter(|_| self.worked) else {

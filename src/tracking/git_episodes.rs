@@ -1,10 +1,10 @@
 //! An operation in three kinds of episodes (004-011..019): what was done and why, the conversation
 //! before it, and the files that it changed. Knows how they read; refuses to know where they go.
 
-use super::why::Spoken;
+use super::reasons::Spoken;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::ItemKind;
-use crate::model::git::{CommitLine, Deed, FileChange, FileOperation, part_id, short_hash};
+use crate::model::git::{CommitLine, FileChange, FileOperation, GitOperation, part_id, short_hash};
 use crate::model::time::Time;
 use std::collections::BTreeSet;
 use uuid::Uuid;
@@ -20,9 +20,9 @@ const AGENT_CHARS: usize = 500;
 const USER_CHARS: usize = 2_000;
 
 /// The summary of an operation (004-012..014). Its id is the operation's.
-pub fn metadata(id: Uuid, deed: &Deed) -> Episode {
-    let operation = &deed.operation;
-    let files = deed.effect.files.iter();
+pub fn metadata(id: Uuid, git: &GitOperation) -> Episode {
+    let operation = &git.operation;
+    let files = git.effect.files.iter();
     let mut title = operation.name();
     if let Some(branch) = &operation.branch {
         title = format!("{title} on {branch}");
@@ -34,7 +34,7 @@ pub fn metadata(id: Uuid, deed: &Deed) -> Episode {
         id,
         source: EpisodeSource::GitMetadata,
         title,
-        text: summary(id, deed),
+        text: summary(id, git),
         files: files.map(|file| file.path.clone()).collect(),
         ..of(operation.at)
     }
@@ -42,14 +42,14 @@ pub fn metadata(id: Uuid, deed: &Deed) -> Episode {
 
 /// What was said before it (004-015..017); `None`: nothing was. `spoken`: in order, without what came
 /// later.
-pub fn context(id: Uuid, deed: &Deed, spoken: &[Spoken]) -> Option<Episode> {
+pub fn context(id: Uuid, git: &GitOperation, spoken: &[Spoken]) -> Option<Episode> {
     let last = last_exchanges(spoken);
     let told: Vec<String> = last.iter().filter_map(shortened).collect();
     let exchanges = last
         .iter()
         .filter(|said| said.kind == ItemKind::Prompt)
         .count();
-    let name = deed.operation.name();
+    let name = git.operation.name();
     let text = format!(
         "Conversation leading to {name} (git_batch_id {id}, {exchanges} exchanges):\n\n{}",
         told.join("\n")
@@ -60,12 +60,17 @@ pub fn context(id: Uuid, deed: &Deed, spoken: &[Spoken]) -> Option<Episode> {
         title: format!("before {name}"),
         text,
         message_count: told.len() as u64,
-        ..of(deed.operation.at)
+        ..of(git.operation.at)
     })
 }
 
 /// A file that it changed (004-018); `content`: as it is now, where that is kept.
-pub fn bulk_update(id: Uuid, deed: &Deed, file: &FileChange, content: Option<&str>) -> Episode {
+pub fn bulk_update(
+    id: Uuid,
+    git: &GitOperation,
+    file: &FileChange,
+    content: Option<&str>,
+) -> Episode {
     let path = &file.path;
     let what = match (file.operation, &file.previous_path) {
         (FileOperation::Delete, _) => format!("File deleted: {path}"),
@@ -75,7 +80,7 @@ pub fn bulk_update(id: Uuid, deed: &Deed, file: &FileChange, content: Option<&st
     let lines = file
         .lines
         .map(|(added, removed)| format!(", +{added} −{removed} lines"));
-    let name = deed.operation.name();
+    let name = git.operation.name();
     let mut text = format!(
         "{what} ({name}, git_batch_id {id}{})",
         lines.unwrap_or_default()
@@ -89,7 +94,7 @@ pub fn bulk_update(id: Uuid, deed: &Deed, file: &FileChange, content: Option<&st
         title: path.clone(),
         text,
         files: BTreeSet::from([path.clone()]),
-        ..of(deed.operation.at)
+        ..of(git.operation.at)
     }
 }
 
@@ -103,8 +108,8 @@ fn of(at: Time) -> Episode {
     }
 }
 
-fn summary(id: Uuid, deed: &Deed) -> String {
-    let (operation, effect) = (&deed.operation, &deed.effect);
+fn summary(id: Uuid, git: &GitOperation) -> String {
+    let (operation, effect) = (&git.operation, &git.effect);
     let hash = |hash: &str| match hash {
         "" => "(none)".to_owned(),
         hash => short_hash(hash).to_owned(),
@@ -133,7 +138,7 @@ fn summary(id: Uuid, deed: &Deed) -> String {
     if let Some(missing) = &effect.missing {
         lines.push(format!("- Note: {missing}"));
     }
-    if let Some(reason) = &deed.reason {
+    if let Some(reason) = &git.reason {
         lines.push(format!("\nWhy: {}", reason.sentence));
         let session = reason.session.get(..8).unwrap_or(&reason.session);
         lines.push(format!(
@@ -146,7 +151,7 @@ fn summary(id: Uuid, deed: &Deed) -> String {
         lines.push(format!("\nUndone: {}", short_hash(undone)));
     }
     if operation.kind.leaves() && effect.left_count > 0 {
-        lines.push(format!("\n{}", left(deed)));
+        lines.push(format!("\n{}", left(git)));
         lines.extend(commits(&effect.left));
     }
     if !effect.made.is_empty() {
@@ -161,10 +166,10 @@ fn summary(id: Uuid, deed: &Deed) -> String {
     lines.join("\n")
 }
 
-fn left(deed: &Deed) -> String {
-    let count = deed.effect.left_count;
+fn left(git: &GitOperation) -> String {
+    let count = git.effect.left_count;
     let (operation, are) = (
-        &deed.operation,
+        &git.operation,
         if count == 1 { "commit" } else { "commits" },
     );
     match (&operation.to, &operation.branch) {
@@ -224,8 +229,8 @@ mod tests {
     use super::*;
     use crate::model::git::{Effect, Operation, Reason};
 
-    fn deed() -> Deed {
-        Deed {
+    fn git() -> GitOperation {
+        GitOperation {
             operation: Operation::sample(),
             effect: Effect {
                 left: vec![CommitLine {
@@ -261,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_summary_tells_what_was_left_and_why() {
-        let episode = metadata(Uuid::nil(), &deed());
+        let episode = metadata(Uuid::nil(), &git());
         let wants = "\
 Git Operation Summary:
 - Type: reset --hard
@@ -296,9 +301,9 @@ Files:
                 &format!("Agent: {}", "x".repeat(900)),
             ));
         }
-        let episode = context(Uuid::nil(), &deed(), &spoken).unwrap();
+        let episode = context(Uuid::nil(), &git(), &spoken).unwrap();
         assert!(!episode.text.contains("question 2") && episode.text.contains("question 3"));
         assert!(!episode.text.contains("Action") && episode.text.len() < 4_000);
-        assert_eq!(context(Uuid::nil(), &deed(), &[]), None);
+        assert_eq!(context(Uuid::nil(), &git(), &[]), None);
     }
 }

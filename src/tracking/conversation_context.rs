@@ -7,7 +7,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::apart;
 use crate::model::time::Time;
 use crate::store::{Found, Store};
-use crate::track::why::Spoken;
+use crate::tracking::reasons::Spoken;
 use serde::Deserialize;
 use std::path::Path;
 

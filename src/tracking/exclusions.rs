@@ -3,14 +3,13 @@
 //! don't help around it. Knows places; refuses to know patterns and content.
 
 use crate::config::{Excluded, FileTracking, Loaded, SinkTo};
-use crate::pipeline::admission::Admission;
 use std::path::{Component, Path, PathBuf};
 
 /// Why a project may not be looked at; `None`: it may.
 pub type Refuses<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// Where looks take place.
-pub struct Place<'a> {
+pub struct TrackingContext<'a> {
     /// Which projects.
     pub tracking: &'a FileTracking,
     /// Our own folder.
@@ -22,30 +21,30 @@ pub struct Place<'a> {
     /// Where sinks that are files write.
     written: Vec<PathBuf>,
     /// What an agent was told not to trust.
-    mistrusted: Vec<PathBuf>,
+    untrusted: Vec<PathBuf>,
 }
 
-impl<'a> Place<'a> {
-    /// As the settings say.
+impl<'a> TrackingContext<'a> {
+    /// As the settings say. `refuses` and `untrusted` come from whoever decides which logs are read.
     pub fn new(
         loaded: &'a Loaded,
-        admission: &Admission<'_>,
         refuses: Refuses<'a>,
+        untrusted: Vec<PathBuf>,
         jobs: usize,
-    ) -> Place<'a> {
+    ) -> TrackingContext<'a> {
         let sinks = loaded.config.sinks.iter();
         let written = sinks.filter_map(|sink| match &sink.to {
             SinkTo::Markdown(path) | SinkTo::Jsonl(path) => Some(path.clone()),
             _ => None,
         });
-        Place {
+        TrackingContext {
             tracking: &loaded.tracking,
             own: &loaded.home.dir,
             jobs,
             excluded: &loaded.config.excluded,
             refuses,
             written: written.collect(),
-            mistrusted: admission.mistrusted(),
+            untrusted,
         }
     }
 
@@ -76,8 +75,8 @@ impl<'a> Place<'a> {
 }
 
 /// The same for one project.
-pub(super) struct Barred<'a> {
-    place: &'a Place<'a>,
+pub(super) struct Exclusions<'a> {
+    place: &'a TrackingContext<'a>,
     root: PathBuf,
     /// Without links.
     real: PathBuf,
@@ -85,8 +84,8 @@ pub(super) struct Barred<'a> {
     folders: Vec<PathBuf>,
 }
 
-impl<'a> Barred<'a> {
-    pub(super) fn of(root: &Path, place: &'a Place<'a>) -> Barred<'a> {
+impl<'a> Exclusions<'a> {
+    pub(super) fn of(root: &Path, place: &'a TrackingContext<'a>) -> Exclusions<'a> {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         let is_it = |path: &Path| path == root || path == real;
         let below =
@@ -94,13 +93,13 @@ impl<'a> Barred<'a> {
         let around = |path: &Path| root.starts_with(path) || real.starts_with(path);
         let projects = place.tracking.projects().iter();
         let projects = projects.map(|project| PathBuf::from(&project.root));
-        let others = projects.chain(place.mistrusted.iter().cloned());
+        let others = projects.chain(place.untrusted.iter().cloned());
         let others = others.flat_map(names).filter(|path| below(path));
         let ours = [place.own.to_path_buf()].into_iter();
         let ours = ours.chain(place.written.iter().cloned()).flat_map(names);
         let ours = ours.filter(|path| below(path) || around(path));
         let folders = others.chain(ours).collect();
-        Barred {
+        Exclusions {
             place,
             root: root.to_path_buf(),
             real,

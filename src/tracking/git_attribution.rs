@@ -1,7 +1,7 @@
 //! Whether git wrote a file, told by content (004-042..049, D50): it did where an operation since the last
 //! look left the file exactly so. Knows operations and repositories; refuses to know time windows.
 
-use super::files::path_of;
+use super::file_scan::path_of;
 use super::named;
 use crate::host::git;
 use crate::host::reflog;
@@ -10,7 +10,7 @@ use crate::model::git::OperationKind;
 use crate::model::namespace::project_root;
 use crate::rules::secrets::Redactor;
 use crate::store::{GitRow, Store};
-use crate::track::files::Writer;
+use crate::tracking::file_episodes::Writer;
 use anyhow::Result;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Doings<'r> {
     root: PathBuf,
     /// The latest first.
-    deeds: Vec<GitRow>,
+    operations: Vec<GitRow>,
     /// By their tops; `None`: it can't be read.
     repositories: RefCell<BTreeMap<PathBuf, Option<Repo>>>,
     /// The top of each folder's work tree.
@@ -43,10 +43,10 @@ impl<'r> Doings<'r> {
         root: &str,
         redactor: &'r Redactor,
     ) -> Result<Doings<'r>> {
-        let deeds = n.map(|n| store.deeds_after(n)).transpose()?;
+        let operations = n.map(|n| store.operations_after(n)).transpose()?;
         Ok(Doings {
             root: PathBuf::from(root),
-            deeds: deeds.unwrap_or_default(),
+            operations: operations.unwrap_or_default(),
             repositories: RefCell::default(),
             tops: RefCell::default(),
             redactor,
@@ -59,7 +59,7 @@ impl<'r> Doings<'r> {
     }
 
     fn git(&self, path: &[u8], now: Option<&FileNow<'_>>) -> Option<Writer<'_>> {
-        if self.deeds.is_empty() {
+        if self.operations.is_empty() {
             return None;
         }
         let path = self.root.join(path_of(path));
@@ -69,10 +69,10 @@ impl<'r> Doings<'r> {
         let repo = repositories
             .entry(top.clone())
             .or_insert_with(|| Repo::open(&top));
-        let row = self.deed(repo.as_ref()?, below, now)?;
+        let row = self.operation(repo.as_ref()?, below, now)?;
         Some(Writer::Git {
             id: row.id,
-            deed: &row.deed,
+            git: &row.git,
             path: named(self.redactor, below),
         })
     }
@@ -80,14 +80,14 @@ impl<'r> Doings<'r> {
     /// The last operation that touched the file decides. One that threw away what was not committed is
     /// not seen in its commits: it did it where the file is as the commit has it, unless somebody
     /// committed it so.
-    fn deed(&self, repo: &Repo, path: &str, now: Option<&FileNow<'_>>) -> Option<&GitRow> {
+    fn operation(&self, repo: &Repo, path: &str, now: Option<&FileNow<'_>>) -> Option<&GitRow> {
         let mut threw_away = None;
         for row in self
-            .deeds
+            .operations
             .iter()
             .filter(|row| row.project.path == repo.project)
         {
-            let operation = &row.deed.operation;
+            let operation = &row.git.operation;
             let is_stash = operation.kind == OperationKind::Stash;
             let new = if is_stash {
                 &operation.old

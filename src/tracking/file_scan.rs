@@ -3,10 +3,10 @@
 //! order of things; refuses to know globs (`config`), disks (`host`), episodes (`track`) and rows
 //! (`store`).
 
-use super::Orders;
-use super::barred::{Barred, Place};
-use super::doing::Doings;
-use super::telling::Teller;
+use super::exclusions::{Exclusions, TrackingContext};
+use super::file_recorder::Teller;
+use super::git_attribution::Doings;
+use super::{Orders, Workers};
 use crate::config::{FilePattern, Tracked, TrackedProject};
 use crate::host::content::{self, Unread};
 use crate::host::tree::{self, Walked, Wanted};
@@ -14,9 +14,8 @@ use crate::model::file::{Hashes, Known, Sighting, is_racy, print_of, shown};
 use crate::model::namespace::namespace;
 use crate::model::source::Stat;
 use crate::store::{FileFailure, Project, Store, Stored, TrackedRow};
-use crate::track::files::Words;
+use crate::tracking::file_episodes::Words;
 use anyhow::Result;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -74,7 +73,7 @@ pub(super) struct Look<'a> {
     pub(super) tracked: &'a Tracked,
     pub(super) row: TrackedRow,
     /// Git operations up to this one were stored before the look.
-    pub(super) deeds_to: i64,
+    pub(super) operations_to: i64,
     /// New or changed, by path.
     pub(super) found: Vec<FoundFile>,
     /// No longer there, by path.
@@ -112,7 +111,7 @@ impl FoundFile {
 struct Matcher<'a> {
     tracked: &'a Tracked,
     follows_links: bool,
-    barred: Barred<'a>,
+    barred: Exclusions<'a>,
 }
 
 impl Wanted for Matcher<'_> {
@@ -148,10 +147,11 @@ impl Wanted for Matcher<'_> {
 pub(super) fn look<'a>(
     store: &mut Store,
     orders: &Orders<'a>,
+    workers: &impl Workers,
     done: &mut FilesDone,
 ) -> Result<Vec<Look<'a>>> {
     let mut looks = Vec::new();
-    for project in orders.place.tracking.projects() {
+    for project in orders.context.tracking.projects() {
         if !orders.includes(&project.root) || project.tracked.patterns.is_empty() {
             continue;
         }
@@ -159,7 +159,7 @@ pub(super) fn look<'a>(
         if !project.enabled || row.paused_at.is_some() {
             continue;
         }
-        if let Some(why) = orders.place.refuses_root(&project.root) {
+        if let Some(why) = orders.context.refuses_root(&project.root) {
             done.problems.push((project.root.clone(), why));
             continue;
         }
@@ -169,7 +169,7 @@ pub(super) fn look<'a>(
             continue;
         }
         done.projects += 1;
-        looks.push(look_at(project, row, store, orders, done)?);
+        looks.push(look_at(project, row, store, orders, workers, done)?);
     }
     Ok(looks)
 }
@@ -179,11 +179,12 @@ fn look_at<'a>(
     row: TrackedRow,
     store: &mut Store,
     orders: &Orders<'a>,
+    workers: &impl Workers,
     done: &mut FilesDone,
 ) -> Result<Look<'a>> {
     let root = Path::new(&project.root);
     let mut prints = store.tracked_prints(row.n)?;
-    let walked = walked(project, &orders.place);
+    let walked = walked(project, &orders.context);
     done.seen += walked.files.len() as u64;
     done.passed += walked.links + walked.specials;
     for (path, why) in &walked.problems {
@@ -205,7 +206,7 @@ fn look_at<'a>(
             host: orders.host.to_owned(),
         },
         tracked: &project.tracked,
-        deeds_to: store.last_deed()?,
+        operations_to: store.last_operation()?,
         found: Vec::new(),
         gone: Vec::new(),
         unwanted: Vec::new(),
@@ -220,24 +221,24 @@ fn look_at<'a>(
     let kept = news.len().min(usize::try_from(left).unwrap_or(usize::MAX));
     done.waiting += (news.len() - kept) as u64;
     news.truncate(kept);
-    look.read(news, root, store, orders, done)?;
+    look.read(news, root, store, orders, workers, done)?;
     Ok(look)
 }
 
 /// What is on disk of what a project's patterns name.
-pub(super) fn walked(project: &TrackedProject, place: &Place<'_>) -> Walked {
+pub(super) fn walked(project: &TrackedProject, place: &TrackingContext<'_>) -> Walked {
     let root = Path::new(&project.root);
     let matcher = Matcher {
         tracked: &project.tracked,
         follows_links: place.tracking.limits().follows_links,
-        barred: Barred::of(root, place),
+        barred: Exclusions::of(root, place),
     };
     tree::walk(root, &matcher, place.jobs)
 }
 
 /// How many more episodes of files the fullest queue takes.
 fn room(store: &Store, orders: &Orders<'_>) -> Result<u64> {
-    let max = orders.place.tracking.limits().queue_max;
+    let max = orders.context.tracking.limits().queue_max;
     let mut room = u64::MAX;
     for sink in orders.sinks {
         room = room.min(max.saturating_sub(store.files_waiting(*sink, max)?));
@@ -291,13 +292,14 @@ impl Look<'_> {
         root: &Path,
         store: &mut Store,
         orders: &Orders<'_>,
+        workers: &impl Workers,
         done: &mut FilesDone,
     ) -> Result<()> {
         if news.is_empty() {
             return Ok(());
         }
         let failures = Failures::of(store, self.row.n)?;
-        let now_ns = content::file_system_now(orders.place.own).unwrap_or(0);
+        let now_ns = content::file_system_now(orders.context.own).unwrap_or(0);
         let mut jobs = Vec::new();
         for sighting in news {
             if !orders.force && failures.rest(&sighting, orders) {
@@ -314,10 +316,7 @@ impl Look<'_> {
             held: AtomicU64::new(0),
             opened: AtomicU64::new(0),
         };
-        let read: Vec<_> = jobs
-            .into_par_iter()
-            .map(|(s, k)| reader.read(s, k))
-            .collect();
+        let read = workers.map(jobs, |(sighting, known)| reader.read(sighting, known));
         done.opened += reader.opened.into_inner();
         let (mut worse, mut better) = (Vec::new(), Vec::new());
         for outcome in read {
@@ -349,7 +348,8 @@ impl Failures {
 
     /// It is too early to try again.
     fn rest(&self, sighting: &Sighting, orders: &Orders<'_>) -> bool {
-        let until = |failure: &FileFailure| failure.at.0 + orders.place.tracking.limits().retry_ms;
+        let until =
+            |failure: &FileFailure| failure.at.0 + orders.context.tracking.limits().retry_ms;
         let known = self.0.get(&sighting.path);
         known.is_some_and(|failure| {
             failure.print == print_of(&sighting.stat) && until(failure) > orders.now.0
@@ -510,6 +510,7 @@ pub(super) fn tell(
     store: &mut Store,
     orders: &Orders<'_>,
     looks: Vec<Look<'_>>,
+    workers: &impl Workers,
     done: &mut FilesDone,
 ) -> Result<()> {
     for look in looks.iter().filter(|look| !look.is_empty()) {
@@ -517,9 +518,9 @@ pub(super) fn tell(
         let since = look.row.changed_at.map(|_| look.row.told_to);
         let doings = Doings::since(store, since, &look.project.path, orders.redactor)?;
         let teller = Teller::new(look, orders);
-        let has_news = teller.tell(&doings, store, done)?;
+        let has_news = teller.tell(&doings, store, workers, done)?;
         if has_news {
-            store.looked(&look.project.path, orders.now, look.deeds_to)?;
+            store.looked(&look.project.path, orders.now, look.operations_to)?;
         }
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! Changes of files become episodes (004-028..037, 004-050, 004-051, 004-075..077). Knows how they read and
 //! what each strategy makes of the episode before; refuses to know disks, globs and rows.
 
-use super::episodes::bulk_update;
+use super::git_episodes::bulk_update;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::file::{FileFacts, Hashes, Known, Strategy, file_id, shown};
-use crate::model::git::{Deed, FileChange, FileOperation};
+use crate::model::git::{FileChange, FileOperation, GitOperation};
 use crate::model::source::Stat;
 use crate::model::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ pub enum Writer<'a> {
         /// `git_batch_id`.
         id: Uuid,
         /// What was done.
-        deed: &'a Deed,
+        git: &'a GitOperation,
         /// The file's path from the repository's root.
         path: String,
     },
@@ -51,8 +51,8 @@ impl Writer<'_> {
     /// What it did, in a few words.
     pub fn did(&self, operation: FileOperation) -> String {
         match (self, operation) {
-            (Writer::Git { id, deed, .. }, _) => {
-                format!("{}, git_batch_id {id}", deed.operation.name())
+            (Writer::Git { id, git, .. }, _) => {
+                format!("{}, git_batch_id {id}", git.operation.name())
             }
             (_, FileOperation::Delete) => "deleted".to_owned(),
             (_, FileOperation::Move) => "moved".to_owned(),
@@ -121,9 +121,9 @@ pub fn content(new: &NewContent<'_>, strategy: Strategy) -> (Episode, FileFacts)
         Words::Named(why) => format!("{name} ({why}, {} bytes)", new.stat.size),
     };
     let episode = match new.writer {
-        Writer::Git { id, deed, path } => {
-            let file = changed(deed, path, new.operation);
-            bulk_update(*id, deed, &file, Some(&text))
+        Writer::Git { id, git, path } => {
+            let file = changed(git, path, new.operation);
+            bulk_update(*id, git, &file, Some(&text))
         }
         Writer::Someone => Episode {
             id: content_id(new, strategy),
@@ -163,9 +163,9 @@ pub fn deletion(
         ..FileFacts::default()
     };
     let episode = match writer {
-        Writer::Git { id, deed, path } => {
-            let file = changed(deed, path, FileOperation::Delete);
-            bulk_update(*id, deed, &file, None)
+        Writer::Git { id, git, path } => {
+            let file = changed(git, path, FileOperation::Delete);
+            bulk_update(*id, git, &file, None)
         }
         Writer::Someone => {
             let before = before.map(|id| id.to_string()).unwrap_or_default();
@@ -213,8 +213,8 @@ fn event(name: &str, at: Time) -> Episode {
 }
 
 /// As the operation tells of the file; it may have left it out, of too many.
-fn changed(deed: &Deed, path: &str, operation: FileOperation) -> FileChange {
-    let told = deed.effect.files.iter().find(|file| file.path == path);
+fn changed(git: &GitOperation, path: &str, operation: FileOperation) -> FileChange {
+    let told = git.effect.files.iter().find(|file| file.path == path);
     told.cloned().unwrap_or_else(|| FileChange {
         path: path.to_owned(),
         operation,

@@ -2,17 +2,16 @@
 //! which changes are told (what moved, what went, what is new) and who did them; refuses to know how they
 //! read and where they are kept.
 
-use super::Orders;
-use super::doing::{Doings, FileNow};
-use super::files::{FilesDone, FoundFile, Look, Reader, known, pattern};
+use super::file_scan::{FilesDone, FoundFile, Look, Reader, known, pattern};
+use super::git_attribution::{Doings, FileNow};
+use super::{Orders, Workers};
 use crate::model::file::{FileFacts, Known, Strategy, shown};
 use crate::model::git::FileOperation;
 use crate::store::{FileUnit, Store, Supersede};
-use crate::track::files::{
+use crate::tracking::file_episodes::{
     Candidate, Named, NewContent, Words, Writer, content, deletion, moves, relocation,
 };
 use anyhow::Result;
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -48,6 +47,7 @@ impl<'a> Teller<'a> {
         &self,
         doings: &'a Doings<'a>,
         store: &mut Store,
+        workers: &impl Workers,
         done: &mut FilesDone,
     ) -> Result<bool> {
         let pairs = self.pairs(store)?;
@@ -79,8 +79,8 @@ impl<'a> Teller<'a> {
         let has_news = !(deleted.is_empty() && changes.is_empty());
         self.put(store, &silent, done)?;
         self.put(store, &deleted, done)?;
-        for batch in changes.chunks(self.orders.place.tracking.limits().batch) {
-            self.put_changes(batch, store, done)?;
+        for batch in changes.chunks(self.orders.context.tracking.limits().batch) {
+            self.put_changes(batch, store, workers, done)?;
         }
         Ok(has_news)
     }
@@ -146,10 +146,10 @@ impl<'a> Teller<'a> {
         &self,
         changes: &[Change<'_>],
         store: &mut Store,
+        workers: &impl Workers,
         done: &mut FilesDone,
     ) -> Result<()> {
-        let units: Vec<Option<(FileUnit, bool)>> =
-            changes.par_iter().map(|change| self.unit(change)).collect();
+        let units = workers.map(changes.iter().collect(), |change| self.unit(change));
         let mut ready = Vec::with_capacity(units.len());
         for (change, unit) in changes.iter().zip(units) {
             let Some((unit, is_named)) = unit else {

@@ -3,8 +3,8 @@
 //! `stat` and opens nothing. Knows the order of things; refuses to know git's formats (`host`), its
 //! messages (`track`) and rows (`store`).
 
-use super::barred::Barred;
-use super::spoken::{Conversation, around};
+use super::conversation_context::{Conversation, around};
+use super::exclusions::Exclusions;
 use super::{Done, Orders, named};
 use crate::config::{FileTracking, Tracked, TrackedProject};
 use crate::host::git;
@@ -12,13 +12,13 @@ use crate::host::reflog::{self, Log, WorkTree};
 use crate::host::repository::Repository;
 use crate::model::episode::Episode;
 use crate::model::error::Error;
-use crate::model::git::{Deed, Effect, LogLine, Operation, OperationKind, Seen};
+use crate::model::git::{Effect, GitOperation, LogLine, Operation, OperationKind, Seen};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
-use crate::store::{GitDeed, Project, Store};
-use crate::track::episodes::{bulk_update, context, metadata, quoted};
-use crate::track::operations::{self, Start, renamed};
-use crate::track::why::{reset_mode, why};
+use crate::store::{GitUnit, Project, Store};
+use crate::tracking::git_episodes::{bulk_update, context, metadata, quoted};
+use crate::tracking::operations::{self, Start, renamed};
+use crate::tracking::reasons::{reset_mode, why};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -68,10 +68,10 @@ const BULK_MAX: usize = 200;
 /// When the store fails.
 pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> Result<()> {
     let mut met = BTreeSet::new();
-    for repo in repositories(store, orders.place.tracking)? {
+    for repo in repositories(store, orders.context.tracking)? {
         let is_meant = orders.includes(&repo.root) || orders.includes(&repo.project);
         if !is_meant
-            || orders.place.refuses_root(&repo.root).is_some()
+            || orders.context.refuses_root(&repo.root).is_some()
             || !met.insert(repo.root.clone())
         {
             continue;
@@ -100,17 +100,17 @@ pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> R
 /// # Errors
 /// When the store fails.
 pub(super) fn tell_again(store: &mut Store, orders: &Orders<'_>) -> Result<()> {
-    for row in store.untold_deeds()? {
-        let group = match orders.place.tracking.of(&row.project.path) {
+    for row in store.operations_to_rewrite()? {
+        let group = match orders.context.tracking.of(&row.project.path) {
             Some(tracked) => orders.group_of(tracked),
             None => orders.group,
         };
-        let deed = GitDeed {
+        let unit = GitUnit {
             id: row.id,
-            episodes: vec![(metadata(row.id, &row.deed), BTreeSet::new())],
-            deed: row.deed,
+            episodes: vec![(metadata(row.id, &row.git), BTreeSet::new())],
+            git: row.git,
         };
-        store.put_deeds(&row.project, group, vec![deed], None, orders.now)?;
+        store.put_operations(&row.project, group, vec![unit], None, orders.now)?;
     }
     Ok(())
 }
@@ -148,10 +148,10 @@ impl TreeLook<'_> {
             let news = self.news(&repository, &known, is_known)?;
             Ok((repository, news))
         });
-        let (deeds, mut next, has_more) = match read {
+        let (units, mut next, has_more) = match read {
             Ok((repository, news)) => {
-                let deeds = self.deeds(&repository, news.operations, store)?;
-                (deeds, news.seen, news.has_more)
+                let units = self.units(&repository, news.operations, store)?;
+                (units, news.seen, news.has_more)
             }
             Err(why) => {
                 done.problems.push((self.project.path.clone(), why.clone()));
@@ -169,10 +169,10 @@ impl TreeLook<'_> {
             (_, true) => self.stamp(&next),
             (_, false) => stamp,
         };
-        done.operations += deeds.len() as u64;
+        done.operations += units.len() as u64;
         let group = self.orders.group_of(self.tracked);
         let seen = Some((&*tree, &next));
-        let stored = store.put_deeds(self.project, group, deeds, seen, self.orders.now)?;
+        let stored = store.put_operations(self.project, group, units, seen, self.orders.now)?;
         done.stored.merge(stored);
         Ok(())
     }
@@ -187,7 +187,7 @@ impl TreeLook<'_> {
         let own = Path::new(&self.project.path).canonicalize().ok();
         let is_own = |place: &&Path| own.as_ref().is_some_and(|own| place.starts_with(own));
         for place in repository.places().filter(|place| !is_own(place)) {
-            if let Some(why) = self.orders.place.refuses_folder(place) {
+            if let Some(why) = self.orders.context.refuses_folder(place) {
                 return Err(format!("its history lies in what is left alone: {why}"));
             }
         }
@@ -279,41 +279,41 @@ impl TreeLook<'_> {
     }
 
     /// Everything that is to be stored of operations that are not stored yet.
-    fn deeds(
+    fn units(
         &self,
         repository: &Repository,
         operations: Vec<Operation>,
         store: &Store,
-    ) -> Result<Vec<GitDeed>> {
+    ) -> Result<Vec<GitUnit>> {
         let forgotten = store.tombstones()?.before(&self.project.namespace);
         let first = forgotten.max(self.orders.since);
-        let mut deeds: Vec<GitDeed> = Vec::new();
+        let mut units: Vec<GitUnit> = Vec::new();
         for operation in operations {
             let is_old = first.is_some_and(|first| operation.at < first);
             if is_old || operation.kind == OperationKind::Other {
                 continue;
             }
-            if let Some(id) = self.new_id(&operation, &deeds, store)? {
-                deeds.push(self.deed(repository, operation, id, store)?);
+            if let Some(id) = self.new_id(&operation, &units, store)? {
+                units.push(self.unit(repository, operation, id, store)?);
             }
         }
-        Ok(deeds)
+        Ok(units)
     }
 
     /// The operation's id; `None`: it is told already.
     fn new_id(
         &self,
         operation: &Operation,
-        deeds: &[GitDeed],
+        units: &[GitUnit],
         store: &Store,
     ) -> Result<Option<Uuid>> {
         let mut masked = operation.clone();
         masked.message = named(self.orders.redactor, &masked.message);
         let name = self.repository_name();
         for id in [operation.id(&name), masked.twin_id(&name)] {
-            let told = match deeds.iter().find(|deed| deed.id == id) {
-                Some(deed) => Some(deed.deed.operation.clone()),
-                None => store.deed(id)?.map(|row| row.deed.operation),
+            let told = match units.iter().find(|unit| unit.id == id) {
+                Some(unit) => Some(unit.git.operation.clone()),
+                None => store.operation(id)?.map(|row| row.git.operation),
             };
             match told {
                 None => return Ok(Some(id)),
@@ -324,13 +324,13 @@ impl TreeLook<'_> {
         Ok(None)
     }
 
-    fn deed(
+    fn unit(
         &self,
         repository: &Repository,
         mut operation: Operation,
         id: Uuid,
         store: &Store,
-    ) -> Result<GitDeed, Error> {
+    ) -> Result<GitUnit, Error> {
         let said = match operation.kind.is_plain_work() {
             true => Conversation::default(),
             false => around(store, &self.project.path, operation.at)?,
@@ -344,31 +344,31 @@ impl TreeLook<'_> {
         };
         let mut effect = effect(repository, &operation);
         let root = Path::new(&self.project.path);
-        effect.hide(|path| self.orders.place.excludes(&root.join(path)));
+        effect.hide(|path| self.orders.context.excludes(&root.join(path)));
         let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();
-        let deed = self.masked(Deed {
+        let git = self.masked(GitOperation {
             operation,
             effect,
             reason,
         });
-        let mut episodes = told(id, &deed, &said);
-        if deed.operation.kind.writes_files() {
+        let mut episodes = told(id, &git, &said);
+        if git.operation.kind.writes_files() {
             let kept = self.kept(store)?;
-            for (file, path) in deed.effect.files.iter().zip(&paths).take(BULK_MAX) {
+            for (file, path) in git.effect.files.iter().zip(&paths).take(BULK_MAX) {
                 let content = kept
                     .as_ref()
                     .and_then(|kept| self.content(repository, kept, file.blob.as_deref()?, path));
-                let episode = bulk_update(id, &deed, file, content.as_deref());
+                let episode = bulk_update(id, &git, file, content.as_deref());
                 episodes.push((episode, BTreeSet::new()));
             }
         }
-        Ok(GitDeed { id, deed, episodes })
+        Ok(GitUnit { id, git, episodes })
     }
 
     /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone
     /// for a while.
     fn kept(&self, store: &Store) -> Result<Option<Kept<'_>>, Error> {
-        let place = &self.orders.place;
+        let place = &self.orders.context;
         let Some(project) = place.tracking.around(&self.project.path) else {
             return Ok(None);
         };
@@ -378,7 +378,7 @@ impl TreeLook<'_> {
         Ok(below.ok().filter(|_| !is_paused).map(|below| Kept {
             project,
             below: below.to_path_buf(),
-            barred: Barred::of(root, place),
+            barred: Exclusions::of(root, place),
         }))
     }
 
@@ -401,19 +401,19 @@ impl TreeLook<'_> {
 
     /// What people wrote into commits, branches and paths goes through the same filter as sessions, and is
     /// one line.
-    fn masked(&self, mut deed: Deed) -> Deed {
+    fn masked(&self, mut git: GitOperation) -> GitOperation {
         let mask = |text: &mut String| *text = named(self.orders.redactor, text);
-        let operation = &mut deed.operation;
+        let operation = &mut git.operation;
         mask(&mut operation.message);
         let names = operation.branch.iter_mut().chain(&mut operation.to);
         names.for_each(mask);
-        let commits = deed.effect.left.iter_mut().chain(&mut deed.effect.made);
+        let commits = git.effect.left.iter_mut().chain(&mut git.effect.made);
         commits.for_each(|commit| mask(&mut commit.subject));
-        for file in &mut deed.effect.files {
+        for file in &mut git.effect.files {
             mask(&mut file.path);
             file.previous_path.iter_mut().for_each(mask);
         }
-        deed
+        git
     }
 
     /// What tells work trees of one project apart.
@@ -428,14 +428,14 @@ struct Kept<'a> {
     project: &'a TrackedProject,
     /// The repository, from the project's root.
     below: PathBuf,
-    barred: Barred<'a>,
+    barred: Exclusions<'a>,
 }
 
 /// The summary of an operation and the conversation before it, each with the sessions whose words it has.
-fn told(id: Uuid, deed: &Deed, said: &Conversation) -> Vec<(Episode, BTreeSet<String>)> {
-    let reason = deed.reason.iter().map(|reason| reason.session.clone());
-    let summary = (metadata(id, deed), reason.collect());
-    let context = context(id, deed, &said.before);
+fn told(id: Uuid, git: &GitOperation, said: &Conversation) -> Vec<(Episode, BTreeSet<String>)> {
+    let reason = git.reason.iter().map(|reason| reason.session.clone());
+    let summary = (metadata(id, git), reason.collect());
+    let context = context(id, git, &said.before);
     let context = context.map(|episode| (episode, quoted(&said.before)));
     [summary].into_iter().chain(context).collect()
 }

@@ -1,15 +1,13 @@
 //! How tracked projects and their files stand, without reading or changing any (004-053, 004-057). Knows the
 //! catalogue and the disk; refuses to know who asks.
 
-use super::barred::Place;
-use super::files::walked;
-use crate::config::{FileTracking, Loaded, TrackedProject};
+use super::exclusions::TrackingContext;
+use super::file_scan::walked;
+use crate::config::{FileTracking, TrackedProject};
 use crate::model::file::{Hashes, print_of, shown};
 use crate::model::git::FileOperation;
 use crate::model::source::Stat;
 use crate::model::time::Time;
-use crate::pipeline::admission::Admission;
-use crate::pipeline::spec::Window;
 use crate::store::Store;
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -132,12 +130,8 @@ pub fn projects<'a>(
 pub fn files(
     store: Option<&Store>,
     project: &TrackedProject,
-    loaded: &Loaded,
-    jobs: usize,
+    context: &TrackingContext<'_>,
 ) -> Result<Vec<FileStanding>> {
-    let admission = Admission::new(loaded, loaded.env(), Window::Configured, Time(0));
-    let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
-    let place = Place::new(loaded, &admission, &refuses, jobs);
     let mut all: BTreeMap<Vec<u8>, (FileStanding, u64)> = BTreeMap::new();
     let mut unread = BTreeMap::new();
     if let Some(store) = store {
@@ -156,7 +150,7 @@ pub fn files(
         let failures = store.file_failures(row.n)?.into_iter();
         unread = failures.map(|one| (one.path, one.print)).collect();
     }
-    for sighting in walked(project, &place).files {
+    for sighting in walked(project, context).files {
         let print = print_of(&sighting.stat);
         let is_unread = unread.get(&sighting.path) == Some(&print);
         let state = match all.get(&sighting.path) {
