@@ -1,4 +1,4 @@
-//! Turns the tables of `src/rules`, written as YAML for people, into JSON without samples for the
+//! Turns the tables of `src/rules` and `src/agents`, written as YAML for people, into JSON without samples for the
 //! program: parsing YAML took a third of a run that reads one new line.
 
 use serde_yaml::Value;
@@ -10,29 +10,34 @@ use std::{env, fs};
     reason = "cargo tells a build script where to write by the environment"
 )]
 fn main() {
-    println!("cargo::rerun-if-changed=src/rules");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names a folder"));
-    for (name, path) in tables(Path::new("src/rules")) {
+    for room in ["src/rules", "src/agents"] {
+        println!("cargo::rerun-if-changed={room}");
+    }
+    for path in ["src/rules", "src/agents"]
+        .iter()
+        .flat_map(|room| tables(Path::new(room)))
+    {
         let text = fs::read_to_string(&path).expect("a table can be read");
         let mut table: Value = serde_yaml::from_str(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         forget_samples(&mut table);
         let json = serde_json::to_string(&table).expect("tables have plain keys");
-        fs::write(out.join(format!("{name}.json")), json).expect("OUT_DIR can be written to");
+        let below = path.strip_prefix("src").expect("a table of ours");
+        let written = out.join(below).with_extension("json");
+        fs::create_dir_all(written.parent().expect("a room")).expect("OUT_DIR can be written to");
+        fs::write(written, json).expect("OUT_DIR can be written to");
     }
 }
 
-/// Names and paths of the YAML files below a folder.
-fn tables(folder: &Path) -> Vec<(String, PathBuf)> {
+/// The YAML files below a folder.
+fn tables(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder of tables");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     paths
         .flat_map(|path| match path.extension() {
             _ if path.is_dir() => tables(&path),
-            Some(extension) if extension == "yaml" => {
-                let name = path.file_stem().expect("a name").to_string_lossy();
-                vec![(name.into_owned(), path.clone())]
-            }
+            Some(extension) if extension == "yaml" => vec![path],
             _ => Vec::new(),
         })
         .collect()

@@ -6,10 +6,14 @@
 pub mod claude;
 pub mod codex;
 pub mod registry;
+#[cfg(test)]
+mod tests;
+pub mod versions;
 
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerSettings};
 use crate::model::source::Agent;
+use crate::rules::injected::Injected;
 use crate::stages::parse::Dialect;
 use std::path::PathBuf;
 
@@ -21,17 +25,42 @@ pub trait CodingAgent: Sync {
     /// The name that people know it by.
     fn title(&self) -> &'static str;
 
+    /// The newest version whose logs this program was tested with.
+    fn newest_version(&self) -> &'static str;
+
+    /// What it puts into texts of role user.
+    fn injected(&self) -> &'static Injected;
+
     /// How it spells its logs.
     fn dialect(&self) -> &'static dyn Dialect;
 
     /// The folders in which it keeps logs, unless settings name others.
     fn log_folders(&self, env: &Env) -> Vec<PathBuf>;
 
+    /// The variable that moves its folder, and where that is.
+    fn folder(&self, env: &Env) -> (&'static str, PathBuf);
+
+    /// Days after its last change that it deletes a log; `None`: it keeps them.
+    fn keeps_days(&self, _env: &Env) -> Option<u32> {
+        None
+    }
+
+    /// Where an example's log lies below a home.
+    fn example_log(&self) -> &'static str;
+
     /// The command that goes on with a session.
     fn resume_command(&self, session: &str) -> String;
 
     /// Where its hooks stand.
     fn hooks(&self, env: &Env) -> HookSettings;
+
+    /// Why it starts no hooks at all, where its settings say so.
+    fn hooks_switched_off(&self, env: &Env) -> Option<String>;
+
+    /// What a person has to do once hooks were installed.
+    fn after_hooks(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Where its MCP servers stand.
     fn servers(&self, env: &Env) -> ServerSettings;

@@ -1,16 +1,40 @@
 //! The one list of agents.
 
 use super::{CodingAgent, claude, codex};
+use crate::config::Env;
 use crate::model::entry::Entry;
-use crate::model::source::{Agent, Place};
+use crate::model::source::{Agent, Place, SourceFile};
 use crate::stages::parse::{Dialect, LogName, ParseState};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 const AGENTS: [&dyn CodingAgent; 2] = [&claude::Claude, &codex::Codex];
 
 /// Every agent, in the order in which lists name them.
 pub fn all() -> impl Iterator<Item = &'static dyn CodingAgent> {
     AGENTS.into_iter()
+}
+
+/// Their words, in the same order.
+pub fn words() -> impl Iterator<Item = Agent> {
+    all().map(CodingAgent::agent)
+}
+
+/// Whose log or hook it is where nobody says.
+pub fn first() -> Agent {
+    AGENTS[0].agent()
+}
+
+/// Days after their last change that agents delete their logs; of those that do.
+pub fn keeps_days(env: &Env) -> BTreeMap<Agent, u32> {
+    let days = |known: &'static dyn CodingAgent| Some((known.agent(), known.keeps_days(env)?));
+    all().filter_map(days).collect()
+}
+
+/// The name that people know an agent by.
+pub fn title(agent: Agent) -> &'static str {
+    find(agent).map_or(agent.as_str(), CodingAgent::title)
 }
 
 /// What is known of an agent; `None`: a later version's.
@@ -21,6 +45,26 @@ pub fn find(agent: Agent) -> Option<&'static dyn CodingAgent> {
 /// How an agent spells its logs; of one that isn't known, no line is understood.
 pub fn dialect(agent: Agent) -> &'static dyn Dialect {
     find(agent).map_or(&Unreadable, CodingAgent::dialect)
+}
+
+/// The agent that a person names.
+pub fn by_word(word: &str) -> Option<Agent> {
+    words().find(|agent| agent.as_str() == word)
+}
+
+/// The folders in which an agent keeps its logs.
+pub fn log_folders(agent: Agent, env: &Env) -> Vec<PathBuf> {
+    find(agent).map_or_else(Vec::new, |known| known.log_folders(env))
+}
+
+/// What logs of one session have in common, as far as their names tell.
+pub fn family(file: &SourceFile) -> &str {
+    dialect(file.agent).family(&file.key)
+}
+
+/// Whether an agent's logs have such a name, without `.jsonl` and `.zst`.
+pub fn is_log(agent: Agent, stem: &[u8]) -> bool {
+    dialect(agent).is_log(stem)
 }
 
 /// The dialect of an agent that this version doesn't know.

@@ -5,6 +5,7 @@ use super::agent_file::{self, Change};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
+use crate::agents::registry;
 use crate::config::Env;
 use crate::config::entries::Removed;
 use crate::model::error::Error;
@@ -41,10 +42,8 @@ pub struct Remove {
 
 /// An agent, as a person names it.
 pub fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
 }
-
-const BOTH: [Agent; 2] = [Agent::Claude, Agent::Codex];
 
 /// Entries of one kind in agents' settings.
 pub struct Entries {
@@ -97,7 +96,9 @@ impl Entries {
             None => Ok(Removed::default()),
         };
         let changes = match args.agent.as_slice() {
-            [] => BOTH.map(|agent| self.change(agent, ctx, &without)).into(),
+            [] => registry::words()
+                .map(|agent| self.change(agent, ctx, &without))
+                .collect(),
             named => self.changes(named, ctx, without)?,
         };
         let name = format!("{} remove", self.command);
@@ -164,7 +165,7 @@ impl Entries {
     /// Shows what is there.
     pub fn status(&self, ctx: &mut Ctx) -> Result<()> {
         let (words, nothing) = &self.absent;
-        let all = BOTH.map(|agent| {
+        let all = registry::words().map(|agent| {
             let file = (self.file)(agent, &ctx.env);
             let found = agent_file::read(&file)
                 .and_then(|text| (self.standing)(agent, &file, text.as_deref(), ctx));
@@ -175,6 +176,7 @@ impl Entries {
             });
             (agent, file, standing)
         });
+        let all: Vec<_> = all.collect();
         if ctx.out.json {
             let list = all.iter().map(|(agent, file, standing)| {
                 let (value, fault) = (&standing.document, &standing.fault);

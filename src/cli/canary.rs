@@ -6,10 +6,10 @@ use super::human;
 use super::runlog;
 use super::setup::{self, Orders};
 use super::tables;
+use crate::agents::claude::CLAUDE;
 use crate::config::Loaded;
-use crate::host::files::Root;
 use crate::memory::screen;
-use crate::model::source::Agent;
+use crate::model::source::Root;
 use crate::pipeline::deliver;
 use crate::pipeline::doctor::canary::{Canary, Sighted};
 use crate::pipeline::enrich::{Budget, question};
@@ -53,9 +53,10 @@ fn store(loaded: &Loaded, projects: &Path, state: &Path, ctx: &Ctx) -> Result<St
     });
     setup.roots = vec![Root {
         path: projects.to_owned(),
-        agent: Agent::Claude,
+        agent: CLAUDE,
         include: Vec::new(),
         exclude: Vec::new(),
+        named: false,
     }];
     let mut store = Store::open(&state.join("sessionmill.db"), Access::ReadWrite)?;
     let report = run::run(&mut store, &setup, &Silent)?;

@@ -6,6 +6,7 @@ use super::exit::Exit;
 use super::human::plural;
 use super::setup::{self, Orders};
 use super::tables;
+use crate::agents::registry;
 use crate::config::{self, Env, Loaded, gate};
 use crate::memory::screen;
 use crate::model::error::Error;
@@ -205,7 +206,7 @@ pub fn defaults_at(home: &Path) -> Result<Loaded> {
         )]
         .into(),
     };
-    Ok(config::load(&env)?)
+    Ok(config::load(&env, registry::log_folders)?)
 }
 
 fn write(recorded: &Path, text: &str) -> Result<()> {

@@ -4,6 +4,7 @@
 use super::exit;
 use super::out::Out;
 use super::world::{Input, World, Zone};
+use crate::agents::registry;
 use crate::config::{self, Env, Home, Loaded, gate};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
@@ -117,7 +118,7 @@ impl<'w> Ctx<'w> {
 
     /// Everything that the settings' files say. Their warnings are printed, once per command.
     pub fn settings(&mut self) -> Result<Loaded> {
-        let loaded = config::load(&self.env)?;
+        let loaded = config::load(&self.env, registry::log_folders)?;
         if !self.warned {
             self.warned = true;
             for warning in &loaded.warnings {
@@ -144,7 +145,10 @@ impl<'w> Ctx<'w> {
     /// The store, to read. Works while a run writes; an error with a hint where there is none.
     pub fn reader(&self) -> Result<Store, Error> {
         Store::open(&self.home.store(), Access::ReadOnly).map_err(|error| {
-            let is_off = || config::load(&self.env).is_ok_and(|all| !gate(&all.config).enabled);
+            let is_off = || {
+                config::load(&self.env, registry::log_folders)
+                    .is_ok_and(|all| !gate(&all.config).enabled)
+            };
             match !self.home.store().exists() && is_off() {
                 true => error.hinted("sessionmill enable; then: sessionmill run"),
                 false => error,

@@ -8,6 +8,7 @@ use super::out::Style;
 use super::schedule;
 use super::setup::{self, Orders};
 use super::{canary, embed, enrich, sinks, tables, tell as telling};
+use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Loaded};
 use crate::host::files::{unreadable, walk};
@@ -46,7 +47,7 @@ pub struct Args {
 /// Examines, after mending where that was asked for.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let env = ctx.env.clone();
-    let loaded = config::load(&env);
+    let loaded = config::load(&env, registry::log_folders);
     if args.canary {
         return canary::run(&loaded?, ctx);
     }
@@ -81,8 +82,8 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
         (Ok(loaded), Some(store)) if loaded.config.enabled => refusals(loaded, store, ctx),
         _ => Vec::new(),
     };
-    let roots = loaded.map(|loaded| setup::roots(&loaded.config));
-    let found = walk(&roots.unwrap_or_default());
+    let roots = loaded.map(|loaded| loaded.config.roots.clone());
+    let found = walk(&roots.unwrap_or_default(), &registry::is_log);
     let interval_s = schedule::interval_s(ctx);
     let admission = loaded
         .ok()
@@ -109,7 +110,7 @@ fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<V
         unreadable: unreadable(&found.files),
         found,
         admit: &admit,
-        claude_keeps_days: config::claude_keeps_days(&ctx.env),
+        keeps_days: registry::keeps_days(&ctx.env),
     };
     let mut findings = examine(&observed);
     if let (true, Some(inside)) = (args.deep, &observed.inside) {

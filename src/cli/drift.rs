@@ -4,8 +4,8 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::human::{count, table, time};
+use crate::agents::versions;
 use crate::model::time::Time;
-use crate::rules::versions;
 use crate::store::{Status, UnknownRow, VersionRow};
 use anyhow::Result;
 use serde_json::{Value, json};

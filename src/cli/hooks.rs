@@ -5,12 +5,14 @@ use super::agents::{Entries, Install, Remove, Standing};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::shell;
+use crate::agents::registry;
 use crate::config::hooks::{self, Hook};
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Let Claude Code and Codex ask for memory by themselves
@@ -52,8 +54,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     match &args.verb {
         Verb::Install(install) => {
             ENTRIES.install(install, ctx)?;
-            if install.agent.contains(&Agent::Codex) && !install.dry_run {
-                let hint = "hint: Codex starts new hooks once you have reviewed them: /hooks";
+            let agents = install.agent.iter().filter(|_| !install.dry_run);
+            let after = agents.filter_map(|agent| registry::find(*agent)?.after_hooks());
+            let hints: BTreeSet<&str> = after.collect();
+            for hint in hints {
                 ctx.out.note(hint)?;
             }
         }
@@ -107,9 +111,7 @@ fn switched_off(agent: Agent, hooks: &[Hook], ctx: &Ctx) -> Option<String> {
     if hooks.is_empty() {
         return None;
     }
-    let (name, off) = match agent {
-        Agent::Claude => ("Claude Code", hooks::claude_switched_off(&ctx.env)?),
-        Agent::Codex => ("Codex", hooks::codex_switched_off(&ctx.env)?),
-    };
-    Some(format!("{name} starts no hooks: {off}"))
+    let known = registry::find(agent)?;
+    let off = known.hooks_switched_off(&ctx.env)?;
+    Some(format!("{} starts no hooks: {off}", known.title()))
 }

@@ -7,7 +7,7 @@ use super::out::Style;
 use super::places::{self, Filters};
 use crate::insight::page::short;
 use crate::insight::patterns::{Insights, Patterns, Rate, Sequence};
-use crate::memory::summary::Stored;
+use crate::memory::session_summary::items_of;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     for row in &rows {
         let session = &row.session;
         let episodes = store.episodes(&session.id)?;
-        let stored = Stored::read(&store, &episodes)?;
+        let stored = items_of(&store, &episodes)?;
         let (lines, mut summary) = (stored.lines(), stored.summary());
         let hides = ctx.hides_paths_of(&session.project_path)?;
         summary.shorten_paths(&session.project_path, hides);

@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::human::bytes;
 use super::setup::{self, Orders};
 use super::status::lines;
+use crate::agents::registry;
 use crate::host::files;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::{Error, ErrorKind};
@@ -105,7 +106,7 @@ fn document(account: &FileAccount) -> Value {
 
 fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let found = files::walk(&setup::roots(&loaded.config));
+    let found = files::walk(&loaded.config.roots, &registry::is_log);
     let Some(file) = found.files.iter().find(|file| file.key == key) else {
         let error = Error::new(ErrorKind::Failed, format!("{key} is gone from disk"));
         return Err(error
@@ -212,7 +213,7 @@ fn episodes(log: &Checkpoint, line: u64, store: &Store) -> Result<Vec<String>> {
 fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
     let config = &loaded.config;
-    let found = files::walk(&setup::roots(config)).files;
+    let found = files::walk(&config.roots, &registry::is_log).files;
     let file = found
         .iter()
         .find(|file| file.key == name || file.key.contains(name));
@@ -245,7 +246,12 @@ fn fate(
         since: setup::since(config, &Orders::new(&pipeline, ctx)),
         again: false,
     };
-    let alone = discover(std::slice::from_ref(file), &Known::new(), &options);
+    let alone = discover(
+        std::slice::from_ref(file),
+        &Known::new(),
+        &options,
+        &registry::family,
+    );
     Ok(match alone.slices.is_empty() {
         true => ("it is older than the window", "sessionmill backfill"),
         false => (

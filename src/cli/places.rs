@@ -3,6 +3,7 @@
 
 use super::ctx::Ctx;
 use super::when::When;
+use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::host::git;
 use crate::memory::provenance::of_project;
@@ -53,7 +54,7 @@ impl Filters {
 }
 
 fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
 }
 
 /// The first `length` characters of a hash.

@@ -6,10 +6,10 @@ use super::human;
 use super::places::{self, Filters};
 use super::when::When;
 use crate::insight::recap::{Session, page, recap};
-use crate::memory::joined;
-use crate::memory::summary::summary_of;
+use crate::memory::session_summary::summary_of;
 use crate::model::time::Time;
 use crate::store::{Found, SessionFilter, TYPED};
+use crate::tracking::commit_links::{add_commits, commits_of};
 use anyhow::Result;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<Sessio
     for row in store.sessions(filter)? {
         let episodes = store.episodes(&row.session.id)?;
         let mut summary = summary_of(&store, &episodes)?;
-        joined::add(&mut summary, &joined::commits_of(&store, &episodes)?);
+        add_commits(&mut summary, &commits_of(&store, &episodes)?);
         summary.told_by(&within(&episodes, since, filter.until));
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
         summary.shorten_paths(&row.session.project_path, hides);

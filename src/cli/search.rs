@@ -9,6 +9,7 @@ use super::human::{self, plural};
 use super::out::{Out, Style};
 use super::places::{self, Filters, Reach};
 use super::when::When;
+use crate::agents::registry;
 use crate::insight::page::commits;
 use crate::memory::activity::Judge;
 use crate::memory::line::{self, Meant};
@@ -149,7 +150,12 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 /// What the words mean.
 fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
     let dates = |field: &str, value: &str| When::of_field(field, value, ctx.now, ctx.zone);
-    let meant = line::read(&joined(&args.words), args.limit(), &dates)?;
+    let meant = line::read(
+        &joined(&args.words),
+        args.limit(),
+        &dates,
+        registry::by_word,
+    )?;
     if !args.words.is_empty() && meant.is_empty() {
         let error = Error::usage("there is no word to look for");
         return Err(error.hinted("sessionmill search redis; without words it lists the latest"));

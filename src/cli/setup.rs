@@ -3,7 +3,6 @@
 
 use super::ctx::Ctx;
 use crate::config::Config;
-use crate::host::files::Root;
 use crate::memory::screen::Screen;
 use crate::model::time::Time;
 use crate::pipeline::file::Rules;
@@ -50,7 +49,7 @@ pub fn setup<'a>(
     admit: &'a Admit<'a>,
 ) -> Setup<'a> {
     Setup {
-        roots: roots(config),
+        roots: config.roots.clone(),
         rules: rules(config, &orders.host, screen, classifier),
         discover: DiscoverOptions {
             since: since(config, orders),
@@ -61,17 +60,6 @@ pub fn setup<'a>(
         group: config.group_id.clone(),
         admit,
     }
-}
-
-/// Where logs lie.
-pub fn roots(config: &Config) -> Vec<Root> {
-    let root = |root: &crate::config::Root| Root {
-        path: root.path.clone(),
-        agent: root.agent,
-        include: root.include.clone(),
-        exclude: root.exclude.clone(),
-    };
-    config.roots.iter().map(root).collect()
 }
 
 /// How every log is treated.

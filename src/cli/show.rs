@@ -5,18 +5,18 @@ use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::{activity, places, sessions, shell};
+use crate::agents::registry;
 use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
 use crate::memory::outcome::outcome_of;
 use crate::memory::scope::Scope;
-use crate::memory::summary::told_of;
+use crate::memory::session_summary::told_of;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
 use crate::model::git::FileOperation;
 use crate::model::session::Session;
-use crate::model::source::Agent;
 use crate::model::summary::{Outcome, Summary};
 use crate::model::time::Time;
 use crate::store::{Found, SessionRow, Telling};
@@ -327,10 +327,7 @@ fn resume(session: &Session) -> Option<String> {
     if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
         return None;
     }
-    let command = match session.agent {
-        Agent::Claude => format!("claude --resume {}", session.id),
-        Agent::Codex => format!("codex resume {}", session.id),
-    };
+    let command = registry::find(session.agent)?.resume_command(&session.id);
     Some(match &session.cwd {
         // Claude finds a session only from the directory that it was started in.
         Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),

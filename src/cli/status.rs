@@ -8,6 +8,7 @@ use super::ledger;
 use super::memory;
 use super::setup::{self, Orders};
 use super::tables;
+use crate::agents::registry;
 use crate::config::{Config, Loaded, gate};
 use crate::host::files;
 use crate::memory::screen::Screen;
@@ -53,7 +54,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         true => Some(Store::open(&ctx.home.store(), Access::ReadOnly)?),
         false => None,
     };
-    let found = files::walk(&setup::roots(config));
+    let found = files::walk(&config.roots, &registry::is_log);
     let waiting = waiting(&found.files, config, store.as_ref(), ctx)?;
     let status = store
         .as_ref()
@@ -133,7 +134,7 @@ fn waiting(
         since: setup::since(config, &Orders::new(&pipeline, ctx)),
         again: false,
     };
-    Ok(discover(found, &known, &options))
+    Ok(discover(found, &known, &options, &registry::family))
 }
 
 fn backlog_bytes(waiting: &Discovered) -> u64 {

@@ -5,37 +5,46 @@ use super::exit::Exit;
 use super::human;
 use super::out::Style;
 use super::places::{self, Filters};
-use crate::memory::joined::{Teller, Tie};
-use crate::memory::undone::{Answer, Asked, tellers, undone, without};
 use crate::model::git::{CommitLine, FileChange, short_hash};
+use crate::tracking::commit_links::{CommitMention, LinkStrength};
+use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Prints operations; exit 1 where there is none.
-pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Result<Exit> {
+pub fn run(
+    request: &HistoryRequest,
+    filters: &Filters,
+    limit: usize,
+    ctx: &mut Ctx,
+) -> Result<Exit> {
     let reach = places::scope(filters, ctx)?;
     let namespaces = reach.namespaces(ctx)?;
     let project = reach.project.as_deref();
-    let store = ctx.reader()?;
-    let answers = undone(&store, asked, namespaces.as_deref(), project, limit)?;
-    let tellers = tellers(&store, asked, namespaces.as_deref(), project)?;
+    let found = history(
+        &ctx.reader()?,
+        request,
+        namespaces.as_deref(),
+        project,
+        limit,
+    )?;
     if ctx.out.json {
-        let list = answers.iter().map(|answer| document(answer, ctx));
-        let list: Vec<Value> = list.collect::<Result<_>>()?;
-        let sessions = tellers.iter().map(|teller| told(teller, ctx));
+        let operations = found.operations.iter().map(|one| document(one, ctx));
+        let operations: Vec<Value> = operations.collect::<Result<_>>()?;
+        let sessions = found.mentions.iter().map(|one| mention_document(one, ctx));
         let sessions: Vec<Value> = sessions.collect::<Result<_>>()?;
-        let body = json!({"operations": list, "sessions": sessions});
+        let body = json!({"operations": operations, "sessions": sessions});
         ctx.out.document("why", body)?;
     } else {
-        for answer in &answers {
-            print(answer, ctx)?;
+        for operation in &found.operations {
+            print(operation, ctx)?;
         }
-        for teller in without(&tellers, &answers) {
-            print_teller(teller, ctx)?;
+        for mention in found.other_mentions() {
+            print_mention(mention, ctx)?;
         }
     }
-    if answers.is_empty() && tellers.is_empty() {
+    if found.is_empty() {
         ctx.out
             .note("no session and no git operation that is known speaks of it")?;
         ctx.out
@@ -45,30 +54,30 @@ pub fn run(asked: &Asked, filters: &Filters, limit: usize, ctx: &mut Ctx) -> Res
     Ok(Exit::Done)
 }
 
-fn print_teller(teller: &Teller, ctx: &mut Ctx) -> Result<()> {
-    let head = format!("told: {} {}", teller.hash, teller.subject);
+fn print_mention(mention: &CommitMention, ctx: &mut Ctx) -> Result<()> {
+    let head = format!("told: {} {}", mention.hash, mention.subject);
     ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
-    let place = places::origin_of(&teller.namespace, &teller.project_path, ctx)?;
-    let when = human::time(teller.at, ctx.zone);
-    let session = ctx.session_shown(&teller.session)?;
+    let place = places::origin_of(&mention.namespace, &mention.project_path, ctx)?;
+    let when = human::time(mention.at, ctx.zone);
+    let session = ctx.session_shown(&mention.session)?;
     let origin = format!("  {when}  {place} session {session}");
     ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
     ctx.out.line("")
 }
 
-fn told(teller: &Teller, ctx: &mut Ctx) -> Result<Value> {
+fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
     let document = json!({
-        "session": teller.session,
-        "hash": teller.hash,
-        "subject": teller.subject,
-        "at": teller.at.map(|at| at.rfc3339_millis()),
-        "namespace": teller.namespace,
-        "project_path": teller.project_path,
+        "session": mention.session,
+        "hash": mention.hash,
+        "subject": mention.subject,
+        "at": mention.at.map(|at| at.rfc3339_millis()),
+        "namespace": mention.namespace,
+        "project_path": mention.project_path,
     });
-    places::veiled(document, &teller.project_path, ctx)
+    places::veiled(document, &mention.project_path, ctx)
 }
 
-fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
+fn print(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
     let effect = &answer.git.effect;
     ctx.out.line(ctx.out.paint(Style::Bold, &head(answer)))?;
     if let Some(reason) = &answer.git.reason {
@@ -101,7 +110,7 @@ fn print(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
 }
 
 /// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
-fn head(answer: &Answer) -> String {
+fn head(answer: &OperationMatch) -> String {
     let operation = &answer.git.operation;
     let mut head = format!("{}: {}", answer.role.as_str(), operation.name());
     for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
@@ -123,7 +132,7 @@ fn short(hash: &str) -> &str {
     }
 }
 
-fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
+fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
     let (operation, effect) = (&answer.git.operation, &answer.git.effect);
     let commit = |commit: &CommitLine| json!({"hash": commit.hash, "subject": commit.subject, "at": commit.at.rfc3339_millis()});
     let file = |file: &FileChange| {
@@ -140,8 +149,8 @@ fn document(answer: &Answer, ctx: &mut Ctx) -> Result<Value> {
         "to": operation.to,
         "at": operation.at.rfc3339_millis(),
         "session": answer.session.as_ref().map(|by| &by.session),
-        "session_is_named": answer.session.as_ref().map(|by| by.tie == Tie::Hash),
-        "session_by": answer.session.as_ref().map(|by| by.tie.as_str()),
+        "session_is_named": answer.session.as_ref().map(|by| by.link == LinkStrength::Hash),
+        "session_by": answer.session.as_ref().map(|by| by.link.as_str()),
         "reason": answer.git.reason.as_ref().map(|reason| json!({
             "sentence": reason.sentence,
             "by": reason.who(),

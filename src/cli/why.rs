@@ -7,10 +7,10 @@ use super::out::Style;
 use super::places::{self, Filters};
 use super::undone;
 use crate::memory::reasons::{Answer, Reason, reasons};
-use crate::memory::undone::Asked;
 use crate::model::error::Error;
 use crate::rules::words::content_words;
 use crate::store::Query;
+use crate::tracking::git_history::HistoryRequest;
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -53,8 +53,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         limit => limit as usize,
     };
     let git = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
-    if let Some(asked) = Asked::of(git[0], git[1], git[2])? {
-        return undone::run(&asked, &args.filters, limit, ctx);
+    if let Some(request) = HistoryRequest::of(git[0], git[1], git[2])? {
+        return undone::run(&request, &args.filters, limit, ctx);
     }
     let question = args.words.join(" ");
     let words = content_words(&question);

@@ -19,8 +19,6 @@ pub struct HookSettings {
     pub file: PathBuf,
     /// When the agent is to start us, each with the matcher that narrows the event.
     pub events: &'static [(&'static str, Option<&'static str>)],
-    /// Why the agent starts no hooks at all, where its settings say so.
-    pub switched_off: Option<String>,
 }
 
 /// Where an agent's MCP servers stand: a map from names to what is started.

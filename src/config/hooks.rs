@@ -8,9 +8,8 @@ use super::env::Env;
 use super::position::{Step, dotted};
 use crate::model::error::Error;
 use crate::model::source::Agent;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// When agents start us.
@@ -39,7 +38,7 @@ pub struct Hook {
 pub fn file(agent: Agent, env: &Env) -> PathBuf {
     match agent {
         Agent::Claude => env.claude_dir().join("settings.json"),
-        Agent::Codex => env.codex_dir().join("hooks.json"),
+        _ => env.codex_dir().join("hooks.json"),
     }
 }
 
@@ -113,22 +112,6 @@ pub fn claude_switched_off(env: &Env) -> Option<String> {
     let document = Document::parse(&file, &std::fs::read(&file).ok()?).ok()?;
     let is_off = document.value["disableAllHooks"] == true;
     is_off.then(|| format!("`disableAllHooks` is true in {}", file.display()))
-}
-
-/// Why Codex starts no hooks at all: the line of its `config.toml` that switches them off; `None`
-/// where nothing does, or the file can't be understood.
-pub fn codex_switched_off(env: &Env) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Config {
-        features: BTreeMap<String, toml::Value>,
-    }
-    let file = env.codex_dir().join("config.toml");
-    let config: Config = toml::from_str(&std::fs::read_to_string(&file).ok()?).ok()?;
-    // Their name until Codex 0.129.
-    let off = [HOOKS, "codex_hooks"]
-        .into_iter()
-        .find(|name| config.features.get(*name) == Some(&toml::Value::Boolean(false)))?;
-    Some(format!("`features.{off} = false` in {}", file.display()))
 }
 
 /// A file that has nothing but our entries.

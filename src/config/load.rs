@@ -7,7 +7,7 @@ use super::file_kind::{SETTINGS, TRACKING};
 use super::layers::{Layers, Origin, Setting, Source};
 use super::narrow::narrow;
 use super::position::Step;
-use super::resolved::{Config, FileTracking, file_tracking, resolve};
+use super::resolved::{Config, FileTracking, UsualLogs, file_tracking, resolve};
 use super::wire::{Mapping, WireTracking};
 use crate::model::error::Error;
 use serde_json::Value;
@@ -35,6 +35,7 @@ pub struct Loaded {
     /// What `config show` should say: settings that were written and have no effect.
     pub notes: Vec<String>,
     env: Env,
+    usual: UsualLogs,
     layers: Layers,
     mappings: Vec<Mapping>,
 }
@@ -43,7 +44,9 @@ pub struct Loaded {
 ///
 /// Precedence: defaults < `tracking-config` < `graphiti.config` < the project's file, which only
 /// narrows (D08, D20). No file at all is fine. Errors name file, line and the nearest valid key.
-pub fn load(env: &Env) -> Result<Loaded, Error> {
+///
+/// `usual` says where agents keep their logs.
+pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
     let home = Home::of(env);
     let mut layers = Layers::defaults();
     let mut files = Vec::new();
@@ -70,7 +73,7 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
             project: false,
         });
     }
-    let config = resolve(&layers, &mappings, env)?;
+    let config = resolve(&layers, &mappings, env, usual)?;
     if config.auto_summarize && config.llm.is_none() {
         notes.push(
             "`session_tracking.auto_summarize` asks nobody without `llm.endpoint`: summaries are made of facts"
@@ -87,6 +90,7 @@ pub fn load(env: &Env) -> Result<Loaded, Error> {
         files,
         notes,
         env: env.clone(),
+        usual,
         layers,
         mappings,
     };
@@ -130,7 +134,7 @@ impl Loaded {
             let document = SETTINGS.validated(document)?;
             warnings = narrow(&mut layers, document, &self.env)?;
         }
-        let config = resolve(&layers, &self.mappings, &self.env)?;
+        let config = resolve(&layers, &self.mappings, &self.env, self.usual)?;
         Ok((layers, config, warnings))
     }
 

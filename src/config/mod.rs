@@ -16,7 +16,6 @@ mod load;
 mod narrow;
 mod position;
 mod resolved;
-mod retention;
 mod schema;
 pub mod servers;
 #[cfg(test)]
@@ -33,9 +32,8 @@ pub use layers::{Origin, Setting};
 pub use load::{Loaded, load, schema, tracking_schema};
 pub use resolved::{
     Config, Database, DeliveryLimits, Embeddings, FileLimits, FilePattern, FileTracking, Graphiti,
-    KnownProject, Llm, Memory, Protocol, RecallLimits, Root, Scoring, Sink, SinkTo, Summarizing,
-    Tracked, TrackedProject,
+    KnownProject, Llm, Memory, Protocol, RecallLimits, Scoring, Sink, SinkTo, Summarizing, Tracked,
+    TrackedProject, UsualLogs,
 };
-pub use retention::claude_keeps_days;
 pub use values::seconds;
 pub use wire::LlmShape;

@@ -30,7 +30,7 @@ pub struct Start {
 pub fn file(agent: Agent, env: &Env) -> PathBuf {
     match agent {
         Agent::Claude => claude_state(env),
-        Agent::Codex => env.codex_dir().join("config.toml"),
+        _ => env.codex_dir().join("config.toml"),
     }
 }
 
@@ -79,7 +79,7 @@ pub fn with(agent: Agent, file: &Path, text: Option<&str>, start: &Start) -> Res
         Some(clean) if clean.trim().is_empty() => Some(format!("{clean}\n{}", fresh(agent, start))),
         Some(clean) => match agent {
             Agent::Claude => with_json(file, &clean, &entry_of(agent, start)),
-            Agent::Codex => Some(with_toml(&clean, start)),
+            _ => Some(with_toml(&clean, start)),
         },
     };
     checked(agent, file, before, new)
@@ -92,7 +92,7 @@ fn fresh(agent: Agent, start: &Start) -> String {
             let whole = json!({CLAUDE_SERVERS: {NAME: entry_of(agent, start)}});
             format!("{}\n", pretty(&whole, "  ", ""))
         }
-        Agent::Codex => table(start),
+        _ => table(start),
     }
 }
 
@@ -128,7 +128,7 @@ pub fn without(agent: Agent, file: &Path, text: &str, force: bool) -> Result<Rem
     }
     let is_as_written = match agent {
         Agent::Claude => *entry == entry_of(agent, &start),
-        Agent::Codex => lines_of_table(text)
+        _ => lines_of_table(text)
             .is_some_and(|lines| text[lines].replace("\r\n", "\n") == table(&start)),
     };
     if !is_as_written && !force {
@@ -139,7 +139,7 @@ pub fn without(agent: Agent, file: &Path, text: &str, force: bool) -> Result<Rem
             let document = Document::parse(file, text.as_bytes()).map_err(untouched)?;
             removed(&document, &[key(CLAUDE_SERVERS), key(NAME)])
         }
-        Agent::Codex => without_toml(text),
+        _ => without_toml(text),
     };
     let new = checked(agent, file, text, new)?;
     Ok(Removed {
@@ -179,7 +179,7 @@ fn servers(agent: Agent, file: &Path, text: &str) -> Result<Value, Error> {
     let mut whole = parse(agent, file, text)?;
     let servers = match agent {
         Agent::Claude => whole.get_mut(CLAUDE_SERVERS),
-        Agent::Codex => whole.get_mut(CODEX_SERVERS),
+        _ => whole.get_mut(CODEX_SERVERS),
     };
     match servers.map(Value::take).unwrap_or_else(|| json!({})) {
         servers @ Value::Object(_) => Ok(servers),
@@ -197,7 +197,7 @@ fn parse(agent: Agent, file: &Path, text: &str) -> Result<Value, Error> {
             .map(|document| document.value)
             .map_err(untouched),
         // The parser's own message quotes the file, which may hold keys.
-        Agent::Codex => toml::from_str(text).map_err(|error: toml::de::Error| {
+        _ => toml::from_str(text).map_err(|error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
             let line = 1 + text[..at.min(text.len())].matches('\n').count();
             wrong(format!("line {line} is no TOML"))
@@ -290,7 +290,7 @@ fn checked(agent: Agent, file: &Path, before: &str, new: Option<String>) -> Resu
 fn others(agent: Agent, mut whole: Value) -> Value {
     let servers = match agent {
         Agent::Claude => CLAUDE_SERVERS,
-        Agent::Codex => CODEX_SERVERS,
+        _ => CODEX_SERVERS,
     };
     let Some(map) = whole.as_object_mut() else {
         return whole;
@@ -345,7 +345,7 @@ mod tests {
         for (agent, text) in claude.chain(codex) {
             let file = Path::new(match agent {
                 Agent::Claude => ".claude.json",
-                Agent::Codex => "config.toml",
+                _ => "config.toml",
             });
             let new = with(agent, file, Some(text), &start()).unwrap();
             assert_eq!(
@@ -406,7 +406,7 @@ mod tests {
         for (agent, ours, theirs) in changes {
             let (file, rest) = match agent {
                 Agent::Claude => (Path::new(".claude.json"), "{\n  \"x\": 1\n}\n"),
-                Agent::Codex => (Path::new("config.toml"), "a = 1\n"),
+                _ => (Path::new("config.toml"), "a = 1\n"),
             };
             let text = with(agent, file, Some(rest), &start()).unwrap();
             let text = text.replacen(ours, theirs, 1);

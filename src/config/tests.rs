@@ -5,6 +5,7 @@ mod edits;
 mod layering;
 
 use super::{Env, Loaded, load};
+use crate::agents::registry;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,11 +50,11 @@ impl World {
     }
 
     fn load(&self) -> Loaded {
-        load(&self.env).unwrap_or_else(|e| panic!("{e} ({:?})", e.hint))
+        load(&self.env, registry::log_folders).unwrap_or_else(|e| panic!("{e} ({:?})", e.hint))
     }
 
     fn error(&self) -> String {
-        let error = load(&self.env).expect_err("should not load");
+        let error = load(&self.env, registry::log_folders).expect_err("should not load");
         let hint = error.hint.map(|h| format!("hint: {h}\n"));
         self.plain(&format!("{}\n{}", error.message, hint.unwrap_or_default()))
     }

@@ -2,7 +2,7 @@
 //!
 //! Knows names and metadata; opens nothing.
 
-use crate::model::source::{Agent, SourceFile, Stat};
+use crate::model::source::{Agent, Root, SourceFile, Stat};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -11,19 +11,6 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 use xxhash_rust::xxh3::xxh3_64;
-
-/// A place with logs of one agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
-    /// A directory, or one file.
-    pub path: PathBuf,
-    /// Whose logs they are.
-    pub agent: Agent,
-    /// Globs over the path below `path`; empty: everything that looks like a log.
-    pub include: Vec<String>,
-    /// Globs over the path below `path` that are left out.
-    pub exclude: Vec<String>,
-}
 
 /// What a walk found.
 #[derive(Debug, Default)]
@@ -42,8 +29,11 @@ pub struct Found {
 /// only a hostile tree gets here.
 const DEPTH_MAX: usize = 32;
 
+/// Whether an agent's logs have such a name, which is without `.jsonl` and `.zst`.
+pub type IsLog = dyn Fn(Agent, &[u8]) -> bool + Sync;
+
 /// Lists the logs of all roots. Costs one `stat` per file.
-pub fn walk(roots: &[Root]) -> Found {
+pub fn walk(roots: &[Root], is_log: &IsLog) -> Found {
     let mut found = Found::default();
     let mut logs: Vec<(DirEntry, Agent)> = Vec::new();
     for root in roots {
@@ -70,7 +60,7 @@ pub fn walk(roots: &[Root]) -> Found {
             };
             let (kind, named) = (
                 entry.file_type(),
-                looks_like_a_log(entry.path(), root.agent),
+                looks_like_a_log(entry.path(), root.agent, is_log),
             );
             let link = kind.is_symlink() && (named || entry.path().is_dir());
             if !(link || named && kind.is_file()) {
@@ -188,18 +178,12 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(rest)
 }
 
-/// Claude: every `.jsonl` below the projects but the workflows' journals; Codex: `rollout-*`
-/// (FORMATS §§ 1, 8). Plain or compressed.
-fn looks_like_a_log(path: &Path, agent: Agent) -> bool {
+/// `<stem>.jsonl`, plain or compressed, with a stem as the agent's logs have.
+fn looks_like_a_log(path: &Path, agent: Agent, is_log: &IsLog) -> bool {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let plain = name.strip_suffix(b".zst").unwrap_or(name);
-    let Some(stem) = plain.strip_suffix(b".jsonl") else {
-        return false;
-    };
-    match agent {
-        Agent::Claude => stem != b"journal",
-        Agent::Codex => stem.starts_with(b"rollout-"),
-    }
+    let stem = plain.strip_suffix(b".jsonl");
+    stem.is_some_and(|stem| is_log(agent, stem))
 }
 
 /// Globs that don't compile were refused by the configuration; here they match nothing.
@@ -214,6 +198,7 @@ fn globs(patterns: &[String]) -> GlobSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::registry;
 
     fn touch(dir: &Path, name: &str) {
         let path = dir.join(name);
@@ -228,9 +213,10 @@ mod tests {
             agent,
             include: vec![],
             exclude,
+            named: false,
         };
         let base = dir.canonicalize().unwrap();
-        let found = walk(&[root]);
+        let found = walk(&[root], &registry::is_log);
         let below = |f: &SourceFile| {
             f.path
                 .strip_prefix(&base)
@@ -273,9 +259,10 @@ mod tests {
             agent: Agent::Claude,
             include: vec![],
             exclude: vec!["p/loop*".into()],
+            named: false,
         };
         assert_eq!(
-            walk(&[root]).links,
+            walk(&[root], &registry::is_log).links,
             2,
             "counted where a log may be behind it"
         );
@@ -310,8 +297,9 @@ mod tests {
             agent: Agent::Claude,
             include: vec![],
             exclude: vec![],
+            named: false,
         };
-        assert_eq!(walk(&[root]).files.len(), 2);
+        assert_eq!(walk(&[root], &registry::is_log).files.len(), 2);
     }
 
     #[test]
@@ -321,7 +309,11 @@ mod tests {
             agent: Agent::Codex,
             include: vec![],
             exclude: vec![],
+            named: false,
         };
-        assert_eq!(walk(&[root]).missing, [PathBuf::from("/nonexistent")]);
+        assert_eq!(
+            walk(&[root], &registry::is_log).missing,
+            [PathBuf::from("/nonexistent")]
+        );
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod classify;
 pub mod facts;
+pub mod items;
 pub mod outcome;
 pub mod page;
 pub mod patterns;

@@ -8,7 +8,7 @@ use crate::rules::outcome::{Ending, ending};
 
 /// One item of a session.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'t> {
+pub struct SessionItem<'t> {
     /// What it is.
     pub kind: ItemKind,
     /// As it stands in the episode.
@@ -19,7 +19,7 @@ pub struct Told<'t> {
 
 /// The outcome by the items of the main log, the **last one first**; `None` where they say nothing.
 /// Reads back to the last words or call, and in what they answer to the last run of tests.
-pub fn outcome<'t>(backwards: impl IntoIterator<Item = Told<'t>>) -> Option<Outcome> {
+pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Option<Outcome> {
     let mut items = backwards.into_iter();
     let verdict = items.by_ref().find_map(last)?;
     if verdict != Verdict::Done {
@@ -89,7 +89,7 @@ impl Verdict {
     }
 }
 
-fn last(item: Told<'_>) -> Option<Verdict> {
+fn last(item: SessionItem<'_>) -> Option<Verdict> {
     let words = words_of(item.text);
     match item.kind {
         ItemKind::Prompt | ItemKind::Aside if is_aside(item.text) => None,
@@ -143,8 +143,8 @@ mod tests {
         })]
     }
 
-    fn told(kind: ItemKind, text: &str) -> Told<'_> {
-        Told {
+    fn told(kind: ItemKind, text: &str) -> SessionItem<'_> {
+        SessionItem {
             kind,
             text,
             findings: &[],
@@ -152,7 +152,7 @@ mod tests {
     }
 
     /// The last item first, behind a prompt.
-    fn of(items: &[Told<'_>]) -> Option<Outcome> {
+    fn of(items: &[SessionItem<'_>]) -> Option<Outcome> {
         let prompt = told(ItemKind::Prompt, "User: fix the tests");
         outcome(items.iter().copied().chain([prompt]))
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn tests_that_fail_last_speak_against_words() {
         let (red, green) = (tests(1), tests(0));
-        let run = |findings| Told {
+        let run = |findings| SessionItem {
             findings,
             ..told(ItemKind::Digest, "Action: Bash(cargo test) → …")
         };
@@ -240,11 +240,11 @@ mod tests {
             (vec![&begun], Outcome::InProgress),
             (vec![&ended, &begun], Outcome::Completed),
         ] {
-            let calls = findings.into_iter().map(|findings| Told {
+            let calls = findings.into_iter().map(|findings| SessionItem {
                 findings,
                 ..told(ItemKind::Digest, "Action: x")
             });
-            let items: Vec<Told<'_>> = [words].into_iter().chain(calls).collect();
+            let items: Vec<SessionItem<'_>> = [words].into_iter().chain(calls).collect();
             assert_eq!(of(&items), Some(wants), "{items:?}");
         }
     }

@@ -211,7 +211,7 @@ impl Patterns {
         // of each command that failed: whether something was changed since
         let mut open: BTreeMap<u32, bool> = BTreeMap::new();
         for line in lines {
-            for finding in line.told.findings {
+            for finding in line.item.findings {
                 let (key, failed) = match finding {
                     Finding::Failed { key } => (*key, true),
                     Finding::Worked { key } => (*key, false),
@@ -321,7 +321,7 @@ fn sequences(lines: &[Line<'_>]) -> BTreeSet<Vec<String>> {
 
 /// `Read`, `Edit`, `$ test`; nothing for words.
 fn step(line: &Line<'_>) -> Option<String> {
-    if !line.main || line.told.kind != ItemKind::Digest {
+    if !line.main || line.item.kind != ItemKind::Digest {
         return None;
     }
     let (name, rest) = called(line).split_once('(')?;
@@ -342,7 +342,7 @@ fn called<'t>(line: &Line<'t>) -> &'t str {
 /// What a failed command said, without what differs from time to time.
 fn error_of(line: &Line<'_>) -> Option<String> {
     let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
-    if !line.told.findings.iter().any(failed) {
+    if !line.item.findings.iter().any(failed) {
         return None;
     }
     let (_, said) = line.words().split_once(" → ")?;
@@ -388,14 +388,14 @@ fn without_digits(word: &str) -> String {
 mod tests {
     use super::*;
     use crate::insight::facts::facts;
-    use crate::insight::outcome::Told;
+    use crate::insight::outcome::SessionItem;
     use uuid::Uuid;
 
     type Item = (&'static str, Vec<Finding>);
 
     fn add(patterns: &mut Patterns, session: &str, outcome: Outcome, items: &[Item]) {
         let lines = (1..).zip(items).map(|(n, (text, findings))| Line {
-            told: Told {
+            item: SessionItem {
                 kind: ItemKind::Digest,
                 text,
                 findings,

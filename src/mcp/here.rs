@@ -2,6 +2,7 @@
 //! Isolation fails closed (D14). Knows where the client is; refuses to know what it asks.
 
 use super::World;
+use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
 use crate::host::git;
@@ -62,7 +63,7 @@ impl<'w> Here<'w> {
         env.cwd = at.clone().unwrap_or_else(|| env.home.clone());
         Ok(Here {
             world,
-            loaded: config::load(&env)?,
+            loaded: config::load(&env, registry::log_folders)?,
             home: world.home(),
             now: (world.clock)(),
             project,
@@ -93,7 +94,7 @@ impl<'w> Here<'w> {
     /// Of usage, with what to type.
     pub fn line(&self, line: &str) -> Result<Meant, Error> {
         let dates = |field: &str, value: &str| (self.world.dates)(field, value, self.now);
-        line::read(line, 0, &dates)
+        line::read(line, 0, &dates, registry::by_word)
     }
 
     /// What the words of a line mean; `None`: they alone have to do.

@@ -5,10 +5,10 @@
 use super::here::{Here, typed};
 use crate::host::worktree;
 use crate::memory::block::block;
-use crate::memory::place::Place;
 use crate::memory::promote::{Wish, curate, gate};
 use crate::memory::remember::{Asked, remember};
 use crate::memory::screen;
+use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
 use crate::model::memory::{MemoryKind, Origin};
 use crate::model::scope::MemoryScope;
@@ -60,20 +60,20 @@ pub struct AddMemory {
 
 /// One block of facts, or that nothing is certain enough.
 pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
-    let place = Place::of(here.at()?);
-    let trusts = place.gate(&here.loaded, &here.env)?;
+    let workspace = Workspace::of(here.at()?);
+    let trusts = workspace.gate(&here.loaded, &here.env)?;
     let memory = &here.settings().memory;
     let mut scopes = memory.recall.scopes.clone();
     if memory.recall.adds_global && wants_global(&args.question) {
         scopes.insert(MemoryScope::Global);
     }
     let user = memory.user_key().ok();
-    let shown = !here.hides_paths_of(&place.root);
+    let shown = !here.hides_paths_of(&workspace.root);
     let asked = Asked {
         question: args.question.clone(),
         session: args.session.clone(),
         by_hook: false,
-        place,
+        workspace,
         trusted: here.settings().trusted_namespaces.clone(),
         trusts,
         user: user.map(|key| MemoryScope::Global.group(key)),
@@ -120,11 +120,11 @@ fn keep(
     title: Option<String>,
     text: &str,
 ) -> Result<String, Error> {
-    let place = Place::of(here.at()?);
-    gate(&place.root, &here.env)?;
+    let workspace = Workspace::of(here.at()?);
+    gate(&workspace.root, &here.env)?;
     let project = Project {
-        namespace: place.namespace(),
-        path: place.root,
+        namespace: workspace.namespace(),
+        path: workspace.root,
         host: here.host.clone(),
     };
     let settings = &here.settings().memory;

@@ -5,19 +5,20 @@ use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::session::judge;
 use super::undone;
+use crate::agents::registry;
 use crate::memory::line::{self, Meant};
 use crate::memory::outcome::outcome_of;
 use crate::memory::rank::Near;
 use crate::memory::reasons::{Reason, reasons};
 use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
-use crate::memory::undone::Asked;
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::rules::words::content_words;
 use crate::store::{Hit, Keeps, Query, SessionFilter, SessionRow, Store};
+use crate::tracking::git_history::HistoryRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -209,21 +210,21 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
 }
 
 /// What is asked of repositories; `None`: words are.
-fn asked_of_git(args: &Why) -> Result<Option<Asked>, Error> {
+fn history_request(args: &Why) -> Result<Option<HistoryRequest>, Error> {
     let typed = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
-    let asked = Asked::of(typed[0], typed[1], typed[2])?;
-    match asked.is_some() && args.question.is_some() {
+    let request = HistoryRequest::of(typed[0], typed[1], typed[2])?;
+    match request.is_some() && args.question.is_some() {
         true => Err(Error::usage(
             "name a question, a commit, a branch or a file",
         )),
-        false => Ok(asked),
+        false => Ok(request),
     }
 }
 
 /// Decisions that speak of something.
 pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
-    if let Some(asked) = asked_of_git(args)? {
-        return undone::why(here, &asked, args);
+    if let Some(request) = history_request(args)? {
+        return undone::why(here, &request, args);
     }
     let words = content_words(args.question.as_deref().unwrap_or_default());
     if words.is_empty() {
@@ -302,7 +303,7 @@ fn operations(typed: &[String]) -> Result<Vec<Operation>, Error> {
 
 fn agent(word: &str) -> Result<Agent, Error> {
     let unknown = || Error::usage(format!("{word} is no agent")).hinted("claude, codex");
-    Agent::parse(word).ok_or_else(unknown)
+    registry::by_word(word).ok_or_else(unknown)
 }
 
 fn head(answer: &Answer) -> String {

@@ -6,7 +6,7 @@ use super::answer::{BYTES_MAX, bytes, piece};
 use super::here::{Here, minute};
 use crate::insight::page::body;
 use crate::memory::activity::Judge;
-use crate::memory::summary::told_of;
+use crate::memory::session_summary::told_of;
 use crate::memory::tables;
 use crate::model::error::{Error, ErrorKind};
 use crate::store::{Found, SessionFilter, SessionRow, Store};

@@ -3,6 +3,7 @@
 //! look at files itself.
 
 use super::here::{Here, minute, typed};
+use crate::agents::registry;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, switch};
 use crate::config::{Loaded, TrackedProject, gate, load};
 use crate::memory::screen;
@@ -94,7 +95,7 @@ pub fn configure(here: &Here, args: &Configure) -> Result<String, Error> {
         group: None,
     };
     add(&here.home.tracking_config(), &here.env, &new)?;
-    let loaded = load(&here.env)?;
+    let loaded = load(&here.env, registry::log_folders)?;
     let files = files(here, &loaded, known(&loaded, &root)?)?;
     Ok(format!(
         "files tracked: {}; the next run tells of them, or sync_tracked_files\n",

@@ -1,42 +1,40 @@
-//! What became of a commit, a branch or a file, as agents read it. Knows how an operation reads; refuses
-//! to look for operations (`memory::undone`).
+//! What became of a commit, a branch or a file, as agents read it ([`crate::tracking::git_history`] finds it).
 
 use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::search::{REASONS, Why};
-use crate::memory::joined::Teller;
-use crate::memory::undone::{Answer, Asked, tellers, undone, without};
 use crate::model::error::Error;
 use crate::model::git::short_hash;
+use crate::tracking::commit_links::CommitMention;
+use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use std::fmt::Write;
 
-/// Commits and files of one operation that are told.
+/// Commits and files of one operation that are named.
 const NAMED: usize = 5;
 
 /// The operations that answer, the latest first, then sessions that tell the commit.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn why(here: &Here, asked: &Asked, args: &Why) -> Result<String, Error> {
+pub fn why(here: &Here, request: &HistoryRequest, args: &Why) -> Result<String, Error> {
     let scope = here.open_scope(&args.project_namespaces)?;
-    let question = format!("{asked:?}{scope:?}");
+    let question = format!("{request:?}{scope:?}");
     let window = Window::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
     let (store, namespaces) = (here.store()?, scope.namespaces());
-    let namespaces = namespaces.as_deref();
-    let answers = undone(&store, asked, namespaces, None, window.reach())?;
-    let tellers = tellers(&store, asked, namespaces, None)?;
-    let others = without(&tellers, &answers).into_iter();
-    let others = others.map(|teller| of_teller(teller, here));
-    let told = answers.iter().map(|answer| of(answer, here)).chain(others);
-    let told: Vec<String> = told.take(window.reach()).collect();
-    let head = match told.is_empty() {
+    let found = history(&store, request, namespaces.as_deref(), None, window.reach())?;
+    let operations = found.operations.iter().map(|operation| of(operation, here));
+    let mentions = found
+        .other_mentions()
+        .map(|mention| of_mention(mention, here));
+    let items: Vec<String> = operations.chain(mentions).take(window.reach()).collect();
+    let head = match items.is_empty() {
         true => "no session and no git operation that is known speaks of it\n",
         false => "",
     };
-    Ok(window.fill(head, &told))
+    Ok(window.fill(head, &items))
 }
 
-fn of(answer: &Answer, here: &Here) -> String {
+fn of(answer: &OperationMatch, here: &Here) -> String {
     let (operation, effect) = (&answer.git.operation, &answer.git.effect);
     let mut text = format!("{}: {}", answer.role.as_str(), operation.name());
     for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
@@ -49,7 +47,7 @@ fn of(answer: &Answer, here: &Here) -> String {
     let when = minute(Some(operation.at));
     let _ = write!(text, " ({old}..{new})\n{origin} {when}");
     if let Some(by) = &answer.session {
-        let _ = write!(text, " session {}, by {}", by.session, by.tie.as_str());
+        let _ = write!(text, " session {}, by {}", by.session, by.link.as_str());
     }
     text.push('\n');
     if let Some(reason) = &answer.git.reason {
@@ -78,13 +76,13 @@ fn of(answer: &Answer, here: &Here) -> String {
     text
 }
 
-fn of_teller(teller: &Teller, here: &Here) -> String {
+fn of_mention(mention: &CommitMention, here: &Here) -> String {
     format!(
         "told: {} {}\n{} {} session {}\n",
-        teller.hash,
-        teller.subject,
-        here.origin(&teller.namespace, &teller.project_path),
-        minute(teller.at),
-        teller.session
+        mention.hash,
+        mention.subject,
+        here.origin(&mention.namespace, &mention.project_path),
+        minute(mention.at),
+        mention.session
     )
 }

@@ -2,19 +2,19 @@
 //! lately, what is left open, and the branch. Knows which sessions say something; refuses to judge them (`insight`).
 
 use super::block::{Fact, Source};
-use super::names;
-use super::place::Place;
 use super::remember::below_home;
-use super::rollbacks::{For, lately};
+use super::rollback_facts::{Audience, recent_facts};
 use super::scope::Scope;
-use super::summary::summary_of;
+use super::session_summary::summary_of;
 use super::trusted::trusted;
+use super::workspace::Workspace;
 use crate::config::trust::Trusts;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::summary::{Commit, Outcome, Sourced, Summary, Told};
 use crate::model::time::Time;
 use crate::store::{Found, KEPT, SessionRow, Store, Telling};
+use crate::tracking::safe_names;
 
 /// Who begins, and where.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Begins {
     /// When.
     pub now: Time,
     /// Where it works.
-    pub place: Place,
+    pub workspace: Workspace,
     /// `trusted_namespaces`.
     pub trusted: Option<Vec<String>>,
     /// Whom the agents trust.
@@ -55,12 +55,12 @@ const ROLLBACKS_MAX: usize = 2;
 /// # Errors
 /// When the store can't be read.
 pub fn beginning(store: &Store, begins: &Begins) -> Result<Vec<Fact>, Error> {
-    let scope = begins.place.scope(begins.trusted.as_deref());
-    let scope = trusted(scope, Some(&begins.place.root), store, &begins.trusts)?;
+    let scope = begins.workspace.scope(begins.trusted.as_deref());
+    let scope = trusted(scope, Some(&begins.workspace.root), store, &begins.trusts)?;
     let mut facts = last(store, begins, &scope)?;
-    let asks = For {
+    let audience = Audience {
         session: begins.session.as_deref(),
-        place: &begins.place,
+        workspace: &begins.workspace,
         scope: &scope,
         shows_paths: begins.shows_paths.as_deref(),
     };
@@ -68,14 +68,14 @@ pub fn beginning(store: &Store, begins: &Begins) -> Result<Vec<Fact>, Error> {
     let behind = facts.len().min(1);
     facts.splice(
         behind..behind,
-        lately(store, asks, begins.now, ROLLBACKS_MAX)?,
+        recent_facts(store, audience, begins.now, ROLLBACKS_MAX)?,
     );
     Ok(facts)
 }
 
 /// What the last session says. Reads one session's ends.
 fn last(store: &Store, begins: &Begins, scope: &Scope) -> Result<Vec<Fact>, Error> {
-    for row in store.sessions(&begins.place.sessions(scope, SESSIONS_MAX))? {
+    for row in store.sessions(&begins.workspace.sessions(scope, SESSIONS_MAX))? {
         if begins.session.as_ref() == Some(&row.session.id) {
             continue;
         }
@@ -161,11 +161,11 @@ impl Last<'_> {
 
     /// The branch that is checked out, and the session's where that was another one.
     fn branch(&self) -> Option<Fact> {
-        let branch = self.begins.place.branch.as_ref()?;
+        let branch = self.begins.workspace.branch.as_ref()?;
         let was = self.row.session.branch.as_ref();
         let was = was.filter(|was| *was != branch && !was.is_empty());
-        let branch = names::branch(branch)?;
-        let was = was.and_then(|was| names::branch(was));
+        let branch = safe_names::branch(branch)?;
+        let was = was.and_then(|was| safe_names::branch(was));
         let was = was.map_or(String::new(), |was| format!("; that session was on {was}"));
         Some(Fact {
             text: format!("Now on branch {branch}{was}"),

@@ -157,7 +157,8 @@ fn starts_with(text: &str, tag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::injected::{Spoken, people_words};
+    use crate::agents::registry;
+    use crate::rules::injected::Spoken;
     use proptest::prelude::*;
 
     fn fact(text: &str) -> Fact {
@@ -254,9 +255,9 @@ mod tests {
             if let Some(made) = block(facts, &limits(4, fact_chars, chars)) {
                 prop_assert!(made.text.chars().count() <= chars as usize);
                 prop_assert!(made.facts.len() <= 4);
-                for agent in [Agent::Claude, Agent::Codex] {
+                for agent in registry::all() {
                     let around = format!("please\n{}\ngo on", made.text);
-                    let words = people_words(agent, &around);
+                    let words = agent.injected().people_words(&around);
                     prop_assert_eq!(words, Spoken::Words("please\n\ngo on".into()));
                 }
             }

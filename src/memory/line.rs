@@ -14,6 +14,9 @@ use crate::store::{Query, Term};
 /// write.
 pub type Dates<'a> = dyn Fn(&str, &str) -> Result<Time, String> + 'a;
 
+/// Whether a word names an agent.
+pub type Agents = fn(&str) -> Option<Agent>;
+
 /// What a line means.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meant {
@@ -63,7 +66,7 @@ const LISTS: [&str; 2] = ["source", "operation"];
 /// # Errors
 /// Of kind `Usage`, with what to type: an unknown field, a value that its field can't have, an `OR`
 /// without a term on each side, a quote that is not closed.
-pub fn read(line: &str, limit: u32, dates: &Dates<'_>) -> Result<Meant, Error> {
+pub fn read(line: &str, limit: u32, dates: &Dates<'_>, agents: Agents) -> Result<Meant, Error> {
     let mut reader = Reader {
         meant: Meant {
             query: Query {
@@ -73,6 +76,7 @@ pub fn read(line: &str, limit: u32, dates: &Dates<'_>) -> Result<Meant, Error> {
             ..Meant::default()
         },
         dates,
+        agents,
         joins: false,
         may_join: false,
     };
@@ -169,6 +173,7 @@ const SIMILARITY_MIN: f64 = 0.75;
 struct Reader<'d> {
     meant: Meant,
     dates: &'d Dates<'d>,
+    agents: Agents,
     /// An `OR` waits for its right side.
     joins: bool,
     /// The last piece was a term that an `OR` may follow.
@@ -252,7 +257,12 @@ impl Reader<'_> {
                 once(&mut query.project, text())
             }
             "project" => once(&mut query.project_named, text()),
-            "agent" => once(&mut query.agent, agent(value)),
+            "agent" => {
+                let known = (self.agents)(value);
+                let known =
+                    known.ok_or_else(|| format!("`{value}` is no agent: write claude or codex"));
+                once(&mut query.agent, known)
+            }
             "tool" => once(&mut query.tool, text()),
             "file" => once(&mut query.file, text()),
             "session" => once(&mut query.session, text()),
@@ -285,10 +295,6 @@ fn once<T>(field: &mut Option<T>, value: Result<T, String>) -> Result<(), String
         None => Ok(()),
         Some(_) => Err("is said twice".into()),
     }
-}
-
-fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| format!("`{word}` is no agent: write claude or codex"))
 }
 
 /// A kind of episode by its word; the error lists them.
@@ -332,6 +338,7 @@ pub fn requoted(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::registry;
     use crate::model::error::ErrorKind;
     use crate::store::Term;
 
@@ -340,7 +347,7 @@ mod tests {
     }
 
     fn meant(line: &str) -> Meant {
-        read(line, 9, &dates).unwrap_or_else(|error| panic!("{line}: {error}"))
+        read(line, 9, &dates, registry::by_word).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
 
     fn terms(line: &str) -> String {
@@ -443,7 +450,7 @@ mod tests {
             ("redis OR tool:Bash", "redis OR memcached"),
             ("redis OR OR x", "redis OR memcached"),
         ] {
-            let error = read(line, 9, &dates).expect_err(line);
+            let error = read(line, 9, &dates, registry::by_word).expect_err(line);
             let hint = error.hint.unwrap_or_default();
             assert_eq!(error.kind, ErrorKind::Usage, "{line}");
             assert!(hint.contains(says), "{line}: {hint}");

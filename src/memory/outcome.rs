@@ -1,7 +1,7 @@
 //! How stored sessions ended. Knows where their last items are; refuses to judge them (`insight`).
 
-use super::summary::summary_of;
-use crate::insight::outcome::{Told, outcome};
+use super::session_summary::summary_of;
+use crate::insight::outcome::{SessionItem, outcome};
 use crate::model::error::Error;
 use crate::model::finding::apart;
 use crate::model::summary::Outcome;
@@ -57,11 +57,14 @@ fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Look, Error>
     }
     let items = episodes.iter().zip(&outlines).flat_map(|(found, marks)| {
         let texts = apart(&found.episode.text, marks).unwrap_or_default();
-        let told = texts.into_iter().zip(marks).map(|(text, mark)| Told {
-            kind: mark.kind,
-            text,
-            findings: &mark.findings,
-        });
+        let told = texts
+            .into_iter()
+            .zip(marks)
+            .map(|(text, mark)| SessionItem {
+                kind: mark.kind,
+                text,
+                findings: &mark.findings,
+            });
         told.rev()
     });
     Ok(outcome(items).map_or(Look::Quiet, Look::Ended))

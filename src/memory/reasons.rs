@@ -2,7 +2,7 @@
 //! Knows how a question is taken apart; refuses to know what a decision is (`insight::facts`).
 
 use super::scope::Scope;
-use super::summary::Stored;
+use super::session_summary::items_of;
 use crate::insight::facts::{decided, stated};
 use crate::model::error::Error;
 use crate::model::summary::{Decision, Sourced};
@@ -69,8 +69,8 @@ pub fn reasons(
     let mut answer = Answer::default();
     for session in sessions {
         let episodes = store.episodes(&session)?;
-        let stored = Stored::read(store, &episodes)?;
-        let lines = stored.lines();
+        let items = items_of(store, &episodes)?;
+        let lines = items.lines();
         let speaks = |told: Sourced<Decision>, least: usize| {
             let matched = matches(&told.what, words);
             let found = episodes.iter().find(|f| f.episode.id == told.episode);

@@ -3,13 +3,13 @@
 
 use super::block::{Fact, Source};
 use super::groups::workspace_key_now;
-use super::place::Place;
 use super::query::question;
 use super::rank::{CONFIDENT, Near, rank};
 use super::recall::{Question, recall};
-use super::rollbacks::{For, fact};
+use super::rollback_facts::{Audience, fact};
 use super::scope::Scope;
 use super::trusted::trusted;
+use super::workspace::Workspace;
 use crate::config::trust::{Trust, Trusts};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
@@ -28,7 +28,7 @@ pub struct Asked {
     /// It asks by itself: what it said since it was last compacted is still before it.
     pub by_hook: bool,
     /// Where it works.
-    pub place: Place,
+    pub workspace: Workspace,
     /// `trusted_namespaces`.
     pub trusted: Option<Vec<String>>,
     /// Whom the agents trust.
@@ -81,25 +81,25 @@ const ROLLBACKS_MAX: usize = 1;
 /// What was given up of the work that the prompt is about, where a session says why.
 fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let is_asked = asked.scopes.contains(&MemoryScope::Workspace);
-    if !is_asked || !store.has_operations(&asked.place.namespace())? {
+    if !is_asked || !store.has_operations(&asked.workspace.namespace())? {
         return Ok(Vec::new());
     }
     let query = Query {
-        project: asked.place.project(),
+        project: asked.workspace.project(),
         sources: vec![EpisodeSource::GitMetadata],
         telling: true,
         ..query(asked)
     };
-    let root = Some(asked.place.root.as_str());
+    let root = Some(asked.workspace.root.as_str());
     let scope = trusted(whose(asked), root, store, &asked.trusts)?;
     let query = Query {
         namespaces: scope.namespaces(),
         limit: SUMMARIES_MAX,
         ..query
     };
-    let asks = For {
+    let audience = Audience {
         session: asked.session.as_deref(),
-        place: &asked.place,
+        workspace: &asked.workspace,
         scope: &scope,
         shows_paths: asked.shows_paths.as_deref(),
     };
@@ -114,7 +114,7 @@ fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let sure = hits.filter(|hit| hit.confidence >= CONFIDENT);
     let mut facts = Vec::new();
     for row in sure.filter_map(|hit| told.get(&hit.episode)) {
-        let fact = fact(store, row, asks)?;
+        let fact = fact(store, row, audience)?;
         facts.extend(fact.filter(|fact| fact.source.is_some()));
     }
     facts.truncate(ROLLBACKS_MAX);
@@ -155,7 +155,7 @@ fn certain(store: &Store, query: Query, whose: &Scope, asked: &Asked) -> Result<
         return Ok(Vec::new());
     }
     let near = Near {
-        project: Some(asked.place.root.clone()),
+        project: Some(asked.workspace.root.clone()),
         ..Near::default()
     };
     let query = Query {
@@ -186,7 +186,7 @@ fn own(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     // an agent's hook names its own session, wherever that is by now; anybody else could name any
     let mut whose = Scope::All;
     if !asked.by_hook {
-        query.project = asked.place.project();
+        query.project = asked.workspace.project();
         whose = self::whose(asked);
     }
     let whose = trusted(whose, None, store, &asked.trusts)?;
@@ -204,17 +204,22 @@ fn is_compacted(store: &Store, session: &str) -> Result<bool, Error> {
 
 /// The project's own sessions.
 fn whose(asked: &Asked) -> Scope {
-    asked.place.scope(asked.trusted.as_deref())
+    asked.workspace.scope(asked.trusted.as_deref())
 }
 
 /// What other sessions of the project said.
 fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     let query = Query {
-        project: asked.place.project(),
+        project: asked.workspace.project(),
         not_sources: NOT_SAID.to_vec(),
         ..query(asked)
     };
-    let whose = trusted(whose(asked), Some(&asked.place.root), store, &asked.trusts)?;
+    let whose = trusted(
+        whose(asked),
+        Some(&asked.workspace.root),
+        store,
+        &asked.trusts,
+    )?;
     let hits = certain(store, query, &whose, asked)?.into_iter();
     let others = hits.filter(|hit| asked.session.as_ref() != Some(&hit.session));
     others
@@ -272,7 +277,7 @@ fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, E
     if rows.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let key = workspace_key_now(store, &asked.place.namespace(), &asked.place.root)?;
+    let key = workspace_key_now(store, &asked.workspace.namespace(), &asked.workspace.root)?;
     let workspace = MemoryScope::Workspace.group(&key);
     let may = rows.into_iter().filter_map(|row| {
         let scope = MemoryScope::parse(&row.scope)?;

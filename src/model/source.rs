@@ -1,33 +1,58 @@
 //! Where logs come from: agents, dialects, files as `stat` sees them, and slices of them to read.
 
 use super::time::Time;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
-/// The program whose log it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Agent {
-    /// Claude Code; also the documents' plain dialect (D27).
-    Claude,
-    /// Codex CLI, desktop and editor extensions.
-    Codex,
+/// The program whose log it is, by its word: one of the registry's (`agents`), or one that another
+/// version wrote to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Agent(&'static str);
+
+/// Words that were read. They are never freed, so few are taken: what a store names are agents.
+static READ: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+#[allow(non_upper_case_globals, missing_docs)] // until the settings' files have moved to `agents`
+impl Agent {
+    pub const Claude: Agent = Agent("claude");
+    pub const Codex: Agent = Agent("codex");
 }
 
 impl Agent {
-    /// The word used in tables, options and output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Agent::Claude => "claude",
-            Agent::Codex => "codex",
-        }
+    /// For the agent's own folder.
+    pub const fn new(word: &'static str) -> Agent {
+        Agent(word)
     }
 
-    /// The inverse of [`Agent::as_str`].
-    pub fn parse(word: &str) -> Option<Agent> {
-        [Agent::Claude, Agent::Codex]
-            .into_iter()
-            .find(|a| a.as_str() == word)
+    /// The agent of a word that was stored, known or not.
+    pub fn of(word: &str) -> Agent {
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read.get(word).copied();
+        Agent(known.unwrap_or_else(|| {
+            let word = &*Box::leak(word.into());
+            read.insert(word);
+            word
+        }))
+    }
+
+    /// The word used in tables, options and output.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl Serialize for Agent {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Agent {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Agent, D::Error> {
+        Ok(Agent::of(&Cow::<str>::deserialize(from)?))
     }
 }
 
@@ -51,6 +76,21 @@ impl Stat {
     pub fn modified(&self) -> Time {
         Time(self.mtime_ns / 1_000_000)
     }
+}
+
+/// A place with logs of one agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// A directory, or one file.
+    pub path: PathBuf,
+    /// Whose logs they are.
+    pub agent: Agent,
+    /// Globs over the path below `path`; empty: everything that looks like a log.
+    pub include: Vec<String>,
+    /// Globs over the path below `path` that are left out.
+    pub exclude: Vec<String>,
+    /// Somebody named it: it should be there.
+    pub named: bool,
 }
 
 /// A log file that exists now. `x.jsonl` and `x.jsonl.zst` are one logical file; plain wins.

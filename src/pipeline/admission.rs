@@ -148,6 +148,7 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::registry;
     use crate::config;
     use crate::model::policy::Keep;
     use std::fs;
@@ -170,7 +171,7 @@ mod tests {
             let project = project.to_string_lossy();
             fs::write(path, text.replace("PROJECT", &project)).unwrap();
         }
-        let loaded = config::load(&env).unwrap();
+        let loaded = config::load(&env, registry::log_folders).unwrap();
         let admission = Admission::new(&loaded, &env, Window::Configured, Time(0));
         let project = project.to_string_lossy();
         let asked = || admission.admit(Some(&project), Some(&project), "/logs/x.jsonl");
@@ -203,7 +204,7 @@ mod tests {
         let codex = "[projects.\"/w/bad\"]\ntrust_level = \"untrusted\"\n";
         fs::create_dir(dir.path().join(".codex")).unwrap();
         fs::write(dir.path().join(".codex/config.toml"), codex).unwrap();
-        let loaded = config::load(&env).unwrap();
+        let loaded = config::load(&env, registry::log_folders).unwrap();
         let verdict = |allow| {
             let admission = Admission::new(&loaded, &env, Window::Configured, Time(0));
             let admission = admission.allowing_untrusted(allow);

@@ -4,30 +4,20 @@
 use super::progress::{Progress, Silent};
 use super::run::{Setup, run};
 use super::spec::{Example, Given, Wants};
+use crate::agents::registry;
 use crate::model::ledger::Fate;
-use crate::model::source::Agent;
 use crate::store::{Access, SessionFilter, Store};
 use anyhow::{Context, Result};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// Where an example's log lies below its throw-away home.
-pub fn example_log(agent: Agent) -> PathBuf {
-    match agent {
-        Agent::Claude => ".claude/projects/-example/00000000-0000-4000-8000-000000000000.jsonl",
-        Agent::Codex => {
-            ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-00000000-0000-7000-8000-000000000000.jsonl"
-        }
-    }
-    .into()
-}
+use std::path::Path;
 
 /// Writes an example's log below `home`.
 ///
 /// # Errors
 /// When its file can't be read, or the log not written.
 pub fn lay_out(example: &Example, home: &Path) -> Result<()> {
-    let log = home.join(example_log(example.agent));
+    let known = registry::find(example.agent).context("an agent of the registry")?;
+    let log = home.join(known.example_log());
     if let Some(dir) = log.parent() {
         fs::create_dir_all(dir)?;
     }

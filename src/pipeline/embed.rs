@@ -6,8 +6,8 @@
 use super::admission::Admission;
 use super::spec::Window;
 use crate::config::{Env, Loaded, gate};
-use crate::memory::place::Place;
 use crate::memory::screen;
+use crate::memory::workspace::Workspace;
 use crate::model::embedding::Vector;
 use crate::model::error::Error;
 use crate::model::llm::Unanswered;
@@ -210,7 +210,7 @@ pub fn question(asked: &Asked<'_>) -> Result<String> {
         return Err(Error::usage(gate.reason).into());
     }
     let admission = Admission::new(asked.loaded, asked.env, Window::Configured, asked.now);
-    let project = Place::of(&asked.env.cwd).root;
+    let project = Workspace::of(&asked.env.cwd).root;
     let cwd = asked.env.cwd.to_string_lossy();
     if let Err(reason) = admission.admit(Some(&project), Some(&cwd), "") {
         return Err(Error::usage(format!("the present project is {reason}")).into());

@@ -6,7 +6,7 @@ pub mod recall;
 use super::parsed_log::ParsedLog;
 use crate::host::files::source_file;
 use crate::insight::facts::{Line, facts};
-use crate::insight::outcome::{Told, outcome};
+use crate::insight::outcome::{SessionItem, outcome};
 use crate::model::activity::{
     Activity, ActivityTally, ActivityVector, Dimension, MIN_STRENGTH, MIXED,
 };
@@ -354,13 +354,16 @@ impl Ends {
             tool.map(|tool| tool.findings.clone()).unwrap_or_default()
         };
         let findings: Vec<Vec<Finding>> = items.iter().map(findings).collect();
-        let told = items.iter().zip(&findings).map(|(item, findings)| Told {
-            kind: item.kind,
-            text: &item.text,
-            findings,
-        });
-        self.count_objective(row, told.clone());
-        let found = outcome(told.rev()).map_or("none", Outcome::as_str);
+        let session = items
+            .iter()
+            .zip(&findings)
+            .map(|(item, findings)| SessionItem {
+                kind: item.kind,
+                text: &item.text,
+                findings,
+            });
+        self.count_objective(row, session.clone());
+        let found = outcome(session.rev()).map_or("none", Outcome::as_str);
         let label = Label {
             best: &row.outcome,
             also: &row.outcome_ok,
@@ -395,9 +398,13 @@ impl Ends {
 }
 
 impl Ends {
-    fn count_objective<'t>(&mut self, row: &Labelled, told: impl Iterator<Item = Told<'t>>) {
-        let lines = told.map(|told| Line {
-            told,
+    fn count_objective<'t>(
+        &mut self,
+        row: &Labelled,
+        items: impl Iterator<Item = SessionItem<'t>>,
+    ) {
+        let lines = items.map(|item| Line {
+            item,
             main: true,
             episode: Uuid::nil(),
             line: 0,

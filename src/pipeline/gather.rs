@@ -9,13 +9,14 @@ use super::parsed_log::ParsedLog;
 use super::peek::{Peek, peek};
 use super::report::Report;
 use super::run::Setup;
+use crate::agents::registry;
 use crate::host::files::walk;
 use crate::host::git;
 use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
-use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
+use crate::model::source::{Seen, Slice, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
@@ -49,7 +50,7 @@ pub struct Gathered {
 /// When the store can't be read. Files that can't be read become problems of the report.
 pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> Result<Gathered> {
     let (found, last_seen) = std::thread::scope(|scope| {
-        let walk = scope.spawn(|| walk(&setup.roots));
+        let walk = scope.spawn(|| walk(&setup.roots, &registry::is_log));
         let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen);
         (walk.join(), last_seen)
     });
@@ -63,7 +64,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
         report.problem(path.to_string_lossy(), reason);
     }
     let known: Known = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
-    let discovered = discover(&found.files, &known, &setup.discover);
+    let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside;
     report.files_vanished = discovered.vanished.len() as u64;
@@ -320,8 +321,8 @@ fn head(
     let cwd = store
         .session(&checkpoint.session)?
         .and_then(|s| s.session.cwd);
-    let claude = slice.file.agent == Agent::Claude;
-    let told = !claude || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
+    let has_ids = registry::dialect(slice.file.agent).has_record_ids();
+    let told = !has_ids || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
     let is_masked = cwd.as_ref().is_some_and(|cwd| cwd.contains(MASKED_USER));
     if (cwd.is_none() || is_masked || !told)
         && let Ok(peek) = peek(&slice.file)

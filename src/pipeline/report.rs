@@ -1,11 +1,11 @@
 //! What a run, or a plan of one, amounts to. Numbers and names; never content.
 
 use super::file::FileTally;
+use crate::agents::versions;
 use crate::model::checkpoint::Commit;
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
-use crate::rules::versions;
 use crate::store::Stored;
 use rustc_hash::FxHashMap;
 use serde::Serialize;

@@ -4,16 +4,16 @@
 //! (`insight`).
 
 use super::deliver::PENDING_MS;
+use crate::insight::items::SessionItems;
 use crate::insight::page::body;
 use crate::memory::activity::Judge;
-use crate::memory::joined;
-use crate::memory::summary::Stored;
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::summary::{Commit, Sourced, Summary};
 use crate::model::time::Time;
 use crate::store::{self, Found, Page, Resting, Store, Telling, Unsummarised};
+use crate::tracking::commit_links::{add_commits, commits_of};
 use anyhow::Result;
 use rayon::prelude::*;
 
@@ -102,7 +102,7 @@ impl Due {
         match &self.told {
             Some(summary) => {
                 let mut summary = summary.clone();
-                joined::add(&mut summary, &self.whole.commits);
+                add_commits(&mut summary, &self.whole.commits);
                 self.whole.page(&summary, judge)
             }
             None => self.whole.page_of_facts(judge),
@@ -134,7 +134,7 @@ impl Whole {
     pub(super) fn read(store: &Store, session: Unsummarised, hides: bool) -> Result<Whole> {
         let (episodes, tally) = store.chunks(&session.id, SESSION_BYTES_MAX)?;
         Ok(Whole {
-            commits: joined::commits_of(store, &episodes)?,
+            commits: commits_of(store, &episodes)?,
             episodes,
             tally,
             hides,
@@ -143,15 +143,15 @@ impl Whole {
     }
 
     /// Its items.
-    pub(super) fn stored(&self) -> Stored<'_> {
-        Stored::of(&self.episodes)
+    pub(super) fn items(&self) -> SessionItems<'_> {
+        SessionItems::of(self.episodes.iter().map(|found| &found.episode))
     }
 
     /// Its facts, with paths as they may be shown; `None`: there is nothing to tell.
-    pub(super) fn facts(&self, stored: &Stored<'_>) -> Option<Summary> {
-        let mut summary = stored.summary();
+    pub(super) fn facts(&self, items: &SessionItems<'_>) -> Option<Summary> {
+        let mut summary = items.summary();
         let tells = summary != Summary::default();
-        joined::add(&mut summary, &self.commits);
+        add_commits(&mut summary, &self.commits);
         self.shorten_paths(&mut summary);
         tells.then_some(summary)
     }
@@ -174,7 +174,7 @@ impl Whole {
         if self.episodes.iter().any(|e| e.episode.text.is_empty()) {
             return Page::as_before(&self.session.id);
         }
-        match self.facts(&self.stored()) {
+        match self.facts(&self.items()) {
             Some(facts) => self.page(&facts, judge),
             None => Page::nothing(&self.session.id),
         }

@@ -188,8 +188,8 @@ fn prepared(
     orders: &Orders<'_>,
 ) -> Result<Option<Prepared>> {
     let whole = Whole::read(store, untold.clone().into(), project.hides_paths)?;
-    let stored = whole.stored();
-    let Some(facts) = whole.facts(&stored) else {
+    let items = whole.items();
+    let Some(facts) = whole.facts(&items) else {
         return Ok(None);
     };
     let activity = orders.judge.activity(whole.tally());
@@ -199,14 +199,14 @@ fn prepared(
         None => ActivityVector::default(),
     };
     let about = About {
-        lines: &stored.lines(),
+        lines: &items.lines(),
         facts: &facts,
         vector: &vector,
     };
     let bounds = orders.bounds.iter().filter_map(|bound| bound.tokens);
     let tokens_max = bounds.fold(orders.context_tokens, u64::min);
     let question = question(&about, &orders.policy, orders.template, tokens_max);
-    drop(stored);
+    drop(items);
     Ok(question.map(|question| Prepared { whole, question }))
 }
 
@@ -238,11 +238,11 @@ fn one(
     done.usd += spent.usd;
     let (telling, page) = match said.answer {
         Ok(answer) => {
-            let stored = asked.whole.stored();
-            let Some(facts) = asked.whole.facts(&stored) else {
+            let items = asked.whole.items();
+            let Some(facts) = asked.whole.facts(&items) else {
                 return Ok(true);
             };
-            let mut summary = merged(facts, &answer, orders.model, &stored.lines());
+            let mut summary = merged(facts, &answer, orders.model, &items.lines());
             asked.whole.shorten_paths(&mut summary);
             let page = asked.whole.page(&summary, orders.judge);
             done.sessions += 1;

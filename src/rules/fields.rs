@@ -2,10 +2,8 @@
 //! refuses to know what a field means.
 
 use super::table;
-use crate::model::source::Agent;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
-use std::sync::LazyLock;
 
 /// A type of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -55,7 +53,6 @@ impl Type {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    agent: Agent,
     record: String,
     /// Its name, or its path.
     #[serde(rename = "field")]
@@ -81,36 +78,29 @@ impl Field {
     }
 }
 
-/// The fields of a kind of records; none where nothing depends on one.
-pub fn of(agent: Agent, record: &str) -> &'static [Field] {
-    let of_agent = match agent {
-        Agent::Claude => &TABLE.0,
-        Agent::Codex => &TABLE.1,
-    };
-    of_agent.get(record).map_or(&[], Vec::as_slice)
-}
+/// The fields of one agent's records, by kind.
+pub struct KnownFields(FxHashMap<String, Vec<Field>>);
 
-/// Every row; for tests of the dialects.
-#[cfg(test)]
-pub fn all() -> Vec<(Agent, &'static Field)> {
-    let both = TABLE.0.values().chain(TABLE.1.values());
-    both.flatten().map(|field| (field.agent, field)).collect()
-}
-
-type ByRecord = FxHashMap<String, Vec<Field>>;
-
-static TABLE: LazyLock<(ByRecord, ByRecord)> = LazyLock::new(|| {
-    let rows: Vec<Field> = table::rows(table::embedded!("fields"));
-    let mut table = (ByRecord::default(), ByRecord::default());
-    for field in rows {
-        let of_agent = match field.agent {
-            Agent::Claude => &mut table.0,
-            Agent::Codex => &mut table.1,
-        };
-        of_agent
-            .entry(field.record.clone())
-            .or_default()
-            .push(field);
+impl KnownFields {
+    /// # Panics
+    /// When the embedded table doesn't fit its rows; every table has a test that reads it.
+    pub fn of(embedded: &str) -> KnownFields {
+        let mut all = KnownFields(FxHashMap::default());
+        for field in table::rows::<Vec<Field>>(embedded) {
+            let of_record = all.0.entry(field.record.clone()).or_default();
+            of_record.push(field);
+        }
+        all
     }
-    table
-});
+
+    /// The fields of a kind of records; none where nothing depends on one.
+    pub fn of_record(&self, record: &str) -> &[Field] {
+        self.0.get(record).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every row; for tests of the dialects.
+    #[cfg(test)]
+    pub fn all(&self) -> impl Iterator<Item = &Field> {
+        self.0.values().flatten()
+    }
+}

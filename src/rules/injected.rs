@@ -2,7 +2,6 @@
 //! table of wrappers, reminders and injected blocks, ours among them; refuses to know records.
 
 use super::table;
-use crate::model::source::Agent;
 use memchr::{memchr3, memmem};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -17,32 +16,6 @@ pub enum Spoken<'a> {
     Machine(&'static str),
 }
 
-/// What a person said in a text of role user: wrappers, reminders, injected blocks and our own
-/// memory blocks taken out. A block that a person merely mentions stays, but for ours and reminders
-/// (invariant 10). Without `<`, `[` or `#` in the text it costs one scan.
-pub fn people_words(agent: Agent, text: &str) -> Spoken<'_> {
-    let whole = text.trim();
-    if whole.is_empty() {
-        return Spoken::Machine("empty");
-    }
-    let marked = memchr3(b'<', b'[', b'#', whole.as_bytes()).is_some();
-    let table = &TABLES[usize::from(agent == Agent::Codex)];
-    if !marked {
-        let row = table.plain.iter().find(|row| row.opens(whole));
-        return row.map_or(Spoken::Words(Cow::Borrowed(whole)), |row| {
-            table.edges(whole, Some(row.reason()))
-        });
-    }
-    let mut reason = None;
-    match table.without_blocks(whole, &mut reason) {
-        None => table.edges(whole, reason),
-        Some(rest) => match table.edges(rest.trim(), reason) {
-            Spoken::Words(words) => Spoken::Words(Cow::Owned(words.into_owned())),
-            Spoken::Machine(reason) => Spoken::Machine(reason),
-        },
-    }
-}
-
 /// The ledger's reason for what agents were given by us.
 pub const OWN: &str = "own memory";
 
@@ -54,7 +27,6 @@ pub fn is_ours(text: &[u8]) -> bool {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    agent: Option<Agent>,
     open: String,
     close: Option<String>,
     how: How,
@@ -86,30 +58,57 @@ enum Unclosed {
     Machine,
 }
 
-/// One agent's rows.
-struct Table {
+/// What an agent puts into texts of role user: its own rows, after those of all agents.
+pub struct Injected {
     anywhere: Vec<&'static Row>,
     edge: Vec<&'static Row>,
-    /// Those of `edge` whose opening has none of the characters that mark a text.
+    /// Those whose opening has none of the characters that mark a text.
     plain: Vec<&'static Row>,
 }
 
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| table::rows(table::embedded!("injected")));
+static COMMON: LazyLock<Vec<Row>> = LazyLock::new(|| table::rows(table::embedded!("injected")));
 
-static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| {
-    [Agent::Claude, Agent::Codex].map(|agent| {
-        let rows = || {
-            ROWS.iter()
-                .filter(|row| row.agent.is_none_or(|a| a == agent))
-        };
+impl Injected {
+    /// The table lives as long as the program: make one per agent.
+    ///
+    /// # Panics
+    /// When the embedded table doesn't fit its rows; every table has a test that reads it.
+    pub fn of(embedded: &str) -> Injected {
+        let own: &'static [Row] = table::rows::<Vec<Row>>(embedded).leak();
+        let rows = || COMMON.iter().chain(own);
         let marked = |row: &&Row| memchr3(b'<', b'[', b'#', row.open.as_bytes()).is_some();
-        Table {
+        Injected {
             anywhere: rows().filter(|row| row.how == How::Anywhere).collect(),
             edge: rows().filter(|row| row.how != How::Anywhere).collect(),
             plain: rows().filter(|row| !marked(row)).collect(),
         }
-    })
-});
+    }
+
+    /// What a person said in a text of role user: wrappers, reminders, injected blocks and our own
+    /// memory blocks taken out. A block that a person merely mentions stays, but for ours and reminders
+    /// (invariant 10). Without `<`, `[` or `#` in the text it costs one scan.
+    pub fn people_words<'t>(&self, text: &'t str) -> Spoken<'t> {
+        let whole = text.trim();
+        if whole.is_empty() {
+            return Spoken::Machine("empty");
+        }
+        let marked = memchr3(b'<', b'[', b'#', whole.as_bytes()).is_some();
+        if !marked {
+            let row = self.plain.iter().find(|row| row.opens(whole));
+            return row.map_or(Spoken::Words(Cow::Borrowed(whole)), |row| {
+                self.edges(whole, Some(row.reason()))
+            });
+        }
+        let mut reason = None;
+        match self.without_blocks(whole, &mut reason) {
+            None => self.edges(whole, reason),
+            Some(rest) => match self.edges(rest.trim(), reason) {
+                Spoken::Words(words) => Spoken::Words(Cow::Owned(words.into_owned())),
+                Spoken::Machine(reason) => Spoken::Machine(reason),
+            },
+        }
+    }
+}
 
 impl Row {
     fn reason(&'static self) -> &'static str {
@@ -160,7 +159,7 @@ impl Row {
     }
 }
 
-impl Table {
+impl Injected {
     /// The text without the blocks that are taken out anywhere; absent when there are none. One
     /// that never ends is taken out only where it begins the text.
     fn without_blocks(&self, text: &str, reason: &mut Option<&'static str>) -> Option<String> {
@@ -297,35 +296,34 @@ fn line_start(text: &str, mark: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::registry;
     use proptest::prelude::*;
-
-    fn agents(row: &Row) -> Vec<Agent> {
-        match row.agent {
-            Some(agent) => vec![agent],
-            None => vec![Agent::Claude, Agent::Codex],
-        }
-    }
 
     #[test]
     fn each_row_knows_its_samples() {
-        for row in ROWS.iter() {
-            assert!(!row.machine.is_empty(), "{} has no sample", row.open);
-            for agent in agents(row) {
+        for agent in registry::all() {
+            let table = agent.injected();
+            for row in table.anywhere.iter().chain(&table.edge) {
+                assert!(!row.machine.is_empty(), "{} has no sample", row.open);
                 for sample in &row.machine {
-                    let spoken = people_words(agent, sample);
+                    let spoken = table.people_words(sample);
                     assert_eq!(spoken, Spoken::Machine(row.reason()), "{sample}");
                 }
                 for (sample, words) in &row.words {
-                    let spoken = people_words(agent, sample);
+                    let spoken = table.people_words(sample);
                     assert_eq!(spoken, Spoken::Words(words.into()), "{sample}");
                 }
             }
         }
     }
 
+    fn claude() -> &'static Injected {
+        registry::find(registry::first()).unwrap().injected()
+    }
+
     #[test]
     fn our_own_blocks_are_recognised_in_machines_text_too() {
-        let row = ROWS.iter().find(|row| is_ours(row.open.as_bytes()));
+        let row = COMMON.iter().find(|row| is_ours(row.open.as_bytes()));
         assert_eq!(row.map(Row::reason), Some(OWN));
         assert!(is_ours(
             br#"{"stdout":"{\"additionalContext\":\"<graphiti_memory>\\n- x"}"#
@@ -336,8 +334,9 @@ mod tests {
     #[test]
     fn plain_words_are_borrowed() {
         for text in ["fix the build", "a < b and [x](y) # c", "日本語 <b>x</b>"] {
-            for agent in [Agent::Claude, Agent::Codex] {
-                let Spoken::Words(Cow::Borrowed(words)) = people_words(agent, text) else {
+            for agent in registry::all() {
+                let Spoken::Words(Cow::Borrowed(words)) = agent.injected().people_words(text)
+                else {
                     panic!("{text}");
                 };
                 assert_eq!(words, text);
@@ -348,25 +347,22 @@ mod tests {
     #[test]
     fn one_agents_wrappers_are_words_to_the_other() {
         let text = "<skill>x</skill>";
-        assert_eq!(
-            people_words(Agent::Claude, text),
-            Spoken::Words(text.into())
-        );
+        assert_eq!(claude().people_words(text), Spoken::Words(text.into()));
     }
 
     #[test]
     fn blocks_of_several_kinds_come_off_in_any_order() {
         let text = "<ide_opened_file>a</ide_opened_file>\n<system-reminder>b</system-reminder>\n\
                     please go on\n<ide_selection>c</ide_selection>\n<graphiti_memory>d</graphiti_memory>";
-        let spoken = people_words(Agent::Claude, text);
+        let spoken = claude().people_words(text);
         assert_eq!(spoken, Spoken::Words("please go on".into()));
     }
 
     proptest! {
         #[test]
         fn nothing_panics(text in r#"(<graphiti_memory|</graphiti_memory>|<image|</image>|>|<command-name>|</command-name>|\[Request interrupted by user|\]|\n|é|# |## My request for Codex:|<skill>|</skill>|<bash-input>|x| ){0,14}"#) {
-            for agent in [Agent::Claude, Agent::Codex] {
-                people_words(agent, &text);
+            for agent in registry::all() {
+                agent.injected().people_words(&text);
             }
         }
     }

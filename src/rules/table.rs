@@ -7,24 +7,25 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::OnceLock;
 
-/// The text of the table `src/rules/$path.yaml`: with samples, as it is written, in tests; as it was
+/// The text of the table `src/rules/$name.yaml`, or `src/$room/$name.yaml`: with samples, as it is written, in tests; as it was
 /// built in the program.
 macro_rules! embedded {
-    ($folder:literal, $name:literal) => {{
+    (in $room:literal, $name:literal) => {{
         #[cfg(test)]
         let text = include_str!(concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/src/rules/",
-            $folder,
+            "/src/",
+            $room,
+            "/",
             $name,
             ".yaml"
         ));
         #[cfg(not(test))]
-        let text = include_str!(concat!(env!("OUT_DIR"), "/", $name, ".json"));
+        let text = include_str!(concat!(env!("OUT_DIR"), "/", $room, "/", $name, ".json"));
         text
     }};
     ($name:literal) => {
-        $crate::rules::table::embedded!("", $name)
+        $crate::rules::table::embedded!(in "rules", $name)
     };
 }
 pub(crate) use embedded;

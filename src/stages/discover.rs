@@ -36,15 +36,23 @@ pub struct Discovered {
     pub vanished: Vec<String>,
 }
 
+/// What logs of one session have in common, as far as their names tell.
+pub type Family = dyn Fn(&SourceFile) -> &str;
+
 /// Slices of every file with news. Costs a map look-up per file.
-pub fn discover(files: &[SourceFile], known: &Known, options: &DiscoverOptions) -> Discovered {
+pub fn discover(
+    files: &[SourceFile],
+    known: &Known,
+    options: &DiscoverOptions,
+    family: &Family,
+) -> Discovered {
     let mut found = Discovered::default();
     let present: FxHashSet<&str> = files.iter().map(|f| f.key.as_str()).collect();
     let gone: Vec<&LastSeen> = known
         .values()
         .filter(|c| !present.contains(c.key.as_str()))
         .collect();
-    let recent = LazyCell::new(|| recent_families(files, options.since));
+    let recent = LazyCell::new(|| recent_families(files, options.since, family));
     let moves = moves(files, known, &gone);
     for file in files {
         let slice = |seen, from, line, was| Slice {
@@ -140,29 +148,21 @@ fn moves<'a>(
     moves
 }
 
-/// Families (as far as names tell) with a member that changed in the window; `None`: no window.
-fn recent_families(files: &[SourceFile], since: Option<Time>) -> Option<BTreeSet<&str>> {
+/// Families with a member that changed in the window; `None`: no window.
+fn recent_families<'f>(
+    files: &'f [SourceFile],
+    since: Option<Time>,
+    family: &Family,
+) -> Option<BTreeSet<&'f str>> {
     let since_ns = since?.0.saturating_mul(1_000_000);
     let recent = files.iter().filter(|f| f.stat.mtime_ns >= since_ns);
     Some(recent.map(family).collect())
 }
 
-/// Claude: the session's id from the file's name, or from the directory that holds its sub-agents.
-/// Codex: the file itself.
-fn family(file: &SourceFile) -> &str {
-    let key = file.key.as_str();
-    if file.agent == Agent::Claude
-        && let Some(at) = key.find("/subagents/")
-    {
-        return key[..at].rsplit('/').next().unwrap_or(key);
-    }
-    let name = key.rsplit('/').next().unwrap_or(key);
-    name.strip_suffix(".jsonl").unwrap_or(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::registry;
 
     fn file(key: &str, size: u64, mtime: i64) -> SourceFile {
         let stat = Stat {
@@ -199,6 +199,7 @@ mod tests {
             std::slice::from_ref(now),
             &known(then),
             &DiscoverOptions::default(),
+            &registry::family,
         );
         found.slices.iter().map(|s| (s.seen, s.from)).collect()
     }
@@ -231,10 +232,16 @@ mod tests {
             &[file("/q/a.jsonl", 100, 5)],
             &known(&then),
             &DiscoverOptions::default(),
+            &registry::family,
         );
         assert_eq!(found.slices[0].was.as_deref(), Some("/p/a.jsonl"));
         assert!(found.vanished.is_empty());
-        let found = discover(&[], &known(&then), &DiscoverOptions::default());
+        let found = discover(
+            &[],
+            &known(&then),
+            &DiscoverOptions::default(),
+            &registry::family,
+        );
         assert_eq!(found.vanished, ["/p/a.jsonl"]);
     }
 
@@ -251,7 +258,7 @@ mod tests {
             since: Some(Time(8 * 86_400_000)),
             again: false,
         };
-        let found = discover(&files, &Known::new(), &options);
+        let found = discover(&files, &Known::new(), &options, &registry::family);
         let keys: Vec<&str> = found.slices.iter().map(|s| s.file.key.as_str()).collect();
         assert_eq!(
             keys,
@@ -260,7 +267,9 @@ mod tests {
         assert_eq!(found.outside, (1, 2));
         let then = file("/p/old.jsonl", 1, 0);
         assert_eq!(
-            discover(&files[1..2], &known(&then), &options).slices.len(),
+            discover(&files[1..2], &known(&then), &options, &registry::family)
+                .slices
+                .len(),
             1
         );
     }

@@ -6,7 +6,7 @@
 use super::corpus::{corpus, logs_below};
 use super::home::Home;
 use crate::insight::page::{body, commit, pull_request};
-use crate::memory::summary::summary_of;
+use crate::memory::session_summary::summary_of;
 use crate::model::summary::{Outcome, Summary};
 use crate::rules::paths::is_throwaway;
 use crate::store::Access;

@@ -3,9 +3,11 @@
 //! Knows how settings become a run's setup. The clock stands still unless a test moves it, the
 //! machine is called `test`. Every run is followed by the laws that hold after every run.
 
+use crate::agents::registry;
 use crate::config::{self, Env};
-use crate::host::files::{Root, walk};
+use crate::host::files::walk;
 use crate::model::ledger::Ledger;
+use crate::model::source::Root;
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
 use crate::pipeline::file::Rules;
@@ -69,14 +71,8 @@ impl Home {
 
     /// The same, masked by other rules.
     pub fn run_masked(&self, redactor: Redactor) -> Result<Report> {
-        let config = config::load(&self.env)?.config;
-        let roots = config.roots.into_iter().map(|root| Root {
-            path: root.path,
-            agent: root.agent,
-            include: root.include,
-            exclude: root.exclude,
-        });
-        self.run_over(roots.collect(), config.policy, config.chunk, redactor)
+        let config = config::load(&self.env, registry::log_folders)?.config;
+        self.run_over(config.roots, config.policy, config.chunk, redactor)
     }
 
     /// Sets the clock.
@@ -95,7 +91,7 @@ impl Home {
         chunk: crate::model::policy::ChunkOptions,
         redactor: Redactor,
     ) -> Result<Report> {
-        let files = walk(&roots).files;
+        let files = walk(&roots, &registry::is_log).files;
         let setup = Setup {
             roots,
             rules: Rules {

@@ -44,7 +44,7 @@ fn hooks_go_in_once_and_come_out_without_a_trace() {
             assert_eq!(ran.stdout, format!("wrote ~/{below}\n"));
             let once = read(&desk, below);
             let command = format!("/usr/local/bin/sessionmill recall --hook {agent}");
-            let found = commands(&desk, below, Agent::parse(agent).unwrap());
+            let found = commands(&desk, below, Agent::of(agent));
             assert_eq!(found, [command.as_str(), command.as_str()]);
             let again = desk.run(&install).stdout;
             assert_eq!(again, format!("~/{below} stays as it is\n"));

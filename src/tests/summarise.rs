@@ -2,9 +2,10 @@
 //! a user puts in the place of ours.
 
 use super::server::{Reply, Server, agreed};
+use crate::agents::registry;
 use crate::config::{Env, load};
 use crate::insight::facts::{Line, facts};
-use crate::insight::outcome::Told;
+use crate::insight::outcome::SessionItem;
 use crate::insight::page::page;
 use crate::insight::summarise::ask::{Asked, ask};
 use crate::insight::summarise::merge::merged;
@@ -34,7 +35,7 @@ const LOG: [(ItemKind, &str); 3] = [
 
 fn lines() -> Vec<Line<'static>> {
     let line = |(kind, text)| Line {
-        told: Told {
+        item: SessionItem {
             kind,
             text,
             findings: &[],
@@ -271,7 +272,11 @@ fn a_users_template_is_taken_and_a_wrong_one_names_file_and_placeholder() {
             cwd: home.path().to_path_buf(),
             ..Env::default()
         };
-        load(&env).unwrap().config.summarizing.template()
+        load(&env, registry::log_folders)
+            .unwrap()
+            .config
+            .summarizing
+            .template()
     };
     assert_eq!(template(), Ok(None));
     let own = put(

@@ -7,10 +7,12 @@
 //!   [`file_recorder`] stores them as [`file_episodes`]
 //! - git: [`repositories`] reads logs, [`operations`] sorts their lines, [`conversation_context`] finds
 //!   what was said before an operation, [`reasons`] the sentence that says why, [`git_episodes`] the text
-//! - reading back: [`project_status`]
+//! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
+//!   [`commit_links`] (which session made a commit), [`rollbacks`] (work that was given up)
 //!
 //! Threads are the caller's: see [`Workers`].
 
+pub mod commit_links;
 mod conversation_context;
 pub mod exclusions;
 mod file_episodes;
@@ -18,10 +20,13 @@ mod file_recorder;
 mod file_scan;
 mod git_attribution;
 mod git_episodes;
+pub mod git_history;
 mod operations;
 pub mod project_status;
 mod reasons;
 pub mod repositories;
+pub mod rollbacks;
+pub mod safe_names;
 
 pub use file_scan::FilesDone;
 

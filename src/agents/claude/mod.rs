@@ -1,24 +1,42 @@
 //! Claude Code.
 
 pub mod dialect;
+mod retention;
 
 use super::CodingAgent;
 use crate::config::Env;
 use crate::config::agent_settings::{Format, HookSettings, ServerSettings};
 use crate::model::source::Agent;
+use crate::rules::injected::Injected;
+use crate::rules::table;
 use crate::stages::parse::Dialect;
 use std::path::PathBuf;
+use std::sync::LazyLock;
+
+static INJECTED: LazyLock<Injected> =
+    LazyLock::new(|| Injected::of(table::embedded!(in "agents", "claude/injected")));
+
+/// Its word.
+pub const CLAUDE: Agent = Agent::new("claude");
 
 /// Claude Code; its dialect also reads the documents' plain lines (D27).
 pub struct Claude;
 
 impl CodingAgent for Claude {
     fn agent(&self) -> Agent {
-        Agent::Claude
+        CLAUDE
     }
 
     fn title(&self) -> &'static str {
         "Claude Code"
+    }
+
+    fn newest_version(&self) -> &'static str {
+        "2.1.220"
+    }
+
+    fn injected(&self) -> &'static Injected {
+        &INJECTED
     }
 
     fn dialect(&self) -> &'static dyn Dialect {
@@ -27,6 +45,18 @@ impl CodingAgent for Claude {
 
     fn log_folders(&self, env: &Env) -> Vec<PathBuf> {
         vec![env.claude_dir().join("projects")]
+    }
+
+    fn folder(&self, env: &Env) -> (&'static str, PathBuf) {
+        ("CLAUDE_CONFIG_DIR", env.claude_dir())
+    }
+
+    fn keeps_days(&self, env: &Env) -> Option<u32> {
+        Some(retention::keeps_days(env))
+    }
+
+    fn example_log(&self) -> &'static str {
+        ".claude/projects/-example/00000000-0000-4000-8000-000000000000.jsonl"
     }
 
     fn resume_command(&self, session: &str) -> String {
@@ -41,13 +71,16 @@ impl CodingAgent for Claude {
                 ("SessionStart", Some("startup|clear")),
                 ("UserPromptSubmit", None),
             ],
-            switched_off: crate::config::hooks::claude_switched_off(env),
         }
+    }
+
+    fn hooks_switched_off(&self, env: &Env) -> Option<String> {
+        crate::config::hooks::claude_switched_off(env)
     }
 
     fn servers(&self, env: &Env) -> ServerSettings {
         ServerSettings {
-            file: crate::config::servers::file(Agent::Claude, env),
+            file: crate::config::servers::file(CLAUDE, env),
             format: Format::Json,
             table: "mcpServers",
             transport: Some("stdio"),

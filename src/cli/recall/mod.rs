@@ -10,18 +10,19 @@ use super::ctx::Ctx;
 use super::exit::{self, Exit};
 use super::out::Out;
 use super::runlog;
+use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, RecallLimits};
 use crate::memory::beginning::{Begins, beginning};
 use crate::memory::block::{Block, Fact, block};
-use crate::memory::place::Place;
 use crate::memory::remember::{Asked, remember};
+use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::rules::directives::wants_global;
-use crate::rules::injected::{Spoken, people_words};
+use crate::rules::injected::Spoken;
 use crate::store::Store;
 use anyhow::Result;
 use hook::{Call, Event};
@@ -57,7 +58,7 @@ pub struct Args {
 }
 
 fn agent(word: &str) -> Result<Agent, String> {
-    Agent::parse(word).ok_or_else(|| "write claude or codex".into())
+    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
 }
 
 fn scope(word: &str) -> Result<MemoryScope, String> {
@@ -171,7 +172,7 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
         return Ok(());
     };
     let event = match event {
-        Event::Prompt(text) => match typed(args.hook.unwrap_or(Agent::Claude), &text) {
+        Event::Prompt(text) => match typed(args.hook.unwrap_or_else(registry::first), &text) {
             Some(words) => Event::Prompt(words),
             None => return Ok(()),
         },
@@ -200,7 +201,8 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
 
 /// What of a prompt is a person's; `None`: it is an order to the agent's program or a machine's text.
 fn typed(agent: Agent, prompt: &str) -> Option<String> {
-    match people_words(agent, prompt) {
+    let known = registry::find(agent)?;
+    match known.injected().people_words(prompt) {
         Spoken::Words(words) if !words.starts_with('/') => Some(words.into_owned()),
         Spoken::Words(_) | Spoken::Machine(_) => None,
     }
@@ -219,13 +221,13 @@ struct Wish {
 /// project not trusted.
 fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     let loaded = match wish.by_hook {
-        true => config::load(&ctx.env)?, // an agent can't do anything about warnings
+        true => config::load(&ctx.env, registry::log_folders)?, // an agent can't do anything about warnings
         false => ctx.settings()?,
     };
     let limits = loaded.here.memory.recall.clone();
-    let place = Place::of(&wish.cwd);
-    let trusts = place.gate(&loaded, &ctx.env)?;
-    let own = loaded.for_project(Path::new(&place.root));
+    let workspace = Workspace::of(&wish.cwd);
+    let trusts = workspace.gate(&loaded, &ctx.env)?;
+    let own = loaded.for_project(Path::new(&workspace.root));
     let shown = own.is_ok_and(|(config, _)| config.include_project_path);
     let shows_paths = (shown && loaded.here.include_project_path)
         .then(|| ctx.env.home.to_string_lossy().into_owned());
@@ -234,7 +236,7 @@ fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
     let user = user.map(|key| MemoryScope::Global.group(key)).ok();
     let about = About {
         now: ctx.now,
-        place,
+        workspace,
         trusted,
         trusts,
         user,
@@ -270,7 +272,7 @@ enum Task {
 /// Who asks from where.
 struct About {
     now: Time,
-    place: Place,
+    workspace: Workspace,
     trusted: Option<Vec<String>>,
     trusts: Trusts,
     /// The group of their own memories.
@@ -283,7 +285,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
         Event::Begins => Task::Begins(Begins {
             session: wish.session.clone(),
             now: about.now,
-            place: about.place,
+            workspace: about.workspace,
             trusted: about.trusted,
             trusts: about.trusts,
             shows_paths: about.shows_paths,
@@ -293,7 +295,7 @@ fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
             question: question.clone(),
             session: wish.session.clone(),
             by_hook: wish.by_hook,
-            place: about.place,
+            workspace: about.workspace,
             trusted: about.trusted,
             trusts: about.trusts,
             user: about.user,

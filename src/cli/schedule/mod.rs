@@ -7,12 +7,14 @@ mod systemd;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
+use crate::agents::registry;
 use crate::config::{self, SinkTo};
 use crate::model::error::{Error, ErrorKind};
 use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Subcommand};
 use every::Every;
 use serde_json::json;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// Run a pipeline regularly, with a systemd user timer or a crontab line
@@ -144,13 +146,9 @@ fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
         SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
     };
     let away = |sink: &config::Sink| !sink.to.endpoints().is_empty();
-    let places = [
-        ("SESSIONMILL_HOME", ctx.home.dir.clone()),
-        ("CLAUDE_CONFIG_DIR", ctx.env.claude_dir()),
-        ("CODEX_HOME", ctx.env.codex_dir()),
-    ];
-    let set = places
-        .into_iter()
+    let agents = registry::all().map(|agent| agent.folder(&ctx.env));
+    let set = iter::once(("SESSIONMILL_HOME", ctx.home.dir.clone()))
+        .chain(agents)
         .filter(|(name, _)| ctx.env.var(name).is_some());
     let job = Job {
         program: ctx.program.clone(),

@@ -2,6 +2,7 @@
 //! nothing else moves.
 
 use super::*;
+use crate::agents::registry;
 use std::fs;
 
 const COMMAND: &str = "/usr/local/bin/sessionmill recall --hook ";
@@ -18,7 +19,7 @@ fn samples() -> Vec<(Agent, PathBuf, String)> {
         .map(|entry| entry.unwrap().path());
     let sample = |path: PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let agent = Agent::parse(name.split('-').next().unwrap()).unwrap();
+        let agent = registry::by_word(name.split('-').next().unwrap()).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         (agent, path, text)
     };

@@ -4,35 +4,25 @@ use crate::config::env::Env;
 use crate::config::exclude::{Excluded, glob};
 use crate::config::layers::Layers;
 use crate::config::values::absolute;
-use crate::config::wire::{AgentName, Mapping, SourceName, Wire};
+use crate::config::wire::{Mapping, SourceName, Wire};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
-use crate::model::source::Agent;
+use crate::model::source::{Agent, Root};
 use std::path::{Path, PathBuf};
 
-/// A folder with logs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
-    /// Absolute.
-    pub path: PathBuf,
-    /// Whose logs.
-    pub agent: Agent,
-    /// Globs below `path`; empty: all.
-    pub include: Vec<String>,
-    /// Globs below `path`.
-    pub exclude: Vec<String>,
-    /// A person named it, so that a missing one is worth a warning.
-    pub named: bool,
-}
+/// The folders in which an agent keeps its logs.
+pub type UsualLogs = fn(Agent, &Env) -> Vec<PathBuf>;
 
+/// The usual folders of the agents that are read, those that the settings name, and those of mappings
+/// that lie elsewhere.
 pub(super) fn roots(
     layers: &Layers,
     wire: &Wire,
     mappings: &[Mapping],
-    env: &Env,
+    (env, usual): (&Env, UsualLogs),
 ) -> Result<Vec<Root>, Error> {
     let tracking = &wire.session_tracking;
-    let root = |path: PathBuf, agent, named| Root {
+    let root = |path: PathBuf, agent: Agent, named| Root {
         path,
         agent,
         include: Vec::new(),
@@ -40,20 +30,22 @@ pub(super) fn roots(
         named,
     };
     let mut out = Vec::new();
-    if tracking.sources.contains(&SourceName::ClaudeCodeJsonl) {
-        let key = "session_tracking.watch_path";
-        let given = tracking.watch_path.as_deref();
-        let given = given
-            .map(|w| absolute(w, env).map_err(|what| layers.error(key, None, &what)))
-            .transpose()?;
-        let named = given.is_some();
-        let path = given.unwrap_or_else(|| env.claude_dir().join("projects"));
-        out.push(root(path, Agent::Claude, named));
-    }
-    if tracking.sources.contains(&SourceName::CodexJsonl) {
-        for folder in ["sessions", "archived_sessions"] {
-            out.push(root(env.codex_dir().join(folder), Agent::Codex, false));
+    let watched = SourceName::ClaudeCodeJsonl;
+    for source in SourceName::ALL {
+        if !tracking.sources.contains(&source) {
+            continue;
         }
+        let given = tracking.watch_path.as_deref().filter(|_| source == watched);
+        let given = given.map(|path| absolute(path, env)).transpose();
+        let given =
+            given.map_err(|what| layers.error("session_tracking.watch_path", None, &what))?;
+        let named = given.is_some();
+        let folders = given.map_or_else(|| usual(source.agent(), env), |path| vec![path]);
+        out.extend(
+            folders
+                .into_iter()
+                .map(|path| root(path, source.agent(), named)),
+        );
     }
     for (i, extra) in tracking.extra_roots.iter().enumerate() {
         let failed = |what: String| layers.error("session_tracking.extra_roots", Some(i), &what);
@@ -65,10 +57,7 @@ pub(super) fn roots(
             exclude: extra.exclude.clone(),
             ..root(
                 absolute(&extra.path, env).map_err(failed)?,
-                match extra.agent {
-                    AgentName::Claude => Agent::Claude,
-                    AgentName::Codex => Agent::Codex,
-                },
+                extra.agent.agent(),
                 true,
             )
         });
@@ -81,7 +70,7 @@ pub(super) fn roots(
         .filter(|p| !p.to_string_lossy().contains('{'));
     for path in elsewhere {
         if !out.iter().any(|r| path.starts_with(&r.path)) {
-            out.push(root(path, Agent::Claude, true));
+            out.push(root(path, watched.agent(), true));
         }
     }
     Ok(out)

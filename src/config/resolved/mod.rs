@@ -14,7 +14,7 @@ pub use file_patterns::FilePattern;
 pub use file_tracking::{FileLimits, FileTracking, Tracked, TrackedProject};
 pub(super) use file_tracking::{check_pattern, file_tracking};
 pub use graph_memory::{Memory, RecallLimits};
-pub use log_roots::Root;
+pub use log_roots::UsualLogs;
 pub use models::{Embeddings, Llm};
 pub use summarizing::Summarizing;
 
@@ -27,6 +27,7 @@ use crate::model::activity::ActivityVector;
 use crate::model::error::Error;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep, WhenAway};
+use crate::model::source::Root;
 use std::path::PathBuf;
 
 /// What a run and a search do.
@@ -123,7 +124,12 @@ pub struct KnownProject {
 }
 
 /// Gives the layers their meaning. Errors name file, line and key.
-pub(super) fn resolve(layers: &Layers, mappings: &[Mapping], env: &Env) -> Result<Config, Error> {
+pub(super) fn resolve(
+    layers: &Layers,
+    mappings: &[Mapping],
+    env: &Env,
+    usual: UsualLogs,
+) -> Result<Config, Error> {
     let wire = layers.wire()?;
     refused(layers, &wire)?;
     let memory = graph_memory::memory(layers, &wire)?;
@@ -132,7 +138,7 @@ pub(super) fn resolve(layers: &Layers, mappings: &[Mapping], env: &Env) -> Resul
     Ok(Config {
         enabled: tracking.enabled,
         enabled_by: layers.origin("session_tracking.enabled"),
-        roots: log_roots::roots(layers, &wire, mappings, env)?,
+        roots: log_roots::roots(layers, &wire, mappings, (env, usual))?,
         excluded: log_roots::excluded(layers, &wire, mappings, env)?,
         subagents: tracking.subagents,
         keep_length_days: tracking.keep_length_days,

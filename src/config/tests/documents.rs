@@ -5,6 +5,7 @@ use super::super::schema::keys;
 use super::super::validate::violation;
 use super::super::{Setting, load, schema, tracking_schema};
 use super::{World, compare, ext, fixtures, role};
+use crate::agents::registry;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -195,7 +196,7 @@ proptest! {
         let world = World::new();
         let name = if yaml { "graphiti.config.yaml" } else { "graphiti.config.json" };
         world.put(name, &text);
-        let _ = load(&world.env);
+        let _ = load(&world.env, registry::log_folders);
     }
 
     #[test]
@@ -207,6 +208,6 @@ proptest! {
         bytes[at % length] = byte;
         let world = World::new();
         world.put(&role(fixture), &bytes);
-        let _ = load(&world.env);
+        let _ = load(&world.env, registry::log_folders);
     }
 }

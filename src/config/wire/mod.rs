@@ -19,8 +19,8 @@ pub use file_tracking::{
 pub use graph_memory::{Graphiti, MoreWord, ScopeName, ScopesMode, UnknownProjects};
 pub use models::{Embeddings, Llm, LlmShape};
 pub use session_tracking::{
-    AgentName, Kept, NotificationMethod, Notifications, OnLlmUnavailable, SessionTracking,
-    SourceName, Summarization, TypeDetection,
+    Kept, NotificationMethod, Notifications, OnLlmUnavailable, SessionTracking, SourceName,
+    Summarization, TypeDetection,
 };
 
 use schemars::JsonSchema;

@@ -2,6 +2,7 @@
 //! summarised and what happens when somebody can't be reached.
 
 use super::effect::NEVER;
+use crate::model::source::Agent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +92,19 @@ pub enum SourceName {
     CodexJsonl,
 }
 
+impl SourceName {
+    /// In the order in which their logs are looked for.
+    pub const ALL: [SourceName; 2] = [SourceName::ClaudeCodeJsonl, SourceName::CodexJsonl];
+
+    /// Whose logs these are.
+    pub fn agent(self) -> Agent {
+        match self {
+            SourceName::ClaudeCodeJsonl => AgentName::Claude.agent(),
+            SourceName::CodexJsonl => AgentName::Codex.agent(),
+        }
+    }
+}
+
 /// A folder with logs beside the usual ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -115,6 +129,16 @@ pub enum AgentName {
     Claude,
     /// Codex CLI.
     Codex,
+}
+
+impl AgentName {
+    /// The agent of this word.
+    pub fn agent(self) -> Agent {
+        Agent::new(match self {
+            AgentName::Claude => "claude",
+            AgentName::Codex => "codex",
+        })
+    }
 }
 
 /// `session_tracking.filter`.

@@ -14,12 +14,12 @@ const QUESTIONS_CHARS_MAX: usize = 240;
 /// The questions in the last paragraph of a session that ends with the agent's words.
 pub fn unanswered(lines: &[Line<'_>]) -> Option<Sourced<String>> {
     let mut last = lines.iter().rev().filter(|line| line.main);
-    let last = last.find(|line| match line.told.kind {
+    let last = last.find(|line| match line.item.kind {
         ItemKind::Note => false,
-        ItemKind::Prompt | ItemKind::Aside => !is_aside(line.told.text),
+        ItemKind::Prompt | ItemKind::Aside => !is_aside(line.item.text),
         _ => true,
     });
-    let line = last.filter(|line| line.told.kind == ItemKind::Agent)?;
+    let line = last.filter(|line| line.item.kind == ItemKind::Agent)?;
     let asked = questions(line.words()).join(" ");
     let asked = short(&asked, QUESTIONS_CHARS_MAX);
     (!asked.is_empty()).then(|| line.source(format!("Unanswered: {asked}")))
@@ -45,12 +45,12 @@ fn questions(words: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::insight::outcome::Told;
+    use crate::insight::outcome::SessionItem;
     use uuid::Uuid;
 
     fn line(kind: ItemKind, text: &str) -> Line<'_> {
         Line {
-            told: Told {
+            item: SessionItem {
                 kind,
                 text,
                 findings: &[],

@@ -29,7 +29,7 @@ pub fn resolved(lines: &[Line<'_>]) -> Vec<Sourced<Resolution>> {
     let mut open: Vec<Open<'_, '_>> = Vec::new();
     let mut all = Vec::new();
     for line in lines {
-        for finding in line.told.findings {
+        for finding in line.item.findings {
             match finding {
                 Finding::Failed { key } => fail(&mut open, *key, line),
                 Finding::Worked { key } => all.extend(work(&mut open, *key, line)),

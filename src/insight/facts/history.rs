@@ -46,8 +46,8 @@ fn told_by_git<'t>(lines: &[Line<'t>]) -> BTreeMap<&'t str, Sourced<FileChange>>
     let mut staged = BTreeMap::new();
     let (mut commits, mut helped) = (false, false);
     for line in lines {
-        helped |= !line.main || is_agents(line.told.text);
-        for finding in line.told.findings {
+        helped |= !line.main || is_agents(line.item.text);
+        for finding in line.item.findings {
             match finding {
                 Finding::Commit { .. } => {
                     commits = true;

@@ -11,7 +11,7 @@ mod history;
 mod tasks;
 mod words;
 
-use super::outcome::{Told, outcome};
+use super::outcome::{SessionItem, outcome};
 use crate::model::exchange::{ItemKind, words_of};
 use crate::model::finding::{Finding, TestCounts};
 use crate::model::summary::{Decision, Outcome, SettingChange, Sourced, Summary, TestRuns};
@@ -22,7 +22,7 @@ use uuid::Uuid;
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'t> {
     /// The item.
-    pub told: Told<'t>,
+    pub item: SessionItem<'t>,
     /// It is of the session's main log, or of what stands for it, not of a sub-agent's.
     pub main: bool,
     /// The episode that tells it.
@@ -36,7 +36,7 @@ impl<'t> Line<'t> {
     /// Of a main log, in no episode.
     fn sample(kind: ItemKind, line: u64, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
         Line {
-            told: Told {
+            item: SessionItem {
                 kind,
                 text,
                 findings,
@@ -59,7 +59,7 @@ impl<'t> Line<'t> {
 
     /// The item without its label.
     pub(super) fn words(&self) -> &'t str {
-        words_of(self.told.text)
+        words_of(self.item.text)
     }
 }
 
@@ -70,12 +70,12 @@ const DECISIONS_MAX: usize = 12;
 pub fn facts(lines: &[Line<'_>]) -> Summary {
     let main = || lines.iter().filter(|line| line.main);
     let tasks = tasks::tasks(lines);
-    let last_words = main().rev().find(|line| line.told.kind == ItemKind::Agent);
+    let last_words = main().rev().find(|line| line.item.kind == ItemKind::Agent);
     let bare = |line: &Line<'_>| asked(line, words::command);
     let objective = main().find_map(|line| asked(line, words::objective));
     let objective = objective.or_else(|| main().find_map(bare));
     let commits = history::commits(lines);
-    let outcome = outcome(main().rev().map(|line| line.told));
+    let outcome = outcome(main().rev().map(|line| line.item));
     let mut next = tasks.open;
     if outcome == Some(Outcome::Completed) {
         history::note_older(&mut next, &commits, lines);
@@ -103,7 +103,7 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
 
 /// What a prompt asks for.
 fn asked(line: &Line<'_>, says: fn(&str) -> Option<String>) -> Option<Sourced<String>> {
-    let is_prompt = line.told.kind == ItemKind::Prompt;
+    let is_prompt = line.item.kind == ItemKind::Prompt;
     let said = is_prompt.then(|| says(line.words()))??;
     Some(line.source(said))
 }
@@ -112,7 +112,7 @@ fn asked(line: &Line<'_>, says: fn(&str) -> Option<String>) -> Option<Sourced<St
 /// the last ones.
 fn requests(lines: &[Line<'_>], first: Option<&Sourced<String>>) -> Vec<Sourced<String>> {
     let asked = lines.iter().filter(|line| {
-        let by_people = matches!(line.told.kind, ItemKind::Prompt | ItemKind::Aside);
+        let by_people = matches!(line.item.kind, ItemKind::Prompt | ItemKind::Aside);
         line.main && by_people && first.is_none_or(|first| first.line != line.line)
     });
     let mut all: Vec<(usize, Sourced<String>)> = asked
@@ -140,7 +140,7 @@ const REQUESTS_LAST: usize = 4;
 pub fn decided(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
     let mut all: Vec<Sourced<Decision>> = Vec::new();
     for line in lines.iter().filter(|line| line.main) {
-        for finding in line.told.findings {
+        for finding in line.item.findings {
             all.extend(answered(finding, line).map(|decision| line.source(decision)));
         }
         if is_said(line) {
@@ -171,8 +171,8 @@ pub fn stated(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
 
 /// A person's words, not an agent's to another one.
 fn is_said(line: &Line<'_>) -> bool {
-    let by_people = matches!(line.told.kind, ItemKind::Prompt | ItemKind::Aside);
-    line.main && by_people && !line.told.text.starts_with(TASK)
+    let by_people = matches!(line.item.kind, ItemKind::Prompt | ItemKind::Aside);
+    line.main && by_people && !line.item.text.starts_with(TASK)
 }
 
 /// What stands before the task of a sub-agent.
@@ -199,7 +199,7 @@ fn found<'l, 't: 'l>(
     lines: &'l [Line<'t>],
 ) -> impl DoubleEndedIterator<Item = (&'l Line<'t>, &'t Finding)> {
     let each = |line: &'l Line<'t>| {
-        line.told
+        line.item
             .findings
             .iter()
             .map(move |finding| (line, finding))

@@ -27,7 +27,7 @@ struct Known {
 pub fn tasks(lines: &[Line<'_>]) -> Tasks {
     let mut known: Vec<Known> = Vec::new();
     for line in lines.iter().filter(|line| line.main) {
-        for finding in line.told.findings {
+        for finding in line.item.findings {
             match finding {
                 Finding::Plan(list) => {
                     forget_open(&mut known, list);
@@ -37,7 +37,7 @@ pub fn tasks(lines: &[Line<'_>]) -> Tasks {
                 _ => {}
             }
         }
-        if line.told.kind == ItemKind::Agent {
+        if line.item.kind == ItemKind::Agent {
             boxes(line.words()).for_each(|task| note(&mut known, &task, line));
         }
     }

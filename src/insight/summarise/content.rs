@@ -46,7 +46,7 @@ impl Worth {
     const CUT: [Worth; 2] = [Worth::Agent, Worth::Person];
 
     fn of(line: &Line<'_>) -> Worth {
-        match line.told.kind {
+        match line.item.kind {
             ItemKind::Digest => Worth::of_digest(line),
             ItemKind::Note | ItemKind::Error => Worth::Turning,
             _ if !line.main => Worth::SubAgent,
@@ -56,7 +56,7 @@ impl Worth {
     }
 
     fn of_digest(line: &Line<'_>) -> Worth {
-        let findings = line.told.findings;
+        let findings = line.item.findings;
         if findings.iter().any(is_turning) || failed(line.words()) {
             return Worth::Turning;
         }
@@ -227,7 +227,7 @@ impl<'l, 't> Fitting<'l, 't> {
             let mut fate = before.clone();
             for at in places {
                 // the mark of a cut has a length of its own
-                if self.lines[*at].told.text.len() > bytes + MARK_BYTES {
+                if self.lines[*at].item.text.len() > bytes + MARK_BYTES {
                     fate[*at] = Fate::Cut(bytes);
                 }
             }
@@ -251,7 +251,7 @@ impl<'l, 't> Fitting<'l, 't> {
         let mut out = false;
         for (line, fate) in self.lines.iter().zip(fate) {
             sum += match fate {
-                Fate::Whole => line.told.text.len() + 2,
+                Fate::Whole => line.item.text.len() + 2,
                 Fate::Cut(bytes) => bytes + MARK_BYTES + 2,
                 Fate::Out if out => 0,
                 Fate::Out => MARK_BYTES,
@@ -271,13 +271,13 @@ impl<'l, 't> Fitting<'l, 't> {
                 continue;
             }
             mark(&mut text, &mut out);
-            let kind = line.told.kind;
+            let kind = line.item.kind;
             if !text.is_empty() {
                 text.push_str(last.map_or("\n", |last| between(last, kind)));
             }
             match fate {
-                Fate::Cut(bytes) => text.push_str(&cut(line.told.text, *bytes)),
-                _ => text.push_str(line.told.text),
+                Fate::Cut(bytes) => text.push_str(&cut(line.item.text, *bytes)),
+                _ => text.push_str(line.item.text),
             }
             last = Some(kind);
         }

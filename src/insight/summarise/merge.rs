@@ -150,7 +150,7 @@ struct Log<'l>(&'l [Line<'l>]);
 
 impl Log<'_> {
     fn has(&self, text: &str) -> bool {
-        self.0.iter().any(|line| line.told.text.contains(text))
+        self.0.iter().any(|line| line.item.text.contains(text))
     }
 
     /// A path whose last part stands in it.
@@ -164,7 +164,7 @@ impl Log<'_> {
         let number = number.to_string();
         let is_part = |c: char| c.is_ascii_digit() || c == '.';
         self.0.iter().any(|line| {
-            let text = line.told.text;
+            let text = line.item.text;
             text.match_indices(&number).any(|(at, _)| {
                 let before = text[..at].chars().next_back();
                 let after = text[at + number.len()..].chars().next();

@@ -1,7 +1,7 @@
 //! What the tests of this folder need: golden cases and items.
 
 use crate::insight::facts::Line;
-use crate::insight::outcome::Told;
+use crate::insight::outcome::SessionItem;
 use crate::model::activity::ActivityVector;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -41,7 +41,7 @@ pub fn found<'t>(text: &'t str, findings: &'t [Finding]) -> Line<'t> {
         _ => ItemKind::Note,
     };
     Line {
-        told: Told {
+        item: SessionItem {
             kind,
             text,
             findings,

@@ -1,9 +1,10 @@
 //! Checks of the logs themselves: whether they are there, can be read, and get into the store
-//! before Claude Code deletes them.
+//! before an agent deletes them.
 
 use super::{Finding, Observed, Severity, counted, first_of, quoted};
+use crate::agents::registry;
 use crate::model::namespace::project_root;
-use crate::model::source::{Agent, SourceFile};
+use crate::model::source::SourceFile;
 use crate::model::time::Time;
 use crate::pipeline::peek::peek;
 
@@ -67,26 +68,28 @@ pub(super) fn unreadable(observed: &Observed<'_>) -> Vec<Finding> {
     )]
 }
 
-/// Claude Code deletes them at its first start after this time.
-fn deleted_at(file: &SourceFile, observed: &Observed<'_>) -> Time {
-    let modified_ms = file.stat.mtime_ns / 1_000_000;
-    Time(modified_ms.saturating_add(i64::from(observed.claude_keeps_days) * DAY_MS))
+/// A log that its agent will delete.
+struct AtRisk<'o> {
+    /// The agent deletes it at its first start after this time.
+    at: Time,
+    file: &'o SourceFile,
 }
 
-/// Claude Code's logs that have something that the store doesn't, the first to go first.
-fn at_risk<'o>(observed: &'o Observed<'_>) -> Vec<(Time, &'o SourceFile)> {
+/// Logs that agents delete and that have something that the store doesn't, the first to go first.
+fn at_risk<'o>(observed: &'o Observed<'_>) -> Vec<AtRisk<'o>> {
     let known = observed.inside.as_ref().map(|i| &i.checkpoints);
     let stored = |file: &SourceFile| {
         known
             .and_then(|known| known.get(&file.key))
             .is_some_and(|c| c.stat.size == file.stat.size && c.stat.mtime_ns == file.stat.mtime_ns)
     };
-    let files = observed.found.files.iter();
-    let mut risky: Vec<(Time, &SourceFile)> = files
-        .filter(|f| f.agent == Agent::Claude && !stored(f))
-        .map(|file| (deleted_at(file, observed), file))
-        .collect();
-    risky.sort_by_key(|(at, _)| *at);
+    let at_risk = |file: &'o SourceFile| {
+        let days = i64::from(*observed.keeps_days.get(&file.agent)?);
+        let at = Time((file.stat.mtime_ns / 1_000_000).saturating_add(days * DAY_MS));
+        (!stored(file)).then_some(AtRisk { at, file })
+    };
+    let mut risky: Vec<AtRisk<'_>> = observed.found.files.iter().filter_map(at_risk).collect();
+    risky.sort_by_key(|log| log.at);
     risky
 }
 
@@ -129,16 +132,17 @@ pub(super) fn deleted_before_the_next_run(observed: &Observed<'_>) -> Vec<Findin
     )
     .max(observed.now);
     let mut soon = at_risk(observed);
-    soon.retain(|(at, file)| {
-        *at <= next && !is_outside(file, observed) && !is_left_out(file, observed)
+    soon.retain(|log| {
+        log.at <= next && !is_outside(log.file, observed) && !is_left_out(log.file, observed)
     });
-    let Some((first, _)) = soon.first() else {
+    let Some(first) = soon.first() else {
         return Vec::new();
     };
     let reason = format!(
-        "Claude Code deletes {} before the next run that are not in the store, the first from {} on",
+        "{} deletes {} before the next run that are not in the store, the first from {} on",
+        registry::title(first.file.agent),
         counted(soon.len() as u64, "log"),
-        day(*first)
+        day(first.at)
     );
     vec![Finding::new(
         Severity::Warning,
@@ -154,16 +158,17 @@ pub(super) fn never_stored(observed: &Observed<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let mut outside = at_risk(observed);
-    outside.retain(|(_, file)| is_outside(file, observed) && !is_left_out(file, observed));
-    let (Some((first, _)), Some((last, _))) = (outside.first(), outside.last()) else {
+    outside.retain(|log| is_outside(log.file, observed) && !is_left_out(log.file, observed));
+    let (Some(first), Some(last)) = (outside.first(), outside.last()) else {
         return Vec::new();
     };
     let reason = format!(
-        "{} are older than the window and will not be stored before Claude Code deletes them, \
+        "{} are older than the window and will not be stored before {} deletes them, \
          from {} to {}",
         counted(outside.len() as u64, "log"),
-        day(*first),
-        day(*last)
+        registry::title(first.file.agent),
+        day(first.at),
+        day(last.at)
     );
     vec![Finding::new(
         Severity::Warning,

@@ -18,6 +18,7 @@ use crate::host::files::Found;
 use crate::host::room::NoRoom;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
+use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::pipeline::run::Admit;
 use crate::store::{Health, Standing, Status, Store};
@@ -148,8 +149,8 @@ pub struct Observed<'a> {
     pub unreadable: Vec<(PathBuf, String)>,
     /// Why a log is not read, as runs ask: what is left out on purpose isn't missed.
     pub admit: &'a Admit<'a>,
-    /// Days that Claude Code keeps a log after its last change.
-    pub claude_keeps_days: u32,
+    /// Days after its last change that an agent deletes a log; of those that do.
+    pub keeps_days: BTreeMap<Agent, u32>,
 }
 
 /// One check. A new one is one more function in [`CHECKS`].

@@ -1,7 +1,7 @@
 //! Checks of the store's file. Knows which damage `doctor --repair` mends; refuses to mend it here.
 
 use super::{Finding, Observed, Severity, counted, quoted};
-use crate::rules::versions;
+use crate::agents::versions;
 use crate::store::{Standing, VersionRow};
 
 const REPAIR: &str = "sessionmill doctor --repair";

@@ -2,11 +2,13 @@
 //! to say what is wrong with one, and where.
 
 use super::{Check, Example, Given, Origin, Pipeline, Step, Wants, Window, steps};
+use crate::agents::registry;
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::model::source::Agent;
 use crate::model::time::Time;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_yaml::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -156,6 +158,7 @@ impl WireCheck {
 #[serde(deny_unknown_fields)]
 struct WireExample {
     name: String,
+    #[serde(default, deserialize_with = "agent")]
     agent: Option<Agent>,
     given: Option<String>,
     given_file: Option<PathBuf>,
@@ -199,11 +202,24 @@ impl WireExample {
         }
         Ok(Example {
             name,
-            agent: self.agent.unwrap_or(Agent::Claude),
+            agent: self.agent.unwrap_or_else(registry::first),
             given,
             wants,
         })
     }
+}
+
+/// One of the registry's.
+fn agent<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Agent>, D::Error> {
+    let word = String::deserialize(from)?;
+    let known = registry::by_word(&word).map(Some);
+    known.ok_or_else(|| {
+        let words: Vec<String> = registry::words()
+            .map(|w| format!("`{}`", w.as_str()))
+            .collect();
+        let words = words.join(" or ");
+        D::Error::custom(format!("unknown variant `{word}`, expected {words}"))
+    })
 }
 
 /// serde says "unknown field `a`, expected one of `b`, `c` at line 3 column 1"; people want

@@ -267,7 +267,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 fn written() -> Written {
-    table::rows(table::embedded!("commands/", "history"))
+    table::rows(table::embedded!("commands/history"))
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ struct WrittenWrapper {
 }
 
 pub(super) fn written() -> Written {
-    table::rows(table::embedded!("commands/", "commands"))
+    table::rows(table::embedded!("commands/commands"))
 }
 
 impl Table {

@@ -13,6 +13,11 @@ pub trait Dialect: Sync {
     /// What the path of a log says. Costs no look at the file.
     fn name(&self, key: &str) -> LogName;
 
+    /// Whether most records have an id that the agent wrote.
+    fn has_record_ids(&self) -> bool {
+        false
+    }
+
     /// Logs of equal families belong to one session, as far as their names tell.
     fn family<'k>(&self, key: &'k str) -> &'k str {
         stem(key)

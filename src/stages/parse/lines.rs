@@ -243,26 +243,6 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_another_type_is_named_and_its_line_is_accounted_for() {
-        for (agent, field) in crate::rules::fields::all() {
-            let mut bytes = format!("{}\n", field.sample).into_bytes();
-            let block = Block {
-                offset: 0,
-                line: 0,
-                bytes: &mut bytes,
-                shape: Shape::Lines,
-            };
-            let batch = parse(registry::dialect(agent), &mut ParseState::default(), block);
-            let named = batch.items.iter().any(|entry| match &entry.what {
-                What::Unknown(name) => name.contains(&format!("{}: ", field.name)),
-                _ => false,
-            });
-            assert!(named, "{}: {:?}", field.sample, batch.items);
-            assert!(batch.rejects.is_empty(), "{}", field.sample);
-        }
-    }
-
-    #[test]
     fn an_unterminated_line_is_read_when_complete_and_pending_when_not() {
         let whole = b"{\"type\":\"mode\"}";
         assert_eq!(check(whole, Shape::Unterminated(15)), (1, vec![], 0, 0));

@@ -491,5 +491,5 @@ pub(crate) fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 
 /// A column that names an agent.
 pub(crate) fn agent(row: &Row<'_>, column: usize) -> rusqlite::Result<Agent> {
-    Agent::parse(row.get_ref(column)?.as_str()?).ok_or(rusqlite::Error::InvalidQuery)
+    Ok(Agent::of(row.get_ref(column)?.as_str()?))
 }

@@ -1,10 +1,10 @@
 //! Any text where people and tools write: headers, settings, search lines.
 
+use crate::agents::registry;
 use crate::config::{self, Env};
-use crate::host::files::Root;
 use crate::memory::query;
 use crate::model::frontmatter::{Header, read};
-use crate::model::source::Agent;
+use crate::model::source::{Agent, Root};
 use crate::model::time::Time;
 use crate::pipeline::file::Rules;
 use crate::pipeline::progress::Silent;
@@ -66,7 +66,7 @@ pub fn configuration(data: &[u8]) {
         ] {
             let file = state.join(name);
             std::fs::write(&file, data).expect("a file");
-            if let Err(error) = config::load(&env) {
+            if let Err(error) = config::load(&env, registry::log_folders) {
                 assert!(error.message.contains(name), "{}", error.message);
             }
             std::fs::remove_file(&file).expect("a file");
@@ -116,6 +116,7 @@ fn small_store() -> (TempDir, Store) {
             agent: Agent::Claude,
             include: Vec::new(),
             exclude: Vec::new(),
+            named: false,
         }],
         rules: Rules {
             policy: Default::default(),

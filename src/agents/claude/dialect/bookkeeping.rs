@@ -1,10 +1,10 @@
 //! Lines that say something about the session: titles, summaries, links, queue, boundaries.
 
+use super::super::INJECTED;
+use super::records;
 use super::{Line, Record, noise_or_unknown};
 use crate::model::entry::{Entry, Fact, Queue, What};
-use crate::model::source::Agent;
-use crate::rules::injected::{Spoken, people_words};
-use crate::rules::records;
+use crate::rules::injected::Spoken;
 use crate::stages::parse::text::{decode, inside, string};
 use uuid::Uuid;
 
@@ -63,7 +63,7 @@ fn queue(line: &Line<'_>) -> Option<What> {
 
 /// Empty where a machine spoke.
 fn words(text: String) -> String {
-    match people_words(Agent::Claude, &text) {
+    match INJECTED.people_words(&text) {
         Spoken::Words(words) => words.into_owned(),
         Spoken::Machine(_) => String::new(),
     }

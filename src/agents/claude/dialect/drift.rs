@@ -1,11 +1,15 @@
-//! Fields of a line whose type is another than ever before (`rules/fields.yaml`). Knows where this
+//! Fields of a line whose type is another than ever before (`fields.yaml`). Knows where this
 //! dialect's line keeps them; refuses to read on where nothing could be understood.
 
 use super::Line;
 use super::message::{Block, Content};
-use crate::model::source::Agent;
-use crate::rules::fields;
+use crate::rules::fields::KnownFields;
+use crate::rules::table;
 use crate::stages::parse::scan::Raw;
+use std::sync::LazyLock;
+
+pub(super) static FIELDS: LazyLock<KnownFields> =
+    LazyLock::new(|| KnownFields::of(table::embedded!(in "agents", "claude/fields")));
 
 /// What drifted in one line.
 #[derive(Default)]
@@ -20,10 +24,7 @@ pub(super) struct Drifted {
 pub(super) fn of(kind: Option<&str>, line: &Line<'_>) -> Drifted {
     let mut drifted = Drifted::default();
     let kind = kind.unwrap_or_default();
-    for field in fields::of(Agent::Claude, "*")
-        .iter()
-        .chain(fields::of(Agent::Claude, kind))
-    {
+    for field in FIELDS.of_record("*").iter().chain(FIELDS.of_record(kind)) {
         let raw = line.field(&field.name);
         if let Some(name) = raw.and_then(|raw| field.drift(kind, raw)) {
             drifted.names.push(name);
@@ -45,7 +46,7 @@ fn in_block(kind: &str, block: &Block<'_>, drifted: &mut Drifted) {
         b"tool_result" => "[tool_result]",
         _ => return,
     };
-    for field in fields::of(Agent::Claude, record) {
+    for field in FIELDS.of_record(record) {
         let raw = match field.name.as_str() {
             "text" => block.text,
             "name" => block.name,

@@ -8,13 +8,13 @@ mod bookkeeping;
 mod drift;
 mod message;
 mod plain;
+mod records;
 mod result;
 mod user;
 
 use crate::model::entry::{Context, Entry, Identity, Message, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
-use crate::rules::records;
 use crate::stages::parse::dialect::stem;
 use crate::stages::parse::scan::{self, Raw};
 use crate::stages::parse::text::{decode, inside, is_name, string};
@@ -29,10 +29,19 @@ pub const NAMELESS_SIDECHAIN: &str = "sidechain";
 /// Claude Code's dialect.
 pub struct ClaudeDialect;
 
+#[cfg(test)]
+pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
+    &drift::FIELDS
+}
+
 impl Dialect for ClaudeDialect {
     /// Every `.jsonl` below the projects but the workflows' journals (FORMATS § 1).
     fn is_log(&self, stem: &[u8]) -> bool {
         stem != b"journal"
+    }
+
+    fn has_record_ids(&self) -> bool {
+        true
     }
 
     /// `<session>.jsonl`, or `<session>/subagents/agent-<id>.jsonl`.

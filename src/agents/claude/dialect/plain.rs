@@ -1,11 +1,12 @@
 //! The documents' simplified entries (D27) as a dialect: `user`, `assistant`, `tool_use`, `error`.
 //! Knows those four shapes; refuses to know real logs.
 
+use super::super::INJECTED;
 use crate::model::entry::{Call, Entry, Excerpt, Message, Status, ToolResult, Via, What};
-use crate::model::source::{Agent, Place};
+use crate::model::source::Place;
 use crate::model::time::Time;
 use crate::rules::documents::{display, params, summarise_input, summarise_output};
-use crate::rules::injected::{Spoken, people_words};
+use crate::rules::injected::Spoken;
 use crate::stages::parse::text::is_wide;
 use crate::stages::parse::{ParseState, nameless};
 use serde_json::{Map, Value, json};
@@ -124,7 +125,7 @@ fn content(entry: &Map<String, Value>) -> String {
 }
 
 fn user(entry: &Map<String, Value>) -> What {
-    match people_words(Agent::Claude, &content(entry)) {
+    match INJECTED.people_words(&content(entry)) {
         Spoken::Machine(reason) => What::Noise(Cow::Borrowed(reason)),
         Spoken::Words(words) => What::Prompt {
             text: words.into_owned(),

@@ -1,12 +1,12 @@
 //! User lines: tool results for the most part, machine text for much of the rest, people for the
 //! remainder (FORMATS § 4).
 
+use super::super::INJECTED;
 use super::message::Content;
+use super::records;
 use super::{Line, Record, decode_raw, result};
 use crate::model::entry::{Entry, Fact, Via, What};
-use crate::model::source::Agent;
-use crate::rules::injected::{self, Spoken, people_words};
-use crate::rules::records;
+use crate::rules::injected::{self, Spoken};
 use crate::stages::parse::scan::{self, Raw};
 use crate::stages::parse::text::{decode, inside, string};
 
@@ -78,7 +78,7 @@ fn queued(attachment: Raw<'_>) -> What {
             text.push_str(&more);
         }
     });
-    match people_words(Agent::Claude, &text) {
+    match INJECTED.people_words(&text) {
         Spoken::Words(words) => What::Prompt {
             text: words.into_owned(),
             via: Via::Queued,
@@ -108,7 +108,7 @@ fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> What {
         1 => "[image]".into(),
         n => format!("[{n} images]"),
     };
-    match people_words(Agent::Claude, text) {
+    match INJECTED.people_words(text) {
         Spoken::Machine("interruption") => What::Fact(Fact::Interrupted),
         Spoken::Machine(reason) if pictures == 0 => What::Noise(reason.into()),
         Spoken::Machine(_) => prompt(line, marker),

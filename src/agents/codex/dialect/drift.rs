@@ -1,10 +1,14 @@
-//! Fields whose type is another than ever before (`rules/fields.yaml`).
+//! Fields whose type is another than ever before (`fields.yaml`).
 
 use super::Record;
 use super::spans::Fields;
 use crate::model::entry::What;
-use crate::model::source::Agent;
-use crate::rules::fields;
+use crate::rules::fields::KnownFields;
+use crate::rules::table;
+use std::sync::LazyLock;
+
+pub(super) static FIELDS: LazyLock<KnownFields> =
+    LazyLock::new(|| KnownFields::of(table::embedded!(in "agents", "codex/fields")));
 
 impl Record<'_> {
     /// Names what drifted in a payload of this kind; `*`: in the line around it.
@@ -20,7 +24,7 @@ impl Record<'_> {
             "*" => values.text("type").unwrap_or_default().into_owned(),
             record => record.to_owned(),
         };
-        for field in fields::of(Agent::Codex, record) {
+        for field in FIELDS.of_record(record) {
             let raw = values.raw(&field.name);
             if let Some(name) = raw.and_then(|raw| field.drift(&shown, raw.as_bytes())) {
                 self.push(What::Unknown(name));

@@ -1,13 +1,13 @@
 //! Events: people's words in the wrapped eras, tokens, turns, and the parallel telling of what
 //! response items say.
 
+use super::super::INJECTED;
 use super::Record;
 use super::session::content;
 use super::spans::Fields;
 use crate::model::entry::{Fact, Message, Telling, What};
-use crate::model::source::Agent;
 use crate::model::tally::Usage;
-use crate::rules::injected::{Spoken, people_words};
+use crate::rules::injected::Spoken;
 
 impl Record<'_> {
     pub(super) fn event(&mut self, kind: &str, event: &Fields<'_>) {
@@ -72,7 +72,7 @@ impl Record<'_> {
     }
 
     fn words(&mut self, text: &str, pictures: bool) {
-        match people_words(Agent::Codex, text) {
+        match INJECTED.people_words(text) {
             Spoken::Words(words) => self.prompt(words.into_owned()),
             Spoken::Machine("empty") if pictures => self.prompt("[image]".to_owned()),
             Spoken::Machine(reason) => self.noise(reason),

@@ -1,12 +1,12 @@
 //! Response items: messages, reasoning, and which of the tool records it is. They tell of the
 //! agent's words and calls in every era, and of people's in the bare one.
 
+use super::super::INJECTED;
 use super::Record;
 use super::session::{content, environment_cwd};
 use super::spans::Fields;
 use crate::model::entry::{Message, Telling, Via, What};
-use crate::model::source::Agent;
-use crate::rules::injected::{self, Spoken, people_words};
+use crate::rules::injected::{self, Spoken};
 
 /// A kind of response item that this version knows.
 pub(super) fn is_known(kind: &str) -> bool {
@@ -97,7 +97,7 @@ impl Record<'_> {
         let mut words = Vec::new();
         let mut reason = "empty";
         for text in &texts {
-            match people_words(Agent::Codex, text) {
+            match INJECTED.people_words(text) {
                 Spoken::Words(w) => {
                     let shell = text.trim_start().starts_with("<user_shell_command>");
                     if bare || shell {

@@ -35,6 +35,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 /// Codex's dialect.
 pub struct CodexDialect;
 
+#[cfg(test)]
+pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
+    &drift::FIELDS
+}
+
 impl Dialect for CodexDialect {
     /// Rollouts (FORMATS § 8).
     fn is_log(&self, stem: &[u8]) -> bool {

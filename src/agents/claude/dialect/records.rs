@@ -1,11 +1,12 @@
 //! Which kinds of Claude Code records are known to be noise, and under which reason.
 
-use super::table;
+use crate::rules::table;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| table::rows(table::embedded!("records")));
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| table::rows(table::embedded!(in "agents", "claude/records")));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! How long Claude Code keeps its own logs. Knows one key of its settings; refuses to write there,
 //! and to read anything else in the file.
 
-use super::env::Env;
+use crate::config::Env;
 use serde::Deserialize;
 
 /// Days after its last change that Claude Code deletes a session's log, unless told otherwise
@@ -16,7 +16,7 @@ struct Settings {
 
 /// `cleanupPeriodDays` of Claude Code's `settings.json`. A file that is absent or can't be
 /// understood says nothing: then it is Claude Code's default.
-pub fn claude_keeps_days(env: &Env) -> u32 {
+pub fn keeps_days(env: &Env) -> u32 {
     let file = env.claude_dir().join("settings.json");
     let told = std::fs::read_to_string(file)
         .ok()
@@ -36,7 +36,7 @@ mod tests {
             home: home.path().to_path_buf(),
             ..Env::default()
         };
-        assert_eq!(claude_keeps_days(&env), 30);
+        assert_eq!(keeps_days(&env), 30);
         std::fs::create_dir(home.path().join(".claude")).unwrap();
         for (text, days) in [
             (r#"{"model": "x", "cleanupPeriodDays": 99}"#, 99),
@@ -45,7 +45,7 @@ mod tests {
             ("{", 30),
         ] {
             std::fs::write(home.path().join(".claude/settings.json"), text).unwrap();
-            assert_eq!(claude_keeps_days(&env), days, "{text}");
+            assert_eq!(keeps_days(&env), days, "{text}");
         }
     }
 }

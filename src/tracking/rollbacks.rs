@@ -1,57 +1,28 @@
-//! Work of a project that was given up, as facts for agents: when, what, and the sentence that says why.
-//! Commit messages are left out: strangers write them. Knows how a rollback reads; refuses to know when
-//! one is asked for (`beginning`, `remember`).
+//! Work of a project that was given up: which operations did it, and how one reads for an agent: when,
+//! what, and the sentence that says why. Commit messages are left out, since strangers write them.
 
-use super::block::{Fact, Source};
-use super::names;
-use super::place::Place;
-use super::remember::below_home;
-use super::scope::Scope;
+use super::safe_names;
 use crate::model::error::Error;
 use crate::model::git::{Effect, GitOperation, OperationKind, Reason, short_hash};
-use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
-use crate::store::{GitRow, KEPT, Store};
+use crate::store::{GitRow, Store};
 use std::fmt::Write;
 
-/// For whom facts are.
-#[derive(Clone, Copy)]
-pub struct For<'a> {
-    /// The session that asks: its own words are no news to it.
-    pub session: Option<&'a str>,
-    /// Where it works.
-    pub place: &'a Place,
-    /// Whose sessions it may be told of.
-    pub scope: &'a Scope,
-    /// Paths of logs are told, those in this folder as `~`.
-    pub shows_paths: Option<&'a str>,
-}
-
 /// What was given up longer ago is found by who asks for it.
-const LATELY_MS: i64 = 14 * 86_400_000;
+const RECENT_MS: i64 = 14 * 86_400_000;
 
-/// What was given up lately in the repository of the place and is given up still, the latest first, at
-/// most so many.
+/// What was given up recently in the repository with this namespace and is given up still, the latest
+/// first.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn lately(store: &Store, asks: For<'_>, now: Time, limit: usize) -> Result<Vec<Fact>, Error> {
-    let namespace = asks.place.namespace();
-    if asks.place.project().is_none() || !asks.scope.allows(&namespace) {
-        return Ok(Vec::new());
-    }
-    let since = Time(now.0 - LATELY_MS);
-    let rows = store.operations_between(&namespace, since, now)?;
-    let mut facts = Vec::new();
-    for (nth, row) in rows.iter().enumerate() {
-        if facts.len() == limit {
-            break;
-        }
-        if row.git.gives_up() && !is_back(&row.git, &rows[..nth]) {
-            facts.extend(fact(store, row, asks)?);
-        }
-    }
-    Ok(facts)
+pub fn recent(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, Error> {
+    let since = Time(now.0 - RECENT_MS);
+    let rows = store.operations_between(namespace, since, now)?;
+    let is_rollback =
+        |(nth, row): &(usize, &GitRow)| row.git.gives_up() && !is_back(&row.git, &rows[..*nth]);
+    let rollbacks = rows.iter().enumerate().filter(is_rollback);
+    Ok(rollbacks.map(|(_, row)| row.clone()).collect())
 }
 
 /// Somebody went back to what was given up, later.
@@ -61,51 +32,11 @@ fn is_back(git: &GitOperation, later: &[GitRow]) -> bool {
     changed && later.iter().any(|row| row.git.operation.new == *was)
 }
 
-/// A rollback as a fact; `None`: the session that asks said it. The sentence that says why comes from the
-/// session that said it, where that may be told of.
-///
-/// # Errors
-/// When the store can't be read.
-pub fn fact(store: &Store, row: &GitRow, asks: For<'_>) -> Result<Option<Fact>, Error> {
-    let mut reason = row.git.reason.as_ref();
-    if reason.is_some_and(|reason| asks.session == Some(&reason.session)) {
-        return Ok(None);
-    }
-    let source = match reason {
-        Some(reason) => source(store, reason, asks)?,
-        None => None,
-    };
-    if source.is_none() {
-        reason = None;
-    }
-    Ok(Some(Fact {
-        text: text(&row.git, reason),
-        scope: MemoryScope::Workspace,
-        source,
-    }))
-}
-
-fn source(store: &Store, reason: &Reason, asks: For<'_>) -> Result<Option<Source>, Error> {
-    let found = store.episode(&reason.episode.to_string())?;
-    let found = found.filter(|found| asks.scope.allows(&found.namespace));
-    let Some(found) = found else {
-        return Ok(None);
-    };
-    Ok(Some(Source {
-        shown: store.session_shown(&found.session, KEPT)?,
-        session: Some((found.agent, found.session)),
-        episode: reason.episode,
-        at: found.episode.valid_at,
-        path: asks.shows_paths.map(|home| below_home(&found.path, home)),
-        lines: (reason.line, reason.line),
-    }))
-}
-
-/// Characters of a reason that are told.
+/// Characters of a reason that are quoted.
 const REASON_CHARS_MAX: usize = 200;
 
 /// What was given up, why, and how to find it.
-fn text(git: &GitOperation, reason: Option<&Reason>) -> String {
+pub fn describe(git: &GitOperation, reason: Option<&Reason>) -> String {
     let operation = &git.operation;
     let when = operation.at.utc().format("%Y-%m-%d %H:%MZ");
     let mut text = format!("Given up {when}: {}.", what(git));
@@ -130,7 +61,7 @@ fn text(git: &GitOperation, reason: Option<&Reason>) -> String {
 /// `reset --hard on main left 5 commits behind`.
 fn what(git: &GitOperation) -> String {
     let operation = &git.operation;
-    let branch = operation.branch.as_deref().and_then(names::branch);
+    let branch = operation.branch.as_deref().and_then(safe_names::branch);
     let on = branch
         .as_ref()
         .map_or(String::new(), |branch| format!(" on {branch}"));
@@ -159,7 +90,10 @@ const FILES_NAMED: usize = 3;
 /// `, 20 files: a.py, b.py, c.py, …`
 fn files(effect: &Effect) -> String {
     let plain = effect.files.iter().map(|file| file.path.as_str());
-    let named: Vec<&str> = plain.filter_map(names::path).take(FILES_NAMED).collect();
+    let named: Vec<&str> = plain
+        .filter_map(safe_names::path)
+        .take(FILES_NAMED)
+        .collect();
     let files = match effect.files_count {
         0 => return String::new(),
         1 => "1 file".to_owned(),
@@ -223,7 +157,7 @@ mod tests {
         };
         let reset = git(OperationKind::Reset, Some("hard"));
         assert_eq!(
-            text(&reset, Some(&said)),
+            describe(&reset, Some(&said)),
             "Given up 2025-11-12 15:30Z: reset --hard on feature/cache left 5 commits behind. \
              Why, as the user said: \"It won't work serverless\". \
              It was aaaaaaaaaaaa, 20 files: a.py, src/b.py, c, …."
@@ -246,13 +180,13 @@ mod tests {
                 "HEAD on feature/cache was moved away from 5 commits.",
             ),
         ] {
-            let told = text(&git(kind, None), None);
-            assert!(told.contains(wants), "{told}");
+            let text = describe(&git(kind, None), None);
+            assert!(text.contains(wants), "{text}");
         }
         let mut other = git(OperationKind::Reset, None);
         other.operation.branch = Some("do what I say, now".into());
         assert!(
-            text(&other, None).contains(": reset left 5"),
+            describe(&other, None).contains(": reset left 5"),
             "a name is no sentence"
         );
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// A working directory, as the memory of its project is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Workspace {
     /// The project's root: the repository's, else the directory.
     pub root: String,
     /// The directory: a worktree lies elsewhere.
@@ -24,12 +24,12 @@ pub struct Place {
     pub branch: Option<String>,
 }
 
-impl Place {
+impl Workspace {
     /// Around an absolute directory; a few `stat`s.
-    pub fn of(cwd: &Path) -> Place {
+    pub fn of(cwd: &Path) -> Workspace {
         let repository = git::repository(cwd);
         let root = repository.as_deref().unwrap_or(cwd);
-        Place {
+        Workspace {
             root: project_root(&root.to_string_lossy()),
             cwd: project_root(&cwd.to_string_lossy()),
             is_repository: repository.is_some(),
@@ -81,7 +81,7 @@ impl Place {
         }
     }
 
-    /// The path that its sessions' projects have, or begin with; goes with [`Place::scope`].
+    /// The path that its sessions' projects have, or begin with; goes with [`Workspace::scope`].
     pub fn project(&self) -> Option<String> {
         self.is_repository.then(|| self.root.clone())
     }

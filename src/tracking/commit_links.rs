@@ -1,8 +1,8 @@
-//! Sessions and commits, joined both ways when somebody asks, so that logs that come late count too.
-//! Knows what ties a commit to a session; refuses to know repositories.
+//! Sessions and commits, linked both ways when somebody asks, so that logs that come late count too.
+//! Works on what is stored: no repository is opened.
 
-use super::summary::Stored;
-use crate::insight::page::commits as page_commits;
+use crate::insight::items::SessionItems;
+use crate::insight::page::commits as commits_in;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::git::{AFTER_MS, GitOperation, OperationKind, short_hash};
@@ -11,9 +11,9 @@ use crate::model::time::Time;
 use crate::store::{Found, Query, Store, Term};
 use uuid::Uuid;
 
-/// What ties an operation to a session, the weakest first.
+/// What links an operation to a session, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tie {
+pub enum LinkStrength {
     /// It was at work in the repository at that time.
     Time,
     /// And on that branch.
@@ -26,22 +26,22 @@ pub enum Tie {
     Hash,
 }
 
-impl Tie {
+impl LinkStrength {
     /// The word in output.
     pub fn as_str(self) -> &'static str {
         match self {
-            Tie::Time => "time",
-            Tie::Branch => "branch",
-            Tie::Files => "files",
-            Tie::Message => "message",
-            Tie::Hash => "hash",
+            LinkStrength::Time => "time",
+            LinkStrength::Branch => "branch",
+            LinkStrength::Files => "files",
+            LinkStrength::Message => "message",
+            LinkStrength::Hash => "hash",
         }
     }
 }
 
 /// The session that did something, and how that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct By {
+pub struct Author {
     /// Its id.
     pub session: String,
     /// The episode.
@@ -49,38 +49,39 @@ pub struct By {
     /// Where the episode begins in its log.
     pub line: u64,
     /// How that is known.
-    pub tie: Tie,
+    pub link: LinkStrength,
 }
 
 /// Chunks of the sessions that were at work somewhere, with the commits that they tell.
-pub struct AtWork(Vec<(Found, Vec<Commit>)>);
+pub struct SessionsAtWork(Vec<(Found, Vec<Commit>)>);
 
-impl AtWork {
+impl SessionsAtWork {
     /// Of chunks with their items.
-    pub fn of(chunks: Vec<Found>) -> AtWork {
-        let told = |found: Found| {
-            let commits = Stored::of(std::slice::from_ref(&found)).summary().commits;
-            let commits = commits.into_iter().map(|commit| commit.what).collect();
+    pub fn of(chunks: Vec<Found>) -> SessionsAtWork {
+        let with_commits = |found: Found| {
+            let items = SessionItems::of(std::iter::once(&found.episode));
+            let commits = items.summary().commits.into_iter();
+            let commits = commits.map(|commit| commit.what).collect();
             (found, commits)
         };
-        AtWork(chunks.into_iter().map(told).collect())
+        SessionsAtWork(chunks.into_iter().map(with_commits).collect())
     }
 
     /// The session that did it: the one with the strongest tie, then the one that names most of the files,
     /// then the latest. `None`: nobody was at work then.
-    pub fn author(&self, git: &GitOperation) -> Option<By> {
+    pub fn author(&self, git: &GitOperation) -> Option<Author> {
         let around = self.0.iter().filter(|(found, _)| is_around(found, git));
-        let tied = around.filter_map(|(found, commits)| {
+        let linked = around.filter_map(|(found, commits)| {
             let shared = shared_files(found, git);
-            let tie = tie(found, commits, shared, git)?;
-            Some(((tie, shared, found.episode.valid_at), found))
+            let link = link(found, commits, shared, git)?;
+            Some(((link, shared, found.episode.valid_at), found))
         });
-        let ((tie, ..), found) = tied.max_by_key(|(strength, _)| *strength)?;
-        Some(By {
+        let ((link, ..), found) = linked.max_by_key(|(strength, _)| *strength)?;
+        Some(Author {
             session: found.session.clone(),
             episode: found.episode.id,
             line: found.episode.lines.0,
-            tie,
+            link,
         })
     }
 }
@@ -95,12 +96,17 @@ fn is_around(found: &Found, git: &GitOperation) -> bool {
 /// Reflogs count whole seconds.
 const SECOND_MS: i64 = 999;
 
-fn tie(found: &Found, commits: &[Commit], shared: usize, git: &GitOperation) -> Option<Tie> {
+fn link(
+    found: &Found,
+    commits: &[Commit],
+    shared: usize,
+    git: &GitOperation,
+) -> Option<LinkStrength> {
     let operation = &git.operation;
     let names =
         |commit: &Commit| !commit.hash.is_empty() && operation.new.starts_with(&commit.hash);
     if commits.iter().any(names) {
-        return Some(Tie::Hash);
+        return Some(LinkStrength::Hash);
     }
     // whoever began later did it only where the log says so
     let at = Time(operation.at.0 + SECOND_MS);
@@ -110,18 +116,20 @@ fn tie(found: &Found, commits: &[Commit], shared: usize, git: &GitOperation) -> 
     let subject = git.commit().map(|commit| commit.subject.as_str());
     let says = |commit: &Commit| commit.hash.is_empty() && Some(&*commit.subject) == subject;
     Some(match () {
-        () if commits.iter().any(says) => Tie::Message,
-        () if shared > 0 => Tie::Files,
-        () if operation.branch.is_some() && found.branch == operation.branch => Tie::Branch,
-        () => Tie::Time,
+        () if commits.iter().any(says) => LinkStrength::Message,
+        () if shared > 0 => LinkStrength::Files,
+        () if operation.branch.is_some() && found.branch == operation.branch => {
+            LinkStrength::Branch
+        }
+        () => LinkStrength::Time,
     })
 }
 
 /// Files of the operation that a chunk speaks of.
 fn shared_files(found: &Found, git: &GitOperation) -> usize {
     let files = git.effect.files.iter();
-    let told = |path: &str| found.episode.text.contains(path);
-    files.filter(|file| told(&file.path)).count()
+    let names = |path: &str| found.episode.text.contains(path);
+    files.filter(|file| names(&file.path)).count()
 }
 
 /// Chunks around the commits of one session. More: memory; fewer: of a session of many hours its first
@@ -150,7 +158,7 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
         return Ok(Vec::new());
     }
     let chunks = store.chunks_at_work(namespace, until, since, CHUNKS_MAX)?;
-    let at_work = AtWork::of(chunks);
+    let at_work = SessionsAtWork::of(chunks);
     let mut made: Vec<Sourced<Commit>> = Vec::new();
     for row in rows.iter().rev() {
         let operation = &row.git.operation;
@@ -158,7 +166,8 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
             made.retain(|commit| !operation.old.starts_with(&commit.what.hash));
         }
         let author = at_work.author(&row.git);
-        let by_us = author.filter(|by| by.session == first.session && by.tie >= Tie::Files);
+        let by_us =
+            author.filter(|by| by.session == first.session && by.link >= LinkStrength::Files);
         let (Some(by), Some(commit)) = (by_us, row.git.commit()) else {
             continue;
         };
@@ -178,13 +187,13 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
 
 /// Adds to a summary what git tells of a session's commits, as [`commits_of`] gives it: hashes that the
 /// log doesn't have, and commits that it doesn't tell.
-pub fn add(summary: &mut Summary, commits: &[Sourced<Commit>]) {
+pub fn add_commits(summary: &mut Summary, commits: &[Sourced<Commit>]) {
     for commit in commits {
         let known = summary.commits.iter_mut().find(|known| {
-            let (known, told) = (&known.what, &commit.what);
+            let (known, git) = (&known.what, &commit.what);
             match known.hash.is_empty() {
-                true => known.subject == told.subject,
-                false => known.hash.starts_with(&told.hash) || told.hash.starts_with(&known.hash),
+                true => known.subject == git.subject,
+                false => known.hash.starts_with(&git.hash) || git.hash.starts_with(&known.hash),
             }
         });
         match known {
@@ -197,9 +206,9 @@ pub fn add(summary: &mut Summary, commits: &[Sourced<Commit>]) {
     }
 }
 
-/// A session whose page tells a commit.
+/// A session whose summary names a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Teller {
+pub struct CommitMention {
     /// Its id.
     pub session: String,
     /// Its namespace.
@@ -216,19 +225,19 @@ pub struct Teller {
 
 /// Digits that git prints of a hash at least.
 const PRINTED_DIGITS: usize = 7;
-/// Pages that are looked through.
-const PAGES_MAX: u32 = 50;
+/// Summaries that are looked through.
+const SUMMARIES_MAX: u32 = 50;
 
-/// Sessions whose pages tell a commit that begins so, the latest first: git needn't be tracked for it.
+/// Sessions whose summaries name a commit that begins so, the latest first: git needn't be tracked for it.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn tellers(
+pub fn mentions(
     store: &Store,
     commit: &str,
     namespaces: Option<&[String]>,
     project: Option<&str>,
-) -> Result<Vec<Teller>, Error> {
+) -> Result<Vec<CommitMention>, Error> {
     let query = Query {
         terms: vec![Term {
             text: commit.get(..PRINTED_DIGITS).unwrap_or(commit).to_owned(),
@@ -238,28 +247,28 @@ pub fn tellers(
         namespaces: namespaces.map(<[String]>::to_vec),
         project: project.map(str::to_owned),
         sources: vec![EpisodeSource::SessionSummary],
-        limit: PAGES_MAX,
+        limit: SUMMARIES_MAX,
         ..Query::default()
     };
-    let mut tellers = Vec::new();
+    let mut mentions = Vec::new();
     for hit in store.search(&query)? {
-        let Some(page) = store.summary(&hit.session)? else {
+        let Some(summary) = store.summary(&hit.session)? else {
             continue;
         };
         let is_it = |hash: &str| {
             hash.len() >= PRINTED_DIGITS && (hash.starts_with(commit) || commit.starts_with(hash))
         };
-        let told = page_commits(&page.episode.text).into_iter();
-        let told = told.filter(|(hash, _)| is_it(hash));
-        tellers.extend(told.map(|(hash, subject)| Teller {
-            session: page.session.clone(),
-            namespace: page.namespace.clone(),
-            project_path: page.project_path.clone(),
-            at: page.episode.valid_at,
+        let named = commits_in(&summary.episode.text).into_iter();
+        let named = named.filter(|(hash, _)| is_it(hash));
+        mentions.extend(named.map(|(hash, subject)| CommitMention {
+            session: summary.session.clone(),
+            namespace: summary.namespace.clone(),
+            project_path: summary.project_path.clone(),
+            at: summary.episode.valid_at,
             hash: hash.to_owned(),
             subject: subject.to_owned(),
         }));
     }
-    tellers.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.session.cmp(&b.session)));
-    Ok(tellers)
+    mentions.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.session.cmp(&b.session)));
+    Ok(mentions)
 }

@@ -1,0 +1,88 @@
+//! The items of a session, out of its episodes and where the items stand in their texts.
+
+use super::facts::{Line, facts};
+use super::outcome::SessionItem;
+use crate::model::episode::Episode;
+use crate::model::finding::{Mark, apart};
+use crate::model::summary::Summary;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What MCP servers' tools are called.
+const MCP: &str = "mcp__";
+
+/// A session's episodes in the order of time, with where their items stand.
+pub struct SessionItems<'e>(Vec<(&'e Episode, Cow<'e, [Mark]>)>);
+
+impl<'e> SessionItems<'e> {
+    /// Of episodes that have their outlines.
+    pub fn of(episodes: impl Iterator<Item = &'e Episode>) -> SessionItems<'e> {
+        let all = episodes.map(|episode| (episode, Cow::Borrowed(episode.outline.as_slice())));
+        SessionItems(all.collect()).ordered()
+    }
+
+    /// Of episodes with outlines that were read beside them.
+    pub fn with_outlines(episodes: Vec<(&'e Episode, Vec<Mark>)>) -> SessionItems<'e> {
+        let all = episodes.into_iter();
+        let all = all.map(|(episode, marks)| (episode, Cow::Owned(marks)));
+        SessionItems(all.collect()).ordered()
+    }
+
+    fn ordered(mut self) -> SessionItems<'e> {
+        self.0
+            .sort_by_key(|(episode, _)| (episode.valid_at, episode.part));
+        self
+    }
+
+    /// The stream of the main log; where only sub-agents' logs are, the one that says most.
+    fn main(&self) -> Option<&str> {
+        let mut items: BTreeMap<&str, usize> = BTreeMap::new();
+        for (episode, marks) in &self.0 {
+            *items.entry(episode.stream.as_deref()?).or_default() += marks.len();
+        }
+        let most = items.into_iter().max_by_key(|(_, items)| *items);
+        most.map(|(stream, _)| stream)
+    }
+
+    /// The items with where they stand.
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        let main = self.main();
+        let mut lines = Vec::new();
+        for (episode, marks) in &self.0 {
+            let texts = apart(&episode.text, marks).unwrap_or_default();
+            let items = texts.into_iter().zip(marks.iter());
+            lines.extend(items.map(|(text, mark)| Line {
+                item: SessionItem {
+                    kind: mark.kind,
+                    text,
+                    findings: &mark.findings,
+                },
+                main: episode.stream.as_deref() == main,
+                episode: episode.id,
+                line: mark.line,
+            }));
+        }
+        lines
+    }
+
+    /// What they amount to.
+    pub fn summary(&self) -> Summary {
+        let mut summary = facts(&self.lines());
+        summary.mcp_tools_used = self.mcp_tools();
+        summary
+    }
+
+    fn mcp_tools(&self) -> Vec<(String, u64)> {
+        let tally = self.0.iter().map(|(episode, _)| episode.activity());
+        let mut tools: Vec<(String, u64)> = Vec::new();
+        for (name, calls) in tally.flat_map(|tally| tally.tools) {
+            match tools.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += calls,
+                None if name.starts_with(MCP) => tools.push((name, calls)),
+                None => {}
+            }
+        }
+        tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        tools
+    }
+}

@@ -1,0 +1,92 @@
+//! Work of a project that was given up, as facts for agents. Only what the asking session may see is
+//! quoted; which work that is and how it reads is tracking's.
+
+use super::block::{Fact, Source};
+use super::remember::below_home;
+use super::scope::Scope;
+use super::workspace::Workspace;
+use crate::model::error::Error;
+use crate::model::git::Reason;
+use crate::model::scope::MemoryScope;
+use crate::model::time::Time;
+use crate::store::{GitRow, KEPT, Store};
+use crate::tracking::rollbacks::{describe, recent};
+
+/// For whom facts are.
+#[derive(Clone, Copy)]
+pub struct Audience<'a> {
+    /// The session that asks: its own words are no news to it.
+    pub session: Option<&'a str>,
+    /// Where it works.
+    pub workspace: &'a Workspace,
+    /// Whose sessions it may see.
+    pub scope: &'a Scope,
+    /// Paths of logs are shown, those in this folder as `~`.
+    pub shows_paths: Option<&'a str>,
+}
+
+/// What was given up recently in the repository of the workspace, the latest first, at most so many.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn recent_facts(
+    store: &Store,
+    audience: Audience<'_>,
+    now: Time,
+    limit: usize,
+) -> Result<Vec<Fact>, Error> {
+    let namespace = audience.workspace.namespace();
+    if audience.workspace.project().is_none() || !audience.scope.allows(&namespace) {
+        return Ok(Vec::new());
+    }
+    let mut facts = Vec::new();
+    for row in recent(store, &namespace, now)? {
+        if facts.len() == limit {
+            break;
+        }
+        facts.extend(fact(store, &row, audience)?);
+    }
+    Ok(facts)
+}
+
+/// A rollback as a fact; `None`: the session that asks said it. The sentence that says why comes from the
+/// session that said it, where that may be seen.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn fact(store: &Store, row: &GitRow, audience: Audience<'_>) -> Result<Option<Fact>, Error> {
+    let mut reason = row.git.reason.as_ref();
+    if reason.is_some_and(|reason| audience.session == Some(&reason.session)) {
+        return Ok(None);
+    }
+    let source = match reason {
+        Some(reason) => source(store, reason, audience)?,
+        None => None,
+    };
+    if source.is_none() {
+        reason = None;
+    }
+    Ok(Some(Fact {
+        text: describe(&row.git, reason),
+        scope: MemoryScope::Workspace,
+        source,
+    }))
+}
+
+fn source(store: &Store, reason: &Reason, audience: Audience<'_>) -> Result<Option<Source>, Error> {
+    let found = store.episode(&reason.episode.to_string())?;
+    let found = found.filter(|found| audience.scope.allows(&found.namespace));
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    Ok(Some(Source {
+        shown: store.session_shown(&found.session, KEPT)?,
+        session: Some((found.agent, found.session)),
+        episode: reason.episode,
+        at: found.episode.valid_at,
+        path: audience
+            .shows_paths
+            .map(|home| below_home(&found.path, home)),
+        lines: (reason.line, reason.line),
+    }))
+}

@@ -1,0 +1,225 @@
+//! What became of a commit, a branch or a file: which session made it, what undid it, and the words.
+//! Works on stored operations: no repository is opened. Who did what is in [`super::commit_links`].
+
+use super::commit_links::{self, Author, CommitMention, SessionsAtWork};
+use crate::host::git;
+use crate::model::error::Error;
+use crate::model::git::{AFTER_MS, CommitLine, FileChange, GitOperation, OperationKind};
+use crate::model::time::Time;
+use crate::store::{GitRow, Store};
+use std::collections::BTreeSet;
+use std::path::Path;
+use uuid::Uuid;
+
+/// What somebody asks about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HistoryRequest {
+    /// A commit, by the beginning of its hash.
+    Commit(String),
+    /// A branch.
+    Branch(String),
+    /// A file, by its path in the repository, or by its end.
+    File(String),
+}
+
+impl HistoryRequest {
+    /// What somebody typed; `None`: nothing of it.
+    ///
+    /// # Errors
+    /// Of usage, where a commit is no hash, or more than one is asked about.
+    pub fn of(
+        commit: Option<&str>,
+        branch: Option<&str>,
+        file: Option<&str>,
+    ) -> Result<Option<HistoryRequest>, Error> {
+        Ok(Some(match (commit, branch, file) {
+            (None, None, None) => return Ok(None),
+            (Some(hash), None, None) if !is_hash(hash) => {
+                let error = Error::usage(format!("{hash} is no commit: write 4 to 64 hex digits"));
+                return Err(error.hinted("git log --oneline"));
+            }
+            (Some(hash), None, None) => HistoryRequest::Commit(hash.to_ascii_lowercase()),
+            (None, Some(branch), None) => HistoryRequest::Branch(branch.to_owned()),
+            (None, None, Some(file)) => {
+                HistoryRequest::File(file.trim_start_matches("./").to_owned())
+            }
+            _ => return Err(Error::usage("name a commit, a branch or a file")),
+        }))
+    }
+}
+
+fn is_hash(typed: &str) -> bool {
+    (4..=64).contains(&typed.len()) && typed.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// What an operation did to what was asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationRole {
+    /// It made it.
+    Made,
+    /// It undid it, or left it behind.
+    Undid,
+    /// It did something else with it.
+    Touched,
+}
+
+impl OperationRole {
+    /// The word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OperationRole::Made => "made",
+            OperationRole::Undid => "undid",
+            OperationRole::Touched => "touched",
+        }
+    }
+}
+
+/// An operation that answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperationMatch {
+    /// `git_batch_id`.
+    pub id: Uuid,
+    /// What it did to it.
+    pub role: OperationRole,
+    /// What was done.
+    pub git: GitOperation,
+    /// The repository's namespace.
+    pub namespace: String,
+    /// Its root.
+    pub project_path: String,
+    /// The session that did it; absent where none is known.
+    pub session: Option<Author>,
+}
+
+impl OperationMatch {
+    /// The commits that answer: those that it brought, or those that it left.
+    pub fn commits(&self) -> &[CommitLine] {
+        match self.role {
+            OperationRole::Made => &self.git.effect.made,
+            OperationRole::Undid | OperationRole::Touched => &self.git.effect.left,
+        }
+    }
+}
+
+/// Episodes that are looked through for who did something.
+const EPISODES_MAX: u32 = 16;
+
+/// What is known of something.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GitHistory {
+    /// The operations that made, undid or touched it, the latest first.
+    pub operations: Vec<OperationMatch>,
+    /// Sessions whose summaries name the commit that is asked about, the latest first.
+    pub mentions: Vec<CommitMention>,
+}
+
+impl GitHistory {
+    /// Nothing is known of it.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty() && self.mentions.is_empty()
+    }
+
+    /// Mentions by sessions that no operation is linked to.
+    pub fn other_mentions(&self) -> impl Iterator<Item = &CommitMention> {
+        let mut authors = BTreeSet::new();
+        for operation in &self.operations {
+            authors.extend(operation.session.as_ref().map(|by| by.session.as_str()));
+        }
+        let mentions = self.mentions.iter();
+        mentions.filter(move |mention| !authors.contains(mention.session.as_str()))
+    }
+}
+
+/// What became of something, in these namespaces (`None`: all) and this project. Sessions are looked for
+/// of at most `limit` operations.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn history(
+    store: &Store,
+    request: &HistoryRequest,
+    namespaces: Option<&[String]>,
+    project: Option<&str>,
+    limit: usize,
+) -> Result<GitHistory, Error> {
+    let (rows, mentions) = match request {
+        HistoryRequest::Commit(hash) => (
+            store.operations_naming(hash, namespaces, project)?,
+            commit_links::mentions(store, hash, namespaces, project)?,
+        ),
+        _ => (store.operations(namespaces, project)?, Vec::new()),
+    };
+    let with_role = |row: GitRow| Some((role(request, &row.git)?, row));
+    let matching = rows.into_iter().filter_map(with_role).take(limit);
+    let operations = matching.map(|(role, row)| {
+        Ok(OperationMatch {
+            session: author(store, &row)?,
+            id: row.id,
+            role,
+            namespace: row.project.namespace,
+            project_path: row.project.path,
+            git: row.git,
+        })
+    });
+    Ok(GitHistory {
+        operations: operations.collect::<Result<_, Error>>()?,
+        mentions,
+    })
+}
+
+fn role(request: &HistoryRequest, git: &GitOperation) -> Option<OperationRole> {
+    let (operation, effect) = (&git.operation, &git.effect);
+    match request {
+        HistoryRequest::Commit(hash) => {
+            let is_it = |commit: &String| commit.starts_with(hash.as_str());
+            let names = |commits: &[CommitLine]| commits.iter().any(|line| is_it(&line.hash));
+            match (names(&effect.made), names(&effect.left)) {
+                _ if effect.undone.as_ref().is_some_and(is_it) => Some(OperationRole::Undid),
+                (_, true) if git.undoes() => Some(OperationRole::Undid),
+                (true, _) => Some(OperationRole::Made),
+                (_, true) => Some(OperationRole::Touched),
+                _ => None,
+            }
+        }
+        HistoryRequest::Branch(name) => {
+            let is_it = |branch: &Option<String>| branch.as_ref() == Some(name);
+            let is_on_it = is_it(&operation.branch);
+            (is_on_it || is_it(&operation.to)).then(|| match is_on_it {
+                true => did(git),
+                false => OperationRole::Touched,
+            })
+        }
+        HistoryRequest::File(path) => {
+            let is_it = |known: &String| {
+                let before = known.strip_suffix(path.as_str());
+                before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+            };
+            let names = |file: &FileChange| {
+                is_it(&file.path) || file.previous_path.as_ref().is_some_and(is_it)
+            };
+            effect.files.iter().any(names).then(|| did(git))
+        }
+    }
+}
+
+fn did(git: &GitOperation) -> OperationRole {
+    match git.operation.kind {
+        _ if git.undoes() => OperationRole::Undid,
+        OperationKind::Commit
+        | OperationKind::CherryPick
+        | OperationKind::Merge
+        | OperationKind::Pull
+        | OperationKind::Rebase => OperationRole::Made,
+        _ => OperationRole::Touched,
+    }
+}
+
+/// The session that did it.
+fn author(store: &Store, row: &GitRow) -> Result<Option<Author>, Error> {
+    let at = row.git.operation.at;
+    let (since, until) = (Time(at.0 - AFTER_MS), Time(at.0 + AFTER_MS));
+    let project = Path::new(&row.project.path);
+    let mut chunks = store.chunks_around(&row.project.path, until, since, EPISODES_MAX)?;
+    chunks.retain(|found| git::is_of(project, Path::new(&found.project_path)));
+    Ok(SessionsAtWork::of(chunks).author(&row.git))
+}
