@@ -1,11 +1,12 @@
 //! sessionmill: session logs of coding agents in, searchable and attributable memory out.
 //!
-//! Reading order is floor order; a module uses only lower floors (`DESIGN`, § 3):
+//! Reading order is floor order; a module uses only lower floors (architecture § 3, in
+//! `docs/architecture.md`):
 //!
 //! | floor | modules | what it knows |
 //! | --- | --- | --- |
 //! | 0 | [`model`] | what flows: plain values |
-//! | 1 | [`rules`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; settings; the machine, read-only; the only network; the only SQL |
+//! | 1 | [`rules`], [`json`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; raw JSON; settings; the machine, read-only; the only network; the only SQL |
 //! | 2 | [`stages`], [`insight`], [`tracking`] | the verbs, pure: discover, parse, filter, score, chunk, upload; what a session amounts to; files and git |
 //! | 3 | [`agents`], [`sinks`], [`memory`] | one folder per agent; one per destination; reading back |
 //! | 4 | [`pipeline`] | the only place where it all meets |
@@ -19,6 +20,7 @@ pub mod cli;
 pub mod config;
 pub mod host;
 pub mod insight;
+pub mod json;
 pub mod mcp;
 pub mod memory;
 pub mod model;

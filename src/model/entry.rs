@@ -17,7 +17,7 @@ use uuid::Uuid;
 pub struct Context {
     /// The session id that the record states (Claude `sessionId`, Codex thread or root thread).
     pub session: Option<String>,
-    /// `None` for the session's main log; a sub-agent's id for its own (DESIGN § 6, streams).
+    /// `None` for the session's main log; a sub-agent's id for its own (architecture § 6, streams).
     pub stream: Option<String>,
     /// The working directory in force.
     pub cwd: Option<String>,
@@ -27,13 +27,13 @@ pub struct Context {
     pub version: Option<String>,
     /// The Codex thread that the record was first written in, where a fork copied it.
     pub origin: Option<String>,
-    /// Codex: which of the tellings the file uses (FORMATS § 8.1, § 8.4).
+    /// Codex: which of the tellings the file uses (formats § 8.1, § 8.4).
     pub telling: Telling,
     /// Codex: what links its records, as it was *before* the record that holds this context.
     pub codex: Option<Arc<CodexCarry>>,
 }
 
-/// What a Codex record needs to know of the records before it (FORMATS § 8.3, § 8.5). All other
+/// What a Codex record needs to know of the records before it (formats § 8.3, § 8.5). All other
 /// fields of [`Context`] may be applied twice without harm; these may not, so an entry's context
 /// has them as they were before its record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ pub struct OpenCall {
     pub exit_code: Option<i32>,
 }
 
-/// Which parallel telling of a Codex conversation counts (FORMATS § 8.3, § 8.4).
+/// Which parallel telling of a Codex conversation counts (formats § 8.3, § 8.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Telling {
@@ -89,7 +89,7 @@ pub enum Telling {
     Paginated,
 }
 
-/// How a record is recognised wherever it is copied to (DESIGN § 6, "Records once").
+/// How a record is recognised wherever it is copied to (architecture § 6, "Records once").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Identity {
     /// No identity of its own: (file, offset) is all there is.
@@ -121,7 +121,7 @@ pub struct Entry {
     pub what: What,
 }
 
-/// One assistant message, told over several lines (FORMATS § 3).
+/// One assistant message, told over several lines (formats § 3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// Hash of (message id, request id); lines of a message share it.
@@ -146,7 +146,7 @@ pub enum What {
         /// How they reached the log.
         via: Via,
     },
-    /// The agent's queue of prompts typed while it works (FORMATS § 4.3).
+    /// The agent's queue of prompts typed while it works (formats § 4.3).
     Queue(Queue),
     /// The agent's words.
     Said(String),
@@ -242,7 +242,7 @@ pub struct ToolResult {
     pub exit_code: Option<i32>,
     /// Its text.
     pub output: Excerpt,
-    /// What the structured copy of the result says (FORMATS § 4.2).
+    /// What the structured copy of the result says (formats § 4.2).
     pub facts: ResultFacts,
 }
 

@@ -1,11 +1,12 @@
 //! A log on its way through [`parse`]: the one loop over blocks.
 
 use crate::agents::registry;
-use crate::host::read::{Content, LogReader, Shape};
+use crate::host::read::{Content, LogReader, Reduce, Shape};
+use crate::json::skim::{Skimmer, close};
 use crate::model::batch::Batch;
 use crate::model::entry::{Context, Entry};
 use crate::model::source::{Slice, SourceFile};
-use crate::stages::parse::{Dialect, LogName, ParseState, parse, skim::Skimmer};
+use crate::stages::parse::{Dialect, LogName, ParseState, parse};
 use anyhow::Result;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -142,24 +143,16 @@ impl ParsedLog {
     }
 }
 
-/// The head of a JSON object, cut before its last member and closed.
-fn close(head: &mut [u8]) -> &mut [u8] {
-    let (mut depth, mut quoted, mut escaped, mut comma) = (0, false, false, 0);
-    for (at, byte) in head.iter().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = quoted,
-            b'"' => quoted = !quoted,
-            _ if quoted => {}
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth -= 1,
-            b',' if depth == 1 => comma = at,
-            _ => {}
-        }
+impl Reduce for Skimmer {
+    fn begin(&mut self) {
+        Skimmer::begin(self);
     }
-    if comma == 0 {
-        return &mut [];
+
+    fn push(&mut self, bytes: &[u8]) {
+        Skimmer::push(self, bytes);
     }
-    head[comma] = b'}';
-    &mut head[..=comma]
+
+    fn finish(&mut self) -> &mut Vec<u8> {
+        Skimmer::finish(self)
+    }
 }

@@ -229,7 +229,8 @@ fn paths_that_are_named_exist() {
             let gone = paths
                 .filter(ours)
                 .chain(pages)
-                .filter(|path| !exists(&file, path));
+                // `src/a/…` is an example's
+                .filter(|path| !path.starts_with("src/a/") && !exists(&file, path));
             findings.extend(gone.map(|path| format!("{}:{number}: {path}", file.name)));
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! Knows newlines, BOMs, CRs, NULs, glued and torn values. Refuses to know what a record means.
 
-use super::{Dialect, ParseState, scan};
+use super::{Dialect, ParseState};
 use crate::host::read::{Block, Shape};
+use crate::json::cursor;
 use crate::model::batch::{Batch, Delta};
 use crate::model::entry::{Entry, Identity, What};
 use crate::model::ledger::Reject;
@@ -92,7 +93,7 @@ impl Out<'_> {
             match self.value_within(first, state, place, &line[at..]) {
                 Ok(used) => {
                     self.number(first, before);
-                    at = scan::blank(line, at + used);
+                    at = cursor::blank(line, at + used);
                     values += 1;
                 }
                 Err(reason) => {
@@ -130,7 +131,7 @@ impl Out<'_> {
         bytes: &[u8],
     ) -> Result<usize, Cow<'static, str>> {
         if bytes[0] != b'{' {
-            let whole = scan::value_end(bytes, 0).is_some();
+            let whole = cursor::value_end(bytes).is_some();
             return Err(if whole { "not an object" } else { "not json" }.into());
         }
         self.dialect

@@ -2,9 +2,6 @@
 
 pub mod dialect;
 pub mod lines;
-pub mod scan;
-pub mod skim;
-pub mod text;
 
 pub use dialect::{Dialect, LogName};
 pub use lines::parse;

@@ -3,6 +3,8 @@
 
 use crate::agents::registry;
 use crate::host::read::{Block, Reduce, Shape};
+use crate::json::cursor;
+use crate::json::skim::Skimmer;
 use crate::model::batch::Batch;
 use crate::model::entry::{Context, Entry};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
@@ -10,8 +12,6 @@ use crate::model::source::Agent;
 use crate::rules::secrets::Redactor;
 use crate::stages::chunk::{ChunkState, chunk};
 use crate::stages::filter::{FilterState, filter};
-use crate::stages::parse::scan;
-use crate::stages::parse::skim::Skimmer;
 use crate::stages::parse::{ParseState, parse};
 use std::collections::BTreeSet;
 
@@ -130,7 +130,7 @@ fn skimmed(data: &[u8]) {
         copy.len() <= line.len(),
         "the copy of a short line is longer"
     );
-    if scan::value_end(line, 0) == Some(line.len()) {
+    if cursor::value_end(line) == Some(line.len()) {
         let value = serde_json::from_slice::<serde_json::Value>(line);
         let copied = serde_json::from_slice::<serde_json::Value>(copy);
         assert!(

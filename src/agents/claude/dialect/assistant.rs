@@ -1,11 +1,11 @@
-//! Assistant lines: one block each, tied to a message by (message id, request id) (FORMATS § 3).
+//! Assistant lines: one block each, tied to a message by (message id, request id) (formats § 3).
 
 use super::message::{Block, Content};
 use super::{Line, Record};
+use crate::json::cursor::Raw;
+use crate::json::text::{is_name, string, tree};
 use crate::model::entry::{Call, Entry, Message, What};
 use crate::stages::parse::ParseState;
-use crate::stages::parse::scan::Raw;
-use crate::stages::parse::text::{is_name, string, tree};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 use super::super::INJECTED;
 use super::records;
 use super::{Line, Record, noise_or_unknown};
+use crate::json::text::{decode, inside, string};
 use crate::model::entry::{Entry, Fact, Queue, What};
 use crate::rules::injected::Spoken;
-use crate::stages::parse::text::{decode, inside, string};
 use uuid::Uuid;
 
 pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {

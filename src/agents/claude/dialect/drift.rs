@@ -3,9 +3,9 @@
 
 use super::Line;
 use super::message::{Block, Content};
+use crate::json::cursor::Raw;
 use crate::rules::fields::KnownFields;
 use crate::rules::table;
-use crate::stages::parse::scan::Raw;
 use std::sync::LazyLock;
 
 pub(super) static FIELDS: LazyLock<KnownFields> =

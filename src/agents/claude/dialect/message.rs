@@ -1,8 +1,8 @@
 //! The `message` of a line, taken apart while it is walked: what it is, and its content blocks.
 
+use crate::json::cursor::{self, Cursor, Raw, Visit};
+use crate::json::text::{inside, number};
 use crate::model::tally::Usage;
-use crate::stages::parse::scan::{self, Raw, Visit};
-use crate::stages::parse::text::{inside, number};
 
 /// Content blocks of one line that are read; the rest is one unknown block. Claude Code writes one
 /// per assistant line and at most some dozens of results; larger: an 8 MiB line of `0,0,0` fills
@@ -48,24 +48,25 @@ pub(super) struct Block<'a> {
 
 impl<'a> Parts<'a> {
     /// Walks the message that begins here; `None` when it is no complete object.
-    pub(super) fn read(&mut self, from: &'a [u8]) -> Option<usize> {
+    pub(super) fn read(&mut self, mut cursor: Cursor<'a, [u8]>) -> Option<usize> {
         *self = Parts::default();
-        scan::walk(from, self)
+        cursor.object(self)?;
+        Some(cursor.at())
     }
 }
 
-impl<'a> Visit<'a> for Parts<'a> {
-    fn enter(&mut self, key: &[u8], from: &'a [u8]) -> Option<usize> {
-        if key != b"content" || from.first() != Some(&b'[') {
+impl<'a> Visit<'a, [u8]> for Parts<'a> {
+    fn enter(&mut self, key: &'a [u8], mut value: Cursor<'a, [u8]>) -> Option<usize> {
+        if key != b"content" || value.peek() != Some(b'[') {
             return None;
         }
         let mut blocks = Vec::with_capacity(1);
-        let length = scan::walk_array(from, |block| {
-            let mut parts = Block::default();
-            let length = match scan::object(block, |key, value| parts.member(key, value)) {
-                Some(length) => length,
-                None => scan::value_end(block, 0)?, // a bare value among the blocks
-            };
+        value.array(|cursor| {
+            let (mut parts, mut block) = (Block::default(), cursor.clone());
+            match block.members(|key, value| parts.member(key, value)) {
+                Some(()) => *cursor = block,
+                None => _ = cursor.value()?, // a bare value among the blocks
+            }
             match blocks.len() {
                 0..BLOCKS_MAX => blocks.push(parts),
                 BLOCKS_MAX => blocks.push(Block {
@@ -74,10 +75,10 @@ impl<'a> Visit<'a> for Parts<'a> {
                 }),
                 _ => {}
             }
-            Some(length)
+            Some(())
         })?;
         self.content = Content::Blocks(blocks);
-        Some(length)
+        Some(value.at())
     }
 
     fn member(&mut self, key: &'a [u8], value: Raw<'a>) {
@@ -109,7 +110,7 @@ impl<'a> Block<'a> {
 
 fn tokens(raw: Raw<'_>) -> Usage {
     let mut usage = Usage::default();
-    scan::object(raw, |key, value| {
+    cursor::object(raw, |key, value| {
         let slot = match key {
             b"input_tokens" => &mut usage.input,
             b"output_tokens" => &mut usage.output,

@@ -1,6 +1,6 @@
 //! Claude Code's dialect: one JSON object per line, one content block per assistant line.
 //!
-//! Knows the envelope and who speaks (FORMATS §§ 2–4). Refuses to know files, runs, and what a
+//! Knows the envelope and who speaks (formats § 2, § 3, § 4). Refuses to know files, runs, and what a
 //! tool's answer means to a reader.
 
 mod assistant;
@@ -12,12 +12,12 @@ mod records;
 mod result;
 mod user;
 
+use crate::json::cursor::{Cursor, Raw, Visit};
+use crate::json::text::{decode, inside, is_name, string};
 use crate::model::entry::{Context, Entry, Identity, Message, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;
-use crate::stages::parse::scan::{self, Raw};
-use crate::stages::parse::text::{decode, inside, is_name, string};
 use crate::stages::parse::{Dialect, LogName, ParseState, nameless};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
 }
 
 impl Dialect for ClaudeDialect {
-    /// Every `.jsonl` below the projects but the workflows' journals (FORMATS § 1).
+    /// Every `.jsonl` below the projects but the workflows' journals (formats § 1).
     fn is_log(&self, stem: &[u8]) -> bool {
         stem != b"journal"
     }
@@ -90,7 +90,9 @@ fn value(
     out: &mut Vec<Entry>,
 ) -> Result<usize, Cow<'static, str>> {
     let mut line = Line::default();
-    let used = scan::walk(bytes, &mut line).ok_or("torn json")?;
+    let mut cursor = Cursor::lenient(bytes);
+    cursor.object(&mut line).ok_or("torn json")?;
+    let used = cursor.at();
     if line.is_plain() {
         plain::line(state, place, &bytes[..used], out)?;
         return Ok(used);
@@ -162,12 +164,12 @@ struct Line<'a> {
     tool: Option<Raw<'a>>,
 }
 
-impl<'a> scan::Visit<'a> for Line<'a> {
+impl<'a> Visit<'a, [u8]> for Line<'a> {
     /// Nearly all bytes of a line are in these two; they are walked once.
-    fn enter(&mut self, key: &[u8], from: &'a [u8]) -> Option<usize> {
+    fn enter(&mut self, key: &'a [u8], value: Cursor<'a, [u8]>) -> Option<usize> {
         match key {
-            b"message" => self.message.get_or_insert_default().read(from),
-            b"toolUseResult" => self.structured.read(from),
+            b"message" => self.message.get_or_insert_default().read(value),
+            b"toolUseResult" => self.structured.read(value),
             _ => None,
         }
     }

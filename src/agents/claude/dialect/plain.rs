@@ -2,12 +2,12 @@
 //! Knows those four shapes; refuses to know real logs.
 
 use super::super::INJECTED;
+use crate::json::text::is_wide;
 use crate::model::entry::{Call, Entry, Excerpt, Message, Status, ToolResult, Via, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
 use crate::rules::documents::{display, params, summarise_input, summarise_output};
 use crate::rules::injected::Spoken;
-use crate::stages::parse::text::is_wide;
 use crate::stages::parse::{ParseState, nameless};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;

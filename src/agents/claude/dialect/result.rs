@@ -1,12 +1,12 @@
 //! Tool results: the block that the model saw, enriched by the structured copy beside it
-//! (FORMATS §§ 4.1, 4.2). Outputs are measured, not copied.
+//! (formats § 4.1, § 4.2). Outputs are measured, not copied.
 
 use super::message::Block;
 use super::user::content_text;
 use super::{Line, decode_raw};
+use crate::json::cursor::{self, Cursor, Raw};
+use crate::json::text::{decode, excerpt, inside, is_name, number, string};
 use crate::model::entry::{ResultFacts, Status, ToolResult};
-use crate::stages::parse::scan::{self, Raw};
-use crate::stages::parse::text::{decode, excerpt, inside, is_name, number, string};
 
 /// Questions whose answers are told. A form has four.
 const ANSWERS_MAX: usize = 16;
@@ -100,9 +100,9 @@ pub(super) struct Structured {
 impl Structured {
     /// Walks the object that begins here; strings (they repeat the error's text) and arrays (the
     /// content blocks) give `None`.
-    pub(super) fn read(&mut self, from: &[u8]) -> Option<usize> {
+    pub(super) fn read(&mut self, mut cursor: Cursor<'_, [u8]>) -> Option<usize> {
         let facts = &mut self.facts;
-        scan::object(from, |key, value| match key {
+        cursor.members(|key, value| match key {
             b"file" => file(value, facts),
             b"numLines" => facts.lines = number(value),
             b"totalLines" => facts.total_lines = number(value),
@@ -122,12 +122,13 @@ impl Structured {
             b"backgroundTaskId" => self.background = true,
             b"exitCode" => self.exit_code = decode(value).parse().ok(),
             _ => {}
-        })
+        })?;
+        Some(cursor.at())
     }
 }
 
 fn file(raw: Raw<'_>, facts: &mut ResultFacts) {
-    scan::object(raw, |key, value| match key {
+    cursor::object(raw, |key, value| match key {
         b"numLines" => facts.lines = number(value),
         b"totalLines" => facts.total_lines = number(value),
         _ => {}
@@ -146,10 +147,10 @@ fn kind(raw: Raw<'_>, facts: &mut ResultFacts) {
 /// Lines that begin with `+` and `-` over all hunks.
 fn patch(raw: Raw<'_>, facts: &mut ResultFacts) {
     let (mut added, mut removed, mut hunks) = (0, 0, 0);
-    scan::array(raw, |hunk| {
+    cursor::array(raw, |hunk| {
         hunks += 1;
-        scan::array(
-            scan::get(hunk, "lines").unwrap_or_default(),
+        cursor::array(
+            cursor::get(hunk, "lines").unwrap_or_default(),
             |line| match line {
                 [b'"', b'+', ..] => added += 1,
                 [b'"', b'-', ..] => removed += 1,
@@ -164,12 +165,12 @@ fn patch(raw: Raw<'_>, facts: &mut ResultFacts) {
 
 /// `{question: answer}`; several choices are an array.
 fn answers(raw: Raw<'_>, all: &mut Vec<(String, String)>) {
-    scan::object(raw, |question, value| {
+    cursor::object(raw, |question, value| {
         if all.len() == ANSWERS_MAX {
             return;
         }
         let mut answer = string(value).unwrap_or_default();
-        scan::array(value, |choice| {
+        cursor::array(value, |choice| {
             answer.push_str(if answer.is_empty() { "" } else { ", " });
             answer.push_str(&string(choice).unwrap_or_default());
         });

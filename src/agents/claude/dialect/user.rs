@@ -1,14 +1,14 @@
 //! User lines: tool results for the most part, machine text for much of the rest, people for the
-//! remainder (FORMATS § 4).
+//! remainder (formats § 4).
 
 use super::super::INJECTED;
 use super::message::Content;
 use super::records;
 use super::{Line, Record, decode_raw, result};
+use crate::json::cursor::{self, Raw};
+use crate::json::text::{decode, inside, string};
 use crate::model::entry::{Entry, Fact, Via, What};
 use crate::rules::injected::{self, Spoken};
-use crate::stages::parse::scan::{self, Raw};
-use crate::stages::parse::text::{decode, inside, string};
 
 pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {
     let blocks = match line.message.as_ref().map(|m| &m.content) {
@@ -51,7 +51,7 @@ pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>
 /// Prompts delivered while the agent worked; every other attachment is machine text.
 pub(super) fn attachment(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
     let attachment = line.attachment.unwrap_or_default();
-    let kind = scan::get(attachment, "type")
+    let kind = cursor::get(attachment, "type")
         .map(decode_raw)
         .unwrap_or_default();
     record.push(
@@ -71,10 +71,10 @@ pub(super) fn attachment(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>)
 }
 
 fn queued(attachment: Raw<'_>) -> What {
-    let prompt = scan::get(attachment, "prompt").unwrap_or_default();
+    let prompt = cursor::get(attachment, "prompt").unwrap_or_default();
     let mut text = string(prompt).unwrap_or_default();
-    scan::array(prompt, |block| {
-        if let Some(more) = scan::get(block, "text").and_then(string) {
+    cursor::array(prompt, |block| {
+        if let Some(more) = cursor::get(block, "text").and_then(string) {
             text.push_str(&more);
         }
     });
@@ -90,7 +90,7 @@ fn queued(attachment: Raw<'_>) -> What {
 /// Who said this text. `pictures` come with it.
 fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> What {
     let source = |raw: Option<Raw<'_>>| raw.and_then(inside).unwrap_or_default().to_vec();
-    let origin = line.origin.and_then(|o| scan::get(o, "kind"));
+    let origin = line.origin.and_then(|o| cursor::get(o, "kind"));
     if line.compact_summary {
         return What::Noise("compaction summary".into());
     }
@@ -136,7 +136,7 @@ fn prompt(line: &Line<'_>, text: String) -> What {
 }
 
 fn block_type(block: Raw<'_>) -> &[u8] {
-    scan::get(block, "type")
+    cursor::get(block, "type")
         .and_then(inside)
         .unwrap_or_default()
 }
@@ -147,9 +147,9 @@ pub(super) fn content_text(content: Raw<'_>) -> (Vec<u8>, u64) {
         return (text.to_vec(), 0);
     }
     let (mut text, mut pictures) = (Vec::new(), 0);
-    scan::array(content, |block| match block_type(block) {
+    cursor::array(content, |block| match block_type(block) {
         b"text" => {
-            let part = scan::get(block, "text")
+            let part = cursor::get(block, "text")
                 .and_then(inside)
                 .unwrap_or_default();
             if !text.is_empty() {
@@ -159,7 +159,7 @@ pub(super) fn content_text(content: Raw<'_>) -> (Vec<u8>, u64) {
         }
         b"image" => pictures += 1,
         b"tool_reference" => {
-            let name = scan::get(block, "tool_name")
+            let name = cursor::get(block, "tool_name")
                 .and_then(inside)
                 .map(decode)
                 .unwrap_or_default();

@@ -2,10 +2,10 @@
 //! to a result; refuses to know what a tool's digest looks like.
 
 use super::output::{self, Output};
-use super::spans::{self, Fields};
 use super::{Record, patch, script};
+use crate::json::fields::{self, Fields};
+use crate::json::text::is_wide;
 use crate::model::entry::{Call, Excerpt, OpenCall, ResultFacts, Status, ToolResult, What};
-use crate::stages::parse::text::is_wide;
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 
@@ -106,9 +106,9 @@ impl Record<'_> {
 
     pub(super) fn tool_search_output(&mut self, item: &Fields<'_>) {
         let tools = item.raw("tools").unwrap_or("[]");
-        let names: Vec<String> = spans::elements(tools)
+        let names: Vec<String> = fields::elements(tools)
             .into_iter()
-            .filter_map(|raw| Some(spans::object(raw)?.label("name")?.into_owned()))
+            .filter_map(|raw| Some(fields::object(raw)?.label("name")?.into_owned()))
             .collect();
         self.push(What::Result(ToolResult {
             call: self.call_id(item),

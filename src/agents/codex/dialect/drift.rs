@@ -1,7 +1,7 @@
 //! Fields whose type is another than ever before (`fields.yaml`).
 
 use super::Record;
-use super::spans::Fields;
+use crate::json::fields::Fields;
 use crate::model::entry::What;
 use crate::rules::fields::KnownFields;
 use crate::rules::table;

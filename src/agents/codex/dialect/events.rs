@@ -4,7 +4,7 @@
 use super::super::INJECTED;
 use super::Record;
 use super::session::content;
-use super::spans::Fields;
+use crate::json::fields::Fields;
 use crate::model::entry::{Fact, Message, Telling, What};
 use crate::model::tally::Usage;
 use crate::rules::injected::Spoken;

@@ -4,7 +4,7 @@
 use super::super::INJECTED;
 use super::Record;
 use super::session::{content, environment_cwd};
-use super::spans::Fields;
+use crate::json::fields::Fields;
 use crate::model::entry::{Message, Telling, Via, What};
 use crate::rules::injected::{self, Spoken};
 

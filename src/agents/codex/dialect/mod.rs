@@ -17,16 +17,16 @@ mod output;
 mod patch;
 mod script;
 mod session;
-mod spans;
 #[cfg(test)]
 mod tests;
 
+use crate::json::cursor;
+use crate::json::fields::{self, Fields, Object};
 use crate::model::entry::{CodexCarry, Context, Entry, Fact, Identity, Message, Telling, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;
-use crate::stages::parse::{Dialect, LogName, ParseState, scan};
-use spans::{Fields, Object};
+use crate::stages::parse::{Dialect, LogName, ParseState};
 use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -41,7 +41,7 @@ pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
 }
 
 impl Dialect for CodexDialect {
-    /// Rollouts (FORMATS § 8).
+    /// Rollouts (formats § 8).
     fn is_log(&self, stem: &[u8]) -> bool {
         stem.starts_with(b"rollout-")
     }
@@ -86,7 +86,7 @@ fn value(
         fields: envelope,
         inside: payload,
         end,
-    } = spans::nested(text, "payload")?;
+    } = fields::nested(text, "payload")?;
     let text = &text[..end];
     let kind = envelope.name("type").unwrap_or_default();
     let time = envelope.text("timestamp").and_then(|t| Time::parse(&t));
@@ -120,7 +120,7 @@ fn value(
 /// The bytes as text; only the value at their start where others are damaged.
 fn text_of(bytes: &[u8]) -> Result<&str, &'static str> {
     simdutf8::basic::from_utf8(bytes).or_else(|_| {
-        let end = scan::value_end(bytes, 0).ok_or("torn json")?;
+        let end = cursor::value_end(bytes).ok_or("torn json")?;
         simdutf8::basic::from_utf8(&bytes[..end]).map_err(|_| "invalid utf-8")
     })
 }

@@ -1,7 +1,7 @@
 //! Reads what a tool gave back: exit code, duration and real text out of the encodings of
-//! FORMATS § 8.5. Refuses to know which tool it was.
+//! formats § 8.5. Refuses to know which tool it was.
 
-use super::spans::{self, Fields};
+use crate::json::fields::{self, Fields};
 use crate::model::entry::Status;
 use crate::rules::endings;
 use std::borrow::Cow;
@@ -24,9 +24,9 @@ pub struct Output<'a> {
 /// Reads the raw JSON value of an `output` field: a string, an array of blocks or an object.
 pub fn read(raw: &str) -> Output<'_> {
     match raw.as_bytes().first() {
-        Some(b'"') => of_text(spans::text(raw).unwrap_or_default()),
-        Some(b'[') => blocks(&spans::elements(raw)),
-        Some(b'{') => spans::object(raw).map_or_else(Output::default, |f| of_object(&f, raw)),
+        Some(b'"') => of_text(fields::text(raw).unwrap_or_default()),
+        Some(b'[') => blocks(&fields::elements(raw)),
+        Some(b'{') => fields::object(raw).map_or_else(Output::default, |f| of_object(&f, raw)),
         _ => Output::default(),
     }
 }
@@ -74,7 +74,7 @@ fn blocks<'a>(elements: &[&'a str]) -> Output<'a> {
     let mut whole = Output::default();
     let mut texts: Vec<Cow<'a, str>> = Vec::new();
     for raw in elements {
-        let Some(block) = spans::object(raw) else {
+        let Some(block) = fields::object(raw) else {
             continue;
         };
         let Some(text) = block.text("text") else {
@@ -123,7 +123,7 @@ fn structured<'a>(text: &str) -> Option<Output<'a>> {
     if !text.starts_with("{\"") || !text.contains("\"output\"") {
         return None;
     }
-    let fields = spans::object(text)?;
+    let fields = fields::object(text)?;
     let metadata = fields.object("metadata");
     let facts = metadata.as_ref().unwrap_or(&fields);
     let exit_code = facts.number("exit_code");

@@ -1,7 +1,7 @@
 //! Reads patches: which files they change and by how many lines. Knows the `*** Begin Patch`
 //! grammar and unified diffs; refuses to know whether a patch was applied.
 
-use super::spans::{self, Fields};
+use crate::json::fields::{self, Fields};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 
@@ -33,8 +33,8 @@ pub fn files(text: &str) -> Vec<Patched> {
 
 /// The files of a `changes` object: path → `{type, content | unified_diff, move_path}`.
 pub fn changes(raw: &str) -> Vec<Patched> {
-    let Some(map) = spans::object(raw) else {
-        return spans::elements(raw)
+    let Some(map) = fields::object(raw) else {
+        return fields::elements(raw)
             .into_iter()
             .filter_map(listed)
             .take(FILES_MAX)
@@ -42,8 +42,8 @@ pub fn changes(raw: &str) -> Vec<Patched> {
     };
     map.iter()
         .filter_map(|(path, change)| {
-            let path = spans::text(&format!("\"{path}\""))?.into_owned();
-            Some(changed(path, &spans::object(change)?))
+            let path = fields::text(&format!("\"{path}\""))?.into_owned();
+            Some(changed(path, &fields::object(change)?))
         })
         .take(FILES_MAX)
         .collect()
@@ -98,7 +98,7 @@ fn merged(all: Vec<Patched>) -> Vec<Patched> {
 }
 
 fn listed(raw: &str) -> Option<Patched> {
-    let change = spans::object(raw)?;
+    let change = fields::object(raw)?;
     let path = change.label("path")?.into_owned();
     Some(changed(path, &change))
 }

@@ -4,8 +4,8 @@
 //! A legacy fork starts with its own meta, then its parent's meta and history, all written in one
 //! burst. The copies keep their turn ids (UUIDv7, so they know their time) but not their times.
 
-use super::spans::{self, Fields};
 use super::{Record, identity, own_thread};
+use crate::json::fields::{self, Fields};
 use crate::model::entry::{CodexCarry, Context, Fact, Telling, What};
 use crate::model::time::Time;
 use std::sync::Arc;
@@ -201,7 +201,7 @@ pub(super) fn content(fields: &Fields<'_>) -> (Vec<String>, u64) {
         texts.push(text.into_owned());
     }
     for raw in fields.elements("content") {
-        let Some(block) = spans::object(raw) else {
+        let Some(block) = fields::object(raw) else {
             continue;
         };
         match block.text("text") {

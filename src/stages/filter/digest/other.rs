@@ -34,7 +34,7 @@ pub fn said(out: &mut String, output: &Output<'_>) {
     }
 }
 
-/// The documents' rules (SPEC 001-043..049), with one correction: a result whose status is known to
+/// The documents' rules (001-043..049), with one correction: a result whose status is known to
 /// be good is not an error because it holds the word (D28).
 pub fn unknown(out: &mut String, output: &Output<'_>) {
     if output.bytes == 0 {
@@ -57,7 +57,7 @@ pub fn unknown(out: &mut String, output: &Output<'_>) {
     };
 }
 
-/// SPEC 001-046.
+/// 001-046.
 const LARGE_LINES_MIN: u64 = 100;
 
 /// Characters; bytes where the middle is missing.

@@ -2,7 +2,7 @@
 //!
 //! Also measures long strings without decoding all of them ([`excerpt`]).
 
-use super::scan::find;
+use super::cursor::{self, Raw, find, structure};
 use crate::model::entry::{EXCERPT_HEAD, EXCERPT_TAIL, Excerpt};
 use memchr::memchr;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub fn inside(raw: &[u8]) -> Option<&[u8]> {
 }
 
 /// A raw string decoded. `None` when the value is not a string.
-pub fn string(raw: &[u8]) -> Option<String> {
+pub fn string(raw: Raw<'_>) -> Option<String> {
     inside(raw).map(|text| decode(text).into_owned())
 }
 
@@ -35,44 +35,66 @@ pub fn decode(text: &[u8]) -> Cow<'_, str> {
     // much faster than `from_utf8_lossy` for the text that all text is
     let text = simdutf8::basic::from_utf8(text)
         .map_or_else(|_| String::from_utf8_lossy(text), Cow::Borrowed);
-    match memchr(b'\\', text.as_bytes()) {
-        None => text,
-        Some(_) => Cow::Owned(unescape(&text)),
+    match text {
+        Cow::Borrowed(text) => unescaped(text, Broken::Mended),
+        Cow::Owned(text) => Cow::Owned(unescaped(&text, Broken::Mended).into_owned()),
     }
 }
 
-fn unescape(text: &str) -> String {
+/// What becomes of an escape that JSON doesn't have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// `\x` is `x`, `\u12` is U+FFFD and `12`, a backslash at the end is nothing.
+    Mended,
+    /// It stays as it is written.
+    Kept,
+}
+
+/// The inside of a string without its escapes; borrowed where there are none.
+pub fn unescaped(text: &str, broken: Broken) -> Cow<'_, str> {
+    let Some(first) = memchr(b'\\', text.as_bytes()) else {
+        return Cow::Borrowed(text);
+    };
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    out.push_str(&text[..first]);
+    let mut rest = escape(&text[first + 1..], broken, &mut out);
     while let Some(slash) = find(b'\\', rest.as_bytes()) {
         out.push_str(&rest[..slash]);
-        rest = escape(&rest[slash + 1..], &mut out);
+        rest = escape(&rest[slash + 1..], broken, &mut out);
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
-/// One escape, without its backslash; gives what follows it. A cut-off escape gives nothing.
-fn escape<'a>(rest: &'a str, out: &mut String) -> &'a str {
+/// One escape, without its backslash; gives what follows it.
+fn escape<'a>(rest: &'a str, broken: Broken, out: &mut String) -> &'a str {
     let mut after = rest.chars();
     let plain = match after.next() {
-        None => return rest,
         Some('n') => '\n',
         Some('t') => '\t',
         Some('r') => '\r',
         Some('b') => '\u{8}',
         Some('f') => '\u{c}',
-        Some('u') => return unicode(after.as_str(), out),
+        Some('u') => return unicode(after.as_str(), broken, out),
+        Some(known @ ('"' | '\\' | '/')) => known,
+        _ if broken == Broken::Kept => {
+            out.push('\\');
+            return rest;
+        }
         Some(other) => other,
+        None => return rest,
     };
     out.push(plain);
     after.as_str()
 }
 
 /// After `\u`: four digits, and for a high surrogate the second half.
-fn unicode<'a>(rest: &'a str, out: &mut String) -> &'a str {
+fn unicode<'a>(rest: &'a str, broken: Broken, out: &mut String) -> &'a str {
     let Some(first) = hex4(rest) else {
-        out.push('\u{fffd}');
+        out.push_str(match broken {
+            Broken::Mended => "\u{fffd}",
+            Broken::Kept => "\\u",
+        });
         return rest;
     };
     let mut after = &rest[4..];
@@ -142,7 +164,7 @@ fn measure(text: &[u8]) -> (u64, u64, bool) {
 
 /// A raw value as a tree, leniently where serde_json refuses (lone surrogates, invalid UTF-8). What
 /// is deeper than [`DEPTH_MAX`] or wider than [`VALUES_MAX`] becomes a marker.
-pub fn tree(raw: &[u8]) -> Value {
+pub fn tree(raw: Raw<'_>) -> Value {
     if is_deep(raw) {
         return Value::String("(nested too deep)".into());
     }
@@ -160,52 +182,47 @@ pub const DEPTH_MAX: usize = 100;
 pub const VALUES_MAX: usize = 100_000;
 
 /// More than [`VALUES_MAX`] values are in a raw value.
-pub fn is_wide(raw: &[u8]) -> bool {
+pub fn is_wide(raw: Raw<'_>) -> bool {
     raw.len() > VALUES_MAX && shape(raw).1 > VALUES_MAX
 }
 
 /// A raw value is nested more than [`DEPTH_MAX`] deep. Counting brackets, in strings too, is faster
 /// than telling which of them count, and nearly always enough.
-fn is_deep(raw: &[u8]) -> bool {
+fn is_deep(raw: Raw<'_>) -> bool {
     let opening = raw.iter().filter(|b| matches!(b, b'{' | b'['));
     opening.count() > DEPTH_MAX && shape(raw).0 > DEPTH_MAX
 }
 
 /// How deep a raw value is, and about how many values are in it.
-fn shape(raw: &[u8]) -> (usize, usize) {
-    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
-    let mut values = 1;
-    for b in raw {
-        match (quoted, escaped, b) {
-            (true, true, _) => escaped = false,
-            (true, false, b'\\') => escaped = true,
-            (_, false, b'"') => quoted = !quoted,
-            (false, _, b'{' | b'[') => {
+fn shape(raw: Raw<'_>) -> (usize, usize) {
+    let (mut depth, mut deepest, mut values) = (0usize, 0, 1);
+    for (_, byte) in structure(raw) {
+        match byte {
+            b',' => values += 1,
+            b'{' | b'[' => {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
-            (false, _, b'}' | b']') => depth = depth.saturating_sub(1),
-            (false, _, b',') => values += 1,
-            _ => {}
+            _ => depth = depth.saturating_sub(1),
         }
     }
     (deepest, values)
 }
 
 /// By this module's own reading; for what strict parsers refuse.
-fn lenient(raw: &[u8]) -> Value {
+fn lenient(raw: Raw<'_>) -> Value {
     match raw.first() {
         Some(b'"') => Value::String(string(raw).unwrap_or_default()),
         Some(b'{') => {
             let mut map = serde_json::Map::new();
-            super::scan::object(raw, |key, value| {
+            cursor::object(raw, |key, value| {
                 map.insert(decode(key).into_owned(), lenient(value));
             });
             Value::Object(map)
         }
         Some(b'[') => {
             let mut all = Vec::new();
-            super::scan::array(raw, |value| all.push(lenient(value)));
+            cursor::array(raw, |value| all.push(lenient(value)));
             Value::Array(all)
         }
         _ => serde_json::from_slice(raw).unwrap_or(Value::Null),
@@ -213,7 +230,7 @@ fn lenient(raw: &[u8]) -> Value {
 }
 
 /// A raw whole number; `None` for anything else.
-pub fn number(raw: &[u8]) -> Option<u64> {
+pub fn number(raw: Raw<'_>) -> Option<u64> {
     std::str::from_utf8(raw).ok()?.parse().ok()
 }
 

@@ -4,7 +4,7 @@
 //! [`COPY_MAX`] is used up, nested values are dropped while the line's own members (type, id, time)
 //! are still copied. Memory depends on the copy's limit, never on the line's length.
 
-use crate::host::read::Reduce;
+use super::cursor::structure;
 use memchr::memchr2;
 
 /// Bytes of one string that are kept. Larger: a bigger prompt survives whole; smaller: less memory.
@@ -35,12 +35,14 @@ struct InString {
     cut_at: Option<u64>,
 }
 
-impl Reduce for Skimmer {
-    fn begin(&mut self) {
+impl Skimmer {
+    /// A new line begins.
+    pub fn begin(&mut self) {
         *self = Skimmer::default();
     }
 
-    fn push(&mut self, bytes: &[u8]) {
+    /// Its next bytes; the newline is not among them.
+    pub fn push(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
             let used = match self.string {
@@ -55,12 +57,11 @@ impl Reduce for Skimmer {
         }
     }
 
-    fn finish(&mut self) -> &mut Vec<u8> {
+    /// It is over; gives the copy.
+    pub fn finish(&mut self) -> &mut Vec<u8> {
         &mut self.copy
     }
-}
 
-impl Skimmer {
     fn full(&self) -> bool {
         let max = if self.depth <= 1 {
             COPY_MAX + RESERVE
@@ -211,6 +212,24 @@ fn trim_to_word(copy: &mut Vec<u8>, kept: usize) -> usize {
     let taken = copy.len() - at;
     copy.truncate(at);
     taken
+}
+
+/// The head of a JSON object, cut before its last member and closed; empty where it has no whole one.
+pub fn close(head: &mut [u8]) -> &mut [u8] {
+    let (mut depth, mut comma) = (0isize, 0);
+    for (at, byte) in structure(head) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b',' if depth == 1 => comma = at,
+            b',' => {}
+            _ => depth -= 1,
+        }
+    }
+    if comma == 0 {
+        return &mut [];
+    }
+    head[comma] = b'}';
+    &mut head[..=comma]
 }
 
 #[cfg(test)]

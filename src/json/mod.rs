@@ -1,0 +1,7 @@
+//! Floor 1: raw JSON, as logs have it. One [`cursor`] finds values without decoding them; [`text`]
+//! decodes the few that are kept, leniently; [`skim`] makes lines that are too long fit into memory.
+
+pub mod cursor;
+pub mod fields;
+pub mod skim;
+pub mod text;
