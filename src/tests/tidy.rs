@@ -136,7 +136,10 @@ fn a_module_uses_only_lower_floors() {
     for file in sources() {
         let Some(me) = file.module() else { continue };
         let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == me) else {
-            findings.push(format!("{}: `{me}` has no floor in architecture § 3", file.name));
+            findings.push(format!(
+                "{}: `{me}` has no floor in architecture § 3",
+                file.name
+            ));
             continue;
         };
         for (number, line) in file.production() {
