@@ -11,14 +11,14 @@ use crate::pipeline::context::RunContext;
 use crate::pipeline::graph_gate::KeptHere;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::steps::upload::due;
-use crate::store::{SinkStatus, Store};
+use crate::store::{DeliveryStatus, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
 
 /// One sink, as it stands.
 struct SinkStatus<'a> {
     settings: &'a SinkSettings,
-    states: SinkStatus,
+    states: DeliveryStatus,
     /// Due to it, and not handed over yet.
     waiting: u64,
     /// The setting that stands in its way.
@@ -75,7 +75,7 @@ fn stands<'a>(
     let row = store.known_sink(&settings.name, &address)?;
     let states = match &row {
         Some(row) => store.sink_status(row.n)?,
-        None => SinkStatus::default(),
+        None => DeliveryStatus::default(),
     };
     let due = due(settings, kept_here, cx);
     let waiting = match &row {

@@ -38,7 +38,7 @@ pub use memory::summaries::{Page, Resting, Unsummarised};
 pub use memory::telling::{Spent, Telling, Untold};
 pub use memory::workspaces::SessionKey;
 pub use outbox::consent::Switch;
-pub use outbox::deliveries::{DeadLetter, Due, SinkStatus};
+pub use outbox::deliveries::{DeadLetter, DeliveryStatus, Due};
 pub use outbox::sink::SinkRow;
 pub use schema::database_state::DatabaseState;
 pub use schema::migrations::{APPLICATION_ID, SCHEMA_VERSION};
