@@ -1,7 +1,7 @@
 //! sessionmill: session logs of coding agents in, searchable and attributable memory out.
 //!
-//! Reading order is floor order; a module uses only lower floors (architecture § 3, in
-//! `docs/architecture.md`):
+//! `docs/architecture.md` is the plan: the rooms, the way of one line through them, what always
+//! holds. Reading order is floor order; a module uses only lower floors (architecture § 3):
 //!
 //! | floor | modules | what it knows |
 //! | --- | --- | --- |
