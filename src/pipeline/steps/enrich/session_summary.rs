@@ -1,7 +1,6 @@
 //! The second half of the step `enrich`: sessions that rest get their page.
 //!
-//! Knows when a page is due and what it is stored as; refuses to know what stands on it
-//! (`insight`).
+//! Knows when a page is due and what it is stored as, but not what stands on it (`insight`).
 
 use crate::insight::items::SessionItems;
 use crate::insight::page::body;
