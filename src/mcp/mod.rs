@@ -19,7 +19,7 @@ mod tools;
 mod tracking;
 mod undone;
 
-pub use context::{Dates, Meanings, ServerContext};
+pub use context::ServerContext;
 pub use token::token;
 
 use crate::model::error::{Error, ErrorKind};

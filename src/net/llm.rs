@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// How a server is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum ApiStyle {
     /// `POST /chat/completions` below the endpoint.
     OpenAi,
     /// `POST /v1/messages` below the endpoint.
@@ -24,7 +24,7 @@ pub struct Llm {
     /// Makes the requests.
     pub http: Http,
     /// How it is spoken to.
-    pub shape: Shape,
+    pub shape: ApiStyle,
     /// Its name there.
     pub model: String,
     /// Where the server wants one.
@@ -33,7 +33,7 @@ pub struct Llm {
 
 /// What a model said, and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct LlmAnswer {
     /// Its words.
     pub text: String,
     /// Input and output, as the server counts them; 0 where it doesn't say.
@@ -45,11 +45,11 @@ impl Llm {
     ///
     /// # Errors
     /// As [`Llm::say`].
-    pub fn ask(&self, permit: &Permit, prompt: &str, tokens_max: u64) -> Result<Answer, Error> {
+    pub fn ask(&self, permit: &Permit, prompt: &str, tokens_max: u64) -> Result<LlmAnswer, Error> {
         let turns = [Turn::Asks(prompt.to_owned())];
         let said = self.say(permit, &turns, tokens_max);
         let said = said.map_err(|why| Error::new(ErrorKind::Failed, why.to_string()))?;
-        Ok(Answer {
+        Ok(LlmAnswer {
             text: said.text,
             tokens: said.tokens.unwrap_or_default().total(),
         })
@@ -70,14 +70,14 @@ impl Llm {
         let messages: Vec<Value> = turns.iter().map(message).collect();
         let mut body = json!({"model": self.model, "messages": messages});
         let posted = match self.shape {
-            Shape::OpenAi => {
+            ApiStyle::OpenAi => {
                 let bearer = format!("Bearer {key}");
                 let headers = [("authorization", bearer.as_str())];
                 let headers = &headers[..usize::from(self.key.is_some())];
                 body["max_completion_tokens"] = tokens_max.into();
                 self.http.post(permit, "/chat/completions", headers, &body)
             }
-            Shape::Anthropic => {
+            ApiStyle::Anthropic => {
                 let headers = [("anthropic-version", ANTHROPIC_VERSION), ("x-api-key", key)];
                 let headers = &headers[..1 + usize::from(self.key.is_some())];
                 body["max_tokens"] = tokens_max.into();
@@ -87,8 +87,8 @@ impl Llm {
         let told = posted
             .map_err(unanswered)
             .and_then(|answered| match self.shape {
-                Shape::OpenAi => openai(&answered),
-                Shape::Anthropic => anthropic(&answered),
+                ApiStyle::OpenAi => openai(&answered),
+                ApiStyle::Anthropic => anthropic(&answered),
             });
         told.map_err(|instead| named(permit, instead))
     }

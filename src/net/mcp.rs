@@ -17,7 +17,7 @@ const PATH: &str = "/mcp";
 const ACCEPT: &str = "application/json, text/event-stream";
 
 /// A server, with a session as long as it knows it.
-pub struct Mcp {
+pub struct McpClient {
     http: Http,
     /// Sent with every request.
     bearer: Option<String>,
@@ -84,10 +84,10 @@ struct Wrapped<T> {
     result: T,
 }
 
-impl Mcp {
+impl McpClient {
     /// A server; nothing is connected yet. `token` is sent as a bearer token.
-    pub fn new(http: Http, token: Option<&str>) -> Mcp {
-        Mcp {
+    pub fn new(http: Http, token: Option<&str>) -> McpClient {
+        McpClient {
             http,
             bearer: token.map(|token| format!("Bearer {token}")),
             session: RefCell::default(),
@@ -98,7 +98,7 @@ impl Mcp {
     /// The tools that there are, as the server describes them.
     ///
     /// # Errors
-    /// As [`Mcp::call`].
+    /// As [`McpClient::call`].
     pub fn tools(&self, permit: &Permit) -> Result<Value, Failure> {
         self.request(permit, "tools/list", &json!({}))
     }

@@ -21,28 +21,28 @@ const CONNECT_MAX: Duration = Duration::from_secs(5);
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// Episodes in a FalkorDB.
-pub type FalkorDb = Episodic<Server>;
+pub type FalkorDb = Episodic<FalkorServer>;
 
 /// A server. Connects when it is first needed.
-pub struct Server {
+pub struct FalkorServer {
     client: Client,
     connection: Option<Connection>,
     /// Graphs whose indices are there.
     indexed: BTreeSet<String>,
 }
 
-impl Episodic<Server> {
+impl Episodic<FalkorServer> {
     /// At the server that the permit is for.
     ///
     /// # Errors
     /// `DeliveryError::Misconfigured` where the endpoint is no server of this kind.
     pub fn new(permit: &Permit, login: &Login) -> Result<FalkorDb, DeliveryError> {
-        Ok(Episodic::at(Server::new(permit, login)?))
+        Ok(Episodic::at(FalkorServer::new(permit, login)?))
     }
 }
 
-impl Server {
-    fn new(permit: &Permit, login: &Login) -> Result<Server, DeliveryError> {
+impl FalkorServer {
+    fn new(permit: &Permit, login: &Login) -> Result<FalkorServer, DeliveryError> {
         let endpoint = permit.endpoint();
         let wrong = |what: &str| DeliveryError::Misconfigured(format!("{endpoint}: {what}"));
         let (host, port) = (endpoint.host().to_owned(), endpoint.port());
@@ -70,7 +70,7 @@ impl Server {
         let client = info
             .and_then(Client::open)
             .map_err(|_| wrong("the settings of the connection don't fit"))?;
-        Ok(Server {
+        Ok(FalkorServer {
             client,
             connection: None,
             indexed: BTreeSet::new(),
@@ -109,7 +109,7 @@ impl Server {
     }
 }
 
-impl Graph for Server {
+impl Graph for FalkorServer {
     const LABELS: &'static str = "Episodic";
 
     fn check(&mut self) -> Result<String, DeliveryError> {

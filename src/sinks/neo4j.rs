@@ -20,17 +20,17 @@ type Row = Vec<Value>;
 const ATTEMPTS_MAX: u32 = 3;
 
 /// Episodes in a Neo4j.
-pub type Neo4j = Episodic<Server>;
+pub type Neo4j = Episodic<Neo4jServer>;
 
 /// A server and one of its databases. Connects when it is first needed.
-pub struct Server {
+pub struct Neo4jServer {
     endpoint: Endpoint,
     login: Login,
     connection: Option<Bolt>,
     is_ready: bool,
 }
 
-impl Episodic<Server> {
+impl Episodic<Neo4jServer> {
     /// At the server that the permit is for, and at no other: what a cluster says of its members is
     /// not asked for. A path names the database.
     ///
@@ -45,7 +45,7 @@ impl Episodic<Server> {
         if endpoint.path().matches('/').count() > 1 {
             return wrong("the path is the name of a database");
         }
-        Ok(Episodic::at(Server {
+        Ok(Episodic::at(Neo4jServer {
             endpoint,
             login: login.clone(),
             connection: None,
@@ -54,7 +54,7 @@ impl Episodic<Server> {
     }
 }
 
-impl Server {
+impl Neo4jServer {
     fn connection(&mut self) -> Result<&mut Bolt, BoltError> {
         if self.connection.is_none() {
             self.connection = Some(Bolt::open(&self.endpoint, &self.login)?);
@@ -90,7 +90,7 @@ impl Server {
     }
 }
 
-impl Graph for Server {
+impl Graph for Neo4jServer {
     const LABELS: &'static str = "Episodic:Sessionmill";
 
     fn check(&mut self) -> Result<String, DeliveryError> {

@@ -6,7 +6,7 @@ use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::{Endpoint, Permit, endpoint_text};
 use crate::net::http::{Http, HttpOptions};
-use crate::net::llm::{Llm, Shape};
+use crate::net::llm::{ApiStyle, Llm};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::fs;
@@ -284,7 +284,7 @@ fn ask(endpoint: &str, timeout_ms: u64) -> (Result<String, String>, Vec<u64>) {
     let sleep = Box::new(move |ms| noted.borrow_mut().push(ms));
     let llm = Llm {
         http: Http::with_sleep(&options, sleep).unwrap(),
-        shape: Shape::OpenAi,
+        shape: ApiStyle::OpenAi,
         model: "m".into(),
         key: None,
     };

@@ -1,4 +1,4 @@
-//! Graphiti's servers in memory, with their contracts and their faults (GRAPHITI.md §§ 2, 3), behind a
+//! Graphiti's servers in memory, with their contracts and their faults (graphiti § 2, § 3), behind a
 //! real HTTP server; and that nothing is lost or twice in them, with their database beside them and
 //! without. `FAULT_SEEDS` sets how many schedules.
 
@@ -9,14 +9,16 @@ use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, R
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::net::http::{Http, HttpOptions};
-use crate::pipeline::deliver::{Delivered, Orders, deliver, verify};
+use crate::pipeline::steps::upload::delivery::{deliver, verify};
+use crate::pipeline::steps::upload::options::Orders;
+use crate::pipeline::steps::upload::report::Delivered;
 use crate::sinks::database::Database;
-use crate::sinks::graphiti::enriched::Enriched;
+use crate::sinks::graphiti::enriched::EnrichedSink;
 use crate::sinks::graphiti::graphiti_server::GraphitiServerSink;
-use crate::sinks::graphiti::mcp::Mcp;
+use crate::sinks::graphiti::mcp::GraphitiMcp;
 use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
-use crate::sinks::graphiti::server::{Permits, Server as Graphiti};
+use crate::sinks::graphiti::server::{GraphitiServer, Permits};
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use serde_json::{Value, json};
@@ -363,7 +365,7 @@ impl World {
     }
 
     /// As it is spoken to.
-    pub(super) fn graphiti(&self, token: Option<&str>) -> Box<dyn Graphiti> {
+    pub(super) fn graphiti(&self, token: Option<&str>) -> Box<dyn GraphitiServer> {
         let endpoint: Endpoint = self.server.endpoint.parse().unwrap();
         let agreed = Consent {
             scope: self.server.endpoint.clone(),
@@ -380,7 +382,7 @@ impl World {
         };
         let http = Http::new(&options).unwrap();
         match self.mind().is_mcp {
-            true => Box::new(Mcp::new(http, endpoint, permits, token)),
+            true => Box::new(GraphitiMcp::new(http, endpoint, permits, token)),
             false => Box::new(Rest::new(http, endpoint, permits, token.map(str::to_owned))),
         }
     }
@@ -409,9 +411,9 @@ impl World {
         GraphitiServerSink::new(self.graphiti(None), self.poll(), 12, false, now)
     }
 
-    pub(super) fn enriched(&self, now: Time) -> Enriched {
+    pub(super) fn enriched(&self, now: Time) -> EnrichedSink {
         let shelf = Box::new(Shelf(Arc::clone(&self.mind)));
-        Enriched::new(shelf, self.graphiti(None), self.poll(), 12, now)
+        EnrichedSink::new(shelf, self.graphiti(None), self.poll(), 12, now)
     }
 
     pub(super) fn sink(&self, has_database: bool, now: Time) -> Box<dyn Sink> {
@@ -528,7 +530,6 @@ fn comes_right(template: &Path, seed: u64, is_mcp: bool, has_database: bool) {
     assert_whole(&world.mind(), &wanted, has_database, &what);
     let mut sink = world.sink(has_database, now);
     let checked = verify(&mut store, ("graphiti", ""), sink.as_mut(), false, now).unwrap();
-    let checked = checked.unwrap();
     let counts = [
         checked.landed,
         checked.missing,

@@ -3,10 +3,11 @@
 
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
+use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::progress::Progress;
-use crate::pipeline::report::Report;
-use crate::pipeline::run::{Setup, run};
-use crate::store::{Access, FileState, Salvage, Salvaged, Store};
+use crate::pipeline::steps::ingest::index;
+use crate::pipeline::steps::ingest::report::Report;
+use crate::store::{Access, DatabaseState, Salvage, Salvaged, Store};
 use anyhow::Result;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -59,15 +60,15 @@ pub struct Rebuilt {
 /// refuses; then everything is as before.
 pub fn repair(
     path: &Path,
-    setup: Option<Setup<'_>>,
+    setup: Option<IngestOptions<'_>>,
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Repaired> {
-    let file_state = FileState::of(path)?;
-    if let (false, Some(fault)) = (file_state.may_be_replaced(), file_state.fault(path)) {
+    let database_state = DatabaseState::of(path)?;
+    if let (false, Some(fault)) = (database_state.may_be_replaced(), database_state.fault(path)) {
         return Err(fault.into());
     }
-    if file_state == FileState::Current {
+    if database_state == DatabaseState::Current {
         let mut store = Store::open(path, Access::ReadWrite)?;
         let health = store.health()?;
         if health.faults == 0 && !health.index_is_out_of_step() {
@@ -80,7 +81,7 @@ pub fn repair(
             return Ok(Repaired::Index { episodes });
         }
     }
-    if matches!(file_state, FileState::Older(_)) {
+    if matches!(database_state, DatabaseState::Older(_)) {
         let error = Error::new(ErrorKind::Failed, "the store is of an older version");
         return Err(error.hinted("sessionmill run").into());
     }
@@ -89,7 +90,7 @@ pub fn repair(
 
 fn rebuild(
     path: &Path,
-    setup: Option<Setup<'_>>,
+    setup: Option<IngestOptions<'_>>,
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Rebuilt> {
@@ -100,7 +101,7 @@ fn rebuild(
                 // Nobody knows any more which logs it had.
                 setup.discover.since = None;
             }
-            Some(run(&mut salvage.store, &setup, progress)?)
+            Some(index(&mut salvage.store, &setup, progress)?)
         }
         None => None,
     };

@@ -2,14 +2,14 @@
 
 use super::{Finding, Observed, Severity, counted, quoted};
 use crate::agents::versions;
-use crate::store::{FileState, VersionRow};
+use crate::store::{DatabaseState, VersionRow};
 
 const REPAIR: &str = "sessionmill doctor --repair";
 
 /// The file is missing, foreign, cut short, or of another version.
-pub(super) fn file_state(observed: &Observed<'_>) -> Vec<Finding> {
-    let file_state = match &observed.file_state {
-        Ok(file_state) => *file_state,
+pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Finding> {
+    let database_state = match &observed.database_state {
+        Ok(database_state) => *database_state,
         Err(error) => {
             let command = format!("ls -l {}", quoted(&observed.store.to_string_lossy()));
             let reason = error.message.clone();
@@ -21,9 +21,9 @@ pub(super) fn file_state(observed: &Observed<'_>) -> Vec<Finding> {
             )];
         }
     };
-    let (severity, code) = match file_state {
-        FileState::Current => return Vec::new(),
-        FileState::Older(version) => {
+    let (severity, code) = match database_state {
+        DatabaseState::Current => return Vec::new(),
+        DatabaseState::Older(version) => {
             let reason = format!(
                 "{} has schema {version}; the next run brings it up to date",
                 observed.store.display()
@@ -32,16 +32,16 @@ pub(super) fn file_state(observed: &Observed<'_>) -> Vec<Finding> {
             return vec![finding];
         }
         // Without consent there is nothing that a run could store.
-        FileState::Missing if !observed.enabled() => return Vec::new(),
-        FileState::Missing => (Severity::Warning, "store-missing"),
-        FileState::Newer(_) => (Severity::Error, "store-newer"),
-        FileState::Empty => (Severity::Error, "store-empty"),
-        FileState::Foreign => (Severity::Error, "store-foreign"),
-        FileState::Truncated { .. } => (Severity::Error, "store-truncated"),
-        FileState::Damaged => (Severity::Error, "store-damaged"),
-        FileState::Remote(_) => (Severity::Error, "store-remote"),
+        DatabaseState::Missing if !observed.enabled() => return Vec::new(),
+        DatabaseState::Missing => (Severity::Warning, "store-missing"),
+        DatabaseState::Newer(_) => (Severity::Error, "store-newer"),
+        DatabaseState::Empty => (Severity::Error, "store-empty"),
+        DatabaseState::Foreign => (Severity::Error, "store-foreign"),
+        DatabaseState::Truncated { .. } => (Severity::Error, "store-truncated"),
+        DatabaseState::Damaged => (Severity::Error, "store-damaged"),
+        DatabaseState::Remote(_) => (Severity::Error, "store-remote"),
     };
-    let fault = file_state.fault(&observed.store);
+    let fault = database_state.fault(&observed.store);
     let finding = fault.map(|error| {
         let command = error.hint.unwrap_or_default();
         Finding::new(severity, code, error.message, command)

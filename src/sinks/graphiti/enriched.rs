@@ -5,7 +5,7 @@
 //! lost without a word.
 
 use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
-use super::server::{Message, Server};
+use super::server::{GraphitiServer, PostedMessage};
 use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
 use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, Receipt};
 use crate::model::time::Time;
@@ -15,25 +15,25 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// A database and the server that works on it.
-pub struct Enriched {
+pub struct EnrichedSink {
     database: Box<dyn Database>,
-    server: Box<dyn Server>,
+    server: Box<dyn GraphitiServer>,
     poll: PollPolicy,
     window: usize,
     now: Time,
     leave: Option<DeliveryError>,
 }
 
-impl Enriched {
+impl EnrichedSink {
     /// `window`: episodes that the server is given at once.
     pub fn new(
         database: Box<dyn Database>,
-        server: Box<dyn Server>,
+        server: Box<dyn GraphitiServer>,
         poll: PollPolicy,
         window: usize,
         now: Time,
-    ) -> Enriched {
-        Enriched {
+    ) -> EnrichedSink {
+        EnrichedSink {
             database,
             server,
             poll,
@@ -75,12 +75,12 @@ impl Enriched {
         while let Some(part) = waiting.pop() {
             let Some(first) = part.first() else { continue };
             // of a node that is there, its own content is taken
-            let messages: Vec<Message<'_>> = part
+            let messages: Vec<PostedMessage<'_>> = part
                 .iter()
-                .map(|parcel| Message {
+                .map(|parcel| PostedMessage {
                     node: Some(parcel.id),
                     content: "",
-                    ..Message::of(parcel, &parcel.name)
+                    ..PostedMessage::of(parcel, &parcel.name)
                 })
                 .collect();
             match self.server.post(&self.database.place(first), &messages) {
@@ -129,7 +129,7 @@ impl Enriched {
 /// Nodes that the server was asked to work through, in one queue.
 struct Window<'a> {
     database: &'a mut dyn Database,
-    server: &'a dyn Server,
+    server: &'a dyn GraphitiServer,
     queue: String,
     receipts: Vec<Receipt>,
     now: Time,
@@ -173,7 +173,7 @@ impl Work for Window<'_> {
     }
 }
 
-impl Sink for Enriched {
+impl Sink for EnrichedSink {
     fn replaces(&self) -> bool {
         self.database.replaces()
     }
@@ -213,7 +213,7 @@ impl Sink for Enriched {
     }
 }
 
-impl Enrichment for Enriched {
+impl Enrichment for EnrichedSink {
     fn batch_max(&self) -> usize {
         self.window
     }

@@ -5,7 +5,7 @@
 //! is under way: a queue is first in, first out, so what is behind it all says so when it comes.
 
 use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
-use super::server::{Listed, Message, Server};
+use super::server::{GraphitiServer, ListedEpisode, PostedMessage};
 use super::{canary_name, is_left_canary, post_canary, runs};
 use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Receipt};
 use crate::model::time::Time;
@@ -21,7 +21,7 @@ const OTHERS: u64 = 32;
 
 /// A server, and what it is known to have.
 pub struct GraphitiServerSink {
-    server: Box<dyn Server>,
+    server: Box<dyn GraphitiServer>,
     poll: PollPolicy,
     window: usize,
     /// What it doesn't list is posted, and not waited for.
@@ -49,7 +49,7 @@ struct Group {
 }
 
 impl Group {
-    fn add(&mut self, listed: Vec<Listed>) {
+    fn add(&mut self, listed: Vec<ListedEpisode>) {
         let mut times_listed: BTreeMap<String, usize> = BTreeMap::new();
         for episode in listed {
             let nth = times_listed.entry(episode.uuid.clone()).or_default();
@@ -107,7 +107,7 @@ impl GraphitiServerSink {
     /// `window`: episodes that the server is given at once. `is_unverified`: what it doesn't list is
     /// posted, and not waited for.
     pub fn new(
-        server: Box<dyn Server>,
+        server: Box<dyn GraphitiServer>,
         poll: PollPolicy,
         window: usize,
         is_unverified: bool,
@@ -209,10 +209,10 @@ impl GraphitiServerSink {
         let of_one_group = runs(&new, |parcel| group::graph_name(&parcel.group));
         for parcels in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
             let names: Vec<String> = parcels.iter().map(|parcel| name_of(parcel)).collect();
-            let messages: Vec<Message<'_>> = parcels
+            let messages: Vec<PostedMessage<'_>> = parcels
                 .iter()
                 .zip(&names)
-                .map(|(parcel, name)| Message::of(parcel, name))
+                .map(|(parcel, name)| PostedMessage::of(parcel, name))
                 .collect();
             self.server.post(&self.place(parcels[0]), &messages)?;
             self.posted.extend(parcels.iter().map(|parcel| key(parcel)));
@@ -342,7 +342,7 @@ impl GraphitiServerSink {
 
 /// Episodes that were posted, by group and key, into one queue.
 struct Window<'a> {
-    server: &'a dyn Server,
+    server: &'a dyn GraphitiServer,
     groups: &'a mut BTreeMap<String, Group>,
     queue: String,
     items: Vec<(String, Key)>,
@@ -498,7 +498,7 @@ mod tests {
     #[test]
     fn a_group_tells_what_it_has_once_twice_and_beside() {
         let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let listed = |uuid: &str, id: Uuid, revision: u64| Listed {
+        let listed = |uuid: &str, id: Uuid, revision: u64| ListedEpisode {
             uuid: uuid.into(),
             name: format!("x [{id} {revision:016x}]"),
             valid_at: None,

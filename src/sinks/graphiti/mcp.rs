@@ -1,19 +1,19 @@
-//! Graphiti's MCP server as it is (GRAPHITI.md § 3): a queue in memory for each group, whose worker
+//! Graphiti's MCP server as it is (graphiti § 3): a queue in memory for each group, whose worker
 //! loses what goes wrong and goes on, and `add_memory`, which says that all is well whatever comes.
 
-use super::server::{self, Listed, Message, Permits, Server};
+use super::server::{self, GraphitiServer, ListedEpisode, Permits, PostedMessage};
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::DeliveryError;
 use crate::net::http::{Http, HttpError};
-use crate::net::mcp::{Failure, Mcp as Client};
+use crate::net::mcp::{Failure, McpClient};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
 /// One server.
-pub struct Mcp {
-    client: Client,
+pub struct GraphitiMcp {
+    client: McpClient,
     endpoint: Endpoint,
     /// Asked before each request: waiting for a queue takes long, and a consent may be taken back.
     permits: Permits,
@@ -33,14 +33,19 @@ const ALL: u64 = 1_000_000_000;
 struct Told {
     error: Option<IgnoredAny>,
     #[serde(default)]
-    episodes: Vec<Listed>,
+    episodes: Vec<ListedEpisode>,
 }
 
-impl Mcp {
+impl GraphitiMcp {
     /// The server at this endpoint, as long as it is permitted.
-    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<&str>) -> Mcp {
-        Mcp {
-            client: Client::new(http, token),
+    pub fn new(
+        http: Http,
+        endpoint: Endpoint,
+        permits: Permits,
+        token: Option<&str>,
+    ) -> GraphitiMcp {
+        GraphitiMcp {
+            client: McpClient::new(http, token),
             endpoint,
             permits,
             is_known: Cell::new(false),
@@ -86,7 +91,7 @@ impl Mcp {
 
 const WHAT: &str = "Graphiti's MCP server";
 
-impl Server for Mcp {
+impl GraphitiServer for GraphitiMcp {
     /// It has the tools, and `add_memory` takes the time of an episode: older ones take any argument,
     /// and would note the time of their work.
     fn check(&self) -> Result<(), DeliveryError> {
@@ -118,7 +123,7 @@ impl Server for Mcp {
         1
     }
 
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), DeliveryError> {
+    fn post(&self, group: &str, messages: &[PostedMessage<'_>]) -> Result<(), DeliveryError> {
         if !self.is_known.get() {
             self.check()?;
         }
@@ -134,7 +139,7 @@ impl Server for Mcp {
     }
 
     /// In no particular order, so always all of them.
-    fn episodes(&self, group: &str, _: u64) -> Result<Vec<Listed>, DeliveryError> {
+    fn episodes(&self, group: &str, _: u64) -> Result<Vec<ListedEpisode>, DeliveryError> {
         let arguments = json!({"group_ids": [group], "max_episodes": ALL});
         Ok(self.call("get_episodes", &arguments)??.episodes)
     }
@@ -158,7 +163,7 @@ impl Server for Mcp {
     }
 }
 
-impl Drop for Mcp {
+impl Drop for GraphitiMcp {
     /// Sessions that nobody ends stay in its memory.
     fn drop(&mut self) {
         if let (true, Ok(permit)) = (self.answers.get(), self.permitted()) {
@@ -169,7 +174,7 @@ impl Drop for Mcp {
 
 /// What `add_memory` is called with. The episodes before it are not to be read with it: it is long
 /// enough, and on FalkorDB they would be the newest of all time.
-fn arguments(group: &str, message: &Message<'_>) -> Value {
+fn arguments(group: &str, message: &PostedMessage<'_>) -> Value {
     let mut arguments = json!({
         "name": message.name,
         "episode_body": message.content.replace('\0', ""),

@@ -1,4 +1,4 @@
-//! A Graphiti server, over REST or MCP, with the protocol that survives it (GRAPHITI.md § 8).
+//! A Graphiti server, over REST or MCP, with the protocol that survives it (graphiti § 5).
 //!
 //! Where its database is reached too, [`enriched`]: episodes are written there, and the server is only
 //! asked to work through them. Else [`graphiti_server`]: they are posted under a name that tells them again.
@@ -13,7 +13,7 @@ pub mod server;
 
 use crate::model::delivery::DeliveryError;
 use crate::model::time::Time;
-use server::{Message, Server};
+use server::{GraphitiServer, PostedMessage};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A canary's words. Nothing to take from them.
@@ -40,12 +40,12 @@ fn is_left_canary(name: &str, now: Time) -> bool {
 }
 
 fn post_canary(
-    server: &dyn Server,
+    server: &dyn GraphitiServer,
     group: &str,
     name: &str,
     now: Time,
 ) -> Result<(), DeliveryError> {
-    let message = Message {
+    let message = PostedMessage {
         name,
         content: CANARY_CONTENT,
         source_description: CANARY_DESCRIPTION,

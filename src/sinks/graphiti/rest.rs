@@ -1,8 +1,8 @@
-//! Graphiti's REST server as it is (GRAPHITI.md § 2). Its `202` means no more than that a list in its
+//! Graphiti's REST server as it is (graphiti § 2). Its `202` means no more than that a list in its
 //! memory is longer now.
 
 use super::graphiti_server::{ALL, key_of};
-use super::server::{self, Listed, Message, Permits, Server};
+use super::server::{self, GraphitiServer, ListedEpisode, Permits, PostedMessage};
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::delivery::DeliveryError;
 use crate::model::graph::GraphFact;
@@ -86,7 +86,7 @@ impl Rest {
     }
 }
 
-impl Server for Rest {
+impl GraphitiServer for Rest {
     fn check(&self) -> Result<(), DeliveryError> {
         self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)?
             .map(|_| ())
@@ -97,7 +97,7 @@ impl Server for Rest {
         usize::MAX
     }
 
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), DeliveryError> {
+    fn post(&self, group: &str, messages: &[PostedMessage<'_>]) -> Result<(), DeliveryError> {
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let body = json!({"group_id": group, "messages": messages});
         let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body))?;
@@ -109,7 +109,7 @@ impl Server for Rest {
         })
     }
 
-    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, DeliveryError> {
+    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<ListedEpisode>, DeliveryError> {
         let path = format!("/episodes/{group}?last_n={newest}");
         self.ask((Verb::Get, &path), None)?
             .map_err(|error| self.fault(error))
@@ -143,7 +143,7 @@ impl Server for Rest {
 /// The words before an episode's own: `sessionmill(system): …`.
 const ROLE: (&str, &str) = ("sessionmill", "system");
 
-fn message(message: &Message<'_>) -> Value {
+fn message(message: &PostedMessage<'_>) -> Value {
     let mut body = json!({
         "name": message.name,
         "content": message.content.replace('\0', ""),

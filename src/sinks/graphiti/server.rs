@@ -10,7 +10,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 /// A server.
-pub trait Server {
+pub trait GraphitiServer {
     /// It answers. That its worker lives is more than it can say.
     ///
     /// # Errors
@@ -24,13 +24,13 @@ pub trait Server {
     ///
     /// # Errors
     /// Why none of them stands there, or nobody knows.
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), DeliveryError>;
+    fn post(&self, group: &str, messages: &[PostedMessage<'_>]) -> Result<(), DeliveryError>;
 
     /// Episodes of a group: the `newest` ones at least, as they happened.
     ///
     /// # Errors
     /// Why it can't be asked.
-    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, DeliveryError>;
+    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<ListedEpisode>, DeliveryError>;
 
     /// Removes an episode, where the server looks at the right graph. Whether it did, only another
     /// listing says.
@@ -58,7 +58,7 @@ pub type Permits = Box<dyn Fn(&Endpoint) -> Result<Permit, Error>>;
 
 /// An episode as a group's listing tells it; without its content.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Listed {
+pub struct ListedEpisode {
     /// Its id there.
     pub uuid: String,
     /// As it was posted; empty where it is longer than any of ours.
@@ -80,7 +80,7 @@ fn name_of_ours<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::
 }
 
 /// A message as it is posted.
-pub struct Message<'a> {
+pub struct PostedMessage<'a> {
     /// What names it there.
     pub name: &'a str,
     /// Its words; empty for a node that is there: Graphiti takes the node's.
@@ -94,10 +94,10 @@ pub struct Message<'a> {
     pub node: Option<Uuid>,
 }
 
-impl<'a> Message<'a> {
+impl<'a> PostedMessage<'a> {
     /// An episode under this name.
-    pub(super) fn of(parcel: &'a Parcel, name: &'a str) -> Message<'a> {
-        Message {
+    pub(super) fn of(parcel: &'a Parcel, name: &'a str) -> PostedMessage<'a> {
+        PostedMessage {
             name,
             content: &parcel.content,
             source_description: &parcel.source_description,

@@ -29,7 +29,7 @@ pub struct Due<'a> {
 
 /// How a sink stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SinkStatus {
+pub struct DeliveryStatus {
     /// Deliveries by state; `before` and `gone` included.
     pub states: BTreeMap<String, u64>,
     /// The last time that one was seen there.
@@ -359,9 +359,9 @@ impl Store {
     }
 
     /// How a sink stands. Reads all its rows.
-    pub fn sink_status(&self, sink: i64) -> Result<SinkStatus> {
-        let read = || -> rusqlite::Result<SinkStatus> {
-            let mut status = SinkStatus::default();
+    pub fn sink_status(&self, sink: i64) -> Result<DeliveryStatus> {
+        let read = || -> rusqlite::Result<DeliveryStatus> {
+            let mut status = DeliveryStatus::default();
             let mut select = self.db.prepare_cached(
                 "SELECT state, count(*), max(at) FROM delivery WHERE sink = ?1 GROUP BY state",
             )?;

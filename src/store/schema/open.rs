@@ -3,7 +3,7 @@
 
 use crate::model::error::{Error, ErrorKind};
 use crate::store::error::{failed, has_no_marks, is_damage};
-use crate::store::schema::file_state::{FileState, beside};
+use crate::store::schema::database_state::{DatabaseState, beside};
 use crate::store::schema::migrations::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 use crate::store::{Access, Result, Store};
 use rusqlite::config::DbConfig;
@@ -25,7 +25,7 @@ impl Store {
     /// With [`Access::ReadWrite`] an absent file is created (0600, missing folders 0700) and an
     /// older one migrated. With [`Access::ReadOnly`] an absent or older file is an error. A file
     /// that is cut short, damaged in its first pages, another program's or a newer version's is an
-    /// error either way, and stays as it is ([`FileState`]).
+    /// error either way, and stays as it is ([`DatabaseState`]).
     pub fn open(path: &Path, access: Access) -> Result<Store> {
         Store::open_patiently(path, access, BUSY_TIMEOUT)
     }
@@ -40,16 +40,16 @@ impl Store {
     }
 
     fn open_patiently(path: &Path, access: Access, patience: Duration) -> Result<Store> {
-        match (FileState::by_header(path), access) {
-            (FileState::Current, _) => {}
-            (FileState::Missing, Access::ReadWrite) => create(path)?,
+        match (DatabaseState::by_header(path), access) {
+            (DatabaseState::Current, _) => {}
+            (DatabaseState::Missing, Access::ReadWrite) => create(path)?,
             (state, _) => return Err(refused(state, path)),
         }
         let mut store = Store::connect_patiently(path, access, patience)?;
         match (store.identify()?, access) {
-            (FileState::Current, Access::ReadWrite) => store.migrate(SCHEMA_VERSION)?,
-            (FileState::Current, Access::ReadOnly) => {}
-            (FileState::Older(version), Access::ReadWrite) => store.migrate(version)?,
+            (DatabaseState::Current, Access::ReadWrite) => store.migrate(SCHEMA_VERSION)?,
+            (DatabaseState::Current, Access::ReadOnly) => {}
+            (DatabaseState::Older(version), Access::ReadWrite) => store.migrate(version)?,
             (state, _) => return Err(refused(state, path)),
         }
         Ok(store)
@@ -76,17 +76,17 @@ impl Store {
     }
 
     /// Whose the file is and which schema it has.
-    pub(crate) fn identify(&self) -> Result<FileState> {
+    pub(crate) fn identify(&self) -> Result<DatabaseState> {
         let number = |sql: &str| self.db.query_row(sql, [], |row| row.get::<_, i32>(0));
-        let read = || -> rusqlite::Result<FileState> {
-            Ok(FileState::judge(
+        let read = || -> rusqlite::Result<DatabaseState> {
+            Ok(DatabaseState::judge(
                 number("PRAGMA application_id")?,
                 number("PRAGMA user_version")?,
                 number("SELECT count(*) FROM sqlite_schema")?,
             ))
         };
         match read() {
-            Err(error) if is_damage(&error) => Ok(FileState::Damaged),
+            Err(error) if is_damage(&error) => Ok(DatabaseState::Damaged),
             other => other.map_err(failed("opening")),
         }
     }
@@ -168,7 +168,7 @@ fn not_made(path: &Path, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Store, message).hinted("check the permissions of the folder")
 }
 
-fn refused(state: FileState, path: &Path) -> Error {
+fn refused(state: DatabaseState, path: &Path) -> Error {
     let older = || {
         let message = format!("{} was written by an older version", path.display());
         Error::new(ErrorKind::Store, message).hinted("sessionmill run")

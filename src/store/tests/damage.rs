@@ -5,7 +5,7 @@ use crate::model::consent::Consent;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::ErrorKind;
 use crate::model::tombstone::Selection;
-use crate::store::{FileState, Health, Page, Resting, Salvage, Switch, Unsummarised};
+use crate::store::{DatabaseState, Health, Page, Resting, Salvage, Switch, Unsummarised};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -98,7 +98,7 @@ fn a_file_that_is_not_as_we_left_it_is_named_with_the_next_command_and_left_alon
             "{what}: it was written to"
         );
     }
-    assert_eq!(FileState::of(&path), Ok(FileState::Current));
+    assert_eq!(DatabaseState::of(&path), Ok(DatabaseState::Current));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_store_whose_log_was_not_folded_in_is_not_cut_short() {
         let name = |path: &Path| format!("{}{suffix}", path.display());
         fs::copy(name(&path), name(&copy)).unwrap();
     }
-    assert_eq!(FileState::of(&copy), Ok(FileState::Current));
+    assert_eq!(DatabaseState::of(&copy), Ok(DatabaseState::Current));
     let copied = Store::open(&copy, Access::ReadWrite).unwrap();
     assert_eq!(copied.episodes("late").unwrap().len(), 20);
 }
