@@ -106,13 +106,13 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .line(format!("{} ({times} in {sessions})", error.error))?;
         for resolved in &error.resolved {
-            let told = &resolved.told.what;
+            let resolution = &resolved.resolution.what;
             let session = ctx.session_shown(&resolved.session)?;
             ctx.out.line(format!(
                 "  {} worked after {} changed [{session}:{}]",
-                short(&told.call, COMMAND_CHARS_MAX),
-                told.changed.join(", "),
-                told.worked_at
+                short(&resolution.call, COMMAND_CHARS_MAX),
+                resolution.changed.join(", "),
+                resolution.worked_at
             ))?;
         }
     }

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::human;
 use super::places::{self, Filters};
 use super::when::When;
-use crate::insight::recap::{Session, page, recap};
+use crate::insight::recap::{RecapSession, page, recap};
 use crate::memory::session_summary::summary_of;
 use crate::model::time::Time;
 use crate::store::{Found, SessionFilter, TYPED};
@@ -82,7 +82,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// The latest first.
-fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<Session>> {
+fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<RecapSession>> {
     let store = ctx.reader()?;
     let mut sessions = Vec::new();
     for row in store.sessions(filter)? {
@@ -93,7 +93,7 @@ fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<Sessio
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
         summary.shorten_paths(&row.session.project_path, hides);
         let path = &row.session.project_path;
-        sessions.push(Session {
+        sessions.push(RecapSession {
             project: match path.rsplit('/').next().filter(|name| !name.is_empty()) {
                 Some(name) if !hides => name.to_owned(),
                 _ => row.session.namespace.clone(),

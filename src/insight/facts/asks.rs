@@ -8,7 +8,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
 use crate::rules::words::sentences;
 
-/// Longer ones are told by their beginning.
+/// Longer ones are cut.
 const QUESTIONS_CHARS_MAX: usize = 240;
 
 /// The questions in the last paragraph of a session that ends with the agent's words.

@@ -9,7 +9,7 @@ use crate::rules::commands;
 use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
 
-/// Errors of one session that are told, the last ones: more of them are a log again.
+/// Errors of one session that are listed, the last ones: more of them are a log again.
 const RESOLVED_MAX: usize = 10;
 
 /// Files named as what helped.
