@@ -16,7 +16,7 @@ mod stdio;
 mod token;
 mod tools;
 mod tracking;
-mod undone;
+mod why;
 
 pub use token::token;
 

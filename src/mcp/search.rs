@@ -4,21 +4,17 @@
 use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::session::judge;
-use super::undone;
 use crate::agents::registry;
 use crate::memory::line::{self, Meant};
 use crate::memory::outcome::outcome_of;
 use crate::memory::rank::Near;
-use crate::memory::reasons::{Reason, reasons};
 use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;
-use crate::rules::words::content_words;
 use crate::store::{Hit, Keeps, Query, SessionFilter, SessionRow, Store};
-use crate::tracking::git_history::HistoryRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -82,28 +78,9 @@ pub struct Recent {
     cursor: Option<String>,
 }
 
-/// Arguments of `why`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Why {
-    /// What it is about: words, or a whole question
-    question: Option<String>,
-    /// Instead: a commit's hash
-    commit: Option<String>,
-    branch: Option<String>,
-    /// Its path, or the end of it
-    file: Option<String>,
-    #[serde(default)]
-    pub(super) project_namespaces: Vec<String>,
-    pub(super) max_bytes: Option<usize>,
-    pub(super) cursor: Option<String>,
-}
-
 const NODES: usize = 10;
 const SESSIONS: usize = 10;
 const RECENT: usize = 20;
-/// Decisions, or git operations.
-pub(super) const REASONS: usize = 10;
 /// Items of one answer. More: nobody reads them.
 const ITEMS_MAX: usize = 100;
 /// Passages that are looked through for sessions, for each wanted one.
@@ -207,43 +184,6 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     });
     let told: Vec<String> = once.map(|hit| gist(hit, here)).collect();
     Ok(window.fill(nothing(told.is_empty()), &told))
-}
-
-/// What is asked of repositories; `None`: words are.
-fn history_request(args: &Why) -> Result<Option<HistoryRequest>, Error> {
-    let typed = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
-    let request = HistoryRequest::of(typed[0], typed[1], typed[2])?;
-    match request.is_some() && args.question.is_some() {
-        true => Err(Error::usage(
-            "name a question, a commit, a branch or a file",
-        )),
-        false => Ok(request),
-    }
-}
-
-/// Decisions that speak of something.
-pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
-    if let Some(request) = history_request(args)? {
-        return undone::why(here, &request, args);
-    }
-    let words = content_words(args.question.as_deref().unwrap_or_default());
-    if words.is_empty() {
-        let error = Error::usage("the question has no word that says what it is about");
-        return Err(error.hinted("question: why redis"));
-    }
-    let scope = here.open_scope(&args.project_namespaces)?;
-    let question = format!("{words:?}{scope:?}");
-    let window = Window::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
-    let found = reasons(&here.store()?, &words, Query::default(), &scope)?;
-    let decided = found.decided.iter().map(|reason| decision(reason, here));
-    let said = found.said.iter();
-    let said = said.map(|reason| format!("said, not decided: {}", decision(reason, here)));
-    let told: Vec<String> = decided.chain(said).take(window.reach()).collect();
-    let head = match found.decided.is_empty() {
-        true => "no decision speaks of it\nhint: search_memory_nodes\n",
-        false => "",
-    };
-    Ok(window.fill(head, &told))
 }
 
 fn look(
@@ -401,24 +341,4 @@ fn session(
         let _ = writeln!(text, "{}", snippet(hit));
     }
     Ok(text)
-}
-
-fn decision(reason: &Reason, here: &Here) -> String {
-    let what = &reason.decision.what;
-    let mut text = format!("{}\n", what.decision);
-    if let Some(about) = &what.about {
-        let _ = writeln!(text, "asked: {about}");
-    }
-    if let Some(other) = &what.instead_of {
-        let _ = writeln!(text, "instead of: {other}");
-    }
-    let origin = here.origin(&reason.namespace, &reason.project_path);
-    let _ = writeln!(
-        text,
-        "{origin} {} session {} line {}",
-        minute(reason.at),
-        reason.session,
-        reason.decision.line
-    );
-    text
 }

@@ -3,7 +3,7 @@
 //! protocol but the shape of a tool.
 
 use super::here::Here;
-use super::{memory, search, session, standing, tracking};
+use super::{memory, search, session, standing, tracking, why};
 use crate::model::error::Error;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
@@ -64,8 +64,8 @@ static TOOLS: [Tool; 17] = [
         "why",
         "Why something was chosen: decisions that people made about it, and where. Or of git: what became of it.",
         false,
-        search::why,
-        search::Why
+        why::why,
+        why::Why
     ),
     tool!(
         "recent",
