@@ -1,5 +1,6 @@
 //! One event of a session with its dialect removed: who, when, what.
 
+use super::dialect_state::DialectState;
 use super::source::Place;
 use super::tally::Usage;
 use super::time::Time;
@@ -12,7 +13,7 @@ use uuid::Uuid;
 /// What stays the same from line to line. Shared between neighbours; also the parser's carry: a
 /// parser that is handed the context of the record at an offset reads on from there as if it had
 /// read everything before.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Context {
     /// The session id that the record states (Claude `sessionId`, Codex thread or root thread).
@@ -27,66 +28,9 @@ pub struct Context {
     pub version: Option<String>,
     /// The Codex thread that the record was first written in, where a fork copied it.
     pub origin: Option<String>,
-    /// Codex: which of the tellings the file uses (FORMATS § 8.1, § 8.4).
-    pub telling: Telling,
-    /// Codex: what links its records, as it was *before* the record that holds this context.
-    pub codex: Option<Arc<CodexCarry>>,
-}
-
-/// What a Codex record needs to know of the records before it (FORMATS § 8.3, § 8.5). All other
-/// fields of [`Context`] may be applied twice without harm; these may not, so an entry's context
-/// has them as they were before its record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CodexCarry {
-    /// The model in force.
-    pub model: Option<Arc<str>>,
-    /// Threads whose `session_meta` was seen: the file's own first, then those whose history a
-    /// fork copied, nearest first.
-    pub chain: Vec<String>,
-    /// While copied history is read: the time of the last line.
-    pub burst: Option<Time>,
-    /// The group of the last assistant message; 0 before the first.
-    pub message: u64,
-    /// Tokens billed since that message began.
-    pub spent: Usage,
-    /// The thread's cumulative total, as last stated.
-    pub billed: Usage,
-    /// Between `entered_review_mode` and its end: user messages are the program's.
-    pub reviewing: bool,
-    /// Calls whose result needs more than its own record, oldest first.
-    pub open: Vec<OpenCall>,
-}
-
-/// A Codex call that waits for its output: a patch, or a script of code mode.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default)]
-pub struct OpenCall {
-    /// Its call id.
-    pub call: String,
-    /// A code-mode script: records of what it runs come under other ids.
-    pub script: bool,
-    /// (path, added lines, removed lines), from the call itself or from what was reported since.
-    pub patched: Vec<(String, u64, u64)>,
-    /// `patched` was reported by whoever applied it.
-    pub confirmed: bool,
-    /// Of the last command that was reported as its.
-    pub exit_code: Option<i32>,
-}
-
-/// Which parallel telling of a Codex conversation counts (FORMATS § 8.3, § 8.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Telling {
-    /// Claude, or not known yet.
-    #[default]
-    None,
-    /// Items without an envelope: people speak in `message` items of role user.
-    Bare,
-    /// People speak in `event_msg/user_message`.
-    Legacy,
-    /// People speak in `item_completed/UserMessage`.
-    Paginated,
+    /// What the agent's dialect needs to know besides.
+    #[serde(flatten)]
+    pub dialect: DialectState,
 }
 
 /// How a record is recognised wherever it is copied to (DESIGN § 6, "Records once").

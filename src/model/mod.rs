@@ -12,6 +12,7 @@ pub mod checkpoint;
 pub mod classification;
 pub mod consent;
 pub mod delivery;
+pub mod dialect_state;
 pub mod embedding;
 pub mod entry;
 pub mod episode;

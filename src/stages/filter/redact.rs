@@ -11,7 +11,6 @@ use crate::model::ledger::Ledger;
 use crate::model::session::{Session, SessionFacts};
 use crate::rules::secrets::Redactor;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// Masks what people and agents said, before it is compared, cut or carried.
 pub(super) fn words(what: &mut What, redactor: &Redactor) {
@@ -130,12 +129,5 @@ fn carry(carry: &mut Carry, redactor: &Redactor) {
     said.into_iter()
         .flatten()
         .for_each(|text| redactor.mask(text));
-    if let Some(codex) = &mut context.codex
-        && codex.open.iter().any(|call| !call.patched.is_empty())
-    {
-        let calls = Arc::make_mut(codex).open.iter_mut();
-        calls
-            .flat_map(|call| &mut call.patched)
-            .for_each(|(path, ..)| redactor.mask(path));
-    }
+    context.dialect.mask(&|text| redactor.mask(text));
 }

@@ -1,7 +1,7 @@
 //! The plug that agents fill: how one of them spells its logs, in names of files and in lines.
 
 use super::ParseState;
-use crate::model::entry::Entry;
+use crate::model::entry::{Context, Entry};
 use crate::model::source::Place;
 use std::borrow::Cow;
 
@@ -17,6 +17,9 @@ pub trait Dialect: Sync {
     fn has_record_ids(&self) -> bool {
         false
     }
+
+    /// Takes up what a store has kept of the state before a record.
+    fn resume(&self, _context: &mut Context) {}
 
     /// Logs of equal families belong to one session, as far as their names tell.
     fn family<'k>(&self, key: &'k str) -> &'k str {

@@ -34,7 +34,8 @@ pub struct ParseState {
 
 impl ParseState {
     /// Reads on after the record that had `context`.
-    pub fn resume(dialect: &dyn Dialect, context: Context, key: &str) -> ParseState {
+    pub fn resume(dialect: &dyn Dialect, mut context: Context, key: &str) -> ParseState {
+        dialect.resume(&mut context);
         ParseState {
             context: Arc::new(context),
             file: dialect.name(key),

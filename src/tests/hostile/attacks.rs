@@ -1,6 +1,7 @@
 //! Whole attacks on a run: lines and files that nobody writes by accident. Each ends with a ledger
 //! that adds up and a second run that does nothing; nothing is timed, limits are counted.
 
+use crate::agents::codex::dialect::state::{self, RolloutState};
 use crate::model::ledger::{Fate, Ledger, OTHER, REASONS_MAX, REJECTS_MAX};
 use crate::store::{Access, FileAccount, Query, SessionFilter};
 use crate::tests::home::Home;
@@ -243,8 +244,9 @@ fn codex_scripts_patches_and_forks_without_number_end_at_the_limit() {
     let (home, _) = attack(ROLLOUT, log.as_bytes());
     let store = home.store(Access::ReadOnly).unwrap();
     let checkpoint = store.checkpoints().unwrap().remove(0);
-    let carry = store.carry(&checkpoint.key).unwrap().unwrap();
-    let codex = carry.context.codex.clone().unwrap_or_default();
+    let mut carry = store.carry(&checkpoint.key).unwrap().unwrap();
+    carry.context.dialect.restore::<RolloutState>();
+    let codex = state::links(&carry.context).cloned().unwrap_or_default();
     assert!(codex.chain.len() <= 64, "{} threads", codex.chain.len());
     assert!(codex.open.iter().all(|open| open.patched.len() <= 500));
     let calls = carry.streams.iter().flat_map(|s| &s.filter.calls);

@@ -2,10 +2,11 @@
 //! to a result; refuses to know what a tool's digest looks like.
 
 use super::output::{self, Output};
+use super::state::OpenCall;
 use super::{Record, patch, script};
 use crate::json::fields::{self, Fields};
 use crate::json::text::is_wide;
-use crate::model::entry::{Call, Excerpt, OpenCall, ResultFacts, Status, ToolResult, What};
+use crate::model::entry::{Call, Excerpt, ResultFacts, Status, ToolResult, What};
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 

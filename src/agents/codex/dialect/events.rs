@@ -4,8 +4,9 @@
 use super::super::INJECTED;
 use super::Record;
 use super::session::content;
+use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
-use crate::model::entry::{Fact, Message, Telling, What};
+use crate::model::entry::{Fact, Message, What};
 use crate::model::tally::Usage;
 use crate::rules::injected::Spoken;
 
@@ -16,7 +17,7 @@ impl Record<'_> {
             "item_completed" => self.item_completed(event),
             "token_count" => self.token_count(event),
             "agent_message" => {
-                self.decide(Telling::Legacy);
+                self.decide(RolloutFormat::Legacy);
                 self.told_elsewhere();
             }
             "task_started" | "turn_started" => self.noise("turn start"),
@@ -55,8 +56,8 @@ impl Record<'_> {
     }
 
     fn user_message(&mut self, event: &Fields<'_>) {
-        self.decide(Telling::Legacy);
-        if self.state.context.telling != Telling::Legacy {
+        self.decide(RolloutFormat::Legacy);
+        if state::format(&self.state.context) != RolloutFormat::Legacy {
             return self.told_elsewhere();
         }
         if self.carry().is_some_and(|carry| carry.reviewing) {
@@ -86,8 +87,8 @@ impl Record<'_> {
         };
         match item.text("type").unwrap_or_default().as_ref() {
             "UserMessage" => {
-                self.decide(Telling::Paginated);
-                if self.state.context.telling != Telling::Paginated {
+                self.decide(RolloutFormat::Paginated);
+                if state::format(&self.state.context) != RolloutFormat::Paginated {
                     return self.told_elsewhere();
                 }
                 if self.carry().is_some_and(|carry| carry.reviewing) {
@@ -125,9 +126,9 @@ impl Record<'_> {
     }
 
     /// A file without a meta shows by its first event which telling it uses.
-    fn decide(&mut self, telling: Telling) {
-        if self.state.context.telling == Telling::None {
-            self.sticky(|context| context.telling = telling);
+    fn decide(&mut self, format: RolloutFormat) {
+        if state::format(&self.state.context) == RolloutFormat::None {
+            self.sticky(|context| state::set_format(context, format));
         }
     }
 

@@ -4,8 +4,9 @@
 use super::super::INJECTED;
 use super::Record;
 use super::session::{content, environment_cwd};
+use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
-use crate::model::entry::{Message, Telling, Via, What};
+use crate::model::entry::{Message, Via, What};
 use crate::rules::injected::{self, Spoken};
 
 /// A kind of response item that this version knows.
@@ -83,7 +84,7 @@ impl Record<'_> {
     /// People's words in the bare era; elsewhere a mirror of what an event tells, but for commands
     /// that a person ran in the agent's shell.
     fn role_user(&mut self, item: &Fields<'_>) {
-        let bare = self.state.context.telling == Telling::Bare;
+        let bare = state::format(&self.state.context) == RolloutFormat::Bare;
         let (texts, pictures) = content(item);
         if let Some(cwd) = texts
             .iter()

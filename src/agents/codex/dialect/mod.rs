@@ -17,12 +17,14 @@ mod output;
 mod patch;
 mod script;
 mod session;
+pub mod state;
+use state::{RecordLinks, RolloutFormat, RolloutState};
 #[cfg(test)]
 mod tests;
 
 use crate::json::cursor;
 use crate::json::fields::{self, Fields, Object};
-use crate::model::entry::{CodexCarry, Context, Entry, Fact, Identity, Message, Telling, What};
+use crate::model::entry::{Context, Entry, Fact, Identity, Message, What};
 use crate::model::source::Place;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;
@@ -52,6 +54,10 @@ impl Dialect for CodexDialect {
             fallback_session: thread(stem(key)).map(str::to_owned),
             ..LogName::default()
         }
+    }
+
+    fn resume(&self, context: &mut Context) {
+        context.dialect.restore::<RolloutState>();
     }
 
     fn value(
@@ -175,13 +181,13 @@ impl Record<'_> {
             return self.noise("state filler");
         }
         if kind.is_empty() && fields.name("id").is_some() && fields.raw("timestamp").is_some() {
-            self.sticky(|context| context.telling = Telling::Bare);
+            self.sticky(|context| state::set_format(context, RolloutFormat::Bare));
             return self.session_meta(fields, raw);
         }
         self.time = None;
         self.identify("response_item", kind, fields, raw);
-        if self.state.context.telling == Telling::None && items::is_known(kind) {
-            self.sticky(|context| context.telling = Telling::Bare);
+        if state::format(&self.state.context) == RolloutFormat::None && items::is_known(kind) {
+            self.sticky(|context| state::set_format(context, RolloutFormat::Bare));
         }
         match kind {
             "" => self.push(What::Unknown("untyped".into())),
@@ -228,8 +234,8 @@ impl Record<'_> {
         self.noise("told elsewhere");
     }
 
-    fn carry(&self) -> Option<&CodexCarry> {
-        self.state.context.codex.as_deref()
+    fn carry(&self) -> Option<&RecordLinks> {
+        state::links(&self.state.context)
     }
 
     /// Changes the values that may be applied twice; before the line's entries are pushed.
@@ -238,9 +244,8 @@ impl Record<'_> {
     }
 
     /// Changes the values that link records; after the line's entries were pushed.
-    fn amend(&mut self, change: impl FnOnce(&mut CodexCarry)) {
-        let context = Arc::make_mut(&mut self.state.context);
-        change(Arc::make_mut(context.codex.get_or_insert_default()));
+    fn amend(&mut self, change: impl FnOnce(&mut RecordLinks)) {
+        change(state::links_mut(Arc::make_mut(&mut self.state.context)));
     }
 
     /// A message that began on this line.
@@ -260,5 +265,5 @@ fn identity(thread: &str, kind: (&str, &str), call: Option<&str>, raw: &str) -> 
 
 /// The id of the thread that the file is of.
 fn own_thread(context: &Context) -> Option<&str> {
-    context.codex.as_ref()?.chain.first().map(String::as_str)
+    state::links(context)?.chain.first().map(String::as_str)
 }

@@ -4,9 +4,10 @@
 //! A legacy fork starts with its own meta, then its parent's meta and history, all written in one
 //! burst. The copies keep their turn ids (UUIDv7, so they know their time) but not their times.
 
+use super::state::{self, RecordLinks, RolloutFormat};
 use super::{Record, identity, own_thread};
 use crate::json::fields::{self, Fields};
-use crate::model::entry::{CodexCarry, Context, Fact, Telling, What};
+use crate::model::entry::{Context, Fact, What};
 use crate::model::time::Time;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -58,11 +59,12 @@ impl Record<'_> {
             }
             context.origin = None;
             settings(context, meta);
-            if context.telling == Telling::None {
-                context.telling = match meta.text("history_mode").as_deref() {
-                    Some("paginated") => Telling::Paginated,
-                    _ => Telling::Legacy,
+            if state::format(context) == RolloutFormat::None {
+                let format = match meta.text("history_mode").as_deref() {
+                    Some("paginated") => RolloutFormat::Paginated,
+                    _ => RolloutFormat::Legacy,
                 };
+                state::set_format(context, format);
             }
         });
         self.id = identity(&thread, ("session_meta", ""), None, raw);
@@ -128,7 +130,7 @@ impl Record<'_> {
         if own {
             self.sticky(|context| {
                 context.origin = None;
-                leave_copies(Arc::make_mut(context.codex.get_or_insert_default()));
+                leave_copies(state::links_mut(context));
             });
             return;
         }
@@ -142,7 +144,7 @@ impl Record<'_> {
 }
 
 /// Copied messages and calls are none of the file's own: forgets them, but not the total so far.
-fn leave_copies(carry: &mut CodexCarry) {
+fn leave_copies(carry: &mut RecordLinks) {
     if carry.burst.take().is_some() {
         carry.message = 0;
         carry.spent = Default::default();

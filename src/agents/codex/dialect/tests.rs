@@ -125,7 +125,7 @@ fn the_bare_era_is_told_by_its_items() {
     assert_eq!(context.session.as_deref(), Some(PARENT));
     assert_eq!(context.cwd.as_deref(), Some("/bare"));
     assert_eq!(context.branch.as_deref(), Some("dev"));
-    assert_eq!(context.telling, Telling::Bare);
+    assert_eq!(state::format(context), RolloutFormat::Bare);
     assert!(all.last().unwrap().time.is_none());
 }
 
