@@ -1,5 +1,5 @@
 //! What one request may see: the settings as they are now, the store, whose projects, whose paths.
-//! Isolation fails closed (D14). Knows where the client is; refuses to know what it asks.
+//! Isolation fails closed (D14).
 
 use super::World;
 use crate::agents::registry;

@@ -1,6 +1,6 @@
-//! What is remembered for a question, and what an agent asks to be remembered. Gated as the command
-//! line is: what is switched off or not trusted gets nothing. Knows arguments; refuses to judge what
-//! is certain (`memory::remember`) and what may be kept (`memory::promote`).
+//! What is remembered for a question, and what an agent asks to be remembered. Gated as the command line
+//! is: what is switched off or not trusted gets nothing. `memory::remember` judges what is certain,
+//! `memory::promote` what may be kept.
 
 use super::here::{Here, typed};
 use crate::host::worktree;

@@ -1,8 +1,7 @@
 //! Floor 5: the face for agents, a Model Context Protocol server on the official SDK. The only async.
 //!
-//! Knows tools, resources and transports; refuses to know what a person's command line looks like.
-//! Reading order: [`tools`] (what is offered), [`server`] (the protocol), `here` (what one request
-//! may see), `answer` (how much of it is told), then the tools' own files.
+//! Reading order: [`tools`] (what is offered), [`server`] (the protocol), `here` (what one request may
+//! see), `answer` (how much of it is told), then the tools' own files.
 
 mod answer;
 mod here;

@@ -1,5 +1,4 @@
-//! What is found by words, by time and by decision. Knows which arguments agents have and how a hit
-//! reads; refuses to rank (`memory::recall`).
+//! What is found by words, by time and by decision.
 
 use super::answer::{Window, counted};
 use super::here::{Here, minute};

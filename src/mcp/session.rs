@@ -1,6 +1,5 @@
-//! One session: its page, then its conversation piece by piece; and the list of sessions as
-//! resources. What the scope doesn't allow isn't there. Knows cursors into a session; refuses to
-//! know what a page says (`insight::page`).
+//! One session: its summary, then its conversation piece by piece; and the list of sessions as resources.
+//! What the scope doesn't allow isn't there.
 
 use super::answer::{BYTES_MAX, bytes, piece};
 use super::here::{Here, minute};

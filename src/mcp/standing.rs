@@ -1,4 +1,4 @@
-//! How tracking stands, in a few lines. Knows the numbers that tell an agent whether to ask at all.
+//! The status of tracking in a few lines: whether it is worth asking at all.
 
 use super::answer::counted;
 use super::here::{Here, minute};

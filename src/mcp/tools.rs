@@ -1,6 +1,6 @@
-//! What is offered, as a table: each tool's name, what an agent is told of it, its arguments and the
-//! function that answers. Short: agents pay for every word of it in every session. Knows no
-//! protocol but the shape of a tool.
+//! What is offered, as a table: each tool's name, its description, its arguments and the function that
+//! answers. Short: agents pay for every word of it in every session. Knows no protocol but the shape of a
+//! tool.
 
 use super::here::Here;
 use super::{memory, search, session, standing, tracking, why};

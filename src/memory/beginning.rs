@@ -1,5 +1,5 @@
-//! What a session that begins is told of its project: what the last one came to, what was given up
-//! lately, what is left open, and the branch. Knows which sessions say something; refuses to judge them (`insight`).
+//! What a session that begins should know of its project: what the last one came to, what was given up
+//! lately, what is left open, and the branch.
 
 use super::block::{Fact, Source, below_home};
 use super::rollback_facts::{Audience, recent_facts};

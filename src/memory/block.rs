@@ -1,5 +1,5 @@
-//! What an agent is given: one block of facts, each with where it stands (D31). Knows its limits and
-//! that a fact may say anything; refuses to know where facts come from.
+//! What an agent is given: one block of facts, each with where it stands (D31). A fact may say anything, so
+//! nothing of it may read as a tag.
 
 use crate::config::RecallLimits;
 use crate::model::scope::MemoryScope;

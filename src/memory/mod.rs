@@ -1,7 +1,6 @@
 //! Reading back: what a person or an agent types becomes a query, a scope and an answer.
 //!
-//! Knows words, projects and who may see what; refuses to know SQL (`store` has it), settings
-//! files, and how an answer is printed.
+//! Whatever is read passes [`scope`] and [`trusted`]: they say whose sessions an answer may come from.
 
 pub mod activity;
 pub mod beginning;

@@ -1,5 +1,5 @@
-//! What may be remembered: words that people curated, by command or by directive (D32, D38, D39).
-//! Knows what is refused and why; refuses to repeat what was refused.
+//! What may be remembered: words that people curated, by command or by directive (D32, D38, D39). What is
+//! refused is never repeated in an error: it may be a secret.
 
 use super::groups;
 use crate::config::trust::{Trust, Trusts};

@@ -1,5 +1,5 @@
-//! Which answer comes first, how sure it is, and which ones tell the same. Pure.
-//! Knows weights (docs/memory.md says where they are from); refuses to know how candidates are found.
+//! Which answer comes first, how sure it is, and which ones tell the same. Pure. docs/memory.md says where
+//! the weights are from.
 
 use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;

@@ -1,5 +1,4 @@
-//! What earlier sessions and people say about a prompt, as facts. Knows scopes and when to be silent;
-//! refuses to rank (`recall`) and to know what a block looks like (`block`).
+//! What earlier sessions and people say about a prompt, as facts.
 
 use super::block::{Fact, Source, below_home};
 use super::groups::workspace_key_now;

@@ -1,5 +1,4 @@
 //! Where an agent works, which stored sessions are of its project, and whether it may be given any.
-//! Knows repositories, folders and trust; refuses to know what is asked.
 
 use super::scope::Scope;
 use crate::config::trust::{Trust, Trusts};

@@ -1,4 +1,4 @@
-//! What the agent asked last, where nobody answered. Knows sentences; refuses to answer.
+//! What the agent asked last, where nobody answered.
 
 use super::line::Line;
 use super::words::folded;

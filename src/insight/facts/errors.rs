@@ -1,5 +1,5 @@
-//! Errors that were resolved: a command that failed, and worked later, after something was changed.
-//! Knows what was changed between; refuses to guess causes.
+//! Errors that were resolved: a command that failed, and worked later, after something was changed. What
+//! was changed between is listed; causes are not guessed.
 
 use super::line::Line;
 use crate::model::classification::{Domain, Intent};

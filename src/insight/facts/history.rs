@@ -1,5 +1,5 @@
-//! What a session left in a history that others see: files, commits, pull requests. Knows what git and
-//! edit tools state; refuses to guess what was pushed by hand.
+//! What a session left in a history that others see: files, commits, pull requests. Only what git and edit
+//! tools state counts: what was pushed by hand is not guessed.
 
 use super::line::{Line, found};
 use crate::model::finding::{Finding, PullRequestState, Tree};

@@ -1,5 +1,5 @@
-//! Tasks: what lists say, and what the agent's last words propose. Knows to-do tools, check boxes and
-//! headings; refuses to judge whether a task is worth telling.
+//! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
+//! and headings.
 
 use super::line::Line;
 use super::words::folded;

@@ -1,4 +1,4 @@
-//! People's words, shortened. Knows what stands around a request; refuses to paraphrase.
+//! People's words, shortened. Nothing is paraphrased.
 
 use crate::model::exchange::is_bare_command;
 use crate::rules::words::{sentence_end, sentences};

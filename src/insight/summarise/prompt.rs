@@ -1,5 +1,4 @@
-//! The question about one session: the template's text, then what makes it safe and useful. Knows
-//! how a question is put together; refuses to know who answers it.
+//! The question about one session: the template's text, then what makes it safe and useful.
 
 use super::answer::schema;
 use super::content::content;
