@@ -23,4 +23,5 @@ pub mod screen;
 pub mod session_summary;
 pub mod tables;
 pub mod trusted;
+pub mod when;
 pub mod workspace;

@@ -277,6 +277,9 @@ pub struct ResultFacts {
     pub kind: Option<String>,
     /// Pictures among the content blocks.
     pub images: u64,
+    /// The output in a few words, where the dialect knows more of it than its text shows: whether
+    /// it was a list, a number or nothing. Told of tools that nobody knows.
+    pub summary: Option<String>,
 }
 
 /// Something about the session. Where several are stated the last one counts, unless noted.

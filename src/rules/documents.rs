@@ -92,7 +92,8 @@ fn shortened(value: &Value) -> Value {
     }
 }
 
-fn is_falsy(value: &Value) -> bool {
+/// Nothing, as Python sees it.
+pub fn is_falsy(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::Bool(true) => false,

@@ -157,7 +157,7 @@ fn keep(what: What, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
         What::Said(text) => out.agent(at, fold, text.trim()),
         What::Call(call) => link::call(call, at, fold, out),
         What::Result(result) => link::result(&result, at, fold, out),
-        What::Failure(text) => out.line(at, fold, ItemKind::Error, "Error", text.trim()),
+        What::Failure(text) => out.failure(at, fold, text.trim()),
         What::Queue(op) => {
             let carry = Arc::make_mut(&mut fold.carry);
             if let Some(text) = queue::operate(&mut carry.queued, op) {

@@ -4,6 +4,7 @@
 mod boundaries;
 mod corpus;
 mod linking;
+mod plain_dialect;
 mod split_anywhere;
 
 use crate::model::batch::Batch;

@@ -3,10 +3,12 @@
 
 use super::super::INJECTED;
 use crate::json::text::is_wide;
-use crate::model::entry::{Call, Entry, Excerpt, Message, Status, ToolResult, Via, What};
+use crate::model::entry::{
+    Call, Entry, Excerpt, Message, ResultFacts, Status, ToolResult, Via, What,
+};
 use crate::model::source::Place;
 use crate::model::time::Time;
-use crate::rules::documents::{display, params, summarise_input, summarise_output};
+use crate::rules::documents::{display, is_falsy, summarise_output};
 use crate::rules::injected::Spoken;
 use crate::stages::parse::{ParseState, nameless};
 use serde_json::{Map, Value, json};
@@ -63,53 +65,6 @@ pub fn line(
     Ok(())
 }
 
-/// What the documents' filter keeps of an entry; `None` for unknown types (001-034..038).
-pub fn filtered(entry: &Value) -> Option<Value> {
-    let entry = entry.as_object()?;
-    let field = |key: &str| entry.get(key).cloned().unwrap_or(Value::Null);
-    match kind(entry) {
-        kind @ ("user" | "assistant") => {
-            let content = entry.get("content").cloned().unwrap_or_else(|| json!(""));
-            Some(json!({ "type": kind, "content": content }))
-        }
-        "tool_use" => Some(json!({
-            "type": "tool_use",
-            "tool": field("tool"),
-            "input": summarise_input(&field("input")),
-            "output_summary": summarise_output(entry.get("output")),
-            "status": if entry.contains_key("output") { "success" } else { "error" },
-            "timestamp": field("timestamp"),
-        })),
-        "error" => Some(json!({
-            "type": "error",
-            "message": message(entry),
-            "tool": field("tool"),
-            "timestamp": field("timestamp"),
-        })),
-        _ => None,
-    }
-}
-
-/// A filtered entry as it stands in an episode (001-051..055); empty for what was filtered out.
-/// A user's turn is followed by an empty line.
-pub fn episode_line(filtered: Option<&Value>) -> String {
-    let Some(entry) = filtered.and_then(Value::as_object) else {
-        return String::new();
-    };
-    let shown = |key: &str| entry.get(key).map(display).unwrap_or_default();
-    match kind(entry) {
-        "user" => format!("User: {}\n", shown("content")),
-        "assistant" => format!("Agent: {}", shown("content")),
-        "tool_use" => {
-            let params = entry.get("input").map(params).unwrap_or_default();
-            let (tool, summary) = (shown("tool"), shown("output_summary"));
-            format!("Action: {tool}({params}) → {summary}")
-        }
-        "error" => format!("Error: {}", shown("message")),
-        _ => String::new(),
-    }
-}
-
 fn kind(entry: &Map<String, Value>) -> &str {
     entry
         .get("type")
@@ -140,8 +95,8 @@ fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<What> {
     let tool = entry.get("tool").map(display).unwrap_or_default();
     let input = match entry.get("input") {
         Some(Value::Object(fields)) => Value::Object(fields.clone()),
-        None | Some(Value::Null) => Value::Object(Map::new()),
-        Some(other) => json!({ "input": other }),
+        Some(other) if !is_falsy(other) => json!({ "input": other }),
+        _ => Value::Object(Map::new()),
     };
     let output = entry.get("output");
     let result = ToolResult {
@@ -151,6 +106,10 @@ fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<What> {
             None => Status::Failed,
         },
         output: Excerpt::of(output.map(output_text).unwrap_or_default()),
+        facts: ResultFacts {
+            summary: Some(summarise_output(output)),
+            ..ResultFacts::default()
+        },
         ..ToolResult::default()
     };
     vec![What::Call(Call { id, tool, input }), What::Result(result)]
@@ -193,46 +152,6 @@ fn failure(entry: &Map<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
-    use std::path::PathBuf;
-
-    fn golden() -> Option<Value> {
-        let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/golden");
-        let folder = std::env::var_os("GOLDEN_DIR").map_or(beside, PathBuf::from);
-        let text = std::fs::read_to_string(folder.join("plain_dialect.json")).ok()?;
-        Some(serde_json::from_str(&text).expect("the golden file is JSON"))
-    }
-
-    /// Cases with a long repetitive output give its measures only.
-    fn whole(mut input: Value) -> Value {
-        let measure = |key: &str| input.get(key).and_then(Value::as_u64).map(|n| n as usize);
-        if let (Some(lines), Some(chars)) = (measure("output_lines"), measure("output_chars")) {
-            let newlines = "x\n".repeat(lines - 1);
-            let rest = "x".repeat(chars.saturating_sub(newlines.len()));
-            let fields = input.as_object_mut().expect("an entry");
-            for key in ["long_repeat", "json_len", "output_lines", "output_chars"] {
-                fields.remove(key);
-            }
-            fields.insert("output".into(), json!(newlines + &rest));
-        }
-        input
-    }
-
-    #[test]
-    fn every_golden_case_comes_out_as_wanted() {
-        let Some(golden) = golden() else {
-            let _ = writeln!(std::io::stderr(), "passed over: no golden folder");
-            return;
-        };
-        let cases = golden["cases"].as_array().expect("cases");
-        assert!(!cases.is_empty());
-        for case in cases {
-            let input = whole(case["input"].clone());
-            let kept = filtered(&input);
-            assert_eq!(kept.clone().unwrap_or(Value::Null), case["want"], "{input}");
-            assert_eq!(json!(episode_line(kept.as_ref())), case["line"], "{input}");
-        }
-    }
 
     fn read(text: &str) -> Result<Vec<What>, Cow<'static, str>> {
         let mut out = Vec::new();

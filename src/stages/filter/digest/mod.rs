@@ -67,6 +67,7 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
                 used.completed = tasks::completed(&call, result);
             }
             let mut run = None;
+            other::close_parameters(&mut text, &call, result);
             if !(call.row.alone && says_nothing(result)) {
                 text.push_str(" → ");
                 match told.policy.tool_content {
@@ -151,6 +152,10 @@ fn answer(
     result: &ToolResult,
     output: &Output<'_>,
 ) -> Option<TestRun> {
+    if let (Answer::Other, Some(summary)) = (call.row.answer, &result.facts.summary) {
+        other::summed_up(out, output, summary);
+        return None;
+    }
     match (status(call, result, output), call.row.answer) {
         (Status::Refused, _) => people::refused(out, output),
         (Status::Interrupted, _) => out.push_str("interrupted"),
