@@ -6,9 +6,9 @@ use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
 use crate::host::git;
-use crate::memory::line::{self, Meant};
 use crate::memory::provenance::{of_project, told_path};
-use crate::memory::scope::{self, Scope, Wish};
+use crate::memory::query_parser::{self, Meant};
+use crate::memory::scopes::{self, Scope, ScopeRequest};
 use crate::memory::trusted::trusted;
 use crate::memory::when::When;
 use crate::model::embedding::Meaning;
@@ -96,7 +96,7 @@ impl<'w> Here<'w> {
     pub fn line(&self, line: &str) -> Result<Meant, Error> {
         let zone = self.world.zone;
         let dates = |field: &str, value: &str| When::of_field(field, value, self.now, zone);
-        line::read(line, 0, &dates, registry::by_word)
+        query_parser::read(line, 0, &dates, registry::by_word)
     }
 
     /// What the words of a line mean; `None`: they alone have to do.
@@ -125,7 +125,7 @@ impl<'w> Here<'w> {
     pub fn scope(&self, asked: &[String]) -> Result<Scope, Error> {
         let here = self.settings();
         let current = self.project.as_deref().map(namespace);
-        let scope = scope::scope(Wish {
+        let scope = scopes::scope(ScopeRequest {
             asked,
             cross_project: here.cross_project_search,
             trusted: here.trusted_namespaces.as_deref(),

@@ -4,11 +4,11 @@ use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::session::judge;
 use crate::agents::registry;
-use crate::memory::line::{self, Meant};
-use crate::memory::outcome::outcome_of;
+use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
-use crate::memory::recall::{Answer, Question, recall};
-use crate::memory::scope::Scope;
+use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
+use crate::memory::scopes::Scope;
+use crate::memory::session_outcome::outcome_of;
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
@@ -191,7 +191,7 @@ fn look(
     asked: Meant,
     scope: &Scope,
     reach: usize,
-) -> Result<Answer, Error> {
+) -> Result<RecallAnswer, Error> {
     let judge = asked.activity.as_ref().map(|_| judge(here)).transpose()?;
     let wanted = asked.activity.as_ref().zip(judge.as_ref());
     let fits =
@@ -204,14 +204,14 @@ fn look(
     };
     recall(
         store,
-        &Question {
+        &RecallQuestion {
             keeps: fits.as_ref().map(|fits| fits as &Keeps<'_>),
             near: Near {
                 project: here.project.clone(),
                 files: Vec::new(),
             },
             meaning: meaning.flatten(),
-            ..Question::new(query, scope)
+            ..RecallQuestion::new(query, scope)
         },
     )
 }
@@ -227,7 +227,7 @@ fn limit(reach: usize) -> u32 {
 fn kinds(typed: &[String]) -> Result<Vec<EpisodeSource>, Error> {
     let kind = |word: &String| {
         let unknown = |known| Error::usage(format!("{word} is no source")).hinted(known);
-        line::source(word).map_err(unknown)
+        query_parser::source(word).map_err(unknown)
     };
     typed.iter().map(kind).collect()
 }
@@ -235,7 +235,7 @@ fn kinds(typed: &[String]) -> Result<Vec<EpisodeSource>, Error> {
 fn operations(typed: &[String]) -> Result<Vec<Operation>, Error> {
     let operation = |word: &String| {
         let unknown = |known| Error::usage(format!("{word} is no operation")).hinted(known);
-        line::operation(word).map_err(unknown)
+        query_parser::operation(word).map_err(unknown)
     };
     typed.iter().map(operation).collect()
 }
@@ -245,7 +245,7 @@ fn agent(word: &str) -> Result<Agent, Error> {
     registry::by_word(word).ok_or_else(unknown)
 }
 
-fn head(answer: &Answer) -> String {
+fn head(answer: &RecallAnswer) -> String {
     match answer.loosened {
         true => "no passage has all words; these have some\n".to_owned(),
         false => nothing(answer.hits.is_empty()).to_owned(),

@@ -4,9 +4,9 @@
 use super::answer::{BYTES_MAX, bytes, piece};
 use super::here::{Here, minute};
 use crate::insight::page::body;
-use crate::memory::activity::Judge;
+use crate::memory::classifiers;
+use crate::memory::session_activity::Judge;
 use crate::memory::session_summary::told_of;
-use crate::memory::tables;
 use crate::model::error::{Error, ErrorKind};
 use crate::store::{Found, SessionFilter, SessionRow, Store};
 use schemars::JsonSchema;
@@ -157,9 +157,9 @@ fn page(here: &Here, store: &Store, row: &SessionRow, episodes: &[Found]) -> Res
 /// Judges as this home does; by what was learned where the cache is one.
 pub fn judge(here: &Here) -> Result<Judge, Error> {
     let scoring = &here.settings().scoring;
-    let classifier = match tables::learned(&scoring.tool_cache, &here.home)? {
+    let classifier = match classifiers::learned(&scoring.tool_cache, &here.home)? {
         Some(classifier) => classifier,
-        None => tables::counter(&here.home)?,
+        None => classifiers::counter(&here.home)?,
     };
     Ok(Judge {
         classifier,

@@ -3,7 +3,7 @@
 use super::answer::counted;
 use super::here::{Here, minute};
 use crate::config::gate;
-use crate::memory::scope::Scope;
+use crate::memory::scopes::Scope;
 use crate::model::error::Error;
 use crate::pipeline::lock;
 use crate::store::Status as Numbers;

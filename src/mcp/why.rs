@@ -3,7 +3,7 @@
 
 use super::answer::{Window, counted};
 use super::here::{Here, minute};
-use crate::memory::reasons::{Reason, reasons};
+use crate::memory::decisions::{DecisionMatch, reasons};
 use crate::model::error::Error;
 use crate::model::git::short_hash;
 use crate::rules::words::content_words;
@@ -143,7 +143,7 @@ fn mention(mention: &CommitMention, here: &Here) -> String {
     )
 }
 
-fn decision(reason: &Reason, here: &Here) -> String {
+fn decision(reason: &DecisionMatch, here: &Here) -> String {
     let what = &reason.decision.what;
     let mut text = format!("{}\n", what.decision);
     if let Some(about) = &what.about {

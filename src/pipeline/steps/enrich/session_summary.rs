@@ -5,7 +5,7 @@
 
 use crate::insight::items::SessionItems;
 use crate::insight::page::body;
-use crate::memory::activity::Judge;
+use crate::memory::session_activity::Judge;
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
