@@ -208,7 +208,7 @@ fn tell_run(done: &[Delivered], ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// New dead letters are worth a look, and what no run can pay for; a sink that is away is not
-/// (DESIGN § 5).
+/// (architecture § 5).
 pub fn exit(done: &[Delivered]) -> Exit {
     let is_partial = |sink: &Delivered| sink.dead > 0 || !sink.too_dear.is_empty();
     match done.iter().any(is_partial) {

@@ -46,7 +46,7 @@ pub fn of_sessions(
     cx: &mut RunContext<'_>,
 ) -> Result<()> {
     let limits = &cx.loaded.config.delivery;
-    if sessions == 0 || !limits.tells_dead {
+    if sessions == 0 || !limits.notifies_dead_letters {
         return Ok(());
     }
     let (model, host) = (&llm.model, cx.host);

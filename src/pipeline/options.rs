@@ -13,7 +13,7 @@ use crate::stages::discover::DiscoverOptions;
 use crate::stages::upload::RetryOptions;
 use std::sync::Arc;
 
-/// An episode whose calls wait for their results settles after a day (DESIGN § 6).
+/// An episode whose calls wait for their results settles after a day (architecture § 6).
 pub const PENDING_MS: i64 = 86_400_000;
 
 /// What a run is told besides the settings.

@@ -1,4 +1,4 @@
-//! A summary as Markdown (SPEC 003 § 4.2, D41).
+//! A summary as Markdown (003 § 4.2, D41).
 
 mod changes;
 mod escape;

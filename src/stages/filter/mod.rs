@@ -35,7 +35,7 @@ const CROWD: &str = "crowd";
 /// Folds whole records of one file, in file order, into pieces of exchanges, in file order.
 ///
 /// The same records give the same items however they are cut into batches, and from whichever
-/// `Item::place` reading starts again with `Item::resume` handed back (DESIGN § 6, "The fold").
+/// `Item::place` reading starts again with `Item::resume` handed back (architecture § 6, "The fold").
 /// Records before their stream's `StreamFold::from` are passed over. Entries that are not kept
 /// vanish here; the ledger has counted them before. Texts are masked before anything is cut off them:
 /// what comes out holds no secret that the rules know.

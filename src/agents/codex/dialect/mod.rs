@@ -43,7 +43,7 @@ pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
 }
 
 impl Dialect for CodexDialect {
-    /// Rollouts (FORMATS § 8).
+    /// Rollouts (formats § 8).
     fn is_log(&self, stem: &[u8]) -> bool {
         stem.starts_with(b"rollout-")
     }

@@ -280,7 +280,7 @@ impl Account {
 }
 
 impl Row {
-    /// A line is classed once, by the strongest fate of any value on it (DESIGN § 4, 9).
+    /// A line is classed once, by the strongest fate of any value on it (architecture § 4, 9).
     fn strengthen(&mut self, fate: Fate, reason: Cow<'static, str>) {
         if fate > self.fate || (fate == self.fate && self.reason == "empty") {
             (self.fate, self.reason) = (fate, reason);

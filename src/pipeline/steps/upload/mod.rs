@@ -115,7 +115,7 @@ pub fn deliver_to(
     if !config.delivery.keeps_local {
         leave_to_sinks(config, store, cx)?;
     }
-    if config.delivery.tells_dead {
+    if config.delivery.notifies_dead_letters {
         let dead = all.iter().filter(|sink| sink.dead > 0);
         let dead = dead.map(|report| GivenUp {
             sink: &report.sink,
@@ -172,7 +172,7 @@ impl Upload {
             insist: options.insist,
             kept_here: self.kept.of(settings),
             only_logs: settings.scope.is_some(),
-            tells_git: config.memory.tells_git && settings.is_graph(),
+            tells_git: config.memory.includes_git && settings.is_graph(),
             told_path: &|project| {
                 let shown = !self.hidden.contains(project);
                 shown.then(|| told_path(project, config).into_owned())
