@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::session_filters::{self, Filters};
-use crate::insight::recap::{RecapSession, page, recap};
+use crate::insight::recap::{RecapSession, markdown, recap};
 use crate::memory::session_summary::summary_of;
 use crate::memory::when::When;
 use crate::model::human;
@@ -61,7 +61,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         human::time(Some(since), ctx.zone),
         human::time(Some(until.unwrap_or(ctx.now)), ctx.zone)
     );
-    let text = page(&recap, &title, shown);
+    let text = markdown(&recap, &title, shown);
     ctx.out.text(text)?;
     if recap.sessions == 0 && reach.refusal().is_none() {
         let latest = SessionFilter {

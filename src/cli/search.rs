@@ -7,7 +7,7 @@ use super::graph;
 use super::out::{Out, Style};
 use super::session_filters::{self, Filters, Reach};
 use crate::agents::registry;
-use crate::insight::page::commits;
+use crate::insight::summary::commits;
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
@@ -295,8 +295,10 @@ fn marked(snippet: &Snippet, out: &Out) -> String {
 }
 
 fn document(hit: &Hit, store: &Store, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
-    let page = store.summary(&hit.session)?;
-    let commits = page.iter().flat_map(|page| commits(&page.episode.text));
+    let summary = store.summary(&hit.session)?;
+    let commits = summary
+        .iter()
+        .flat_map(|summary| commits(&summary.episode.text));
     let commits = commits.map(|(hash, subject)| json!({"hash": hash, "subject": subject}));
     let document = json!({
         "episode": hit.episode.to_string(),

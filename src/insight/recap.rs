@@ -1,7 +1,7 @@
 //! What came of several sessions: by project what was worked on, decided, fixed and left open. Pure;
 //! made of summaries alone.
 
-use super::page::{commit, pull_request, short as cut};
+use super::summary::{commit, pull_request, short as cut};
 use crate::model::finding::TestCounts;
 use crate::model::summary::{Commit, Decision, Outcome, PullRequest, Resolution, Sourced, Summary};
 use crate::model::time::Time;
@@ -26,7 +26,7 @@ pub struct RecapSession {
     pub summary: Summary,
 }
 
-/// Several sessions in one page.
+/// What came of several sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recap {
     /// How many.
@@ -175,7 +175,7 @@ const LEFT_OPEN_MAX: usize = 3;
 const LINES_MAX: usize = 15;
 
 /// As Markdown. `short` is what people type for a session.
-pub fn page(recap: &Recap, title: &str, short: impl Fn(&str) -> String) -> String {
+pub fn markdown(recap: &Recap, title: &str, short: impl Fn(&str) -> String) -> String {
     let mut out = format!("# Recap: {title}\n\n{}\n", head(recap));
     for project in recap.projects.iter().filter(|project| !project.is_empty()) {
         let _ = writeln!(out, "\n## {}", project.project);
@@ -335,7 +335,7 @@ mod tests {
             session("bbbb", "shop", "Ship it.", Outcome::Completed),
             silent,
         ]);
-        let text = page(&recap, "this week", |id| id[..2].to_owned());
+        let text = markdown(&recap, "this week", |id| id[..2].to_owned());
         let wants = "# Recap: this week\n\n4 sessions: 2 completed, 1 in progress.\n\n\
             ## shop\n\n### Worked on\n\
             - Fix it. (completed, 1 file +4 −1) [aa]\n- Ship it. (completed) [bb]\n\n\
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_long_section_ends_with_a_count() {
         let sessions = (0..20).map(|n| session(&format!("{n:04}"), "p", "x", Outcome::Blocked));
-        let text = page(&recap(sessions.collect()), "", str::to_owned);
+        let text = markdown(&recap(sessions.collect()), "", str::to_owned);
         assert_eq!(text.matches("- x (blocked)").count(), LINES_MAX);
         assert!(text.contains("- … and 5 more\n"), "{text}");
     }

@@ -151,7 +151,7 @@ pub fn sessions(here: &Here, args: &Sessions) -> Result<String, Error> {
     Ok(window.fill(&head(&answer), &told))
 }
 
-/// The latest of this project: a session once, by its page where it has one.
+/// The latest of this project: a session once, by its summary where it has one.
 pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     let excluded = args.exclude_sources.as_deref().map(kinds).transpose()?;
     let operations = args.exclude_operations.as_deref().map(operations);
@@ -172,12 +172,12 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
         ..Meant::default()
     };
     let answer = look(here, &here.store()?, asked, &scope, passages)?;
-    let pages = answer.hits.iter().filter(|hit| is_page(hit));
-    let paged: BTreeSet<&str> = pages.map(|hit| hit.session.as_str()).collect();
+    let summaries = answer.hits.iter().filter(|hit| is_summary(hit));
+    let summarized: BTreeSet<&str> = summaries.map(|hit| hit.session.as_str()).collect();
     let mut seen = BTreeSet::new();
     let once = answer.hits.iter().filter(|hit| match hit.source {
         EpisodeSource::Session => {
-            !paged.contains(hit.session.as_str()) && seen.insert(hit.session.as_str())
+            !summarized.contains(hit.session.as_str()) && seen.insert(hit.session.as_str())
         }
         _ => true,
     });
@@ -259,7 +259,7 @@ fn nothing(is_empty: bool) -> &'static str {
     }
 }
 
-fn is_page(hit: &Hit) -> bool {
+fn is_summary(hit: &Hit) -> bool {
     hit.source == EpisodeSource::SessionSummary
 }
 

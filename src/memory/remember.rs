@@ -55,7 +55,7 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Erro
     if request.scopes.contains(&MemoryScope::Workspace) {
         facts.extend(project(store, request)?);
     }
-    // one of a session: a page and its chunks say much the same
+    // one of a session: a summary and its chunks say much the same
     let mut seen = BTreeSet::new();
     facts.retain(|fact| {
         let source = fact.source.as_ref();
@@ -336,9 +336,9 @@ fn session_fact(
     })
 }
 
-/// A page, or a part of it behind `before`: without its head and emphasis.
-fn on_one_line(page: &str, before: &str) -> String {
-    let text = page.replace("## Result ", "→ ").replace("**", "");
+/// A summary, or a part of it behind `before`: without its head and emphasis.
+fn on_one_line(summary: &str, before: &str) -> String {
+    let text = summary.replace("## Result ", "→ ").replace("**", "");
     let said = match text.split_once("## Objective ") {
         Some((_, said)) => said.to_owned(),
         None => format!("{before}{}", text.trim_start()),
@@ -355,11 +355,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_on_one_line_begins_with_what_was_asked() {
-        let page = "**Activity Profile**: fixing (1.0) **Outcome**: completed  ## Objective mend it  \
+    fn a_summary_on_one_line_begins_with_what_was_asked() {
+        let summary = "**Activity Profile**: fixing (1.0) **Outcome**: completed  ## Objective mend it  \
             ## Result it **works**  ## Commits - 1a2b3c4 mend";
         let text = "mend it  → it works  ; Commits - 1a2b3c4 mend";
-        assert_eq!(on_one_line(page, ""), text);
+        assert_eq!(on_one_line(summary, ""), text);
         let part = " middle  ## Result it works";
         assert_eq!(on_one_line(part, "…"), "…middle  → it works");
     }

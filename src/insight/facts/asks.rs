@@ -3,7 +3,7 @@
 use super::line::Line;
 use super::words::folded;
 use crate::insight::outcome::is_aside;
-use crate::insight::page::short;
+use crate::insight::summary::short;
 use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
 use crate::rules::words::sentences;
