@@ -1,5 +1,4 @@
-//! `completion`: what a shell needs to complete our commands. Knows the command tree; refuses to know
-//! where shells look for it.
+//! `completion`: what a shell needs to complete our commands.
 
 use super::ctx::Ctx;
 use super::exit::Exit;

@@ -1,5 +1,4 @@
-//! What a command line that isn't understood is answered, and how a failure is told to programs. Knows
-//! the command tree; refuses to know what commands do.
+//! What a command line that isn't understood is answered, and how a failure is told to programs.
 
 use super::out::Out;
 use crate::model::error::ErrorKind;

@@ -1,5 +1,5 @@
 //! `forget`: takes what was said out of the store, and takes that back while the logs are there.
-//! Knows how people say what they mean; refuses to know the tables.
+//! Knows how people say what they mean.
 
 use super::ctx::Ctx;
 use super::exit::Exit;

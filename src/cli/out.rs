@@ -1,5 +1,5 @@
-//! What a command prints: data on stdout, everything else on stderr, colour only for people who
-//! see it. Refuses to know what is printed.
+//! What a command prints: data on stdout, everything else on stderr, colour only for people who see
+//! it.
 
 use super::world::Output;
 use crate::pipeline::progress::Notices;

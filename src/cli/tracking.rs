@@ -1,5 +1,5 @@
-//! `track`: which files of which projects are remembered. Knows how people say it and how it is shown;
-//! refuses to know how a change is found (`tracking`) and how settings are written
+//! `track`: which files of which projects are remembered. Knows how people say it and how it is
+//! shown, but not how a change is found (`tracking`) and how settings are written
 //! (`config::edit::tracking_config`).
 
 use super::ctx::Ctx;

@@ -1,4 +1,4 @@
-//! The gate before graphs, in the order enabled, trusted, consent, endpoint (002, D33, D63), and which
+//! The gate before graphs, in the order enabled, trusted, consent, endpoint (D33, D63), and which
 //! projects stay here.
 
 use super::admission::Admission;

@@ -1,8 +1,9 @@
-//! Floor 4: the only place where it all meets, and the only one that knows of threads.
+//! Floor 4: where it all meets. A run and its steps, and what else needs several rooms at once.
 //!
-//! A run is: walk the sources, [`discover`](crate::stages::discover) what is new, gather the
-//! files that share records into [families](steps::ingest::family), fold each file through parse, filter
-//! and chunk in a worker, and commit what comes out in a fixed order from one writer.
+//! [`run`] has the steps. The first of them, `ingest`, is: walk the sources,
+//! [`discover`](crate::stages::discover) what is new, gather the files that share records into
+//! [families](steps::ingest::family), fold each file through parse, filter and chunk in a worker, and
+//! commit what comes out in a fixed order from one writer.
 
 pub mod active_run;
 pub mod admission;

@@ -1,5 +1,5 @@
 //! How well what was said is found again: questions with the sessions that answer them, and
-//! questions that nothing answers. Knows how `recall` asks; refuses to know why a hit is the best.
+//! questions that nothing answers.
 
 use super::{Figure, rows};
 use crate::memory::classifiers;

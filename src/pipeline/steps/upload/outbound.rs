@@ -1,4 +1,4 @@
-//! Episodes as they are handed over. Knows what each source is told as; refuses to know to whom.
+//! Episodes as they are handed over. Knows what each source is told as.
 
 use super::options::Orders;
 use crate::insight::summary::HEADING;
