@@ -242,7 +242,7 @@ fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
         };
         SummaryUpdate::new(&session.id, "g", "v", episode)
     };
-    let pages: Vec<Page> = waiting(&store).iter().map(page).collect();
+    let pages: Vec<SummaryUpdate> = waiting(&store).iter().map(page).collect();
     store.put_summaries(&pages, Time(5)).unwrap();
     assert!(waiting(&store).is_empty() && pages.len() > 2);
     store.tamper(
