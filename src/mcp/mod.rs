@@ -1,25 +1,24 @@
 //! Floor 5: the face for agents, a Model Context Protocol server on the official SDK. The only async.
 //!
-//! Knows tools, resources and transports; refuses to know what a person's command line looks like.
-//! Reading order: [`tools`] (what is offered), [`server`] (the protocol), `here` (what one request
-//! may see), `answer` (how much of it is told), then the tools' own files.
+//! Reading order: [`tools`] (what is offered), [`server`] (the protocol), `here` (what one request may
+//! see), `answer` (how much of it is told), then the tools' own files.
 
 mod answer;
-mod context;
 mod here;
 mod http;
 mod memory;
 mod search;
 mod server;
+mod server_context;
 mod session;
 mod standing;
 mod stdio;
 mod token;
 mod tools;
 mod tracking;
-mod undone;
+mod why;
 
-pub use context::ServerContext;
+pub use server_context::ServerContext;
 pub use token::token;
 
 use crate::model::error::{Error, ErrorKind};
@@ -38,9 +37,9 @@ const STREAMS: usize = 2;
 ///
 /// # Errors
 /// When no runtime can be made, or standard output is gone.
-pub fn serve_stdio(world: ServerContext) -> Result<(), Error> {
+pub fn serve_stdio(context: ServerContext) -> Result<(), Error> {
     let runtime = runtime()?;
-    let served = runtime.block_on(stdio::serve(Server::new(Arc::new(world))));
+    let served = runtime.block_on(stdio::serve(Server::new(Arc::new(context))));
     // a read of standard input can't be taken back
     runtime.shutdown_background();
     served.map_err(failed)
@@ -52,7 +51,7 @@ pub fn serve_stdio(world: ServerContext) -> Result<(), Error> {
 /// # Errors
 /// When the address isn't loopback, or is taken.
 pub fn serve_http(
-    world: ServerContext,
+    context: ServerContext,
     address: SocketAddr,
     token: &str,
     ready: impl FnOnce(SocketAddr),
@@ -61,7 +60,7 @@ pub fn serve_http(
         let error = Error::usage(format!("{address} is not this machine alone"));
         return Err(error.hinted("sessionmill mcp --http 127.0.0.1:8787"));
     }
-    let served = http::serve(Arc::new(world), address, token, ready);
+    let served = http::serve(Arc::new(context), address, token, ready);
     runtime()?.block_on(served).map_err(|error| {
         Error::new(ErrorKind::Failed, format!("{address}: {error}"))
             .hinted("sessionmill mcp --http 127.0.0.1:0 takes a free port")

@@ -1,4 +1,4 @@
-//! What the server knows of the process that it runs in.
+//! What the server knows of the process that it runs in: clock, environment and names come from outside.
 
 use crate::config::{Env, Home};
 use crate::model::time::Time;
@@ -21,6 +21,7 @@ pub struct ServerContext {
 }
 
 impl ServerContext {
+    /// Where everything of ours lies.
     pub(super) fn home(&self) -> Home {
         Home::of(&self.env)
     }
