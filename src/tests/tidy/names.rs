@@ -11,7 +11,6 @@ const ONE_NAME: &[(&str, &str)] = &[
 
 /// Public types that still share a name. Whoever renames the last but one takes it off the list.
 const TO_RENAME: &[&str] = &[
-    "Answer",
     "Asked",
     "Block",
     "Call",
@@ -35,12 +34,8 @@ const TO_RENAME: &[&str] = &[
     "Progress",
     "Project",
     "Question",
-    "Reason",
     "Said",
     "Seen",
-    "Session",
-    "Source",
-    "Sourced",
     "Status",
     "Talk",
     "Telling",
@@ -49,13 +44,12 @@ const TO_RENAME: &[&str] = &[
     "Wanted",
     "Why",
     "Window",
-    "Wish",
     "Words",
     "Work",
 ];
 
 /// Files that still have one name in four rooms or more.
-const FILES_TO_RENAME: &[&str] = &["activity.rs"];
+const FILES_TO_RENAME: &[&str] = &[];
 
 /// Rooms in which files may have one name.
 const ROOMS_MAX: usize = 3;
