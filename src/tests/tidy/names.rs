@@ -22,7 +22,6 @@ const TO_RENAME: &[&str] = &[
     "Content",
     "Database",
     "Dates",
-    "Dialect",
     "Done",
     "Embeddings",
     "Enriched",
