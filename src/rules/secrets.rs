@@ -4,14 +4,14 @@
 //! a text comes from and whether it is kept. Reading order: the table, [`table`] (rows as meant),
 //! [`scan`] (where they match), [`looks`] (what a regex can't say), [`views`] (texts in disguise).
 
-mod finder;
-mod looks;
+mod prefilter;
+mod validators;
 pub mod samples;
 mod scan;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
-mod views;
+mod decoders;
 
 pub use table::UserRules;
 
@@ -177,7 +177,7 @@ impl Redactor {
     fn placeholder(&self, out: &mut String, secret: &str, span: &Span) {
         let mut hash = Sha256::new();
         hash.update(self.key);
-        hash.update(views::canonical(secret).as_bytes());
+        hash.update(decoders::canonical(secret).as_bytes());
         let hash = hash.finalize();
         let id = self.engine().id(span);
         // writing to a string can't fail
