@@ -1,7 +1,7 @@
 //! Calls and their results. Knows which call a result answers and what becomes of a call that gets
 //! none; refuses to know how a digest is worded.
 
-use super::digest::{Digest, Outcome, Telling, digest, shorten_input};
+use super::digest::{Digest, Outcome, DigestContext, digest, shorten_input};
 use super::emit::{At, Out};
 use crate::model::carry::PendingCall;
 use crate::model::entry::{Call, Status, ToolResult};
@@ -111,7 +111,7 @@ fn words(call: &PendingCall, outcome: Outcome<'_>, at: &At<'_>, out: &Out<'_>) -
         .cwd
         .as_deref()
         .map(|cwd| out.redactor.redact(cwd));
-    let told = Telling {
+    let context = DigestContext {
         policy: out.policy,
         redactor: out.redactor,
         cwd: cwd.as_deref(),

@@ -69,7 +69,6 @@ const TO_RENAME: &[&str] = &[
     "Step",
     "Stored",
     "Talk",
-    "Telling",
     "Told",
     "Tool",
     "Trouble",

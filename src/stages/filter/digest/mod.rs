@@ -38,8 +38,8 @@ use serde_json::Value;
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
 /// 2 KB of it; with `false` a marker stands in its place (SPEC D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
-pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_>) -> Digest {
-    let call = Call::new(tool, input, told.cwd);
+pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, context: &DigestContext<'_>) -> Digest {
+    let call = Call::new(tool, input, context.cwd);
     let mut text = String::with_capacity(160);
     call.tell(&mut text);
     let counted = call.counted();
@@ -56,7 +56,7 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
             used.status = Status::Interrupted;
         }
         Outcome::Result(result) => {
-            let output = Output::of(result, told.redactor);
+            let output = Output::of(result, context.redactor);
             used.status = status(&call, result, &output);
             used.output_bytes = match output.lines {
                 Some(_) => result.output.bytes,
@@ -70,7 +70,7 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
             other::close_parameters(&mut text, &call, result);
             if !(call.row.alone && says_nothing(result)) {
                 text.push_str(" → ");
-                match told.policy.tool_content {
+                match context.policy.tool_content {
                     Keep::Out => content::left_out(&mut text, &call, result, &output),
                     Keep::Full | Keep::Template(_) => {
                         run = answer(&mut text, &call, result, &output);
@@ -85,8 +85,8 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
                 output: &output,
                 run,
             };
-            used.findings = ended.findings(told.policy);
-            if told.policy.tool_content == Keep::Full {
+            used.findings = ended.findings(context.policy);
+            if context.policy.tool_content == Keep::Full {
                 content::indented(&mut text, &output);
             }
         }
@@ -94,9 +94,9 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
     Digest { text, tool: used }
 }
 
-/// What every digest of a stream is told with.
+/// What every digest of a stream is made with.
 #[derive(Clone, Copy, Debug)]
-pub struct Telling<'a> {
+pub struct DigestContext<'a> {
     /// What is kept of results.
     pub policy: &'a FilterPolicy,
     /// Masks what results say.

@@ -72,8 +72,8 @@ fn redactor() -> &'static Redactor {
     &REDACTOR
 }
 
-fn plain<'a>(policy: &'a FilterPolicy, cwd: Option<&'a str>) -> Telling<'a> {
-    Telling {
+fn plain<'a>(policy: &'a FilterPolicy, cwd: Option<&'a str>) -> DigestContext<'a> {
+    DigestContext {
         policy,
         redactor: redactor(),
         cwd,
