@@ -17,7 +17,6 @@ const TO_RENAME: &[&str] = &[
     "Block",
     "Call",
     "Candidate",
-    "Change",
     "Commit",
     "Content",
     "Database",

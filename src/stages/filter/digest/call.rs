@@ -3,7 +3,7 @@
 //! Knows how parameters are shown; refuses to know results.
 
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
-use super::patch::{self, Change};
+use super::patch::{self, PatchChange};
 use crate::rules::commands::history::{self, Act};
 use crate::rules::commands::{self, Counted};
 use crate::rules::documents;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// A call, looked up.
-pub struct Call<'a> {
+pub struct DigestCall<'a> {
     /// As the model wrote it.
     pub name: &'a str,
     /// How it is told.
@@ -24,7 +24,7 @@ pub struct Call<'a> {
     /// What paths are shown against.
     pub cwd: Option<&'a str>,
     /// What its patch changes, where it has one.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PatchChange>,
 }
 
 /// Where shortened inputs keep the parameters of unknown tools, already told.
@@ -48,11 +48,11 @@ pub const IDLE: &str = "~idle";
 /// More: long lists of files; fewer: a patch's extent is only a number.
 const PATHS_MAX: usize = 6;
 
-impl<'a> Call<'a> {
+impl<'a> DigestCall<'a> {
     /// Looks up the tool; finds its patch.
-    pub fn new(name: &'a str, input: &'a Value, cwd: Option<&'a str>) -> Call<'a> {
+    pub fn new(name: &'a str, input: &'a Value, cwd: Option<&'a str>) -> DigestCall<'a> {
         let row = tools::tool(name);
-        let mut call = Call {
+        let mut call = DigestCall {
             name,
             row,
             input,
@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
         call
     }
 
-    fn patched(&self) -> Vec<Change> {
+    fn patched(&self) -> Vec<PatchChange> {
         if let Some(kept) = patch::kept(self.input) {
             return kept;
         }

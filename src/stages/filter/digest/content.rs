@@ -1,7 +1,7 @@
 //! The result's own text beside the digest, or the marker for its absence (SPEC D61).
 
-use super::call::Call;
-use super::output::Output;
+use super::call::DigestCall;
+use super::output::ToolOutput;
 use super::people;
 use crate::model::entry::{Status, ToolResult};
 use crate::rules::terminal::plain;
@@ -12,7 +12,7 @@ const BLOCK_BYTES_MAX: usize = 2 * 1024;
 
 /// Appends the output below the digest, each line indented by four spaces: all of it up to 2 KB,
 /// else its start and its end with `…` between them. Nothing when there is none.
-pub fn indented(out: &mut String, output: &Output<'_>) {
+pub fn indented(out: &mut String, output: &ToolOutput<'_>) {
     let told = output.told();
     let head = plain(&told[0]);
     let head = head.trim_end();
@@ -51,7 +51,7 @@ fn lines(out: &mut String, text: &str) {
 }
 
 /// How the call ended and that its content was left out. What a person said stays: it is theirs.
-pub fn left_out(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+pub fn left_out(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
     match (super::status(call, result, output), call.row.answer) {
         (Status::Refused, _) => return people::refused(out, output),
         (Status::Ok, Answer::Ask) => return people::answered(out, call, result, output),

@@ -2,11 +2,11 @@
 //!
 //! Knows what results state; refuses to know how a summary tells it.
 
-use super::call::Call;
+use super::call::DigestCall;
 use super::files;
 use super::history;
 use super::line::{self, TEXT_CHARS_MAX};
-use super::output::Output;
+use super::output::ToolOutput;
 use super::people;
 use super::tasks;
 use crate::model::entry::{Status, ToolResult};
@@ -30,12 +30,12 @@ const FAILURES_MAX: usize = 10;
 
 /// A call with its result.
 pub struct Ended<'a> {
-    pub call: &'a Call<'a>,
+    pub call: &'a DigestCall<'a>,
     /// What its command is recognised by.
     pub key: u32,
     pub result: &'a ToolResult,
     pub status: Status,
-    pub output: &'a Output<'a>,
+    pub output: &'a ToolOutput<'a>,
     /// The tests that it ran.
     pub run: Option<TestRun>,
 }
@@ -160,7 +160,7 @@ impl Ended<'_> {
 }
 
 /// Which settings an edit changes, masked; nothing for other files.
-pub fn settings(call: &Call<'_>, redactor: &Redactor) -> Vec<settings::Change> {
+pub fn settings(call: &DigestCall<'_>, redactor: &Redactor) -> Vec<settings::SettingChange> {
     if let Some(kept) = call.input.get(SETTINGS) {
         return serde_json::from_value(kept.clone()).unwrap_or_default();
     }

@@ -27,8 +27,8 @@ use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
 use crate::rules::test_runners::TestRun;
 use crate::rules::tools::Answer;
-use call::Call;
-use output::Output;
+use call::DigestCall;
+use output::ToolOutput;
 use serde_json::Value;
 
 /// The digest of a call. `input` is what [`shorten_input`] kept of the call's, which also masks it;
@@ -38,8 +38,8 @@ use serde_json::Value;
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
 /// 2 KB of it; with `false` a marker stands in its place (SPEC D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
-pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, context: &DigestContext<'_>) -> Digest {
-    let call = Call::new(tool, input, context.cwd);
+pub fn digest(tool: &str, input: &Value, outcome: CallOutcome<'_>, context: &DigestContext<'_>) -> Digest {
+    let call = DigestCall::new(tool, input, context.cwd);
     let mut text = String::with_capacity(160);
     call.tell(&mut text);
     let counted = call.counted();
@@ -50,13 +50,13 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, context: &DigestC
         ..ToolUse::default()
     };
     match outcome {
-        Outcome::NoResult if call.row.alone => {}
-        Outcome::NoResult => {
+        CallOutcome::NoResult if call.row.alone => {}
+        CallOutcome::NoResult => {
             text.push_str(" → no result");
             used.status = Status::Interrupted;
         }
-        Outcome::Result(result) => {
-            let output = Output::of(result, context.redactor);
+        CallOutcome::Result(result) => {
+            let output = ToolOutput::of(result, context.redactor);
             used.status = status(&call, result, &output);
             used.output_bytes = match output.lines {
                 Some(_) => result.output.bytes,
@@ -107,7 +107,7 @@ pub struct DigestContext<'a> {
 
 /// How a call ended, as its digest is told.
 #[derive(Clone, Copy, Debug)]
-pub enum Outcome<'a> {
+pub enum CallOutcome<'a> {
     /// Its result.
     Result(&'a ToolResult),
     /// None came before the next prompt.
@@ -124,14 +124,14 @@ pub struct Digest {
 }
 
 /// Paths that a successful call changed, relative to the working directory when below it.
-fn modified(call: &Call<'_>, result: &ToolResult) -> Vec<String> {
+fn modified(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
     let changed = files::changed(call, result).into_iter();
     let told = changed.map(|(path, ..)| line::relative(&path, call.cwd).to_owned());
     told.filter(|path| !path.is_empty()).collect()
 }
 
 /// A command that states a bad exit code failed, whatever the parser made of it.
-fn status(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Status {
+fn status(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Status {
     let exited_badly = output.exit_code.is_some_and(|code| code != 0);
     match result.status {
         Status::Ok if exited_badly && matches!(call.row.answer, Answer::Shell | Answer::Patch) => {
@@ -148,9 +148,9 @@ fn says_nothing(result: &ToolResult) -> bool {
 /// Also says which tests ran.
 fn answer(
     out: &mut String,
-    call: &Call<'_>,
+    call: &DigestCall<'_>,
     result: &ToolResult,
-    output: &Output<'_>,
+    output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
     if let (Answer::Other, Some(summary)) = (call.row.answer, &result.facts.summary) {
         other::summed_up(out, output, summary);
@@ -176,9 +176,9 @@ fn answer(
 fn succeeded(
     out: &mut String,
     kind: Answer,
-    call: &Call<'_>,
+    call: &DigestCall<'_>,
     result: &ToolResult,
-    output: &Output<'_>,
+    output: &ToolOutput<'_>,
 ) {
     match kind {
         Answer::Shell | Answer::Poll | Answer::Patch => files::patch(out, call, result),

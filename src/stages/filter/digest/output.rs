@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// What a tool printed. `head` and `tail` are to be measured; what is told of them goes through
-/// [`Output::told`] or [`Output::masked`].
-pub struct Output<'a> {
+/// [`ToolOutput::told`] or [`ToolOutput::masked`].
+pub struct ToolOutput<'a> {
     /// Its start, or all of it.
     pub head: Cow<'a, str>,
     /// Its end, when the middle is missing.
@@ -27,12 +27,12 @@ pub struct Output<'a> {
     pub redactor: &'a Redactor,
 }
 
-impl<'a> Output<'a> {
+impl<'a> ToolOutput<'a> {
     /// Unwraps a result's text. Parses JSON only where a Codex cell's answer starts like it.
-    pub fn of(result: &'a ToolResult, redactor: &'a Redactor) -> Output<'a> {
+    pub fn of(result: &'a ToolResult, redactor: &'a Redactor) -> ToolOutput<'a> {
         let excerpt = &result.output;
         let whole = excerpt.is_whole();
-        let mut output = Output {
+        let mut output = ToolOutput {
             head: Cow::Borrowed(excerpt.head.as_str()),
             tail: excerpt.tail.as_str(),
             bytes: excerpt.bytes,

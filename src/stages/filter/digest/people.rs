@@ -1,14 +1,14 @@
 //! Answers that are a person's words: refusals, choices, approvals. They are kept in full.
 
-use super::call::Call;
+use super::call::DigestCall;
 use super::line;
-use super::output::Output;
+use super::output::ToolOutput;
 use crate::model::entry::ToolResult;
 use crate::rules::errors;
 use serde_json::Value;
 
 /// `refused by the user: use the other file`. Not an error (SPEC D28).
-pub fn refused(out: &mut String, output: &Output<'_>) {
+pub fn refused(out: &mut String, output: &ToolOutput<'_>) {
     out.push_str("refused by the user");
     let [head, _] = output.told();
     if let Some(words) = errors::refusal_words(&head) {
@@ -18,7 +18,7 @@ pub fn refused(out: &mut String, output: &Output<'_>) {
 }
 
 /// `"Postgres"`; every further question stands before its answer.
-pub fn answered(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+pub fn answered(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
     let answers = answers(call, result, output);
     let first = call.questions().next().map(|(_, question)| question);
     for (told, (question, answer)) in answers.iter().enumerate() {
@@ -32,7 +32,7 @@ pub fn answered(out: &mut String, call: &Call<'_>, result: &ToolResult, output: 
 
 /// (question, answer) in the order of the questions, then those whose question the log words
 /// differently.
-pub fn answers(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Vec<(String, String)> {
+pub fn answers(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Vec<(String, String)> {
     let questions: Vec<(&str, &str)> = call.questions().collect();
     let stated = &result.facts.answers;
     let [head, _] = output.told();

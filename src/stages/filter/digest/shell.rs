@@ -1,8 +1,8 @@
 //! Answers of shells and of what they left running: tests as numbers, errors as messages.
 
-use super::call::Call;
+use super::call::DigestCall;
 use super::line;
-use super::output::Output;
+use super::output::ToolOutput;
 use crate::model::entry::{Status, ToolResult};
 use crate::rules::test_runners::{TestRun, test_run_in};
 use std::fmt::Write;
@@ -10,9 +10,9 @@ use std::fmt::Write;
 /// The whole answer of a command that ended, well or not; the tests that it ran.
 pub fn ended(
     out: &mut String,
-    call: &Call<'_>,
+    call: &DigestCall<'_>,
     result: &ToolResult,
-    output: &Output<'_>,
+    output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
     let failed = result.status == Status::Failed || output.exit_code.is_some_and(|code| code != 0);
     let run = tests(call, result, output);
@@ -31,7 +31,7 @@ pub fn ended(
 }
 
 /// `exit 101: error[E0308] mismatched types`, `failed: …`.
-pub fn failure(out: &mut String, output: &Output<'_>) {
+pub fn failure(out: &mut String, output: &ToolOutput<'_>) {
     let _ = match output.exit_code {
         Some(code) if code != 0 => write!(out, "exit {code}"),
         _ => write!(out, "failed"),
@@ -40,7 +40,7 @@ pub fn failure(out: &mut String, output: &Output<'_>) {
 }
 
 /// The numbers of the tests that ran, and the names of failed ones as they may be told, with the call's duration where the runner states none.
-pub fn tests(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Option<TestRun> {
+pub fn tests(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Option<TestRun> {
     if output.bytes == 0 || call.is_idle() {
         return None;
     }
@@ -58,7 +58,7 @@ pub fn tests(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Optio
 }
 
 /// `passed 47/47 in 3.2 s`, `failed 3/50 in 2 s: test_a, test_b, test_c`.
-fn tell_run(out: &mut String, run: &TestRun, output: &Output<'_>) {
+fn tell_run(out: &mut String, run: &TestRun, output: &ToolOutput<'_>) {
     if run.total == 0 {
         out.push_str("no tests ran");
         if run.skipped > 0 {
@@ -106,9 +106,9 @@ fn tell_names(out: &mut String, names: &[String]) {
 /// Something in the background, asked for: `still running: Ready`, `completed: passed 17/17 in 1.5 s`.
 pub fn polled(
     out: &mut String,
-    call: &Call<'_>,
+    call: &DigestCall<'_>,
     result: &ToolResult,
-    output: &Output<'_>,
+    output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
     let inner = Inner::of(output);
     let running = result.status == Status::Running || inner.state == Some("running");
@@ -133,15 +133,15 @@ pub fn polled(
 /// What `BashOutput` and `TaskOutput` put in tags.
 struct Inner<'a> {
     state: Option<&'a str>,
-    output: Output<'a>,
+    output: ToolOutput<'a>,
 }
 
 impl<'a> Inner<'a> {
-    fn of(output: &'a Output<'_>) -> Inner<'a> {
+    fn of(output: &'a ToolOutput<'_>) -> Inner<'a> {
         let head: &'a str = &output.head;
         let mut inner = Inner {
             state: between(head, "<status>", "</status>"),
-            output: Output {
+            output: ToolOutput {
                 head: head.into(),
                 ..*output
             },

@@ -4,7 +4,7 @@
 //! the digest of a shortened input is the digest of the input, and shortening twice is shortening
 //! once.
 
-use super::call::{ACTS, CLASS, Call, IDLE, KEY, PARAMS, TITLE, joined, params};
+use super::call::{ACTS, CLASS, DigestCall, IDLE, KEY, PARAMS, TITLE, joined, params};
 use super::files::{changed_lines, written_lines};
 use super::findings::{self, SETTINGS};
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
@@ -22,7 +22,7 @@ pub const CHANGED: &str = "~changed";
 /// person; what is kept is masked first. About as fast as dropping what is left out.
 pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value {
     mask(tools::tool(tool), &mut input, redactor);
-    let call = Call::new(tool, &input, None);
+    let call = DigestCall::new(tool, &input, None);
     let mut kept = Map::new();
     match call.row.answer {
         Answer::Other => return shorten_unknown(input),
@@ -135,7 +135,7 @@ fn shorten_unknown(input: Value) -> Value {
     }
 }
 
-fn questions(call: &Call<'_>) -> Option<(String, Value)> {
+fn questions(call: &DigestCall<'_>) -> Option<(String, Value)> {
     let kept: Vec<Value> = call
         .questions()
         .map(|(id, text)| json!({"id": id, "question": text}))
@@ -164,7 +164,7 @@ fn plan(input: &Value) -> Option<(String, Value)> {
     Some((key.to_owned(), list.iter().map(short).collect()))
 }
 
-fn title(call: &Call<'_>) -> Option<(String, Value)> {
+fn title(call: &DigestCall<'_>) -> Option<(String, Value)> {
     let title = call.title()?;
     Some((TITLE.to_owned(), line::folded(title, TEXT_CHARS_MAX).into()))
 }
