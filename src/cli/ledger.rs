@@ -12,7 +12,7 @@ use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use crate::pipeline::explain::{Line, explain};
-use crate::stages::discover::{DiscoverOptions, Known, discover};
+use crate::stages::discover::{DiscoverOptions, KnownLog, discover};
 use crate::store::{FileAccount, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -248,7 +248,7 @@ fn fate(
     };
     let alone = discover(
         std::slice::from_ref(file),
-        &Known::new(),
+        &KnownLog::new(),
         &options,
         &registry::family,
     );

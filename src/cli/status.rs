@@ -17,7 +17,7 @@ use crate::model::source::SourceFile;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock;
 use crate::pipeline::spec::Window;
-use crate::stages::discover::{DiscoverOptions, Discovered, Known, discover};
+use crate::stages::discover::{DiscoverOptions, Discovered, KnownLog, discover};
 use crate::store::{Access, Embedded, Status, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -129,7 +129,7 @@ fn waiting(
 ) -> Result<Discovered> {
     let pipeline = ctx.pipeline("nightly")?;
     let known = store.map_or_else(|| Ok(Vec::new()), Store::last_seen)?;
-    let known: Known = known.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known: KnownLog = known.into_iter().map(|c| (c.key.clone(), c)).collect();
     let options = DiscoverOptions {
         since: setup::since(config, &Orders::new(&pipeline, ctx)),
         again: false,

@@ -20,7 +20,7 @@ use crate::model::source::{Seen, Slice, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
-use crate::stages::discover::{Known, discover};
+use crate::stages::discover::{KnownLog, discover};
 use crate::store::Store;
 use anyhow::{Result, anyhow};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -63,7 +63,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
-    let known: Known = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known: KnownLog = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
     let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside;
@@ -117,7 +117,7 @@ pub fn gather(store: Option<&Store>, setup: &Setup<'_>, report: &mut Report) -> 
 /// The checkpoints of the files to read, by key.
 type Checkpoints = FxHashMap<String, Checkpoint>;
 
-fn checkpoints(slices: &[Slice], known: &Known, store: Option<&Store>) -> Result<Checkpoints> {
+fn checkpoints(slices: &[Slice], known: &KnownLog, store: Option<&Store>) -> Result<Checkpoints> {
     let keys = slices.iter().map(Slice::known_as);
     let keys = keys.filter(|key| known.contains_key(*key));
     let mut checkpoints = Checkpoints::default();

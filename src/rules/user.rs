@@ -5,7 +5,7 @@
 //! the counts say, and hold for what is stored at once.
 
 use super::commands::{self, Class};
-use super::keywords::{Keywords, Words};
+use super::keywords::{Keywords, KeywordLists};
 use super::names;
 use super::paths::Paths;
 use crate::model::activity::Signals;
@@ -20,7 +20,7 @@ use std::path::Path;
 /// One user's tables. Empty where there are none.
 #[derive(Debug, Default)]
 pub struct UserTables {
-    /// Words of people.
+    /// KeywordLists of people.
     pub keywords: Keywords,
     /// Categories of files.
     pub paths: Paths,
@@ -76,7 +76,7 @@ impl UserTables {
     pub fn add(&mut self, kind: Kind, file: &Path, text: &str) -> Result<(), Error> {
         match kind {
             Kind::Keywords => {
-                self.keywords = Keywords::of(read::<Words>(file, text)?);
+                self.keywords = Keywords::of(read::<KeywordLists>(file, text)?);
                 self.counting.push_str(text);
             }
             Kind::Paths => {

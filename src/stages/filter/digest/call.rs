@@ -8,7 +8,7 @@ use crate::rules::commands::history::{self, Act};
 use crate::rules::commands::{self, Counted};
 use crate::rules::documents;
 use crate::rules::test_runners;
-use crate::rules::tools::{self, Answer, Show, Tool};
+use crate::rules::tools::{self, AnswerKind, Show, ToolRule};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub struct DigestCall<'a> {
     /// As the model wrote it.
     pub name: &'a str,
     /// How it is told.
-    pub row: &'static Tool,
+    pub row: &'static ToolRule,
     /// Its parameters, or what was kept of them.
     pub input: &'a Value,
     /// What paths are shown against.
@@ -60,7 +60,7 @@ impl<'a> DigestCall<'a> {
             changes: Vec::new(),
         };
         call.changes = match row.answer {
-            Answer::Patch | Answer::Shell => call.patched(),
+            AnswerKind::Patch | AnswerKind::Shell => call.patched(),
             _ => Vec::new(),
         };
         call
@@ -167,8 +167,8 @@ impl<'a> DigestCall<'a> {
         line::fold(out, self.name, NAME_CHARS_MAX);
         let named = out.len();
         match self.row.answer {
-            Answer::Other => self.tell_params(out),
-            Answer::Ask => self.tell_questions(out),
+            AnswerKind::Other => self.tell_params(out),
+            AnswerKind::Ask => self.tell_questions(out),
             _ if !self.changes.is_empty() => self.tell_patch(out),
             _ => {
                 let shown: Vec<_> = self
@@ -201,7 +201,7 @@ impl<'a> DigestCall<'a> {
 
     fn tell_patch(&self, out: &mut String) {
         out.push('(');
-        if self.row.answer != Answer::Patch {
+        if self.row.answer != AnswerKind::Patch {
             out.push_str("apply_patch ");
         }
         for (i, change) in self.changes.iter().take(PATHS_MAX).enumerate() {

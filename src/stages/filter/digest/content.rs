@@ -5,7 +5,7 @@ use super::output::ToolOutput;
 use super::people;
 use crate::model::entry::{Status, ToolResult};
 use crate::rules::terminal::plain;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 
 /// More: episodes grow by what tools print; less: the block says little more than the digest.
 const BLOCK_BYTES_MAX: usize = 2 * 1024;
@@ -54,7 +54,7 @@ fn lines(out: &mut String, text: &str) {
 pub fn left_out(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
     match (super::status(call, result, output), call.row.answer) {
         (Status::Refused, _) => return people::refused(out, output),
-        (Status::Ok, Answer::Ask) => return people::answered(out, call, result, output),
+        (Status::Ok, AnswerKind::Ask) => return people::answered(out, call, result, output),
         (Status::Failed, _) => match output.exit_code {
             Some(code) if code != 0 => out.push_str(&format!("exit {code} ")),
             _ => out.push_str("failed "),

@@ -6,7 +6,7 @@ use super::output::ToolOutput;
 use super::patch;
 use super::shorten::{CHANGED, LINES};
 use crate::model::entry::ToolResult;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 
 /// `2000 lines, 48 KB`, `lines 201–300 of 2000, 4.1 KB`, `image`.
@@ -148,8 +148,8 @@ pub fn changed(call: &DigestCall<'_>, result: &ToolResult) -> Vec<(String, u64, 
     }
     let counts = facts.added.zip(facts.removed);
     let counts = match call.row.answer {
-        Answer::Edit => counts.or_else(|| changed_lines(call.input)),
-        Answer::Write => counts.or_else(|| Some((written_lines(call.input)?, 0))),
+        AnswerKind::Edit => counts.or_else(|| changed_lines(call.input)),
+        AnswerKind::Write => counts.or_else(|| Some((written_lines(call.input)?, 0))),
         _ => return files,
     };
     let (added, removed) = counts.unwrap_or_default();

@@ -15,7 +15,7 @@ use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
 use crate::rules::settings;
 use crate::rules::test_runners::TestRun;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 
 /// Where shortened inputs keep which settings an edit changes.
@@ -84,12 +84,12 @@ impl Ended<'_> {
 
     /// A command that is recognised when it runs again.
     fn is_command(&self) -> bool {
-        matches!(self.call.row.answer, Answer::Shell | Answer::Poll) && self.key != 0
+        matches!(self.call.row.answer, AnswerKind::Shell | AnswerKind::Poll) && self.key != 0
     }
 
     /// The file that an edit or a patch is about.
     fn file(&self) -> Option<u32> {
-        let edits = [Answer::Edit, Answer::Write, Answer::Patch];
+        let edits = [AnswerKind::Edit, AnswerKind::Write, AnswerKind::Patch];
         let patched = self.call.changes.iter().map(|change| change.path.as_str());
         let mut files = self.call.named_files().chain(patched);
         let file = files
@@ -106,7 +106,7 @@ impl Ended<'_> {
                 removed,
             });
         }
-        if self.call.row.answer != Answer::Edit {
+        if self.call.row.answer != AnswerKind::Edit {
             return;
         }
         for change in settings(self.call, self.output.redactor) {
@@ -123,11 +123,11 @@ impl Ended<'_> {
 
     fn answers(&self, found: &mut Vec<Finding>) {
         match self.call.row.answer {
-            Answer::Plan => found.push(Finding::Plan(tasks::all(self.call))),
-            Answer::Task => {
+            AnswerKind::Plan => found.push(Finding::Plan(tasks::all(self.call))),
+            AnswerKind::Task => {
                 found.extend(tasks::one(self.call, self.result, self.output).map(Finding::Task));
             }
-            Answer::Ask => {
+            AnswerKind::Ask => {
                 let answers = people::answers(self.call, self.result, self.output);
                 found.extend(
                     answers
@@ -138,7 +138,7 @@ impl Ended<'_> {
                         }),
                 );
             }
-            Answer::Approve => found.push(Finding::Approved),
+            AnswerKind::Approve => found.push(Finding::Approved),
             _ => {}
         }
     }

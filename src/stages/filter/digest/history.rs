@@ -8,7 +8,7 @@ use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::Status;
 use crate::model::finding::{Finding, PullRequestState, Tree};
 use crate::rules::commands::history::{self, Act, HistoryAction};
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ const FILES_MAX: usize = 200;
 pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     let acts = ended.call.acts();
     let asks = acts.iter().any(|act| act.does == HistoryAction::Poll);
-    let polled = asks || ended.call.row.answer == Answer::Poll;
+    let polled = asks || ended.call.row.answer == AnswerKind::Poll;
     let parts = ended.output.parts();
     let prints = |part: &&str| part.starts_with("To ") || PRINTED.is_match(*part);
     if acts.is_empty() && !(polled && parts.iter().any(prints)) {

@@ -26,7 +26,7 @@ use crate::model::exchange::ToolUse;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
 use crate::rules::test_runners::TestRun;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use call::DigestCall;
 use output::ToolOutput;
 use serde_json::Value;
@@ -134,7 +134,7 @@ fn modified(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
 fn status(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Status {
     let exited_badly = output.exit_code.is_some_and(|code| code != 0);
     match result.status {
-        Status::Ok if exited_badly && matches!(call.row.answer, Answer::Shell | Answer::Patch) => {
+        Status::Ok if exited_badly && matches!(call.row.answer, AnswerKind::Shell | AnswerKind::Patch) => {
             Status::Failed
         }
         status => status,
@@ -152,20 +152,20 @@ fn answer(
     result: &ToolResult,
     output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
-    if let (Answer::Other, Some(summary)) = (call.row.answer, &result.facts.summary) {
+    if let (AnswerKind::Other, Some(summary)) = (call.row.answer, &result.facts.summary) {
         other::summed_up(out, output, summary);
         return None;
     }
     match (status(call, result, output), call.row.answer) {
         (Status::Refused, _) => people::refused(out, output),
         (Status::Interrupted, _) => out.push_str("interrupted"),
-        (Status::Ok | Status::Failed | Status::Running, Answer::Poll) => {
+        (Status::Ok | Status::Failed | Status::Running, AnswerKind::Poll) => {
             return shell::polled(out, call, result, output);
         }
         (Status::Running, _) => out.push_str("running in the background"),
-        (Status::Failed, Answer::Shell) => return shell::ended(out, call, result, output),
+        (Status::Failed, AnswerKind::Shell) => return shell::ended(out, call, result, output),
         (Status::Failed, _) => shell::failure(out, output),
-        (Status::Ok, Answer::Shell) if call.changes.is_empty() => {
+        (Status::Ok, AnswerKind::Shell) if call.changes.is_empty() => {
             return shell::ended(out, call, result, output);
         }
         (Status::Ok, kind) => succeeded(out, kind, call, result, output),
@@ -175,26 +175,26 @@ fn answer(
 
 fn succeeded(
     out: &mut String,
-    kind: Answer,
+    kind: AnswerKind,
     call: &DigestCall<'_>,
     result: &ToolResult,
     output: &ToolOutput<'_>,
 ) {
     match kind {
-        Answer::Shell | Answer::Poll | Answer::Patch => files::patch(out, call, result),
-        Answer::Read => files::read(out, call, result, output),
-        Answer::Edit => files::edit(out, call, result),
-        Answer::Write => files::write(out, call, result),
-        Answer::Search => files::search(out, call, result, output),
-        Answer::List => files::list(out, call, result, output),
-        Answer::Stop => out.push_str("stopped"),
-        Answer::Fetch => other::fetch(out, result, output),
-        Answer::Agent => tasks::agent(out, result, output),
-        Answer::Plan => tasks::plan(out, call, result),
-        Answer::Task => tasks::task(out, call, result, output),
-        Answer::Ask => people::answered(out, call, result, output),
-        Answer::Approve => out.push_str("approved"),
-        Answer::Said => other::said(out, output),
-        Answer::Other => other::unknown(out, output),
+        AnswerKind::Shell | AnswerKind::Poll | AnswerKind::Patch => files::patch(out, call, result),
+        AnswerKind::Read => files::read(out, call, result, output),
+        AnswerKind::Edit => files::edit(out, call, result),
+        AnswerKind::Write => files::write(out, call, result),
+        AnswerKind::Search => files::search(out, call, result, output),
+        AnswerKind::List => files::list(out, call, result, output),
+        AnswerKind::Stop => out.push_str("stopped"),
+        AnswerKind::Fetch => other::fetch(out, result, output),
+        AnswerKind::Agent => tasks::agent(out, result, output),
+        AnswerKind::Plan => tasks::plan(out, call, result),
+        AnswerKind::Task => tasks::task(out, call, result, output),
+        AnswerKind::Ask => people::answered(out, call, result, output),
+        AnswerKind::Approve => out.push_str("approved"),
+        AnswerKind::Said => other::said(out, output),
+        AnswerKind::Other => other::unknown(out, output),
     }
 }

@@ -5,7 +5,7 @@ use super::line::{self, TEXT_CHARS_MAX};
 use super::output::ToolOutput;
 use crate::model::entry::ToolResult;
 use crate::rules::documents;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ pub fn said(out: &mut String, output: &ToolOutput<'_>) {
 
 /// `X()`: the documents have parentheses without parameters too (SPEC 001-054).
 pub fn close_parameters(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
-    let is_theirs = call.row.answer == Answer::Other && result.facts.summary.is_some();
+    let is_theirs = call.row.answer == AnswerKind::Other && result.facts.summary.is_some();
     if is_theirs && !out.ends_with(')') {
         out.push_str("()");
     }

@@ -5,7 +5,7 @@ use super::line::{self, TEXT_CHARS_MAX};
 use super::output::ToolOutput;
 use crate::model::entry::ToolResult;
 use crate::model::finding::{Task, TaskState};
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -154,11 +154,11 @@ fn state(status: &str) -> TaskState {
 pub fn completed(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
     let one_line = |text: &str| line::folded(text, TEXT_CHARS_MAX).into_owned();
     match call.row.answer {
-        Answer::Plan => {
+        AnswerKind::Plan => {
             let done = items(call.input).filter(|item| item.status == "completed");
             done.map(|item| one_line(item.text)).collect()
         }
-        Answer::Task if call.text("status") == Some("completed") => {
+        AnswerKind::Task if call.text("status") == Some("completed") => {
             if !result.facts.completed.is_empty() {
                 return result.facts.completed.iter().map(|t| one_line(t)).collect();
             }
