@@ -424,7 +424,12 @@ impl Ends {
 
 fn is_edit(item: &Item) -> bool {
     let tool = item.tool.as_ref().map(|used| tools::tool(&used.name));
-    tool.is_some_and(|tool| matches!(tool.answer, AnswerKind::Edit | AnswerKind::Write | AnswerKind::Patch))
+    tool.is_some_and(|tool| {
+        matches!(
+            tool.answer,
+            AnswerKind::Edit | AnswerKind::Write | AnswerKind::Patch
+        )
+    })
 }
 
 /// One log, read.

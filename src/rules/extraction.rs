@@ -38,7 +38,8 @@ pub fn fields() -> &'static [SummaryField] {
     &TABLE
 }
 
-static TABLE: LazyLock<Vec<SummaryField>> = LazyLock::new(|| table::rows(table::embedded!("extraction")));
+static TABLE: LazyLock<Vec<SummaryField>> =
+    LazyLock::new(|| table::rows(table::embedded!("extraction")));
 
 #[cfg(test)]
 mod tests {

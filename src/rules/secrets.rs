@@ -4,14 +4,14 @@
 //! a text comes from and whether it is kept. Reading order: the table, [`table`] (rows as meant),
 //! [`scan`] (where they match), [`looks`] (what a regex can't say), [`views`] (texts in disguise).
 
+mod decoders;
 mod prefilter;
-mod validators;
 pub mod samples;
 mod scan;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
-mod decoders;
+mod validators;
 
 pub use table::UserRules;
 

@@ -116,7 +116,10 @@ fn is_same_inside(old: &Settings, was: &str, new: &Settings, now: &str) -> bool 
 
 /// Settings that are gone and stand under another name beside where they were, with the same value;
 /// taken out of both lists.
-fn renamed_settings(gone: &mut Vec<SettingChange>, set: &mut Vec<SettingChange>) -> Vec<SettingChange> {
+fn renamed_settings(
+    gone: &mut Vec<SettingChange>,
+    set: &mut Vec<SettingChange>,
+) -> Vec<SettingChange> {
     let mut renamed = Vec::new();
     gone.retain(|was| {
         let is_it = |now: &SettingChange| {

@@ -5,7 +5,7 @@
 //! the counts say, and hold for what is stored at once.
 
 use super::commands::{self, Class};
-use super::keywords::{Keywords, KeywordLists};
+use super::keywords::{KeywordLists, Keywords};
 use super::names;
 use super::paths::Paths;
 use crate::model::activity::Signals;

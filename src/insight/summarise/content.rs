@@ -74,11 +74,15 @@ impl Worth {
             | AnswerKind::Fetch
             | AnswerKind::Poll
             | AnswerKind::Stop => Worth::Reading,
-            AnswerKind::Edit | AnswerKind::Write | AnswerKind::Patch | AnswerKind::Plan | AnswerKind::Task => {
-                Worth::Edit
-            }
+            AnswerKind::Edit
+            | AnswerKind::Write
+            | AnswerKind::Patch
+            | AnswerKind::Plan
+            | AnswerKind::Task => Worth::Edit,
             AnswerKind::Ask | AnswerKind::Approve => Worth::Turning,
-            AnswerKind::Shell | AnswerKind::Agent | AnswerKind::Said | AnswerKind::Other => Worth::Worked,
+            AnswerKind::Shell | AnswerKind::Agent | AnswerKind::Said | AnswerKind::Other => {
+                Worth::Worked
+            }
         }
     }
 }

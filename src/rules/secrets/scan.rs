@@ -1,10 +1,10 @@
 //! Where secrets stand in a text: one scan for all keywords, then each row's pattern right there.
 //! Knows how rows are tried; refuses to know what becomes of what it finds.
 
-use super::prefilter::Prefilter;
-use super::validators;
-use super::table::{Row, Starts, UserRules};
 use super::decoders::{self, View};
+use super::prefilter::Prefilter;
+use super::table::{Row, Starts, UserRules};
+use super::validators;
 use regex::bytes::Captures;
 
 /// Rows, ready to be tried.

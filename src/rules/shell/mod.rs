@@ -4,11 +4,11 @@
 //! assignments of POSIX shells, and what PowerShell does otherwise. Refuses to know what a command
 //! is for (`rules::commands`). Never fails: what can't be read is passed over.
 
-mod syntax;
+mod quoting;
 mod reader;
+mod syntax;
 #[cfg(test)]
 mod tests;
-mod quoting;
 
 use reader::Reader;
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Words: quotes, escapes, variables and substitutions inside them.
 
-use super::syntax::ShellSyntax;
 use super::reader::Reader;
+use super::syntax::ShellSyntax;
 use std::borrow::Cow;
 
 impl<'a> Reader<'a> {

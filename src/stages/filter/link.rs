@@ -104,7 +104,7 @@ fn give_up_call(calls: &mut Vec<Arc<PendingCall>>, mut call: Arc<PendingCall>) {
     }
 }
 
-fn words(call: &PendingCall, outcome: Outcome<'_>, at: &At<'_>, out: &Out<'_>) -> Digest {
+fn words(call: &PendingCall, outcome: CallOutcome<'_>, at: &At<'_>, out: &Out<'_>) -> Digest {
     // as the paths are by now
     let cwd = at
         .context
@@ -116,7 +116,7 @@ fn words(call: &PendingCall, outcome: Outcome<'_>, at: &At<'_>, out: &Out<'_>) -
         redactor: out.redactor,
         cwd: cwd.as_deref(),
     };
-    let mut made = digest(&call.tool, &call.input, outcome, &told);
+    let mut made = digest(&call.tool, &call.input, outcome, &context);
     made.text.insert_str(0, "Action: ");
     made.text.truncate(made.text.trim_end().len());
     made

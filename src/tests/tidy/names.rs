@@ -66,7 +66,6 @@ const TO_RENAME: &[&str] = &[
     "Stored",
     "Talk",
     "Told",
-    "Tool",
     "Trouble",
     "Wanted",
     "Why",

@@ -51,7 +51,12 @@ fn lines(out: &mut String, text: &str) {
 }
 
 /// How the call ended and that its content was left out. What a person said stays: it is theirs.
-pub fn left_out(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
+pub fn left_out(
+    out: &mut String,
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) {
     match (super::status(call, result, output), call.row.answer) {
         (Status::Refused, _) => return people::refused(out, output),
         (Status::Ok, AnswerKind::Ask) => return people::answered(out, call, result, output),

@@ -158,7 +158,12 @@ pub fn changed(call: &DigestCall<'_>, result: &ToolResult) -> Vec<(String, u64, 
 }
 
 /// `47 matches in 12 files`, `12 files`, `34 lines`, `no matches`.
-pub fn search(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
+pub fn search(
+    out: &mut String,
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) {
     let facts = &result.facts;
     let head = output.head.as_ref();
     let none = head.starts_with("No matches found") || head.starts_with("No files found");

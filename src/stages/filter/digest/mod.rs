@@ -38,7 +38,12 @@ use serde_json::Value;
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
 /// 2 KB of it; with `false` a marker stands in its place (SPEC D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
-pub fn digest(tool: &str, input: &Value, outcome: CallOutcome<'_>, context: &DigestContext<'_>) -> Digest {
+pub fn digest(
+    tool: &str,
+    input: &Value,
+    outcome: CallOutcome<'_>,
+    context: &DigestContext<'_>,
+) -> Digest {
     let call = DigestCall::new(tool, input, context.cwd);
     let mut text = String::with_capacity(160);
     call.tell(&mut text);
@@ -134,7 +139,9 @@ fn modified(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
 fn status(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Status {
     let exited_badly = output.exit_code.is_some_and(|code| code != 0);
     match result.status {
-        Status::Ok if exited_badly && matches!(call.row.answer, AnswerKind::Shell | AnswerKind::Patch) => {
+        Status::Ok
+            if exited_badly && matches!(call.row.answer, AnswerKind::Shell | AnswerKind::Patch) =>
+        {
             Status::Failed
         }
         status => status,

@@ -18,7 +18,12 @@ pub fn refused(out: &mut String, output: &ToolOutput<'_>) {
 }
 
 /// `"Postgres"`; every further question stands before its answer.
-pub fn answered(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
+pub fn answered(
+    out: &mut String,
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) {
     let answers = answers(call, result, output);
     let first = call.questions().next().map(|(_, question)| question);
     for (told, (question, answer)) in answers.iter().enumerate() {
@@ -32,7 +37,11 @@ pub fn answered(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, ou
 
 /// (question, answer) in the order of the questions, then those whose question the log words
 /// differently.
-pub fn answers(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Vec<(String, String)> {
+pub fn answers(
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) -> Vec<(String, String)> {
     let questions: Vec<(&str, &str)> = call.questions().collect();
     let stated = &result.facts.answers;
     let [head, _] = output.told();

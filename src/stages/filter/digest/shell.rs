@@ -40,7 +40,11 @@ pub fn failure(out: &mut String, output: &ToolOutput<'_>) {
 }
 
 /// The numbers of the tests that ran, and the names of failed ones as they may be told, with the call's duration where the runner states none.
-pub fn tests(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Option<TestRun> {
+pub fn tests(
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) -> Option<TestRun> {
     if output.bytes == 0 || call.is_idle() {
         return None;
     }

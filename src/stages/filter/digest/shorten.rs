@@ -72,7 +72,10 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
 /// Masks what the digest may tell, whole, because the cuts come later. What is only counted (texts
 /// that are written, read or replaced) stays as it is, and so do the counts.
 fn mask(row: &ToolRule, input: &mut Value, redactor: &Redactor) {
-    let counted = matches!(row.answer, AnswerKind::Edit | AnswerKind::Write | AnswerKind::Read);
+    let counted = matches!(
+        row.answer,
+        AnswerKind::Edit | AnswerKind::Write | AnswerKind::Read
+    );
     match input {
         Value::Object(map) if counted => {
             let told = map.iter_mut().filter(|(key, _)| is_needed(row, key));

@@ -93,7 +93,11 @@ fn told(tool: &str, input: Value, result: &ToolResult) -> Digest {
 fn samples_of_the_table_give_their_digests_and_so_do_their_shortened_inputs() {
     for (tool, sample) in samples() {
         let answer = sample.result.as_ref().map(result);
-        let outcome = || answer.as_ref().map_or(CallOutcome::NoResult, CallOutcome::Result);
+        let outcome = || {
+            answer
+                .as_ref()
+                .map_or(CallOutcome::NoResult, CallOutcome::Result)
+        };
         let got = digest(
             &tool,
             &sample.input,
