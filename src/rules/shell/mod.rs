@@ -10,24 +10,9 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-use reader::Reader;
-use std::borrow::Cow;
+pub use reader::Simple;
 
-/// One command with its arguments.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Simple<'a> {
-    /// Without quotes, redirections and assignments before them; never empty. A substitution inside
-    /// a word is told as `$()`.
-    pub words: Vec<Cow<'a, str>>,
-    /// It reads another command's output.
-    pub piped: bool,
-    /// Inside `$(…)` or backticks: its output is part of another command.
-    pub nested: bool,
-    /// The file that its output goes to.
-    pub writes: Option<Cow<'a, str>>,
-    /// What it reads from the script itself (`<<EOF`).
-    pub heredoc: Option<&'a str>,
-}
+use reader::Reader;
 
 /// The simple commands of a script in the order in which they start to be read, those in
 /// substitutions before the command that uses them. Keywords, functions' names and their calls are

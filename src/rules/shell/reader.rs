@@ -1,8 +1,23 @@
 //! Operators, groups, redirections and heredocs: where commands begin and end.
 
-use super::Simple;
 use super::syntax::ShellSyntax;
 use std::borrow::Cow;
+
+/// One command with its arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Simple<'a> {
+    /// Without quotes, redirections and assignments before them; never empty. A substitution inside
+    /// a word is told as `$()`.
+    pub words: Vec<Cow<'a, str>>,
+    /// It reads another command's output.
+    pub piped: bool,
+    /// Inside `$(…)` or backticks: its output is part of another command.
+    pub nested: bool,
+    /// The file that its output goes to.
+    pub writes: Option<Cow<'a, str>>,
+    /// What it reads from the script itself (`<<EOF`).
+    pub heredoc: Option<&'a str>,
+}
 
 /// Deeper substitutions are read as text. Larger: hostile input needs more stack.
 const DEPTH_MAX: usize = 24;

@@ -45,6 +45,15 @@ pub const ACTS: &str = "~acts";
 /// Where shortened inputs keep whether the command can't run tests.
 pub const IDLE: &str = "~idle";
 
+/// Where shortened inputs keep the lines of a written content.
+pub const LINES: &str = "~lines";
+
+/// Where shortened inputs keep the lines added and removed by an edit.
+pub const CHANGED: &str = "~changed";
+
+/// Where shortened inputs keep which settings an edit changes.
+pub const SETTINGS: &str = "~settings";
+
 /// More: long lists of files; fewer: a patch's extent is only a number.
 const PATHS_MAX: usize = 6;
 

@@ -1,10 +1,9 @@
 //! Answers of tools that read, change and search files.
 
-use super::call::DigestCall;
+use super::call::{CHANGED, DigestCall, LINES};
 use super::line;
 use super::output::ToolOutput;
 use super::patch;
-use super::shorten::{CHANGED, LINES};
 use crate::model::entry::ToolResult;
 use crate::rules::tools::AnswerKind;
 use serde_json::Value;

@@ -2,14 +2,14 @@
 //!
 //! Knows what results state; refuses to know how a summary tells it.
 
-use super::call::DigestCall;
+use super::call::{DigestCall, SETTINGS};
+use super::ended::Ended;
 use super::files;
 use super::history;
 use super::line::{self, TEXT_CHARS_MAX};
-use super::output::ToolOutput;
 use super::people;
 use super::tasks;
-use crate::model::entry::{Status, ToolResult};
+use crate::model::entry::Status;
 use crate::model::finding::{Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
@@ -18,27 +18,12 @@ use crate::rules::test_runners::TestRun;
 use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 
-/// Where shortened inputs keep which settings an edit changes.
-pub const SETTINGS: &str = "~settings";
-
 /// Edits of one call whose settings are told. Real calls have fewer; a hostile one would fill the
 /// checkpoint.
 const EDITS_MAX: usize = 50;
 
 /// Names of failed tests that are kept; the number is kept in any case.
 const FAILURES_MAX: usize = 10;
-
-/// A call with its result.
-pub struct Ended<'a> {
-    pub call: &'a DigestCall<'a>,
-    /// What its command is recognised by.
-    pub key: u32,
-    pub result: &'a ToolResult,
-    pub status: Status,
-    pub output: &'a ToolOutput<'a>,
-    /// The tests that it ran.
-    pub run: Option<TestRun>,
-}
 
 impl Ended<'_> {
     /// What it came to. Where the policy leaves results out: only what the call itself says.

@@ -3,7 +3,7 @@
 //!
 //! Knows what is printed; refuses to know commands (`rules::commands::history`).
 
-use super::findings::Ended;
+use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::Status;
 use crate::model::finding::{Finding, PullRequestState, Tree};

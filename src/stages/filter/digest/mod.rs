@@ -5,6 +5,7 @@
 
 mod call;
 mod content;
+mod ended;
 mod files;
 mod findings;
 mod history;
@@ -82,7 +83,7 @@ pub fn digest(
                     }
                 }
             }
-            let ended = findings::Ended {
+            let ended = ended::Ended {
                 call: &call,
                 key: counted.key,
                 result,

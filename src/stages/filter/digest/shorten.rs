@@ -4,19 +4,16 @@
 //! the digest of a shortened input is the digest of the input, and shortening twice is shortening
 //! once.
 
-use super::call::{ACTS, CLASS, DigestCall, IDLE, KEY, PARAMS, TITLE, joined, params};
+use super::call::{
+    ACTS, CHANGED, CLASS, DigestCall, IDLE, KEY, LINES, PARAMS, SETTINGS, TITLE, joined, params,
+};
 use super::files::{changed_lines, written_lines};
-use super::findings::{self, SETTINGS};
+use super::findings;
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch;
 use crate::rules::secrets::Redactor;
 use crate::rules::tools::{self, AnswerKind, Show, ToolRule};
 use serde_json::{Map, Value, json};
-
-/// Where the lines of a written content are kept.
-pub const LINES: &str = "~lines";
-/// Where the lines added and removed by an edit are kept.
-pub const CHANGED: &str = "~changed";
 
 /// The input without what its digest doesn't need: a few hundred bytes, except for questions to a
 /// person; what is kept is masked first. About as fast as dropping what is left out.
