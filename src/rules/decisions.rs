@@ -1,5 +1,4 @@
-//! Decisions in people's own words, as a table of patterns (`decisions.yaml`). Knows phrases; refuses
-//! to know who said them.
+//! Decisions in people's own words, as a table of patterns (`decisions.yaml`).
 
 use super::table::{self, TextPattern};
 use super::words;

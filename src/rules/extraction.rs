@@ -1,5 +1,5 @@
 //! What a language model is asked to extract from a session, as a table (`extraction.yaml`). Knows
-//! which kind of work speaks for which field, and how a field is asked for; refuses to know sessions.
+//! which kind of work speaks for which field, and how a field is asked for.
 
 use super::table;
 use crate::model::activity::{ActivityVector, Dimension};

@@ -1,5 +1,5 @@
-//! Which types the fields have had on which reading depends. Knows a value's type by its first byte;
-//! refuses to know what a field means.
+//! Which types the fields have had on which reading depends. Knows a value's type by its first
+//! byte.
 
 use super::table;
 use rustc_hash::FxHashMap;

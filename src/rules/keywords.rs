@@ -1,6 +1,4 @@
-//! KeywordLists of people that say what they want done, as a table (`keywords.yaml`).
-//!
-//! Knows words and their inflections; refuses to know whose words they are and what they weigh.
+//! Words of people that say what they want done, as a table (`keywords.yaml`).
 
 use super::table;
 use crate::model::activity::Dimension;

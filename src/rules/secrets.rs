@@ -1,8 +1,9 @@
-//! What is a secret, as a table (`secrets.yaml`), and how one is masked: `[redacted:github-token:1f3a]`.
+//! What is a secret, as a table (`secrets.yaml`), and how one is masked:
+//! `[redacted:github-token:1f3a]`.
 //!
-//! Knows formats of keys, tokens, passwords and, where asked, personal data; refuses to know where
-//! a text comes from and whether it is kept. Reading order: the table, [`table`] (rows as meant),
-//! [`scan`] (where they match), [`looks`] (what a regex can't say), [`views`] (texts in disguise).
+//! Knows formats of keys, tokens, passwords and, where asked, personal data. Reading order: the
+//! table, [`table`] (rows as meant), [`scan`] (where they match), [`validators`] (what a regex can't
+//! say), [`decoders`] (texts in disguise).
 
 mod decoders;
 mod prefilter;

@@ -1,5 +1,5 @@
 //! How embedded tables are read. Knows that they are written as YAML with samples that test them,
-//! and built as JSON without (`build.rs`); refuses to know what rows mean.
+//! and built as JSON without (`build.rs`).
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::Regex;

@@ -1,6 +1,4 @@
 //! How test runners report, as a table (`test_runners.yaml`): output in, numbers out.
-//!
-//! Knows what runners print; refuses to know which command was run, and what a digest looks like.
 
 use super::table::{self, TextPattern};
 use super::terminal::plain;

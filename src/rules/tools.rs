@@ -1,7 +1,5 @@
 //! Which tool is told how, as a table (`tools.yaml`): which parameters stand in the digest, which
 //! are paths, and what its answer is made of.
-//!
-//! Knows the tools' names and parameters; refuses to know how a digest is worded (`stages::filter`).
 
 use super::table;
 use rustc_hash::FxHashMap;

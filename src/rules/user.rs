@@ -1,8 +1,8 @@
 //! A user's own tables beside the embedded ones: keywords, commands, tools, paths.
 //!
-//! Knows their shapes and what is wrong with them; refuses to know where they lie. Keywords and
-//! paths decide what is counted, and are part of what made an episode; commands and tools decide what
-//! the counts say, and hold for what is stored at once.
+//! Knows their shapes and what is wrong with them. Keywords and paths decide what is counted, and
+//! are part of what made an episode; commands and tools decide what the counts say, and hold for
+//! what is stored at once.
 
 use super::commands::{self, Class};
 use super::keywords::{KeywordLists, Keywords};
@@ -20,7 +20,7 @@ use std::path::Path;
 /// One user's tables. Empty where there are none.
 #[derive(Debug, Default)]
 pub struct UserTables {
-    /// KeywordLists of people.
+    /// Words of people.
     pub keywords: Keywords,
     /// Categories of files.
     pub paths: Paths,

@@ -1,5 +1,5 @@
-//! Texts in disguise: decoded escapes, tokens that line breaks or quotes interrupt. Knows where each
-//! byte of a view stands in the text; refuses to know secrets.
+//! Texts in disguise: decoded escapes, tokens that line breaks or quotes interrupt. Knows where
+//! each byte of a view stands in the text.
 
 use regex::bytes::Regex;
 use std::sync::LazyLock;

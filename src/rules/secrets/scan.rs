@@ -1,5 +1,5 @@
 //! Where secrets stand in a text: one scan for all keywords, then each row's pattern right there.
-//! Knows how rows are tried; refuses to know what becomes of what it finds.
+//!
 
 use super::decoders::{self, View};
 use super::prefilter::Prefilter;

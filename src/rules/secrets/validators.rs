@@ -1,5 +1,4 @@
 //! What a pattern can't say of a secret: whether it is random, made of words, or a placeholder.
-//! Knows characters; refuses to know formats.
 
 use serde::Deserialize;
 

@@ -1,8 +1,8 @@
 //! A lenient reader of shell: a script in, the simple commands that it may run out.
 //!
 //! Knows quotes, escapes, heredocs, substitutions, comments, operators, keywords, redirections and
-//! assignments of POSIX shells, and what PowerShell does otherwise. Refuses to know what a command
-//! is for (`rules::commands`). Never fails: what can't be read is passed over.
+//! assignments of POSIX shells, and what PowerShell does otherwise. Never fails: what can't be read
+//! is passed over.
 
 mod quoting;
 mod reader;

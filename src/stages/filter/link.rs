@@ -1,5 +1,5 @@
 //! Calls and their results. Knows which call a result answers and what becomes of a call that gets
-//! none; refuses to know how a digest is worded.
+//! none.
 
 use super::digest::{CallOutcome, Digest, DigestContext, digest, shorten_input};
 use super::emit::{At, Out};

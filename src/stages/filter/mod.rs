@@ -1,7 +1,6 @@
 //! Keeps what people and agents said, and one digest per tool call: a fold over each stream.
 //!
-//! Knows which entries become items, in which order, and whose words they are. Refuses to know
-//! dialects (`parse`), how a digest is worded ([`digest`]), and where episodes end (`chunk`).
+//! Knows which entries become items, in which order, and whose words they are.
 //!
 //! Cost: one map look-up per entry; one copy of the stream's small state per record that gives
 //! items, so that reading can start again with any of them (`Item::resume`).
@@ -18,11 +17,11 @@ pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
 use crate::model::entry::{Entry, Fact, Queue, Via, What};
-use crate::model::exchange::{Exchange, INTERRUPTED, ItemKind};
+use crate::model::exchange::{Exchange, INTERRUPTED};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
 use crate::rules::secrets::Redactor;
-use emit::{At, Out};
+use emit::{At, Label, Out};
 use std::sync::Arc;
 
 /// Sub-agents' streams inside one log that are told apart at once; records of further ones go to
@@ -166,7 +165,7 @@ fn keep(what: What, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
         }
         What::Fact(fact) => {
             if let Some(text) = note(&fact) {
-                out.line(at, fold, ItemKind::Note, "Note", &text);
+                out.line(at, fold, Label::NOTE, &text);
             }
         }
         What::Noise(_) | What::Unknown(_) => {}

@@ -1,6 +1,4 @@
 //! A call: its tool's row of the table and what stands in the parentheses.
-//!
-//! Knows how parameters are shown; refuses to know results.
 
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch::{self, PatchChange};
@@ -171,14 +169,14 @@ impl<'a> DigestCall<'a> {
     }
 
     /// Appends `Read(src/auth.rs)`; only the name when there is nothing to show.
-    pub fn tell(&self, out: &mut String) {
+    pub fn write(&self, out: &mut String) {
         const NAME_CHARS_MAX: usize = 80;
         line::fold(out, self.name, NAME_CHARS_MAX);
         let named = out.len();
         match self.row.answer {
-            AnswerKind::Other => self.tell_params(out),
-            AnswerKind::Ask => self.tell_questions(out),
-            _ if !self.changes.is_empty() => self.tell_patch(out),
+            AnswerKind::Other => self.write_params(out),
+            AnswerKind::Ask => self.write_questions(out),
+            _ if !self.changes.is_empty() => self.write_patch(out),
             _ => {
                 let shown: Vec<_> = self
                     .row
@@ -197,7 +195,7 @@ impl<'a> DigestCall<'a> {
         }
     }
 
-    fn tell_params(&self, out: &mut String) {
+    fn write_params(&self, out: &mut String) {
         let params = match self.text(PARAMS) {
             Some(kept) => Cow::Borrowed(kept),
             None => Cow::Owned(params(self.input)),
@@ -208,7 +206,7 @@ impl<'a> DigestCall<'a> {
         }
     }
 
-    fn tell_patch(&self, out: &mut String) {
+    fn write_patch(&self, out: &mut String) {
         out.push('(');
         if self.row.answer != AnswerKind::Patch {
             out.push_str("apply_patch ");
@@ -223,7 +221,7 @@ impl<'a> DigestCall<'a> {
     }
 
     /// People's answers need the questions in full.
-    fn tell_questions(&self, out: &mut String) {
+    fn write_questions(&self, out: &mut String) {
         for (i, (_, question)) in self.questions().enumerate() {
             if i > 0 {
                 break; // the others stand before their answers

@@ -13,7 +13,7 @@ const BLOCK_BYTES_MAX: usize = 2 * 1024;
 /// Appends the output below the digest, each line indented by four spaces: all of it up to 2 KB,
 /// else its start and its end with `…` between them. Nothing when there is none.
 pub fn indented(out: &mut String, output: &ToolOutput<'_>) {
-    let told = output.told();
+    let told = output.masked_parts();
     let head = plain(&told[0]);
     let head = head.trim_end();
     let tail = plain(&told[1]);

@@ -1,6 +1,4 @@
 //! What a call came to, for summaries: files changed, tests run, tasks, answers.
-//!
-//! Knows what results state; refuses to know how a summary tells it.
 
 use super::call::{DigestCall, SETTINGS};
 use super::ended::Ended;

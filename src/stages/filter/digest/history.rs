@@ -1,7 +1,5 @@
-//! What calls did to a history that others see: commits, pushes, pull requests, as git and its helpers
-//! print them.
-//!
-//! Knows what is printed; refuses to know commands (`rules::commands::history`).
+//! What calls did to a history that others see: commits, pushes, pull requests, as git and its
+//! helpers print them.
 
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
@@ -28,7 +26,7 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     if acts.is_empty() && !(polled && parts.iter().any(prints)) {
         return Vec::new();
     }
-    let told = ended.output.told();
+    let told = ended.output.masked_parts();
     let seen = Seen {
         acts,
         told: &told,

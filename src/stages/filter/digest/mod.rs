@@ -1,7 +1,7 @@
 //! One line for a tool call and its result: `Read(src/auth.rs) → 2000 lines, 48 KB` (SPEC D26).
 //!
-//! Knows what a reader needs of a call; refuses to know records, sessions and where the line will
-//! stand. Which tool is told how is a table (`rules/tools.yaml`), so are errors and test runners.
+//! Knows what a reader needs of a call. Which tool is told how is a table (`rules/tools.yaml`), so
+//! are errors and test runners.
 
 mod call;
 mod content;
@@ -47,7 +47,7 @@ pub fn digest(
 ) -> Digest {
     let call = DigestCall::new(tool, input, context.cwd);
     let mut text = String::with_capacity(160);
-    call.tell(&mut text);
+    call.write(&mut text);
     let counted = call.counted();
     let mut used = ToolUse {
         name: tool.to_owned(),

@@ -20,10 +20,10 @@ pub fn fetch(out: &mut String, result: &ToolResult, output: &ToolOutput<'_>) {
 
 /// The first line, and how many there are.
 pub fn said(out: &mut String, output: &ToolOutput<'_>) {
-    let [head, _] = output.told();
+    let [head, _] = output.masked_parts();
     let first = head.lines().map(str::trim).find(|l| !l.is_empty());
     match first {
-        None if output.lines.is_none() => output.tell_size(out),
+        None if output.lines.is_none() => output.write_size(out),
         None => out.push_str("ok"),
         Some(text) if text.starts_with("{\"success\":true") => out.push_str("ok"),
         Some(text) => {

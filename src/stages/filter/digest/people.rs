@@ -10,7 +10,7 @@ use serde_json::Value;
 /// `refused by the user: use the other file`. Not an error (SPEC D28).
 pub fn refused(out: &mut String, output: &ToolOutput<'_>) {
     out.push_str("refused by the user");
-    let [head, _] = output.told();
+    let [head, _] = output.masked_parts();
     if let Some(words) = errors::refusal_words(&head) {
         out.push_str(": ");
         line::fold(out, words, usize::MAX);
@@ -28,10 +28,10 @@ pub fn answered(
     let first = call.questions().next().map(|(_, question)| question);
     for (told, (question, answer)) in answers.iter().enumerate() {
         let question = Some(question.as_str()).filter(|question| Some(*question) != first);
-        tell(out, question, answer, told);
+        write(out, question, answer, told);
     }
     if answers.is_empty() {
-        output.tell(out);
+        output.write(out);
     }
 }
 
@@ -44,7 +44,7 @@ pub fn answers(
 ) -> Vec<(String, String)> {
     let questions: Vec<(&str, &str)> = call.questions().collect();
     let stated = &result.facts.answers;
-    let [head, _] = output.told();
+    let [head, _] = output.masked_parts();
     let parsed: Option<Value> = match stated.is_empty() && head.starts_with('{') {
         true => serde_json::from_str(&head).ok(),
         false => None,
@@ -62,7 +62,7 @@ pub fn answers(
     asked.chain(others).collect()
 }
 
-fn tell(out: &mut String, question: Option<&str>, answer: &str, told: usize) {
+fn write(out: &mut String, question: Option<&str>, answer: &str, told: usize) {
     out.push_str(if told > 0 { "; " } else { "" });
     if let Some(question) = question {
         out.push('"');

@@ -17,15 +17,15 @@ pub fn ended(
     let failed = result.status == Status::Failed || output.exit_code.is_some_and(|code| code != 0);
     let run = tests(call, result, output);
     match (failed, &run) {
-        (_, Some(run)) if run.failed > 0 || !failed => tell_run(out, run, output),
+        (_, Some(run)) if run.failed > 0 || !failed => write_run(out, run, output),
         (true, run) => {
             failure(out, output);
             if let Some(run) = run.as_ref().filter(|run| run.total > 0) {
                 out.push_str("; ");
-                tell_run(out, run, output);
+                write_run(out, run, output);
             }
         }
-        (false, _) => output.tell(out),
+        (false, _) => output.write(out),
     }
     run
 }
@@ -36,7 +36,7 @@ pub fn failure(out: &mut String, output: &ToolOutput<'_>) {
         Some(code) if code != 0 => write!(out, "exit {code}"),
         _ => write!(out, "failed"),
     };
-    output.tell_message(out, ": ");
+    output.write_message(out, ": ");
 }
 
 /// The numbers of the tests that ran, and the names of failed ones as they may be told, with the call's duration where the runner states none.
@@ -51,7 +51,7 @@ pub fn tests(
     let mut run = test_run_in(output.parts(), output.is_whole())?;
     if !run.failures.is_empty() {
         // half a secret is none that a rule knows: names are read from the masked text
-        let [head, tail] = output.told();
+        let [head, tail] = output.masked_parts();
         let masked = test_run_in([&head, &tail], output.is_whole());
         run.failures = masked.map(|run| run.failures).unwrap_or_default();
     }
@@ -62,7 +62,7 @@ pub fn tests(
 }
 
 /// `passed 47/47 in 3.2 s`, `failed 3/50 in 2 s: test_a, test_b, test_c`.
-fn tell_run(out: &mut String, run: &TestRun, output: &ToolOutput<'_>) {
+fn write_run(out: &mut String, run: &TestRun, output: &ToolOutput<'_>) {
     if run.total == 0 {
         out.push_str("no tests ran");
         if run.skipped > 0 {
@@ -88,12 +88,12 @@ fn tell_run(out: &mut String, run: &TestRun, output: &ToolOutput<'_>) {
     }
     match run.failed {
         0 => {}
-        _ if run.failures.is_empty() => output.tell_message(out, ": "),
-        _ => tell_names(out, &run.failures),
+        _ if run.failures.is_empty() => output.write_message(out, ": "),
+        _ => write_names(out, &run.failures),
     }
 }
 
-fn tell_names(out: &mut String, names: &[String]) {
+fn write_names(out: &mut String, names: &[String]) {
     const NAMES_CHARS_MAX: usize = 160;
     let mut room = NAMES_CHARS_MAX;
     for (i, name) in names.iter().enumerate() {
@@ -120,7 +120,7 @@ pub fn polled(
         out.push_str("still running");
         if !inner.output.is_blank() {
             out.push_str(": ");
-            inner.output.tell(out);
+            inner.output.write(out);
         }
         return None;
     }

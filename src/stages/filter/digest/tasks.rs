@@ -16,7 +16,7 @@ pub fn agent(out: &mut String, result: &ToolResult, output: &ToolOutput<'_>) {
         return out.push_str("running in the background");
     }
     if facts.tool_uses.is_none() && facts.tokens.is_none() {
-        return output.tell(out);
+        return output.write(out);
     }
     out.push_str("done");
     if let Some(calls) = facts.tool_uses {
@@ -107,7 +107,7 @@ pub fn task(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output
     }
     match head.starts_with("Updated task") {
         true => out.push_str("updated"),
-        false => output.tell(out),
+        false => output.write(out),
     }
 }
 
