@@ -4,10 +4,10 @@
 use super::agents::{Entries, EntryStatus, Install, Remove};
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::shell;
 use crate::agents::{CodingAgent, registry};
 use crate::config::agent_settings::Hook;
 use crate::model::error::Error;
+use crate::model::shell;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
@@ -77,11 +77,12 @@ fn command(agent: &dyn CodingAgent, ctx: &Ctx) -> Result<String, Error> {
         home.unwrap_or_default(),
         agent.hooks(&ctx.env).arguments()
     );
-    match command.contains(char::is_control) {
-        true => Err(Error::usage(format!(
+    if command.contains(char::is_control) {
+        Err(Error::usage(format!(
             "{command:?} can't be written into settings"
-        ))),
-        false => Ok(command),
+        )))
+    } else {
+        Ok(command)
     }
 }
 

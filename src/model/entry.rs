@@ -18,7 +18,7 @@ use uuid::Uuid;
 pub struct Context {
     /// The session id that the record states (Claude `sessionId`, Codex thread or root thread).
     pub session: Option<String>,
-    /// `None` for the session's main log; a sub-agent's id for its own (DESIGN § 6, streams).
+    /// `None` for the session's main log; a sub-agent's id for its own (architecture § 6, streams).
     pub stream: Option<String>,
     /// The working directory in force.
     pub cwd: Option<String>,
@@ -33,7 +33,7 @@ pub struct Context {
     pub dialect: DialectState,
 }
 
-/// How a record is recognised wherever it is copied to (DESIGN § 6, "Records once").
+/// How a record is recognised wherever it is copied to (architecture § 6, "Records once").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Identity {
     /// No identity of its own: (file, offset) is all there is.
@@ -65,7 +65,7 @@ pub struct Entry {
     pub what: What,
 }
 
-/// One assistant message, told over several lines (FORMATS § 3).
+/// One assistant message, told over several lines (formats § 3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// Hash of (message id, request id); lines of a message share it.
@@ -90,7 +90,7 @@ pub enum What {
         /// How they reached the log.
         via: Via,
     },
-    /// The agent's queue of prompts typed while it works (FORMATS § 4.3).
+    /// The agent's queue of prompts typed while it works (formats § 4.3).
     Queue(Queue),
     /// The agent's words.
     Said(String),
@@ -186,7 +186,7 @@ pub struct ToolResult {
     pub exit_code: Option<i32>,
     /// Its text.
     pub output: Excerpt,
-    /// What the structured copy of the result says (FORMATS § 4.2).
+    /// What the structured copy of the result says (formats § 4.2).
     pub facts: ResultFacts,
 }
 

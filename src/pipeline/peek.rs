@@ -14,7 +14,7 @@ use anyhow::Result;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A `cwd` has been seen as late as byte 358,000 (FORMATS § 1.2).
+/// A `cwd` has been seen as late as byte 358,000 (formats § 1.2).
 const PEEK_BYTES_MAX: u64 = 1 << 20;
 
 /// What the head of a log says.
@@ -27,7 +27,7 @@ pub struct Peek {
     pub stream: Option<String>,
     /// The first working directory.
     pub cwd: Option<String>,
-    /// Names that tie it to others of its family (DESIGN § 6, "Records once").
+    /// Names that tie it to others of its family (architecture § 6, "Records once").
     pub ties: Vec<String>,
     /// The first record's time.
     pub first: Option<Time>,

@@ -1,6 +1,6 @@
-//! The documents' own rules for tool calls (SPEC 001-034..054, D27): how inputs are shortened and
-//! outputs named, letter for letter as the printed Python does it. Digests fall back on it for
-//! tools that nobody knows.
+//! The documents' own rules for tool calls (001-034..054, D27): how inputs are shortened and
+//! outputs named, letter for letter as the printed Python does it. Knows JSON values; refuses to
+//! know tools. Digests fall back on it for tools that nobody knows.
 
 use serde_json::{Map, Value, json};
 

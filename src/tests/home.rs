@@ -10,10 +10,11 @@ use crate::model::ledger::Ledger;
 use crate::model::source::Root;
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
-use crate::pipeline::file::Rules;
+use crate::pipeline::ingest_options::IngestOptions;
+use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::progress::Silent;
-use crate::pipeline::report::Report;
-use crate::pipeline::run::{self, Setup};
+use crate::pipeline::steps::ingest::index;
+use crate::pipeline::steps::ingest::report::Report;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Access, Store};
@@ -92,7 +93,7 @@ impl Home {
         redactor: Redactor,
     ) -> Result<Report> {
         let files = walk(&roots, &registry::is_log).files;
-        let setup = Setup {
+        let setup = IngestOptions {
             roots,
             rules: Rules {
                 policy,
@@ -112,7 +113,7 @@ impl Home {
             admit: &|_, _, _| Ok(None),
         };
         let mut store = self.store(Access::ReadWrite)?;
-        let report = run::run(&mut store, &setup, &Silent)?;
+        let report = index(&mut store, &setup, &Silent)?;
         every_line_is_accounted_for(&store, &files)?;
         Ok(report)
     }
@@ -139,7 +140,7 @@ impl Home {
 }
 
 /// Lines read = kept + filtered + copied + rejected + unknown + pending, for each file that the
-/// store has (DESIGN § 4, 9). Lines on disk are counted here, without the program's own reader.
+/// store has (architecture § 4, 9). Lines on disk are counted here, without the program's own reader.
 fn every_line_is_accounted_for(store: &Store, files: &[SourceFile]) -> Result<()> {
     for file in files {
         let Some(account) = store.account(&file.key)? else {

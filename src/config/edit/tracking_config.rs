@@ -1,5 +1,5 @@
 //! Which projects are tracked, written into `tracking-config`, keeping what people wrote. Knows one
-//! project's entry; refuses to look at projects.
+//! project's entry; the projects themselves aren't looked at.
 
 use super::keys::{Edited, remove, set as set_key};
 use crate::config::document::Document;
@@ -266,6 +266,17 @@ mod tests {
             fs::read_to_string(&file).unwrap(),
             "# mine\nversion: \"1.0\"\nprojects:\n  other:\n    project_root: /x\n"
         );
+    }
+
+    #[test]
+    fn names_need_not_be_ascii() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tracking-config.yaml");
+        fs::write(&file, "projects:\n  été:\n    project_root: /x\n").unwrap();
+        let added = add(&file, &Env::default(), &new(&[include("*.md")]));
+        assert_eq!(added, Ok(Edited::Changed));
+        assert!(drop_project(&file, "été").unwrap());
+        assert!(!fs::read_to_string(&file).unwrap().contains("été"));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Reads every log again and compares its content with what was read of it. Finds what sizes, times
-//! and fingerprints can't: a change in the middle of a log that grew as well (DESIGN § 6).
+//! and fingerprints can't: a change in the middle of a log that grew as well (architecture § 6).
 
 use super::{Finding, Severity, counted, first_of};
 use crate::host::read::content;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::source::SourceFile;
-use crate::pipeline::ingest::each;
+use crate::pipeline::steps::ingest::workers::each;
 use anyhow::Result;
 use std::collections::BTreeMap;
 

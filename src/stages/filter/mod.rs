@@ -1,6 +1,7 @@
 //! Keeps what people and agents said, and one digest per tool call: a fold over each stream.
 //!
-//! Knows which entries become items, in which order, and whose words they are.
+//! Knows which entries become items, in which order, and whose words they are. Doesn't know
+//! dialects (`parse`), how a digest is worded ([`digest`]), or where episodes end (`chunk`).
 //!
 //! Cost: one map look-up per entry; one copy of the stream's small state per record that gives
 //! items, so that reading can start again with any of them (`Item::resume`).
@@ -34,7 +35,7 @@ const CROWD: &str = "crowd";
 /// Folds whole records of one file, in file order, into pieces of exchanges, in file order.
 ///
 /// The same records give the same items however they are cut into batches, and from whichever
-/// `Item::place` reading starts again with `Item::resume` handed back (DESIGN § 6, "The fold").
+/// `Item::place` reading starts again with `Item::resume` handed back (architecture § 6, "The fold").
 /// Records before their stream's `StreamFold::from` are passed over. Entries that are not kept
 /// vanish here; the ledger has counted them before. Texts are masked before anything is cut off them:
 /// what comes out holds no secret that the rules know.

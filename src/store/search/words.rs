@@ -1,11 +1,10 @@
-//! What a word is, for the index and for queries alike. Knows identifiers, Unicode folding and
-//! CJK; refuses to know SQL, ranking, and which text it is given.
+//! What a word is, for the index and for queries alike. Knows identifiers, Unicode folding and CJK.
 //!
 //! Words are made here, before SQLite sees the text, so that the index, the query and the snippet
 //! agree on every one:
 //!
 //! - Compound names become neighbouring words: `parse_config`, `parseConfig` and `parse-config`
-//!   are all `parse config`, `src/config.rs` is `src config rs`. Any part finds them, and a query
+//!   are all `parse config`, `src/lib.rs` is `src lib rs`. Any part finds them, and a query
 //!   that is itself compound is a phrase.
 //! - The *glued* form (`parseconfig`) of names without a gap is kept beside them, for whoever
 //!   types the name in one piece.

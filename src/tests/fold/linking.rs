@@ -1,4 +1,4 @@
-//! DESIGN § 6, "The fold": what becomes an item, and where it stands.
+//! architecture § 6, "The fold": what becomes an item, and where it stands.
 
 use super::*;
 use crate::model::entry::Status;

@@ -1,4 +1,4 @@
-//! The documents' entries (SPEC 001-034..056) as a run prints them: what the golden vectors say,
+//! The documents' entries (001-034..056) as a run prints them: what the golden vectors say,
 //! but where a decision says something else.
 
 use super::*;

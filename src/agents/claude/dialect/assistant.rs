@@ -1,4 +1,4 @@
-//! Assistant lines: one block each, tied to a message by (message id, request id) (FORMATS § 3).
+//! Assistant lines: one block each, tied to a message by (message id, request id) (formats § 3).
 
 use super::message::{Block, Content};
 use super::{Line, Record};

@@ -1,7 +1,6 @@
 //! Claude Code's dialect: one JSON object per line, one content block per assistant line.
 //!
-//! Knows the envelope and who speaks (FORMATS §§ 2–4). Refuses to know files, runs, and what a
-//! tool's answer means to a reader.
+//! Knows the envelope and who speaks (formats § 2, § 3, § 4).
 
 mod assistant;
 mod bookkeeping;
@@ -35,7 +34,7 @@ pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
 }
 
 impl Dialect for ClaudeDialect {
-    /// Every `.jsonl` below the projects but the workflows' journals (FORMATS § 1).
+    /// Every `.jsonl` below the projects but the workflows' journals (formats § 1).
     fn is_log(&self, stem: &[u8]) -> bool {
         stem != b"journal"
     }

@@ -1,5 +1,5 @@
 //! User lines: tool results for the most part, machine text for much of the rest, people for the
-//! remainder (FORMATS § 4).
+//! remainder (formats § 4).
 
 use super::super::INJECTED;
 use super::message::Content;

@@ -1,4 +1,4 @@
-//! What a Codex record needs to know of the records before it (FORMATS §§ 8.1, 8.3, 8.5), stored
+//! What a Codex record needs to know of the records before it (formats § 8.1, § 8.3, § 8.5), stored
 //! with the checkpoint, so that reading may start again at any record.
 
 use crate::model::dialect_state::{DialectState, Remembered};
@@ -23,8 +23,8 @@ pub struct RolloutState {
     pub links: Option<Arc<RecordLinks>>,
 }
 
-/// In which records people speak, and so which of a conversation's parallel records count (FORMATS
-/// §§ 8.3, 8.4).
+/// In which records people speak, and so which of a conversation's parallel records count
+/// (formats § 8.3, § 8.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RolloutFormat {

@@ -1,4 +1,4 @@
-//! One line for a tool call and its result: `Read(src/auth.rs) → 2000 lines, 48 KB` (SPEC D26).
+//! One line for a tool call and its result: `Read(src/auth.rs) → 2000 lines, 48 KB` (D26).
 //!
 //! Knows what a reader needs of a call. Which tool is told how is a table (`rules/tools.yaml`), so
 //! are errors and test runners.
@@ -37,7 +37,7 @@ use serde_json::Value;
 ///
 /// The text is one line without `Action: `, never empty; whitespace is folded and `…` stands only
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
-/// 2 KB of it; with `false` a marker stands in its place (SPEC D61). Never panics. About 1 µs, more
+/// 2 KB of it; with `false` a marker stands in its place (D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
 pub fn digest(
     tool: &str,

@@ -36,7 +36,7 @@ pub fn said(out: &mut String, output: &ToolOutput<'_>) {
     }
 }
 
-/// `X()`: the documents have parentheses without parameters too (SPEC 001-054).
+/// `X()`: the documents have parentheses without parameters too (001-054).
 pub fn close_parameters(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
     let is_theirs = call.row.answer == AnswerKind::Other && result.facts.summary.is_some();
     if is_theirs && !out.ends_with(')') {
@@ -49,7 +49,7 @@ pub fn summed_up(out: &mut String, output: &ToolOutput<'_>, summary: &str) {
     line::fold(out, &output.masked(summary), TEXT_CHARS_MAX);
 }
 
-/// The documents' rules (SPEC 001-043..049), with one correction: a result whose status is known to
+/// The documents' rules (001-043..049), with one correction: a result whose status is known to
 /// be good is not an error because it holds the word (D28).
 pub fn unknown(out: &mut String, output: &ToolOutput<'_>) {
     if output.bytes == 0 {
@@ -71,7 +71,7 @@ pub fn unknown(out: &mut String, output: &ToolOutput<'_>) {
     };
 }
 
-/// SPEC 001-046.
+/// 001-046.
 const LARGE_LINES_MIN: u64 = 100;
 
 /// Characters; bytes where the middle is missing.

@@ -1,0 +1,111 @@
+//! Files that may hold copies of one another's records belong to one family, which one worker
+//! reads in an order that says who owns a record (architecture § 6, "Records once").
+
+use super::file::Work;
+use rustc_hash::FxHashMap;
+
+/// Files to read, in order, and short ids of records that files of the family hold which are not
+/// to be read.
+#[derive(Debug, Default)]
+pub struct Family {
+    /// In reading order: the first that has a record owns it.
+    pub works: Vec<Work>,
+    /// Committed ids of the other files of the family that the store knows.
+    pub known: Vec<u64>,
+}
+
+/// Groups works by their ties, transitively; families are ordered by their first file's key.
+/// `also` are the ties of files that the store knows and that are not to be read: they join
+/// families too.
+pub fn families(works: Vec<Work>, also: &[(String, Vec<String>)]) -> Vec<(Family, Vec<String>)> {
+    let mut sets = Sets::default();
+    let mut names: FxHashMap<String, usize> = FxHashMap::default();
+    let ties = works
+        .iter()
+        .map(|w| &w.ties)
+        .chain(also.iter().map(|(_, ties)| ties));
+    for (member, ties) in ties.enumerate() {
+        sets.add(member);
+        for tie in ties {
+            match names.get(tie) {
+                Some(other) => sets.join(member, *other),
+                None => {
+                    names.insert(tie.clone(), member);
+                }
+            }
+        }
+    }
+    let mut families: FxHashMap<usize, (Family, Vec<String>)> = FxHashMap::default();
+    let count = works.len();
+    for (member, work) in works.into_iter().enumerate() {
+        families
+            .entry(sets.root(member))
+            .or_default()
+            .0
+            .works
+            .push(work);
+    }
+    for (n, (key, _)) in also.iter().enumerate() {
+        if let Some(family) = families.get_mut(&sets.root(count + n)) {
+            family.1.push(key.clone());
+        }
+    }
+    let mut all: Vec<_> = families.into_values().collect();
+    for (family, _) in &mut all {
+        family
+            .works
+            .sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
+    }
+    all.sort_by(|a, b| {
+        a.0.works[0]
+            .slice
+            .file
+            .key
+            .cmp(&b.0.works[0].slice.file.key)
+    });
+    all
+}
+
+/// Forgotten sessions first, so that no fork owns what they say; then files that the store knows
+/// (what they hold is theirs), main logs before sub-agents' (they
+/// share no records), stated forks after their origins, then by the time of the first own record
+/// (a log without one is a prefix of another and goes first), then by name.
+fn reading_order(work: &Work) -> (bool, bool, bool, bool, Option<i64>, &str) {
+    let (new, fork) = (work.before.is_none(), work.forked_from.is_some());
+    let first = work.first_own.map(|t| t.0);
+    let stays = !work.tombstones.holds(&work.session);
+    (
+        stays,
+        new,
+        work.stream.is_some(),
+        fork,
+        first,
+        &work.slice.file.key,
+    )
+}
+
+/// Disjoint sets.
+#[derive(Default)]
+struct Sets {
+    parent: Vec<usize>,
+}
+
+impl Sets {
+    fn add(&mut self, member: usize) {
+        debug_assert_eq!(member, self.parent.len());
+        self.parent.push(member);
+    }
+
+    fn root(&mut self, mut member: usize) -> usize {
+        while self.parent[member] != member {
+            self.parent[member] = self.parent[self.parent[member]];
+            member = self.parent[member];
+        }
+        member
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b)] = a.min(b);
+    }
+}
