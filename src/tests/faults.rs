@@ -4,7 +4,7 @@
 use super::forget::said;
 use super::world::Desk;
 use crate::cli::Exit;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::steps::upload::delivery::{deliver, verify};
@@ -57,14 +57,14 @@ struct Moody {
 }
 
 impl Moody {
-    fn take(&mut self, parcel: &Parcel) {
+    fn take(&mut self, parcel: &OutboundEpisode) {
         let before = self.held.insert(parcel.id, parcel.revision);
         let is_again = before == Some(parcel.revision) && !self.lied.remove(&parcel.id);
         self.twice += u64::from(is_again);
     }
 
     /// An episode that is on its way changes, or goes.
-    fn interfere(&mut self, batch: &[Parcel]) {
+    fn interfere(&mut self, batch: &[OutboundEpisode]) {
         let nth = self.dice.roll(batch.len() as u64) as usize;
         let id = batch[nth].id.simple();
         match self.dice.roll(40) {
@@ -84,7 +84,7 @@ impl Sink for Moody {
         true
     }
 
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         parcel.group.clone()
     }
 
@@ -92,7 +92,7 @@ impl Sink for Moody {
         Ok(String::new())
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         self.requests += 1;
         if self.is_moody {
             self.interfere(batch);
@@ -102,7 +102,7 @@ impl Sink for Moody {
         } else {
             11
         };
-        let poisoned = |p: &Parcel| self.poison.contains(&p.id);
+        let poisoned = |p: &OutboundEpisode| self.poison.contains(&p.id);
         match fate {
             0 => return Err(Fault::Away("away".into(), None)),
             1 => resume_unwind(Box::new("died before it was handed over")),

@@ -5,7 +5,7 @@
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
 use super::server::{Asked, Reply, Server};
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::net::http::{Http, Options};
@@ -262,13 +262,13 @@ impl Sink for Shelf {
     fn replaces(&self) -> bool {
         true
     }
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         parcel.group.clone()
     }
     fn check(&mut self) -> Result<String, Fault> {
         Ok(String::new())
     }
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let mut mind = self.mind();
         for parcel in batch {
             let known = mind.nodes.iter_mut().find(|node| node.uuid == parcel.id);

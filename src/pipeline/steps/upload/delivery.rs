@@ -3,11 +3,11 @@
 //! Every batch is noted as sent before it is handed over, so that whatever happens then, the next
 //! run asks the sink what arrived before it sends anything.
 
-use super::cost_budget::Purse;
+use super::cost_budget::CostBudget;
 use super::options::Orders;
 use super::outbound::parcel;
 use super::report::{Delivered, Verified};
-use crate::model::delivery::{Fault, Landed, Parcel, Receipt, State};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Receipt, State};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::pipeline::options::PENDING_MS;
@@ -171,7 +171,7 @@ impl Delivery<'_> {
             self.settle_asked()?;
         }
         let orders = self.orders;
-        let mut purse = Purse::new(orders.extraction.filter(|_| is_paid), orders.usd_max);
+        let mut purse = CostBudget::new(orders.extraction.filter(|_| is_paid), orders.usd_max);
         let many = BATCH
             .min(orders.on_their_way_max)
             .min(self.sink.batch_max());
@@ -191,7 +191,7 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    fn send_batch(&mut self, parcels: &[Parcel]) -> Result<(), Interrupted> {
+    fn send_batch(&mut self, parcels: &[OutboundEpisode]) -> Result<(), Interrupted> {
         if parcels.is_empty() {
             return Ok(());
         }
@@ -248,15 +248,15 @@ impl Delivery<'_> {
     }
 
     /// Episodes by row number, as they are handed over.
-    pub(super) fn outgoing(&self, rows: &[i64]) -> Result<Vec<Parcel>, Error> {
+    pub(super) fn outgoing(&self, rows: &[i64]) -> Result<Vec<OutboundEpisode>, Error> {
         let found = self.store.outgoing(self.n, rows)?.into_iter();
         found
             .map(|(found, attempts)| parcel(found, attempts, self.store, self.orders))
             .collect()
     }
 
-    pub(super) fn receipts(&self, parcels: &[Parcel]) -> Vec<Receipt> {
-        let receipt = |parcel: &Parcel| Receipt {
+    pub(super) fn receipts(&self, parcels: &[OutboundEpisode]) -> Vec<Receipt> {
+        let receipt = |parcel: &OutboundEpisode| Receipt {
             id: parcel.id,
             revision: parcel.revision,
             place: self.sink.place(parcel),
