@@ -123,7 +123,7 @@ impl RetryOptions {
 
 /// What became of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Uploaded {
+pub struct UploadReport {
     /// Of the episodes that the sink spoke about.
     pub deliveries: Vec<Delivery>,
     /// Why the sink was left; what it didn't speak about still waits, unblamed.
@@ -139,8 +139,8 @@ pub fn upload(
     retry: &RetryOptions,
     now: Time,
     permitted: &mut dyn FnMut() -> bool,
-) -> Uploaded {
-    let mut uploaded = Uploaded::default();
+) -> UploadReport {
+    let mut uploaded = UploadReport::default();
     let mut waiting = vec![batch];
     while let Some(part) = waiting.pop() {
         if !permitted() {

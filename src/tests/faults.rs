@@ -8,8 +8,8 @@ use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::steps::upload::delivery::{deliver, verify};
-use crate::pipeline::steps::upload::options::Orders;
-use crate::pipeline::steps::upload::report::Delivered;
+use crate::pipeline::steps::upload::options::DeliveryOptions;
+use crate::pipeline::steps::upload::report::SinkReport;
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use std::cell::RefCell;
@@ -166,7 +166,7 @@ impl Sink for Moody {
 }
 
 /// One delivery that may die; `None` where it did.
-fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
+fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<SinkReport> {
     let mut store = Store::open(path, Access::ReadWrite).unwrap();
     let on_their_way_max = 1 + sink.dice.roll(60) as usize;
     let dice = RefCell::new(Dice(sink.dice.roll(u64::MAX)));
@@ -175,7 +175,7 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
         true => Err(Error::new(ErrorKind::Failed, "died after it was noted")),
         false => Ok(()),
     };
-    let orders = Orders {
+    let orders = DeliveryOptions {
         settled_ms: HOUR_MS,
         settle_after_ms: HOUR_MS,
         retry: RetryOptions {
@@ -185,7 +185,7 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
         on_their_way_max,
         insist: false,
         permitted: &permitted,
-        ..Orders::everything(now)
+        ..DeliveryOptions::everything(now)
     };
     let run = || deliver(&mut store, "moody", sink, &orders);
     let done = catch_unwind(AssertUnwindSafe(run)).ok()?.ok()?;

@@ -10,8 +10,8 @@ use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::net::http::{Http, Options};
 use crate::pipeline::steps::upload::delivery::{deliver, verify};
-use crate::pipeline::steps::upload::options::Orders;
-use crate::pipeline::steps::upload::report::Delivered;
+use crate::pipeline::steps::upload::options::DeliveryOptions;
+use crate::pipeline::steps::upload::report::SinkReport;
 use crate::sinks::database::Database;
 use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
@@ -430,7 +430,7 @@ pub(super) fn attempt(
     world: &World,
     sink: &mut dyn Sink,
     now: Time,
-) -> Option<Delivered> {
+) -> Option<SinkReport> {
     let mut store = Store::open(path, Access::ReadWrite).unwrap();
     let other = RefCell::new(Store::open(path, Access::ReadWrite).unwrap());
     let permitted = |_: &Store| {
@@ -447,7 +447,7 @@ pub(super) fn attempt(
             false => Ok(()),
         }
     };
-    let orders = Orders {
+    let orders = DeliveryOptions {
         settled_ms: HOUR_MS,
         settle_after_ms: HOUR_MS,
         retry: RetryOptions {
@@ -456,7 +456,7 @@ pub(super) fn attempt(
         },
         on_their_way_max: 100,
         permitted: &permitted,
-        ..Orders::everything(now)
+        ..DeliveryOptions::everything(now)
     };
     let run = || deliver(&mut store, "graphiti", sink, &orders);
     let done = catch_unwind(AssertUnwindSafe(run)).ok()?.ok()?;

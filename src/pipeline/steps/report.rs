@@ -3,7 +3,7 @@
 use super::enrich::EnrichReport;
 use super::ingest::report::Report;
 use super::promote::Promoted;
-use super::upload::report::Delivered;
+use super::upload::report::SinkReport;
 use super::{track, upload};
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
@@ -27,7 +27,7 @@ pub struct RunReport {
     /// What models were asked.
     pub enriched: EnrichReport,
     /// Deliveries, by sink.
-    pub uploaded: Vec<Delivered>,
+    pub uploaded: Vec<SinkReport>,
 }
 
 impl RunReport {

@@ -43,7 +43,6 @@ const TO_RENAME: &[&str] = &[
     "Message",
     "Operation",
     "Options",
-    "Orders",
     "Origin",
     "Outcome",
     "Output",

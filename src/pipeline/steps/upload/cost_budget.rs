@@ -1,6 +1,6 @@
 //! What a run may have others spend on a language model, and when that is spent.
 
-use super::report::{Delivered, OverBudget};
+use super::report::{SinkReport, OverBudget};
 use crate::model::delivery::OutboundEpisode;
 use crate::model::extraction::{Estimate, Extraction};
 
@@ -23,7 +23,7 @@ impl CostBudget {
 
     /// The first of these that the rest of the budget pays; noted in `done`, and that it was not
     /// enough for all. One that no budget of this size ever pays keeps the others from nothing.
-    pub(super) fn pays(&mut self, parcels: Vec<OutboundEpisode>, done: &mut Delivered) -> Vec<OutboundEpisode> {
+    pub(super) fn pays(&mut self, parcels: Vec<OutboundEpisode>, done: &mut SinkReport) -> Vec<OutboundEpisode> {
         let Some(extraction) = self.extraction else {
             return parcels;
         };
@@ -83,7 +83,7 @@ mod tests {
             usd_per_million_output: 0.0,
         };
         let mut purse = CostBudget::new(Some(extraction), Some(1.5));
-        let mut done = Delivered::default();
+        let mut done = SinkReport::default();
         let parcels = [900_000, 10, 20, 30].map(parcel).to_vec();
         let paid = purse.pays(parcels, &mut done);
         let paid: Vec<usize> = paid.iter().map(|parcel| parcel.content.len()).collect();

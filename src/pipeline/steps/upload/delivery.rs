@@ -4,9 +4,9 @@
 //! run asks the sink what arrived before it sends anything.
 
 use super::cost_budget::CostBudget;
-use super::options::Orders;
+use super::options::DeliveryOptions;
 use super::outbound::parcel;
-use super::report::{Delivered, Verified};
+use super::report::{SinkReport, Verified};
 use crate::model::delivery::{Fault, Landed, OutboundEpisode, Receipt, State};
 use crate::model::error::Error;
 use crate::model::time::Time;
@@ -48,8 +48,8 @@ pub(super) struct Delivery<'d> {
     /// The sink's number in the store.
     pub(super) n: i64,
     pub(super) sink: &'d mut dyn Sink,
-    pub(super) orders: &'d Orders<'d>,
-    pub(super) done: Delivered,
+    pub(super) orders: &'d DeliveryOptions<'d>,
+    pub(super) done: SinkReport,
 }
 
 /// Delivers what is due. A sink that is away is a fact of the report, not an error.
@@ -60,8 +60,8 @@ pub fn deliver(
     store: &mut Store,
     name: &str,
     sink: &mut dyn Sink,
-    orders: &Orders<'_>,
-) -> Result<Delivered> {
+    orders: &DeliveryOptions<'_>,
+) -> Result<SinkReport> {
     let row = store.sink(name, orders.address, orders.now)?;
     if orders.history {
         store.ask_for_history(row.n)?;
@@ -71,9 +71,9 @@ pub fn deliver(
         n: row.n,
         sink,
         orders,
-        done: Delivered {
+        done: SinkReport {
             sink: name.to_owned(),
-            ..Delivered::default()
+            ..SinkReport::default()
         },
     };
     let paused = row.paused_until.filter(|until| *until > orders.now);
@@ -269,7 +269,7 @@ impl Delivery<'_> {
 pub(super) fn paced<'a>(
     rows: &'a [i64],
     many: usize,
-    orders: &'a Orders<'_>,
+    orders: &'a DeliveryOptions<'_>,
 ) -> impl Iterator<Item = &'a [i64]> {
     let now = orders.episodes_max.unwrap_or(rows.len()).min(rows.len());
     let rate = orders.rate_per_minute;

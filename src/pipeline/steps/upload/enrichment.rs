@@ -6,7 +6,7 @@
 
 use super::cost_budget::CostBudget;
 use super::delivery::{Delivery, Interrupted, paced};
-use super::options::Orders;
+use super::options::DeliveryOptions;
 use crate::model::delivery::{self, Outcome, OutboundEpisode, Progress, Receipt, State};
 use crate::model::time::Time;
 use crate::stages::upload::RetryOptions;
@@ -99,7 +99,7 @@ impl Delivery<'_> {
 
 /// The attempt and its outcome. The episode is there whatever happens here. Given up: still seen, with
 /// failures and without a next time.
-fn attempt(parcel: &OutboundEpisode, outcome: Outcome, orders: &Orders<'_>) -> delivery::Delivery {
+fn attempt(parcel: &OutboundEpisode, outcome: Outcome, orders: &DeliveryOptions<'_>) -> delivery::Delivery {
     let RetryOptions { max_retries, .. } = orders.retry;
     let mut delivery = delivery::Delivery {
         id: parcel.id,

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// What a delivery did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Delivered {
+pub struct SinkReport {
     /// The sink's name.
     pub sink: String,
     /// Episodes that are there now and were not before, or in another revision.
