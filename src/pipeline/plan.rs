@@ -92,7 +92,11 @@ pub fn plan(
     Ok(plan)
 }
 
-fn would_read(options: &RunOptions, store: Option<&Store>, cx: &RunContext<'_>) -> Result<IngestReport> {
+fn would_read(
+    options: &RunOptions,
+    store: Option<&Store>,
+    cx: &RunContext<'_>,
+) -> Result<IngestReport> {
     let config = &cx.loaded.config;
     let admission = Admission::new(cx.loaded, cx.env, options.window, options.now)
         .allowing_untrusted(options.allow_untrusted);

@@ -9,7 +9,7 @@ use super::cypher::Value;
 use super::database::Database;
 use super::group;
 use super::saga;
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -138,11 +138,17 @@ impl<G: Graph> Episodic<G> {
 
     /// The ones of these that are new. The others get the mark where nothing was made of them, and
     /// their sagas.
-    fn mark<'a>(&mut self, graph: &str, parcels: &[&'a OutboundEpisode]) -> Result<Vec<&'a OutboundEpisode>, Fault> {
+    fn mark<'a>(
+        &mut self,
+        graph: &str,
+        parcels: &[&'a OutboundEpisode],
+    ) -> Result<Vec<&'a OutboundEpisode>, Fault> {
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
-        let is_there = |p: &&OutboundEpisode| landed(found.get(&p.id), p.revision) != Landed::Missing;
-        let (there, new): (Vec<&OutboundEpisode>, Vec<&OutboundEpisode>) = parcels.iter().partition(|p| is_there(p));
+        let is_there =
+            |p: &&OutboundEpisode| landed(found.get(&p.id), p.revision) != Landed::Missing;
+        let (there, new): (Vec<&OutboundEpisode>, Vec<&OutboundEpisode>) =
+            parcels.iter().partition(|p| is_there(p));
         for there in there.chunks(IDS_MAX) {
             let ids: Vec<Uuid> = there.iter().map(|parcel| parcel.id).collect();
             let query = format!("{THESE} AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true");
@@ -180,11 +186,12 @@ impl<G: Graph> Episodic<G> {
         }
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
-        let outcome = |parcel: &&OutboundEpisode| match landed(found.get(&parcel.id), parcel.revision) {
-            Landed::Once | Landed::Beside => Outcome::Seen,
-            Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
-            Landed::Twice => Outcome::Failed("it was read back more than once".into()),
-        };
+        let outcome =
+            |parcel: &&OutboundEpisode| match landed(found.get(&parcel.id), parcel.revision) {
+                Landed::Once | Landed::Beside => Outcome::Seen,
+                Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
+                Landed::Twice => Outcome::Failed("it was read back more than once".into()),
+            };
         Ok(parcels.iter().map(outcome).collect())
     }
 }

@@ -4,7 +4,7 @@
 //! the files tell already is not told again. Forgetting rewrites the files that hold the episode.
 
 use super::atomic;
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::stages::upload::Sink;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

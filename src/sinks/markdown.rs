@@ -4,7 +4,7 @@
 //! A file is ours: episodes stand between marks, what stands outside of them is written anew.
 
 use super::atomic;
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use std::fmt::Write;

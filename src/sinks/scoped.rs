@@ -1,7 +1,7 @@
 //! The same episodes in another group (`graphiti.ingest_scopes`): a sink in front of a sink. There an
 //! episode has an id of its own, so that two groups of one database can hold it.
 
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::stages::upload::{Enrichment, Sink};
 use uuid::Uuid;
 

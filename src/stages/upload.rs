@@ -3,7 +3,9 @@
 //! Knows when an episode is tried again and when it is given up. Refuses to know where episodes
 //! come from (`store`), how a sink works (`sinks`) and what time it is.
 
-use crate::model::delivery::{Delivery, Fault, Landed, Outcome, OutboundEpisode, Progress, Receipt, State};
+use crate::model::delivery::{
+    Delivery, Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt, State,
+};
 use crate::model::time::Time;
 
 /// One destination. Ids are ours; delivering what it has already changes nothing.
@@ -176,7 +178,12 @@ pub fn upload(
 /// Noted with an episode that is there.
 const BESIDE: &str = "an older revision stands beside it, which the sink can't remove";
 
-fn delivery(parcel: &OutboundEpisode, outcome: Outcome, retry: &RetryOptions, now: Time) -> Delivery {
+fn delivery(
+    parcel: &OutboundEpisode,
+    outcome: Outcome,
+    retry: &RetryOptions,
+    now: Time,
+) -> Delivery {
     let mut delivery = Delivery {
         id: parcel.id,
         revision: parcel.revision,

@@ -4,7 +4,7 @@
 use super::forget::said;
 use super::world::Desk;
 use crate::cli::Exit;
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::steps::upload::delivery::{deliver, verify};

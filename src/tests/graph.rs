@@ -3,7 +3,7 @@
 
 use super::falkor::Falkor;
 use super::sinks::{ODD, falkordb, parcel, receipts};
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome};
 use crate::model::time::Time;
 use crate::sinks::database::Login;
 use crate::stages::upload::Sink;

@@ -5,7 +5,7 @@
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
 use super::server::{Asked, Reply, Server};
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::net::http::{Http, Options};

@@ -7,7 +7,7 @@ use super::server::{Asked, Reply, Server};
 use super::sinks::{keeps_its_promises, parcel, receipts};
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Progress, State};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, State};
 use crate::stages::upload::{Enrichment, RetryOptions, Sink, upload};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use super::sinks::{ODD, parcel, receipts};
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Progress, State};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, State};
 use crate::model::time::Time;
 use crate::stages::upload::{Enrichment, Sink};
 use crate::store::{Access, Store};

@@ -4,7 +4,7 @@
 use super::falkor::Falkor;
 use super::graph::graphiti_at;
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::{Database, Login};
 use crate::sinks::falkordb::FalkorDb;

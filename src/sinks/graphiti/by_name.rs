@@ -7,7 +7,7 @@
 use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
 use super::server::{Listed, Message, Server};
 use super::{canary_name, is_left_canary, post_canary, runs};
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::time::Time;
 use crate::sinks::group;
 use crate::stages::upload::Sink;
@@ -182,7 +182,10 @@ impl ByName {
     }
 
     /// The ones of these that aren't there.
-    fn missing<'a>(&mut self, parcels: &[&'a OutboundEpisode]) -> Result<Vec<&'a OutboundEpisode>, Fault> {
+    fn missing<'a>(
+        &mut self,
+        parcels: &[&'a OutboundEpisode],
+    ) -> Result<Vec<&'a OutboundEpisode>, Fault> {
         let mut missing = Vec::new();
         for parcel in parcels {
             let group = self.place(parcel);
@@ -243,7 +246,11 @@ impl ByName {
     }
 
     /// Delivers what goes through one queue; what came of each, in order.
-    fn deliver_through(&mut self, queue: &str, parcels: &[&OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver_through(
+        &mut self,
+        queue: &str,
+        parcels: &[&OutboundEpisode],
+    ) -> Result<Vec<Outcome>, Fault> {
         let mut missing = self.missing(parcels)?;
         if !missing.is_empty() && !self.has_shown_something(queue) {
             // what comes meanwhile is not missing any more

@@ -7,7 +7,7 @@
 use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
 use super::server::{Message, Server};
 use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::Database;
 use crate::stages::upload::{Enrichment, Sink};

@@ -1,6 +1,6 @@
 //! What a run may have others spend on a language model, and when that is spent.
 
-use super::report::{SinkReport, OverBudget};
+use super::report::{OverBudget, SinkReport};
 use crate::model::delivery::OutboundEpisode;
 use crate::model::extraction::{Estimate, Extraction};
 
@@ -23,7 +23,11 @@ impl CostBudget {
 
     /// The first of these that the rest of the budget pays; noted in `done`, and that it was not
     /// enough for all. One that no budget of this size ever pays keeps the others from nothing.
-    pub(super) fn pays(&mut self, parcels: Vec<OutboundEpisode>, done: &mut SinkReport) -> Vec<OutboundEpisode> {
+    pub(super) fn pays(
+        &mut self,
+        parcels: Vec<OutboundEpisode>,
+        done: &mut SinkReport,
+    ) -> Vec<OutboundEpisode> {
         let Some(extraction) = self.extraction else {
             return parcels;
         };

@@ -7,7 +7,7 @@
 use super::cost_budget::CostBudget;
 use super::delivery::{Delivery, Interrupted, paced};
 use super::options::DeliveryOptions;
-use crate::model::delivery::{self, Outcome, OutboundEpisode, Progress, Receipt, State};
+use crate::model::delivery::{self, OutboundEpisode, Outcome, Progress, Receipt, State};
 use crate::model::time::Time;
 use crate::stages::upload::RetryOptions;
 
@@ -45,7 +45,10 @@ impl Delivery<'_> {
 
     /// The ones of these that have still to be enriched. What is done meanwhile is noted, and what isn't
     /// there any more waits to be delivered again.
-    fn still_to_enrich(&mut self, parcels: Vec<OutboundEpisode>) -> Result<Vec<OutboundEpisode>, Interrupted> {
+    fn still_to_enrich(
+        &mut self,
+        parcels: Vec<OutboundEpisode>,
+    ) -> Result<Vec<OutboundEpisode>, Interrupted> {
         let asked = self.receipts(&parcels);
         let progress = match self.sink.enrichment() {
             Some(server) => server.progress(&asked)?,
@@ -99,7 +102,11 @@ impl Delivery<'_> {
 
 /// The attempt and its outcome. The episode is there whatever happens here. Given up: still seen, with
 /// failures and without a next time.
-fn attempt(parcel: &OutboundEpisode, outcome: Outcome, orders: &DeliveryOptions<'_>) -> delivery::Delivery {
+fn attempt(
+    parcel: &OutboundEpisode,
+    outcome: Outcome,
+    orders: &DeliveryOptions<'_>,
+) -> delivery::Delivery {
     let RetryOptions { max_retries, .. } = orders.retry;
     let mut delivery = delivery::Delivery {
         id: parcel.id,

@@ -137,7 +137,12 @@ struct Upload {
 
 impl Upload {
     /// One sink's part.
-    fn to(&self, settings: &Settings, store: &mut Store, cx: &RunContext<'_>) -> Result<SinkReport> {
+    fn to(
+        &self,
+        settings: &Settings,
+        store: &mut Store,
+        cx: &RunContext<'_>,
+    ) -> Result<SinkReport> {
         let config = &cx.loaded.config;
         let (limits, options) = (&config.delivery, self.options);
         let mut sink = open(settings, options.unverified, store, cx)?;

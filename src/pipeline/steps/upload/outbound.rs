@@ -46,7 +46,12 @@ pub(super) fn parcel(
 }
 
 /// A file's change: its text under what is known of it (004-030..037).
-fn of_a_file(mut found: Found, facts: &FileFacts, attempts: u32, orders: &DeliveryOptions<'_>) -> OutboundEpisode {
+fn of_a_file(
+    mut found: Found,
+    facts: &FileFacts,
+    attempts: u32,
+    orders: &DeliveryOptions<'_>,
+) -> OutboundEpisode {
     let what = facts.source_description.clone();
     let what = what.unwrap_or_else(|| "Auto-tracked from filesystem".to_owned());
     found.episode.text = format!("{}\n{}", facts_header(facts), found.episode.text);
@@ -96,7 +101,12 @@ fn of_a_repository(
 }
 
 /// What somebody curated: the documents' block, and nothing that holds a path.
-fn of_a_memory(mut found: Found, memory: &MemoryRow, attempts: u32, orders: &DeliveryOptions<'_>) -> OutboundEpisode {
+fn of_a_memory(
+    mut found: Found,
+    memory: &MemoryRow,
+    attempts: u32,
+    orders: &DeliveryOptions<'_>,
+) -> OutboundEpisode {
     let kind = memory.kind.as_str();
     let scope = MemoryScope::parse(&memory.scope).unwrap_or(MemoryScope::Workspace);
     let title = found.episode.title.clone();
@@ -109,7 +119,13 @@ fn of_a_memory(mut found: Found, memory: &MemoryRow, attempts: u32, orders: &Del
 }
 
 /// The text as it is.
-fn bare(found: Found, name: String, what: String, attempts: u32, orders: &DeliveryOptions<'_>) -> OutboundEpisode {
+fn bare(
+    found: Found,
+    name: String,
+    what: String,
+    attempts: u32,
+    orders: &DeliveryOptions<'_>,
+) -> OutboundEpisode {
     let shown = found.namespace.get(..NAMESPACE_SHOWN).unwrap_or_default();
     let source_description = format!("[{shown}] {what}, revision {:016x}", found.revision);
     OutboundEpisode {

@@ -1,6 +1,6 @@
 //! A sink's smoke test.
 
-use crate::model::delivery::{Fault, Landed, Outcome, OutboundEpisode, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::time::Time;
 use crate::stages::upload::Sink;
 use uuid::Uuid;
