@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::memory::query::parse;
+use crate::memory::query_terms::parse;
 use crate::model::carry::{FilterCarry, QueuedPrompt, StreamCarry};
 use crate::model::tombstone::Selection;
 use crate::store::Forgotten;
