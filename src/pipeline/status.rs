@@ -8,7 +8,7 @@ use crate::agents::registry;
 use crate::memory::classifiers;
 use crate::memory::screen::Screen;
 use crate::model::source::SourceFile;
-use crate::stages::discover::{DiscoverOptions, Discovered, Known, discover};
+use crate::stages::discover::{DiscoverOptions, Discovered, KnownLog, discover};
 use crate::store::{Status, Store};
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ pub fn backlog(
     cx: &RunContext<'_>,
 ) -> Result<Discovered> {
     let known = store.map_or_else(|| Ok(Vec::new()), Store::last_seen)?;
-    let known: Known = known.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known: KnownLog = known.into_iter().map(|c| (c.key.clone(), c)).collect();
     let options = DiscoverOptions {
         since: RunOptions::new(pipeline, cx).since(&cx.loaded.config),
         again: false,

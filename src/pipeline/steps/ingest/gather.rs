@@ -21,7 +21,7 @@ use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::ParsedLog;
 use crate::pipeline::peek::{Peek, peek};
-use crate::stages::discover::{Known, discover};
+use crate::stages::discover::{KnownLog, discover};
 use crate::store::Store;
 use anyhow::{Result, anyhow};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,7 +68,7 @@ pub fn gather(
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
-    let known: Known = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known: KnownLog = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
     let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside;
@@ -122,7 +122,7 @@ pub fn gather(
 /// The checkpoints of the files to read, by key.
 type Checkpoints = FxHashMap<String, Checkpoint>;
 
-fn checkpoints(slices: &[Slice], known: &Known, store: Option<&Store>) -> Result<Checkpoints> {
+fn checkpoints(slices: &[Slice], known: &KnownLog, store: Option<&Store>) -> Result<Checkpoints> {
     let keys = slices.iter().map(Slice::known_as);
     let keys = keys.filter(|key| known.contains_key(*key));
     let mut checkpoints = Checkpoints::default();
