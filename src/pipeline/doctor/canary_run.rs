@@ -14,7 +14,7 @@ use crate::pipeline::steps::enrich::budget::Budget;
 use crate::pipeline::steps::enrich::tools::question;
 use crate::pipeline::steps::ingest::index;
 use crate::pipeline::steps::upload::delivery::deliver;
-use crate::pipeline::steps::upload::options::Orders;
+use crate::pipeline::steps::upload::options::DeliveryOptions;
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::stages::upload::Sink;
@@ -74,7 +74,7 @@ fn store(
 
 /// Sinks get everything, on disk, where it is searched too.
 fn deliver_all(store: &mut Store, state: &Path, now: Time) -> Result<()> {
-    let orders = Orders::everything(now);
+    let orders = DeliveryOptions::everything(now);
     let mut sinks: [(&str, Box<dyn Sink>); 2] = [
         ("notes", Box::new(Markdown::new(state.join("notes")))),
         ("lines", Box::new(Jsonl::new(state.join("lines")))),
