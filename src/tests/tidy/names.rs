@@ -39,7 +39,6 @@ const TO_RENAME: &[&str] = &[
     "Message",
     "Operation",
     "Options",
-    "Orders",
     "Origin",
     "Outcome",
     "Output",
