@@ -10,7 +10,7 @@ use super::database::Database;
 use super::graph::{Graph, IDS_MAX, these};
 use super::group;
 use super::saga;
-use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -94,12 +94,14 @@ impl<G: Graph> Episodic<G> {
     fn mark<'a>(
         &mut self,
         graph: &str,
-        parcels: &[&'a Parcel],
-    ) -> Result<Vec<&'a Parcel>, DeliveryError> {
+        parcels: &[&'a OutboundEpisode],
+    ) -> Result<Vec<&'a OutboundEpisode>, DeliveryError> {
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
-        let is_there = |p: &&Parcel| landed(found.get(&p.id), p.revision) != Landed::Missing;
-        let (there, new): (Vec<&Parcel>, Vec<&Parcel>) = parcels.iter().partition(|p| is_there(p));
+        let is_there =
+            |p: &&OutboundEpisode| landed(found.get(&p.id), p.revision) != Landed::Missing;
+        let (there, new): (Vec<&OutboundEpisode>, Vec<&OutboundEpisode>) =
+            parcels.iter().partition(|p| is_there(p));
         for there in there.chunks(IDS_MAX) {
             let ids: Vec<Uuid> = there.iter().map(|parcel| parcel.id).collect();
             let query = format!("{THESE} AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true");
@@ -111,7 +113,11 @@ impl<G: Graph> Episodic<G> {
         Ok(new)
     }
 
-    fn write(&mut self, graph: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn write(
+        &mut self,
+        graph: &str,
+        parcels: &[&OutboundEpisode],
+    ) -> Result<Vec<Outcome>, DeliveryError> {
         self.graph.ensure(graph)?;
         let new = match self.marks {
             true => self.mark(graph, parcels)?,
@@ -121,7 +127,7 @@ impl<G: Graph> Episodic<G> {
         let mut rest = new.as_slice();
         while !rest.is_empty() {
             let mut bytes = 0;
-            let fits = |parcel: &&&Parcel| {
+            let fits = |parcel: &&&OutboundEpisode| {
                 bytes += parcel.content.len();
                 bytes <= QUERY_BYTES_MAX
             };
@@ -137,11 +143,12 @@ impl<G: Graph> Episodic<G> {
         }
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
-        let outcome = |parcel: &&Parcel| match landed(found.get(&parcel.id), parcel.revision) {
-            Landed::Once | Landed::Beside => Outcome::Seen,
-            Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
-            Landed::Twice => Outcome::Failed("it was read back more than once".into()),
-        };
+        let outcome =
+            |parcel: &&OutboundEpisode| match landed(found.get(&parcel.id), parcel.revision) {
+                Landed::Once | Landed::Beside => Outcome::Seen,
+                Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
+                Landed::Twice => Outcome::Failed("it was read back more than once".into()),
+            };
         Ok(parcels.iter().map(outcome).collect())
     }
 }
@@ -175,7 +182,7 @@ fn node(line: &str) -> Option<(Uuid, Node)> {
     Some((id, node))
 }
 
-fn row(graph: &str, parcel: &Parcel, sagas: bool) -> Value {
+fn row(graph: &str, parcel: &OutboundEpisode, sagas: bool) -> Value {
     let node = Value::map([
         ("uuid", Value::text(parcel.id.to_string())),
         ("name", Value::text(&parcel.name)),
@@ -226,7 +233,7 @@ impl<G: Graph> Sink for Episodic<G> {
         true
     }
 
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         group::graph_name(&parcel.group)
     }
 
@@ -238,14 +245,14 @@ impl<G: Graph> Sink for Episodic<G> {
         self.graph.check()
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let mut graphs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             graphs.entry(self.place(parcel)).or_default().push(nth);
         }
         let mut outcomes = vec![Outcome::Seen; batch.len()];
         for (graph, members) in graphs {
-            let parcels: Vec<&Parcel> = members.iter().map(|nth| &batch[*nth]).collect();
+            let parcels: Vec<&OutboundEpisode> = members.iter().map(|nth| &batch[*nth]).collect();
             for (nth, outcome) in members.into_iter().zip(self.write(&graph, &parcels)?) {
                 outcomes[nth] = outcome;
             }

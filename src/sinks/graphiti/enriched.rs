@@ -7,7 +7,7 @@
 use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
 use super::server::{GraphitiServer, PostedMessage};
 use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
-use crate::model::delivery::{DeliveryError, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::Database;
 use crate::stages::upload::{Enrichment, Sink};
@@ -69,7 +69,7 @@ impl EnrichedSink {
 
     /// Posts these, which are of one graph. What is refused is halved until it stands alone; gives
     /// why, for each that was.
-    fn post(&self, parcels: &[Parcel]) -> Result<BTreeMap<Uuid, String>, DeliveryError> {
+    fn post(&self, parcels: &[OutboundEpisode]) -> Result<BTreeMap<Uuid, String>, DeliveryError> {
         let mut refused = BTreeMap::new();
         let mut waiting = vec![parcels];
         while let Some(part) = waiting.pop() {
@@ -178,7 +178,7 @@ impl Sink for EnrichedSink {
         self.database.replaces()
     }
 
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         self.database.place(parcel)
     }
 
@@ -192,7 +192,7 @@ impl Sink for EnrichedSink {
         Ok(format!("database: {database}; the server answers"))
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         self.database.deliver(batch)
     }
 
@@ -237,8 +237,8 @@ impl Enrichment for EnrichedSink {
         Ok(())
     }
 
-    fn enrich(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, DeliveryError> {
-        let receipt = |parcel: &Parcel| Receipt {
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+        let receipt = |parcel: &OutboundEpisode| Receipt {
             id: parcel.id,
             revision: parcel.revision,
             place: self.database.place(parcel),
@@ -251,7 +251,7 @@ impl Enrichment for EnrichedSink {
         let posted = batch.iter().filter(|p| !refused.contains_key(&p.id));
         let receipts: Vec<Receipt> = posted.map(receipt).collect();
         let mut came = self.came_of(&receipts)?;
-        let mut outcome = |parcel: &Parcel| match refused.remove(&parcel.id) {
+        let mut outcome = |parcel: &OutboundEpisode| match refused.remove(&parcel.id) {
             Some(reason) => Outcome::Refused(reason),
             None => came.remove(&parcel.id).unwrap_or(Outcome::Unknown),
         };

@@ -2,7 +2,7 @@
 //! doesn't do that. That it took something means no more than that a list in its memory is longer now.
 
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::{DeliveryError, Parcel};
+use crate::model::delivery::{DeliveryError, OutboundEpisode};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::net::http::HttpError;
@@ -96,7 +96,7 @@ pub struct PostedMessage<'a> {
 
 impl<'a> PostedMessage<'a> {
     /// An episode under this name.
-    pub(super) fn of(parcel: &'a Parcel, name: &'a str) -> PostedMessage<'a> {
+    pub(super) fn of(parcel: &'a OutboundEpisode, name: &'a str) -> PostedMessage<'a> {
         PostedMessage {
             name,
             content: &parcel.content,

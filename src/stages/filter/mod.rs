@@ -18,11 +18,11 @@ pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
 use crate::model::entry::{Entry, Fact, Queue, Via, What};
-use crate::model::exchange::{Exchange, INTERRUPTED, ItemKind};
+use crate::model::exchange::{Exchange, INTERRUPTED};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
 use crate::rules::secrets::Redactor;
-use emit::{At, Out};
+use emit::{At, Label, Out};
 use std::sync::Arc;
 
 /// Sub-agents' streams inside one log that are told apart at once; records of further ones go to
@@ -166,7 +166,7 @@ fn keep(what: What, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
         }
         What::Fact(fact) => {
             if let Some(text) = note(&fact) {
-                out.line(at, fold, ItemKind::Note, "Note", &text);
+                out.line(at, fold, Label::NOTE, &text);
             }
         }
         What::Noise(_) | What::Unknown(_) => {}
