@@ -171,7 +171,7 @@ fn an_episode_that_ends_the_worker_is_given_up_and_the_others_arrive() {
         };
         assert_eq!(reasons, [reason], "database: {has_database}");
         let n = store.known_sink("graphiti", "").unwrap().unwrap().n;
-        let standing = store.standing_of(n).unwrap().states;
+        let standing = store.sink_status(n).unwrap().states;
         let (done, bad) = match has_database {
             true => (State::Enriched, State::Seen),
             false => (State::Seen, State::Dead),
