@@ -12,7 +12,7 @@ use super::steps::enrich::tools::{self, Question};
 use super::steps::ingest;
 use super::steps::ingest::report::IngestReport;
 use crate::config::Config;
-use crate::memory::{classifiers, screen};
+use crate::memory::{classifiers, redaction_setup};
 use crate::model::time::Time;
 use crate::store::{Resting, Store};
 use anyhow::Result;
@@ -102,9 +102,9 @@ fn would_read(
         .allowing_untrusted(options.allow_untrusted);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = screen::reproducible(config, cx.home)?;
+    let redaction = redaction_setup::reproducible(config, cx.home)?;
     let classifier = classifiers::counter(cx.home)?;
-    let rules = options::rules(config, &options.host, screen, classifier);
+    let rules = options::rules(config, &options.host, redaction, classifier);
     let setup = options::ingest(config, options, rules, &admit);
     let planned = ingest::plan(store, &setup, cx.progress);
     cx.progress.finish();

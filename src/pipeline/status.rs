@@ -6,7 +6,7 @@ use super::options::{self, RunOptions};
 use super::spec::{Pipeline, Window};
 use crate::agents::registry;
 use crate::memory::classifiers;
-use crate::memory::screen::Screen;
+use crate::memory::redaction_setup::Redaction;
 use crate::model::source::SourceFile;
 use crate::stages::discover::{DiscoverOptions, Discovered, KnownLog, discover};
 use crate::store::{Status, Store};
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 /// When the store or a table can't be read.
 pub fn older(status: &Status, store: Option<&Store>, cx: &RunContext<'_>) -> Result<u64> {
     let counter = classifiers::counter(cx.home)?;
-    let rules = options::rules(&cx.loaded.config, cx.host, Screen::default(), counter);
+    let rules = options::rules(&cx.loaded.config, cx.host, Redaction::default(), counter);
     let mut current = BTreeSet::from([rules.made_by()]);
     let count = |current: &BTreeSet<String>| -> u64 {
         let others = status

@@ -2,7 +2,7 @@
 
 use super::canary::{Canary, Sighted};
 use crate::agents::claude::CLAUDE;
-use crate::memory::{classifiers, screen};
+use crate::memory::{classifiers, redaction_setup};
 use crate::model::source::Root;
 use crate::model::time::Time;
 use crate::pipeline::context::RunContext;
@@ -51,9 +51,9 @@ fn store(
         ..RunOptions::new(pipeline, cx)
     };
     let config = &cx.loaded.config;
-    let screen = screen::reproducible(config, cx.home)?;
+    let redaction = redaction_setup::reproducible(config, cx.home)?;
     let classifier = classifiers::counter(cx.home)?;
-    let rules = options::rules(config, &run.host, screen, classifier.clone());
+    let rules = options::rules(config, &run.host, redaction, classifier.clone());
     let mut ingest = options::ingest(config, &run, rules, &|_, _, _| Ok(None));
     ingest.roots = vec![Root {
         path: projects.to_owned(),

@@ -1,7 +1,9 @@
 //! A call: its tool's row of the table and what stands in the parentheses.
 
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
+use super::output::ToolOutput;
 use super::patch::{self, PatchChange};
+use crate::model::entry::{Status, ToolResult};
 use crate::rules::commands::history::{self, Act};
 use crate::rules::commands::{self, Counted};
 use crate::rules::documents;
@@ -85,6 +87,16 @@ impl<'a> DigestCall<'a> {
         changes
             .find(|changes| !changes.is_empty())
             .unwrap_or_default()
+    }
+
+    /// A command that states a bad exit code failed, whatever the parser made of it.
+    pub fn status(&self, result: &ToolResult, output: &ToolOutput<'_>) -> Status {
+        let exited_badly = output.exit_code.is_some_and(|code| code != 0);
+        let by_code = matches!(self.row.answer, AnswerKind::Shell | AnswerKind::Patch);
+        match result.status {
+            Status::Ok if exited_badly && by_code => Status::Failed,
+            status => status,
+        }
     }
 
     /// What is remembered of its command (`rules::commands`); nothing where there is none.

@@ -57,7 +57,7 @@ pub fn left_out(
     result: &ToolResult,
     output: &ToolOutput<'_>,
 ) {
-    match (super::status(call, result, output), call.row.answer) {
+    match (call.status(result, output), call.row.answer) {
         (Status::Refused, _) => return people::refused(out, output),
         (Status::Ok, AnswerKind::Ask) => return people::answered(out, call, result, output),
         (Status::Failed, _) => match output.exit_code {

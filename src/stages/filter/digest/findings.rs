@@ -143,7 +143,7 @@ impl Ended<'_> {
 }
 
 /// Which settings an edit changes, masked; nothing for other files.
-pub fn settings(call: &DigestCall<'_>, redactor: &Redactor) -> Vec<settings::SettingChange> {
+pub fn settings(call: &DigestCall<'_>, redactor: &Redactor) -> Vec<settings::ChangedSetting> {
     if let Some(kept) = call.input.get(SETTINGS) {
         return serde_json::from_value(kept.clone()).unwrap_or_default();
     }

@@ -63,7 +63,7 @@ pub fn digest(
         }
         CallOutcome::Result(result) => {
             let output = ToolOutput::of(result, context.redactor);
-            used.status = status(&call, result, &output);
+            used.status = call.status(result, &output);
             used.output_bytes = match output.lines {
                 Some(_) => result.output.bytes,
                 None => output.bytes,
@@ -136,19 +136,6 @@ fn modified(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
     told.filter(|path| !path.is_empty()).collect()
 }
 
-/// A command that states a bad exit code failed, whatever the parser made of it.
-fn status(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Status {
-    let exited_badly = output.exit_code.is_some_and(|code| code != 0);
-    match result.status {
-        Status::Ok
-            if exited_badly && matches!(call.row.answer, AnswerKind::Shell | AnswerKind::Patch) =>
-        {
-            Status::Failed
-        }
-        status => status,
-    }
-}
-
 fn says_nothing(result: &ToolResult) -> bool {
     result.output.bytes == 0 && result.facts.matches.is_none() && result.status == Status::Ok
 }
@@ -164,7 +151,7 @@ fn answer(
         other::summed_up(out, output, summary);
         return None;
     }
-    match (status(call, result, output), call.row.answer) {
+    match (call.status(result, output), call.row.answer) {
         (Status::Refused, _) => people::refused(out, output),
         (Status::Interrupted, _) => out.push_str("interrupted"),
         (Status::Ok | Status::Failed | Status::Running, AnswerKind::Poll) => {
