@@ -185,12 +185,8 @@ fn database(
 ) -> Result<Box<dyn Beside>, Fault> {
     let is_falkordb = permit.endpoint().scheme().starts_with("redis");
     Ok(match is_falkordb {
-        true => Box::new(
-            FalkorDb::new(permit, login)?
-                .marking(marks)
-                .llm_summary(sagas),
-        ),
-        false => Box::new(Neo4j::new(permit, login)?.marking(marks).llm_summary(sagas)),
+        true => Box::new(FalkorDb::new(permit, login)?.marking(marks).telling(sagas)),
+        false => Box::new(Neo4j::new(permit, login)?.marking(marks).telling(sagas)),
     })
 }
 
