@@ -35,7 +35,7 @@ pub use maintenance::stats::{Stats, StatsRow};
 pub use maintenance::status::{RejectRow, Status, UnknownRow, VersionRow};
 pub use memory::memories::{Curated, KeptWords, MemoryRow, MemoryState, Waiting};
 pub use memory::summaries::{Resting, SummaryUpdate, Unsummarised};
-pub use memory::telling::{Spent, Telling, Untold};
+pub use memory::telling::{LlmSummary, PendingSummary, Spent};
 pub use memory::workspaces::SessionKey;
 pub use outbox::consent::Switch;
 pub use outbox::deliveries::{DeadLetter, DeliveryStatus, Due};

@@ -253,13 +253,13 @@ fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
         "UPDATE telling SET (state, summary) = ('told', x'00')
          WHERE session = (SELECT n FROM session WHERE id = 's02')",
     );
-    assert!(store.telling("s02").is_err());
+    assert!(store.llm_summary("s02").is_err());
     store.finish().unwrap();
     drop(store);
     let (store, _) = salvaged(&path);
     let ids: Vec<String> = waiting(&store).into_iter().map(|s| s.id).collect();
     assert_eq!(ids, ["s01"]);
     assert!(store.summary("s01").unwrap().is_none() && store.summary("s03").unwrap().is_some());
-    assert_eq!(store.telling("s02").unwrap(), None);
-    assert!(store.telling("s03").unwrap().is_some());
+    assert_eq!(store.llm_summary("s02").unwrap(), None);
+    assert!(store.llm_summary("s03").unwrap().is_some());
 }
