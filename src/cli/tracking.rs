@@ -18,7 +18,7 @@ use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::track::files;
 use crate::store::{Access, Store};
-use crate::tracking::project_status::{self, FileStanding, FileState, ProjectStanding};
+use crate::tracking::project_status::{self, FileState, FileStatus, ProjectStatus};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -220,7 +220,7 @@ fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     let store = reader(ctx)?;
     let mut files = files(store.as_ref(), project, &loaded, ctx.cores)?;
     if args.pending {
-        files.retain(|file| file.state != FileState::Told);
+        files.retain(|file| file.state != FileState::Recorded);
     }
     if ctx.out.json {
         let files: Vec<Value> = files.iter().map(file_document).collect();
@@ -250,7 +250,7 @@ fn run_list(args: &ListArgs, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn file_document(file: &FileStanding) -> Value {
+fn file_document(file: &FileStatus) -> Value {
     json!({
         "path": file.path,
         "state": file.state.as_str(),
@@ -268,12 +268,12 @@ fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
     let store = reader(ctx)?;
     let all = project_status::projects(store.as_ref(), &loaded.tracking, only.as_deref())?;
     let mut documents = Vec::new();
-    for standing in &all {
-        let files = files(store.as_ref(), standing.project, &loaded, ctx.cores)?;
+    for status in &all {
+        let files = files(store.as_ref(), status.project, &loaded, ctx.cores)?;
         let pending = project_status::pending(&files);
         match ctx.out.json {
-            true => documents.push(project_document(standing, pending)),
-            false => tell_project(standing, pending, ctx)?,
+            true => documents.push(project_document(status, pending)),
+            false => tell_project(status, pending, ctx)?,
         }
     }
     if ctx.out.json {
@@ -287,50 +287,50 @@ fn run_status(args: &OneArgs, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn state(standing: &ProjectStanding<'_>) -> &'static str {
-    match (standing.project.enabled, standing.paused_at) {
+fn state(status: &ProjectStatus<'_>) -> &'static str {
+    match (status.project.enabled, status.paused_at) {
         (false, _) => "off",
         (true, Some(_)) => "paused",
         (true, None) => "on",
     }
 }
 
-fn project_document(standing: &ProjectStanding<'_>, pending: u64) -> Value {
-    let patterns = standing.project.tracked.patterns.iter().map(
+fn project_document(status: &ProjectStatus<'_>, pending: u64) -> Value {
+    let patterns = status.project.tracked.patterns.iter().map(
         |pattern| json!({"include": pattern.written, "update_strategy": pattern.strategy.as_str()}),
     );
-    let unread = standing.unread.iter();
+    let unread = status.unread.iter();
     let unread = unread.map(|(path, reason)| json!({"path": path, "reason": reason}));
     json!({
-        "project": standing.project.root,
-        "name": standing.project.name,
-        "enabled": standing.project.enabled,
-        "state": state(standing),
-        "paused_at": standing.paused_at.map(|at| at.rfc3339_millis()),
-        "files_watched": standing.files,
+        "project": status.project.root,
+        "name": status.project.name,
+        "enabled": status.project.enabled,
+        "state": state(status),
+        "paused_at": status.paused_at.map(|at| at.rfc3339_millis()),
+        "files_watched": status.files,
         "pending_updates": pending,
-        "last_sync": standing.changed_at.map(|at| at.rfc3339_millis()),
+        "last_sync": status.changed_at.map(|at| at.rfc3339_millis()),
         "patterns": patterns.collect::<Vec<_>>(),
         "unread": unread.collect::<Vec<_>>(),
     })
 }
 
-fn tell_project(standing: &ProjectStanding<'_>, pending: u64, ctx: &mut Ctx) -> Result<()> {
-    let last = standing
+fn tell_project(status: &ProjectStatus<'_>, pending: u64, ctx: &mut Ctx) -> Result<()> {
+    let last = status
         .changed_at
         .map_or("never".to_owned(), |at| ago(at, ctx.now));
     ctx.out.line(format!(
         "{}: {}, {}, {pending} to be told, last news {last}",
-        standing.project.root,
-        state(standing),
-        plural(standing.files, "file"),
+        status.project.root,
+        state(status),
+        plural(status.files, "file"),
     ))?;
-    for pattern in &standing.project.tracked.patterns {
+    for pattern in &status.project.tracked.patterns {
         let strategy = pattern.strategy.as_str();
         ctx.out
             .line(format!("  {} ({strategy})", pattern.written))?;
     }
-    for (path, why) in &standing.unread {
+    for (path, why) in &status.unread {
         ctx.out.line(format!("  can't be read: {path}: {why}"))?;
     }
     Ok(())

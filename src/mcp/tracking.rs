@@ -15,7 +15,7 @@ use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
 use crate::pipeline::track::{self, Moment, Wish, look};
 use crate::store::{Access, Store};
-use crate::tracking::project_status::{self, FileStanding};
+use crate::tracking::project_status::{self, FileStatus};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -202,18 +202,18 @@ pub fn status(here: &Here, args: &Project) -> Result<String, Error> {
     let store = reader(here)?;
     let all = project_status::projects(store.as_ref(), &here.loaded.tracking, Some(&root));
     let mut text = String::new();
-    for standing in all.map_err(typed)? {
+    for status in all.map_err(typed)? {
         let _ = writeln!(text, "enabled: {}", project.enabled);
-        if let Some(at) = standing.paused_at {
+        if let Some(at) = status.paused_at {
             let _ = writeln!(text, "paused: since {}", minute(Some(at)));
         }
-        let _ = writeln!(text, "files_watched: {}", standing.files);
+        let _ = writeln!(text, "files_watched: {}", status.files);
         let _ = writeln!(text, "pending_updates: {pending}");
-        let last = standing
+        let last = status
             .changed_at
             .map_or("never".to_owned(), |at| minute(Some(at)));
         let _ = writeln!(text, "last_sync: {last}");
-        for (path, why) in standing.unread {
+        for (path, why) in status.unread {
             let _ = writeln!(text, "can't be read: {path}: {why}");
         }
     }
@@ -266,11 +266,7 @@ fn known<'l>(loaded: &'l Loaded, root: &str) -> Result<&'l TrackedProject, Error
     })
 }
 
-fn files(
-    here: &Here,
-    loaded: &Loaded,
-    project: &TrackedProject,
-) -> Result<Vec<FileStanding>, Error> {
+fn files(here: &Here, loaded: &Loaded, project: &TrackedProject) -> Result<Vec<FileStatus>, Error> {
     let store = reader(here)?;
     track::files(store.as_ref(), project, loaded, 1).map_err(typed)
 }

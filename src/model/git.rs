@@ -163,7 +163,7 @@ impl Operation {
     }
 
     /// The same line of a log: what is learned later counts for nothing.
-    pub fn is_told_as(&self, other: &Operation) -> bool {
+    pub fn is_same_line(&self, other: &Operation) -> bool {
         (self.kind, &self.message) == (other.kind, &other.message)
     }
 

@@ -9,8 +9,8 @@ use crate::pipeline::spec::Window;
 use crate::rules::secrets::Redactor;
 use crate::store::Store;
 use crate::tracking::exclusions::TrackingContext;
-use crate::tracking::project_status::{self, FileStanding};
-use crate::tracking::{Done, Orders, Workers, track};
+use crate::tracking::project_status::{self, FileStatus};
+use crate::tracking::{Done, TrackOptions, Workers, track};
 use anyhow::Result;
 use rayon::prelude::*;
 
@@ -55,7 +55,7 @@ pub fn look(
             .unwrap_or_else(|| global_group(moment.host)),
     };
     let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
-    let orders = Orders {
+    let options = TrackOptions {
         now: moment.now,
         host: moment.host,
         context: TrackingContext::new(loaded, &refuses, admission.mistrusted(), moment.jobs),
@@ -66,7 +66,7 @@ pub fn look(
         force: wish.force,
         sinks: &sinks(loaded, store)?,
     };
-    track(store, &orders, &Threads)
+    track(store, &options, &Threads)
 }
 
 /// The files of a project, by path. Costs a `stat` per file.
@@ -78,7 +78,7 @@ pub fn files(
     project: &TrackedProject,
     loaded: &Loaded,
     jobs: usize,
-) -> Result<Vec<FileStanding>> {
+) -> Result<Vec<FileStatus>> {
     let admission = Admission::new(loaded, loaded.env(), Window::Configured, Time(0));
     let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
     let context = TrackingContext::new(loaded, &refuses, admission.mistrusted(), jobs);

@@ -2,8 +2,10 @@
 //! Knows codes; refuses to repeat values, since a value may be a log's content.
 
 use crate::model::error::{Error, ErrorKind};
-use crate::store::schema::standing::REPAIR;
 use rusqlite::ErrorCode;
+
+/// What mends a file that is not as we left it.
+pub(crate) const REPAIR: &str = "sessionmill doctor --repair";
 
 /// Turns SQLite's error into ours; `doing` is a participle (`reading checkpoints`).
 pub fn failed(doing: &str) -> impl FnOnce(rusqlite::Error) -> Error + '_ {

@@ -1,11 +1,14 @@
 //! The store: one SQLite file that is checkpoint, memory and search index at once. The only SQL.
 //!
-//! Knows tables, transactions and the full-text index; refuses to know what the episodes say,
-//! who asks for them, and where the file should lie. Reading order: `schema/migrations/0001.sql` (what
-//! there is), [`Store::open`], [`Prepared`] (what workers make of a commit), [`Store::commit`]
-//! (one transaction, the only way in), then the ways out: checkpoints, sessions, episodes,
-//! [`Store::search`], [`Store::status`].
+//! Reading order: `schema/migrations/0001.sql` (what there is), [`Store::open`], [`Prepared`] (what
+//! workers make of a commit), [`Store::commit`] (one transaction, the only way in), then the ways out:
+//! checkpoints, sessions, episodes, [`Store::search`], [`Store::status`].
+//!
+//! Subjects use one another in this direction only: `schema`, `search`, `ingest`; then `memory`,
+//! `outbox` and `tracking`; then `maintenance`, which knows all tables. What they share is in the
+//! files beside them: `columns`, `compression`, `error`, `pending_tasks`, `removal`, `tombstones`.
 
+mod columns;
 mod compression;
 mod error;
 mod ingest;
@@ -13,39 +16,43 @@ mod maintenance;
 mod memory;
 mod outbox;
 mod pending_tasks;
+mod removal;
 mod schema;
 mod search;
 #[cfg(test)]
 mod tests;
+mod tombstones;
 mod tracking;
 
 pub use ingest::account::FileAccount;
-pub use ingest::commit::Stored;
 pub use ingest::prepare::Prepared;
+pub use ingest::without_log::Project;
+pub use ingest::write::Stored;
 pub use maintenance::compact::Compacted;
-pub use maintenance::forget::Forgotten;
 pub use maintenance::health::Health;
 pub use maintenance::salvage::{Salvage, Salvaged};
 pub use maintenance::stats::{Stats, StatsRow};
 pub use maintenance::status::{RejectRow, Status, UnknownRow, VersionRow};
-pub use memory::memories::{Curated, KeptWords, MemoryRow, MemoryState, Project, Waiting};
+pub use memory::memories::{Curated, KeptWords, MemoryRow, MemoryState, Waiting};
 pub use memory::summaries::{Page, Resting, Unsummarised};
 pub use memory::telling::{Spent, Telling, Untold};
 pub use memory::workspaces::SessionKey;
 pub use outbox::consent::Switch;
 pub use outbox::deliveries::{DeadLetter, Due, SinkStanding};
 pub use outbox::sink::SinkRow;
-pub use schema::open::{APPLICATION_ID, Access, SCHEMA_VERSION};
+pub use schema::migrations::{APPLICATION_ID, SCHEMA_VERSION};
 pub use schema::standing::Standing;
 pub use search::candidates::{Candidate, Candidates};
 pub use search::embeddings::{Embedded, Nearest, ToEmbed, Unembedded};
 pub use search::episodes::Found;
 pub use search::evidence::{Evidence, Place, Sketch};
-pub use search::query::{Hit, Keeps, Query, Term, Whole};
+pub use search::pattern::Term;
+pub use search::query::{Hit, Keeps, Query, Whole};
 pub use search::sessions::{SessionFilter, SessionRow};
 pub use search::short_ids::{KEPT, TYPED};
 pub use search::snippet::Snippet;
 pub use search::words;
+pub use tombstones::Forgotten;
 pub use tracking::git::{GitRow, GitUnit};
 pub use tracking::tracked::{FileFailure, FileUnit, Supersede, TrackedRow};
 
@@ -57,6 +64,16 @@ use std::path::PathBuf;
 /// What every method of the store gives: errors are of kind `Store`, or `Busy` when another
 /// process holds the write lock for longer than the busy timeout.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// What the opener means to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Creates, migrates, writes. The caller holds the run's lock.
+    ReadWrite,
+    /// Never creates and never changes what is stored; works while a run writes. The last one to
+    /// leave folds a log that a crash left into the file, where it may write.
+    ReadOnly,
+}
 
 /// An open store. One thread at a time; readers in other processes open their own.
 #[derive(Debug)]

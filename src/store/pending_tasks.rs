@@ -39,3 +39,17 @@ impl Task {
             .map(drop)
     }
 }
+
+/// The file has to be compacted, and titles may be other ones: said in the transaction that removes
+/// something for good.
+pub(crate) fn after_removal(db: &Connection) -> rusqlite::Result<()> {
+    Task::Titles.set(db)?;
+    Task::Compact.set(db)
+}
+
+/// The session's page is wrong until it is written again.
+pub(crate) fn set_unsummarised(db: &Connection, session: i64) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT OR IGNORE INTO unsummarised (session) VALUES (?1)")?
+        .execute([session])
+        .map(drop)
+}

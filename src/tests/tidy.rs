@@ -334,16 +334,23 @@ impl File {
         (!["main", "lib", "tests"].contains(&room)).then_some(room)
     }
 
-    /// Its lines that aren't comments, up to its inline tests; none of a file of tests.
+    /// Its lines that aren't comments, without items for tests; none of a file of tests.
     fn production(&self) -> Vec<(usize, &str)> {
-        if self.is_test {
-            return Vec::new();
+        let mut lines = (1..).zip(self.text.lines()).filter(|_| !self.is_test);
+        let mut production = Vec::new();
+        while let Some((number, line)) = lines.next() {
+            if line.starts_with("#[cfg(test)]") {
+                // An item of one line, or up to the brace that closes it.
+                let is_last =
+                    |line: &str| line.ends_with(';') || line == "}" || line.ends_with("{}");
+                lines
+                    .by_ref()
+                    .find(|(_, line)| is_last(line) && !line.starts_with(' '));
+            } else if !line.trim_start().starts_with("//") {
+                production.push((number, line));
+            }
         }
-        (1..)
-            .zip(self.text.lines())
-            .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
-            .filter(|(_, line)| !line.trim_start().starts_with("//"))
-            .collect()
+        production
     }
 }
 

@@ -20,7 +20,7 @@ pub enum LinkStrength {
     Branch,
     /// And on the files that the operation changed.
     Files,
-    /// Its log tells a commit of that message, and no hash.
+    /// Its log has a commit with that message, and no hash.
     Message,
     /// Its log names the commit.
     Hash,
@@ -52,7 +52,7 @@ pub struct Author {
     pub link: LinkStrength,
 }
 
-/// Chunks of the sessions that were at work somewhere, with the commits that they tell.
+/// Chunks of the sessions that were at work somewhere, with the commits that their logs name.
 pub struct SessionsAtWork(Vec<(Found, Vec<Commit>)>);
 
 impl SessionsAtWork {
@@ -133,10 +133,10 @@ fn shared_files(found: &Found, git: &GitOperation) -> usize {
 }
 
 /// Chunks around the commits of one session. More: memory; fewer: of a session of many hours its first
-/// commits are told by its log alone.
+/// commits come from its log alone.
 const CHUNKS_MAX: u32 = 256;
 
-/// Commits that a session made as git tells it, in order: those that its log tells too, and those that
+/// Commits that a session made according to git, in order: those that its log names too, and those that
 /// it doesn't, where the session spoke of their files. `episodes`: all of the session's.
 ///
 /// # Errors
@@ -185,8 +185,8 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
     Ok(made)
 }
 
-/// Adds to a summary what git tells of a session's commits, as [`commits_of`] gives it: hashes that the
-/// log doesn't have, and commits that it doesn't tell.
+/// Adds to a summary what git has of a session's commits, as [`commits_of`] gives it: hashes that the
+/// log doesn't have, and commits that it doesn't name.
 pub fn add_commits(summary: &mut Summary, commits: &[Sourced<Commit>]) {
     for commit in commits {
         let known = summary.commits.iter_mut().find(|known| {
@@ -217,7 +217,7 @@ pub struct CommitMention {
     pub project_path: String,
     /// When it ended.
     pub at: Option<Time>,
-    /// The hash as it tells it.
+    /// The hash as the summary has it.
     pub hash: String,
     /// The first line of the commit's message.
     pub subject: String,

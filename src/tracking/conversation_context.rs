@@ -1,5 +1,5 @@
-//! What was said in a project before a moment, from the stored sessions. Knows how items find their
-//! times again; refuses to know what is made of them.
+//! What was said in a project before a moment, from the stored sessions. Stored items have line numbers
+//! and no times, so the times are read again from the logs.
 
 use crate::host::{git, read};
 use crate::model::error::Error;
@@ -7,7 +7,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::apart;
 use crate::model::time::Time;
 use crate::store::{Found, Store};
-use crate::tracking::reasons::Spoken;
+use crate::tracking::reasons::Utterance;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use std::path::Path;
 #[derive(Debug, Default)]
 pub struct Conversation {
     /// Before it, in order.
-    pub before: Vec<Spoken>,
+    pub before: Vec<Utterance>,
     /// Also what came right after it: the digest of the call that did it stands at its result.
-    pub near: Vec<Spoken>,
+    pub near: Vec<Utterance>,
 }
 
 /// Longer ago is about something else.
@@ -26,9 +26,9 @@ const LONG_AGO_MS: i64 = 24 * 3_600_000;
 const EPISODES_MAX: u32 = 4;
 /// Times count whole seconds in reflogs.
 const SECOND_MS: i64 = 999;
-/// A command's result is told within so long.
+/// A command's result is logged within so long.
 const RESULT_MS: i64 = 15_000;
-/// A log's part that is read for its times. Longer: what it tells counts as said before.
+/// A log's part that is read for its times. Longer: it counts as said before.
 const PART_BYTES_MAX: u64 = 64 << 20;
 
 /// What was said in a project, or below it, around `at`; not in another repository that lies in it. Reads
@@ -50,7 +50,7 @@ pub fn around(store: &Store, project: &str, at: Time) -> Result<Conversation, Er
         let marks = &found.episode.outline;
         let texts = apart(&found.episode.text, marks).unwrap_or_default();
         for (mark, text) in marks.iter().zip(texts) {
-            let said = Spoken {
+            let said = Utterance {
                 kind: mark.kind,
                 text: text.to_owned(),
                 session: found.session.clone(),

@@ -1,6 +1,6 @@
 //! What of a project's tree is left alone though a pattern names it: what is excluded, other projects, what
 //! an agent was told not to trust or switches itself off, our own folder and what we write for sinks. Links
-//! don't help around it. Knows places; refuses to know patterns and content.
+//! don't help around it: each folder counts under all of its names.
 
 use crate::config::{Excluded, FileTracking, Loaded, SinkTo};
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// Why a project may not be looked at; `None`: it may.
 pub type Refuses<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// Where looks take place.
+/// What tracking may look at, as the settings restrict it.
 pub struct TrackingContext<'a> {
     /// Which projects.
     pub tracking: &'a FileTracking,
@@ -18,8 +18,8 @@ pub struct TrackingContext<'a> {
     pub jobs: usize,
     excluded: &'a Excluded,
     refuses: Refuses<'a>,
-    /// Where sinks that are files write.
-    written: Vec<PathBuf>,
+    /// Where sinks that are files write: what we deliver is not to come back as a project's file.
+    sink_folders: Vec<PathBuf>,
     /// What an agent was told not to trust.
     untrusted: Vec<PathBuf>,
 }
@@ -33,9 +33,10 @@ impl<'a> TrackingContext<'a> {
         jobs: usize,
     ) -> TrackingContext<'a> {
         let sinks = loaded.config.sinks.iter();
-        let written = sinks.filter_map(|sink| match &sink.to {
-            SinkTo::Markdown(path) | SinkTo::Jsonl(path) => Some(path.clone()),
-            _ => None,
+        // no wildcard: a new sink that writes files has to be excluded here
+        let sink_folders = sinks.filter_map(|sink| match &sink.to {
+            SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
+            SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
         });
         TrackingContext {
             tracking: &loaded.tracking,
@@ -43,7 +44,7 @@ impl<'a> TrackingContext<'a> {
             jobs,
             excluded: &loaded.config.excluded,
             refuses,
-            written: written.collect(),
+            sink_folders: sink_folders.collect(),
             untrusted,
         }
     }
@@ -68,15 +69,15 @@ impl<'a> TrackingContext<'a> {
             name.is_some_and(|name| name == ".git" || name == ".bare")
         };
         let around = folder.ancestors().find(is_git_dir).and_then(Path::parent);
-        let places = [Some(folder), around].into_iter().flatten();
-        let mut reasons = places.filter_map(|place| (self.refuses)(&place.to_string_lossy()));
+        let folders = [Some(folder), around].into_iter().flatten();
+        let mut reasons = folders.filter_map(|folder| (self.refuses)(&folder.to_string_lossy()));
         reasons.next()
     }
 }
 
-/// The same for one project.
+/// What of one project's tree is left alone.
 pub(super) struct Exclusions<'a> {
-    place: &'a TrackingContext<'a>,
+    context: &'a TrackingContext<'a>,
     root: PathBuf,
     /// Without links.
     real: PathBuf,
@@ -85,22 +86,24 @@ pub(super) struct Exclusions<'a> {
 }
 
 impl<'a> Exclusions<'a> {
-    pub(super) fn of(root: &Path, place: &'a TrackingContext<'a>) -> Exclusions<'a> {
+    pub(super) fn of(root: &Path, context: &'a TrackingContext<'a>) -> Exclusions<'a> {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         let is_it = |path: &Path| path == root || path == real;
         let below =
             |path: &Path| !is_it(path) && (path.starts_with(root) || path.starts_with(&real));
         let around = |path: &Path| root.starts_with(path) || real.starts_with(path);
-        let projects = place.tracking.projects().iter();
+        let projects = context.tracking.projects().iter();
         let projects = projects.map(|project| PathBuf::from(&project.root));
-        let others = projects.chain(place.untrusted.iter().cloned());
+        let others = projects.chain(context.untrusted.iter().cloned());
         let others = others.flat_map(names).filter(|path| below(path));
-        let ours = [place.own.to_path_buf()].into_iter();
-        let ours = ours.chain(place.written.iter().cloned()).flat_map(names);
+        let ours = [context.own.to_path_buf()].into_iter();
+        let ours = ours
+            .chain(context.sink_folders.iter().cloned())
+            .flat_map(names);
         let ours = ours.filter(|path| below(path) || around(path));
         let folders = others.chain(ours).collect();
         Exclusions {
-            place,
+            context,
             root: root.to_path_buf(),
             real,
             folders,
@@ -109,7 +112,7 @@ impl<'a> Exclusions<'a> {
 
     /// Nothing is looked at here, nor below; `path` from the project's root.
     pub(super) fn covers(&self, path: &Path) -> bool {
-        let excluded = self.place.excluded;
+        let excluded = self.context.excluded;
         if self.folders.is_empty() && excluded.patterns().is_empty() {
             return false;
         }
@@ -124,7 +127,7 @@ impl<'a> Exclusions<'a> {
     /// The settings that lie in this folder say that nothing is read there.
     pub(super) fn is_left_alone(&self, folder: &Path) -> bool {
         let folder = self.root.join(folder);
-        folder != self.root && (self.place.refuses)(&folder.to_string_lossy()).is_some()
+        folder != self.root && (self.context.refuses)(&folder.to_string_lossy()).is_some()
     }
 
     /// The content that git has of a file at this path may not be kept either.
@@ -135,7 +138,7 @@ impl<'a> Exclusions<'a> {
     }
 }
 
-/// A place as it is called, and without links.
+/// A folder as it is called, and without links.
 fn names(path: PathBuf) -> impl Iterator<Item = PathBuf> {
     let real = path.canonicalize().ok().filter(|real| *real != path);
     [Some(path), real].into_iter().flatten()

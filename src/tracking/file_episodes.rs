@@ -98,7 +98,7 @@ pub struct NewContent<'a> {
     pub description: Option<&'a str>,
     /// Who did it.
     pub writer: &'a Writer<'a>,
-    /// When it was looked at.
+    /// When it was scanned.
     pub now: Time,
 }
 
@@ -179,7 +179,7 @@ pub fn deletion(
     (episode, facts)
 }
 
-/// The record that a file went elsewhere; its content is told by an episode of its own.
+/// The record that a file went elsewhere; its content is in an episode of its own.
 pub fn relocation(file: Named<'_>, previous: Named<'_>, now: Time) -> (Episode, FileFacts) {
     let operation = FileOperation::of_path(previous.path, file.path);
     let did = Writer::Someone.did(operation);
@@ -212,10 +212,10 @@ fn event(name: &str, at: Time) -> Episode {
     }
 }
 
-/// As the operation tells of the file; it may have left it out, of too many.
+/// As the operation lists the file; it may have left it out, of too many.
 fn changed(git: &GitOperation, path: &str, operation: FileOperation) -> FileChange {
-    let told = git.effect.files.iter().find(|file| file.path == path);
-    told.cloned().unwrap_or_else(|| FileChange {
+    let listed = git.effect.files.iter().find(|file| file.path == path);
+    listed.cloned().unwrap_or_else(|| FileChange {
         path: path.to_owned(),
         operation,
         previous_path: None,

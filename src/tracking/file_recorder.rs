@@ -1,10 +1,10 @@
-//! What a look at a project found, told: each change becomes what is written of it. Knows the order in
-//! which changes are told (what moved, what went, what is new) and who did them; refuses to know how they
-//! read and where they are kept.
+//! Records what a scan of a project found: each change becomes an episode. What moved is paired first, so
+//! that a file that went elsewhere is neither a deletion nor a new file; then comes what is gone, then what
+//! is new or changed.
 
-use super::file_scan::{FilesDone, FoundFile, Look, Reader, known, pattern};
-use super::git_attribution::{Doings, FileNow};
-use super::{Orders, Workers};
+use super::file_scan::{FilesDone, FoundFile, ProjectScan, Reader, known, pattern};
+use super::git_attribution::{FileNow, GitAttribution};
+use super::{TrackOptions, Workers};
 use crate::model::file::{FileFacts, Known, Strategy, shown};
 use crate::model::git::FileOperation;
 use crate::store::{FileUnit, Store, Supersede};
@@ -15,10 +15,10 @@ use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
-/// Tells of one project.
-pub(super) struct Teller<'a> {
-    look: &'a Look<'a>,
-    orders: &'a Orders<'a>,
+/// Records the changes of one project.
+pub(super) struct FileRecorder<'a> {
+    scan: &'a ProjectScan<'a>,
+    options: &'a TrackOptions<'a>,
     reader: Reader<'a>,
 }
 
@@ -33,19 +33,22 @@ struct Change<'a> {
     from: Option<&'a (Vec<u8>, Known)>,
 }
 
-impl<'a> Teller<'a> {
-    pub(super) fn new(look: &'a Look<'a>, orders: &'a Orders<'a>) -> Teller<'a> {
-        Teller {
-            look,
-            orders,
-            reader: Reader::again(look, orders),
+impl<'a> FileRecorder<'a> {
+    pub(super) fn new(
+        scan: &'a ProjectScan<'a>,
+        options: &'a TrackOptions<'a>,
+    ) -> FileRecorder<'a> {
+        FileRecorder {
+            scan,
+            options,
+            reader: Reader::again(scan, options),
         }
     }
 
     /// Writes it all; `false`: there was no news in it.
-    pub(super) fn tell(
+    pub(super) fn record(
         &self,
-        doings: &'a Doings<'a>,
+        attribution: &'a GitAttribution<'a>,
         store: &mut Store,
         workers: &impl Workers,
         done: &mut FilesDone,
@@ -53,33 +56,33 @@ impl<'a> Teller<'a> {
         let pairs = self.pairs(store)?;
         let moved: BTreeSet<usize> = pairs.values().copied().collect();
         let mut silent: Vec<FileUnit> = Vec::new();
-        let unwanted = self.look.unwanted.iter();
+        let unwanted = self.scan.unwanted.iter();
         silent.extend(unwanted.map(|path| FileUnit::of(path, None)));
-        let gone = self.look.gone.iter().enumerate();
+        let gone = self.scan.gone.iter().enumerate();
         let gone = gone.filter(|(nth, _)| !moved.contains(nth));
         let deleted: Vec<FileUnit> = gone
-            .map(|(_, gone)| self.deleted(gone, doings, done))
+            .map(|(_, gone)| self.deleted(gone, attribution, done))
             .collect();
         let mut changes = Vec::new();
-        for (nth, found) in self.look.found.iter().enumerate() {
-            let from = pairs.get(&nth).map(|at| &self.look.gone[*at]);
-            if found.is_same() && !(self.orders.force && is_kept(found, store)?) {
+        for (nth, found) in self.scan.found.iter().enumerate() {
+            let from = pairs.get(&nth).map(|at| &self.scan.gone[*at]);
+            if found.is_same() && !(self.options.force && is_kept(found, store)?) {
                 silent.push(unchanged(found, found.known.clone()));
                 continue;
             }
             let last = match (&found.known, from) {
-                (None, None) => store.last_content(self.look.row.n, &found.sighting.path)?,
+                (None, None) => store.last_content(self.scan.row.n, &found.sighting.path)?,
                 _ => None,
             };
             match last.as_ref().and_then(|last| still(found, last)) {
                 Some(known) => silent.push(unchanged(found, Some(known))),
-                None => changes.push(self.change(found, from, last.map(|(id, _)| id), doings)),
+                None => changes.push(self.change(found, from, last.map(|(id, _)| id), attribution)),
             }
         }
         let has_news = !(deleted.is_empty() && changes.is_empty());
         self.put(store, &silent, done)?;
         self.put(store, &deleted, done)?;
-        for batch in changes.chunks(self.orders.context.tracking.limits().batch) {
+        for batch in changes.chunks(self.options.context.tracking.limits().batch) {
             self.put_changes(batch, store, workers, done)?;
         }
         Ok(has_news)
@@ -88,11 +91,11 @@ impl<'a> Teller<'a> {
     /// Which found file is which gone one.
     fn pairs(&self, store: &Store) -> Result<BTreeMap<usize, usize>> {
         let is_new = |found: &&FoundFile| found.known.is_none();
-        if self.look.gone.is_empty() || !self.look.found.iter().any(|f| is_new(&f)) {
+        if self.scan.gone.is_empty() || !self.scan.found.iter().any(|f| is_new(&f)) {
             return Ok(BTreeMap::new());
         }
         let mut texts = Vec::new();
-        for (_, known) in &self.look.gone {
+        for (_, known) in &self.scan.gone {
             let id = known.episode.map(|id| id.to_string());
             // more are not compared
             let is_compared = texts.len() < GONE_COMPARED;
@@ -102,11 +105,11 @@ impl<'a> Teller<'a> {
             };
             texts.push(found.map(|found| found.episode.text));
         }
-        let gone = self.look.gone.iter().zip(&texts);
+        let gone = self.scan.gone.iter().zip(&texts);
         let gone: Vec<Candidate<'_>> = gone
             .map(|((path, known), text)| Candidate::of(path, known, text.as_deref()))
             .collect();
-        let new: Vec<(usize, &FoundFile)> = self.look.found.iter().enumerate().collect();
+        let new: Vec<(usize, &FoundFile)> = self.scan.found.iter().enumerate().collect();
         let new: Vec<(usize, &FoundFile)> = new.into_iter().filter(|(_, f)| is_new(f)).collect();
         let came: Vec<Candidate<'_>> = new.iter().map(|(_, found)| candidate(found)).collect();
         let pairs = moves(&came, &gone).into_iter();
@@ -119,14 +122,14 @@ impl<'a> Teller<'a> {
         found: &'a FoundFile,
         from: Option<&'a (Vec<u8>, Known)>,
         last: Option<Uuid>,
-        doings: &'a Doings<'a>,
+        attribution: &'a GitAttribution<'a>,
     ) -> Change<'a> {
         let now = FileNow {
             blob: found.hashes.as_ref().map(|hashes| hashes.blob.as_str()),
             size: found.sighting.stat.size,
         };
-        let told = found.known.as_ref().or(from.map(|(_, known)| known));
-        let as_before = told.and_then(|known| known.operation);
+        let recorded = found.known.as_ref().or(from.map(|(_, known)| known));
+        let as_before = recorded.and_then(|known| known.operation);
         let operation = match (&found.known, from) {
             (None, None) => FileOperation::Create,
             (None, Some(_)) => as_before.unwrap_or(FileOperation::Create),
@@ -134,10 +137,10 @@ impl<'a> Teller<'a> {
             (Some(_), _) => FileOperation::Update,
         };
         Change {
-            writer: doings.writer(&found.sighting.path, Some(&now)),
+            writer: attribution.writer(&found.sighting.path, Some(&now)),
             found,
             operation,
-            before: told.and_then(|known| known.episode).or(last),
+            before: recorded.and_then(|known| known.episode).or(last),
             from,
         }
     }
@@ -175,7 +178,7 @@ impl<'a> Teller<'a> {
         let found = change.found;
         let words = self.reader.words_of(found)?;
         let path = &found.sighting.path;
-        let pattern = pattern(self.look.tracked, path)?;
+        let pattern = pattern(self.scan.tracked, path)?;
         let name = self.name(path);
         let file = self.named(path, &name);
         let new = NewContent {
@@ -187,7 +190,7 @@ impl<'a> Teller<'a> {
             before: change.before,
             description: pattern.description.as_deref(),
             writer: &change.writer,
-            now: self.orders.now,
+            now: self.options.now,
         };
         let (mut episode, facts) = content(&new, pattern.strategy);
         if found.is_same()
@@ -209,7 +212,7 @@ impl<'a> Teller<'a> {
             if !change.writer.is_git() {
                 let was = self.name(previous);
                 let was = self.named(previous, &was);
-                let (episode, facts) = relocation(file, was, self.orders.now);
+                let (episode, facts) = relocation(file, was, self.options.now);
                 unit.tell(episode, path, facts);
             }
         }
@@ -226,7 +229,7 @@ impl<'a> Teller<'a> {
             Strategy::Version => None,
             Strategy::Archive => Some(Supersede::Invalid {
                 episode: before,
-                at: self.orders.now,
+                at: self.options.now,
                 why: change.writer.did(match change.from {
                     Some((previous, _)) => {
                         FileOperation::of_path(previous, &change.found.sighting.path)
@@ -240,20 +243,20 @@ impl<'a> Teller<'a> {
     fn deleted(
         &self,
         gone: &(Vec<u8>, Known),
-        doings: &Doings<'_>,
+        attribution: &GitAttribution<'_>,
         done: &mut FilesDone,
     ) -> FileUnit {
         let (path, known) = gone;
-        let writer = doings.writer(path, None);
+        let writer = attribution.writer(path, None);
         done.deleted += 1;
         done.by_git += u64::from(writer.is_git());
         let name = self.name(path);
         let file = self.named(path, &name);
-        let (episode, facts) = deletion(file, known.episode, &writer, self.orders.now);
+        let (episode, facts) = deletion(file, known.episode, &writer, self.options.now);
         let mut unit = FileUnit::of(path, None);
         unit.supersedes = known.episode.map(|episode| Supersede::Invalid {
             episode,
-            at: self.orders.now,
+            at: self.options.now,
             why: writer.did(FileOperation::Delete),
         });
         unit.tell(episode, path, facts);
@@ -262,23 +265,23 @@ impl<'a> Teller<'a> {
 
     fn named<'n>(&'n self, path: &'n [u8], name: &'n str) -> Named<'n> {
         Named {
-            namespace: &self.look.project.namespace,
+            namespace: &self.scan.project.namespace,
             path,
             name,
         }
     }
 
-    /// As people are told it: masked.
+    /// As it is stored: masked.
     fn name(&self, path: &[u8]) -> String {
-        self.orders.redactor.redact(&shown(path)).into_owned()
+        self.options.redactor.redact(&shown(path)).into_owned()
     }
 
     fn put(&self, store: &mut Store, units: &[FileUnit], done: &mut FilesDone) -> Result<()> {
         if units.is_empty() {
             return Ok(());
         }
-        let group = self.orders.group_of(self.look.tracked);
-        let stored = store.put_files(&self.look.project, group, units, self.orders.now)?;
+        let group = self.options.group_of(self.scan.tracked);
+        let stored = store.put_files(&self.scan.project, group, units, self.options.now)?;
         done.stored.merge(stored);
         Ok(())
     }
@@ -287,14 +290,14 @@ impl<'a> Teller<'a> {
 /// Gone files whose texts are read to be compared.
 const GONE_COMPARED: usize = 50;
 
-/// Nobody wanted what is told of the file forgotten.
+/// Nobody wanted what is stored of the file forgotten.
 fn is_kept(found: &FoundFile, store: &Store) -> Result<bool> {
     let episode = found.known.as_ref().and_then(|known| known.episode);
     let facts = episode.map(|id| store.file_facts(id)).transpose()?;
     Ok(facts.flatten().is_some())
 }
 
-/// A file that the catalogue lost has the content that was told of it last.
+/// A file that the catalogue lost has the content that was recorded last.
 fn still(found: &FoundFile, (episode, facts): &(Uuid, FileFacts)) -> Option<Known> {
     let hash = found.hashes.as_ref()?.content_hash();
     let is_it = facts.invalid_at.is_none() && facts.content_hash.as_ref() == Some(&hash);

@@ -1,12 +1,10 @@
-//! Files of tracked projects, in two halves: looking ([`look`]), before git is asked what it did, and
-//! telling ([`tell`]), after it. A look without news costs a `stat` per file and opens none. Knows the
-//! order of things; refuses to know globs (`config`), disks (`host`), episodes (`track`) and rows
-//! (`store`).
+//! Scans files of tracked projects ([`scan`]), before git is asked what it did, and has what was found
+//! recorded ([`record`]) after it. A scan without news costs a `stat` per file and opens none.
 
 use super::exclusions::{Exclusions, TrackingContext};
-use super::file_recorder::Teller;
-use super::git_attribution::Doings;
-use super::{Orders, Workers};
+use super::file_recorder::FileRecorder;
+use super::git_attribution::GitAttribution;
+use super::{TrackOptions, Workers};
 use crate::config::{FilePattern, Tracked, TrackedProject};
 use crate::host::content::{self, Unread};
 use crate::host::tree::{self, Walked, Wanted};
@@ -24,10 +22,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What looking at files did.
+/// What scanning files did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesDone {
-    /// Projects that were looked at.
+    /// Projects that were scanned.
     pub projects: u64,
     /// Files that patterns name.
     pub seen: u64,
@@ -51,28 +49,28 @@ pub struct FilesDone {
     pub waiting: u64,
     /// Files that could not be read: project, path, why. Never content.
     pub unread: Vec<(String, String, String)>,
-    /// Projects that can't be looked at, with why.
+    /// Projects that can't be scanned, with why.
     pub problems: Vec<(String, String)>,
     /// What that changed.
     pub stored: Stored,
 }
 
 impl FilesDone {
-    /// Files of which something was told.
+    /// Files of which something was recorded.
     pub fn changes(&self) -> u64 {
         self.created + self.updated + self.deleted + self.moved
     }
 }
 
-/// Texts that one look holds in memory; what is beyond is read again when it is told.
+/// Texts that one scan holds in memory; what is beyond is read again when it is recorded.
 const HELD_BYTES_MAX: u64 = 64 << 20;
 
-/// What a look at one project found.
-pub(super) struct Look<'a> {
+/// What a scan of one project found.
+pub(super) struct ProjectScan<'a> {
     pub(super) project: Project,
     pub(super) tracked: &'a Tracked,
     pub(super) row: TrackedRow,
-    /// Git operations up to this one were stored before the look.
+    /// Git operations up to this one were stored before the scan.
     pub(super) operations_to: i64,
     /// New or changed, by path.
     pub(super) found: Vec<FoundFile>,
@@ -89,7 +87,7 @@ pub(super) struct FoundFile {
     pub(super) known: Option<Known>,
     /// Of its content; absent where it was not read.
     pub(super) hashes: Option<Hashes>,
-    /// `None`: it is read again when it is told.
+    /// `None`: it is read again when it is recorded.
     pub(super) words: Option<Words>,
     /// What the catalogue will compare.
     pub(super) print: u64,
@@ -111,24 +109,24 @@ impl FoundFile {
 struct Matcher<'a> {
     tracked: &'a Tracked,
     follows_links: bool,
-    barred: Exclusions<'a>,
+    exclusions: Exclusions<'a>,
 }
 
 impl Wanted for Matcher<'_> {
     fn file(&self, path: &Path) -> bool {
-        self.tracked.pattern(path).is_some() && !self.barred.covers(path)
+        self.tracked.pattern(path).is_some() && !self.exclusions.covers(path)
     }
 
     fn below(&self, folder: &Path) -> bool {
-        self.tracked.may_keep_below(folder) && !self.barred.covers(folder)
+        self.tracked.may_keep_below(folder) && !self.exclusions.covers(folder)
     }
 
     fn is_barred(&self, path: &Path) -> bool {
-        self.barred.covers(path)
+        self.exclusions.covers(path)
     }
 
     fn is_left_alone(&self, folder: &Path) -> bool {
-        self.barred.is_left_alone(folder)
+        self.exclusions.is_left_alone(folder)
     }
 
     fn starts(&self) -> Vec<PathBuf> {
@@ -140,127 +138,117 @@ impl Wanted for Matcher<'_> {
     }
 }
 
-/// Looks at all tracked projects that may be looked at.
+/// Scans all tracked projects that may be read.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) fn look<'a>(
+pub(super) fn scan<'a>(
     store: &mut Store,
-    orders: &Orders<'a>,
+    options: &TrackOptions<'a>,
     workers: &impl Workers,
     done: &mut FilesDone,
-) -> Result<Vec<Look<'a>>> {
-    let mut looks = Vec::new();
-    for project in orders.context.tracking.projects() {
-        if !orders.includes(&project.root) || project.tracked.patterns.is_empty() {
+) -> Result<Vec<ProjectScan<'a>>> {
+    let mut scans = Vec::new();
+    let mut scanner = Scanner {
+        store,
+        options,
+        workers,
+        done,
+    };
+    for project in options.context.tracking.projects() {
+        if !options.includes(&project.root) || project.tracked.patterns.is_empty() {
             continue;
         }
-        let row = store.tracked_project(&project.root)?;
+        let row = scanner.store.tracked_project(&project.root)?;
         if !project.enabled || row.paused_at.is_some() {
             continue;
         }
-        if let Some(why) = orders.context.refuses_root(&project.root) {
-            done.problems.push((project.root.clone(), why));
+        let is_there = || Path::new(&project.root).is_dir();
+        let refused = options.context.refuses_root(&project.root);
+        let missing = || (!is_there()).then(|| "its folder is not there".to_owned());
+        if let Some(why) = refused.or_else(missing) {
+            let problem = (project.root.clone(), why);
+            scanner.done.problems.push(problem);
             continue;
         }
-        if !Path::new(&project.root).is_dir() {
-            let why = "its folder is not there".to_owned();
-            done.problems.push((project.root.clone(), why));
-            continue;
+        scanner.done.projects += 1;
+        scans.push(scanner.scan(project, row)?);
+    }
+    Ok(scans)
+}
+
+/// What scanning needs, and what it counts.
+struct Scanner<'s, 'a, W> {
+    store: &'s mut Store,
+    options: &'s TrackOptions<'a>,
+    workers: &'s W,
+    done: &'s mut FilesDone,
+}
+
+impl<'a, W: Workers> Scanner<'_, 'a, W> {
+    fn scan(&mut self, project: &'a TrackedProject, row: TrackedRow) -> Result<ProjectScan<'a>> {
+        let mut prints = self.store.tracked_prints(row.n)?;
+        let walked = walked(project, &self.options.context);
+        self.done.seen += walked.files.len() as u64;
+        self.done.passed += walked.links + walked.specials;
+        for (path, why) in &walked.problems {
+            let path = shown(path.as_os_str().as_bytes());
+            let unread = (project.root.clone(), path, why.clone());
+            self.done.unread.push(unread);
         }
-        done.projects += 1;
-        looks.push(look_at(project, row, store, orders, workers, done)?);
-    }
-    Ok(looks)
-}
-
-fn look_at<'a>(
-    project: &'a TrackedProject,
-    row: TrackedRow,
-    store: &mut Store,
-    orders: &Orders<'a>,
-    workers: &impl Workers,
-    done: &mut FilesDone,
-) -> Result<Look<'a>> {
-    let root = Path::new(&project.root);
-    let mut prints = store.tracked_prints(row.n)?;
-    let walked = walked(project, &orders.context);
-    done.seen += walked.files.len() as u64;
-    done.passed += walked.links + walked.specials;
-    for (path, why) in &walked.problems {
-        let path = shown(path.as_os_str().as_bytes());
-        done.unread.push((project.root.clone(), path, why.clone()));
-    }
-    let mut news = Vec::new();
-    for sighting in walked.files {
-        let known = prints.remove(sighting.path.as_slice());
-        if orders.force || known != Some(print_of(&sighting.stat)) {
-            news.push(sighting);
+        let mut news = Vec::new();
+        for sighting in walked.files {
+            let known = prints.remove(sighting.path.as_slice());
+            if self.options.force || known != Some(print_of(&sighting.stat)) {
+                news.push(sighting);
+            }
         }
+        news.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let mut scan = ProjectScan {
+            project: Project {
+                namespace: namespace(&project.root),
+                path: project.root.clone(),
+                host: self.options.host.to_owned(),
+            },
+            tracked: &project.tracked,
+            operations_to: self.store.last_operation()?,
+            found: Vec::new(),
+            gone: Vec::new(),
+            unwanted: Vec::new(),
+            row,
+        };
+        let room = match news.is_empty() && prints.is_empty() {
+            true => u64::MAX,
+            false => self.room()?,
+        };
+        self.missing(&mut scan, &prints, &walked.problems, room)?;
+        let left = room.saturating_sub(scan.gone.len() as u64);
+        let kept = news.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        self.done.waiting += (news.len() - kept) as u64;
+        news.truncate(kept);
+        self.read(&mut scan, news)?;
+        Ok(scan)
     }
-    news.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    let mut look = Look {
-        project: Project {
-            namespace: namespace(&project.root),
-            path: project.root.clone(),
-            host: orders.host.to_owned(),
-        },
-        tracked: &project.tracked,
-        operations_to: store.last_operation()?,
-        found: Vec::new(),
-        gone: Vec::new(),
-        unwanted: Vec::new(),
-        row,
-    };
-    let room = match news.is_empty() && prints.is_empty() {
-        true => u64::MAX,
-        false => room(store, orders)?,
-    };
-    look.missing(&prints, &walked.problems, root, room, store, done)?;
-    let left = room.saturating_sub(look.gone.len() as u64);
-    let kept = news.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-    done.waiting += (news.len() - kept) as u64;
-    news.truncate(kept);
-    look.read(news, root, store, orders, workers, done)?;
-    Ok(look)
-}
 
-/// What is on disk of what a project's patterns name.
-pub(super) fn walked(project: &TrackedProject, place: &TrackingContext<'_>) -> Walked {
-    let root = Path::new(&project.root);
-    let matcher = Matcher {
-        tracked: &project.tracked,
-        follows_links: place.tracking.limits().follows_links,
-        barred: Exclusions::of(root, place),
-    };
-    tree::walk(root, &matcher, place.jobs)
-}
-
-/// How many more episodes of files the fullest queue takes.
-fn room(store: &Store, orders: &Orders<'_>) -> Result<u64> {
-    let max = orders.context.tracking.limits().queue_max;
-    let mut room = u64::MAX;
-    for sink in orders.sinks {
-        room = room.min(max.saturating_sub(store.files_waiting(*sink, max)?));
-    }
-    Ok(room)
-}
-
-impl Look<'_> {
-    pub(super) fn is_empty(&self) -> bool {
-        self.found.is_empty() && self.gone.is_empty() && self.unwanted.is_empty()
+    /// How many more episodes of files the fullest queue takes.
+    fn room(&self) -> Result<u64> {
+        let max = self.options.context.tracking.limits().queue_max;
+        let mut room = u64::MAX;
+        for sink in self.options.sinks {
+            room = room.min(max.saturating_sub(self.store.files_waiting(*sink, max)?));
+        }
+        Ok(room)
     }
 
     /// What the catalogue has and the walk didn't find: gone, not wanted any more, or out of sight.
     fn missing(
         &mut self,
+        scan: &mut ProjectScan<'_>,
         prints: &FxHashMap<Box<[u8]>, u64>,
         problems: &[(PathBuf, String)],
-        root: &Path,
         room: u64,
-        store: &Store,
-        done: &mut FilesDone,
     ) -> Result<()> {
+        let root = PathBuf::from(&scan.project.path);
         let mut paths: Vec<&[u8]> = prints.keys().map(|path| &**path).collect();
         paths.sort_unstable();
         for bytes in paths {
@@ -275,84 +263,101 @@ impl Look<'_> {
             };
             match is_gone {
                 _ if is_hidden => {}
-                false => self.unwanted.push(bytes.to_vec()),
-                true if self.gone.len() as u64 >= room => done.waiting += 1,
+                false => scan.unwanted.push(bytes.to_vec()),
+                true if scan.gone.len() as u64 >= room => self.done.waiting += 1,
                 true => {
-                    let known = store.tracked_file(self.row.n, bytes)?;
-                    self.gone.extend(known.map(|known| (bytes.to_vec(), known)));
+                    let known = self.store.tracked_file(scan.row.n, bytes)?;
+                    scan.gone.extend(known.map(|known| (bytes.to_vec(), known)));
                 }
             }
         }
         Ok(())
     }
 
-    fn read(
-        &mut self,
-        news: Vec<Sighting>,
-        root: &Path,
-        store: &mut Store,
-        orders: &Orders<'_>,
-        workers: &impl Workers,
-        done: &mut FilesDone,
-    ) -> Result<()> {
+    fn read(&mut self, scan: &mut ProjectScan<'_>, news: Vec<Sighting>) -> Result<()> {
         if news.is_empty() {
             return Ok(());
         }
-        let failures = Failures::of(store, self.row.n)?;
-        let now_ns = content::file_system_now(orders.context.own).unwrap_or(0);
+        let failures = ReadFailures::of(self.store, scan.row.n)?;
+        let now_ns = content::file_system_now(self.options.context.own).unwrap_or(0);
         let mut jobs = Vec::new();
         for sighting in news {
-            if !orders.force && failures.rest(&sighting, orders) {
+            if !self.options.force && failures.rest(&sighting, self.options) {
                 continue;
             }
-            let known = store.tracked_file(self.row.n, &sighting.path)?;
+            let known = self.store.tracked_file(scan.row.n, &sighting.path)?;
             jobs.push((sighting, known));
         }
+        let root = PathBuf::from(&scan.project.path);
         let reader = Reader {
-            root,
-            tracked: self.tracked,
-            orders,
+            root: &root,
+            tracked: scan.tracked,
+            options: self.options,
             now_ns,
             held: AtomicU64::new(0),
             opened: AtomicU64::new(0),
         };
-        let read = workers.map(jobs, |(sighting, known)| reader.read(sighting, known));
-        done.opened += reader.opened.into_inner();
+        let read = |(sighting, known)| reader.read(sighting, known);
+        let outcomes = self.workers.map(jobs, read);
+        self.done.opened += reader.opened.into_inner();
         let (mut worse, mut better) = (Vec::new(), Vec::new());
-        for outcome in read {
+        for outcome in outcomes {
             match outcome {
                 Ok(found) => {
                     better.extend(failures.has(&found.sighting.path));
-                    self.found.push(found);
+                    scan.found.push(found);
                 }
                 Err((sighting, why)) => {
-                    let path = shown(&sighting.path);
-                    done.unread
-                        .push((self.project.path.clone(), path, why.clone()));
-                    worse.extend(failures.noted(&sighting, why, orders));
+                    let unread = (
+                        scan.project.path.clone(),
+                        shown(&sighting.path),
+                        why.clone(),
+                    );
+                    self.done.unread.push(unread);
+                    worse.extend(failures.noted(&sighting, why, self.options));
                 }
             }
         }
-        Ok(store.put_failures(&self.project.path, &worse, &better)?)
+        let root = &scan.project.path;
+        Ok(self.store.put_failures(root, &worse, &better)?)
+    }
+}
+
+/// What is on disk of what a project's patterns name.
+pub(super) fn walked(project: &TrackedProject, context: &TrackingContext<'_>) -> Walked {
+    let root = Path::new(&project.root);
+    let matcher = Matcher {
+        tracked: &project.tracked,
+        follows_links: context.tracking.limits().follows_links,
+        exclusions: Exclusions::of(root, context),
+    };
+    tree::walk(root, &matcher, context.jobs)
+}
+
+impl ProjectScan<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty() && self.gone.is_empty() && self.unwanted.is_empty()
     }
 }
 
 /// What could not be read before.
-struct Failures(FxHashMap<Vec<u8>, FileFailure>);
+struct ReadFailures(FxHashMap<Vec<u8>, FileFailure>);
 
-impl Failures {
-    fn of(store: &Store, project: i64) -> Result<Failures> {
+impl ReadFailures {
+    fn of(store: &Store, project: i64) -> Result<ReadFailures> {
         let all = store.file_failures(project)?.into_iter();
-        Ok(Failures(all.map(|one| (one.path.clone(), one)).collect()))
+        Ok(ReadFailures(
+            all.map(|one| (one.path.clone(), one)).collect(),
+        ))
     }
 
     /// It is too early to try again.
-    fn rest(&self, sighting: &Sighting, orders: &Orders<'_>) -> bool {
+    fn rest(&self, sighting: &Sighting, options: &TrackOptions<'_>) -> bool {
         let until =
-            |failure: &FileFailure| failure.at.0 + orders.context.tracking.limits().retry_ms;
+            |failure: &FileFailure| failure.at.0 + options.context.tracking.limits().retry_ms;
         let known = self.0.get(&sighting.path);
         known.is_some_and(|failure| {
-            failure.print == print_of(&sighting.stat) && until(failure) > orders.now.0
+            failure.print == print_of(&sighting.stat) && until(failure) > options.now.0
         })
     }
 
@@ -365,7 +370,7 @@ impl Failures {
         &self,
         sighting: &Sighting,
         reason: String,
-        orders: &Orders<'_>,
+        options: &TrackOptions<'_>,
     ) -> Option<FileFailure> {
         let print = print_of(&sighting.stat);
         let is_known = self
@@ -375,7 +380,7 @@ impl Failures {
         (!is_known).then(|| FileFailure {
             path: sighting.path.clone(),
             print,
-            at: orders.now,
+            at: options.now,
             reason,
         })
     }
@@ -385,19 +390,19 @@ impl Failures {
 pub(super) struct Reader<'a> {
     root: &'a Path,
     tracked: &'a Tracked,
-    orders: &'a Orders<'a>,
+    options: &'a TrackOptions<'a>,
     now_ns: i64,
     held: AtomicU64,
     opened: AtomicU64,
 }
 
 impl<'a> Reader<'a> {
-    /// For what was seen before and is told now; holds nothing.
-    pub(super) fn again(look: &'a Look<'a>, orders: &'a Orders<'a>) -> Reader<'a> {
+    /// For what was seen before and is recorded now; holds nothing.
+    pub(super) fn again(scan: &'a ProjectScan<'a>, options: &'a TrackOptions<'a>) -> Reader<'a> {
         Reader {
-            root: Path::new(&look.project.path),
-            tracked: look.tracked,
-            orders,
+            root: Path::new(&scan.project.path),
+            tracked: scan.tracked,
+            options,
             now_ns: 0,
             held: AtomicU64::new(0),
             opened: AtomicU64::new(0),
@@ -435,13 +440,13 @@ impl<'a> Reader<'a> {
             words: None,
         };
         let size = content.bytes.len() as u64;
-        let is_needed = self.orders.force || !found.is_same();
+        let is_needed = self.options.force || !found.is_same();
         let fits = || self.held.fetch_add(size, Ordering::Relaxed) + size <= HELD_BYTES_MAX;
         let words = (is_needed && fits()).then(|| self.words(&content));
         Ok(FoundFile { words, ..found })
     }
 
-    /// What is told of a file; `None`: it has another content by now, which the next look finds.
+    /// What is recorded of a file; `None`: it has another content by now, which the next scan finds.
     pub(super) fn words_of(&self, found: &FoundFile) -> Option<Words> {
         if let Some(words) = &found.words {
             return Some(words.clone());
@@ -464,7 +469,7 @@ impl<'a> Reader<'a> {
 
     fn words(&self, content: &content::Content) -> Words {
         match content.text() {
-            Some(text) => Words::Text(self.orders.redactor.redact(text).into_owned()),
+            Some(text) => Words::Text(self.options.redactor.redact(text).into_owned()),
             None => Words::Named("binary"),
         }
     }
@@ -502,25 +507,26 @@ pub(super) fn known(stat: Stat, hashes: Option<Hashes>) -> Known {
     }
 }
 
-/// Tells what the looks found.
+/// Records what the scans found.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) fn tell(
+pub(super) fn record(
     store: &mut Store,
-    orders: &Orders<'_>,
-    looks: Vec<Look<'_>>,
+    options: &TrackOptions<'_>,
+    scans: Vec<ProjectScan<'_>>,
     workers: &impl Workers,
     done: &mut FilesDone,
 ) -> Result<()> {
-    for look in looks.iter().filter(|look| !look.is_empty()) {
-        // what was there before the first look is nobody's change
-        let since = look.row.changed_at.map(|_| look.row.told_to);
-        let doings = Doings::since(store, since, &look.project.path, orders.redactor)?;
-        let teller = Teller::new(look, orders);
-        let has_news = teller.tell(&doings, store, workers, done)?;
+    for scan in scans.iter().filter(|scan| !scan.is_empty()) {
+        // what was there before the first scan is nobody's change
+        let since = scan.row.changed_at.map(|_| scan.row.told_to);
+        let attribution =
+            GitAttribution::since(store, since, &scan.project.path, options.redactor)?;
+        let recorder = FileRecorder::new(scan, options);
+        let has_news = recorder.record(&attribution, store, workers, done)?;
         if has_news {
-            store.looked(&look.project.path, orders.now, look.operations_to)?;
+            store.looked(&scan.project.path, options.now, scan.operations_to)?;
         }
     }
     Ok(())

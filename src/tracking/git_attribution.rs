@@ -1,5 +1,5 @@
-//! Whether git wrote a file, told by content (004-042..049, D50): it did where an operation since the last
-//! look left the file exactly so. Knows operations and repositories; refuses to know time windows.
+//! Whether git wrote a file, judged by content (004-042..049, D50): it did where an operation since the last
+//! scan left the file exactly so. Times say nothing here: an editor may save in the second of a checkout.
 
 use super::file_scan::path_of;
 use super::named;
@@ -16,8 +16,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The operations since the last look at a project, in the repositories around and below it.
-pub(super) struct Doings<'r> {
+/// The operations since the last scan of a project, in the repositories around and below it.
+pub(super) struct GitAttribution<'r> {
     root: PathBuf,
     /// The latest first.
     operations: Vec<GitRow>,
@@ -35,16 +35,16 @@ struct Repo {
     project: String,
 }
 
-impl<'r> Doings<'r> {
+impl<'r> GitAttribution<'r> {
     /// Those with a higher number; `None`: none.
     pub(super) fn since(
         store: &Store,
         n: Option<i64>,
         root: &str,
         redactor: &'r Redactor,
-    ) -> Result<Doings<'r>> {
+    ) -> Result<GitAttribution<'r>> {
         let operations = n.map(|n| store.operations_after(n)).transpose()?;
-        Ok(Doings {
+        Ok(GitAttribution {
             root: PathBuf::from(root),
             operations: operations.unwrap_or_default(),
             repositories: RefCell::default(),

@@ -1,7 +1,7 @@
 //! An operation in three kinds of episodes (004-011..019): what was done and why, the conversation
-//! before it, and the files that it changed. Knows how they read; refuses to know where they go.
+//! before it, and the files that it changed. Their texts are searched and quoted: their wording stays.
 
-use super::reasons::Spoken;
+use super::reasons::Utterance;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::ItemKind;
 use crate::model::git::{CommitLine, FileChange, FileOperation, GitOperation, part_id, short_hash};
@@ -42,9 +42,9 @@ pub fn metadata(id: Uuid, git: &GitOperation) -> Episode {
 
 /// What was said before it (004-015..017); `None`: nothing was. `spoken`: in order, without what came
 /// later.
-pub fn context(id: Uuid, git: &GitOperation, spoken: &[Spoken]) -> Option<Episode> {
+pub fn context(id: Uuid, git: &GitOperation, spoken: &[Utterance]) -> Option<Episode> {
     let last = last_exchanges(spoken);
-    let told: Vec<String> = last.iter().filter_map(shortened).collect();
+    let quotes: Vec<String> = last.iter().filter_map(shortened).collect();
     let exchanges = last
         .iter()
         .filter(|said| said.kind == ItemKind::Prompt)
@@ -52,14 +52,14 @@ pub fn context(id: Uuid, git: &GitOperation, spoken: &[Spoken]) -> Option<Episod
     let name = git.operation.name();
     let text = format!(
         "Conversation leading to {name} (git_batch_id {id}, {exchanges} exchanges):\n\n{}",
-        told.join("\n")
+        quotes.join("\n")
     );
-    (!told.is_empty()).then(|| Episode {
+    (!quotes.is_empty()).then(|| Episode {
         id: part_id(id, "context"),
         source: EpisodeSource::GitContext,
         title: format!("before {name}"),
         text,
-        message_count: told.len() as u64,
+        message_count: quotes.len() as u64,
         ..of(git.operation.at)
     })
 }
@@ -179,13 +179,14 @@ fn left(git: &GitOperation) -> String {
 }
 
 fn commits(all: &[CommitLine]) -> impl Iterator<Item = String> {
-    let told = all.iter().take(COMMITS_MAX);
-    told.map(|commit| format!("- {} {}", short_hash(&commit.hash), commit.subject))
+    let shown = all.iter().take(COMMITS_MAX);
+    shown
+        .map(|commit| format!("- {} {}", short_hash(&commit.hash), commit.subject))
         .chain(and_more(all.len() as u64, COMMITS_MAX))
 }
 
-fn and_more(count: u64, told: usize) -> Option<String> {
-    let more = count.saturating_sub(told as u64);
+fn and_more(count: u64, shown: usize) -> Option<String> {
+    let more = count.saturating_sub(shown as u64);
     (more > 0).then(|| format!("- and {more} more"))
 }
 
@@ -194,11 +195,11 @@ fn file_line(file: &FileChange) -> String {
 }
 
 /// From the fifth last prompt on, words only.
-fn last_exchanges(spoken: &[Spoken]) -> Vec<&Spoken> {
+fn last_exchanges(spoken: &[Utterance]) -> Vec<&Utterance> {
     let prompts = spoken.iter().enumerate();
     let prompts = prompts.filter(|(_, said)| said.kind == ItemKind::Prompt);
     let first = prompts.map(|(nth, _)| nth).rev().take(EXCHANGES).last();
-    let words = |said: &&Spoken| {
+    let words = |said: &&Utterance| {
         matches!(
             said.kind,
             ItemKind::Prompt | ItemKind::Aside | ItemKind::Agent
@@ -208,12 +209,12 @@ fn last_exchanges(spoken: &[Spoken]) -> Vec<&Spoken> {
 }
 
 /// The sessions whose words the episode of [`context`] has.
-pub fn quoted(spoken: &[Spoken]) -> BTreeSet<String> {
+pub fn quoted(spoken: &[Utterance]) -> BTreeSet<String> {
     let last = last_exchanges(spoken).into_iter();
     last.map(|said| said.session.clone()).collect()
 }
 
-fn shortened(said: &&Spoken) -> Option<String> {
+fn shortened(said: &&Utterance) -> Option<String> {
     let most = match said.kind {
         ItemKind::Agent => AGENT_CHARS,
         _ => USER_CHARS,
@@ -254,8 +255,8 @@ mod tests {
         }
     }
 
-    fn said(kind: ItemKind, text: &str) -> Spoken {
-        Spoken {
+    fn said(kind: ItemKind, text: &str) -> Utterance {
+        Utterance {
             kind,
             text: text.into(),
             session: "s".into(),
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_tells_what_was_left_and_why() {
+    fn the_summary_says_what_was_left_and_why() {
         let episode = metadata(Uuid::nil(), &git());
         let wants = "\
 Git Operation Summary:

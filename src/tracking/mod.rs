@@ -2,7 +2,7 @@
 //! to those that sessions name, becomes episodes. One vertical over `host` (disk, git), `config` (which
 //! projects) and `store` (what is known, what was said):
 //!
-//! - what may be looked at: [`exclusions`]
+//! - what may be read: [`exclusions`]
 //! - files: [`file_scan`] finds changes, [`git_attribution`] says which of them git made,
 //!   [`file_recorder`] stores them as [`file_episodes`]
 //! - git: [`repositories`] reads logs, [`operations`] sorts their lines, [`conversation_context`] finds
@@ -44,15 +44,15 @@ pub trait Workers {
     fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R>;
 }
 
-/// What the step is told.
-pub struct Orders<'a> {
+/// What is tracked, how, and by whom.
+pub struct TrackOptions<'a> {
     /// The run's time.
     pub now: Time,
     /// The machine's name.
     pub host: &'a str,
     /// Which projects, and what of them is left alone.
     pub context: TrackingContext<'a>,
-    /// Operations before it are left alone; `None`: all are told.
+    /// Operations before it are left alone; `None`: all are recorded.
     pub since: Option<Time>,
     /// The group of the episodes, where the project has none of its own.
     pub group: &'a str,
@@ -66,7 +66,7 @@ pub struct Orders<'a> {
     pub sinks: &'a [i64],
 }
 
-impl Orders<'_> {
+impl TrackOptions<'_> {
     /// The project at this root is meant.
     fn includes(&self, root: &str) -> bool {
         self.only.is_none_or(|only| only == root)
@@ -81,7 +81,7 @@ impl Orders<'_> {
 /// What the step did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Work trees that were looked at.
+    /// Work trees that were checked.
     pub trees: u64,
     /// Work trees of which something was opened.
     pub opened: u64,
@@ -89,7 +89,7 @@ pub struct Done {
     pub operations: u64,
     /// What that changed.
     pub stored: Stored,
-    /// Repositories that can't be read and changed since they were looked at last, with why. Never content.
+    /// Repositories that can't be read and changed since they were checked last, with why. Never content.
     pub problems: Vec<(String, String)>,
     /// What happened to files.
     pub files: FilesDone,
@@ -102,21 +102,25 @@ impl Done {
     }
 }
 
-/// Tells what is new in every tracked project: the one way in, for a run, `track sync` and whoever
-/// watches. Files are looked at before git is asked and told after it, so that no operation between the
+/// Records what is new in every tracked project: the one way in, for a run, `track sync` and whoever
+/// watches. Files are scanned before git is asked and recorded after it, so that no operation between the
 /// two makes a person's edit of what git wrote.
 ///
 /// # Errors
 /// When the store fails. What can't be read is a problem of the report.
-pub fn track(store: &mut Store, orders: &Orders<'_>, workers: &impl Workers) -> Result<Done> {
+pub fn track(
+    store: &mut Store,
+    options: &TrackOptions<'_>,
+    workers: &impl Workers,
+) -> Result<Done> {
     let mut done = Done::default();
-    repositories::tell_again(store, orders)?;
-    if !orders.context.tracking.is_on() {
+    repositories::record_again(store, options)?;
+    if !options.context.tracking.is_on() {
         return Ok(done);
     }
-    let looks = file_scan::look(store, orders, workers, &mut done.files)?;
-    repositories::tell(store, orders, &mut done)?;
-    file_scan::tell(store, orders, looks, workers, &mut done.files)?;
+    let scans = file_scan::scan(store, options, workers, &mut done.files)?;
+    repositories::record(store, options, &mut done)?;
+    file_scan::record(store, options, scans, workers, &mut done.files)?;
     Ok(done)
 }
 

@@ -1,4 +1,4 @@
-//! Lines of reflogs become operations. Knows git's messages; refuses to read a repository.
+//! Lines of reflogs become operations, by git's messages alone: no repository is opened.
 
 use crate::model::git::{LogLine, Operation, OperationKind};
 
@@ -15,45 +15,45 @@ pub struct Start {
 
 /// What lines amount to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct LogOperations {
     /// In order.
     pub operations: Vec<Operation>,
-    /// Lines that were told; the others are of something that is under way, or too many at once.
+    /// Lines that were used; the others are of something that is under way, or too many at once.
     pub lines: usize,
     /// The others were too many.
     pub has_more: bool,
-    /// The branch after the lines that were told.
+    /// The branch after these lines.
     pub branch: Option<String>,
 }
 
-/// Lines that are told at once. More: one transaction for a history of years.
+/// Lines that are sorted at once. More: one transaction for a history of years.
 const LINES_MAX: usize = 2_000;
 
 /// Sorts the lines of HEAD's log into operations. `stash`: the lines of the stash's log of the same
 /// time, whose own reset in HEAD's log is no operation.
-pub fn operations(lines: &[LogLine], stash: &[LogLine], start: &Start) -> Told {
-    let mut told = Told {
+pub fn operations(lines: &[LogLine], stash: &[LogLine], start: &Start) -> LogOperations {
+    let mut sorted = LogOperations {
         branch: start.branch.clone().or_else(|| first_branch(lines, start)),
-        ..Told::default()
+        ..LogOperations::default()
     };
-    while told.lines < lines.len().min(LINES_MAX) {
-        let rest = &lines[told.lines..];
+    while sorted.lines < lines.len().min(LINES_MAX) {
+        let rest = &lines[sorted.lines..];
         let Some(count) = lines_of_one(rest, start.is_busy) else {
-            return told;
+            return sorted;
         };
         let (group, rest) = rest.split_at(count);
-        told.lines += count;
+        sorted.lines += count;
         if !is_of_a_stash(&group[0], stash) {
-            let operation = operation(group, told.branch.clone());
-            told.branch = branch_after(&operation, told.branch, rest);
-            told.operations.push(operation);
+            let operation = operation(group, sorted.branch.clone());
+            sorted.branch = branch_after(&operation, sorted.branch, rest);
+            sorted.operations.push(operation);
         }
     }
-    told.has_more = told.lines < lines.len();
-    if !told.has_more {
-        told.branch.clone_from(&start.branch_now);
+    sorted.has_more = sorted.lines < lines.len();
+    if !sorted.has_more {
+        sorted.branch.clone_from(&start.branch_now);
     }
-    told
+    sorted
 }
 
 /// How many lines belong to the operation that begins here; `None`: it is under way.
@@ -70,18 +70,19 @@ fn lines_of_one(lines: &[LogLine], is_busy: bool) -> Option<usize> {
 
 /// The stash's log as operations; the commit that it was made on is for the repository to say.
 pub fn stashes(lines: &[LogLine]) -> Vec<Operation> {
-    let told = lines.iter().filter(|line| !line.new.is_empty());
-    told.map(|line| {
-        let branch = line.message.split_once(':').map_or("", |(head, _)| head);
-        let branch = branch.rsplit(' ').next().filter(|name| !name.is_empty());
-        Operation {
-            kind: OperationKind::Stash,
-            branch: branch.map(str::to_owned),
-            old: String::new(),
-            ..plain(line)
-        }
-    })
-    .collect()
+    let stashed = lines.iter().filter(|line| !line.new.is_empty());
+    stashed
+        .map(|line| {
+            let branch = line.message.split_once(':').map_or("", |(head, _)| head);
+            let branch = branch.rsplit(' ').next().filter(|name| !name.is_empty());
+            Operation {
+                kind: OperationKind::Stash,
+                branch: branch.map(str::to_owned),
+                old: String::new(),
+                ..plain(line)
+            }
+        })
+        .collect()
 }
 
 /// The head of a message and its detail.
@@ -285,12 +286,12 @@ mod tests {
         lines.iter().enumerate().map(line).collect()
     }
 
-    fn shown(told: &Told) -> Vec<String> {
+    fn shown(found: &LogOperations) -> Vec<String> {
         let one = |o: &Operation| {
             let branch = o.branch.as_deref().unwrap_or("-");
             format!("{} {}..{} on {branch}", o.name(), o.old, o.new)
         };
-        told.operations.iter().map(one).collect()
+        found.operations.iter().map(one).collect()
     }
 
     fn read(lines: &[&str], branch_now: &str) -> Vec<String> {
@@ -321,15 +322,15 @@ mod tests {
             ("clone: from https://example.org/r", "other"),
             ("", "other"),
         ] {
-            let told = read(&[&format!("a b {message}")], "main");
-            assert_eq!(told, [format!("{wants} a..b on main")], "{message}");
+            let found = read(&[&format!("a b {message}")], "main");
+            assert_eq!(found, [format!("{wants} a..b on main")], "{message}");
         }
     }
 
     #[test]
     fn branches_follow_checkouts() {
         let detached = "c".repeat(40);
-        let told = read(
+        let found = read(
             &[
                 "a a checkout: moving from main to feature",
                 "a b commit: x",
@@ -341,7 +342,7 @@ mod tests {
             "main",
         );
         assert_eq!(
-            told,
+            found,
             [
                 "checkout a..a on main",
                 "commit a..b on feature",
@@ -355,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_branch_that_is_renamed_goes_on_under_its_new_name() {
-        let told = read(
+        let found = read(
             &[
                 " a commit (initial): x",
                 "a a Branch: renamed refs/heads/master to refs/heads/main",
@@ -370,7 +371,7 @@ mod tests {
             "commit a..b on main",
             "checkout b..b on main",
         ];
-        assert_eq!(told, wants);
+        assert_eq!(found, wants);
     }
 
     #[test]
@@ -412,14 +413,14 @@ mod tests {
             is_busy: true,
             ..Start::default()
         };
-        let told = operations(&lines, &[], &start);
-        assert_eq!((told.lines, told.operations.len()), (1, 1));
+        let found = operations(&lines, &[], &start);
+        assert_eq!((found.lines, found.operations.len()), (1, 1));
         start.is_busy = false;
-        let told = operations(&lines, &[], &start);
-        assert_eq!(shown(&told)[1], "rebase (unfinished) a..c on feature");
+        let found = operations(&lines, &[], &start);
+        assert_eq!(shown(&found)[1], "rebase (unfinished) a..c on feature");
     }
 
-    /// What is told in parts is told as what is told at once.
+    /// What is read in parts is sorted as what is read at once.
     #[test]
     fn a_long_log_is_told_in_parts() {
         let commits = LINES_MAX + 3;
@@ -445,7 +446,7 @@ mod tests {
     fn a_bisection_is_one_operation() {
         let hash = |c: &str| c.repeat(40);
         let (one, two, three) = (hash("1"), hash("2"), hash("3"));
-        let told = read(
+        let found = read(
             &[
                 &format!("a 1 checkout: moving from main to {one}"),
                 &format!("1 2 checkout: moving from {one} to {two}"),
@@ -454,14 +455,14 @@ mod tests {
             ],
             "main",
         );
-        assert_eq!(told, ["bisect a..a on main"]);
+        assert_eq!(found, ["bisect a..a on main"]);
     }
 
     #[test]
     fn who_looks_at_commits_and_goes_on_there_bisects_nothing() {
         let hash = |c: &str| c.repeat(40);
         let (one, two, three) = (hash("1"), hash("2"), hash("3"));
-        let told = read(
+        let found = read(
             &[
                 &format!("a 1 checkout: moving from main to {one}"),
                 &format!("1 2 checkout: moving from {one} to {two}"),
@@ -478,7 +479,7 @@ mod tests {
             "commit 3..4 on -",
             "checkout 4..a on -",
         ];
-        assert_eq!(told, wants);
+        assert_eq!(found, wants);
     }
 
     #[test]

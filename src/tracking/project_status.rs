@@ -1,5 +1,5 @@
-//! How tracked projects and their files stand, without reading or changing any (004-053, 004-057). Knows the
-//! catalogue and the disk; refuses to know who asks.
+//! The status of tracked projects and their files, from the catalogue and the disk, without reading or
+//! changing any file (004-053, 004-057).
 
 use super::exclusions::TrackingContext;
 use super::file_scan::walked;
@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use uuid::Uuid;
 
-/// How a project stands.
+/// The status of a project.
 #[derive(Clone, Debug)]
-pub struct ProjectStanding<'a> {
+pub struct ProjectStatus<'a> {
     /// As configured.
     pub project: &'a TrackedProject,
-    /// Since when it is not looked at.
+    /// Since when it is not scanned.
     pub paused_at: Option<Time>,
-    /// When a look last found news.
+    /// When a scan last found news.
     pub changed_at: Option<Time>,
     /// Files of the catalogue.
     pub files: u64,
@@ -29,12 +29,12 @@ pub struct ProjectStanding<'a> {
     pub unread: Vec<(String, String)>,
 }
 
-/// How a file stands.
+/// The status of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileState {
-    /// As it was told.
-    Told,
-    /// Nothing was told of it yet.
+    /// As it was recorded.
+    Recorded,
+    /// Nothing is recorded of it yet.
     New,
     /// It changed since, or may have.
     Changed,
@@ -48,7 +48,7 @@ impl FileState {
     /// The word used in output.
     pub fn as_str(self) -> &'static str {
         match self {
-            FileState::Told => "told",
+            FileState::Recorded => "told",
             FileState::New => "new",
             FileState::Changed => "changed",
             FileState::Gone => "gone",
@@ -59,10 +59,10 @@ impl FileState {
 
 /// A file of a project.
 #[derive(Clone, Debug)]
-pub struct FileStanding {
+pub struct FileStatus {
     /// From the project's root.
     pub path: String,
-    /// How it stands.
+    /// Its status.
     pub state: FileState,
     /// Bytes, as last seen.
     pub size: u64,
@@ -72,14 +72,14 @@ pub struct FileStanding {
     pub content_hash: Option<String>,
     /// The episode that has its content.
     pub episode: Option<Uuid>,
-    /// What that was told as.
+    /// What that was recorded as.
     pub operation: Option<FileOperation>,
 }
 
-impl FileStanding {
+impl FileStatus {
     /// A file of which `stat` is all that is known.
-    fn of(path: &[u8], state: FileState, stat: &Stat) -> FileStanding {
-        FileStanding {
+    fn of(path: &[u8], state: FileState, stat: &Stat) -> FileStatus {
+        FileStatus {
             path: shown(path),
             state,
             size: stat.size,
@@ -99,11 +99,11 @@ pub fn projects<'a>(
     store: Option<&Store>,
     tracking: &'a FileTracking,
     only: Option<&str>,
-) -> Result<Vec<ProjectStanding<'a>>> {
+) -> Result<Vec<ProjectStatus<'a>>> {
     let projects = tracking.projects().iter();
     let projects = projects.filter(|project| only.is_none_or(|only| only == project.root));
-    let standing = |project| {
-        let mut standing = ProjectStanding {
+    let status = |project| {
+        let mut status = ProjectStatus {
             project,
             paused_at: None,
             changed_at: None,
@@ -112,15 +112,15 @@ pub fn projects<'a>(
         };
         if let Some(store) = store {
             let row = store.tracked_project(&project.root)?;
-            standing.paused_at = row.paused_at;
-            standing.changed_at = row.changed_at;
-            standing.files = store.count_tracked(row.n)?;
+            status.paused_at = row.paused_at;
+            status.changed_at = row.changed_at;
+            status.files = store.count_tracked(row.n)?;
             let failures = store.file_failures(row.n)?.into_iter();
-            standing.unread = failures.map(|one| (shown(&one.path), one.reason)).collect();
+            status.unread = failures.map(|one| (shown(&one.path), one.reason)).collect();
         }
-        Ok(standing)
+        Ok(status)
     };
-    projects.map(standing).collect()
+    projects.map(status).collect()
 }
 
 /// The files of a project, by path. Costs a `stat` per file.
@@ -131,21 +131,21 @@ pub fn files(
     store: Option<&Store>,
     project: &TrackedProject,
     context: &TrackingContext<'_>,
-) -> Result<Vec<FileStanding>> {
-    let mut all: BTreeMap<Vec<u8>, (FileStanding, u64)> = BTreeMap::new();
+) -> Result<Vec<FileStatus>> {
+    let mut all: BTreeMap<Vec<u8>, (FileStatus, u64)> = BTreeMap::new();
     let mut unread = BTreeMap::new();
     if let Some(store) = store {
         let row = store.tracked_project(&project.root)?;
         let prints = store.tracked_prints(row.n)?;
         for (path, known) in store.tracked_files(row.n)? {
             let print = prints.get(path.as_slice()).copied().unwrap_or_default();
-            let standing = FileStanding {
+            let status = FileStatus {
                 content_hash: known.hashes.as_ref().map(Hashes::content_hash),
                 episode: known.episode,
                 operation: known.operation,
-                ..FileStanding::of(&path, FileState::Gone, &known.stat)
+                ..FileStatus::of(&path, FileState::Gone, &known.stat)
             };
-            all.insert(path, (standing, print));
+            all.insert(path, (status, print));
         }
         let failures = store.file_failures(row.n)?.into_iter();
         unread = failures.map(|one| (one.path, one.print)).collect();
@@ -156,10 +156,10 @@ pub fn files(
         let state = match all.get(&sighting.path) {
             _ if is_unread => FileState::Unread,
             None => FileState::New,
-            Some((_, known)) if *known == print => FileState::Told,
+            Some((_, known)) if *known == print => FileState::Recorded,
             Some(_) => FileState::Changed,
         };
-        let seen = FileStanding::of(&sighting.path, state, &sighting.stat);
+        let seen = FileStatus::of(&sighting.path, state, &sighting.stat);
         match all.entry(sighting.path) {
             Entry::Vacant(entry) => {
                 entry.insert((seen, print));
@@ -170,11 +170,11 @@ pub fn files(
             }
         }
     }
-    Ok(all.into_values().map(|(standing, _)| standing).collect())
+    Ok(all.into_values().map(|(status, _)| status).collect())
 }
 
-/// How many files of these have something to be told.
-pub fn pending(files: &[FileStanding]) -> u64 {
-    let is_pending = |file: &&FileStanding| file.state != FileState::Told;
+/// How many of these files have something to record.
+pub fn pending(files: &[FileStatus]) -> u64 {
+    let is_pending = |file: &&FileStatus| file.state != FileState::Recorded;
     files.iter().filter(is_pending).count() as u64
 }

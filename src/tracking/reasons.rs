@@ -1,5 +1,5 @@
-//! The words before an operation: which of them say why. Knows sentences and who said them; refuses
-//! to know where conversations are stored.
+//! The words before an operation: which sentence of them says why. What people say counts more than what
+//! agents say.
 
 use crate::model::exchange::{ItemKind, words_of};
 use crate::model::git::Reason;
@@ -8,20 +8,20 @@ use uuid::Uuid;
 
 /// Something that was said before an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spoken {
+pub struct Utterance {
     /// A prompt, an aside, the agent's words, or a call's digest.
     pub kind: ItemKind,
     /// As it stands in the episode: `User: …`.
     pub text: String,
     /// The session's id.
     pub session: String,
-    /// The episode that tells it.
+    /// The episode that has it.
     pub episode: Uuid,
     /// The line of its record.
     pub line: u64,
 }
 
-impl Spoken {
+impl Utterance {
     fn is_by_user(&self) -> bool {
         matches!(self.kind, ItemKind::Prompt | ItemKind::Aside)
     }
@@ -32,7 +32,7 @@ const USER_FACTOR: u32 = 2;
 
 /// The sentence that says why, in what was said before an operation, in order; of several that say as
 /// much the last one. `None`: nobody said why.
-pub fn why(spoken: &[Spoken]) -> Option<Reason> {
+pub fn why(spoken: &[Utterance]) -> Option<Reason> {
     let mut best: Option<(u32, Reason)> = None;
     for said in spoken.iter().filter(|said| said.kind != ItemKind::Digest) {
         let factor = if said.is_by_user() { USER_FACTOR } else { 1 };
@@ -56,9 +56,10 @@ pub fn why(spoken: &[Spoken]) -> Option<Reason> {
 
 /// `hard`, `soft`, …: as the last command or prompt that resets says it; `None`: none does. A log has
 /// no word for it.
-pub fn reset_mode(spoken: &[Spoken]) -> Option<&'static str> {
+pub fn reset_mode(spoken: &[Utterance]) -> Option<&'static str> {
     const MODES: [&str; 5] = ["hard", "soft", "mixed", "keep", "merge"];
-    let resets = |said: &&Spoken| said.kind != ItemKind::Agent && said.text.contains("git reset");
+    let resets =
+        |said: &&Utterance| said.kind != ItemKind::Agent && said.text.contains("git reset");
     let said = spoken.iter().rev().find(resets)?;
     let (_, command) = said.text.rsplit_once("git reset")?;
     let command = command.split(['\n', ';', '|', '`']).next()?;
@@ -75,8 +76,8 @@ pub fn reset_mode(spoken: &[Spoken]) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn said(kind: ItemKind, text: &str, line: u64) -> Spoken {
-        Spoken {
+    fn said(kind: ItemKind, text: &str, line: u64) -> Utterance {
+        Utterance {
             kind,
             text: text.to_owned(),
             session: "s".into(),

@@ -1,11 +1,10 @@
-//! What was done to repositories, told: each work tree that changed is opened, what its log says since the
-//! last look becomes operations, and each operation what is written of it. Without news it looks with
-//! `stat` and opens nothing. Knows the order of things; refuses to know git's formats (`host`), its
-//! messages (`track`) and rows (`store`).
+//! Records what was done to repositories: each work tree that changed is opened, what its log says since
+//! the last scan becomes operations, and each operation its episodes. Without news it costs a few `stat`s
+//! and opens nothing.
 
 use super::conversation_context::{Conversation, around};
 use super::exclusions::Exclusions;
-use super::{Done, Orders, named};
+use super::{Done, TrackOptions, named};
 use crate::config::{FileTracking, Tracked, TrackedProject};
 use crate::host::git;
 use crate::host::reflog::{self, Log, WorkTree};
@@ -62,16 +61,16 @@ pub fn repositories<'t>(
 /// Files of one operation that get an episode of their own.
 const BULK_MAX: usize = 200;
 
-/// Tells what is new in the repositories that may be looked at.
+/// Records what is new in the repositories that may be read.
 ///
 /// # Errors
 /// When the store fails.
-pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> Result<()> {
+pub(super) fn record(store: &mut Store, options: &TrackOptions<'_>, done: &mut Done) -> Result<()> {
     let mut met = BTreeSet::new();
-    for repo in repositories(store, orders.context.tracking)? {
-        let is_meant = orders.includes(&repo.root) || orders.includes(&repo.project);
+    for repo in repositories(store, options.context.tracking)? {
+        let is_meant = options.includes(&repo.root) || options.includes(&repo.project);
         if !is_meant
-            || orders.context.refuses_root(&repo.root).is_some()
+            || options.context.refuses_root(&repo.root).is_some()
             || !met.insert(repo.root.clone())
         {
             continue;
@@ -79,17 +78,17 @@ pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> R
         let project = Project {
             namespace: namespace(&repo.root),
             path: repo.root,
-            host: orders.host.to_owned(),
+            host: options.host.to_owned(),
         };
         for tree in reflog::work_trees(Path::new(&project.path)) {
             done.trees += 1;
-            let look = TreeLook {
-                orders,
+            let scan = TreeScan {
+                options,
                 project: &project,
                 tracked: repo.tracked,
                 tree: &tree,
             };
-            look.look(store, done)?;
+            scan.scan(store, done)?;
         }
     }
     Ok(())
@@ -99,40 +98,40 @@ pub(super) fn tell(store: &mut Store, orders: &Orders<'_>, done: &mut Done) -> R
 ///
 /// # Errors
 /// When the store fails.
-pub(super) fn tell_again(store: &mut Store, orders: &Orders<'_>) -> Result<()> {
+pub(super) fn record_again(store: &mut Store, options: &TrackOptions<'_>) -> Result<()> {
     for row in store.operations_to_rewrite()? {
-        let group = match orders.context.tracking.of(&row.project.path) {
-            Some(tracked) => orders.group_of(tracked),
-            None => orders.group,
+        let group = match options.context.tracking.of(&row.project.path) {
+            Some(tracked) => options.group_of(tracked),
+            None => options.group,
         };
         let unit = GitUnit {
             id: row.id,
             episodes: vec![(metadata(row.id, &row.git), BTreeSet::new())],
             git: row.git,
         };
-        store.put_operations(&row.project, group, vec![unit], None, orders.now)?;
+        store.put_operations(&row.project, group, vec![unit], None, options.now)?;
     }
     Ok(())
 }
 
-/// A look at one work tree.
-struct TreeLook<'a> {
-    orders: &'a Orders<'a>,
+/// A scan of one work tree.
+struct TreeScan<'a> {
+    options: &'a TrackOptions<'a>,
     project: &'a Project,
     tracked: &'a Tracked,
     tree: &'a WorkTree,
 }
 
-/// What a look found.
+/// What a scan found.
 struct News {
     operations: Vec<Operation>,
     seen: Seen,
-    /// The log has lines that the next run tells.
+    /// The log has lines that the next run reads.
     has_more: bool,
 }
 
-impl TreeLook<'_> {
-    fn look(&self, store: &mut Store, done: &mut Done) -> Result<()> {
+impl TreeScan<'_> {
+    fn scan(&self, store: &mut Store, done: &mut Done) -> Result<()> {
         let tree = self.tree.git_dir.to_string_lossy();
         let seen = store.git_seen(&tree)?;
         let is_known = seen.is_some();
@@ -170,9 +169,9 @@ impl TreeLook<'_> {
             (_, false) => stamp,
         };
         done.operations += units.len() as u64;
-        let group = self.orders.group_of(self.tracked);
+        let group = self.options.group_of(self.tracked);
         let seen = Some((&*tree, &next));
-        let stored = store.put_operations(self.project, group, units, seen, self.orders.now)?;
+        let stored = store.put_operations(self.project, group, units, seen, self.options.now)?;
         done.stored.merge(stored);
         Ok(())
     }
@@ -181,20 +180,20 @@ impl TreeLook<'_> {
         self.tree.stamp(seen.branches.keys().map(String::as_str))
     }
 
-    /// What a repository borrows, or points to, may be read too: another one's history is not told as this
+    /// What a repository borrows, or points to, may be read too: another one's history is not recorded as this
     /// one's where that is left alone.
     fn allowed(&self, repository: &Repository) -> Result<(), String> {
         let own = Path::new(&self.project.path).canonicalize().ok();
         let is_own = |place: &&Path| own.as_ref().is_some_and(|own| place.starts_with(own));
         for place in repository.places().filter(|place| !is_own(place)) {
-            if let Some(why) = self.orders.context.refuses_folder(place) {
+            if let Some(why) = self.options.context.refuses_folder(place) {
                 return Err(format!("its history lies in what is left alone: {why}"));
             }
         }
         Ok(())
     }
 
-    /// Operations since the last look, in order, and how far that is.
+    /// Operations since the last scan, in order, and how far that is.
     fn news(&self, repository: &Repository, known: &Seen, is_known: bool) -> Result<News, String> {
         let unread = |error: std::io::Error| format!("its log can't be read: {}", error.kind());
         let log = reflog::read(&self.tree.log(), known.log_to, &known.log_last).map_err(unread)?;
@@ -202,7 +201,7 @@ impl TreeLook<'_> {
         let stash = stash.map(|path| reflog::read(&path, known.stash_to, &known.stash_last));
         let stash = stash.transpose().map_err(unread)?.unwrap_or_default();
         let head = repository.head()?.unwrap_or_default();
-        let name = |name: String| named(self.orders.redactor, &name);
+        let name = |name: String| named(self.options.redactor, &name);
         let branches = repository.branches()?.into_iter();
         let branches = branches.map(|(branch, tip)| (name(branch), tip)).collect();
         let start = Start {
@@ -210,10 +209,10 @@ impl TreeLook<'_> {
             branch_now: repository.branch(),
             is_busy: self.tree.is_busy(),
         };
-        let told = operations::operations(&log.lines, &stash.lines, &start);
-        let mut operations = told.operations;
+        let sorted = operations::operations(&log.lines, &stash.lines, &start);
+        let mut operations = sorted.operations;
         operations.extend(stashed(&stash.lines, repository));
-        if told.lines == log.lines.len() && is_known {
+        if sorted.lines == log.lines.len() && is_known {
             operations.extend(self.moved(&log.lines, known, &head, start.branch_now));
         }
         if is_known && self.tree.name.is_none() {
@@ -224,16 +223,16 @@ impl TreeLook<'_> {
             operations,
             seen: Seen {
                 stamp: String::new(),
-                log_to: log.to_after(told.lines),
-                log_last: last(&log, told.lines, &known.log_last),
+                log_to: log.to_after(sorted.lines),
+                log_last: last(&log, sorted.lines, &known.log_last),
                 stash_to: stash.to,
                 stash_last: last(&stash, stash.lines.len(), &known.stash_last),
                 head,
-                branch: told.branch.map(name),
+                branch: sorted.branch.map(name),
                 branches,
                 problem: None,
             },
-            has_more: told.has_more,
+            has_more: sorted.has_more,
         })
     }
 
@@ -264,7 +263,7 @@ impl TreeLook<'_> {
         now: &BTreeMap<String, String>,
     ) -> Vec<Operation> {
         let renamed = lines.iter().filter_map(|line| renamed(&line.message));
-        let renamed = renamed.map(|(from, _)| named(self.orders.redactor, from));
+        let renamed = renamed.map(|(from, _)| named(self.options.redactor, from));
         let renamed: BTreeSet<String> = renamed.collect();
         let gone = known.branches.iter();
         let gone = gone.filter(|(name, _)| !now.contains_key(*name) && !renamed.contains(*name));
@@ -286,7 +285,7 @@ impl TreeLook<'_> {
         store: &Store,
     ) -> Result<Vec<GitUnit>> {
         let forgotten = store.tombstones()?.before(&self.project.namespace);
-        let first = forgotten.max(self.orders.since);
+        let first = forgotten.max(self.options.since);
         let mut units: Vec<GitUnit> = Vec::new();
         for operation in operations {
             let is_old = first.is_some_and(|first| operation.at < first);
@@ -300,7 +299,7 @@ impl TreeLook<'_> {
         Ok(units)
     }
 
-    /// The operation's id; `None`: it is told already.
+    /// The operation's id; `None`: it is recorded already.
     fn new_id(
         &self,
         operation: &Operation,
@@ -308,16 +307,16 @@ impl TreeLook<'_> {
         store: &Store,
     ) -> Result<Option<Uuid>> {
         let mut masked = operation.clone();
-        masked.message = named(self.orders.redactor, &masked.message);
+        masked.message = named(self.options.redactor, &masked.message);
         let name = self.repository_name();
         for id in [operation.id(&name), masked.twin_id(&name)] {
-            let told = match units.iter().find(|unit| unit.id == id) {
+            let recorded = match units.iter().find(|unit| unit.id == id) {
                 Some(unit) => Some(unit.git.operation.clone()),
                 None => store.operation(id)?.map(|row| row.git.operation),
             };
-            match told {
+            match recorded {
                 None => return Ok(Some(id)),
-                Some(told) if told.is_told_as(&masked) => return Ok(None),
+                Some(recorded) if recorded.is_same_line(&masked) => return Ok(None),
                 Some(_) => {}
             }
         }
@@ -344,14 +343,14 @@ impl TreeLook<'_> {
         };
         let mut effect = effect(repository, &operation);
         let root = Path::new(&self.project.path);
-        effect.hide(|path| self.orders.context.excludes(&root.join(path)));
+        effect.hide(|path| self.options.context.excludes(&root.join(path)));
         let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();
         let git = self.masked(GitOperation {
             operation,
             effect,
             reason,
         });
-        let mut episodes = told(id, &git, &said);
+        let mut episodes = episodes(id, &git, &said);
         if git.operation.kind.writes_files() {
             let kept = self.kept(store)?;
             for (file, path) in git.effect.files.iter().zip(&paths).take(BULK_MAX) {
@@ -368,8 +367,8 @@ impl TreeLook<'_> {
     /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone
     /// for a while.
     fn kept(&self, store: &Store) -> Result<Option<Kept<'_>>, Error> {
-        let place = &self.orders.context;
-        let Some(project) = place.tracking.around(&self.project.path) else {
+        let context = &self.options.context;
+        let Some(project) = context.tracking.around(&self.project.path) else {
             return Ok(None);
         };
         let is_paused = store.tracked_project(&project.root)?.paused_at.is_some();
@@ -378,11 +377,11 @@ impl TreeLook<'_> {
         Ok(below.ok().filter(|_| !is_paused).map(|below| Kept {
             project,
             below: below.to_path_buf(),
-            barred: Exclusions::of(root, place),
+            exclusions: Exclusions::of(root, context),
         }))
     }
 
-    /// A file's content, where a pattern names it and a look at the disk would read it.
+    /// A file's content, where a pattern names it and a scan of the disk would read it.
     fn content(
         &self,
         repository: &Repository,
@@ -392,17 +391,17 @@ impl TreeLook<'_> {
     ) -> Option<String> {
         let path = kept.below.join(path);
         let pattern = kept.project.tracked.pattern(&path)?;
-        if kept.barred.covers_content(&path) {
+        if kept.exclusions.covers_content(&path) {
             return None;
         }
         let content = repository.file(blob, pattern.max_bytes)?;
-        Some(self.orders.redactor.redact(&content).into_owned())
+        Some(self.options.redactor.redact(&content).into_owned())
     }
 
     /// What people wrote into commits, branches and paths goes through the same filter as sessions, and is
     /// one line.
     fn masked(&self, mut git: GitOperation) -> GitOperation {
-        let mask = |text: &mut String| *text = named(self.orders.redactor, text);
+        let mask = |text: &mut String| *text = named(self.options.redactor, text);
         let operation = &mut git.operation;
         mask(&mut operation.message);
         let names = operation.branch.iter_mut().chain(&mut operation.to);
@@ -416,7 +415,7 @@ impl TreeLook<'_> {
         git
     }
 
-    /// What tells work trees of one project apart.
+    /// Distinguishes work trees of one project.
     fn repository_name(&self) -> String {
         let name = self.tree.name.as_deref().unwrap_or_default();
         format!("{}\n{name}", self.project.namespace)
@@ -428,11 +427,11 @@ struct Kept<'a> {
     project: &'a TrackedProject,
     /// The repository, from the project's root.
     below: PathBuf,
-    barred: Exclusions<'a>,
+    exclusions: Exclusions<'a>,
 }
 
 /// The summary of an operation and the conversation before it, each with the sessions whose words it has.
-fn told(id: Uuid, git: &GitOperation, said: &Conversation) -> Vec<(Episode, BTreeSet<String>)> {
+fn episodes(id: Uuid, git: &GitOperation, said: &Conversation) -> Vec<(Episode, BTreeSet<String>)> {
     let reason = git.reason.iter().map(|reason| reason.session.clone());
     let summary = (metadata(id, git), reason.collect());
     let context = context(id, git, &said.before);

@@ -4,12 +4,12 @@
 use crate::model::checkpoint::Checkpoint;
 use crate::model::ledger::{Ledger, Reject, Unknown};
 use crate::model::session::SessionFacts;
-use crate::model::source::Place;
 use crate::model::time::Time;
+use crate::store::columns::place;
 use crate::store::compression::Json;
 use crate::store::error::failed;
 use crate::store::{Result, Store};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::OptionalExtension;
 
 /// Everything that the store can say about a file without its episodes.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,13 +114,4 @@ impl Store {
         }
         Ok(sum)
     }
-}
-
-/// A place in three columns from `first` on: offset, bytes, line.
-pub(crate) fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Place> {
-    Ok(Place {
-        offset: row.get(first)?,
-        bytes: row.get(first + 1)?,
-        line: row.get(first + 2)?,
-    })
 }

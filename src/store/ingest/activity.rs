@@ -1,11 +1,11 @@
 //! What the work of episodes is told by. Knows rows; refuses to know what the counts mean.
 
-use crate::model::activity::{ActivityTally, ExchangeTally};
-use crate::store::compression::{Json, Packed};
+use crate::model::activity::ActivityTally;
+use crate::store::columns::activity_sum;
+use crate::store::compression::Packed;
 use crate::store::error::failed;
 use crate::store::{Result, Store};
-use rusqlite::{Connection, Row, params};
-use serde::Deserialize;
+use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
 impl Store {
@@ -19,7 +19,7 @@ impl Store {
                  WHERE s.id = ?1 AND e.source = 'session'",
             )?;
             let mut sum = ActivityTally::default();
-            for tally in select.query_map([session], |row| told(row, 0))? {
+            for tally in select.query_map([session], |row| activity_sum(row, 0))? {
                 sum.merge(&tally?);
             }
             Ok(sum)
@@ -35,7 +35,7 @@ impl Store {
                 "SELECT exchanges FROM activity JOIN episode e ON e.n = activity.episode
                  WHERE e.source = 'session'",
             )?;
-            for tally in select.query_map([], |row| told(row, 0))? {
+            for tally in select.query_map([], |row| activity_sum(row, 0))? {
                 for (name, calls) in tally?.tools {
                     *sum.entry(name).or_default() += calls;
                 }
@@ -49,36 +49,8 @@ impl Store {
     pub(crate) fn counted(&self, n: i64) -> rusqlite::Result<ActivityTally> {
         self.db
             .prepare_cached("SELECT (SELECT exchanges FROM activity WHERE episode = ?1)")?
-            .query_row([n], |row| told(row, 0))
+            .query_row([n], |row| activity_sum(row, 0))
     }
-}
-
-/// As it stands in the column.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Counted {
-    Exchanges(Vec<ExchangeTally>),
-    /// Before schema version 7.
-    Whole(ActivityTally),
-}
-
-/// A column that holds the exchanges of an episode that begins at `line`; empty where there is none.
-pub(crate) fn exchanges(
-    row: &Row<'_>,
-    column: usize,
-    line: u64,
-) -> rusqlite::Result<Vec<ExchangeTally>> {
-    let counted: Option<Json<Counted>> = row.get(column)?;
-    Ok(match counted {
-        None => Vec::new(),
-        Some(Json(Counted::Exchanges(exchanges))) => exchanges,
-        Some(Json(Counted::Whole(tally))) => vec![ExchangeTally { line, tally }],
-    })
-}
-
-/// The sum of a column that holds an episode's exchanges; empty where there is none.
-pub(crate) fn told(row: &Row<'_>, column: usize) -> rusqlite::Result<ActivityTally> {
-    Ok(exchanges(row, column, 0)?.iter().map(|e| &e.tally).sum())
 }
 
 /// Replaces an episode's; says nothing where they are the same.

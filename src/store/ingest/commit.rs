@@ -8,38 +8,14 @@ use crate::store::error::failed;
 use crate::store::ingest::files;
 use crate::store::ingest::files::{Known, Move};
 use crate::store::ingest::records;
-use crate::store::ingest::write::EpisodeWriter;
-use crate::store::maintenance::forget;
-use crate::store::memory::memories;
+use crate::store::ingest::write::{EpisodeWriter, Stamp, Stored};
+use crate::store::ingest::{directives, sessions};
 use crate::store::pending_tasks::Task;
-use crate::store::search::sessions;
+use crate::store::tombstones;
 use crate::store::{Access, Prepared, Result, Store};
 use rusqlite::{Connection, TransactionBehavior};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-
-/// What a transaction changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stored {
-    /// Episodes that the store didn't have.
-    pub new: u64,
-    /// Episodes that it had otherwise.
-    pub changed: u64,
-    /// Open episodes that are no more.
-    pub removed: u64,
-    /// UTF-8 bytes of text in `new` and `changed`.
-    pub body_bytes: u64,
-}
-
-impl Stored {
-    /// Adds what another transaction changed.
-    pub fn merge(&mut self, other: Stored) {
-        self.new += other.new;
-        self.changed += other.changed;
-        self.removed += other.removed;
-        self.body_bytes += other.body_bytes;
-    }
-}
 
 impl Store {
     /// Stores a slice of commits in one transaction, in the given order: all of it or, on an
@@ -117,12 +93,6 @@ impl Store {
     }
 }
 
-/// What is the same for all episodes of a run.
-pub(crate) struct Stamp<'a> {
-    pub(crate) indexed_at: Time,
-    pub(crate) group: &'a str,
-}
-
 /// Everything of one transaction. Ends with the sessions that were touched, once each.
 pub(crate) fn write_all(
     db: &Connection,
@@ -156,9 +126,9 @@ fn write_one<'a>(
     let mut write = || -> rusqlite::Result<()> {
         let session = sessions::upsert(db, &commit.session, commit.standing)?;
         if commit.keeps_out {
-            forget::keep_out_marked(db, &commit.session.id, at)?;
+            tombstones::keep_out_marked(db, &commit.session.id, at)?;
         }
-        let forgotten = forget::reason(db, &commit.session.id)?;
+        let forgotten = tombstones::reason(db, &commit.session.id)?;
         let file = known.write(db, commit, session)?;
         let moves_over = known.session.is_some_and(|old| old != session);
         let begins_anew = commit.rebuild || moved == Move::Renewed;
@@ -177,7 +147,7 @@ fn write_one<'a>(
         known.write_account(db, file, commit, moved, forgotten)?;
         if forgotten.is_none() {
             writer.write(session, file, commit)?;
-            memories::note_said(db, &commit.session.id, &commit.said, at)?;
+            directives::note_said(db, &commit.session.id, &commit.said, at)?;
         }
         if commit.reaches_the_end() {
             writer.remove_stale(file)?;

@@ -8,7 +8,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Mark};
 use crate::store::compression::{Json, Packed, pack_json};
 use crate::store::error::failed;
-use crate::store::ingest::write::number as number_of;
+use crate::store::removal::number as number_of;
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;

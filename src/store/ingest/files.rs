@@ -6,7 +6,8 @@ use crate::model::checkpoint::{Checkpoint, Fingerprints, LastSeen};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::{Ledger, REJECTS_MAX, Reject};
 use crate::model::session::SessionFacts;
-use crate::model::source::{Agent, Stat};
+use crate::model::source::Stat;
+use crate::store::columns::{agent, hash, int};
 use crate::store::compression::{Json, Packed, pack_json};
 use crate::store::error::failed;
 use crate::store::ingest::prepare::tie_name;
@@ -476,20 +477,4 @@ pub(crate) fn clear_account(db: &Connection, file: i64) -> rusqlite::Result<()> 
         db.prepare_cached(sql)?.execute([file])?;
     }
     Ok(())
-}
-
-/// A count as a column: hostile logs claim any number, and sums must not overflow either.
-pub(crate) fn int(count: u64) -> i64 {
-    const COUNT_MAX: u64 = 1 << 48;
-    count.min(COUNT_MAX) as i64
-}
-
-/// A column that holds 64 unsigned bits.
-pub(crate) fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(|n| n as u64)
-}
-
-/// A column that names an agent.
-pub(crate) fn agent(row: &Row<'_>, column: usize) -> rusqlite::Result<Agent> {
-    Ok(Agent::of(row.get_ref(column)?.as_str()?))
 }

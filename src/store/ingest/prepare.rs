@@ -8,9 +8,9 @@ use crate::model::memory::Said;
 use crate::model::session::{Session, SessionFacts};
 use crate::model::source::Stat;
 use crate::model::tally::ToolTally;
+use crate::store::columns::packed_ids;
 use crate::store::compression::{Packed, pack, pack_json};
 use crate::store::ingest::episode_items::Outline;
-use crate::store::ingest::records;
 use crate::store::search::words::IndexText;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -82,8 +82,8 @@ impl Prepared {
                 .map(|(leaf, text)| (short_id(*leaf) as i64, text.clone()))
                 .collect(),
             rows: sealed.chain(open).collect(),
-            ids: records::pack(&commit.ids),
-            tail_ids: records::pack(&commit.tail_ids),
+            ids: packed_ids(&commit.ids),
+            tail_ids: packed_ids(&commit.tail_ids),
             checkpoint: commit.checkpoint,
             session: commit.session,
             ledger: commit.ledger,

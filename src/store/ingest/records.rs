@@ -2,6 +2,7 @@
 //! Knows which files hold which records; refuses to know what a record says.
 
 use crate::model::checkpoint::{COPY, Checkpoint, RecordIds};
+use crate::store::columns::{packed_ids, unpacked_ids};
 use crate::store::error::failed;
 use crate::store::ingest::files::Move;
 use crate::store::pending_tasks::Task;
@@ -55,7 +56,7 @@ pub(crate) fn of_session(db: &Connection, session: i64) -> rusqlite::Result<Vec<
     let mut rows = select.query([session])?;
     let mut ids = Vec::new();
     while let Some(row) = rows.next()? {
-        ids.extend(unpack(row.get_ref(0)?.as_blob()?));
+        ids.extend(unpacked_ids(row.get_ref(0)?.as_blob()?));
     }
     Ok(ids)
 }
@@ -66,7 +67,7 @@ fn of(db: &Connection, file: i64) -> rusqlite::Result<RecordIds> {
     let mut rows = select.query([file])?;
     let mut found = RecordIds::default();
     while let Some(row) = rows.next()? {
-        let ids = unpack(row.get_ref(1)?.as_blob()?);
+        let ids = unpacked_ids(row.get_ref(1)?.as_blob()?);
         match row.get::<_, i64>(0)? {
             OLDER => found.older.extend(ids),
             TAIL => found.tail.extend(ids),
@@ -74,17 +75,6 @@ fn of(db: &Connection, file: i64) -> rusqlite::Result<RecordIds> {
         }
     }
     Ok(found)
-}
-
-/// The ids in a block.
-pub(crate) fn unpack(block: &[u8]) -> impl Iterator<Item = u64> {
-    let (ids, _) = block.as_chunks::<8>();
-    ids.iter().map(|id| u64::from_le_bytes(*id))
-}
-
-/// As they are stored.
-pub(crate) fn pack(ids: &[u64]) -> Vec<u8> {
-    ids.iter().flat_map(|id| id.to_le_bytes()).collect()
 }
 
 /// Appends the commit's ids and replaces the tail's.
@@ -131,11 +121,11 @@ pub(crate) fn are_titled(
         .prepare_cached("SELECT ids FROM record WHERE file = ?1 AND block = ?2")?
         .query_row([file, TAIL], |row| row.get(0))
         .optional()?;
-    let known: FxHashSet<u64> = unpack(&tail.unwrap_or_default()).collect();
+    let known: FxHashSet<u64> = unpacked_ids(&tail.unwrap_or_default()).collect();
     let sealed = (moved != Move::Tail).then_some(&commit.ids);
     let brought = sealed.into_iter().chain([&commit.tail_ids]);
     let new: FxHashSet<u64> = brought
-        .flat_map(|ids| unpack(ids))
+        .flat_map(|ids| unpacked_ids(ids))
         .filter(|id| !known.contains(id))
         .collect();
     Ok(told.iter().any(|leaf| new.contains(&(*leaf as u64))))
@@ -149,7 +139,7 @@ fn set_aside(db: &Connection, file: i64) -> rusqlite::Result<()> {
     let ids: Vec<u64> = owned.filter(|id| met.insert(id & !COPY)).collect();
     db.prepare_cached("DELETE FROM record WHERE file = ?1")?
         .execute([file])?;
-    put(db, file, OLDER, &pack(&ids))
+    put(db, file, OLDER, &packed_ids(&ids))
 }
 
 fn append(db: &Connection, file: i64, ids: &[u8]) -> rusqlite::Result<()> {

@@ -1,17 +1,47 @@
 //! Episodes on their way in: rows, words, tools and paths, and the open ones that are no more.
 //! Knows which of its tables a change concerns; refuses to judge whether the change is right.
 
+use crate::model::time::Time;
+use crate::store::columns::int;
 use crate::store::ingest::activity;
-use crate::store::ingest::commit::{Stamp, Stored};
 use crate::store::ingest::episode_items;
-use crate::store::ingest::files::int;
 use crate::store::ingest::prepare::{Prepared, Row};
+use crate::store::removal::{number, remove};
 use crate::store::search::words::IndexText;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use uuid::Uuid;
+
+/// What a transaction changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Episodes that the store didn't have.
+    pub new: u64,
+    /// Episodes that it had otherwise.
+    pub changed: u64,
+    /// Open episodes that are no more.
+    pub removed: u64,
+    /// UTF-8 bytes of text in `new` and `changed`.
+    pub body_bytes: u64,
+}
+
+impl Stored {
+    /// Adds what another transaction changed.
+    pub fn merge(&mut self, other: Stored) {
+        self.new += other.new;
+        self.changed += other.changed;
+        self.removed += other.removed;
+        self.body_bytes += other.body_bytes;
+    }
+}
+
+/// What is the same for all episodes of a run.
+pub(crate) struct Stamp<'a> {
+    pub(crate) indexed_at: Time,
+    pub(crate) group: &'a str,
+}
 
 /// Names kept at hand. More: a run's memory; fewer: more lookups.
 const NAMES_MAX: usize = 50_000;
@@ -266,34 +296,6 @@ pub(crate) fn index(
 
 /// Some of `name.n`.
 type Names = FxHashSet<i64>;
-
-/// The row of the episode with this id.
-pub(crate) fn number(db: &Connection, id: Uuid) -> rusqlite::Result<Option<i64>> {
-    db.prepare_cached("SELECT n FROM episode WHERE id = ?1")?
-        .query_row([id.as_bytes()], |row| row.get(0))
-        .optional()
-}
-
-/// Removes the episode with this id, where there is one.
-pub(crate) fn remove_id(db: &Connection, id: Uuid) -> rusqlite::Result<()> {
-    number(db, id)?.map_or(Ok(()), |n| remove(db, n))
-}
-
-/// Removes an episode with everything that hangs on it.
-pub(crate) fn remove(db: &Connection, n: i64) -> rusqlite::Result<()> {
-    for sql in [
-        "DELETE FROM words WHERE rowid = ?1",
-        "DELETE FROM body WHERE episode = ?1",
-        "DELETE FROM activity WHERE episode = ?1",
-        "DELETE FROM outline WHERE episode = ?1",
-        "DELETE FROM episode_tool WHERE episode = ?1",
-        "DELETE FROM episode_path WHERE episode = ?1",
-        "DELETE FROM episode WHERE n = ?1",
-    ] {
-        db.prepare_cached(sql)?.execute([n])?;
-    }
-    Ok(())
-}
 
 /// `name.n` of a string; new ones are added.
 fn name(db: &Connection, names: &mut FxHashMap<String, i64>, text: &str) -> rusqlite::Result<i64> {

@@ -4,7 +4,6 @@
 use crate::store::error::failed;
 use crate::store::pending_tasks::Task;
 use crate::store::{Result, Store};
-use rusqlite::Connection;
 
 /// Paths, tools and the like that hung on episodes which are no more.
 const UNUSED_NAMES: &str = "DELETE FROM name WHERE n NOT IN (SELECT path FROM episode_path
@@ -20,13 +19,6 @@ pub struct Compacted {
     pub after: u64,
     /// A reader was at work, so that the file still has its old pages. The next run goes on.
     pub unfinished: bool,
-}
-
-/// The file has to be compacted, and titles may be other ones: said in the transaction that removes
-/// something for good.
-pub(crate) fn due(db: &Connection) -> rusqlite::Result<()> {
-    Task::Titles.set(db)?;
-    Task::Compact.set(db)
 }
 
 impl Store {

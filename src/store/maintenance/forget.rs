@@ -1,68 +1,26 @@
-//! The way out: what a person wants gone. Knows every table that holds what a session said; refuses
-//! to keep a trace of it but ids and times.
-//!
-//! One place removes: [`gone`]. What sinks got is asked back through `delivery`.
+//! The way out: what a person wants gone, by session, by time, by memory; and taking that back. How a
+//! session's words go is in `tombstones`.
 
 use crate::model::carry::{Carry, ChunkCarry, FilterCarry};
 use crate::model::checkpoint::COPY;
-use crate::model::ledger::Ledger;
-use crate::model::session::SessionFacts;
 use crate::model::time::Time;
-use crate::model::tombstone::{FORGOTTEN, MARKED, Selection, Tombstones};
-use crate::store::compression::{Json, pack_json};
+use crate::model::tombstone::{Selection, Tombstones};
 use crate::store::error::failed;
 use crate::store::ingest::prepare::Row;
 use crate::store::ingest::records;
-use crate::store::ingest::write::remove;
-use crate::store::maintenance::compact;
+use crate::store::ingest::sessions::{refresh, scrub_summaries};
 use crate::store::maintenance::redact::rewrite;
-use crate::store::memory::memories::forget_memories;
-use crate::store::memory::summaries::remove_summary;
-use crate::store::pending_tasks::Task;
+use crate::store::pending_tasks::{Task, after_removal};
+use crate::store::removal::{forget_memories, remove_summary};
 use crate::store::search::episodes::found_in;
-use crate::store::search::sessions::{refresh, scrub_summaries};
-use crate::store::tracking::git::{forget_operations_before, forget_quotes};
+use crate::store::tombstones::{
+    ASKED, Doomed, Forgotten, NOT_FORGOTTEN, clear_files, doomed, gone, keep_out, number,
+};
+use crate::store::tracking::git::forget_operations_before;
 use crate::store::tracking::tracked::forget_files;
 use crate::store::{Result, Store};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
-
-/// What was forgotten.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Forgotten {
-    /// Sessions that stay out from now on.
-    pub sessions: u64,
-    /// Episodes removed.
-    pub episodes: u64,
-    /// Memories removed.
-    pub memories: u64,
-    /// UTF-8 bytes of their texts.
-    pub body_bytes: u64,
-    /// Log files that are passed over from now on.
-    pub files: u64,
-    /// Sessions that hold records which the forgotten ones have copies of, and that stay.
-    pub kin: BTreeSet<String>,
-}
-
-impl Forgotten {
-    /// Nothing of it was there.
-    pub fn is_nothing(&self) -> bool {
-        self.sessions + self.episodes + self.memories + self.files == 0
-    }
-}
-
-/// Who wanted a session gone.
-const BY_MARKER: &str = "marker";
-const ASKED: &str = "asked";
-
-/// Sessions, as a condition on `s`, that have a log and that no tombstone keeps out.
-pub(crate) const NOT_FORGOTTEN: &str =
-    "s.standing >= 0 AND s.id NOT IN (SELECT session FROM forgotten)
-    AND NOT EXISTS (SELECT 1 FROM forgotten_before b
-        WHERE substr(s.namespace, 1, length(b.namespace)) = b.namespace
-            AND (s.ended < b.before OR NOT EXISTS
-                (SELECT 1 FROM episode e WHERE e.session = s.n AND e.source = 'session')))";
 
 impl Store {
     /// Removes everything that is selected: episodes, their words, titles, and what the checkpoints
@@ -105,7 +63,7 @@ impl Store {
             forgotten.memories += forget_memories(&tx, "m.id = ?1", &[&id.as_bytes()])?;
         }
         if forgotten.memories > 0 {
-            compact::due(&tx)?;
+            after_removal(&tx)?;
         }
         scrub_summaries(&tx)?;
         for session in &selection.sessions {
@@ -199,83 +157,6 @@ impl Store {
     }
 }
 
-/// Why a session's lines stay out, as its ledgers say it; `None`: they don't.
-pub(crate) fn reason(db: &Connection, session: &str) -> rusqlite::Result<Option<&'static str>> {
-    let reason: Option<String> = db
-        .prepare_cached("SELECT reason FROM forgotten WHERE session = ?1")?
-        .query_row([session], |row| row.get(0))
-        .optional()?;
-    Ok(reason.map(|reason| ledger_reason(&reason)))
-}
-
-fn ledger_reason(reason: &str) -> &'static str {
-    match reason {
-        BY_MARKER => MARKED,
-        _ => FORGOTTEN,
-    }
-}
-
-/// A session's own words keep it out: what is stored of it goes, once.
-pub(crate) fn keep_out_marked(tx: &Connection, session: &str, at: Time) -> rusqlite::Result<()> {
-    if reason(tx, session)?.is_some() {
-        return Ok(());
-    }
-    let mut forgotten = Forgotten::default();
-    keep_out(tx, session, BY_MARKER, at, &mut forgotten)
-}
-
-/// Makes the tombstone of a session and removes what it said.
-fn keep_out(
-    tx: &Connection,
-    session: &str,
-    reason: &str,
-    at: Time,
-    forgotten: &mut Forgotten,
-) -> rusqlite::Result<()> {
-    let Some(n) = number(tx, session)? else {
-        return Ok(());
-    };
-    forgotten.sessions += tx.execute(
-        "INSERT OR IGNORE INTO forgotten (session, reason, at) VALUES (?1, ?2, ?3)",
-        params![session, reason, at.0],
-    )? as u64;
-    let episodes = tx
-        .prepare("SELECT n, body_bytes FROM episode WHERE session = ?1 AND source = 'session'")?
-        .query_map([n], doomed)?
-        .collect::<rusqlite::Result<Vec<Doomed>>>()?;
-    gone(tx, &episodes, forgotten)?;
-    let its = "m.session = ?1 AND m.origin = 'directive'";
-    forgotten.memories += forget_memories(tx, its, &[&session])?;
-    forget_quotes(tx, session)?;
-    remove_summary(tx, n)?;
-    let files = "SELECT count(*) FROM file WHERE session = ?1";
-    forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
-    clear_files(tx, n, Some(ledger_reason(reason)), &|_| Carry::default())?;
-    tx.execute(
-        "UPDATE session SET summary = NULL, title = NULL, branch = NULL, facts = ?2 WHERE n = ?1",
-        params![n, pack_json(&SessionFacts::default())],
-    )?;
-    compact::due(tx)
-}
-
-/// An episode that goes: `n`, bytes of text.
-type Doomed = (i64, u64);
-
-fn doomed(row: &rusqlite::Row<'_>) -> rusqlite::Result<Doomed> {
-    Ok((row.get(0)?, row.get(1)?))
-}
-
-/// The one place where episodes go because somebody wants them gone: whatever else comes to hold
-/// what an episode says is emptied here too.
-fn gone(tx: &Connection, episodes: &[Doomed], forgotten: &mut Forgotten) -> rusqlite::Result<()> {
-    for (n, bytes) in episodes {
-        remove(tx, *n)?;
-        forgotten.episodes += 1;
-        forgotten.body_bytes += bytes;
-    }
-    Ok(())
-}
-
 /// Directives go with the words around them; what a person promoted goes where its project is named.
 const MEMORIES_BEFORE: &str = "m.at < ?2 AND (m.origin = 'directive' OR ?1 <> '')
     AND ?1 = substr(coalesce(
@@ -329,7 +210,7 @@ fn forget_before(
             params![n, ended],
         )?;
     }
-    compact::due(tx)
+    after_removal(tx)
 }
 
 /// A session's first prompt is the title of all its episodes: those that are left lose it.
@@ -365,45 +246,6 @@ fn without_words(mut carry: Carry, before: Time) -> Carry {
         }
     }
     carry
-}
-
-/// Carry and facts hold words; ledgers don't, and tell `reason` of what was kept.
-fn clear_files(
-    tx: &Connection,
-    session: i64,
-    reason: Option<&'static str>,
-    keep: &dyn Fn(Carry) -> Carry,
-) -> rusqlite::Result<()> {
-    type State = Json<(Ledger, SessionFacts)>;
-    type Fold = (i64, Json<Carry>, State, State);
-    let folds: Vec<Fold> = tx
-        .prepare(
-            "SELECT fold.file, carry, sealed, tail FROM fold JOIN file ON file.n = fold.file
-             WHERE file.session = ?1",
-        )?
-        .query_map([session], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    for (file, carry, sealed, tail) in folds {
-        let without_facts = |Json((mut ledger, _)): State| {
-            reason.inspect(|reason| ledger.withhold(reason));
-            pack_json(&(ledger, SessionFacts::default()))
-        };
-        let carry = pack_json(&keep(carry.0));
-        tx.execute(
-            "UPDATE fold SET (carry, sealed, tail) = (?2, ?3, ?4) WHERE file = ?1",
-            params![file, carry, without_facts(sealed), without_facts(tail)],
-        )?;
-        tx.execute("DELETE FROM summary WHERE file = ?1", [file])?;
-    }
-    Ok(())
-}
-
-fn number(db: &Connection, session: &str) -> rusqlite::Result<Option<i64>> {
-    db.prepare_cached("SELECT n FROM session WHERE id = ?1")?
-        .query_row([session], |row| row.get(0))
-        .optional()
 }
 
 /// Sessions that own records of which a session's logs have copies: what was said before the fork

@@ -6,7 +6,7 @@ use crate::store::compression::{Packed, Unpacked, pack_json};
 use crate::store::error::failed;
 use crate::store::ingest::episode_items;
 use crate::store::ingest::prepare::Row;
-use crate::store::maintenance::compact;
+use crate::store::pending_tasks::after_removal;
 use crate::store::{Result, Store};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -85,7 +85,7 @@ impl Store {
             others += values(&tx, table, column, mask)?;
         }
         if rows.len() as u64 + others > 0 {
-            compact::due(&tx)?;
+            after_removal(&tx)?;
         }
         tx.execute("DELETE FROM redaction", [])?;
         tx.execute("INSERT INTO redaction (version) VALUES (?1)", [version])?;

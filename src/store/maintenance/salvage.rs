@@ -14,7 +14,9 @@ use crate::model::session::SessionFacts;
 use crate::store::compression::{Packed, Unpacked, pack_json};
 use crate::store::error::failed;
 use crate::store::pending_tasks::Task;
-use crate::store::schema::open::{NEW, beside, clear};
+use crate::store::removal::remove;
+use crate::store::schema::open::{NEW, clear};
+use crate::store::schema::standing::beside;
 use crate::store::{Access, Result, Standing, Store};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql, params, params_from_iter};
@@ -438,7 +440,7 @@ fn drop_unfounded(db: &Connection) -> rusqlite::Result<u64> {
         // a sink that has it keeps it: that is the only copy
         db.prepare_cached("DELETE FROM delivery WHERE id = (SELECT id FROM episode WHERE n = ?1)")?
             .execute([n])?;
-        crate::store::ingest::write::remove(db, *n)?;
+        remove(db, *n)?;
     }
     for sql in [
         "DELETE FROM fold WHERE file IN (SELECT n FROM file WHERE key LIKE 'salvaged-%'

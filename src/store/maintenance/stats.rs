@@ -3,9 +3,8 @@
 
 use crate::model::source::Agent;
 use crate::model::tally::{Tally, ToolTally};
+use crate::store::columns::{agent, tally};
 use crate::store::error::failed;
-use crate::store::ingest::files::agent;
-use crate::store::search::episodes::tally;
 use crate::store::search::sessions::SessionFilter;
 use crate::store::{Result, Store};
 use rusqlite::{Row, ToSql};

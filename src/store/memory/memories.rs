@@ -2,40 +2,26 @@
 //! Knows rows and their states; refuses to judge what may be kept and where it is delivered.
 
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::memory::{MemoryKind, Origin, Said};
+use crate::model::memory::{MemoryKind, Origin};
 use crate::model::scope::MemoryScope;
-use crate::model::session::SessionFacts;
 use crate::model::source::Agent;
 use crate::model::time::Time;
-use crate::store::compression::pack_json;
+use crate::store::columns::agent;
 use crate::store::error::failed;
-use crate::store::ingest::commit::Stamp;
 use crate::store::ingest::prepare::Row as EpisodeRow;
-use crate::store::ingest::write::{self, EpisodeWriter};
-use crate::store::maintenance::compact;
+use crate::store::ingest::without_log::{NO_FILE, Project, session_without_log};
+use crate::store::ingest::write::EpisodeWriter;
+use crate::store::ingest::write::Stamp;
+use crate::store::pending_tasks::after_removal;
+use crate::store::removal::remove_memory;
 use crate::store::search::episodes::found_in;
 use crate::store::search::sessions::{SEVERAL, several};
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-/// `session.standing` of a session that has no log.
-pub(crate) const NO_LOG: i64 = -1;
-/// `episode.file` of an episode that was cut from no log.
-pub(crate) const NO_FILE: i64 = 0;
 /// `episode.made_by`.
 const MADE_BY: &str = "memory";
-
-/// A project, as an episode without a log needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Project {
-    /// 16 hex digits.
-    pub namespace: String,
-    /// Its root.
-    pub path: String,
-    /// This machine.
-    pub host: String,
-}
 
 /// A memory to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -257,7 +243,7 @@ impl Store {
                 "UPDATE memory SET (state, reason, text) = ('refused', ?2, NULL) WHERE id = ?1",
                 params![id.as_bytes(), reason],
             )?;
-            compact::due(tx)
+            after_removal(tx)
         })
     }
 
@@ -279,7 +265,7 @@ impl Store {
                         is_marked: row.get(10)?,
                         text: row.get(3)?,
                         at: Time(row.get(4)?),
-                        session: (crate::store::ingest::files::agent(row, 5)?, row.get(6)?),
+                        session: (agent(row, 5)?, row.get(6)?),
                         project: Project {
                             namespace: row.get(7)?,
                             path: row.get(8)?,
@@ -318,7 +304,7 @@ impl Store {
                 "UPDATE memory SET edited = ?2 WHERE id = ?1",
                 params![id.as_bytes(), at.0],
             )?;
-            compact::due(tx)
+            after_removal(tx)
         });
         self.names.clear();
         edited
@@ -328,8 +314,8 @@ impl Store {
     /// doesn't bring it back.
     pub fn undo_memory(&mut self, id: Uuid) -> Result<()> {
         self.write_outbox("taking a memory back", |tx| {
-            remove(tx, id, MemoryState::Undone)?;
-            compact::due(tx)
+            remove_memory(tx, id, MemoryState::Undone.as_str())?;
+            after_removal(tx)
         })
     }
 
@@ -394,59 +380,6 @@ impl Store {
     }
 }
 
-/// Notes a prompt's directives; those that are known stay what they became.
-pub(crate) fn note_said(
-    db: &Connection,
-    session: &str,
-    said: &[Said],
-    now: Time,
-) -> rusqlite::Result<()> {
-    for said in said {
-        let scope = match &said.scope {
-            Ok(scope) => scope.as_str(),
-            Err(word) => word,
-        };
-        db.prepare_cached(
-            "INSERT OR IGNORE INTO memory (id, kind, scope, origin, state, session, text, at, reason)
-             VALUES (?1, ?2, ?3, 'directive', 'said', ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            said.id.as_bytes(),
-            said.kind.as_str(),
-            scope,
-            session,
-            said.text,
-            said.at.unwrap_or(now).0,
-            said.is_marked.then_some("marked")
-        ])?;
-    }
-    Ok(())
-}
-
-/// Takes the memories out that a condition on `m` with these values names; gives how many.
-pub(crate) fn forget_memories(
-    db: &Connection,
-    condition: &str,
-    values: &[&dyn rusqlite::ToSql],
-) -> rusqlite::Result<u64> {
-    let sql =
-        format!("SELECT m.id FROM memory m WHERE m.state IN ('said', 'kept') AND ({condition})");
-    let ids: Vec<[u8; 16]> = db
-        .prepare_cached(&sql)?
-        .query_map(values, |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    for id in &ids {
-        remove(db, Uuid::from_bytes(*id), MemoryState::Forgotten)?;
-    }
-    Ok(ids.len() as u64)
-}
-
-fn remove(db: &Connection, id: Uuid, state: MemoryState) -> rusqlite::Result<()> {
-    db.prepare_cached("UPDATE memory SET (state, text, git) = (?2, NULL, NULL) WHERE id = ?1")?
-        .execute(params![id.as_bytes(), state.as_str()])?;
-    write::remove_id(db, id)
-}
-
 /// Writes an episode that was cut from no log.
 fn put(
     db: &Connection,
@@ -464,30 +397,6 @@ fn put(
     let mut writer = EpisodeWriter::new(db, names, &stamp);
     writer.upsert(session, NO_FILE, row, MADE_BY)?;
     writer.finish().map(drop)
-}
-
-/// A project's session for what was cut from no log. The column has to name an agent; nobody reads it.
-pub(crate) fn session_without_log(
-    db: &Connection,
-    what: &str,
-    project: &Project,
-) -> rusqlite::Result<i64> {
-    let id = format!("{what}-{}", project.namespace);
-    db.prepare_cached(
-        "INSERT OR IGNORE INTO session (id, agent, namespace, project_path, host, file, standing, facts)
-         VALUES (?1, 'claude', ?2, ?3, ?4, '', ?5, ?6)",
-    )?
-    .execute(params![
-        id,
-        project.namespace,
-        project.path,
-        project.host,
-        NO_LOG,
-        pack_json(&SessionFacts::default())
-    ])?;
-    db.query_row("SELECT n FROM session WHERE id = ?1", [id], |row| {
-        row.get(0)
-    })
 }
 
 const SELECT: &str =

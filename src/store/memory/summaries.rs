@@ -5,18 +5,19 @@ use crate::model::activity::ActivityTally;
 use crate::model::episode::Episode;
 use crate::model::time::Time;
 use crate::store::error::failed;
-use crate::store::ingest::commit::{Stamp, Stored};
 use crate::store::ingest::episode_items;
 use crate::store::ingest::prepare::Row;
-use crate::store::ingest::write::{self, EpisodeWriter};
-use crate::store::maintenance::forget::NOT_FORGOTTEN;
-use crate::store::memory::telling::{ask_again, untell};
+use crate::store::ingest::write::EpisodeWriter;
+use crate::store::ingest::write::{Stamp, Stored};
+use crate::store::removal::untell;
 use crate::store::search::episodes::{Found, nameless};
+use crate::store::tombstones::NOT_FORGOTTEN;
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use uuid::Uuid;
+use xxhash_rust::xxh3::Xxh3;
 
 /// Of the ids of summaries: UUIDv5 in this namespace of the session's id.
 const IDS: Uuid = Uuid::from_u128(0x1b8f_5f9e_6c1d_5a0e_9a57_3c3f_2d84_b6a1);
@@ -278,21 +279,30 @@ fn keep_from_sinks(db: &Connection, session: i64, at: Time) -> rusqlite::Result<
     .map(drop)
 }
 
-/// The session's page is wrong until it is written again.
-pub(crate) fn set_unsummarised(db: &Connection, session: i64) -> rusqlite::Result<()> {
-    db.prepare_cached("INSERT OR IGNORE INTO unsummarised (session) VALUES (?1)")?
-        .execute([session])
-        .map(drop)
+/// What a session's chunks say, as a number.
+pub(crate) fn content(db: &Connection, session: i64) -> rusqlite::Result<u64> {
+    let mut select = db.prepare_cached(
+        "SELECT id, revision FROM episode WHERE session = ?1 AND source = 'session' ORDER BY id",
+    )?;
+    let mut rows = select.query([session])?;
+    let mut content = Xxh3::new();
+    while let Some(row) = rows.next()? {
+        content.update(&row.get::<_, [u8; 16]>(0)?);
+        content.update(&row.get::<_, i64>(1)?.to_le_bytes());
+    }
+    Ok(content.digest())
 }
 
-/// Takes a session's page away: some of what it tells is to be forgotten, or nothing is left.
-pub(crate) fn remove_summary(db: &Connection, session: i64) -> rusqlite::Result<()> {
-    untell(db, session)?;
-    db.prepare_cached("DELETE FROM unsummarised WHERE session = ?1")?
-        .execute([session])?;
-    let page: Option<i64> = db
-        .prepare_cached("SELECT n FROM episode WHERE session = ?1 AND source = 'session_summary'")?
-        .query_row(params![session], |row| row.get(0))
-        .optional()?;
-    page.map_or(Ok(()), |n| write::remove(db, n))
+/// A model is to be asked about the session as it is now, unless it was.
+fn ask_again(db: &Connection, session: i64) -> rusqlite::Result<()> {
+    let content = content(db, session)? as i64;
+    db.prepare_cached(
+        "INSERT INTO telling (session, content, state) VALUES (?1, ?2, 'waiting')
+         ON CONFLICT DO UPDATE SET
+             (content, state, attempts, next_at, error, summary, at)
+                 = (excluded.content, 'waiting', 0, NULL, NULL, NULL, NULL)
+             WHERE content <> excluded.content",
+    )?
+    .execute(params![session, content])
+    .map(drop)
 }

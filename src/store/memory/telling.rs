@@ -4,15 +4,14 @@
 use crate::model::llm::Tokens;
 use crate::model::summary::Summary;
 use crate::model::time::Time;
+use crate::store::columns::hash;
 use crate::store::compression::{Json, pack_json};
 use crate::store::error::failed;
-use crate::store::ingest::commit::Stored;
-use crate::store::ingest::files::hash;
-use crate::store::maintenance::forget::NOT_FORGOTTEN;
-use crate::store::memory::summaries::{Page, Unsummarised, put_all};
+use crate::store::ingest::write::Stored;
+use crate::store::memory::summaries::{Page, Unsummarised, content, put_all};
+use crate::store::tombstones::NOT_FORGOTTEN;
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
-use xxhash_rust::xxh3::Xxh3;
 
 /// A session that a model is to be asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,39 +248,4 @@ fn telling(row: &Row<'_>, first: usize) -> rusqlite::Result<Telling> {
             error,
         },
     })
-}
-
-/// What a session's chunks say, as a number.
-fn content(db: &Connection, session: i64) -> rusqlite::Result<u64> {
-    let mut select = db.prepare_cached(
-        "SELECT id, revision FROM episode WHERE session = ?1 AND source = 'session' ORDER BY id",
-    )?;
-    let mut rows = select.query([session])?;
-    let mut content = Xxh3::new();
-    while let Some(row) = rows.next()? {
-        content.update(&row.get::<_, [u8; 16]>(0)?);
-        content.update(&row.get::<_, i64>(1)?.to_le_bytes());
-    }
-    Ok(content.digest())
-}
-
-/// A model is to be asked about the session as it is now, unless it was.
-pub(crate) fn ask_again(db: &Connection, session: i64) -> rusqlite::Result<()> {
-    let content = content(db, session)? as i64;
-    db.prepare_cached(
-        "INSERT INTO telling (session, content, state) VALUES (?1, ?2, 'waiting')
-         ON CONFLICT DO UPDATE SET
-             (content, state, attempts, next_at, error, summary, at)
-                 = (excluded.content, 'waiting', 0, NULL, NULL, NULL, NULL)
-             WHERE content <> excluded.content",
-    )?
-    .execute(params![session, content])
-    .map(drop)
-}
-
-/// Nothing is left of what was told.
-pub(crate) fn untell(db: &Connection, session: i64) -> rusqlite::Result<()> {
-    db.prepare_cached("DELETE FROM telling WHERE session = ?1")?
-        .execute([session])
-        .map(drop)
 }

@@ -3,9 +3,9 @@
 
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
+use crate::store::columns::agent;
 use crate::store::error::failed;
-use crate::store::ingest::files::agent;
-use crate::store::memory::memories::Project;
+use crate::store::ingest::without_log::Project;
 use crate::store::{Result, Store};
 use rusqlite::OptionalExtension;
 

@@ -4,8 +4,8 @@
 
 use crate::model::delivery::{Delivery, Receipt, State};
 use crate::model::time::Time;
+use crate::store::columns::{hash, int};
 use crate::store::error::failed;
-use crate::store::ingest::files::{hash, int};
 use crate::store::search::episodes::{Found, found_in};
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params};

@@ -3,54 +3,21 @@
 
 use crate::model::error::{Error, ErrorKind};
 use crate::store::error::{failed, has_no_marks, is_damage};
-use crate::store::{Result, Standing, Store};
+use crate::store::schema::migrations::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
+use crate::store::schema::standing::{Standing, beside};
+use crate::store::{Access, Result, Store};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rustc_hash::FxHashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-/// `smll` in the file's header: a file with another number is another program's.
-pub const APPLICATION_ID: i32 = 0x736d_6c6c;
-
-/// The schema that this program writes, as `user_version` in the file's header: the number of
-/// the last migration. A newer file is refused, an older one is migrated by the next run.
-pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;
-
-/// In order; each runs in a transaction of its own.
-const MIGRATIONS: [&str; 14] = [
-    include_str!("migrations/0001.sql"),
-    include_str!("migrations/0002.sql"),
-    include_str!("migrations/0003.sql"),
-    include_str!("migrations/0004.sql"),
-    include_str!("migrations/0005.sql"),
-    include_str!("migrations/0006.sql"),
-    include_str!("migrations/0007.sql"),
-    include_str!("migrations/0008.sql"),
-    include_str!("migrations/0009.sql"),
-    include_str!("migrations/0010.sql"),
-    include_str!("migrations/0011.sql"),
-    include_str!("migrations/0012.sql"),
-    include_str!("migrations/0013.sql"),
-    include_str!("migrations/0014.sql"),
-];
 
 /// Longer: a second writer hangs; shorter: a reader meets a checkpoint and gives up.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Statements kept compiled; more than there are.
 const STATEMENTS_MAX: usize = 96;
-
-/// What the opener means to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Creates, migrates, writes. The caller holds the run's lock.
-    ReadWrite,
-    /// Never creates and never changes what is stored; works while a run writes. The last one to
-    /// leave folds a log that a crash left into the file, where it may write.
-    ReadOnly,
-}
 
 impl Store {
     /// Opens the store at `path`; about a millisecond.
@@ -265,13 +232,6 @@ fn connect(path: &Path, flags: OpenFlags, patience: Duration) -> Result<Connecti
         Ok(db)
     };
     open().map_err(failed("opening"))
-}
-
-/// The file beside the store that SQLite names so.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 fn escaped(path: &Path) -> String {

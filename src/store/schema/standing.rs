@@ -5,12 +5,13 @@
 //! it hold together is `doctor`'s question (`health`).
 
 use crate::model::error::{Error, ErrorKind};
+use crate::store::error::REPAIR;
+use crate::store::schema::migrations::{APPLICATION_ID, SCHEMA_VERSION};
 use crate::store::schema::network;
-use crate::store::schema::open::{APPLICATION_ID, SCHEMA_VERSION, beside};
 use crate::store::{Access, Result, Store};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How the file at a store's place stands to this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +40,6 @@ pub enum Standing {
     /// On a network file system of this kind, where the write-ahead log isn't safe.
     Remote(&'static str),
 }
-
-/// What mends a file that is not as we left it.
-pub(crate) const REPAIR: &str = "sessionmill doctor --repair";
 
 impl Standing {
     /// Looks at the file at `path`, with SQLite where its header is in order. Writes nothing. An
@@ -147,4 +145,11 @@ fn promised(header: &[u8; 100]) -> u64 {
     } else {
         0
     }
+}
+
+/// The file beside the store that SQLite names so.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
 }

@@ -3,8 +3,8 @@
 
 use crate::store::error::failed;
 use crate::store::search::evidence::Evidence;
-use crate::store::search::pattern::Pattern;
-use crate::store::search::query::{Hit, Keeps, Query, Term};
+use crate::store::search::pattern::{Pattern, Term};
+use crate::store::search::query::{Hit, Keeps, Query};
 use crate::store::{Result, Store};
 use rusqlite::params_from_iter;
 

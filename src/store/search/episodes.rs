@@ -2,14 +2,13 @@
 //! Knows rows; refuses to rank or to filter by words.
 
 use crate::model::batch::Delta;
-use crate::model::episode::{Episode, EpisodeSource};
+use crate::model::episode::Episode;
 use crate::model::source::Agent;
-use crate::model::tally::{Tally, ToolTally, Usage};
+use crate::model::tally::ToolTally;
 use crate::model::time::Time;
+use crate::store::columns::{agent, exchanges, hash, source, tally, time};
 use crate::store::compression::Unpacked;
 use crate::store::error::failed;
-use crate::store::ingest::activity;
-use crate::store::ingest::files::{agent, hash};
 use crate::store::search::sessions::{Conditions, SEVERAL, several};
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
@@ -219,7 +218,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
             files: Default::default(),
             tally: tally(row, 29)?,
             outline: Vec::new(),
-            exchanges: activity::exchanges(row, 44, row.get(13)?)?,
+            exchanges: exchanges(row, 44, row.get(13)?)?,
         },
         session: row.get(19)?,
         agent: agent(row, 20)?,
@@ -232,40 +231,5 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         made_by: row.get(26)?,
         group: row.get(27)?,
         indexed_at: Time(row.get(28)?),
-    })
-}
-
-/// A column that names an episode's source.
-pub(crate) fn source(row: &Row<'_>, column: usize) -> rusqlite::Result<EpisodeSource> {
-    EpisodeSource::parse(row.get_ref(column)?.as_str()?).ok_or(rusqlite::Error::InvalidQuery)
-}
-
-/// A column that holds a time.
-pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Time>> {
-    row.get::<_, Option<i64>>(column).map(|t| t.map(Time))
-}
-
-/// The 15 columns of a tally from `first` on, in the table's order.
-pub(crate) fn tally(row: &Row<'_>, first: usize) -> rusqlite::Result<Tally> {
-    let count = |i: usize| row.get::<_, u64>(first + i);
-    Ok(Tally {
-        read_bytes: count(0)?,
-        records: count(1)?,
-        prompts: count(2)?,
-        messages: count(3)?,
-        calls: count(4)?,
-        failures: count(5)?,
-        refusals: count(6)?,
-        user_bytes: count(7)?,
-        agent_bytes: count(8)?,
-        digest_bytes: count(9)?,
-        output_bytes: count(10)?,
-        usage: Usage {
-            input: count(11)?,
-            output: count(12)?,
-            cache_read: count(13)?,
-            cache_write: count(14)?,
-        },
-        tools: Default::default(),
     })
 }

@@ -1,8 +1,21 @@
 //! One term of a query as words in a row, for the index and for texts.
 //! Knows what a term may look like; refuses to know where it stands.
 
-use crate::store::search::query::Term;
 use crate::store::search::words::scan;
+
+/// One thing to look for: a word, a name, or words that stand together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Term {
+    /// As typed. Split as the texts are (`store::words`): several words are a phrase.
+    pub text: String,
+    /// Its last word may go on.
+    pub prefix: bool,
+    /// Other forms of the word. They count where a text is read, and in the index where the word
+    /// itself stands nowhere.
+    pub forms: Vec<String>,
+    /// Terms that will do as well; their own ones are not looked at.
+    pub or: Vec<Term>,
+}
 
 /// A term of a query: any of its choices will do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,33 +6,17 @@ use crate::model::batch::Delta;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::source::Agent;
 use crate::model::time::Time;
+use crate::store::columns::{activity_sum, agent, source, time};
 use crate::store::compression::Unpacked;
 use crate::store::error::failed;
-use crate::store::ingest::activity;
-use crate::store::ingest::files::agent;
-use crate::store::search::episodes::{source, time};
 use crate::store::search::evidence::{Evidence, Finder};
-use crate::store::search::pattern::Pattern;
+use crate::store::search::pattern::{Pattern, Term};
 use crate::store::search::sessions::Conditions;
 use crate::store::search::snippet::{Snippet, snippet};
 use crate::store::{Result, Store};
 use rusqlite::{Row, ToSql};
 use std::fmt::Write;
 use uuid::Uuid;
-
-/// One thing to look for: a word, a name, or words that stand together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Term {
-    /// As typed. Split as the texts are (`store::words`): several words are a phrase.
-    pub text: String,
-    /// Its last word may go on.
-    pub prefix: bool,
-    /// Other forms of the word. They count where a text is read, and in the index where the word
-    /// itself stands nowhere.
-    pub forms: Vec<String>,
-    /// Terms that will do as well; their own ones are not looked at.
-    pub or: Vec<Term>,
-}
 
 /// What to look for and where. Without words: everything that the filters let through, the
 /// latest first.
@@ -398,7 +382,7 @@ fn hit(
         // FTS5 ranks the best lowest.
         score: 0.0 - score,
         snippet: snippet(&body, &read.matches, patterns),
-        activity: activity::told(row, 18)?,
+        activity: activity_sum(row, 18)?,
         confidence: 0.0,
         folded: 0,
         similarity: None,

@@ -6,16 +6,15 @@ use crate::model::git::{AFTER_MS, GitOperation, Seen, short_hash};
 use crate::model::time::Time;
 use crate::store::compression::{Json, pack_json};
 use crate::store::error::failed;
-use crate::store::ingest::commit::{Stamp, Stored};
 use crate::store::ingest::episode_items;
 use crate::store::ingest::prepare::Row as EpisodeRow;
-use crate::store::ingest::write::{self, EpisodeWriter};
-use crate::store::maintenance::compact;
-use crate::store::maintenance::forget::NOT_FORGOTTEN;
-use crate::store::memory::memories::{NO_FILE, Project, session_without_log};
+use crate::store::ingest::without_log::{NO_FILE, Project, session_without_log};
+use crate::store::ingest::write::EpisodeWriter;
+use crate::store::ingest::write::{Stamp, Stored};
+use crate::store::removal::remove_operation_episode;
 use crate::store::search::episodes::{Found, nameless};
-use crate::store::search::pattern::Pattern;
-use crate::store::search::query::Term;
+use crate::store::search::pattern::{Pattern, Term};
+use crate::store::tombstones::NOT_FORGOTTEN;
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use rustc_hash::FxHashMap;
@@ -330,32 +329,6 @@ fn page_again(db: &Connection, namespace: &str, at: Time) -> rusqlite::Result<()
     .map(drop)
 }
 
-/// Takes out what git operations quote of a session: the conversation goes, the summary is written
-/// again without it.
-pub(crate) fn forget_quotes(db: &Connection, session: &str) -> rusqlite::Result<()> {
-    let quoting: Vec<([u8; 16], [u8; 16])> = db
-        .prepare_cached(
-            "SELECT episode, operation FROM git_episode
-             WHERE EXISTS (SELECT 1 FROM json_each(quotes) q WHERE q.value = ?1)",
-        )?
-        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    for (episode, operation) in quoting {
-        remove_episode(db, episode)?;
-        let git: Option<Json<GitOperation>> = db
-            .prepare_cached("SELECT deed FROM git_operation WHERE id = ?1")?
-            .query_row([operation], |row| row.get(0))
-            .optional()?;
-        if let Some(Json(mut git)) = git {
-            git.reason = None;
-            db.prepare_cached("UPDATE git_operation SET (deed, untold) = (?2, 1) WHERE id = ?1")?
-                .execute(params![operation, pack_json(&git)])?;
-        }
-        compact::due(db)?;
-    }
-    Ok(())
-}
-
 /// Removes the operations before a time, of the projects whose namespace begins so.
 pub(crate) fn forget_operations_before(
     db: &Connection,
@@ -375,18 +348,12 @@ pub(crate) fn forget_operations_before(
             .query_map([operation], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
         for episode in episodes {
-            remove_episode(db, episode)?;
+            remove_operation_episode(db, episode)?;
         }
         db.prepare_cached("DELETE FROM git_operation WHERE id = ?1")?
             .execute([operation])?;
     }
     Ok(())
-}
-
-fn remove_episode(db: &Connection, id: [u8; 16]) -> rusqlite::Result<()> {
-    db.prepare_cached("DELETE FROM git_episode WHERE episode = ?1")?
-        .execute([id])?;
-    write::remove_id(db, Uuid::from_bytes(id))
 }
 
 /// The latest first; reflogs count whole seconds, so of one second what was stored last.

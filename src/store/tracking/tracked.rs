@@ -6,14 +6,15 @@ use crate::model::file::{FileFacts, Hashes, Known};
 use crate::model::git::FileOperation;
 use crate::model::source::Stat;
 use crate::model::time::Time;
+use crate::store::columns::int;
 use crate::store::compression::{Json, pack_json};
 use crate::store::error::failed;
-use crate::store::ingest::commit::{Stamp, Stored};
-use crate::store::ingest::files::int;
 use crate::store::ingest::prepare::Row as EpisodeRow;
+use crate::store::ingest::without_log::{NO_FILE, Project, session_without_log};
 use crate::store::ingest::write::EpisodeWriter;
-use crate::store::maintenance::compact;
-use crate::store::memory::memories::{NO_FILE, Project, session_without_log};
+use crate::store::ingest::write::{Stamp, Stored};
+use crate::store::pending_tasks::after_removal;
+use crate::store::removal::remove;
 use crate::store::search::episodes::found_in;
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -551,14 +552,14 @@ pub(crate) fn forget_files(
 
 fn forget_all(db: &Connection, gone: &[([u8; 16], i64)]) -> rusqlite::Result<u64> {
     for (id, n) in gone {
-        crate::store::ingest::write::remove(db, *n)?;
+        remove(db, *n)?;
         for table in ["tracked_episode", "git_episode"] {
             db.prepare_cached(&format!("DELETE FROM {table} WHERE episode = ?1"))?
                 .execute([id])?;
         }
     }
     if !gone.is_empty() {
-        compact::due(db)?;
+        after_removal(db)?;
     }
     Ok(gone.len() as u64)
 }

@@ -12,10 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Folders that still have circles. Whoever breaks the last one of a folder takes it off the list.
 const WITH_CIRCLES: &[&str] = &[
     "src/agents/claude/dialect",
+    "src/agents/codex/dialect",
     "src/cli",
     "src/cli/schedule",
     "src/cli/stats",
     "src/host",
+    "src/insight/facts",
     "src/insight/page",
     "src/mcp",
     "src/memory",
@@ -24,14 +26,11 @@ const WITH_CIRCLES: &[&str] = &[
     "src/pipeline/deliver",
     "src/pipeline/doctor",
     "src/pipeline/spec",
-    "src/pipeline/track",
+    "src/rules/shell",
     "src/sinks",
     "src/stages/chunk",
     "src/stages/filter/digest",
-    "src/store",
-    "src/store/ingest",
-    "src/store/memory",
-    "src/store/search",
+    "src/tracking",
 ];
 
 /// What the file that a folder is named after is called among the folder's nodes.
