@@ -5,15 +5,15 @@ use super::agent_file::{self, Change};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
-use crate::agents::registry;
+use crate::agents::{CodingAgent, registry};
 use crate::config::Env;
-use crate::config::entries::Removed;
+use crate::config::agent_settings::Removed;
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of `install`.
 #[derive(Args, Debug)]
@@ -50,13 +50,13 @@ pub struct Entries {
     /// The command that changes them.
     pub command: &'static str,
     /// Where an agent has them.
-    pub file: fn(Agent, &Env) -> PathBuf,
+    pub file: fn(&dyn CodingAgent, &Env) -> PathBuf,
     /// A text with ours; `None`: there is no file.
-    pub with: fn(Agent, &Path, Option<&str>, &Ctx) -> Result<String, Error>,
+    pub with: fn(&dyn CodingAgent, Option<&str>, &Ctx) -> Result<String, Error>,
     /// A text without ours; those that were changed by hand only where that is forced.
-    pub without: fn(Agent, &Path, &str, bool) -> Result<Removed, Error>,
+    pub without: fn(&dyn CodingAgent, &str, bool, &Env) -> Result<Removed, Error>,
     /// What a text has of ours.
-    pub standing: fn(Agent, &Path, Option<&str>, &Ctx) -> Result<Standing, Error>,
+    pub status: fn(&dyn CodingAgent, Option<&str>, &Ctx) -> Result<EntryStatus, Error>,
     /// What is said where nothing of ours is there, to people and to programs.
     pub absent: (&'static str, Value),
     /// What programs find under it.
@@ -65,9 +65,9 @@ pub struct Entries {
 
 /// What is there of ours.
 #[derive(Default)]
-pub struct Standing {
+pub struct EntryStatus {
     /// For people; empty: nothing.
-    pub told: String,
+    pub text: String,
     /// The same for programs.
     pub document: Value,
     /// Why it doesn't work.
@@ -77,8 +77,8 @@ pub struct Standing {
 impl Entries {
     /// Puts ours in.
     pub fn install(&self, args: &Install, ctx: &mut Ctx) -> Result<()> {
-        let with = |agent, change: &Change| {
-            (self.with)(agent, &change.file, change.before.as_deref(), ctx).map(|text| Removed {
+        let with = |agent: &dyn CodingAgent, before: Option<&str>| {
+            (self.with)(agent, before, ctx).map(|text| Removed {
                 text: Some(text),
                 left: Vec::new(),
             })
@@ -91,12 +91,12 @@ impl Entries {
     /// Takes exactly ours out, and names what stays. Where no agent is named, a file that can't be read
     /// keeps ours in none but itself.
     pub fn remove(&self, args: &Remove, ctx: &mut Ctx) -> Result<Exit> {
-        let without = |agent, change: &Change| match &change.before {
-            Some(text) => (self.without)(agent, &change.file, text, args.force),
+        let without = |agent: &dyn CodingAgent, before: Option<&str>| match before {
+            Some(text) => (self.without)(agent, text, args.force, &ctx.env),
             None => Ok(Removed::default()),
         };
         let changes = match args.agent.as_slice() {
-            [] => registry::words()
+            [] => registry::all()
                 .map(|agent| self.change(agent, ctx, &without))
                 .collect(),
             named => self.changes(named, ctx, without)?,
@@ -124,10 +124,11 @@ impl Entries {
         &self,
         agents: &[Agent],
         ctx: &Ctx,
-        of: impl Fn(Agent, &Change) -> Result<Removed, Error>,
+        of: impl Fn(&dyn CodingAgent, Option<&str>) -> Result<Removed, Error>,
     ) -> Result<Vec<Change>> {
-        let changes = agents.iter().map(|agent| {
-            let change = self.change(*agent, ctx, &of);
+        let agents = agents.iter().filter_map(|agent| registry::find(*agent));
+        let changes = agents.map(|agent| {
+            let change = self.change(agent, ctx, &of);
             change.fault.clone().map_or(Ok(change), Err)
         });
         Ok(changes.collect::<Result<_, Error>>()?)
@@ -136,12 +137,12 @@ impl Entries {
     /// One file's, with what is the matter with it.
     fn change(
         &self,
-        agent: Agent,
+        agent: &dyn CodingAgent,
         ctx: &Ctx,
-        of: &impl Fn(Agent, &Change) -> Result<Removed, Error>,
+        of: &impl Fn(&dyn CodingAgent, Option<&str>) -> Result<Removed, Error>,
     ) -> Change {
         let mut change = Change {
-            agent,
+            agent: agent.agent(),
             before: None,
             after: None,
             left: Vec::new(),
@@ -150,7 +151,7 @@ impl Entries {
         };
         let new = agent_file::read(&change.file).and_then(|text| {
             change.before = text;
-            of(agent, &change)
+            of(agent, change.before.as_deref())
         });
         match new {
             Ok(new) => (change.after, change.left) = (new.text, new.left),
@@ -165,40 +166,40 @@ impl Entries {
     /// Shows what is there.
     pub fn status(&self, ctx: &mut Ctx) -> Result<()> {
         let (words, nothing) = &self.absent;
-        let all = registry::words().map(|agent| {
+        let all = registry::all().map(|agent| {
             let file = (self.file)(agent, &ctx.env);
-            let found = agent_file::read(&file)
-                .and_then(|text| (self.standing)(agent, &file, text.as_deref(), ctx));
-            let standing = found.unwrap_or_else(|error| Standing {
+            let found =
+                agent_file::read(&file).and_then(|text| (self.status)(agent, text.as_deref(), ctx));
+            let status = found.unwrap_or_else(|error| EntryStatus {
                 document: nothing.clone(),
                 fault: Some(error.message),
-                ..Standing::default()
+                ..EntryStatus::default()
             });
-            (agent, file, standing)
+            (agent.agent(), file, status)
         });
         let all: Vec<_> = all.collect();
         if ctx.out.json {
-            let list = all.iter().map(|(agent, file, standing)| {
-                let (value, fault) = (&standing.document, &standing.fault);
+            let list = all.iter().map(|(agent, file, status)| {
+                let (value, fault) = (&status.document, &status.fault);
                 json!({"agent": agent.as_str(), "file": file, self.key: value, "fault": fault})
             });
             let list: Vec<Value> = list.collect();
             let name = format!("{} status", self.command);
             return ctx.out.document(&name, json!({"agents": list}));
         }
-        for (agent, file, standing) in &all {
+        for (agent, file, status) in &all {
             let file = ctx.out.paint(Style::Dim, &file.display().to_string());
-            let told = match standing.told.as_str() {
+            let text = match status.text.as_str() {
                 "" => *words,
-                told => told,
+                text => text,
             };
             ctx.out
-                .line(format!("{:<7} {told}  {file}", agent.as_str()))?;
-            if let Some(fault) = &standing.fault {
+                .line(format!("{:<7} {text}  {file}", agent.as_str()))?;
+            if let Some(fault) = &status.fault {
                 ctx.out.warn(fault)?;
             }
         }
-        match all.iter().all(|(_, _, standing)| standing.told.is_empty()) {
+        match all.iter().all(|(_, _, status)| status.text.is_empty()) {
             true => ctx.out.note(format!(
                 "hint: sessionmill {} install --agent claude",
                 self.command

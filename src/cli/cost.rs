@@ -5,7 +5,7 @@ use super::deliver::due;
 use super::human::{bytes, count, plural};
 use super::memory::KeptHere;
 use super::sinks::extraction;
-use crate::config::{Loaded, Sink, SinkTo};
+use crate::config::{Loaded, SinkSettings, SinkTo};
 use crate::model::extraction::Estimate;
 use crate::model::time::Time;
 use crate::pipeline::report::Report;
@@ -46,7 +46,7 @@ pub fn costs(
 ) -> Result<Vec<Cost>> {
     let config = &loaded.config;
     let kept = KeptHere::new(loaded, store, false, ctx)?;
-    let is_off = |sink: &&Sink| sink.is_graph() && !config.memory.enabled;
+    let is_off = |sink: &&SinkSettings| sink.is_graph() && !config.memory.enabled;
     let mut all = Vec::new();
     let sinks = config.sinks.iter().filter(|sink| !is_off(sink));
     for settings in sinks.filter(|_| config.store_in_graph) {

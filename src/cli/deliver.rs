@@ -8,7 +8,7 @@ use super::human::{ago, count, plural, table, time};
 use super::memory::{self, KeptHere, allowed};
 use super::sinks::{chosen, extraction, failed, open, wait};
 use super::{notify, standing};
-use crate::config::{Config, DeliveryLimits, Loaded, Sink as Settings, SinkTo, graphs};
+use crate::config::{Config, DeliveryLimits, Loaded, SinkSettings as Settings, SinkTo, graphs};
 use crate::memory::provenance::told_path;
 use crate::model::delivery::Fault;
 use crate::model::error::Error;

@@ -6,7 +6,7 @@ use super::deliver::retry;
 use super::human::{count, plural};
 use super::keys;
 use super::sinks;
-use crate::config::{Config, Embeddings as Settings, Env, Loaded};
+use crate::config::{Config, EmbeddingsSettings as Settings, Env, Loaded};
 use crate::model::embedding::Meaning;
 use crate::model::error::Error;
 use crate::net::embeddings::Embedder;

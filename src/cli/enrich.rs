@@ -5,7 +5,7 @@ use super::human::{count, plural};
 use super::keys;
 use super::sinks;
 use super::tables;
-use crate::config::{Config, Llm as Settings, LlmShape};
+use crate::config::{Config, LlmSettings as Settings, LlmShape};
 use crate::model::consent::Permit;
 use crate::model::error::Error;
 use crate::net::http::{Http, Options};

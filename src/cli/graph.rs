@@ -8,7 +8,7 @@ use super::memory::allowed;
 use super::out::Style;
 use super::places::{self, Reach};
 use super::sinks::{failed, graph};
-use crate::config::{Loaded, Protocol, Sink, SinkTo};
+use crate::config::{Loaded, Protocol, SinkSettings, SinkTo};
 use crate::memory::graph::{Sourced, sourced, strangers};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
@@ -76,8 +76,8 @@ pub fn run(asked: &Asked<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// The sink of this name, else the first that can be asked.
-fn chosen<'a>(name: Option<&str>, loaded: &'a Loaded) -> Result<&'a Sink, Error> {
-    let can = |sink: &&Sink| match &sink.to {
+fn chosen<'a>(name: Option<&str>, loaded: &'a Loaded) -> Result<&'a SinkSettings, Error> {
+    let can = |sink: &&SinkSettings| match &sink.to {
         SinkTo::Graphiti(to) => to.protocol == Protocol::Rest,
         _ => false,
     };
@@ -101,7 +101,7 @@ enum Wrong {
     Here(Error),
 }
 
-fn of_sink(sink: &Sink, wrong: Wrong) -> Error {
+fn of_sink(sink: &SinkSettings, wrong: Wrong) -> Error {
     match wrong {
         Wrong::Here(error) => error,
         Wrong::Server(fault) => {

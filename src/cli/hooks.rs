@@ -1,19 +1,17 @@
 //! `hooks`: lets agents ask for memory by themselves. Knows what is started and what is said about it;
-//! how settings are changed is `config::hooks`', and how that is told `agents`'.
+//! how settings are changed is `config::agent_settings`', and how that is printed `agents`'.
 
-use super::agents::{Entries, Install, Remove, Standing};
+use super::agents::{Entries, EntryStatus, Install, Remove};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::shell;
-use crate::agents::registry;
-use crate::config::hooks::{self, Hook};
+use crate::agents::{CodingAgent, registry};
+use crate::config::agent_settings::Hook;
 use crate::model::error::Error;
-use crate::model::source::Agent;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Let Claude Code and Codex ask for memory by themselves
 ///
@@ -41,10 +39,10 @@ enum Verb {
 
 const ENTRIES: Entries = Entries {
     command: "hooks",
-    file: hooks::file,
-    with: |agent, file, text, ctx| hooks::with(file, text, agent, &command(agent, ctx)?),
-    without: |agent, file, text, force| hooks::without(file, text, agent, force),
-    standing,
+    file: |agent, env| agent.hooks(env).file,
+    with: |agent, text, ctx| agent.hooks(&ctx.env).with(text, &command(agent, ctx)?),
+    without: |agent, text, force, env| agent.hooks(env).without(text, force),
+    status,
     absent: ("no hooks", Value::Array(Vec::new())),
     key: "hooks",
 };
@@ -68,7 +66,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// What an agent's shell is to start: this program, with our folder where it isn't the usual one.
-fn command(agent: Agent, ctx: &Ctx) -> Result<String, Error> {
+fn command(agent: &dyn CodingAgent, ctx: &Ctx) -> Result<String, Error> {
     let home = ctx.env.var("SESSIONMILL_HOME").map(|_| {
         let dir = ctx.home.dir.to_string_lossy();
         format!("SESSIONMILL_HOME={} ", shell::word(&dir))
@@ -77,7 +75,7 @@ fn command(agent: Agent, ctx: &Ctx) -> Result<String, Error> {
     let command = format!(
         "{}{program} {}",
         home.unwrap_or_default(),
-        hooks::arguments(agent)
+        agent.hooks(&ctx.env).arguments()
     );
     match command.contains(char::is_control) {
         true => Err(Error::usage(format!(
@@ -87,31 +85,30 @@ fn command(agent: Agent, ctx: &Ctx) -> Result<String, Error> {
     }
 }
 
-fn standing(agent: Agent, file: &Path, text: Option<&str>, ctx: &Ctx) -> Result<Standing, Error> {
+fn status(agent: &dyn CodingAgent, text: Option<&str>, ctx: &Ctx) -> Result<EntryStatus, Error> {
+    let settings = agent.hooks(&ctx.env);
     let hooks = match text {
-        Some(text) => hooks::ours(file, text, agent)?,
+        Some(text) => settings.installed(text)?,
         None => Vec::new(),
     };
     let wants = command(agent, ctx).ok();
     let is_other = |hook: &Hook| Some(&hook.command) != wants.as_ref();
     let other = hooks.iter().any(is_other).then(|| {
-        let name = agent.as_str();
+        let name = agent.agent().as_str();
         format!("{name} starts another program: sessionmill hooks install --agent {name}")
     });
+    let switched_off = || {
+        agent
+            .hooks_switched_off(&ctx.env)
+            .filter(|_| !hooks.is_empty())
+    };
     let events: Vec<&str> = hooks.iter().map(|hook| hook.event.as_str()).collect();
-    Ok(Standing {
-        told: events.join(", "),
-        fault: other.or_else(|| switched_off(agent, &hooks, ctx)),
+    Ok(EntryStatus {
+        text: events.join(", "),
+        fault: other.or_else(|| {
+            let reason = switched_off()?;
+            Some(format!("{} starts no hooks: {reason}", agent.title()))
+        }),
         document: json!(hooks),
     })
-}
-
-/// An agent starts no hooks where its settings say so.
-fn switched_off(agent: Agent, hooks: &[Hook], ctx: &Ctx) -> Option<String> {
-    if hooks.is_empty() {
-        return None;
-    }
-    let known = registry::find(agent)?;
-    let off = known.hooks_switched_off(&ctx.env)?;
-    Some(format!("{} starts no hooks: {off}", known.title()))
 }

@@ -1,22 +1,21 @@
 //! `mcp`: serves agents, and tells them that it does. Knows how the server is started and what is said
-//! about its entry in an agent's settings (`config::servers`); `crate::mcp` knows the rest.
+//! about its entry in an agent's settings (`config::agent_settings`); `crate::mcp` knows the rest.
 
-use super::agents::{Entries, Install, Remove, Standing};
+use super::agents::{Entries, EntryStatus, Install, Remove};
 use super::ctx::Ctx;
 use super::embed;
 use super::exit::Exit;
 use super::when::When;
 use super::world::present;
-use crate::config::servers::{self, Start};
+use crate::agents::CodingAgent;
+use crate::config::agent_settings::ServerCommand;
 use crate::mcp::{World, serve_http, serve_stdio, token};
 use crate::model::error::Error;
-use crate::model::source::Agent;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::Path;
 
 /// Serve agents: search, sessions, decisions and memory as tools of the Model Context Protocol
 ///
@@ -56,10 +55,10 @@ fn address(typed: &str) -> Result<SocketAddr, String> {
 
 const ENTRIES: Entries = Entries {
     command: "mcp",
-    file: servers::file,
-    with: |agent, file, text, ctx| servers::with(agent, file, text, &start(ctx)),
-    without: servers::without,
-    standing,
+    file: |agent, env| agent.servers(env).file,
+    with: |agent, text, ctx| agent.servers(&ctx.env).with(text, &start(ctx)),
+    without: |agent, text, force, env| agent.servers(env).without(text, force),
+    status,
     absent: ("not installed", Value::Null),
     key: "program",
 };
@@ -115,21 +114,21 @@ fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
 }
 
 /// How an agent is to start us.
-fn start(ctx: &Ctx) -> Start {
+fn start(ctx: &Ctx) -> ServerCommand {
     let home = ctx.env.var("SESSIONMILL_HOME");
-    Start {
+    ServerCommand {
         program: ctx.program.to_string_lossy().into_owned(),
         home: home.map(|_| ctx.home.dir.to_string_lossy().into_owned()),
     }
 }
 
-fn standing(agent: Agent, file: &Path, text: Option<&str>, _: &Ctx) -> Result<Standing, Error> {
+fn status(agent: &dyn CodingAgent, text: Option<&str>, ctx: &Ctx) -> Result<EntryStatus, Error> {
     let program = match text {
-        Some(text) => servers::program(agent, file, text)?,
+        Some(text) => agent.servers(&ctx.env).program(text)?,
         None => None,
     };
-    Ok(Standing {
-        told: program.clone().unwrap_or_default(),
+    Ok(EntryStatus {
+        text: program.clone().unwrap_or_default(),
         document: json!(program),
         fault: None,
     })

@@ -4,7 +4,7 @@
 use super::ctx::Ctx;
 use super::places;
 use crate::config::trust::{Trust, Trusts};
-use crate::config::{Loaded, Memory, Sink, graphs};
+use crate::config::{Loaded, Memory, SinkSettings, graphs};
 use crate::memory::groups;
 use crate::model::error::Error;
 use crate::model::namespace::namespace;
@@ -22,12 +22,12 @@ use std::collections::BTreeSet;
 /// # Errors
 /// Of usage: the first setting that stands in the way.
 pub fn allowed<'a>(
-    sinks: Vec<&'a Sink>,
+    sinks: Vec<&'a SinkSettings>,
     named: bool,
     allow_untrusted: bool,
     loaded: &Loaded,
     ctx: &mut Ctx,
-) -> Result<Vec<&'a Sink>> {
+) -> Result<Vec<&'a SinkSettings>> {
     let memory = &loaded.config.memory;
     if !sinks.iter().any(|sink| sink.is_graph()) {
         return Ok(sinks);
@@ -39,7 +39,7 @@ pub fn allowed<'a>(
     let Err(refused) = graphs(memory, untrusted.as_deref()) else {
         return Ok(sinks);
     };
-    let rest: Vec<&Sink> = sinks.into_iter().filter(|sink| !sink.is_graph()).collect();
+    let rest: Vec<&SinkSettings> = sinks.into_iter().filter(|sink| !sink.is_graph()).collect();
     if memory.enabled || named || rest.is_empty() {
         return Err(refused.into());
     }
@@ -52,8 +52,8 @@ pub fn allowed<'a>(
 ///
 /// # Errors
 /// Of usage, where graphs are on and nobody agreed to them.
-pub fn of_a_run<'a>(loaded: &'a Loaded, ctx: &mut Ctx) -> Result<Vec<&'a Sink>> {
-    let sinks: Vec<&Sink> = loaded.config.sinks.iter().collect();
+pub fn of_a_run<'a>(loaded: &'a Loaded, ctx: &mut Ctx) -> Result<Vec<&'a SinkSettings>> {
+    let sinks: Vec<&SinkSettings> = loaded.config.sinks.iter().collect();
     let Some(graph) = sinks.iter().find(|sink| sink.is_graph()) else {
         return Ok(sinks);
     };
@@ -124,7 +124,7 @@ impl KeptHere {
     }
 
     /// By this sink.
-    pub fn of(&self, sink: &Sink) -> &[String] {
+    pub fn of(&self, sink: &SinkSettings) -> &[String] {
         match sink.is_graph() {
             true => &self.from_graphs,
             false => &self.everywhere,

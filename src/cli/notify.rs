@@ -4,7 +4,7 @@
 use super::ctx::Ctx;
 use super::human::plural;
 use super::{runlog, sinks};
-use crate::config::{DeliveryLimits, Llm};
+use crate::config::{DeliveryLimits, LlmSettings};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::net::http::{Http, Options};
@@ -38,7 +38,7 @@ pub fn given_up(
 /// The same of sessions that a language model was asked about in vain.
 pub fn untold(
     sessions: u64,
-    llm: &Llm,
+    llm: &LlmSettings,
     limits: &DeliveryLimits,
     store: &Store,
     ctx: &mut Ctx,

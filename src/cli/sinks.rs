@@ -4,7 +4,8 @@
 use super::ctx::Ctx;
 use super::keys;
 use crate::config::{
-    Config, Database, Env, Graphiti, Loaded, Protocol, Sink as Settings, SinkTo, graphs,
+    Config, DatabaseSettings, Env, Graphiti, Loaded, Protocol, SinkSettings as Settings, SinkTo,
+    graphs,
 };
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
@@ -68,7 +69,7 @@ pub fn open(
         name.map(|name| keys::key(&setting, name, &ctx.env))
             .transpose()
     };
-    let database = |to: &Database, marks: bool| -> Result<Box<dyn Beside>> {
+    let database = |to: &DatabaseSettings, marks: bool| -> Result<Box<dyn Beside>> {
         let permit = store.permit(&to.endpoint)?;
         let login = Login {
             user: to.user.clone(),

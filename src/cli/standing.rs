@@ -5,7 +5,7 @@ use super::deliver::due;
 use super::exit::Exit;
 use super::human::{ago, count, table, time};
 use super::memory::KeptHere;
-use crate::config::{Loaded, Sink, SinkTo};
+use crate::config::{Loaded, SinkSettings, SinkTo};
 use crate::model::delivery::State;
 use crate::model::error::Error;
 use crate::model::time::Time;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 /// One sink, as it stands.
 struct Standing<'a> {
-    settings: &'a Sink,
+    settings: &'a SinkSettings,
     states: SinkStanding,
     /// Due to it, and not handed over yet.
     waiting: u64,
@@ -33,8 +33,8 @@ struct Standing<'a> {
 
 /// Tells how these stand.
 pub fn status(
-    sinks: &[&Sink],
-    refused: &dyn Fn(&Sink) -> Option<Error>,
+    sinks: &[&SinkSettings],
+    refused: &dyn Fn(&SinkSettings) -> Option<Error>,
     loaded: &Loaded,
     ctx: &mut Ctx,
 ) -> Result<Exit> {
@@ -63,7 +63,7 @@ pub fn status(
 }
 
 fn standing<'a>(
-    settings: &'a Sink,
+    settings: &'a SinkSettings,
     kept_here: &[String],
     loaded: &Loaded,
     store: &Store,

@@ -7,7 +7,7 @@ use super::enrich;
 use super::human::{count, plural};
 use super::notify;
 use super::setup::{self, Orders};
-use crate::config::{Config, Llm as Settings, Loaded};
+use crate::config::{Config, LlmSettings as Settings, Loaded};
 use crate::insight::summarise::prompt::embedded;
 use crate::memory::screen;
 use crate::model::llm::Turn;

@@ -1,7 +1,7 @@
 //! One settings file as text and as a value. Knows JSON, YAML and where each value stands; refuses
 //! to know what any key means.
 
-use super::position::{self, Spot, Step, dotted};
+use super::position::{self, PathStep, Spot, dotted};
 use crate::model::error::Error;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error as _, MapAccess, SeqAccess, Visitor,
@@ -112,7 +112,7 @@ impl Document {
     }
 
     /// Where a value stands; `None` when the file doesn't have it.
-    pub fn spot(&self, path: &[Step]) -> Option<Spot> {
+    pub fn spot(&self, path: &[PathStep]) -> Option<Spot> {
         let skipped = match self.text.starts_with('\u{feff}') {
             true => '\u{feff}'.len_utf8(),
             false => 0,
@@ -129,8 +129,19 @@ impl Document {
         })
     }
 
+    /// What stands at a place.
+    pub fn get(&self, at: &[PathStep]) -> Option<&Value> {
+        position::get(&self.value, at)
+    }
+
+    /// This file with another text; `None` where that doesn't mean exactly `wants`.
+    pub fn rewritten(&self, text: &str, wants: &Value) -> Option<Document> {
+        let read = Document::parse(&self.file, text.as_bytes()).ok()?;
+        (read.value == *wants).then_some(read)
+    }
+
     /// The 1-based line of a key, or of the nearest one above it that the file has.
-    pub fn line(&self, path: &[Step]) -> usize {
+    pub fn line(&self, path: &[PathStep]) -> usize {
         (0..=path.len())
             .rev()
             .find_map(|n| self.spot(&path[..n]))
@@ -138,7 +149,7 @@ impl Document {
     }
 
     /// An error that names file, line and key.
-    pub fn error(&self, path: &[Step], what: &str) -> Error {
+    pub fn error(&self, path: &[PathStep], what: &str) -> Error {
         let message = match path {
             [] => what.to_owned(),
             _ => format!("`{}`: {what}", dotted(path)),

@@ -35,6 +35,15 @@ impl Env {
         self.folder("CODEX_HOME", ".codex")
     }
 
+    /// Claude Code's own state, where its trust and its servers stand: beside `~/.claude`, or inside the
+    /// folder that `CLAUDE_CONFIG_DIR` names.
+    pub fn claude_state(&self) -> PathBuf {
+        match self.var("CLAUDE_CONFIG_DIR") {
+            Some(_) => self.claude_dir().join(".claude.json"),
+            None => self.home.join(".claude.json"),
+        }
+    }
+
     fn folder(&self, var: &str, name: &str) -> PathBuf {
         match self.var(var).map(|v| self.expand(v)) {
             Some(Ok(path)) => self.cwd.join(path),

@@ -4,7 +4,7 @@ use super::document::Document;
 use super::position::path;
 use super::schema::schema_of;
 use super::validate::violation;
-use super::wire::{Wire, WireTracking};
+use super::wire::{WireConfig, WireTracking};
 use crate::model::error::Error;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ pub(super) const TRACKING: FileKind = FileKind {
     version: "1.0",
 };
 
-static SETTINGS_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<Wire>);
+static SETTINGS_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<WireConfig>);
 static TRACKING_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<WireTracking>);
 
 impl FileKind {

@@ -3,9 +3,9 @@
 
 use super::document::Document;
 use super::file_kind::SETTINGS;
-use super::position::{Step, dotted, path};
+use super::position::{PathStep, dotted, path};
 use super::schema;
-use super::wire::Wire;
+use super::wire::WireConfig;
 use crate::model::error::Error;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -49,31 +49,31 @@ pub struct Setting {
 
 /// A file among the layers.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct Layer {
     /// The file.
     pub document: Arc<Document>,
     /// Where our keys start in it.
-    pub base: Vec<Step>,
+    pub base: Vec<PathStep>,
     /// A project's.
     pub project: bool,
 }
 
-impl Source {
+impl Layer {
     /// What this file says, in the shape of `graphiti.config.json`.
     pub fn value(&self) -> &Value {
         let whole = &self.document.value;
         self.base.iter().fold(whole, |value, step| match step {
-            Step::Key(key) => &value[key.as_str()],
-            Step::Index(i) => &value[*i],
+            PathStep::Key(key) => &value[key.as_str()],
+            PathStep::Index(i) => &value[*i],
         })
     }
 
-    fn line(&self, key: &[Step]) -> usize {
+    fn line(&self, key: &[PathStep]) -> usize {
         self.document.line(&[&self.base, key].concat())
     }
 
     /// An error at one of this file's keys.
-    pub fn error(&self, key: &[Step], what: &str) -> Error {
+    pub fn error(&self, key: &[PathStep], what: &str) -> Error {
         self.document.error(&[&self.base, key].concat(), what)
     }
 }
@@ -82,7 +82,7 @@ impl Source {
 #[derive(Clone, Debug)]
 pub(super) struct Layers {
     value: Value,
-    sources: Vec<Source>,
+    sources: Vec<Layer>,
     /// Which of the sources decided a leaf, and where; absent: the default.
     deciders: BTreeMap<String, usize>,
 }
@@ -90,7 +90,7 @@ pub(super) struct Layers {
 impl Layers {
     /// The built-in defaults.
     pub fn defaults() -> Layers {
-        let value = serde_json::to_value(Wire::default()).unwrap_or_default();
+        let value = serde_json::to_value(WireConfig::default()).unwrap_or_default();
         Layers {
             value,
             sources: Vec::new(),
@@ -99,7 +99,7 @@ impl Layers {
     }
 
     /// Puts a file on top: each of its leaves decides. Lists are replaced, not joined.
-    pub fn overlay(&mut self, source: Source) {
+    pub fn overlay(&mut self, source: Layer) {
         let value = source.value().clone();
         let index = self.add(source);
         for (key, value) in leaves(&value) {
@@ -108,7 +108,7 @@ impl Layers {
     }
 
     /// Adds a file without taking anything from it.
-    pub fn add(&mut self, source: Source) -> usize {
+    pub fn add(&mut self, source: Layer) -> usize {
         self.sources.push(source);
         self.sources.len() - 1
     }
@@ -145,7 +145,7 @@ impl Layers {
     }
 
     /// The whole as its type. The error can't happen for layers that were checked.
-    pub fn wire(&self) -> Result<Wire, Error> {
+    pub fn wire(&self) -> Result<WireConfig, Error> {
         serde_json::from_value(self.value.clone())
             .map_err(|e| Error::usage(format!("settings: {e}")))
     }
@@ -153,7 +153,7 @@ impl Layers {
     /// An error at the place that decided `key`; at item `index` of its list when given.
     pub fn error(&self, key: &str, index: Option<usize>, what: &str) -> Error {
         let mut at = path(key);
-        at.extend(index.map(Step::Index));
+        at.extend(index.map(PathStep::Index));
         match self.decider(key) {
             Some(source) => source.error(&at, what),
             None => Error::usage(format!("`{}`: {what}", dotted(&at))),
@@ -174,7 +174,7 @@ impl Layers {
             .collect()
     }
 
-    fn decider(&self, key: &str) -> Option<&Source> {
+    fn decider(&self, key: &str) -> Option<&Layer> {
         self.sources.get(*self.deciders.get(key)?)
     }
 }

@@ -4,9 +4,9 @@
 use super::document::Document;
 use super::env::{Env, Home, present};
 use super::file_kind::{SETTINGS, TRACKING};
-use super::layers::{Layers, Origin, Setting, Source};
+use super::layers::{Layer, Layers, Origin, Setting};
 use super::narrow::narrow;
-use super::position::Step;
+use super::position::PathStep;
 use super::resolved::{Config, FileTracking, UsualLogs, file_tracking, resolve};
 use super::wire::{Mapping, WireTracking};
 use crate::model::error::Error;
@@ -58,16 +58,16 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
         mappings = known_mappings(&document, env)?;
         tracking = file_tracking(&document, env)?;
         files.push(document.file.clone());
-        layers.overlay(Source {
+        layers.overlay(Layer {
             document: Arc::new(document),
-            base: vec![Step::Key("global".into())],
+            base: vec![PathStep::Key("global".into())],
             project: false,
         });
     }
     if let Some(document) = Document::load(&home.config())? {
         let document = SETTINGS.validated(document)?;
         files.push(document.file.clone());
-        layers.overlay(Source {
+        layers.overlay(Layer {
             document: Arc::new(document),
             base: Vec::new(),
             project: false,
@@ -194,7 +194,7 @@ fn known_mappings(document: &Document, env: &Env) -> Result<Vec<Mapping>, Error>
     let wire: WireTracking = serde_json::from_value(document.value.clone())
         .map_err(|e| document.error(&[], &e.to_string()))?;
     for (name, mapping) in &wire.project_mappings {
-        let path = ["project_mappings", name, "project_root"].map(|k| Step::Key(k.into()));
+        let path = ["project_mappings", name, "project_root"].map(|k| PathStep::Key(k.into()));
         let root = env
             .expand(&mapping.project_root)
             .map_err(|e| document.error(&path, &e.message))?;

@@ -5,19 +5,16 @@
 pub mod agent_settings;
 mod document;
 pub mod edit;
-pub mod entries;
 mod env;
 mod exclude;
 mod file_kind;
 mod gate;
-pub mod hooks;
 mod layers;
 mod load;
 mod narrow;
 mod position;
 mod resolved;
 mod schema;
-pub mod servers;
 #[cfg(test)]
 mod tests;
 pub mod trust;
@@ -31,9 +28,9 @@ pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
 pub use layers::{Origin, Setting};
 pub use load::{Loaded, load, schema, tracking_schema};
 pub use resolved::{
-    Config, Database, DeliveryLimits, Embeddings, FileLimits, FilePattern, FileTracking, Graphiti,
-    KnownProject, Llm, Memory, Protocol, RecallLimits, Scoring, Sink, SinkTo, Summarizing, Tracked,
-    TrackedProject, UsualLogs,
+    Config, DatabaseSettings, DeliveryLimits, EmbeddingsSettings, FileLimits, FilePattern,
+    FileTracking, Graphiti, KnownProject, LlmSettings, Memory, Protocol, RecallLimits, Scoring,
+    SinkSettings, SinkTo, Summarizing, Tracked, TrackedProject, UsualLogs,
 };
 pub use values::seconds;
 pub use wire::LlmShape;

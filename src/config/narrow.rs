@@ -4,8 +4,8 @@
 use super::document::Document;
 use super::env::Env;
 use super::exclude::literal;
-use super::layers::{Layers, Source, leaves};
-use super::position::{Step, path};
+use super::layers::{Layer, Layers, leaves};
+use super::position::{PathStep, path};
 use super::values::trusted_namespace;
 use crate::model::error::Error;
 use serde_json::Value;
@@ -62,7 +62,7 @@ pub(super) fn narrow(
     document: Document,
     env: &Env,
 ) -> Result<Vec<String>, Error> {
-    let source = Source {
+    let source = Layer {
         document: Arc::new(document),
         base: Vec::new(),
         project: true,
@@ -76,13 +76,13 @@ pub(super) fn narrow(
         }
         let rule = RULES.iter().find(|(k, _)| *k == key).map(|(_, rule)| *rule);
         let at = path(&key);
-        let place = |i| source.error(&[at.as_slice(), &[Step::Index(i)]].concat(), "");
+        let place = |i| source.error(&[at.as_slice(), &[PathStep::Index(i)]].concat(), "");
         let narrowed = match rule {
             Some(Rule::Adds) => Some(added(layers.get(&key), &value, dir)),
             Some(Rule::Intersects) => {
                 let both = intersection(layers.get(&key), &value, env);
                 let (list, wider) = both.map_err(|(i, what)| {
-                    source.error(&[at.as_slice(), &[Step::Index(i)]].concat(), &what)
+                    source.error(&[at.as_slice(), &[PathStep::Index(i)]].concat(), &what)
                 })?;
                 ignored.extend(wider.iter().map(|i| warning(place(*i))));
                 Some(list)

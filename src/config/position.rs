@@ -1,34 +1,100 @@
-//! Where in a text a key stands. Knows how JSON and YAML are spelled, just enough to point at a
-//! place; refuses to judge: it is asked about texts that were already read without an error.
+//! The way to a value: as people write it, in a value, and in a text of JSON or YAML that was read without
+//! an error.
 
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// One step of the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum PathStep {
     /// Into a map.
     Key(String),
     /// Into a list, from 0.
     Index(usize),
 }
 
+/// The step into a map.
+pub fn key(name: &str) -> PathStep {
+    PathStep::Key(name.to_owned())
+}
+
 /// The way as people write it: `session_tracking.trusted_namespaces[1]`.
-pub fn dotted(path: &[Step]) -> String {
+pub fn dotted(path: &[PathStep]) -> String {
     let mut out = String::new();
     for step in path {
         match step {
-            Step::Key(key) if out.is_empty() => out.push_str(key),
-            Step::Key(key) => out.extend([".", key]),
-            Step::Index(i) => out.push_str(&format!("[{i}]")),
+            PathStep::Key(key) if out.is_empty() => out.push_str(key),
+            PathStep::Key(key) => out.extend([".", key]),
+            PathStep::Index(i) => out.push_str(&format!("[{i}]")),
         }
     }
     out
 }
 
 /// The inverse of [`dotted`] for keys without dots and without lists.
-pub fn path(dotted: &str) -> Vec<Step> {
-    dotted.split('.').map(|k| Step::Key(k.to_owned())).collect()
+pub fn path(dotted: &str) -> Vec<PathStep> {
+    dotted.split('.').map(key).collect()
+}
+
+/// What stands at a place.
+pub fn get<'v>(value: &'v Value, at: &[PathStep]) -> Option<&'v Value> {
+    at.iter().try_fold(value, |value, step| match step {
+        PathStep::Key(key) => value.get(key),
+        PathStep::Index(nth) => value.get(nth),
+    })
+}
+
+/// Puts a value at a place, at a list's end for the index after its last; maps and lists that are missing
+/// around it are made.
+pub fn put(value: &mut Value, at: &[PathStep], new: Value) {
+    match at.split_first() {
+        None => *value = new,
+        Some((PathStep::Key(key), inside)) => {
+            if !value.is_object() {
+                *value = Value::Object(Map::new());
+            }
+            put(&mut value[key.as_str()], inside, new);
+        }
+        Some((PathStep::Index(nth), inside)) => {
+            if !value.is_array() {
+                *value = Value::Array(Vec::new());
+            }
+            let Some(list) = value.as_array_mut() else {
+                return;
+            };
+            if *nth == list.len() {
+                list.push(Value::Null);
+            }
+            if let Some(item) = list.get_mut(*nth) {
+                put(item, inside, new);
+            }
+        }
+    }
+}
+
+/// Takes out what stands at a place; `None`: nothing does.
+pub fn take(value: &mut Value, at: &[PathStep]) -> Option<Value> {
+    let (step, around) = at.split_last()?;
+    let around = around.iter().try_fold(value, |value, step| match step {
+        PathStep::Key(key) => value.get_mut(key),
+        PathStep::Index(nth) => value.get_mut(nth),
+    })?;
+    match (around, step) {
+        (Value::Object(map), PathStep::Key(key)) => map.shift_remove(key),
+        (Value::Array(list), PathStep::Index(nth)) if *nth < list.len() => Some(list.remove(*nth)),
+        _ => None,
+    }
+}
+
+/// The steps into a map or a list, in its order.
+pub fn steps(value: &Value) -> impl Iterator<Item = PathStep> {
+    let keys = value.as_object().into_iter().flat_map(Map::keys);
+    let items = 0..value.as_array().map_or(0, Vec::len);
+    keys.map(|key| PathStep::Key(key.clone()))
+        .chain(items.map(PathStep::Index))
 }
 
 /// Byte offsets of a value and of the key that names it.
@@ -43,19 +109,34 @@ pub struct Spot {
 }
 
 /// Finds `path` in a valid JSON text; `None` when the text has no such value.
-pub fn in_json(text: &str, path: &[Step]) -> Option<Spot> {
-    let mut scan = Scan {
-        text,
-        bytes: text.as_bytes(),
-        at: 0,
-    };
-    scan.find(path)
+pub fn in_json(text: &str, path: &[PathStep]) -> Option<Spot> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok()?;
+    let whole = parsed.value?;
+    let (mut key, mut value) = (whole.start(), &whole);
+    for step in path {
+        (key, value) = match (value, step) {
+            (ast::Value::Object(map), PathStep::Key(name)) => {
+                let member = map.get(name)?;
+                (member.name.start(), &member.value)
+            }
+            (ast::Value::Array(list), PathStep::Index(nth)) => {
+                let item = list.elements.get(*nth)?;
+                (item.start(), item)
+            }
+            _ => return None,
+        };
+    }
+    Some(Spot {
+        key,
+        value: value.start(),
+        end: Some(value.end()),
+    })
 }
 
 /// Finds `path` in a valid YAML text; `None` when the text has no such value.
 ///
 /// The parser tells positions only in its errors, so a visitor walks to the place and fails there.
-pub fn in_yaml(text: &str, path: &[Step]) -> Option<Spot> {
+pub fn in_yaml(text: &str, path: &[PathStep]) -> Option<Spot> {
     let stop = |want| {
         let from = serde_yaml::Deserializer::from_str(text);
         let error = Walk { path, want }.deserialize(from).err()?;
@@ -65,7 +146,7 @@ pub fn in_yaml(text: &str, path: &[Step]) -> Option<Spot> {
     };
     let value = stop(Want::Value)?;
     let key = match path.last() {
-        Some(Step::Key(_)) => stop(Want::Key)?,
+        Some(PathStep::Key(_)) => stop(Want::Key)?,
         _ => value,
     };
     Some(Spot {
@@ -81,109 +162,6 @@ pub fn line_at(text: &str, at: usize) -> usize {
     memchr::memchr_iter(b'\n', before).count() + 1
 }
 
-struct Scan<'a> {
-    text: &'a str,
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Scan<'_> {
-    fn find(&mut self, path: &[Step]) -> Option<Spot> {
-        let open = self.peek();
-        let value = self.at;
-        match (open, path.split_first()) {
-            (_, None) => {
-                self.skip_value();
-                Some(Spot {
-                    key: value,
-                    value,
-                    end: Some(self.at),
-                })
-            }
-            (Some(b'{'), Some((Step::Key(wanted), rest))) => self.find_key(wanted, rest),
-            (Some(b'['), Some((Step::Index(nth), rest))) => {
-                self.at += 1;
-                for _ in 0..*nth {
-                    self.skip_value();
-                    if !self.eat(b',') {
-                        return None;
-                    }
-                }
-                (self.peek()? != b']').then(|| self.find(rest))?
-            }
-            _ => None,
-        }
-    }
-
-    fn find_key(&mut self, wanted: &str, rest: &[Step]) -> Option<Spot> {
-        self.at += 1;
-        while self.peek()? == b'"' {
-            let key = self.at;
-            self.skip_string();
-            let name: String = serde_json::from_str(self.text.get(key..self.at)?).ok()?;
-            self.eat(b':');
-            if name == wanted {
-                let spot = self.find(rest)?;
-                let named = rest.is_empty();
-                return Some(Spot {
-                    key: if named { key } else { spot.key },
-                    ..spot
-                });
-            }
-            self.skip_value();
-            self.eat(b',');
-        }
-        None
-    }
-
-    /// The next byte that isn't white space.
-    fn peek(&mut self) -> Option<u8> {
-        while self.bytes.get(self.at)?.is_ascii_whitespace() {
-            self.at += 1;
-        }
-        self.bytes.get(self.at).copied()
-    }
-
-    fn eat(&mut self, wanted: u8) -> bool {
-        let is = self.peek() == Some(wanted);
-        self.at += usize::from(is);
-        is
-    }
-
-    fn skip_string(&mut self) {
-        self.at += 1;
-        while let Some(byte) = self.bytes.get(self.at) {
-            self.at += if *byte == b'\\' { 2 } else { 1 };
-            if *byte == b'"' {
-                break;
-            }
-        }
-        self.at = self.at.min(self.bytes.len());
-    }
-
-    fn skip_value(&mut self) {
-        let mut depth = 0usize;
-        while let Some(byte) = self.peek() {
-            match byte {
-                b'"' => self.skip_string(),
-                b'{' | b'[' => (self.at, depth) = (self.at + 1, depth + 1),
-                b'}' | b']' => (self.at, depth) = (self.at + 1, depth.saturating_sub(1)),
-                b',' | b':' => self.at += 1,
-                _ => self.skip_word(),
-            }
-            if depth == 0 {
-                return;
-            }
-        }
-    }
-
-    fn skip_word(&mut self) {
-        let word = |b: &u8| b.is_ascii_alphanumeric() || b"+-.".contains(b);
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        self.at += rest.iter().take_while(|b| word(b)).count().max(1);
-    }
-}
-
 /// The message of the error that says "here"; a control character, so that no text contains it.
 const FOUND: &str = "\u{1}found";
 
@@ -195,7 +173,7 @@ enum Want {
 
 #[derive(Clone, Copy)]
 struct Walk<'a> {
-    path: &'a [Step],
+    path: &'a [PathStep],
     want: Want,
 }
 
@@ -241,7 +219,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         self.stop()?;
-        let Some((Step::Index(nth), rest)) = self.path.split_first() else {
+        let Some((PathStep::Index(nth), rest)) = self.path.split_first() else {
             return Ok(());
         };
         let mut at = 0;
@@ -259,7 +237,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.stop()?;
-        let Some((Step::Key(wanted), rest)) = self.path.split_first() else {
+        let Some((PathStep::Key(wanted), rest)) = self.path.split_first() else {
             return Ok(());
         };
         let fail = rest.is_empty() && self.want == Want::Key;
@@ -306,12 +284,12 @@ mod tests {
     const YAML: &str =
         "# é comment\na:\n  b:\n    - 1\n    - {c: x}\n    - true\n  de: ~\n\"z\": [1,\n  2]\n";
 
-    fn steps(path: &str) -> Vec<Step> {
+    fn way(path: &str) -> Vec<PathStep> {
         let parts = path.split('/').filter(|p| !p.is_empty());
         parts
             .map(|p| {
                 p.parse()
-                    .map_or_else(|_| Step::Key(p.to_owned()), Step::Index)
+                    .map_or_else(|_| PathStep::Key(p.to_owned()), PathStep::Index)
             })
             .collect()
     }
@@ -327,7 +305,7 @@ mod tests {
             ("a/de", "\"d\\u0065\"", "null"),
             ("z", "\"z\"", "-1.5e3"),
         ] {
-            let spot = in_json(JSON, &steps(path)).expect(path);
+            let spot = in_json(JSON, &way(path)).expect(path);
             assert!(JSON[spot.key..].starts_with(key), "{path}");
             assert!(JSON[spot.value..].starts_with(value), "{path}");
             let read: Result<serde_json::Value, _> =
@@ -335,10 +313,10 @@ mod tests {
             assert!(read.is_ok(), "{path}: the span is not one value");
         }
         for path in ["b", "a/b/3", "a/x", "z/1", "a/b/1/d"] {
-            assert_eq!(in_json(JSON, &steps(path)), None, "{path}");
+            assert_eq!(in_json(JSON, &way(path)), None, "{path}");
         }
-        assert_eq!(in_json("", &steps("a")), None);
-        assert_eq!(in_json("{}", &steps("a")), None);
+        assert_eq!(in_json("", &way("a")), None);
+        assert_eq!(in_json("{}", &way("a")), None);
     }
 
     #[test]
@@ -352,18 +330,18 @@ mod tests {
             ("a/de", "de:", "~", 7),
             ("z/1", "2]", "2]", 9),
         ] {
-            let spot = in_yaml(YAML, &steps(path)).expect(path);
+            let spot = in_yaml(YAML, &way(path)).expect(path);
             assert!(YAML[spot.key..].starts_with(key), "{path}");
             assert!(YAML[spot.value..].starts_with(value), "{path}");
             assert_eq!(line_at(YAML, spot.key), line, "{path}");
         }
-        assert_eq!(in_yaml(YAML, &steps("a/b/7")), None);
-        assert_eq!(in_yaml(YAML, &steps("q")), None);
+        assert_eq!(in_yaml(YAML, &way("a/b/7")), None);
+        assert_eq!(in_yaml(YAML, &way("q")), None);
     }
 
     #[test]
     fn paths_read_as_people_write_them() {
-        assert_eq!(dotted(&steps("a/b/1/c")), "a.b[1].c");
+        assert_eq!(dotted(&way("a/b/1/c")), "a.b[1].c");
         assert_eq!(dotted(&path("a.b")), "a.b");
     }
 }

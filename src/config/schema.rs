@@ -1,7 +1,7 @@
 //! JSON Schema made of the wire types, and the way through it. Knows the part of JSON Schema that they
 //! produce.
 
-use super::position::Step;
+use super::position::PathStep;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
@@ -12,13 +12,13 @@ pub fn schema_of<T: JsonSchema>() -> Value {
 }
 
 /// The schema of a path's value; `None` for paths that the schema doesn't have.
-pub fn at<'a>(root: &'a Value, path: &[Step]) -> Option<&'a Value> {
+pub fn at<'a>(root: &'a Value, path: &[PathStep]) -> Option<&'a Value> {
     path.iter().try_fold(root, |schema, step| match step {
-        Step::Key(key) => match &schema["properties"][key.as_str()] {
+        PathStep::Key(key) => match &schema["properties"][key.as_str()] {
             Value::Null => Some(&schema["additionalProperties"]).filter(|s| s.is_object()),
             found => Some(found),
         },
-        Step::Index(_) => Some(&schema["items"]).filter(|s| s.is_object()),
+        PathStep::Index(_) => Some(&schema["items"]).filter(|s| s.is_object()),
     })
 }
 

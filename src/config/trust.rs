@@ -36,7 +36,7 @@ impl Trusts {
         if let Some(text) = read(&codex)? {
             trusts.codex = codex_projects(&text).map_err(|what| unreadable(&codex, &what))?;
         }
-        let claude = claude_state(env);
+        let claude = env.claude_state();
         if let Some(text) = read(&claude)? {
             trusts.claude = claude_projects(&text).map_err(|what| unreadable(&claude, &what))?;
         }
@@ -76,15 +76,6 @@ impl Trusts {
             (Some(true), _) | (_, Some(true)) => Trust::Trusted,
             (None, None) => Trust::Unknown,
         }
-    }
-}
-
-/// Beside `~/.claude`, or inside the folder that `CLAUDE_CONFIG_DIR` names.
-/// Claude Code's own state, where its trust and its servers stand.
-pub(super) fn claude_state(env: &Env) -> PathBuf {
-    match env.var("CLAUDE_CONFIG_DIR") {
-        Some(_) => env.claude_dir().join(".claude.json"),
-        None => env.home.join(".claude.json"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A value against a JSON Schema: the first key that doesn't belong, the first value of a wrong
 //! type. Knows the part of JSON Schema that our wire types produce; refuses to know the keys.
 
-use super::position::{Step, dotted};
+use super::position::{PathStep, dotted};
 use super::schema::{at, keys, options};
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The key.
-    pub path: Vec<Step>,
+    pub path: Vec<PathStep>,
     /// What is wrong with it.
     pub what: String,
     /// What was probably meant.
@@ -22,7 +22,12 @@ pub fn violation(root: &Value, value: &Value) -> Option<Violation> {
     walk(root, root, value, &mut path)
 }
 
-fn walk(root: &Value, schema: &Value, value: &Value, path: &mut Vec<Step>) -> Option<Violation> {
+fn walk(
+    root: &Value,
+    schema: &Value,
+    value: &Value,
+    path: &mut Vec<PathStep>,
+) -> Option<Violation> {
     if !fits(schema, value) {
         return Some(wrong_value(schema, value, path));
     }
@@ -31,7 +36,7 @@ fn walk(root: &Value, schema: &Value, value: &Value, path: &mut Vec<Step>) -> Op
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
-                path.push(Step::Key(key.clone()));
+                path.push(PathStep::Key(key.clone()));
                 let violation = match at(schema, &path[path.len() - 1..]) {
                     Some(known) => walk(root, known, inner, path),
                     None if schema["properties"].is_object() || is_closed(schema) => {
@@ -48,7 +53,7 @@ fn walk(root: &Value, schema: &Value, value: &Value, path: &mut Vec<Step>) -> Op
         }
         Value::Array(items) if schema["items"].is_object() => {
             for (i, item) in items.iter().enumerate() {
-                path.push(Step::Index(i));
+                path.push(PathStep::Index(i));
                 let violation = walk(root, &schema["items"], item, path);
                 if violation.is_some() {
                     return violation;
@@ -68,7 +73,7 @@ fn is_closed(schema: &Value) -> bool {
 fn missing_key(
     schema: &Value,
     map: &serde_json::Map<String, Value>,
-    path: &[Step],
+    path: &[PathStep],
 ) -> Option<Violation> {
     let required = schema["required"].as_array().into_iter().flatten();
     let missing = required
@@ -136,7 +141,7 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-fn wrong_value(schema: &Value, value: &Value, path: &[Step]) -> Violation {
+fn wrong_value(schema: &Value, value: &Value, path: &[PathStep]) -> Violation {
     let words = words(schema);
     let close = value.as_str().and_then(|v| nearest(v, &words));
     let what = match schema["x-error"].as_str() {
@@ -200,7 +205,7 @@ fn found(value: &Value) -> String {
     }
 }
 
-fn unknown_key(root: &Value, schema: &Value, key: &str, path: &[Step]) -> Violation {
+fn unknown_key(root: &Value, schema: &Value, key: &str, path: &[PathStep]) -> Violation {
     let here: Vec<String> = schema["properties"]
         .as_object()
         .into_iter()
@@ -209,7 +214,7 @@ fn unknown_key(root: &Value, schema: &Value, key: &str, path: &[Step]) -> Violat
     let hint = match (nearest(key, &here), elsewhere(root, key)) {
         (Some(near), _) => {
             let mut meant = path[..path.len() - 1].to_vec();
-            meant.push(Step::Key(near.clone()));
+            meant.push(PathStep::Key(near.clone()));
             Some(format!("did you mean `{}`?", dotted(&meant)))
         }
         (None, Some(there)) => Some(format!("did you mean `{there}`?")),

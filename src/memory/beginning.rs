@@ -1,8 +1,7 @@
 //! What a session that begins is told of its project: what the last one came to, what was given up
 //! lately, what is left open, and the branch. Knows which sessions say something; refuses to judge them (`insight`).
 
-use super::block::{Fact, Source};
-use super::remember::below_home;
+use super::block::{Fact, Source, below_home};
 use super::rollback_facts::{Audience, recent_facts};
 use super::scope::Scope;
 use super::session_summary::summary_of;

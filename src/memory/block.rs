@@ -154,6 +154,14 @@ fn starts_with(text: &str, tag: &str) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(tag))
 }
 
+/// A path in the home directory from there.
+pub(super) fn below_home(path: &str, home: &str) -> String {
+    match path.strip_prefix(home) {
+        Some(below) if below.starts_with('/') && !home.is_empty() => format!("~{below}"),
+        _ => path.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

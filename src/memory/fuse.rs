@@ -1,8 +1,7 @@
 //! One order out of two: what has a question's words, and what means the same. Knows places in a
 //! ranking, never scores, which don't compare; refuses to know how either was found. Pure.
 
-use super::rank::{Group, join, rank, ranking, sort};
-use super::recall::Question;
+use super::rank::{Group, Near, join, rank, ranking, sort};
 use crate::store::{Candidate, Candidates, Hit};
 
 /// Reciprocal rank fusion's only number, as its authors set it (Cormack, Clarke, Büttcher 2009:
@@ -15,14 +14,14 @@ const K: f64 = 60.0;
 pub fn fuse(
     found: Candidates,
     nearest: Vec<Candidate>,
-    question: &Question<'_>,
+    near: &Near,
+    limit: u32,
     folds: bool,
 ) -> Vec<Hit> {
-    let limit = question.query.limit;
     if nearest.is_empty() {
-        return rank(&found, &question.near, limit, folds).hits;
+        return rank(&found, near, limit, folds).hits;
     }
-    let mut groups = ranking(&found, &question.near, folds);
+    let mut groups = ranking(&found, near, folds);
     for (place, group) in (1..).zip(&mut groups) {
         group.score = share(place);
     }
@@ -66,9 +65,7 @@ fn add(
 #[cfg(test)]
 mod tests {
     use super::super::rank::tests::{chunk, found};
-    use super::super::scope::Scope;
     use super::*;
-    use crate::store::Query;
 
     fn near(session: &str, part: u32, similarity: f32) -> Candidate {
         let mut near = chunk(session, part, 0.0, &[]);
@@ -78,12 +75,8 @@ mod tests {
 
     /// Sessions with parts, the best first.
     fn order(worded: Vec<Candidate>, nearest: Vec<Candidate>) -> Vec<(String, u32, u32)> {
-        let query = Query {
-            limit: 9,
-            ..Query::default()
-        };
-        let question = Question::new(query, &Scope::All);
-        let hits = fuse(found(worded), nearest, &question, true).into_iter();
+        let near = Near::default();
+        let hits = fuse(found(worded), nearest, &near, 9, true).into_iter();
         hits.map(|hit| (hit.session, hit.part, hit.folded))
             .collect()
     }

@@ -139,7 +139,13 @@ fn answer(found: Candidates, nearest: Nearest, question: &Question<'_>, loosened
     // who asks one session wants each of its chunks
     let folds = question.query.session.is_none();
     let loosened = loosened && !found.all.is_empty();
-    let hits = fuse(found, nearest.all, question, folds);
+    let hits = fuse(
+        found,
+        nearest.all,
+        &question.near,
+        question.query.limit,
+        folds,
+    );
     Answer {
         loosened: loosened && !hits.is_empty(),
         confidence: hits.first().map_or(0.0, |hit| hit.confidence),

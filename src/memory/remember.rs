@@ -1,7 +1,7 @@
 //! What earlier sessions and people say about a prompt, as facts. Knows scopes and when to be silent;
 //! refuses to rank (`recall`) and to know what a block looks like (`block`).
 
-use super::block::{Fact, Source};
+use super::block::{Fact, Source, below_home};
 use super::groups::workspace_key_now;
 use super::query::question;
 use super::rank::{CONFIDENT, Near, rank};
@@ -335,14 +335,6 @@ fn on_one_line(page: &str, before: &str) -> String {
 
 fn dots(cut: bool) -> &'static str {
     if cut { "…" } else { "" }
-}
-
-/// A path in the home directory from there.
-pub(super) fn below_home(path: &str, home: &str) -> String {
-    match path.strip_prefix(home) {
-        Some(below) if below.starts_with('/') && !home.is_empty() => format!("~{below}"),
-        _ => path.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Work of a project that was given up, as facts for agents. Only what the asking session may see is
 //! quoted; which work that is and how it reads is tracking's.
 
-use super::block::{Fact, Source};
-use super::remember::below_home;
+use super::block::{Fact, Source, below_home};
 use super::scope::Scope;
 use super::workspace::Workspace;
 use crate::model::error::Error;

@@ -5,7 +5,10 @@ use super::git::FileOperation;
 use super::source::Stat;
 use super::time::Time;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -68,6 +71,11 @@ impl Hashes {
     pub fn content_hash(&self) -> String {
         format!("sha256:{}", self.sha256)
     }
+}
+
+/// A path's bytes as the file system has them.
+pub fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
 }
 
 /// A file as the catalogue has it.

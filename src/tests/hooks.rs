@@ -1,8 +1,9 @@
 //! `hooks`: our entries in agents' settings, as a person puts them in and takes them out.
 
 use super::world::Desk;
+use crate::agents::registry;
 use crate::cli::Exit;
-use crate::config::hooks;
+use crate::config::Env;
 use crate::model::source::Agent;
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,8 @@ fn read(desk: &Desk, below: &str) -> Option<String> {
 /// What an agent would start at an event.
 fn commands(desk: &Desk, below: &str, agent: Agent) -> Vec<String> {
     let text = read(desk, below).unwrap();
-    let ours = hooks::ours(Path::new(below), &text, agent).unwrap();
+    let settings = registry::find(agent).unwrap().hooks(&Env::default());
+    let ours = settings.installed(&text).unwrap();
     ours.into_iter().map(|hook| hook.command).collect()
 }
 

@@ -2,9 +2,10 @@
 //! that a file that went elsewhere is neither a deletion nor a new file; then comes what is gone, then what
 //! is new or changed.
 
-use super::file_scan::{FilesDone, FoundFile, ProjectScan, Reader, known, pattern};
+use super::file_scan::{FoundFile, ProjectScan, Reader, known, pattern};
 use super::git_attribution::{FileNow, GitAttribution};
-use super::{TrackOptions, Workers};
+use super::track_options::{TrackOptions, Workers};
+use super::track_report::FilesDone;
 use crate::model::file::{FileFacts, Known, Strategy, shown};
 use crate::model::git::FileOperation;
 use crate::store::{FileUnit, Store, Supersede};
@@ -15,8 +16,33 @@ use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
+/// Records what the scans found.
+///
+/// # Errors
+/// When the store fails.
+pub(super) fn record(
+    store: &mut Store,
+    options: &TrackOptions<'_>,
+    scans: Vec<ProjectScan<'_>>,
+    workers: &impl Workers,
+    done: &mut FilesDone,
+) -> Result<()> {
+    for scan in scans.iter().filter(|scan| !scan.is_empty()) {
+        // what was there before the first scan is nobody's change
+        let since = scan.row.changed_at.map(|_| scan.row.told_to);
+        let attribution =
+            GitAttribution::since(store, since, &scan.project.path, options.redactor)?;
+        let recorder = FileRecorder::new(scan, options);
+        let has_news = recorder.record(&attribution, store, workers, done)?;
+        if has_news {
+            store.looked(&scan.project.path, options.now, scan.operations_to)?;
+        }
+    }
+    Ok(())
+}
+
 /// Records the changes of one project.
-pub(super) struct FileRecorder<'a> {
+struct FileRecorder<'a> {
     scan: &'a ProjectScan<'a>,
     options: &'a TrackOptions<'a>,
     reader: Reader<'a>,
@@ -34,10 +60,7 @@ struct Change<'a> {
 }
 
 impl<'a> FileRecorder<'a> {
-    pub(super) fn new(
-        scan: &'a ProjectScan<'a>,
-        options: &'a TrackOptions<'a>,
-    ) -> FileRecorder<'a> {
+    fn new(scan: &'a ProjectScan<'a>, options: &'a TrackOptions<'a>) -> FileRecorder<'a> {
         FileRecorder {
             scan,
             options,
@@ -46,7 +69,7 @@ impl<'a> FileRecorder<'a> {
     }
 
     /// Writes it all; `false`: there was no news in it.
-    pub(super) fn record(
+    fn record(
         &self,
         attribution: &'a GitAttribution<'a>,
         store: &mut Store,

@@ -1,66 +1,23 @@
-//! Scans files of tracked projects ([`scan`]), before git is asked what it did, and has what was found
-//! recorded ([`record`]) after it. A scan without news costs a `stat` per file and opens none.
+//! Scans files of tracked projects ([`scan`]), before git is asked what it did, and again as far as texts had no room in memory. A scan without news costs a `stat` per file and opens none.
 
 use super::exclusions::{Exclusions, TrackingContext};
-use super::file_recorder::FileRecorder;
-use super::git_attribution::GitAttribution;
-use super::{TrackOptions, Workers};
+use super::track_options::{TrackOptions, Workers};
+use super::track_report::FilesDone;
 use crate::config::{FilePattern, Tracked, TrackedProject};
 use crate::host::content::{self, Unread};
 use crate::host::tree::{self, Walked, Wanted};
-use crate::model::file::{Hashes, Known, Sighting, is_racy, print_of, shown};
+use crate::model::file::{Hashes, Known, Sighting, is_racy, path_of, print_of, shown};
 use crate::model::namespace::namespace;
 use crate::model::source::Stat;
-use crate::store::{FileFailure, Project, Store, Stored, TrackedRow};
+use crate::store::{FileFailure, Project, Store, TrackedRow};
 use crate::tracking::file_episodes::Words;
 use anyhow::Result;
 use rustc_hash::FxHashMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// What scanning files did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilesDone {
-    /// Projects that were scanned.
-    pub projects: u64,
-    /// Files that patterns name.
-    pub seen: u64,
-    /// Files that were opened.
-    pub opened: u64,
-    /// New files.
-    pub created: u64,
-    /// Files with another content.
-    pub updated: u64,
-    /// Files that are gone.
-    pub deleted: u64,
-    /// Files that are elsewhere, or are called otherwise.
-    pub moved: u64,
-    /// Of all these, what git did.
-    pub by_git: u64,
-    /// Files that are named only: too large, or no text.
-    pub named: u64,
-    /// Links that were not followed; pipes, sockets and devices.
-    pub passed: u64,
-    /// Changes that wait for room in the queue.
-    pub waiting: u64,
-    /// Files that could not be read: project, path, why. Never content.
-    pub unread: Vec<(String, String, String)>,
-    /// Projects that can't be scanned, with why.
-    pub problems: Vec<(String, String)>,
-    /// What that changed.
-    pub stored: Stored,
-}
-
-impl FilesDone {
-    /// Files of which something was recorded.
-    pub fn changes(&self) -> u64 {
-        self.created + self.updated + self.deleted + self.moved
-    }
-}
 
 /// Texts that one scan holds in memory; what is beyond is read again when it is recorded.
 const HELD_BYTES_MAX: u64 = 64 << 20;
@@ -484,11 +441,6 @@ pub(super) fn pattern<'a>(tracked: &'a Tracked, path: &[u8]) -> Option<&'a FileP
     tracked.pattern(path_of(path))
 }
 
-/// Bytes as the file system has them.
-pub(super) fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
-}
-
 fn why(unread: Unread) -> String {
     match unread {
         Unread::Vanished => "it vanished".to_owned(),
@@ -505,29 +457,4 @@ pub(super) fn known(stat: Stat, hashes: Option<Hashes>) -> Known {
         episode: None,
         operation: None,
     }
-}
-
-/// Records what the scans found.
-///
-/// # Errors
-/// When the store fails.
-pub(super) fn record(
-    store: &mut Store,
-    options: &TrackOptions<'_>,
-    scans: Vec<ProjectScan<'_>>,
-    workers: &impl Workers,
-    done: &mut FilesDone,
-) -> Result<()> {
-    for scan in scans.iter().filter(|scan| !scan.is_empty()) {
-        // what was there before the first scan is nobody's change
-        let since = scan.row.changed_at.map(|_| scan.row.told_to);
-        let attribution =
-            GitAttribution::since(store, since, &scan.project.path, options.redactor)?;
-        let recorder = FileRecorder::new(scan, options);
-        let has_news = recorder.record(&attribution, store, workers, done)?;
-        if has_news {
-            store.looked(&scan.project.path, options.now, scan.operations_to)?;
-        }
-    }
-    Ok(())
 }

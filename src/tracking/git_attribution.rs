@@ -1,11 +1,11 @@
 //! Whether git wrote a file, judged by content (004-042..049, D50): it did where an operation since the last
 //! scan left the file exactly so. Times say nothing here: an editor may save in the second of a checkout.
 
-use super::file_scan::path_of;
-use super::named;
+use super::track_options::stored_name;
 use crate::host::git;
 use crate::host::reflog;
 use crate::host::repository::Repository;
+use crate::model::file::path_of;
 use crate::model::git::OperationKind;
 use crate::model::namespace::project_root;
 use crate::rules::secrets::Redactor;
@@ -73,7 +73,7 @@ impl<'r> GitAttribution<'r> {
         Some(Writer::Git {
             id: row.id,
             git: &row.git,
-            path: named(self.redactor, below),
+            path: stored_name(self.redactor, below),
         })
     }
 

@@ -4,7 +4,8 @@
 
 use super::conversation_context::{Conversation, around};
 use super::exclusions::Exclusions;
-use super::{Done, TrackOptions, named};
+use super::track_options::TrackOptions;
+use super::track_report::Done;
 use crate::config::{FileTracking, Tracked, TrackedProject};
 use crate::host::git;
 use crate::host::reflog::{self, Log, WorkTree};
@@ -201,7 +202,7 @@ impl TreeScan<'_> {
         let stash = stash.map(|path| reflog::read(&path, known.stash_to, &known.stash_last));
         let stash = stash.transpose().map_err(unread)?.unwrap_or_default();
         let head = repository.head()?.unwrap_or_default();
-        let name = |name: String| named(self.options.redactor, &name);
+        let name = |name: String| self.options.stored_name(&name);
         let branches = repository.branches()?.into_iter();
         let branches = branches.map(|(branch, tip)| (name(branch), tip)).collect();
         let start = Start {
@@ -263,7 +264,7 @@ impl TreeScan<'_> {
         now: &BTreeMap<String, String>,
     ) -> Vec<Operation> {
         let renamed = lines.iter().filter_map(|line| renamed(&line.message));
-        let renamed = renamed.map(|(from, _)| named(self.options.redactor, from));
+        let renamed = renamed.map(|(from, _)| self.options.stored_name(from));
         let renamed: BTreeSet<String> = renamed.collect();
         let gone = known.branches.iter();
         let gone = gone.filter(|(name, _)| !now.contains_key(*name) && !renamed.contains(*name));
@@ -307,7 +308,7 @@ impl TreeScan<'_> {
         store: &Store,
     ) -> Result<Option<Uuid>> {
         let mut masked = operation.clone();
-        masked.message = named(self.options.redactor, &masked.message);
+        masked.message = self.options.stored_name(&masked.message);
         let name = self.repository_name();
         for id in [operation.id(&name), masked.twin_id(&name)] {
             let recorded = match units.iter().find(|unit| unit.id == id) {
@@ -401,7 +402,7 @@ impl TreeScan<'_> {
     /// What people wrote into commits, branches and paths goes through the same filter as sessions, and is
     /// one line.
     fn masked(&self, mut git: GitOperation) -> GitOperation {
-        let mask = |text: &mut String| *text = named(self.options.redactor, text);
+        let mask = |text: &mut String| *text = self.options.stored_name(text);
         let operation = &mut git.operation;
         mask(&mut operation.message);
         let names = operation.branch.iter_mut().chain(&mut operation.to);

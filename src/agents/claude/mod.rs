@@ -5,11 +5,12 @@ mod retention;
 
 use super::CodingAgent;
 use crate::config::Env;
-use crate::config::agent_settings::{Format, HookSettings, ServerSettings};
+use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
 use crate::rules::table;
 use crate::stages::parse::Dialect;
+use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -18,6 +19,13 @@ static INJECTED: LazyLock<Injected> =
 
 /// Its word.
 pub const CLAUDE: Agent = Agent::new("claude");
+
+/// What `settings.json` says about hooks.
+#[derive(Deserialize)]
+struct Settings {
+    #[serde(rename = "disableAllHooks")]
+    disable_all_hooks: bool,
+}
 
 /// Claude Code; its dialect also reads the documents' plain lines (D27).
 pub struct Claude;
@@ -65,6 +73,7 @@ impl CodingAgent for Claude {
 
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
+            agent: CLAUDE,
             file: env.claude_dir().join("settings.json"),
             // A session that is resumed or compacted knows what it did.
             events: &[
@@ -74,14 +83,20 @@ impl CodingAgent for Claude {
         }
     }
 
+    /// A file that can't be understood switches nothing off.
     fn hooks_switched_off(&self, env: &Env) -> Option<String> {
-        crate::config::hooks::claude_switched_off(env)
+        let file = env.claude_dir().join("settings.json");
+        let settings: Settings =
+            serde_json::from_str(&std::fs::read_to_string(&file).ok()?).ok()?;
+        let reason = || format!("`disableAllHooks` is true in {}", file.display());
+        settings.disable_all_hooks.then(reason)
     }
 
     fn servers(&self, env: &Env) -> ServerSettings {
         ServerSettings {
-            file: crate::config::servers::file(CLAUDE, env),
-            format: Format::Json,
+            agent: CLAUDE,
+            file: env.claude_state(),
+            format: ServerFormat::Json,
             table: "mcpServers",
             transport: Some("stdio"),
         }

@@ -4,7 +4,7 @@ pub mod dialect;
 
 use super::CodingAgent;
 use crate::config::Env;
-use crate::config::agent_settings::{Format, HookSettings, ServerSettings};
+use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
 use crate::rules::table;
@@ -71,6 +71,7 @@ impl CodingAgent for Codex {
 
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
+            agent: CODEX,
             file: env.codex_dir().join("hooks.json"),
             // A session that is resumed or compacted knows what it did.
             events: &[
@@ -98,8 +99,9 @@ impl CodingAgent for Codex {
 
     fn servers(&self, env: &Env) -> ServerSettings {
         ServerSettings {
+            agent: CODEX,
             file: env.codex_dir().join("config.toml"),
-            format: Format::Toml,
+            format: ServerFormat::Toml,
             table: "mcp_servers",
             transport: None,
         }

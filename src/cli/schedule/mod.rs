@@ -141,11 +141,11 @@ fn job(options: &Install, ctx: &mut Ctx) -> Result<Job> {
         Some(every) => every,
         None => Every::of_seconds(config.schedule_interval_s)?,
     };
-    let folder = |sink: &config::Sink| match &sink.to {
+    let folder = |sink: &config::SinkSettings| match &sink.to {
         SinkTo::Markdown(folder) | SinkTo::Jsonl(folder) => Some(folder.clone()),
         SinkTo::Database(_) | SinkTo::Graphiti(_) => None,
     };
-    let away = |sink: &config::Sink| !sink.to.endpoints().is_empty();
+    let away = |sink: &config::SinkSettings| !sink.to.endpoints().is_empty();
     let agents = registry::all().map(|agent| agent.folder(&ctx.env));
     let set = iter::once(("SESSIONMILL_HOME", ctx.home.dir.clone()))
         .chain(agents)

@@ -1,13 +1,13 @@
 //! Which projects are tracked, written into `tracking-config`, keeping what people wrote. Knows one
 //! project's entry; refuses to look at projects.
 
-use super::{Edited, edit_as, remove};
+use super::keys::{Edited, remove, set as set_key};
 use crate::config::document::Document;
 use crate::config::env::Env;
 use crate::config::file_kind::TRACKING;
-use crate::config::position::Step;
+use crate::config::position::PathStep;
 use crate::config::resolved::{check_pattern, file_tracking};
-use crate::config::wire::Pattern;
+use crate::config::wire::WirePattern;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
 use crate::model::namespace::{namespace, project_root};
@@ -52,7 +52,7 @@ pub struct NewProject<'a> {
 /// stays as it is written.
 ///
 /// # Errors
-/// A pattern is no glob; else as [`super::set_enabled`].
+/// A pattern is no glob; else as [`set_enabled`](super::set_enabled).
 pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error> {
     if new.patterns.len() > PATTERNS_MAX {
         return Err(too_many());
@@ -84,7 +84,7 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
                 _ => Ok(()),
             }
         };
-        let came = edit_as(&TRACKING, file, wanted, &proves)?;
+        let came = set_key(&TRACKING, file, wanted, &proves)?;
         edited = match (edited, came) {
             (Edited::Same, came) => came,
             (before, _) => before,
@@ -110,23 +110,23 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
 /// Switches a project's entry on or off, for good.
 ///
 /// # Errors
-/// As [`super::set_enabled`].
+/// As [`set_enabled`](super::set_enabled).
 pub fn switch(file: &Path, name: &str, on: bool) -> Result<Edited, Error> {
     let wanted = |_: &Value| (at(&[name, "enabled"]), Value::Bool(on));
-    edit_as(&TRACKING, file, wanted, &|_| Ok(()))
+    set_key(&TRACKING, file, wanted, &|_| Ok(()))
 }
 
 /// Takes a project's entry out; `false`: there is none.
 ///
 /// # Errors
-/// As [`super::set_enabled`].
+/// As [`set_enabled`](super::set_enabled).
 pub fn drop_project(file: &Path, name: &str) -> Result<bool, Error> {
     remove(&TRACKING, file, &at(&[name]))
 }
 
-fn at(keys: &[&str]) -> Vec<Step> {
+fn at(keys: &[&str]) -> Vec<PathStep> {
     let keys = ["projects"].iter().chain(keys);
-    keys.map(|key| Step::Key((*key).to_owned())).collect()
+    keys.map(|key| PathStep::Key((*key).to_owned())).collect()
 }
 
 /// The entry of the project with this root.
@@ -164,7 +164,7 @@ fn entry(new: &NewProject<'_>) -> Value {
 fn means(pattern: &Value) -> Result<(), Error> {
     let include = pattern["include"].as_str().unwrap_or_default();
     let error = |what: &str| Error::usage(format!("`{include}`: {what}"));
-    let written: Pattern =
+    let written: WirePattern =
         serde_json::from_value(pattern.clone()).map_err(|what| error(&what.to_string()))?;
     check_pattern(&written, &|_, what| error(what))
 }

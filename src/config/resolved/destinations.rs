@@ -4,7 +4,7 @@
 use crate::config::env::Env;
 use crate::config::layers::Layers;
 use crate::config::values::{interval, seconds};
-use crate::config::wire::{self as written, NotificationMethod, Notifications, SinkKind, Wire};
+use crate::config::wire::{NotificationMethod, Notifications, SinkKind, WireConfig, WireSink};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// A destination.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sink {
+pub struct SinkSettings {
     /// Lower-case letters, digits, `-` and `_`; with `/` and the scope for one of a scope.
     pub name: String,
     /// What it is and where.
@@ -22,7 +22,7 @@ pub struct Sink {
     pub scope: Option<MemoryScope>,
 }
 
-impl Sink {
+impl SinkSettings {
     /// As the settings call it.
     pub fn written(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
@@ -35,8 +35,11 @@ impl Sink {
 }
 
 /// For each graph, one more for each of these scopes.
-pub(super) fn with_scopes(sinks: Vec<Sink>, scopes: &BTreeSet<MemoryScope>) -> Vec<Sink> {
-    let scoped = |sink: &Sink, scope: &MemoryScope| Sink {
+pub(super) fn with_scopes(
+    sinks: Vec<SinkSettings>,
+    scopes: &BTreeSet<MemoryScope>,
+) -> Vec<SinkSettings> {
+    let scoped = |sink: &SinkSettings, scope: &MemoryScope| SinkSettings {
         name: format!("{}/{}", sink.name, scope.as_str()),
         to: sink.to.clone(),
         scope: Some(*scope),
@@ -44,7 +47,7 @@ pub(super) fn with_scopes(sinks: Vec<Sink>, scopes: &BTreeSet<MemoryScope>) -> V
     let mut all = Vec::with_capacity(sinks.len());
     for sink in sinks {
         let graph = sink.is_graph().then_some(scopes).into_iter().flatten();
-        let copies: Vec<Sink> = graph.map(|scope| scoped(&sink, scope)).collect();
+        let copies: Vec<SinkSettings> = graph.map(|scope| scoped(&sink, scope)).collect();
         all.push(sink);
         all.extend(copies);
     }
@@ -55,7 +58,7 @@ pub(super) fn with_scopes(sinks: Vec<Sink>, scopes: &BTreeSet<MemoryScope>) -> V
 #[derive(Clone, Debug, PartialEq)]
 pub enum SinkTo {
     /// A graph database: FalkorDB or Neo4j, as its endpoint's scheme says.
-    Database(Database),
+    Database(DatabaseSettings),
     /// Graphiti's server.
     Graphiti(Graphiti),
     /// A folder of notes.
@@ -83,7 +86,7 @@ pub struct Graphiti {
     /// The variable that holds a bearer token.
     pub token_env: Option<String>,
     /// The database that it works on.
-    pub database: Option<Database>,
+    pub database: Option<DatabaseSettings>,
     /// Episodes that it is given at once.
     pub window: u32,
     /// Without anything that comes, its worker is taken for dead.
@@ -97,7 +100,7 @@ pub struct Graphiti {
 /// A graph database: FalkorDB behind `redis`, `rediss`; Neo4j behind `bolt`, `bolt+s`, `neo4j`,
 /// `neo4j+s`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Database {
+pub struct DatabaseSettings {
     /// Needs consent.
     pub endpoint: Endpoint,
     /// Who logs in.
@@ -164,7 +167,11 @@ pub struct DeliveryLimits {
 }
 
 /// Destinations, by name.
-pub(super) fn sinks(layers: &Layers, wire: &Wire, env: &Env) -> Result<Vec<Sink>, Error> {
+pub(super) fn sinks(
+    layers: &Layers,
+    wire: &WireConfig,
+    env: &Env,
+) -> Result<Vec<SinkSettings>, Error> {
     let mut all = Vec::new();
     for (name, written) in &wire.sinks {
         let failed = |what: String| layers.error("sinks", None, &format!("`{name}`: {what}"));
@@ -174,7 +181,7 @@ pub(super) fn sinks(layers: &Layers, wire: &Wire, env: &Env) -> Result<Vec<Sink>
         }
         let to = sink_to(written, env).map_err(failed)?;
         let name = name.clone();
-        let sink = Sink {
+        let sink = SinkSettings {
             name,
             to,
             scope: None,
@@ -185,12 +192,12 @@ pub(super) fn sinks(layers: &Layers, wire: &Wire, env: &Env) -> Result<Vec<Sink>
 }
 
 /// Those that say `enabled: false`.
-pub(super) fn sinks_off(wire: &Wire) -> Vec<String> {
+pub(super) fn sinks_off(wire: &WireConfig) -> Vec<String> {
     let off = wire.sinks.iter().filter(|(_, written)| !written.enabled);
     off.map(|(name, _)| name.clone()).collect()
 }
 
-fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
+fn sink_to(written: &WireSink, env: &Env) -> Result<SinkTo, String> {
     use SinkKind::{Falkordb, Graphiti, GraphitiMcp, Jsonl, Markdown, Neo4j};
     let kind = written.kind;
     let is_database = matches!(kind, Falkordb | Neo4j);
@@ -234,7 +241,7 @@ fn sink_to(written: &written::Sink, env: &Env) -> Result<SinkTo, String> {
     }
 }
 
-fn folder(written: &written::Sink, env: &Env) -> Result<PathBuf, String> {
+fn folder(written: &WireSink, env: &Env) -> Result<PathBuf, String> {
     let path = written.path.as_deref().ok_or("`path` is missing")?;
     let path = PathBuf::from(env.expand(path).map_err(|e| e.message)?);
     match path.is_absolute() {
@@ -257,12 +264,12 @@ const FALKORDB: [&str; 2] = ["redis", "rediss"];
 const NEO4J: [&str; 4] = ["bolt", "bolt+s", "neo4j", "neo4j+s"];
 
 /// The database that `url` or `database` names.
-fn database(written: &written::Sink, key: &str, schemes: &[&str]) -> Result<Database, String> {
+fn database(written: &WireSink, key: &str, schemes: &[&str]) -> Result<DatabaseSettings, String> {
     let url = match key {
         "database" => &written.database,
         _ => &written.url,
     };
-    Ok(Database {
+    Ok(DatabaseSettings {
         endpoint: endpoint(key, url.as_ref(), schemes)?,
         user: written.user.clone(),
         password_env: written.password_env.clone(),
@@ -270,7 +277,7 @@ fn database(written: &written::Sink, key: &str, schemes: &[&str]) -> Result<Data
     })
 }
 
-fn graphiti(written: &written::Sink, protocol: Protocol) -> Result<Graphiti, String> {
+fn graphiti(written: &WireSink, protocol: Protocol) -> Result<Graphiti, String> {
     let schemes = [&FALKORDB[..], &NEO4J].concat();
     let is_beside = written.database.is_some();
     let database = is_beside.then(|| database(written, "database", &schemes));
@@ -312,7 +319,7 @@ fn graphiti(written: &written::Sink, protocol: Protocol) -> Result<Graphiti, Str
 }
 
 /// `upload` and `resilience` as meant.
-pub(super) fn delivery(layers: &Layers, wire: &Wire) -> Result<DeliveryLimits, Error> {
+pub(super) fn delivery(layers: &Layers, wire: &WireConfig) -> Result<DeliveryLimits, Error> {
     let resilience = &wire.session_tracking.resilience;
     let queue = &resilience.retry_queue;
     let settle_after = &wire.upload.settle_after;

@@ -3,7 +3,7 @@
 
 use crate::config::exclude::glob;
 use crate::config::values::bytes;
-use crate::config::wire::{Pattern, UpdateStrategy};
+use crate::config::wire::{UpdateStrategy, WirePattern};
 use crate::model::file::Strategy;
 use globset::{GlobMatcher, GlobSet, GlobSetBuilder};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub struct Ignored {
 
 impl FilePattern {
     /// As it is meant. Fails where a glob is none.
-    pub(super) fn new(written: &Pattern, default_bytes: u64) -> Result<FilePattern, String> {
+    pub(super) fn new(written: &WirePattern, default_bytes: u64) -> Result<FilePattern, String> {
         let include = written.include.trim_start_matches("./");
         let is_wild = |part: &&str| part.contains(['*', '?', '[', '{', '\\']);
         let parts: Vec<&str> = include.split('/').collect();
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn pattern(include: &str, exclude: &[&str]) -> FilePattern {
-        let written = Pattern {
+        let written = WirePattern {
             include: include.to_owned(),
             exclude: exclude.iter().map(ToString::to_string).collect(),
             update_strategy: UpdateStrategy::Replace,

@@ -5,9 +5,9 @@ use super::file_patterns::{FilePattern, Ignored};
 use crate::config::document::Document;
 use crate::config::env::Env;
 use crate::config::exclude::glob;
-use crate::config::position::Step;
+use crate::config::position::PathStep;
 use crate::config::values::bytes;
-use crate::config::wire::{FileDefaults, FileProject, Pattern, WireTracking};
+use crate::config::wire::{FileDefaults, FileProject, WirePattern, WireTracking};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use std::path::{Path, PathBuf};
@@ -161,7 +161,7 @@ pub(in crate::config) fn file_tracking(
     for (name, written) in &wire.projects {
         let project = project(document, env, name, written, tracking.limits)?;
         if let Some(twin) = tracking.project(&project.root) {
-            let at = ["projects", name, "project_root"].map(|key| Step::Key(key.into()));
+            let at = ["projects", name, "project_root"].map(|key| PathStep::Key(key.into()));
             let what = format!("`{}` is that of `{}` too", project.root, twin.name);
             return Err(document.error(&at, &what));
         }
@@ -188,12 +188,12 @@ fn project(
     written: &FileProject,
     limits: FileLimits,
 ) -> Result<TrackedProject, Error> {
-    let at = |more: &[Step]| {
-        let mut at = vec![Step::Key("projects".into()), Step::Key(name.into())];
+    let at = |more: &[PathStep]| {
+        let mut at = vec![PathStep::Key("projects".into()), PathStep::Key(name.into())];
         at.extend_from_slice(more);
         at
     };
-    let key = |key: &str| Step::Key(key.into());
+    let key = |key: &str| PathStep::Key(key.into());
     let at_root = at(&[key("project_root")]);
     let root = env.expand(&written.project_root);
     let root = root.map_err(|error| document.error(&at_root, &error.message))?;
@@ -203,14 +203,14 @@ fn project(
     }
     let mut patterns = Vec::new();
     for (nth, written) in written.patterns.iter().enumerate() {
-        let of = |step: &[Step]| at(&[&[key("patterns"), Step::Index(nth)], step].concat());
+        let of = |step: &[PathStep]| at(&[&[key("patterns"), PathStep::Index(nth)], step].concat());
         check_pattern(written, &|more, what| document.error(&of(more), what))?;
         let pattern = FilePattern::new(written, limits.max_file_bytes);
         patterns.push(pattern.map_err(|what| document.error(&of(&[]), &what))?);
     }
     let globs = &written.ignore_patterns;
     if let Some((nth, what)) = broken(globs) {
-        let at = at(&[key("ignore_patterns"), Step::Index(nth)]);
+        let at = at(&[key("ignore_patterns"), PathStep::Index(nth)]);
         return Err(document.error(&at, &what));
     }
     let ignored = Ignored::new(globs);
@@ -228,10 +228,10 @@ fn project(
 
 /// What is wrong with a pattern, said at its place.
 pub(in crate::config) fn check_pattern(
-    written: &Pattern,
-    error: &dyn Fn(&[Step], &str) -> Error,
+    written: &WirePattern,
+    error: &dyn Fn(&[PathStep], &str) -> Error,
 ) -> Result<(), Error> {
-    let include = Step::Key("include".into());
+    let include = PathStep::Key("include".into());
     if let Some((_, what)) = broken(std::slice::from_ref(&written.include)) {
         return Err(error(&[include], &what));
     }
@@ -240,12 +240,12 @@ pub(in crate::config) fn check_pattern(
         return Err(error(&[include], "must be below the project"));
     }
     if written.max_file_size_mb.is_some_and(|mb| mb < 0.0) {
-        let at = [Step::Key("max_file_size_mb".into())];
+        let at = [PathStep::Key("max_file_size_mb".into())];
         return Err(error(&at, "must not be negative"));
     }
     if let Some((nth, what)) = broken(&written.exclude) {
         return Err(error(
-            &[Step::Key("exclude".into()), Step::Index(nth)],
+            &[PathStep::Key("exclude".into()), PathStep::Index(nth)],
             &what,
         ));
     }

@@ -2,7 +2,7 @@
 //! Refuses to know what is trusted and to whom something is sent.
 
 use crate::config::layers::Layers;
-use crate::config::wire::{MoreWord, ScopeName, ScopesMode, UnknownProjects, Wire};
+use crate::config::wire::{MoreWord, ScopeName, ScopesMode, UnknownProjects, WireConfig};
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ impl Memory {
 }
 
 /// `graphiti` as meant.
-pub(super) fn memory(layers: &Layers, wire: &Wire) -> Result<Memory, Error> {
+pub(super) fn memory(layers: &Layers, wire: &WireConfig) -> Result<Memory, Error> {
     let written = &wire.graphiti;
     let key = "graphiti.ingest_scopes";
     let global = |name: &ScopeName| scope(*name) == MemoryScope::Global;

@@ -4,7 +4,7 @@ use crate::config::env::Env;
 use crate::config::exclude::{Excluded, glob};
 use crate::config::layers::Layers;
 use crate::config::values::absolute;
-use crate::config::wire::{Mapping, SourceName, Wire};
+use crate::config::wire::{Mapping, SourceName, WireConfig};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use crate::model::source::{Agent, Root};
@@ -17,7 +17,7 @@ pub type UsualLogs = fn(Agent, &Env) -> Vec<PathBuf>;
 /// that lie elsewhere.
 pub(super) fn roots(
     layers: &Layers,
-    wire: &Wire,
+    wire: &WireConfig,
     mappings: &[Mapping],
     (env, usual): (&Env, UsualLogs),
 ) -> Result<Vec<Root>, Error> {
@@ -78,7 +78,7 @@ pub(super) fn roots(
 
 pub(super) fn excluded(
     layers: &Layers,
-    wire: &Wire,
+    wire: &WireConfig,
     mappings: &[Mapping],
     env: &Env,
 ) -> Result<Excluded, Error> {

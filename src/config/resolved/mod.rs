@@ -9,20 +9,22 @@ mod log_roots;
 mod models;
 mod summarizing;
 
-pub use destinations::{Database, DeliveryLimits, Graphiti, Protocol, Sink, SinkTo};
+pub use destinations::{
+    DatabaseSettings, DeliveryLimits, Graphiti, Protocol, SinkSettings, SinkTo,
+};
 pub use file_patterns::FilePattern;
 pub use file_tracking::{FileLimits, FileTracking, Tracked, TrackedProject};
 pub(super) use file_tracking::{check_pattern, file_tracking};
 pub use graph_memory::{Memory, RecallLimits};
 pub use log_roots::UsualLogs;
-pub use models::{Embeddings, Llm};
+pub use models::{EmbeddingsSettings, LlmSettings};
 pub use summarizing::Summarizing;
 
 use super::env::{Env, Home};
 use super::exclude::Excluded;
 use super::layers::{Layers, Origin};
 use super::values::{absolute, interval, trusted_namespace};
-use super::wire::{Kept, Mapping, OnLlmUnavailable, Personal, TypeDetection, Wire};
+use super::wire::{KeepSetting, Mapping, OnLlmUnavailable, Personal, TypeDetection, WireConfig};
 use crate::model::activity::ActivityVector;
 use crate::model::error::Error;
 use crate::model::namespace::{namespace, project_root};
@@ -73,7 +75,7 @@ pub struct Config {
     pub when_away: WhenAway,
     /// Where episodes are delivered, by name, each graph followed by itself in `ingest_scopes`; those
     /// that are switched off are not among them.
-    pub sinks: Vec<Sink>,
+    pub sinks: Vec<SinkSettings>,
     /// Names of those that are switched off.
     pub sinks_off: Vec<String>,
     /// How much is delivered, and when it is tried again.
@@ -83,9 +85,9 @@ pub struct Config {
     /// What kind of work it was.
     pub scoring: Scoring,
     /// The language model that is asked about unknown tools; `None`: none.
-    pub llm: Option<Llm>,
+    pub llm: Option<LlmSettings>,
     /// The model that texts and searches are compared by; `None`: words alone.
-    pub embeddings: Option<Embeddings>,
+    pub embeddings: Option<EmbeddingsSettings>,
     /// Time between runs of the timer.
     pub schedule_interval_s: u64,
     /// Projects that a person or the documents' program named (`project_mappings`).
@@ -179,7 +181,7 @@ pub(super) fn resolve(
 }
 
 /// Values that are spelled right and can't be honoured.
-fn refused(layers: &Layers, wire: &Wire) -> Result<(), Error> {
+fn refused(layers: &Layers, wire: &WireConfig) -> Result<(), Error> {
     let summarization = &wire.session_tracking.summarization;
     let manual = summarization.type_detection == TypeDetection::Manual;
     if manual && summarization.activity_vector.is_none() {
@@ -190,7 +192,7 @@ fn refused(layers: &Layers, wire: &Wire) -> Result<(), Error> {
     Ok(())
 }
 
-fn scoring(layers: &Layers, wire: &Wire, env: &Env) -> Result<Scoring, Error> {
+fn scoring(layers: &Layers, wire: &WireConfig, env: &Env) -> Result<Scoring, Error> {
     let summarization = &wire.session_tracking.summarization;
     let key = "session_tracking.summarization.tool_classification_cache";
     let moved = summarization.tool_classification_cache.as_deref();
@@ -209,12 +211,12 @@ fn scoring(layers: &Layers, wire: &Wire, env: &Env) -> Result<Scoring, Error> {
     })
 }
 
-fn policy(layers: &Layers, wire: &Wire) -> Result<FilterPolicy, Error> {
-    let keep = |name: &str, kept: &Kept| match kept {
-        Kept::All(true) => Ok(Keep::Full),
-        Kept::All(false) => Ok(Keep::Out),
-        Kept::Template(file) if file.ends_with(".md") => Ok(Keep::Template(file.clone())),
-        Kept::Template(other) => {
+fn policy(layers: &Layers, wire: &WireConfig) -> Result<FilterPolicy, Error> {
+    let keep = |name: &str, kept: &KeepSetting| match kept {
+        KeepSetting::All(true) => Ok(Keep::Full),
+        KeepSetting::All(false) => Ok(Keep::Out),
+        KeepSetting::Template(file) if file.ends_with(".md") => Ok(Keep::Template(file.clone())),
+        KeepSetting::Template(other) => {
             let key = format!("session_tracking.filter.{name}");
             let what =
                 format!("expected true, false or a template's name (\"….md\"), found {other:?}");
@@ -230,7 +232,7 @@ fn policy(layers: &Layers, wire: &Wire) -> Result<FilterPolicy, Error> {
     })
 }
 
-fn group_id(layers: &Layers, wire: &Wire) -> Result<Option<String>, Error> {
+fn group_id(layers: &Layers, wire: &WireConfig) -> Result<Option<String>, Error> {
     let Some(written) = &wire.session_tracking.group_id else {
         return Ok(None);
     };
@@ -243,7 +245,7 @@ fn group_id(layers: &Layers, wire: &Wire) -> Result<Option<String>, Error> {
     }
 }
 
-fn trusted(layers: &Layers, wire: &Wire, env: &Env) -> Result<Option<Vec<String>>, Error> {
+fn trusted(layers: &Layers, wire: &WireConfig, env: &Env) -> Result<Option<Vec<String>>, Error> {
     let key = "session_tracking.trusted_namespaces";
     let Some(list) = &wire.session_tracking.trusted_namespaces else {
         return Ok(None);

@@ -1,13 +1,13 @@
 //! `llm` and `embeddings` as they are meant: an endpoint with the model's name, or none.
 
 use crate::config::layers::Layers;
-use crate::config::wire::{LlmShape, Wire};
+use crate::config::wire::{LlmShape, WireConfig};
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 
 /// A language model. Whether something may be sent there is for consents to say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Llm {
+pub struct LlmSettings {
     /// Where it is.
     pub endpoint: Endpoint,
     /// How it is spoken to.
@@ -34,7 +34,7 @@ pub struct Llm {
 
 /// A model that turns texts into vectors. Whether something may be sent there is for consents to say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Embeddings {
+pub struct EmbeddingsSettings {
     /// Where it is.
     pub endpoint: Endpoint,
     /// Its name there.
@@ -49,13 +49,13 @@ pub struct Embeddings {
     pub texts_max: usize,
 }
 
-pub(super) fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
+pub(super) fn llm(layers: &Layers, wire: &WireConfig) -> Result<Option<LlmSettings>, Error> {
     let written = &wire.llm;
     let Some(endpoint) = &written.endpoint else {
         return Ok(None);
     };
     let (endpoint, model) = model_at(layers, "llm", endpoint, written.model.as_deref())?;
-    Ok(Some(Llm {
+    Ok(Some(LlmSettings {
         endpoint,
         shape: written.shape,
         model,
@@ -73,13 +73,16 @@ pub(super) fn llm(layers: &Layers, wire: &Wire) -> Result<Option<Llm>, Error> {
     }))
 }
 
-pub(super) fn embeddings(layers: &Layers, wire: &Wire) -> Result<Option<Embeddings>, Error> {
+pub(super) fn embeddings(
+    layers: &Layers,
+    wire: &WireConfig,
+) -> Result<Option<EmbeddingsSettings>, Error> {
     let written = &wire.embeddings;
     let Some(endpoint) = &written.endpoint else {
         return Ok(None);
     };
     let (endpoint, model) = model_at(layers, "embeddings", endpoint, written.model.as_deref())?;
-    Ok(Some(Embeddings {
+    Ok(Some(EmbeddingsSettings {
         endpoint,
         model,
         key_env: written.key_env.clone(),

@@ -19,7 +19,7 @@ const IN_PLACE: &[(&str, &str, &str)] = &[
     (
         "c.json",
         "{\r\n\t\"version\" : \"2.0.0\"\r\n}",
-        "{\r\n\t\"session_tracking\": {\n\t  \"enabled\": true\n\t},\r\n\t\"version\" : \"2.0.0\"\r\n}",
+        "{\r\n\t\"session_tracking\": {\r\n\t\t\"enabled\": true\r\n\t},\r\n\t\"version\" : \"2.0.0\"\r\n}",
     ),
     (
         "d.json",

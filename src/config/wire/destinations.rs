@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One destination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Sink {
+pub struct WireSink {
     /// What it is.
     pub kind: SinkKind,
     /// Where it is reached, for `falkordb`: `redis://host[:port]`, `rediss://…` with TLS; for `neo4j`:

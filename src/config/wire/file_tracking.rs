@@ -20,7 +20,7 @@ pub struct WireTracking {
     #[schemars(extend("x-expected" = "a version in quotes (\"1.0\")"))]
     pub version: Option<String>,
     /// Session tracking for all projects.
-    pub global: Global,
+    pub global: TrackingGlobal,
     /// Known projects by `<hostname>__<hash>`.
     pub project_mappings: BTreeMap<String, Mapping>,
     /// File tracking of all projects.
@@ -32,7 +32,7 @@ pub struct WireTracking {
 /// `global`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Global {
+pub struct TrackingGlobal {
     /// The same keys as in `graphiti.config.json`.
     pub session_tracking: SessionTracking,
 }
@@ -138,7 +138,7 @@ pub struct FileProject {
     pub group_id: Option<String>,
     /// Which of its files. The first pattern that names a file counts.
     #[serde(default)]
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<WirePattern>,
     /// Globs of what is left out of all patterns.
     #[serde(default)]
     pub ignore_patterns: Vec<String>,
@@ -147,7 +147,7 @@ pub struct FileProject {
 /// One of `patterns`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Pattern {
+pub struct WirePattern {
     /// A glob, from the project's root.
     pub include: String,
     /// Globs that are left out.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// `graphiti` (002).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Graphiti {
+pub struct WireGraphiti {
     /// Use graph databases and Graphiti servers at all: sinks of files don't need it.
     pub enabled: bool,
     /// Conversations may be sent to them. Each endpoint needs your consent beside it
@@ -27,11 +27,11 @@ pub struct Graphiti {
     #[schemars(extend("x-expected" = "a name of your own in quotes (\"github_login:octocat\")"))]
     pub user_scope_key: Option<String>,
     /// Memory that agents are given.
-    pub recall: Recall,
+    pub recall: WireRecall,
     /// `preference: …` and its like at the start of a line become memories.
     pub auto_promote: AutoPromote,
     /// The scope that is you, in all projects.
-    pub global: Global,
+    pub global: GlobalScope,
 }
 
 /// A scope of memory.
@@ -62,7 +62,7 @@ pub enum UnknownProjects {
 /// `graphiti.recall`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Recall {
+pub struct WireRecall {
     /// Answer prompts with memory.
     pub enabled: bool,
     /// Scopes that are asked.
@@ -83,9 +83,9 @@ pub struct Recall {
     pub max_total_chars: u32,
 }
 
-impl Default for Recall {
+impl Default for WireRecall {
     fn default() -> Self {
-        Recall {
+        WireRecall {
             enabled: true,
             scopes: vec![ScopeName::Session, ScopeName::Workspace],
             scopes_mode: ScopesMode::Fixed,
@@ -136,13 +136,13 @@ pub enum MoreWord {
 /// `graphiti.global`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Global {
+pub struct GlobalScope {
     /// There is one, once `graphiti.user_scope_key` names you.
     pub enabled: bool,
 }
 
-impl Default for Global {
+impl Default for GlobalScope {
     fn default() -> Self {
-        Global { enabled: true }
+        GlobalScope { enabled: true }
     }
 }

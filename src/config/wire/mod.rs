@@ -12,14 +12,14 @@ mod graph_memory;
 mod models;
 mod session_tracking;
 
-pub use destinations::{Sink, SinkKind};
+pub use destinations::{SinkKind, WireSink};
 pub use file_tracking::{
-    FileDefaults, FileProject, Mapping, Pattern, UpdateStrategy, WireTracking,
+    FileDefaults, FileProject, Mapping, UpdateStrategy, WirePattern, WireTracking,
 };
-pub use graph_memory::{Graphiti, MoreWord, ScopeName, ScopesMode, UnknownProjects};
-pub use models::{Embeddings, Llm, LlmShape};
+pub use graph_memory::{MoreWord, ScopeName, ScopesMode, UnknownProjects, WireGraphiti};
+pub use models::{LlmShape, WireEmbeddings, WireLlm};
 pub use session_tracking::{
-    Kept, NotificationMethod, Notifications, OnLlmUnavailable, SessionTracking, SourceName,
+    KeepSetting, NotificationMethod, Notifications, OnLlmUnavailable, SessionTracking, SourceName,
     Summarization, TypeDetection,
 };
 
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "graphiti.config")]
-pub struct Wire {
+pub struct WireConfig {
     /// For editors: where this schema lies.
     #[serde(rename = "$schema")]
     pub schema: Option<String>,
@@ -44,22 +44,22 @@ pub struct Wire {
     /// Where episodes are cut.
     pub chunk: Chunk,
     /// How often the timer runs.
-    pub schedule: Schedule,
+    pub schedule: WireSchedule,
     /// Gating, recall, scopes and promotion of memory.
-    pub graphiti: Graphiti,
+    pub graphiti: WireGraphiti,
     /// What delivery may cost.
     pub upload: Upload,
     /// Which language model is asked about unknown tools, and what it may cost.
-    pub llm: Llm,
+    pub llm: WireLlm,
     /// Which model turns texts into vectors, so that search finds by meaning too.
-    pub embeddings: Embeddings,
+    pub embeddings: WireEmbeddings,
     /// How sessions are scored.
     pub score: Score,
     /// What is masked besides secrets, which always are.
     pub redact: Redact,
     /// Where episodes are delivered, by names of your own. Network sinks need your consent to their
     /// endpoint (`consent give`).
-    pub sinks: BTreeMap<String, Sink>,
+    pub sinks: BTreeMap<String, WireSink>,
 }
 
 /// `chunk` (D24).
@@ -86,14 +86,14 @@ impl Default for Chunk {
 /// `schedule`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Schedule {
+pub struct WireSchedule {
     /// Time between runs, for `schedule install`: a number and `min`, `h` or `d`, a divisor of the hour or of the day.
     pub interval: String,
 }
 
-impl Default for Schedule {
+impl Default for WireSchedule {
     fn default() -> Self {
-        Schedule {
+        WireSchedule {
             interval: "15min".into(),
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// `llm`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Llm {
+pub struct WireLlm {
     /// Where it is: https://host[:port][/path]. null: no language model, nothing is sent.
     pub endpoint: Option<String>,
     /// How it is spoken to: below the endpoint, openai posts to `/chat/completions`, anthropic to
@@ -39,9 +39,9 @@ pub struct Llm {
     pub usd_per_million_output: f64,
 }
 
-impl Default for Llm {
+impl Default for WireLlm {
     fn default() -> Self {
-        Llm {
+        WireLlm {
             endpoint: None,
             shape: LlmShape::OpenAi,
             model: None,
@@ -61,7 +61,7 @@ impl Default for Llm {
 /// `embeddings`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Embeddings {
+pub struct WireEmbeddings {
     /// Where it is: https://host[:port][/path]; `/embeddings` below it is posted to, as OpenAI's. null:
     /// none, nothing is sent.
     pub endpoint: Option<String>,
@@ -80,9 +80,9 @@ pub struct Embeddings {
     pub max_texts_per_run: u32,
 }
 
-impl Default for Embeddings {
+impl Default for WireEmbeddings {
     fn default() -> Self {
-        Embeddings {
+        WireEmbeddings {
             endpoint: None,
             model: None,
             key_env: None,

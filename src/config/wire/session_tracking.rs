@@ -146,22 +146,22 @@ impl AgentName {
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
     /// Tool calls, one line each. false: left out, with a marker.
-    pub tool_calls: Kept,
+    pub tool_calls: KeepSetting,
     /// Tool results. A template's name: the digest alone. true: with an excerpt of the output.
-    pub tool_content: Kept,
+    pub tool_content: KeepSetting,
     /// People's words.
-    pub user_messages: Kept,
+    pub user_messages: KeepSetting,
     /// The agent's words.
-    pub agent_messages: Kept,
+    pub agent_messages: KeepSetting,
 }
 
 impl Default for Filter {
     fn default() -> Self {
         Filter {
-            tool_calls: Kept::All(true),
-            tool_content: Kept::Template("default-tool-content.md".into()),
-            user_messages: Kept::All(true),
-            agent_messages: Kept::All(true),
+            tool_calls: KeepSetting::All(true),
+            tool_content: KeepSetting::Template("default-tool-content.md".into()),
+            user_messages: KeepSetting::All(true),
+            agent_messages: KeepSetting::All(true),
         }
     }
 }
@@ -171,7 +171,7 @@ impl Default for Filter {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(extend("x-expected" = "true, false or a template's name (\"….md\")"))]
-pub enum Kept {
+pub enum KeepSetting {
     /// In full, or not at all.
     All(bool),
     /// Condensed.

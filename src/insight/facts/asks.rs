@@ -1,6 +1,6 @@
 //! What the agent asked last, where nobody answered. Knows sentences; refuses to answer.
 
-use super::Line;
+use super::line::Line;
 use super::words::folded;
 use crate::insight::outcome::is_aside;
 use crate::insight::page::short;

@@ -1,7 +1,7 @@
 //! Errors that were resolved: a command that failed, and worked later, after something was changed.
 //! Knows what was changed between; refuses to guess causes.
 
-use super::Line;
+use super::line::Line;
 use crate::model::classification::{Domain, Intent};
 use crate::model::finding::Finding;
 use crate::model::summary::{Resolution, Sourced};

@@ -1,7 +1,7 @@
 //! What a session left in a history that others see: files, commits, pull requests. Knows what git and
 //! edit tools state; refuses to guess what was pushed by hand.
 
-use super::{Line, found};
+use super::line::{Line, found};
 use crate::model::finding::{Finding, PullRequestState, Tree};
 use crate::model::summary::{Commit, FileChange, PullRequest, Sourced};
 use crate::rules::tools::{Answer, tool};

@@ -8,60 +8,18 @@
 mod asks;
 mod errors;
 mod history;
+mod line;
 mod tasks;
 mod words;
 
-use super::outcome::{SessionItem, outcome};
-use crate::model::exchange::{ItemKind, words_of};
+pub use line::Line;
+
+use super::outcome::outcome;
+use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
 use crate::model::summary::{Decision, Outcome, SettingChange, Sourced, Summary, TestRuns};
 use crate::rules::decisions::{decisions, sentences};
-use uuid::Uuid;
-
-/// One item of a session with where it stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Line<'t> {
-    /// The item.
-    pub item: SessionItem<'t>,
-    /// It is of the session's main log, or of what stands for it, not of a sub-agent's.
-    pub main: bool,
-    /// The episode that tells it.
-    pub episode: Uuid,
-    /// The line of its record.
-    pub line: u64,
-}
-
-#[cfg(test)]
-impl<'t> Line<'t> {
-    /// Of a main log, in no episode.
-    fn sample(kind: ItemKind, line: u64, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
-        Line {
-            item: SessionItem {
-                kind,
-                text,
-                findings,
-            },
-            main: true,
-            episode: Uuid::nil(),
-            line,
-        }
-    }
-}
-
-impl<'t> Line<'t> {
-    fn source<T>(&self, what: T) -> Sourced<T> {
-        Sourced {
-            what,
-            episode: self.episode,
-            line: self.line,
-        }
-    }
-
-    /// The item without its label.
-    pub(super) fn words(&self) -> &'t str {
-        words_of(self.item.text)
-    }
-}
+use line::found;
 
 /// Decisions of one session that are told; more of them are seldom decisions.
 const DECISIONS_MAX: usize = 12;
@@ -193,18 +151,6 @@ fn answered(finding: &Finding, line: &Line<'_>) -> Option<Decision> {
         }),
         _ => None,
     }
-}
-
-fn found<'l, 't: 'l>(
-    lines: &'l [Line<'t>],
-) -> impl DoubleEndedIterator<Item = (&'l Line<'t>, &'t Finding)> {
-    let each = |line: &'l Line<'t>| {
-        line.item
-            .findings
-            .iter()
-            .map(move |finding| (line, finding))
-    };
-    lines.iter().flat_map(each)
 }
 
 /// Of each setting the first value and the last, where they differ.

@@ -1,7 +1,7 @@
 //! Tasks: what lists say, and what the agent's last words propose. Knows to-do tools, check boxes and
 //! headings; refuses to judge whether a task is worth telling.
 
-use super::Line;
+use super::line::Line;
 use super::words::folded;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};

@@ -1,6 +1,6 @@
 //! What a session changed, as Markdown: settings and files. Knows rows; refuses to know sections.
 
-use super::{cell, inline};
+use super::escape::{cell, inline};
 use crate::model::summary::{FileChange, SettingChange, Sourced, Summary, Told};
 use crate::rules::paths::is_throwaway;
 

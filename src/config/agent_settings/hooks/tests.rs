@@ -2,13 +2,24 @@
 //! nothing else moves.
 
 use super::*;
+use crate::agents::claude::CLAUDE;
+use crate::agents::codex::CODEX;
 use crate::agents::registry;
+use crate::config::Env;
 use std::fs;
+use std::path::Path;
 
 const COMMAND: &str = "/usr/local/bin/sessionmill recall --hook ";
 
 fn command(agent: Agent) -> String {
     format!("{COMMAND}{}", agent.as_str())
+}
+
+fn settings(agent: Agent, file: &Path) -> HookSettings {
+    HookSettings {
+        file: file.to_owned(),
+        ..registry::find(agent).unwrap().hooks(&Env::default())
+    }
 }
 
 /// Every sample with its agent.
@@ -32,13 +43,15 @@ fn samples() -> Vec<(Agent, PathBuf, String)> {
 fn what_is_put_in_comes_out_byte_for_byte() {
     for (agent, path, text) in samples() {
         let name = path.display();
-        let with = with(&path, Some(&text), agent, &command(agent)).unwrap();
-        let hooks = ours(&path, &with, agent).unwrap();
+        let with = settings(agent, &path)
+            .with(Some(&text), &command(agent))
+            .unwrap();
+        let hooks = settings(agent, &path).installed(&with).unwrap();
         let events: Vec<&str> = hooks.iter().map(|hook| hook.event.as_str()).collect();
         assert_eq!(events, ["SessionStart", "UserPromptSubmit"], "{name}");
         assert!(hooks.iter().all(|hook| hook.command == command(agent)));
         assert_eq!(
-            without(&path, &with, agent, false).unwrap().text,
+            settings(agent, &path).without(&with, false).unwrap().text,
             Some(text),
             "{name}\n{with}"
         );
@@ -48,14 +61,18 @@ fn what_is_put_in_comes_out_byte_for_byte() {
 #[test]
 fn a_second_time_changes_nothing_and_a_moved_program_only_its_path() {
     for (agent, path, text) in samples() {
-        let once = with(&path, Some(&text), agent, &command(agent)).unwrap();
-        let twice = with(&path, Some(&once), agent, &command(agent)).unwrap();
+        let once = settings(agent, &path)
+            .with(Some(&text), &command(agent))
+            .unwrap();
+        let twice = settings(agent, &path)
+            .with(Some(&once), &command(agent))
+            .unwrap();
         assert_eq!(once, twice, "{}", path.display());
         let moved = format!(
             "'/opt/my tools/sessionmill' recall --hook {}",
             agent.as_str()
         );
-        let elsewhere = with(&path, Some(&once), agent, &moved).unwrap();
+        let elsewhere = settings(agent, &path).with(Some(&once), &moved).unwrap();
         let same = elsewhere.replace(&moved, &command(agent));
         assert_eq!(same, once, "{}", path.display());
     }
@@ -64,7 +81,9 @@ fn a_second_time_changes_nothing_and_a_moved_program_only_its_path() {
 #[test]
 fn what_others_wrote_stands_as_it_stood() {
     for (agent, path, text) in samples() {
-        let with = with(&path, Some(&text), agent, &command(agent)).unwrap();
+        let with = settings(agent, &path)
+            .with(Some(&text), &command(agent))
+            .unwrap();
         let mut rest = with.as_str();
         for line in text.lines().filter(|line| line.trim().len() > 2) {
             let words = line.trim().trim_end_matches(['}', ']', ',']).trim_end();
@@ -78,17 +97,18 @@ fn what_others_wrote_stands_as_it_stood() {
 #[test]
 fn a_file_of_ours_alone_goes_as_it_came() {
     let file = Path::new("/home/ada/.claude/settings.json");
-    let text = with(file, None, Agent::Claude, &command(Agent::Claude)).unwrap();
+    let text = settings(CLAUDE, file).with(None, &command(CLAUDE)).unwrap();
     insta::assert_snapshot!("fresh", text);
     assert_eq!(
-        without(file, &text, Agent::Claude, false),
+        settings(CLAUDE, file).without(&text, false),
         Ok(Removed::default())
     );
     // the agent writes its settings again in its own way, with more in them
     let mut value: Value = serde_json::from_str(&text).unwrap();
     value["model"] = "opus".into();
     let theirs = serde_json::to_string_pretty(&value).unwrap();
-    let left = without(file, &theirs, Agent::Claude, false)
+    let left = settings(CLAUDE, file)
+        .without(&theirs, false)
         .unwrap()
         .text
         .unwrap();
@@ -98,12 +118,13 @@ fn a_file_of_ours_alone_goes_as_it_came() {
 #[test]
 fn an_entry_that_somebody_put_beside_ours_stays() {
     let file = Path::new("/home/ada/.claude/settings.json");
-    let text = with(file, None, Agent::Claude, &command(Agent::Claude)).unwrap();
+    let text = settings(CLAUDE, file).with(None, &command(CLAUDE)).unwrap();
     let mut value: Value = serde_json::from_str(&text).unwrap();
     let beside = json!({"type": "command", "command": "date"});
     let hooks = value["hooks"]["SessionStart"][0]["hooks"].as_array_mut();
     hooks.unwrap().push(beside.clone());
-    let left = without(file, &format!("{value:#}"), Agent::Claude, false)
+    let left = settings(CLAUDE, file)
+        .without(&format!("{value:#}"), false)
         .unwrap()
         .text;
     let left: Value = serde_json::from_str(&left.unwrap()).unwrap();
@@ -115,8 +136,10 @@ fn an_entry_that_somebody_put_beside_ours_stays() {
 fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
     let file = Path::new("/home/ada/.claude/settings.json");
     let rest = "{\n  \"model\": \"opus\"\n}\n";
-    let agent = Agent::Claude;
-    let text = with(file, Some(rest), agent, &command(agent)).unwrap();
+    let agent = CLAUDE;
+    let text = settings(agent, file)
+        .with(Some(rest), &command(agent))
+        .unwrap();
     for (ours, theirs) in [
         ("startup|clear", "startup"),
         ("\"timeout\": 5", "\"timeout\": 30"),
@@ -124,12 +147,14 @@ fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
     ] {
         let changed = text.replacen(ours, theirs, 1);
         assert_ne!(changed, text);
-        let left = without(file, &changed, agent, false).unwrap();
+        let left = settings(agent, file).without(&changed, false).unwrap();
         assert_eq!(left.left, ["SessionStart"], "{theirs}");
-        let found = super::ours(file, left.text.as_ref().unwrap(), agent).unwrap();
+        let found = settings(agent, file)
+            .installed(left.text.as_ref().unwrap())
+            .unwrap();
         assert_eq!(found.len(), 1, "the other one is gone");
         assert!(left.text.unwrap().contains(theirs));
-        let forced = without(file, &changed, agent, true).unwrap();
+        let forced = settings(agent, file).without(&changed, true).unwrap();
         assert_eq!(forced.text.as_deref(), Some(rest));
     }
 }
@@ -137,9 +162,9 @@ fn what_somebody_changed_by_hand_stays_and_is_named_unless_it_is_forced() {
 #[test]
 fn one_agents_entries_are_not_the_others() {
     let file = Path::new("/home/ada/.codex/hooks.json");
-    let text = with(file, None, Agent::Codex, &command(Agent::Codex)).unwrap();
-    assert_eq!(ours(file, &text, Agent::Claude), Ok(vec![]));
-    let left = without(file, &text, Agent::Claude, false).unwrap();
+    let text = settings(CODEX, file).with(None, &command(CODEX)).unwrap();
+    assert_eq!(settings(CLAUDE, file).installed(&text), Ok(vec![]));
+    let left = settings(CLAUDE, file).without(&text, false).unwrap();
     assert_eq!(left.text, Some(text));
     for (line, wants) in [
         ("sessionmill recall --hook claude", true),
@@ -151,7 +176,7 @@ fn one_agents_entries_are_not_the_others() {
         ("othermill recall --hook claude", false),
         ("sessionmill run", false),
     ] {
-        assert_eq!(is_ours(line, Agent::Claude), wants, "{line}");
+        assert_eq!(settings(CLAUDE, file).starts_us(line), wants, "{line}");
     }
 }
 
@@ -172,7 +197,9 @@ fn what_is_not_understood_is_refused_with_its_place() {
         ),
         ("{\"hooks\": {}, \"hooks\": {}}", "settings.json:1:"),
     ] {
-        let error = with(file, Some(text), Agent::Claude, &command(Agent::Claude)).unwrap_err();
+        let error = settings(CLAUDE, file)
+            .with(Some(text), &command(CLAUDE))
+            .unwrap_err();
         assert!(error.message.contains(place), "{text}: {}", error.message);
         assert!(
             error

@@ -1,0 +1,73 @@
+//! The items of a session with where they stand, and what their calls came to.
+
+use crate::insight::outcome::SessionItem;
+#[cfg(test)]
+use crate::model::exchange::ItemKind;
+use crate::model::exchange::words_of;
+use crate::model::finding::Finding;
+use crate::model::summary::Sourced;
+use uuid::Uuid;
+
+/// One item of a session with where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'t> {
+    /// The item.
+    pub item: SessionItem<'t>,
+    /// It is of the session's main log, or of what stands for it, not of a sub-agent's.
+    pub main: bool,
+    /// The episode that tells it.
+    pub episode: Uuid,
+    /// The line of its record.
+    pub line: u64,
+}
+
+#[cfg(test)]
+impl<'t> Line<'t> {
+    /// Of a main log, in no episode.
+    pub(super) fn sample(
+        kind: ItemKind,
+        line: u64,
+        text: &'t str,
+        findings: &'t [Finding],
+    ) -> Line<'t> {
+        Line {
+            item: SessionItem {
+                kind,
+                text,
+                findings,
+            },
+            main: true,
+            episode: Uuid::nil(),
+            line,
+        }
+    }
+}
+
+impl<'t> Line<'t> {
+    /// Something that it says, with where that stands.
+    pub(super) fn source<T>(&self, what: T) -> Sourced<T> {
+        Sourced {
+            what,
+            episode: self.episode,
+            line: self.line,
+        }
+    }
+
+    /// The item without its label.
+    pub fn words(&self) -> &'t str {
+        words_of(self.item.text)
+    }
+}
+
+/// What the calls of these items came to, each with its item.
+pub(super) fn found<'l, 't: 'l>(
+    lines: &'l [Line<'t>],
+) -> impl DoubleEndedIterator<Item = (&'l Line<'t>, &'t Finding)> {
+    let each = |line: &'l Line<'t>| {
+        line.item
+            .findings
+            .iter()
+            .map(move |finding| (line, finding))
+    };
+    lines.iter().flat_map(each)
+}
