@@ -67,9 +67,9 @@ impl Kinds {
         self.bytes += std::fs::metadata(log)?.len();
         let is_codex = log.components().any(|part| part.as_os_str() == ".codex");
         let agent = if is_codex {
-            Agent::Codex
+            Agent::new("codex")
         } else {
-            Agent::Claude
+            Agent::new("claude")
         };
         let file = source_file(log, agent)?;
         let mut log = ParsedLog::open(&file).map_err(io::Error::other)?;

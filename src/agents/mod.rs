@@ -78,10 +78,4 @@ pub trait CodingAgent: Sync {
 
     /// Where its MCP servers stand.
     fn servers(&self, env: &Env) -> ServerSettings;
-
-    /// Days after its last change that it deletes a session's log; `None`: it keeps them.
-    fn keeps_logs_days(&self, env: &Env) -> Option<u32> {
-        let _ = env;
-        None
-    }
 }

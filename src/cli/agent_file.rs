@@ -150,7 +150,7 @@ mod tests {
         fs::write(&file, "{}").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let change = Change {
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             left: Vec::new(),
             fault: None,
             file: link.clone(),

@@ -503,7 +503,7 @@ mod tests {
         encoder.write_all(&text).unwrap();
         encoder.finish().unwrap();
         for path in [&plain, &zst] {
-            let file = source_file(path, Agent::Codex).unwrap();
+            let file = source_file(path, Agent::new("codex")).unwrap();
             let (all, shapes) = read(&file, 0);
             assert!(all == text, "{}", path.display());
             assert_eq!(shapes.last(), Some(&Shape::Unterminated(10)));

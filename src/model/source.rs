@@ -15,12 +15,6 @@ pub struct Agent(&'static str);
 /// Words that were read. They are never freed, so few are taken: what a store names are agents.
 static READ: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-#[allow(non_upper_case_globals, missing_docs)] // until the settings' files have moved to `agents`
-impl Agent {
-    pub const Claude: Agent = Agent("claude");
-    pub const Codex: Agent = Agent("codex");
-}
-
 impl Agent {
     /// For the agent's own folder.
     pub const fn new(word: &'static str) -> Agent {

@@ -466,7 +466,7 @@ mod tests {
             shape: Shape::Lines,
         };
         let batch = parse(
-            registry::dialect(Agent::Claude),
+            registry::dialect(Agent::new("claude")),
             &mut ParseState::default(),
             block,
         );

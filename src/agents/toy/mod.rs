@@ -2,7 +2,7 @@
 
 use super::CodingAgent;
 use crate::config::Env;
-use crate::config::agent_settings::{Format, HookSettings, ServerSettings};
+use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::entry::{Call, Context, Entry, Excerpt, Message, ToolResult, What};
 use crate::model::entry::{Status, Via};
 use crate::model::source::{Agent, Place};
@@ -62,6 +62,7 @@ impl CodingAgent for Toy {
 
     fn hooks(&self, env: &Env) -> HookSettings {
         HookSettings {
+            agent: TOY,
             file: self.folder(env).1.join("hooks.json"),
             events: &[("Begin", None)],
         }
@@ -73,8 +74,9 @@ impl CodingAgent for Toy {
 
     fn servers(&self, env: &Env) -> ServerSettings {
         ServerSettings {
+            agent: TOY,
             file: self.folder(env).1.join("settings.json"),
-            format: Format::Json,
+            format: ServerFormat::Json,
             table: "servers",
             transport: None,
         }

@@ -197,7 +197,7 @@ mod tests {
             shape,
         };
         let batch = parse(
-            registry::dialect(Agent::Claude),
+            registry::dialect(Agent::new("claude")),
             &mut ParseState::default(),
             block,
         );

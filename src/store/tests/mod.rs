@@ -73,7 +73,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
         checkpoint: Checkpoint {
             key: format!("/logs/{name}.jsonl"),
             path: format!("/logs/{name}.jsonl"),
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             stat: Stat {
                 size: offset + 50,
                 inode: u64::MAX,
@@ -98,7 +98,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
         made_by: "rules-1".into(),
         session: Session {
             id: name.into(),
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             namespace: namespace(project),
             project_path: project.into(),
             cwd: Some(project.into()),

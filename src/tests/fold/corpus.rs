@@ -26,7 +26,7 @@ fn entries(path: &Path, bytes: &[u8], carry: &Carry, from: (u64, u64), to: usize
     let to = to.clamp(start, bytes.len());
     let end = memchr::memrchr(b'\n', &bytes[start..to]).map_or(start, |at| start + at + 1);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let dialect = registry::dialect(Agent::Claude);
+    let dialect = registry::dialect(Agent::new("claude"));
     let mut state = ParseState::resume(dialect, carry.context.clone(), &name);
     let block = Block {
         offset: from.0,

@@ -25,8 +25,8 @@ pub fn increments(data: &[u8]) {
         return;
     };
     let agent = match how & 1 {
-        0 => Agent::Claude,
-        _ => Agent::Codex,
+        0 => Agent::new("claude"),
+        _ => Agent::new("codex"),
     };
     let rules = rules(u64::from(how >> 1));
     let cut = usize::from(u16::from_be_bytes([*high, *low])) * log.len() / 0xffff;

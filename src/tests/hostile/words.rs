@@ -113,7 +113,7 @@ fn small_store() -> (TempDir, Store) {
     let setup = Setup {
         roots: vec![Root {
             path: logs,
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             include: Vec::new(),
             exclude: Vec::new(),
             named: false,
