@@ -1,6 +1,7 @@
 //! sessionmill: session logs of coding agents in, searchable and attributable memory out.
 //!
-//! Reading order is floor order; a module uses only lower floors (`DESIGN`, § 3):
+//! Reading order is floor order; a module uses only lower floors (architecture § 3, in
+//! `docs/architecture.md`):
 //!
 //! | floor | modules | what it knows |
 //! | --- | --- | --- |

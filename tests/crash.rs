@@ -1,5 +1,5 @@
 //! A run may die anywhere: a plain run after it gives the store that a run undisturbed gives
-//! (DESIGN § 4, 1), and nothing but that store lies around.
+//! (architecture § 4, 1), and nothing but that store lies around.
 //!
 //! The real program, killed at random moments, and at every write, sync, truncation and removal
 //! that it asks the kernel for; a full disk, a failing disk, logs that change while they are read.

@@ -3,7 +3,7 @@
 use super::{claude, codex, registry, toy};
 use crate::host::read::{Block, Shape};
 use crate::memory::query::parse as terms;
-use crate::model::entry::What;
+use crate::model::entry::EntryKind;
 use crate::model::source::Root;
 use crate::stages::parse::{ParseState, parse};
 use crate::store::{Access, SessionFilter};
@@ -26,7 +26,7 @@ fn a_field_of_another_type_is_named_and_its_line_is_accounted_for() {
         };
         let batch = parse(registry::dialect(agent), &mut ParseState::default(), block);
         let named = batch.items.iter().any(|entry| match &entry.what {
-            What::Unknown(name) => name.contains(&format!("{}: ", field.name)),
+            EntryKind::Unknown(name) => name.contains(&format!("{}: ", field.name)),
             _ => false,
         });
         assert!(named, "{}: {:?}", field.sample, batch.items);

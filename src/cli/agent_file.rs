@@ -1,5 +1,5 @@
-//! Changing an agent's own settings: shown first, then written whole. Knows files and differences;
-//! refuses to know what stands in them (`config`).
+//! Changing an agent's own settings: shown first, then written whole. What stands in them is for
+//! `config::agent_settings`.
 
 use super::ctx::Ctx;
 use crate::config::edit;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// A change of one file that was read and isn't written yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct SettingsChange {
     /// Whose.
     pub agent: Agent,
     /// The file.
@@ -29,7 +29,7 @@ pub struct Change {
     pub fault: Option<Error>,
 }
 
-impl Change {
+impl SettingsChange {
     /// Something is different.
     pub fn is_news(&self) -> bool {
         self.before != self.after
@@ -71,7 +71,10 @@ impl Change {
     }
 
     /// Shows it where that is all that is wanted, else writes it and says so.
-    pub fn carry_out(&self, dry_run: bool, ctx: &mut Ctx) -> Result<()> {
+    ///
+    /// # Errors
+    /// As [`SettingsChange::write`], or nothing can be printed.
+    pub fn apply(&self, dry_run: bool, ctx: &mut Ctx) -> Result<()> {
         if dry_run {
             return ctx.out.text(self.diff());
         }
@@ -89,10 +92,13 @@ impl Change {
 }
 
 /// Shows or writes changes, as a person or as a machine reads it.
-pub fn carry_out(name: &str, changes: &[Change], dry_run: bool, ctx: &mut Ctx) -> Result<()> {
+///
+/// # Errors
+/// As [`SettingsChange::apply`]; changes before the one that fails stay written.
+pub fn apply(name: &str, changes: &[SettingsChange], dry_run: bool, ctx: &mut Ctx) -> Result<()> {
     if !ctx.out.json {
         let mut able = changes.iter().filter(|change| change.fault.is_none());
-        return able.try_for_each(|change| change.carry_out(dry_run, ctx));
+        return able.try_for_each(|change| change.apply(dry_run, ctx));
     }
     let mut list = Vec::new();
     for change in changes {
@@ -149,8 +155,13 @@ mod tests {
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "{}").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
+<<<<<<< HEAD
         let change = Change {
             agent: Agent::new("claude"),
+=======
+        let change = SettingsChange {
+            agent: Agent::Claude,
+>>>>>>> main
             left: Vec::new(),
             fault: None,
             file: link.clone(),

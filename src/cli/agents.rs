@@ -1,7 +1,7 @@
 //! What commands that write entries into agents' own settings have in common: their options, the order
-//! of reading and writing, how it is told. Knows no entry: `hooks` and `mcp` hand theirs in.
+//! of reading and writing, how it is printed. Knows no entry: `hooks` and `mcp` hand theirs in.
 
-use super::agent_file::{self, Change};
+use super::agent_file::{self, SettingsChange};
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
@@ -85,7 +85,7 @@ impl Entries {
         };
         let changes = self.changes(&args.agent, ctx, with)?;
         let name = format!("{} install", self.command);
-        agent_file::carry_out(&name, &changes, args.dry_run, ctx)
+        agent_file::apply(&name, &changes, args.dry_run, ctx)
     }
 
     /// Takes exactly ours out, and names what stays. Where no agent is named, a file that can't be read
@@ -102,7 +102,7 @@ impl Entries {
             named => self.changes(named, ctx, without)?,
         };
         let name = format!("{} remove", self.command);
-        agent_file::carry_out(&name, &changes, args.dry_run, ctx)?;
+        agent_file::apply(&name, &changes, args.dry_run, ctx)?;
         let faults = changes.iter().filter_map(|change| change.fault.as_ref());
         let mut exit = Exit::Done;
         for fault in faults {
@@ -125,7 +125,7 @@ impl Entries {
         agents: &[Agent],
         ctx: &Ctx,
         of: impl Fn(&dyn CodingAgent, Option<&str>) -> Result<Removed, Error>,
-    ) -> Result<Vec<Change>> {
+    ) -> Result<Vec<SettingsChange>> {
         let agents = agents.iter().filter_map(|agent| registry::find(*agent));
         let changes = agents.map(|agent| {
             let change = self.change(agent, ctx, &of);
@@ -140,8 +140,8 @@ impl Entries {
         agent: &dyn CodingAgent,
         ctx: &Ctx,
         of: &impl Fn(&dyn CodingAgent, Option<&str>) -> Result<Removed, Error>,
-    ) -> Change {
-        let mut change = Change {
+    ) -> SettingsChange {
+        let mut change = SettingsChange {
             agent: agent.agent(),
             before: None,
             after: None,
@@ -199,12 +199,13 @@ impl Entries {
                 ctx.out.warn(fault)?;
             }
         }
-        match all.iter().all(|(_, _, status)| status.text.is_empty()) {
-            true => ctx.out.note(format!(
+        if all.iter().all(|(_, _, status)| status.text.is_empty()) {
+            ctx.out.note(format!(
                 "hint: sessionmill {} install --agent claude",
                 self.command
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 }

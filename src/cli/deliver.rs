@@ -287,7 +287,7 @@ fn deliver_to(
             insist: wish.insist,
             kept_here: kept.of(settings),
             only_logs: settings.scope.is_some(),
-            tells_git: config.memory.tells_git && settings.is_graph(),
+            tells_git: config.memory.includes_git && settings.is_graph(),
             told_path: &|project| {
                 (!hidden.contains(project)).then(|| told_path(project, config).into_owned())
             },
@@ -321,7 +321,7 @@ fn settle(done: &[Delivered], config: &Config, store: &mut Store, ctx: &mut Ctx)
     if !limits.keeps_local {
         leave(config, store, ctx)?;
     }
-    match limits.tells_dead {
+    match limits.notifies_dead_letters {
         true => notify::given_up(done, limits.webhook.as_ref(), store, ctx),
         false => Ok(()),
     }
@@ -430,7 +430,7 @@ fn tell_run(done: &[Delivered], ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// New dead letters are worth a look, and what no run can pay for; a sink that is away is not
-/// (DESIGN § 5).
+/// (architecture § 5).
 pub fn exit(done: &[Delivered]) -> Exit {
     let is_partial = |sink: &Delivered| sink.dead > 0 || !sink.too_dear.is_empty();
     match done.iter().any(is_partial) {

@@ -77,11 +77,12 @@ fn command(agent: &dyn CodingAgent, ctx: &Ctx) -> Result<String, Error> {
         home.unwrap_or_default(),
         agent.hooks(&ctx.env).arguments()
     );
-    match command.contains(char::is_control) {
-        true => Err(Error::usage(format!(
+    if command.contains(char::is_control) {
+        Err(Error::usage(format!(
             "{command:?} can't be written into settings"
-        ))),
-        false => Ok(command),
+        )))
+    } else {
+        Ok(command)
     }
 }
 

@@ -93,9 +93,10 @@ fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
         env: ctx.env.clone(),
         host: ctx.host.clone(),
         is_beside: http.is_none(),
-        clock: match ctx.now_is_fixed {
-            true => Box::new(move || now),
-            false => Box::new(present),
+        clock: if ctx.now_is_fixed {
+            Box::new(move || now)
+        } else {
+            Box::new(present)
         },
     };
     let Some(address) = http else {

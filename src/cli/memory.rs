@@ -1,4 +1,4 @@
-//! The gate before graphs, in the order enabled, trusted, consent, endpoint (002, D33, D63), which
+//! The gate before graphs, in the order enabled, trusted, consent, endpoint (D33, D63), which
 //! projects stay here, and how `status` tells it. Knows settings and trust; refuses to send.
 
 use super::ctx::Ctx;

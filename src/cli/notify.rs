@@ -43,7 +43,7 @@ pub fn untold(
     store: &Store,
     ctx: &mut Ctx,
 ) -> Result<()> {
-    if sessions == 0 || !limits.tells_dead {
+    if sessions == 0 || !limits.notifies_dead_letters {
         return Ok(());
     }
     let (model, host) = (&llm.model, &ctx.host);

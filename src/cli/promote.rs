@@ -77,7 +77,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         MemoryScope::Session => session(args.session.as_deref(), &project, &store)?,
         _ => None,
     };
-    let tells_git = settings.tells_git;
+    let tells_git = settings.includes_git;
     let state = || worktree::state(Path::new(&project.path), ctx.vars());
     let wish = Wish {
         id: None,

@@ -90,7 +90,7 @@ impl Sum {
     }
 }
 
-/// Four bytes of UTF-8 a token, rounded up (DESIGN § 6).
+/// Four bytes of UTF-8 a token, rounded up (architecture § 6).
 fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(4)
 }

@@ -1,5 +1,5 @@
-//! One settings file as text and as a value. Knows JSON, YAML and where each value stands; refuses
-//! to know what any key means.
+//! One settings file as text and as a value. Knows JSON, YAML and where each value stands.
+//! What its keys mean is for others.
 
 use super::position::{self, PathStep, Spot, dotted};
 use crate::model::error::Error;
@@ -53,8 +53,11 @@ fn too_large(file: &Path) -> Error {
 }
 
 impl Document {
-    /// Reads a text. Errors name file and line: too large for settings, not UTF-8, not JSON or YAML, empty, a key given
-    /// twice, a number that is not one, a top level that isn't a map.
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// It is too large for settings, empty, not UTF-8, not JSON or YAML, has a key twice, a number that is
+    /// not finite, or a top level that isn't a map; with file and line.
     pub fn parse(file: &Path, bytes: &[u8]) -> Result<Document, Error> {
         if bytes.len() as u64 > DOCUMENT_BYTES_MAX {
             return Err(too_large(file));
@@ -91,8 +94,10 @@ impl Document {
         }
     }
 
-    /// Reads a file; `None` when there is none. Errors as [`Document::parse`], or when the file
-    /// can't be read.
+    /// Reads a file; `None` when there is none.
+    ///
+    /// # Errors
+    /// As [`Document::parse`]; or it is no regular file, or can't be read.
     pub fn load(file: &Path) -> Result<Option<Document>, Error> {
         let named = |e: std::io::Error| Error::usage(format!("{}: {e}", file.display()));
         match std::fs::metadata(file) {
@@ -113,9 +118,10 @@ impl Document {
 
     /// Where a value stands; `None` when the file doesn't have it.
     pub fn spot(&self, path: &[PathStep]) -> Option<Spot> {
-        let skipped = match self.text.starts_with('\u{feff}') {
-            true => '\u{feff}'.len_utf8(),
-            false => 0,
+        let skipped = if self.text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
         };
         let plain = &self.text[skipped..];
         let spot = match self.format {
@@ -168,9 +174,12 @@ fn json(text: &str) -> Result<Value, (usize, String)> {
     Strict
         .deserialize(&mut from)
         .and_then(|value| from.end().map(|()| value))
-        .map_err(|e| match e.is_eof() {
-            true => (e.line().max(1), CUT_SHORT.to_owned()),
-            false => (e.line().max(1), bare(&e.to_string())),
+        .map_err(|e| {
+            if e.is_eof() {
+                (e.line().max(1), CUT_SHORT.to_owned())
+            } else {
+                (e.line().max(1), bare(&e.to_string()))
+            }
         })
 }
 
@@ -264,9 +273,10 @@ impl Visitor<'_> for NewKey<'_> {
         f.write_str("a key")
     }
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<String, E> {
-        match self.0.contains_key(key) {
-            true => Err(E::custom(format_args!("key `{key}` is given twice"))),
-            false => Ok(key.to_owned()),
+        if self.0.contains_key(key) {
+            Err(E::custom(format_args!("key `{key}` is given twice")))
+        } else {
+            Ok(key.to_owned())
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The environment as a value, and the places that follow from it. Knows names of folders and
-//! variables; refuses to look at the process's own environment (`cli` hands it in).
+//! variables; the process's own environment is `cli`'s to hand in.
 
 use crate::model::error::Error;
 use std::collections::BTreeMap;
@@ -53,7 +53,8 @@ impl Env {
 
     /// `~`, `~/…`, `$NAME` and `${NAME}` replaced (D11); everything else stays as it is.
     ///
-    /// Errors name an unset variable, or `~someone`, which would need the user database.
+    /// # Errors
+    /// A variable that isn't set, or `~someone`, which would need the user database.
     pub fn expand(&self, written: &str) -> Result<String, Error> {
         let (mut out, rest) = match written.strip_prefix('~') {
             None => (String::new(), written),

@@ -1,5 +1,4 @@
-//! Which folders and files are never read. Knows how an exclusion is spelled; refuses to look at
-//! the disk.
+//! Which folders and files are never read. Globs alone decide: the disk isn't looked at.
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -17,7 +16,10 @@ impl PartialEq for Excluded {
 }
 
 impl Excluded {
-    /// From absolute folders and globs. Errors say which pattern (by index) is no glob.
+    /// From absolute folders and globs.
+    ///
+    /// # Errors
+    /// The index of the first pattern that is no glob, and why.
     pub fn new(patterns: Vec<String>) -> Result<Excluded, (usize, String)> {
         let mut set = GlobSetBuilder::new();
         for (i, pattern) in patterns.iter().enumerate() {
@@ -46,7 +48,10 @@ pub fn literal(path: &str) -> String {
     globset::escape(path).replace('$', "[$]")
 }
 
-/// Whether a glob can be compiled; the reason when not.
+/// A glob, compiled: `*` stops at a `/`.
+///
+/// # Errors
+/// Why it can't be compiled.
 pub fn glob(pattern: &str) -> Result<Glob, String> {
     GlobBuilder::new(pattern)
         .literal_separator(true)

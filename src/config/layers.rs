@@ -1,5 +1,5 @@
-//! Defaults, files and a project's file on top of each other, and which of them said what. Knows
-//! merging and origins; refuses to know what a key means.
+//! Defaults, files and a project's file on top of each other, and which of them said what. What a
+//! key means is for `resolved`.
 
 use super::document::Document;
 use super::file_kind::SETTINGS;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Who decided a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Nobody: the built-in default.
     Default,
     /// The user's file, 1-based line.
@@ -24,12 +24,12 @@ pub enum Origin {
     Project(PathBuf, usize),
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Default => f.write_str("default"),
-            Origin::File(file, line) => write!(f, "{}:{line}", file.display()),
-            Origin::Project(file, line) => write!(f, "project {}:{line}", file.display()),
+            SettingOrigin::Default => f.write_str("default"),
+            SettingOrigin::File(file, line) => write!(f, "{}:{line}", file.display()),
+            SettingOrigin::Project(file, line) => write!(f, "project {}:{line}", file.display()),
         }
     }
 }
@@ -42,7 +42,7 @@ pub struct Setting {
     /// As a user would write it.
     pub value: Value,
     /// Who decided.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
     /// `no effect yet`, and the like.
     pub note: Option<String>,
 }
@@ -132,19 +132,23 @@ impl Layers {
     }
 
     /// Who decided a leaf.
-    pub fn origin(&self, key: &str) -> Origin {
+    pub fn origin(&self, key: &str) -> SettingOrigin {
         let Some(source) = self.decider(key) else {
-            return Origin::Default;
+            return SettingOrigin::Default;
         };
         let file = source.document.file.clone();
         let line = source.line(&path(key));
-        match source.project {
-            true => Origin::Project(file, line),
-            false => Origin::File(file, line),
+        if source.project {
+            SettingOrigin::Project(file, line)
+        } else {
+            SettingOrigin::File(file, line)
         }
     }
 
-    /// The whole as its type. The error can't happen for layers that were checked.
+    /// The whole as its type.
+    ///
+    /// # Errors
+    /// Never, where each file was validated before it was laid on top.
     pub fn wire(&self) -> Result<WireConfig, Error> {
         serde_json::from_value(self.value.clone())
             .map_err(|e| Error::usage(format!("settings: {e}")))
@@ -200,9 +204,10 @@ fn collect(schema: &Value, value: &Value, prefix: &str, out: &mut Vec<(String, V
     match value {
         Value::Object(map) if schema["properties"].is_object() => {
             for (key, inner) in map {
-                let key_path = match prefix.is_empty() {
-                    true => key.clone(),
-                    false => format!("{prefix}.{key}"),
+                let key_path = if prefix.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{prefix}.{key}")
                 };
                 collect(&schema["properties"][key.as_str()], inner, &key_path, out);
             }

@@ -4,7 +4,7 @@
 use super::document::Document;
 use super::env::{Env, Home, present};
 use super::file_kind::{SETTINGS, TRACKING};
-use super::layers::{Layer, Layers, Origin, Setting};
+use super::layers::{Layer, Layers, Setting, SettingOrigin};
 use super::narrow::narrow;
 use super::position::PathStep;
 use super::resolved::{Config, FileTracking, UsualLogs, file_tracking, resolve};
@@ -43,9 +43,13 @@ pub struct Loaded {
 /// Reads the user's files and the file of the working directory's project.
 ///
 /// Precedence: defaults < `tracking-config` < `graphiti.config` < the project's file, which only
-/// narrows (D08, D20). No file at all is fine. Errors name file, line and the nearest valid key.
+/// narrows (D08, D20). No file at all is fine.
 ///
 /// `usual` says where agents keep their logs.
+///
+/// # Errors
+/// A file can't be read, has a key or a value that isn't valid, or one that can't be honoured; with file,
+/// line and the nearest valid key.
 pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
     let home = Home::of(env);
     let mut layers = Layers::defaults();
@@ -107,6 +111,9 @@ impl Loaded {
 
     /// The user's settings, narrowed by the file in a project's root, if there is one; with a
     /// warning for each key that would have widened. Reads at most that one file.
+    ///
+    /// # Errors
+    /// As [`load`], of that file.
     pub fn for_project(&self, root: &Path) -> Result<(Config, Vec<String>), Error> {
         match self.project_file(root) {
             None => Ok((self.config.clone(), Vec::new())),
@@ -152,7 +159,10 @@ impl Loaded {
     }
 
     fn note_effects(&mut self) {
-        let written = self.settings.iter().filter(|s| s.origin != Origin::Default);
+        let written = self
+            .settings
+            .iter()
+            .filter(|s| s.origin != SettingOrigin::Default);
         let defaults = Layers::defaults();
         let changed = written.filter(|s| defaults.get(&s.key) != &s.value);
         let notes = changed.filter_map(|s| {

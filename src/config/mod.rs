@@ -25,7 +25,7 @@ mod wire;
 pub use env::{Env, Home};
 pub use exclude::{Excluded, glob};
 pub use gate::{CONSENT_TEXT, Gate, gate, graphs};
-pub use layers::{Origin, Setting};
+pub use layers::{Setting, SettingOrigin};
 pub use load::{Loaded, load, schema, tracking_schema};
 pub use resolved::{
     Config, DatabaseSettings, DeliveryLimits, EmbeddingsSettings, FileLimits, FilePattern,

@@ -134,9 +134,10 @@ fn added(user: &Value, project: &Value, dir: &Path) -> Value {
         let Some(text) = item.as_str() else { continue };
         let plain = text.strip_prefix("./").unwrap_or(text);
         let from_here = !plain.starts_with(['/', '~', '$']) && !plain.starts_with("**");
-        let item = match from_here {
-            true => Value::from(format!("{}/{plain}", literal(&dir.to_string_lossy()))),
-            false => Value::from(plain),
+        let item = if from_here {
+            Value::from(format!("{}/{plain}", literal(&dir.to_string_lossy())))
+        } else {
+            Value::from(plain)
         };
         if !all.contains(&item) {
             all.push(item);

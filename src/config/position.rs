@@ -225,9 +225,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
         let mut at = 0;
         loop {
             let here = at == *nth;
-            let found = match here {
-                true => list.next_element_seed(Walk { path: rest, ..self })?,
-                false => list.next_element::<IgnoredAny>()?.map(|_| ()),
+            let found = if here {
+                list.next_element_seed(Walk { path: rest, ..self })?
+            } else {
+                list.next_element::<IgnoredAny>()?.map(|_| ())
             };
             if found.is_none() {
                 return Ok(());
@@ -242,9 +243,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
         };
         let fail = rest.is_empty() && self.want == Want::Key;
         while let Some(is) = map.next_key_seed(KeyIs { wanted, fail })? {
-            match is {
-                true => map.next_value_seed(Walk { path: rest, ..self })?,
-                false => map.next_value::<IgnoredAny>().map(|_| ())?,
+            if is {
+                map.next_value_seed(Walk { path: rest, ..self })?
+            } else {
+                map.next_value::<IgnoredAny>().map(|_| ())?
             }
         }
         Ok(())

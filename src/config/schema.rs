@@ -31,9 +31,12 @@ pub fn keys(root: &Value) -> Vec<(String, &Value)> {
 }
 
 fn list_keys<'a>(schema: &'a Value, prefix: &str, out: &mut Vec<(String, &'a Value)>) {
-    let below = |name: &str| match prefix.is_empty() {
-        true => name.to_owned(),
-        false => format!("{prefix}.{name}"),
+    let below = |name: &str| {
+        if prefix.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{prefix}.{name}")
+        }
     };
     for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
         out.push((below(name), inner));

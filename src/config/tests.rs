@@ -89,9 +89,10 @@ fn ext(path: &Path) -> &str {
 /// The name under which a fixture is read.
 fn role(fixture: &Path) -> String {
     let name = fixture.file_name().unwrap_or_default().to_string_lossy();
-    let stem = match name.starts_with("tracking-config") {
-        true => "tracking-config",
-        false => "graphiti.config",
+    let stem = if name.starts_with("tracking-config") {
+        "tracking-config"
+    } else {
+        "graphiti.config"
     };
     format!("{stem}.{}", ext(fixture))
 }

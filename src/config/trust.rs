@@ -1,5 +1,5 @@
-//! Which projects the agents were told not to trust (D63). Knows where Codex and Claude record it;
-//! refuses to write there, and to read anything else in those files.
+//! Which projects agents are not to trust (D63), as Codex and Claude Code record it. Nothing is written
+//! there.
 
 use super::env::Env;
 use crate::model::error::Error;
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// What is recorded about a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// An agent was told to trust it.
+    /// An agent recorded that it is trusted.
     Trusted,
-    /// An agent was told not to: nothing of it is ingested or recalled.
+    /// An agent recorded that it isn't: nothing of it is ingested or recalled.
     Untrusted,
     /// Nobody said anything. Allowed locally.
     Unknown,
@@ -29,7 +29,8 @@ pub struct Trusts {
 impl Trusts {
     /// Reads `config.toml` of Codex and `.claude.json` of Claude; absent and empty files say nothing.
     ///
-    /// A file that is there and can't be read or understood is an error: trust fails closed.
+    /// # Errors
+    /// A file is there and can't be read or understood: trust fails closed.
     pub fn load(env: &Env) -> Result<Trusts, Error> {
         let mut trusts = Trusts::default();
         let codex = env.codex_dir().join("config.toml");
@@ -43,11 +44,11 @@ impl Trusts {
         Ok(trusts)
     }
 
-    /// An agent was told not to trust some project; with `root`, that one or one below it.
+    /// Some project is recorded as untrusted; with `root`, that one or one below it.
     pub fn mistrusts_any(&self, root: Option<&str>) -> bool {
-        let mut told = self.codex.iter().chain(&self.claude);
+        let mut recorded = self.codex.iter().chain(&self.claude);
         let is_asked = |dir: &str| root.is_none_or(|root| Path::new(dir).starts_with(root));
-        told.any(|(dir, trusted)| !trusted && is_asked(dir))
+        recorded.any(|(dir, trusted)| !trusted && is_asked(dir))
             || root.is_some_and(|root| self.of(root) == Trust::Untrusted)
     }
 
@@ -67,9 +68,10 @@ impl Trusts {
         let root = project_root(root);
         let around = || Path::new(&root).ancestors().filter_map(Path::to_str);
         let codex = around().find_map(|dir| self.codex.get(dir).copied());
-        let claude = match around().any(|dir| self.claude.get(dir) == Some(&true)) {
-            true => Some(true),
-            false => self.claude.get(&root).copied(),
+        let claude = if around().any(|dir| self.claude.get(dir) == Some(&true)) {
+            Some(true)
+        } else {
+            self.claude.get(&root).copied()
         };
         match (codex, claude) {
             (Some(false), _) | (_, Some(false)) => Trust::Untrusted,

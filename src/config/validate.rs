@@ -1,5 +1,5 @@
 //! A value against a JSON Schema: the first key that doesn't belong, the first value of a wrong
-//! type. Knows the part of JSON Schema that our wire types produce; refuses to know the keys.
+//! type. Knows the part of JSON Schema that our wire types produce, and none of the keys.
 
 use super::position::{PathStep, dotted};
 use super::schema::{at, keys, options};

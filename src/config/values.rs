@@ -8,12 +8,13 @@ use std::path::PathBuf;
 /// `~` and variables expanded, and absolute; else what is wrong with it (D11).
 pub fn absolute(written: &str, env: &Env) -> Result<PathBuf, String> {
     let path = PathBuf::from(env.expand(written).map_err(|e| e.message)?);
-    match path.is_absolute() {
-        true => Ok(path.components().collect()),
-        false => Err(format!(
+    if path.is_absolute() {
+        Ok(path.components().collect())
+    } else {
+        Err(format!(
             "must be absolute, `{written}` would be {}",
             env.cwd.join(&path).display()
-        )),
+        ))
     }
 }
 
@@ -50,12 +51,13 @@ pub fn trusted_namespace(written: &str, env: &Env) -> Result<String, String> {
     let root = project_root(&env.expand(written.trim()).map_err(|e| e.message)?);
     let b = root.as_bytes();
     let drive = b.len() > 2 && b[0].is_ascii_alphabetic() && b[1] == b':' && b[2] == b'/';
-    match root.starts_with('/') || drive {
-        true => Ok(namespace(&root)),
-        false => Err(format!(
+    if root.starts_with('/') || drive {
+        Ok(namespace(&root))
+    } else {
+        Err(format!(
             "Invalid namespace format: {written}. Expected hex hash (e.g., 'a1b2c3d4'). \
              6 to 64 digits, or a project's absolute path (e.g., '/home/me/app')"
-        )),
+        ))
     }
 }
 

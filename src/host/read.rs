@@ -20,9 +20,9 @@ pub const BLOCK_BYTES: usize = 256 << 10;
 /// Lines that are handed on at once. Real blocks have some hundreds; larger: a megabyte of
 /// newlines becomes a million entries (a gigabyte); smaller: more turns.
 pub const BLOCK_LINES_MAX: usize = 8_192;
-/// A line longer than this is reduced while it streams by (DESIGN § 6, "Long lines").
+/// A line longer than this is reduced while it streams by (architecture § 6, "Long lines").
 pub const LINE_MAX: usize = 8 << 20;
-/// Bytes that a fingerprint covers (FORMATS § 7).
+/// Bytes that a fingerprint covers (formats § 7).
 pub const PRINT_BYTES: usize = 4096;
 
 /// Makes a copy of a long line that can be held in memory.

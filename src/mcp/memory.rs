@@ -139,7 +139,7 @@ fn keep(
         title,
         text: text.to_owned(),
         session: None,
-        git: settings.tells_git.then(state).flatten(),
+        git: settings.includes_git.then(state).flatten(),
         at: here.now,
     };
     let memory = curate(wish, &project, &mut store, settings, &screen.redactor)?;

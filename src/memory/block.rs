@@ -8,7 +8,7 @@ use crate::model::time::Time;
 use std::fmt::Write;
 use uuid::Uuid;
 
-/// The block's tag: `rules/injected.yaml` takes it out of what is read later (DESIGN § 4, 10).
+/// The block's tag: `rules/injected.yaml` takes it out of what is read later (architecture § 4, 10).
 const TAG: &str = "graphiti_memory";
 
 /// Above all facts.

@@ -32,7 +32,7 @@ pub struct Batch<T> {
     pub rejects: Vec<Reject>,
     /// What was counted so far.
     pub tally: Tally,
-    /// Values beyond the first on their line (FORMATS § 2.3).
+    /// Values beyond the first on their line (formats § 2.3).
     pub glued: u64,
     /// The file ends in the middle of a value: 0 or 1. It belongs to the next run.
     pub pending: u64,

@@ -44,7 +44,7 @@ impl RecordIds {
     }
 }
 
-/// What identifies a file's content at two places (FORMATS § 7). xxh3 of up to 4 KiB each.
+/// What identifies a file's content at two places (formats § 7). xxh3 of up to 4 KiB each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprints {
     /// Of the first `head_bytes` bytes.

@@ -18,7 +18,7 @@ use uuid::Uuid;
 pub struct Context {
     /// The session id that the record states (Claude `sessionId`, Codex thread or root thread).
     pub session: Option<String>,
-    /// `None` for the session's main log; a sub-agent's id for its own (DESIGN § 6, streams).
+    /// `None` for the session's main log; a sub-agent's id for its own (architecture § 6, streams).
     pub stream: Option<String>,
     /// The working directory in force.
     pub cwd: Option<String>,
@@ -33,7 +33,7 @@ pub struct Context {
     pub dialect: DialectState,
 }
 
-/// How a record is recognised wherever it is copied to (DESIGN § 6, "Records once").
+/// How a record is recognised wherever it is copied to (architecture § 6, "Records once").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Identity {
     /// No identity of its own: (file, offset) is all there is.
@@ -62,10 +62,10 @@ pub struct Entry {
     /// On entries of an assistant: the message that its lines belong to.
     pub message: Option<Message>,
     /// What happened.
-    pub what: What,
+    pub what: EntryKind,
 }
 
-/// One assistant message, told over several lines (FORMATS § 3).
+/// One assistant message, told over several lines (formats § 3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// Hash of (message id, request id); lines of a message share it.
@@ -82,7 +82,7 @@ pub struct Message {
     clippy::large_enum_variant,
     reason = "every third entry is a result; a box for each costs more than the room"
 )]
-pub enum What {
+pub enum EntryKind {
     /// A person's words.
     Prompt {
         /// Without wrappers and injected text.
@@ -90,7 +90,7 @@ pub enum What {
         /// How they reached the log.
         via: Via,
     },
-    /// The agent's queue of prompts typed while it works (FORMATS § 4.3).
+    /// The agent's queue of prompts typed while it works (formats § 4.3).
     Queue(Queue),
     /// The agent's words.
     Said(String),
@@ -109,12 +109,12 @@ pub enum What {
     Unknown(String),
 }
 
-impl What {
+impl EntryKind {
     /// A person's words; `None` for everything else, a task from agent to agent included.
     pub fn persons_words(&mut self) -> Option<&mut String> {
         match self {
-            What::Prompt { text, via } if *via != Via::Agent => Some(text),
-            What::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => Some(text),
+            EntryKind::Prompt { text, via } if *via != Via::Agent => Some(text),
+            EntryKind::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => Some(text),
             _ => None,
         }
     }
@@ -186,7 +186,7 @@ pub struct ToolResult {
     pub exit_code: Option<i32>,
     /// Its text.
     pub output: Excerpt,
-    /// What the structured copy of the result says (FORMATS § 4.2).
+    /// What the structured copy of the result says (formats § 4.2).
     pub facts: ResultFacts,
 }
 
@@ -277,6 +277,9 @@ pub struct ResultFacts {
     pub kind: Option<String>,
     /// Pictures among the content blocks.
     pub images: u64,
+    /// The output in a few words, where the dialect knows more of it than its text shows: whether
+    /// it was a list, a number or nothing. Told of tools that nobody knows.
+    pub summary: Option<String>,
 }
 
 /// Something about the session. Where several are stated the last one counts, unless noted.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
-/// What an episode is (SPEC 004-028 and DESIGN § 2).
+/// What an episode is (004-028 and architecture § 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EpisodeSource {
@@ -69,7 +69,7 @@ impl EpisodeSource {
     }
 }
 
-/// What happened to files, or to a repository (SPEC 004-014, 004-017, 004-035).
+/// What happened to files, or to a repository (004-014, 004-017, 004-035).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     /// A file came.

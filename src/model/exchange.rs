@@ -48,7 +48,7 @@ pub struct Item {
     /// Tokens billed since the item before.
     pub usage: Usage,
     /// The latest time among earlier prompts, assistant and result entries of the stream; what
-    /// the gap before a prompt is measured from (DESIGN § 6).
+    /// the gap before a prompt is measured from (architecture § 6).
     pub quiet_since: Option<Time>,
     /// Where reading can start again with this item first.
     pub resume: Resume,

@@ -1,4 +1,4 @@
-//! What a call came to, besides its digest: what summaries are made of (SPEC 003 § 4). Knows facts
+//! What a call came to, besides its digest: what summaries are made of (003 § 4). Knows facts
 //! that a log states; refuses to know how they are found (`stages::filter`) and told (`insight`).
 
 use super::exchange::ItemKind;

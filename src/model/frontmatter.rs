@@ -1,4 +1,4 @@
-//! The header that every delivered episode opens with (SPEC 000 § 4, D16), its source description
+//! The header that every delivered episode opens with (000 § 4, D16), its source description
 //! (D17) and its heading (D21). Knows the spelling; refuses to know where a header's values come
 //! from, and takes the clock's as given.
 

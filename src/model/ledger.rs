@@ -56,7 +56,7 @@ pub struct Ledger {
     pub lines: BTreeMap<Fate, BTreeMap<Cow<'static, str>, u64>>,
     /// Lines without a newline at the end of the file whose JSON is incomplete: 0 or 1 per file.
     pub pending: u64,
-    /// Values beyond the first on their line (FORMATS § 2.3); not lines, so not in the sum.
+    /// Values beyond the first on their line (formats § 2.3); not lines, so not in the sum.
     pub glued: u64,
     /// How often each name was met that this version doesn't know: kinds of records, and fields of
     /// known kinds with a type that they never had. Not lines: theirs may be kept all the same.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 const TOLD_MAX: usize = 1_000;
 
 /// What the store keeps per session. Columns that come late (title, summary, pull requests) never
-/// change an episode's text (DESIGN § 6).
+/// change an episode's text (architecture § 6).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// Claude's session id, Codex's (root) thread id; for a nameless log its file stem.

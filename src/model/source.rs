@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for Agent {
     }
 }
 
-/// What `stat` says about a file; equal stats mean unchanged content (DESIGN § 6).
+/// What `stat` says about a file; equal stats mean unchanged content (architecture § 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// Bytes on disk (compressed size for `.zst`).

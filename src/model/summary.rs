@@ -1,4 +1,4 @@
-//! What a session came to (SPEC 003 § 4.2). Knows the words; refuses to know how they are found and
+//! What a session came to (003 § 4.2). Knows the words; refuses to know how they are found and
 //! how they are told.
 
 use super::finding::{PullRequestState, TestCounts};

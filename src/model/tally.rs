@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Usage {
     /// Fresh input.
     pub input: u64,
-    /// Output; a lower bound in logs of old versions (FORMATS § 3).
+    /// Output; a lower bound in logs of old versions (formats § 3).
     pub output: u64,
     /// Input read from the cache.
     pub cache_read: u64,

@@ -7,7 +7,7 @@
 use super::ids::Ids;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::short_id;
-use crate::model::entry::{Context, Entry, Fact, Identity, Queue, What};
+use crate::model::entry::{Context, Entry, Fact, Identity, Queue, EntryKind};
 use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject, Unknown};
 use crate::model::session::SessionFacts;
 use crate::model::source::Place;
@@ -255,7 +255,7 @@ impl Account {
             Some((fate, reason)) => (fate, reason.into()),
             None => fate(&entry.what),
         };
-        if let (Fate::Unknown, What::Unknown(name)) = (fate, &entry.what) {
+        if let (Fate::Unknown, EntryKind::Unknown(name)) = (fate, &entry.what) {
             self.drifted(&short(name), entry);
         }
         let Some(row) = self.rows.back_mut() else {
@@ -273,14 +273,14 @@ impl Account {
         if let Some(model) = entry.message.as_ref().and_then(|m| m.model.clone()) {
             row.model = Some(model);
         }
-        if let What::Fact(fact) = &entry.what {
+        if let EntryKind::Fact(fact) = &entry.what {
             row.facts.push(fact.clone());
         }
     }
 }
 
 impl Row {
-    /// A line is classed once, by the strongest fate of any value on it (DESIGN § 4, 9).
+    /// A line is classed once, by the strongest fate of any value on it (architecture § 4, 9).
     fn strengthen(&mut self, fate: Fate, reason: Cow<'static, str>) {
         if fate > self.fate || (fate == self.fate && self.reason == "empty") {
             (self.fate, self.reason) = (fate, reason);
@@ -380,26 +380,26 @@ fn learn(facts: &mut SessionFacts, fact: &Fact) {
 }
 
 /// What becomes of a value that is not a copy.
-pub(super) fn fate(what: &What) -> (Fate, Cow<'static, str>) {
+pub(super) fn fate(what: &EntryKind) -> (Fate, Cow<'static, str>) {
     let (fate, reason) = match what {
-        What::Prompt { .. } => (Fate::Kept, "prompt"),
-        What::Queue(Queue::Enqueue(text)) if text.is_empty() => (Fate::Filtered, "machine text"),
-        What::Queue(Queue::Enqueue(_)) => (Fate::Kept, "queued prompt"),
-        What::Queue(_) => (Fate::Filtered, "queue operation"),
-        What::Said(_) => (Fate::Kept, "answer"),
-        What::Call(_) => (Fate::Kept, "tool call"),
-        What::Result(_) => (Fate::Kept, "tool result"),
-        What::Failure(_) => (Fate::Kept, "agent error"),
-        What::Fact(Fact::Title { .. } | Fact::Summary { .. }) => (Fate::Kept, "title"),
-        What::Fact(Fact::PullRequest(_)) => (Fate::Kept, "pull request"),
-        What::Fact(Fact::Compaction) => (Fate::Kept, "compaction"),
-        What::Fact(Fact::Interrupted) => (Fate::Kept, "interruption"),
-        What::Fact(Fact::RolledBack { .. }) => (Fate::Kept, "rollback"),
-        What::Fact(Fact::ForkedFrom(_) | Fact::Parent(_)) => (Fate::Kept, "session"),
-        What::Fact(Fact::TurnEnd) => (Fate::Filtered, "turn end"),
-        What::Fact(Fact::Context) => (Fate::Filtered, "context"),
-        What::Noise(reason) => return (Fate::Filtered, reason.clone()),
-        What::Unknown(kind) => return (Fate::Unknown, Cow::Owned(short(kind))),
+        EntryKind::Prompt { .. } => (Fate::Kept, "prompt"),
+        EntryKind::Queue(Queue::Enqueue(text)) if text.is_empty() => (Fate::Filtered, "machine text"),
+        EntryKind::Queue(Queue::Enqueue(_)) => (Fate::Kept, "queued prompt"),
+        EntryKind::Queue(_) => (Fate::Filtered, "queue operation"),
+        EntryKind::Said(_) => (Fate::Kept, "answer"),
+        EntryKind::Call(_) => (Fate::Kept, "tool call"),
+        EntryKind::Result(_) => (Fate::Kept, "tool result"),
+        EntryKind::Failure(_) => (Fate::Kept, "agent error"),
+        EntryKind::Fact(Fact::Title { .. } | Fact::Summary { .. }) => (Fate::Kept, "title"),
+        EntryKind::Fact(Fact::PullRequest(_)) => (Fate::Kept, "pull request"),
+        EntryKind::Fact(Fact::Compaction) => (Fate::Kept, "compaction"),
+        EntryKind::Fact(Fact::Interrupted) => (Fate::Kept, "interruption"),
+        EntryKind::Fact(Fact::RolledBack { .. }) => (Fate::Kept, "rollback"),
+        EntryKind::Fact(Fact::ForkedFrom(_) | Fact::Parent(_)) => (Fate::Kept, "session"),
+        EntryKind::Fact(Fact::TurnEnd) => (Fate::Filtered, "turn end"),
+        EntryKind::Fact(Fact::Context) => (Fate::Filtered, "context"),
+        EntryKind::Noise(reason) => return (Fate::Filtered, reason.clone()),
+        EntryKind::Unknown(kind) => return (Fate::Unknown, Cow::Owned(short(kind))),
     };
     (fate, reason.into())
 }
@@ -411,14 +411,14 @@ fn short(name: &str) -> String {
 
 /// Tails begin with items, and noise gives none; neither does what the fold doesn't get.
 fn may_begin_a_tail(entry: &Entry) -> bool {
-    !matches!(entry.what, What::Noise(_) | What::Unknown(_))
+    !matches!(entry.what, EntryKind::Noise(_) | EntryKind::Unknown(_))
 }
 
 /// Noise that counts a message matters to the fold; other noise and unknown kinds don't.
 fn is_for_the_fold(entry: &Entry) -> bool {
     match &entry.what {
-        What::Noise(_) => entry.message.is_some(),
-        What::Unknown(_) => false,
+        EntryKind::Noise(_) => entry.message.is_some(),
+        EntryKind::Unknown(_) => false,
         _ => true,
     }
 }

@@ -31,7 +31,7 @@ use uuid::Uuid;
 const BATCH: usize = 250;
 /// Receipts that are asked about at once.
 const RECEIPTS: usize = 1_000;
-/// An episode whose calls wait for their results settles after a day (DESIGN § 6).
+/// An episode whose calls wait for their results settles after a day (architecture § 6).
 pub const PENDING_MS: i64 = 86_400_000;
 
 /// What a delivery did.

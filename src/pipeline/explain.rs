@@ -4,7 +4,7 @@ use super::account::fate;
 use super::ids::{Ids, Told};
 use super::parsed_log::ParsedLog;
 use crate::model::checkpoint::short_id;
-use crate::model::entry::{Entry, Fact, Queue, What};
+use crate::model::entry::{Entry, Fact, Queue, EntryKind};
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use anyhow::{Result, bail};
@@ -72,22 +72,22 @@ impl Line {
         };
         if self.fate < Some(fate) {
             self.fate = Some(fate);
-            self.about_session = matches!(entry.what, What::Fact(_));
+            self.about_session = matches!(entry.what, EntryKind::Fact(_));
         }
     }
 }
 
-fn word(what: &What) -> String {
+fn word(what: &EntryKind) -> String {
     match what {
-        What::Prompt { via, .. } => format!("prompt ({via:?})").to_lowercase(),
-        What::Queue(queue) => format!("queue: {}", queue_word(queue)),
-        What::Said(_) => "the agent's words".into(),
-        What::Call(call) => format!("call of {}", call.tool),
-        What::Result(result) => format!("result of a call ({:?})", result.status).to_lowercase(),
-        What::Failure(_) => "the agent's own error".into(),
-        What::Fact(fact) => format!("about the session: {}", fact_word(fact)),
-        What::Noise(reason) => format!("filtered: {reason}"),
-        What::Unknown(name) => format!("unknown: {name}"),
+        EntryKind::Prompt { via, .. } => format!("prompt ({via:?})").to_lowercase(),
+        EntryKind::Queue(queue) => format!("queue: {}", queue_word(queue)),
+        EntryKind::Said(_) => "the agent's words".into(),
+        EntryKind::Call(call) => format!("call of {}", call.tool),
+        EntryKind::Result(result) => format!("result of a call ({:?})", result.status).to_lowercase(),
+        EntryKind::Failure(_) => "the agent's own error".into(),
+        EntryKind::Fact(fact) => format!("about the session: {}", fact_word(fact)),
+        EntryKind::Noise(reason) => format!("filtered: {reason}"),
+        EntryKind::Unknown(name) => format!("unknown: {name}"),
     }
 }
 

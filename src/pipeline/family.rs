@@ -1,5 +1,5 @@
 //! Files that may hold copies of one another's records belong to one family, which one worker
-//! reads in an order that says who owns a record (DESIGN § 6, "Records once").
+//! reads in an order that says who owns a record (architecture § 6, "Records once").
 
 use super::file::Work;
 use rustc_hash::FxHashMap;

@@ -12,7 +12,7 @@ use crate::host::read::{self, Content};
 use crate::model::batch::Batch;
 use crate::model::carry::Carry;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
-use crate::model::entry::{Entry, What};
+use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_bare_command;
 use crate::model::ledger::{REJECTS_MAX, Reject};
@@ -270,7 +270,7 @@ impl Fold {
         if !rules.subagents && self.stream.is_none() {
             let entries = batch.items.iter_mut();
             for entry in entries.filter(|e| e.context.stream.is_some()) {
-                (entry.what, entry.message) = (What::Noise("sub-agent".into()), None);
+                (entry.what, entry.message) = (EntryKind::Noise("sub-agent".into()), None);
             }
         }
         self.keeps_out |= leave_out_marked(&mut batch.items, &rules.markers);

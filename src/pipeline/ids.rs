@@ -1,5 +1,5 @@
-//! Which records a family has, by short id: what makes a record a copy (DESIGN § 6, "Records once").
-//! Knows identities; refuses to know what records say.
+//! Which records a family has, by short id: what makes a record a copy (architecture § 6,
+//! "Records once"). Knows identities; refuses to know what records say.
 
 use crate::model::checkpoint::{COPY, short_id};
 use crate::model::entry::{Entry, Identity};

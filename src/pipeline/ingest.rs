@@ -1,7 +1,7 @@
 //! Workers fold families; one writer takes their commits in a fixed order.
 //!
 //! The only place that knows of rayon. How far workers run ahead: [`Window`]. A family that isn't
-//! at its turn may hold [`QUEUE_COMMITS`] commits (DESIGN § 6, "Committing").
+//! at its turn may hold [`QUEUE_COMMITS`] commits (architecture § 6, "Committing").
 
 use super::family::Family;
 use super::file::{FileTally, Rules, Work, fold};

@@ -1,5 +1,5 @@
 //! The one lock: who holds it may write the store. Its file's modification time is the time of the
-//! last run (DESIGN § 4.4), so that a run without news leaves nothing else behind.
+//! last run (architecture § 4, 4), so that a run without news leaves nothing else behind.
 
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;

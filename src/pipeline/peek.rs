@@ -5,7 +5,7 @@
 
 use super::parsed_log::ParsedLog;
 use crate::host::read::LINE_MAX;
-use crate::model::entry::{Entry, Fact, Identity, What};
+use crate::model::entry::{Entry, Fact, Identity, EntryKind};
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
 use crate::stages::parse::LogName;
@@ -14,7 +14,7 @@ use anyhow::Result;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A `cwd` has been seen as late as byte 358,000 (FORMATS § 1.2).
+/// A `cwd` has been seen as late as byte 358,000 (formats § 1.2).
 const PEEK_BYTES_MAX: u64 = 1 << 20;
 
 /// What the head of a log says.
@@ -27,7 +27,7 @@ pub struct Peek {
     pub stream: Option<String>,
     /// The first working directory.
     pub cwd: Option<String>,
-    /// Names that tie it to others of its family (DESIGN § 6, "Records once").
+    /// Names that tie it to others of its family (architecture § 6, "Records once").
     pub ties: Vec<String>,
     /// The first record's time.
     pub first: Option<Time>,
@@ -76,11 +76,11 @@ impl Peek {
             self.tie("session", stream);
         }
         match (&entry.what, entry.id) {
-            (What::Fact(Fact::ForkedFrom(other)), _) => {
+            (EntryKind::Fact(Fact::ForkedFrom(other)), _) => {
                 self.forked_from.get_or_insert_with(|| other.clone());
                 self.tie("session", other);
             }
-            (What::Fact(Fact::Parent(other)), _) => self.tie("session", other),
+            (EntryKind::Fact(Fact::Parent(other)), _) => self.tie("session", other),
             (_, Identity::Own(id)) if !self.ties.iter().any(|t| t.starts_with("uuid:")) => {
                 self.tie("uuid", &id.to_string());
             }

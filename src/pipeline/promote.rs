@@ -109,7 +109,7 @@ pub fn groups_in_use(store: &Store, settings: &Memory) -> Result<Groups> {
 /// # Errors
 /// When the store fails.
 pub fn tell_owner(store: &mut Store, settings: &Memory, now: Time) -> Result<u64> {
-    if !settings.tells_owner {
+    if !settings.includes_owner {
         return Ok(0);
     }
     let mut told = 0;

@@ -1,4 +1,4 @@
-//! The documents' own rules for tool calls (SPEC 001-034..054, D27): how inputs are shortened and
+//! The documents' own rules for tool calls (001-034..054, D27): how inputs are shortened and
 //! outputs named, letter for letter as the printed Python does it. Knows JSON values; refuses to
 //! know tools. Digests fall back on it for tools that nobody knows.
 
@@ -92,7 +92,8 @@ fn shortened(value: &Value) -> Value {
     }
 }
 
-fn is_falsy(value: &Value) -> bool {
+/// Nothing, as Python sees it.
+pub fn is_falsy(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::Bool(true) => false,

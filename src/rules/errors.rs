@@ -2,7 +2,7 @@
 //! out, without stack trace. Also what a person said when refusing a call.
 //!
 //! Knows how compilers, shells, runtimes and agents word their errors; refuses to decide *whether*
-//! something failed (SPEC D28: that is structure, not text).
+//! something failed (D28: that is structure, not text).
 
 use super::table::{self, Pattern};
 use super::terminal::plain;
@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 /// says something (the first of few, the last of many). Empty when the output says nothing. Not cut and not folded: may hold
 /// several spaces, never a newline.
 ///
-/// `parts` are the output's start and end (SPEC 001-026). Only failed results should come here: one
+/// `parts` are the output's start and end (001-026). Only failed results should come here: one
 /// scan for literals, then a regex per candidate.
 pub fn message(parts: [&str; 2]) -> String {
     let parts = parts.map(plain);

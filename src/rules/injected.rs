@@ -1,4 +1,4 @@
-//! Who really spoke: what of a text in role user a person typed (FORMATS § 4, § 8.3). Knows the
+//! Who really spoke: what of a text in role user a person typed (formats § 4, § 8.3). Knows the
 //! table of wrappers, reminders and injected blocks, ours among them; refuses to know records.
 
 use super::table;

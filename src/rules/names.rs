@@ -1,5 +1,5 @@
 //! What tools are for, by their names, as a table (`names.yaml`): known tools first, then the words
-//! of a name (SPEC D02, D43).
+//! of a name (D02, D43).
 //!
 //! Knows names; refuses to know parameters, commands (`rules::commands`) and the cache of what was
 //! asked before (`rules::tool_cache`).

@@ -1,5 +1,5 @@
 //! Episodes in a graph database, in Graphiti's own schema: an `Episodic` node per episode under our
-//! id, so that Graphiti reads them as its own (GRAPHITI.md §§ 4, 8 A). Knows what is written in which
+//! id, so that Graphiti reads them as its own (graphiti § 4, § 5). Knows what is written in which
 //! order and what counts as delivered; refuses to know how a database is reached ([`Graph`]).
 //!
 //! Writing is a `MERGE` on the id: doing it again changes nothing. A batch counts as delivered once

@@ -1,5 +1,5 @@
 //! How a group is called in a graph database: letters, digits and `_`, and no word that full-text
-//! indices skip (GRAPHITI.md § 8: such a name ends the server).
+//! indices skip (graphiti § 1, 5: such a name ends the server).
 
 use crate::model::delivery::Fault;
 use std::collections::BTreeMap;

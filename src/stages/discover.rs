@@ -93,7 +93,7 @@ pub fn discover(
     found
 }
 
-/// `None`: unchanged (DESIGN § 6, "Unchanged").
+/// `None`: unchanged (architecture § 6, "Unchanged").
 fn compare(file: &SourceFile, last: &LastSeen) -> Option<Seen> {
     let (now, then) = (file.stat, last.stat);
     if now == then {

@@ -1,7 +1,8 @@
 //! Runs every case of `fixtures/cases` (its README says what a case is).
 //!
 //! Each is run three ways: at once; growing line by line with a run after each line, which must
-//! come to the same (DESIGN § 4, 3); and once more at the end, which must do nothing (§ 4, 4).
+//! come to the same (architecture § 4, 3); and once more at the end, which must do nothing
+//! (architecture § 4, 4).
 
 mod given;
 mod wants;

@@ -159,6 +159,23 @@ fn a_second_run_does_nothing() {
     assert_eq!(before, fs::read(&store).unwrap());
 }
 
+/// Neither threads nor their timing are in the store.
+#[test]
+fn one_worker_and_many_give_the_same_store() {
+    let desk = Desk::enabled();
+    let store_of = |jobs: u16| {
+        for name in ["sessionmill.db", "sessionmill.db-wal", "sessionmill.db-shm"] {
+            let _ = fs::remove_file(desk.path(".graphiti").join(name));
+        }
+        let ran = desk.run(&format!("sessionmill backfill --jobs {jobs}"));
+        assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+        desk.run("sessionmill store dump").stdout
+    };
+    let one = store_of(1);
+    assert!(one.lines().count() > 100, "{one}");
+    assert_eq!(one, store_of(4));
+}
+
 #[test]
 fn a_plan_says_what_the_run_then_does_and_writes_nothing() {
     let desk = Desk::enabled();

@@ -1,4 +1,4 @@
-//! Graphiti's servers in memory, with their contracts and their faults (GRAPHITI.md §§ 2, 3), behind a
+//! Graphiti's servers in memory, with their contracts and their faults (graphiti § 2, § 3), behind a
 //! real HTTP server; and that nothing is lost or twice in them, with their database beside them and
 //! without. `FAULT_SEEDS` sets how many schedules.
 

@@ -1,4 +1,4 @@
-//! Graphiti's MCP server in memory, with its contract and its faults (GRAPHITI.md § 3), and the rules of
+//! Graphiti's MCP server in memory, with its contract and its faults (graphiti § 3), and the rules of
 //! delivering to it, one by one.
 
 use super::graphiti::{Mind, World, says, start};

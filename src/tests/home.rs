@@ -156,7 +156,7 @@ impl Home {
 }
 
 /// Lines read = kept + filtered + copied + rejected + unknown + pending, for each file that the
-/// store has (DESIGN § 4, 9). Lines on disk are counted here, without the program's own reader.
+/// store has (architecture § 4, 9). Lines on disk are counted here, without the program's own reader.
 fn every_line_is_accounted_for(store: &Store, files: &[SourceFile]) -> Result<()> {
     for file in files {
         let Some(account) = store.account(&file.key)? else {

@@ -1,8 +1,9 @@
 //! The rows of 002, one by one, as a person sees them: gates, scopes, groups. Promoted memories and
 //! directives are in `promotion`.
 //!
-//! Rows that are held elsewhere: 002-003 (there is no such thing), 011 to 013 (`outbox`, `faults`,
-//! `delivery`: a full queue, retries, dead letters), 015 to 018 (recall), 034 (`rules::directives`).
+//! Rows that are held elsewhere: 002-003 (there is no such thing), 002-011..013 (`outbox`, `faults`,
+//! `delivery`: a full queue, retries, dead letters), 002-015..018 (recall), 002-034
+//! (`rules::directives`).
 
 use super::delivery::{configure, done, sink_of};
 use super::forget::{desk, holds, said};

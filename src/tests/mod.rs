@@ -3,6 +3,7 @@
 mod activity;
 mod arcade;
 mod cases;
+mod citations;
 mod cli;
 mod consent;
 mod corpus;

@@ -1,4 +1,5 @@
-//! What people want remembered (002-021, 023, 026, 035 to 037): by command, by directive, taken back.
+//! What people want remembered (002-021, 002-023, 002-026, 002-035..037): by command, by directive,
+//! taken back.
 
 use super::delivery::{configure, done};
 use super::forget::{desk, holds, said};

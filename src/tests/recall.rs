@@ -1,5 +1,5 @@
 //! `recall` as agents' hooks and people use it: what is given, to whom, and that nothing that goes
-//! wrong is in anybody's way (SPEC 002-010, 002-015..018, D31, D63).
+//! wrong is in anybody's way (002-010, 002-015..018, D31, D63).
 
 use super::world::Desk;
 use crate::cli::Exit;

@@ -13,7 +13,7 @@ const FILE_LINES_MAX: usize = 600;
 /// Lines of a function, from its `fn` to its brace.
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// Which of our modules each may name (DESIGN § 3). A module that isn't here may not exist.
+/// Which of our modules each may name (architecture § 3). A module that isn't here may not exist.
 const MAY_USE: [(&str, &[&str]); 16] = [
     ("model", &[]),
     ("rules", &["model"]),
@@ -161,7 +161,10 @@ fn a_module_uses_only_lower_floors() {
     for file in sources() {
         let Some(me) = file.module() else { continue };
         let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == me) else {
-            findings.push(format!("{}: `{me}` has no floor in DESIGN § 3", file.name));
+            findings.push(format!(
+                "{}: `{me}` has no floor in architecture § 3",
+                file.name
+            ));
             continue;
         };
         for (number, line) in file.production() {
@@ -318,9 +321,9 @@ fn the_rules_find_what_they_forbid() {
 }
 
 /// A text file of the project, by its path from the root.
-struct File {
-    name: String,
-    text: String,
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) text: String,
     /// Its parent declares it, or a folder around it, under `#[cfg(test)]`.
     is_test: bool,
 }
@@ -328,7 +331,7 @@ struct File {
 impl File {
     /// The room it is in: `src/<module>.rs` or `src/<module>/…`; none for the crate's own files and
     /// the whole-program tests.
-    fn module(&self) -> Option<&str> {
+    pub(super) fn module(&self) -> Option<&str> {
         let rest = self.name.strip_prefix("src/")?;
         let room = rest.split(['/', '.']).next()?;
         (!["main", "lib", "tests"].contains(&room)).then_some(room)
@@ -354,7 +357,7 @@ impl File {
     }
 }
 
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -407,7 +410,7 @@ fn all_texts() -> Vec<File> {
     files
 }
 
-fn walk(dir: &Path, files: &mut Vec<File>) {
+pub(super) fn walk(dir: &Path, files: &mut Vec<File>) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };
@@ -422,7 +425,7 @@ fn walk(dir: &Path, files: &mut Vec<File>) {
 }
 
 /// Files that are no text are passed over.
-fn read(path: &Path, files: &mut Vec<File>) {
+pub(super) fn read(path: &Path, files: &mut Vec<File>) {
     if let (Ok(text), Ok(name)) = (fs::read_to_string(path), path.strip_prefix(root())) {
         let name = name.to_string_lossy().replace('\\', "/");
         let is_test = false;
@@ -509,6 +512,6 @@ fn function_name(code: &str) -> Option<&str> {
     rest.strip_prefix("fn ").map(word)
 }
 
-fn report(findings: &[String]) {
+pub(super) fn report(findings: &[String]) {
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
 }

@@ -5,7 +5,7 @@ use crate::config::Env;
 use serde::Deserialize;
 
 /// Days after its last change that Claude Code deletes a session's log, unless told otherwise
-/// (FORMATS § 7).
+/// (formats § 7).
 const DEFAULT_DAYS: u32 = 30;
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 use super::CodingAgent;
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
-use crate::model::entry::{Call, Context, Entry, Excerpt, Message, ToolResult, What};
+use crate::model::entry::{Call, Context, Entry, Excerpt, Message, ToolResult, EntryKind};
 use crate::model::entry::{Status, Via};
 use crate::model::source::{Agent, Place};
 use crate::model::time::Time;
@@ -138,13 +138,13 @@ impl Dialect for ToyDialect {
         });
         let whats = match (line.who.as_str(), line.runs) {
             ("toy", Some(command)) => run(place, command, &line.says),
-            ("toy", None) => vec![What::Said(line.says)],
+            ("toy", None) => vec![EntryKind::Said(line.says)],
             _ => match INJECTED.people_words(&line.says) {
-                Spoken::Words(text) => vec![What::Prompt {
+                Spoken::Words(text) => vec![EntryKind::Prompt {
                     text: text.into_owned(),
                     via: Via::Typed,
                 }],
-                Spoken::Machine(why) => vec![What::Noise(why.into())],
+                Spoken::Machine(why) => vec![EntryKind::Noise(why.into())],
             },
         };
         let entry = |what| Entry {
@@ -162,7 +162,7 @@ impl Dialect for ToyDialect {
 }
 
 /// A command, and what came of it.
-fn run(place: Place, command: String, output: &str) -> Vec<What> {
+fn run(place: Place, command: String, output: &str) -> Vec<EntryKind> {
     let id = format!("line:{}", place.offset);
     let result = ToolResult {
         call: id.clone(),
@@ -176,5 +176,5 @@ fn run(place: Place, command: String, output: &str) -> Vec<What> {
         tool: "Bash".into(),
         input,
     };
-    vec![What::Call(call), What::Result(result)]
+    vec![EntryKind::Call(call), EntryKind::Result(result)]
 }

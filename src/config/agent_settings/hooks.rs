@@ -135,9 +135,10 @@ impl HookSettings {
                             command: command.to_owned(),
                         },
                         command: [&hook_at[..], &[key("command")]].concat(),
-                        is_as_written: match is_alone {
-                            true => *group == ours,
-                            false => *hook == ours[HOOKS][0],
+                        is_as_written: if is_alone {
+                            *group == ours
+                        } else {
+                            *hook == ours[HOOKS][0]
                         },
                         at: if is_alone { at.to_vec() } else { hook_at },
                     });

@@ -1,5 +1,5 @@
 //! Which projects are tracked, written into `tracking-config`, keeping what people wrote. Knows one
-//! project's entry; refuses to look at projects.
+//! project's entry; the projects themselves aren't looked at.
 
 use super::keys::{Edited, remove, set as set_key};
 use crate::config::document::Document;

@@ -1,5 +1,5 @@
 //! Destinations as they are meant: names checked, folders absolute, endpoints in their one spelling.
-//! Refuses to know what is sent and where passwords are.
+//! Passwords stay where they are: settings only name their variables.
 
 use crate::config::env::Env;
 use crate::config::layers::Layers;
@@ -107,7 +107,7 @@ pub struct DatabaseSettings {
     pub user: Option<String>,
     /// The variable that holds the password.
     pub password_env: Option<String>,
-    /// Sessions are told as sagas.
+    /// Sessions become sagas.
     pub sagas: bool,
 }
 
@@ -161,7 +161,7 @@ pub struct DeliveryLimits {
     /// `upload.keep_local`: texts stay here when every sink has them.
     pub keeps_local: bool,
     /// `notifications.on_permanent_failure`.
-    pub tells_dead: bool,
+    pub notifies_dead_letters: bool,
     /// `notifications.webhook_url`, where `notification_method` says so.
     pub webhook: Option<Endpoint>,
 }
@@ -244,9 +244,10 @@ fn sink_to(written: &WireSink, env: &Env) -> Result<SinkTo, String> {
 fn folder(written: &WireSink, env: &Env) -> Result<PathBuf, String> {
     let path = written.path.as_deref().ok_or("`path` is missing")?;
     let path = PathBuf::from(env.expand(path).map_err(|e| e.message)?);
-    match path.is_absolute() {
-        true => Ok(path),
-        false => Err("`path` must be absolute".to_owned()),
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err("`path` must be absolute".to_owned())
     }
 }
 
@@ -254,9 +255,10 @@ fn folder(written: &WireSink, env: &Env) -> Result<PathBuf, String> {
 fn endpoint(key: &str, url: Option<&String>, schemes: &[&str]) -> Result<Endpoint, String> {
     let url = url.ok_or_else(|| format!("`{key}` is missing"))?;
     let endpoint: Endpoint = url.parse().map_err(|e: Error| e.message)?;
-    match schemes.contains(&endpoint.scheme()) {
-        true => Ok(endpoint),
-        false => Err(format!("`{key}` begins with {}://", schemes.join("://, "))),
+    if schemes.contains(&endpoint.scheme()) {
+        Ok(endpoint)
+    } else {
+        Err(format!("`{key}` begins with {}://", schemes.join("://, ")))
     }
 }
 
@@ -281,8 +283,8 @@ fn graphiti(written: &WireSink, protocol: Protocol) -> Result<Graphiti, String> 
     let schemes = [&FALKORDB[..], &NEO4J].concat();
     let is_beside = written.database.is_some();
     let database = is_beside.then(|| database(written, "database", &schemes));
-    let tells_sagas = written.sagas == Some(true);
-    let is_its = written.user.is_some() || written.password_env.is_some() || tells_sagas;
+    let has_sagas = written.sagas == Some(true);
+    let is_its = written.user.is_some() || written.password_env.is_some() || has_sagas;
     if database.is_none() && is_its {
         let keys = "`user`, `password_env` and `sagas`";
         return Err(format!(
@@ -333,17 +335,21 @@ pub(super) fn delivery(layers: &Layers, wire: &WireConfig) -> Result<DeliveryLim
         max_usd_per_run: wire.upload.max_usd_per_run,
         rate_per_minute: wire.upload.rate_per_minute.filter(|rate| *rate > 0),
         keeps_local: wire.upload.keep_local,
-        tells_dead: resilience.notifications.on_permanent_failure,
+        notifies_dead_letters: resilience.notifications.on_permanent_failure,
         webhook: webhook(layers, &resilience.notifications)?,
     })
 }
 
-fn webhook(layers: &Layers, told: &Notifications) -> Result<Option<Endpoint>, Error> {
+fn webhook(layers: &Layers, written: &Notifications) -> Result<Option<Endpoint>, Error> {
     const KEY: &str = "session_tracking.resilience.notifications.webhook_url";
-    if told.notification_method == NotificationMethod::Log {
+    if written.notification_method == NotificationMethod::Log {
         return Ok(None);
     }
-    endpoint("webhook_url", told.webhook_url.as_ref(), &["http", "https"])
-        .map(Some)
-        .map_err(|what| layers.error(KEY, None, &what))
+    endpoint(
+        "webhook_url",
+        written.webhook_url.as_ref(),
+        &["http", "https"],
+    )
+    .map(Some)
+    .map_err(|what| layers.error(KEY, None, &what))
 }

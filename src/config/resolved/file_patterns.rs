@@ -1,5 +1,5 @@
 //! Patterns of tracked files: what they name, and which folders need not be looked into for it. Knows
-//! globs; refuses to look at the disk.
+//! globs; the disk isn't looked at.
 
 use crate::config::exclude::glob;
 use crate::config::values::bytes;

@@ -1,5 +1,5 @@
 //! File tracking as it is meant: which projects, and which of their files. Off unless written (D59).
-//! Refuses to look at files.
+//! No file is looked at.
 
 use super::file_patterns::{FilePattern, Ignored};
 use crate::config::document::Document;
@@ -150,7 +150,11 @@ impl Tracked {
     }
 }
 
-/// What the document says. Errors name file, line and key.
+/// What the document says.
+///
+/// # Errors
+/// A root that isn't absolute or stands twice, a pattern that is no glob or leaves the project; with file,
+/// line and key.
 pub(in crate::config) fn file_tracking(
     document: &Document,
     env: &Env,
@@ -254,9 +258,12 @@ pub(in crate::config) fn check_pattern(
 
 /// The first that is no glob, and why.
 fn broken(patterns: &[String]) -> Option<(usize, String)> {
-    let why = |pattern: &String| match pattern.trim().is_empty() {
-        true => Some("is empty".to_owned()),
-        false => glob(pattern).err(),
+    let why = |pattern: &String| {
+        if pattern.trim().is_empty() {
+            Some("is empty".to_owned())
+        } else {
+            glob(pattern).err()
+        }
     };
     let mut all = patterns.iter().enumerate();
     all.find_map(|(nth, pattern)| {

@@ -1,5 +1,4 @@
 //! `graphiti` as it is meant: scopes without aliases, lists without repetitions.
-//! Refuses to know what is trusted and to whom something is sent.
 
 use crate::config::layers::Layers;
 use crate::config::wire::{MoreWord, ScopeName, ScopesMode, UnknownProjects, WireConfig};
@@ -18,10 +17,10 @@ pub struct Memory {
     pub ingest_scopes: BTreeSet<MemoryScope>,
     /// Projects whose trust nobody recorded stay out of graphs and get no automatic recall.
     pub denies_unknown: bool,
-    /// Each group is told once who owns it.
-    pub tells_owner: bool,
-    /// Branch, commit and state of the work tree are told.
-    pub tells_git: bool,
+    /// Each group gets one episode that says who owns it.
+    pub includes_owner: bool,
+    /// Episodes say branch, commit and state of the work tree.
+    pub includes_git: bool,
     /// Names the user.
     pub user_scope_key: Option<String>,
     /// `graphiti.global.enabled`; ask [`Memory::user_key`] instead.
@@ -90,8 +89,8 @@ pub(super) fn memory(layers: &Layers, wire: &WireConfig) -> Result<Memory, Error
         consent: written.consent,
         ingest_scopes: scopes(&written.ingest_scopes),
         denies_unknown: written.unknown_projects == UnknownProjects::Deny,
-        tells_owner: written.include_system_messages,
-        tells_git: written.include_git_metadata,
+        includes_owner: written.include_system_messages,
+        includes_git: written.include_git_metadata,
         user_scope_key: user_scope_key.map(str::to_owned),
         has_global: written.global.enabled,
         recall: RecallLimits {

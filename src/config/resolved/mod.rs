@@ -1,5 +1,5 @@
 //! Settings as they are meant: defaults applied, paths absolute, names resolved, ranges checked.
-//! Nothing after this file sees an `Option` that has a default. Pure: refuses to look at the disk.
+//! Nothing after this folder sees an `Option` that has a default. Pure: the disk isn't looked at.
 
 mod destinations;
 mod file_patterns;
@@ -22,7 +22,7 @@ pub use summarizing::Summarizing;
 
 use super::env::{Env, Home};
 use super::exclude::Excluded;
-use super::layers::{Layers, Origin};
+use super::layers::{Layers, SettingOrigin};
 use super::values::{absolute, interval, trusted_namespace};
 use super::wire::{KeepSetting, Mapping, OnLlmUnavailable, Personal, TypeDetection, WireConfig};
 use crate::model::activity::ActivityVector;
@@ -38,7 +38,7 @@ pub struct Config {
     /// `session_tracking.enabled`; ask [`super::gate`] instead.
     pub enabled: bool,
     /// Who decided `enabled`.
-    pub enabled_by: Origin,
+    pub enabled_by: SettingOrigin,
     /// Where logs lie, in this order.
     pub roots: Vec<Root>,
     /// What is never read, by a session's working directory and by its log's path.
@@ -71,7 +71,7 @@ pub struct Config {
     pub auto_summarize: bool,
     /// What the model is asked then.
     pub summarizing: Summarizing,
-    /// What becomes of a session that no model tells.
+    /// What becomes of a session while no model answers.
     pub when_away: WhenAway,
     /// Where episodes are delivered, by name, each graph followed by itself in `ingest_scopes`; those
     /// that are switched off are not among them.
@@ -105,7 +105,7 @@ impl Config {
     }
 }
 
-/// How the kind of work is told.
+/// How the kind of work is found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scoring {
     /// Weaker signals have no primary dimension.
@@ -125,7 +125,11 @@ pub struct KnownProject {
     pub namespace: String,
 }
 
-/// Gives the layers their meaning. Errors name file, line and key.
+/// Gives the layers their meaning.
+///
+/// # Errors
+/// A value that is spelled right and can't be honoured: a relative path, a variable that isn't set, a glob
+/// that can't be compiled, a span of time without a unit, and the like; with file, line and key.
 pub(super) fn resolve(
     layers: &Layers,
     mappings: &[Mapping],
@@ -281,13 +285,12 @@ fn scheduled(layers: &Layers, written: &str) -> Result<u64, Error> {
     let seconds = interval(written).map_err(|what| layers.error(KEY, None, &what))?;
     let divides =
         |whole: u64, unit: u64| seconds.is_multiple_of(unit) && whole.is_multiple_of(seconds);
-    match divides(3_600, 60) || divides(86_400, 3_600) {
-        true => Ok(seconds),
-        false => {
-            let what = format!(
-                "expected a divisor of the hour or of the day, as in \"15min\", \"2h\" or \"1d\", found {written:?}"
-            );
-            Err(layers.error(KEY, None, &what))
-        }
+    if divides(3_600, 60) || divides(86_400, 3_600) {
+        Ok(seconds)
+    } else {
+        let what = format!(
+            "expected a divisor of the hour or of the day, as in \"15min\", \"2h\" or \"1d\", found {written:?}"
+        );
+        Err(layers.error(KEY, None, &what))
     }
 }

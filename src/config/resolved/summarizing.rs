@@ -1,5 +1,5 @@
-//! Whose words a language model is asked with: the user's file where there is one. Knows where it lies;
-//! refuses to know what is asked.
+//! Whose words a language model is asked with: the user's file where there is one. Knows where it
+//! lies, not what is asked.
 
 use crate::config::env::{Env, Home};
 use crate::config::layers::Layers;

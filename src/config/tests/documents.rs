@@ -82,9 +82,10 @@ fn no_fixture_lacks_its_file() {
 #[test]
 fn valid_files_fit_the_printed_schema_and_structural_faults_dont() {
     for fixture in fixtures("valid") {
-        let schema = match role(&fixture).starts_with("tracking") {
-            true => tracking_schema(),
-            false => schema(),
+        let schema = if role(&fixture).starts_with("tracking") {
+            tracking_schema()
+        } else {
+            schema()
         };
         let document = Document::load(&fixture).unwrap().unwrap();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Who wins: defaults, the older file, the user's file, a project's file.
 
-use super::super::{Origin, gate};
+use super::super::{SettingOrigin, gate};
 use super::World;
 use crate::model::policy::{ChunkOptions, FilterPolicy, Keep};
 
@@ -23,7 +23,12 @@ fn without_files_everything_is_the_documents_default() {
     assert_eq!(config.trusted_namespaces, None);
     assert_eq!(config.group_id, None);
     assert!(loaded.files.is_empty() && loaded.warnings.is_empty() && loaded.notes.is_empty());
-    assert!(loaded.settings.iter().all(|s| s.origin == Origin::Default));
+    assert!(
+        loaded
+            .settings
+            .iter()
+            .all(|s| s.origin == SettingOrigin::Default)
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `tracking-config.json` as it is written: the documents' file for file tracking (004), and their
-//! older shape for session tracking (001). Refuses to know what a value means.
+//! older shape for session tracking (001).
 
 use super::effect::NEVER;
 use super::session_tracking::SessionTracking;

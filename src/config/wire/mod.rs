@@ -1,6 +1,6 @@
 //! The documents' keys as they are written in `graphiti.config.json`, with defaults. This is the
-//! only list of keys: JSON Schema, checking, `config show` and the test of the docs all read it.
-//! Refuses to know what a value means beyond its type.
+//! only list of keys: JSON Schema, checking, `config show` and the test of the docs all read it. What a
+//! value means beyond its type is for `resolved`.
 //!
 //! Schema extensions: `x-effect` says that a key is accepted without effect, and why; `x-error` is
 //! the text for a number out of range; `x-expected` is how errors name what belongs there.

@@ -1,4 +1,4 @@
-//! A summary as Markdown (SPEC 003 § 4.2, D41). Knows headings and order; refuses to know where a
+//! A summary as Markdown (003 § 4.2, D41). Knows headings and order; refuses to know where a
 //! summary comes from.
 
 mod changes;
@@ -435,7 +435,7 @@ mod tests {
         let text = page(&summary, "fixing (1.0)");
         assert!(text.contains(
             "### exit 2\n- **Command**: Bash(make)\n- **Root cause**: Seconds read as minutes\n\
-             - **What helped**: Set 3600\n- **Fix**: changed `a.c`\n- **Verification**: it worked at line 9\n"
+             - **EntryKind helped**: Set 3600\n- **Fix**: changed `a.c`\n- **Verification**: it worked at line 9\n"
         ));
         assert!(text.contains("- Which store? → **Use Redis**\n  - Rationale: It expires keys\n"));
     }

@@ -1,5 +1,5 @@
 //! Reads every log again and compares its content with what was read of it. Finds what sizes, times
-//! and fingerprints can't: a change in the middle of a log that grew as well (DESIGN § 6).
+//! and fingerprints can't: a change in the middle of a log that grew as well (architecture § 6).
 
 use super::{Finding, Severity, counted, first_of};
 use crate::host::read::content;

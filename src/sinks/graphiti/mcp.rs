@@ -1,4 +1,4 @@
-//! Graphiti's MCP server as it is (GRAPHITI.md § 3): a queue in memory for each group, whose worker
+//! Graphiti's MCP server as it is (graphiti § 3): a queue in memory for each group, whose worker
 //! loses what goes wrong and goes on, and `add_memory`, which says that all is well whatever comes.
 
 use super::server::{self, Listed, Message, Permits, Server};

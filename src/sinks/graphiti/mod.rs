@@ -1,4 +1,4 @@
-//! A Graphiti server, over REST or MCP, with the protocol that survives it (GRAPHITI.md § 8).
+//! A Graphiti server, over REST or MCP, with the protocol that survives it (graphiti § 5).
 //!
 //! Where its database is reached too, [`enriched`]: episodes are written there, and the server is only
 //! asked to work through them. Else [`by_name`]: they are posted under a name that tells them again.

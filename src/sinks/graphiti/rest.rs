@@ -1,4 +1,4 @@
-//! Graphiti's REST server as it is (GRAPHITI.md § 2). Its `202` means no more than that a list in its
+//! Graphiti's REST server as it is (graphiti § 2). Its `202` means no more than that a list in its
 //! memory is longer now.
 
 use super::by_name::{ALL, key_of};

@@ -1,6 +1,6 @@
 //! Cuts exchanges into episodes: a fold over each stream.
 //!
-//! Knows the boundaries (DESIGN § 6): a number of exchanges, a gap before a prompt, a budget of
+//! Knows the boundaries (architecture § 6): a number of exchanges, a gap before a prompt, a budget of
 //! bytes. Refuses to know what the records were (`filter`), what time it is, and when an open
 //! episode is settled (the store's business).
 //!

@@ -2,7 +2,7 @@
 //! that its usage grows; refuses to know what the lines say.
 
 use crate::model::carry::FilterCarry;
-use crate::model::entry::{Entry, What};
+use crate::model::entry::{Entry, EntryKind};
 use crate::model::time::Time;
 
 /// Larger: bigger checkpoints; smaller: a message whose lines lie far apart counts twice. Lines of
@@ -14,9 +14,9 @@ const GROUPS_MAX: usize = 16;
 /// maximum of its usage. Words without a message are a message each; errors are none, but what they
 /// cost counts.
 pub(super) fn message(carry: &mut FilterCarry, entry: &Entry) {
-    let is_error = matches!(entry.what, What::Failure(_));
+    let is_error = matches!(entry.what, EntryKind::Failure(_));
     let Some(message) = &entry.message else {
-        carry.messages += u32::from(matches!(entry.what, What::Said(_)));
+        carry.messages += u32::from(matches!(entry.what, EntryKind::Said(_)));
         return;
     };
     let stated = message.usage.unwrap_or_default();

@@ -131,6 +131,11 @@ impl<'a> Out<'a> {
         }
     }
 
+    /// The agent's own error; that there was one is said without words too.
+    pub(super) fn failure(&mut self, at: &At<'_>, fold: &mut StreamFold, words: &str) {
+        self.labelled(at, fold, ItemKind::Error, ("Error", words));
+    }
+
     /// `label: words`; nothing where there are no words.
     pub(super) fn line(
         &mut self,
@@ -140,9 +145,18 @@ impl<'a> Out<'a> {
         label: &str,
         words: &str,
     ) {
-        if words.is_empty() {
-            return;
+        if !words.is_empty() {
+            self.labelled(at, fold, kind, (label, words));
         }
+    }
+
+    fn labelled(
+        &mut self,
+        at: &At<'_>,
+        fold: &mut StreamFold,
+        kind: ItemKind,
+        (label, words): (&str, &str),
+    ) {
         let mut text = String::with_capacity(label.len() + 2 + words.len());
         text.push_str(label);
         text.push_str(": ");

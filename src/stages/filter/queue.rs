@@ -1,4 +1,4 @@
-//! Prompts typed while the agent works (FORMATS § 4.3). Knows when a queued prompt was said, by
+//! Prompts typed while the agent works (formats § 4.3). Knows when a queued prompt was said, by
 //! whom it is consumed, and when a delivery is a copy; refuses to know what a prompt looks like.
 //!
 //! Pairing is by text: `enqueue` and what becomes of it share no id. Machine texts (task

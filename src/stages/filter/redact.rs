@@ -6,19 +6,19 @@
 
 use crate::model::carry::Carry;
 use crate::model::checkpoint::Commit;
-use crate::model::entry::{Queue, ResultFacts, What};
+use crate::model::entry::{Queue, ResultFacts, EntryKind};
 use crate::model::ledger::Ledger;
 use crate::model::session::{Session, SessionFacts};
 use crate::rules::secrets::Redactor;
 use std::borrow::Cow;
 
 /// Masks what people and agents said, before it is compared, cut or carried.
-pub(super) fn words(what: &mut What, redactor: &Redactor) {
+pub(super) fn words(what: &mut EntryKind, redactor: &Redactor) {
     match what {
-        What::Prompt { text, .. } | What::Said(text) | What::Failure(text) => redactor.mask(text),
-        What::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => redactor.mask(text),
-        What::Result(result) => results(&mut result.facts, redactor),
-        What::Queue(_) | What::Call(_) | What::Fact(_) | What::Noise(_) | What::Unknown(_) => {}
+        EntryKind::Prompt { text, .. } | EntryKind::Said(text) | EntryKind::Failure(text) => redactor.mask(text),
+        EntryKind::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => redactor.mask(text),
+        EntryKind::Result(result) => results(&mut result.facts, redactor),
+        EntryKind::Queue(_) | EntryKind::Call(_) | EntryKind::Fact(_) | EntryKind::Noise(_) | EntryKind::Unknown(_) => {}
     }
 }
 

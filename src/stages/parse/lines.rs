@@ -6,7 +6,7 @@ use super::{Dialect, ParseState};
 use crate::host::read::{Block, Shape};
 use crate::json::cursor;
 use crate::model::batch::{Batch, Delta};
-use crate::model::entry::{Entry, Identity, What};
+use crate::model::entry::{Entry, Identity, EntryKind};
 use crate::model::ledger::Reject;
 use crate::model::source::Place;
 use memchr::memchr;
@@ -164,7 +164,7 @@ impl Out<'_> {
             time: None,
             context: state.context.clone(),
             message: None,
-            what: What::Noise(reason.into()),
+            what: EntryKind::Noise(reason.into()),
         });
     }
 }

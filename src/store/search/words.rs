@@ -5,7 +5,7 @@
 //! agree on every one:
 //!
 //! - Compound names become neighbouring words: `parse_config`, `parseConfig` and `parse-config`
-//!   are all `parse config`, `src/config.rs` is `src config rs`. Any part finds them, and a query
+//!   are all `parse config`, `src/lib.rs` is `src lib rs`. Any part finds them, and a query
 //!   that is itself compound is a phrase.
 //! - The *glued* form (`parseconfig`) of names without a gap is kept beside them, for whoever
 //!   types the name in one piece.

@@ -1,4 +1,4 @@
-//! DESIGN § 6, "The fold" and "Open, settled, sealed": where episodes end.
+//! architecture § 6, "The fold" and "Open, settled, sealed": where episodes end.
 
 use super::*;
 

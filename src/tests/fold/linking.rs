@@ -1,4 +1,4 @@
-//! DESIGN § 6, "The fold": what becomes an item, and where it stands.
+//! architecture § 6, "The fold": what becomes an item, and where it stands.
 
 use super::*;
 use crate::model::entry::Status;
@@ -72,7 +72,7 @@ fn calls_given_up_belong_to_the_episode_before_the_gap() {
 fn a_call_that_runs_in_the_background_may_be_answered_again() {
     let mut log = Log::default();
     log.prompt("go").call("1", "Bash", "server").result("1");
-    if let Some(What::Result(result)) = log.entries.last_mut().map(|e| &mut e.what) {
+    if let Some(EntryKind::Result(result)) = log.entries.last_mut().map(|e| &mut e.what) {
         result.status = Status::Running;
     }
     log.prompt("and?").result("1");
@@ -218,7 +218,7 @@ fn errors_of_the_agent_and_turning_points_are_told_and_are_no_messages() {
         .fact(Fact::RolledBack { turns: 2 })
         .fact(Fact::TurnEnd)
         .of_message(1, 0)
-        .push(What::Failure("API Error: 529".into()));
+        .push(EntryKind::Failure("API Error: 529".into()));
     let episode = episodes(&log).remove(0);
     assert_eq!(
         episode.text,

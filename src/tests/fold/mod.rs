@@ -4,12 +4,13 @@
 mod boundaries;
 mod corpus;
 mod linking;
+mod plain_dialect;
 mod split_anywhere;
 
 use crate::model::batch::Batch;
 use crate::model::carry::Carry;
 use crate::model::entry::{
-    Call, Context, Entry, Excerpt, Fact, Identity, Message, Queue, ToolResult, Via, What,
+    Call, Context, Entry, Excerpt, Fact, Identity, Message, Queue, ToolResult, Via, EntryKind,
 };
 use crate::model::episode::Episode;
 use crate::model::policy::{ChunkOptions, FilterPolicy};
@@ -34,7 +35,7 @@ struct Log {
 }
 
 impl Log {
-    fn push(&mut self, what: What) -> &mut Self {
+    fn push(&mut self, what: EntryKind) -> &mut Self {
         let line = self.entries.last().map_or(1, |e| e.place.line + 1);
         let place = Place {
             offset: (line - 1) * 100,
@@ -107,19 +108,19 @@ impl Log {
 
     fn words(&mut self, text: &str, via: Via) -> &mut Self {
         let text = text.to_owned();
-        self.push(What::Prompt { text, via })
+        self.push(EntryKind::Prompt { text, via })
     }
 
     fn said(&mut self, text: &str) -> &mut Self {
-        self.push(What::Said(text.to_owned()))
+        self.push(EntryKind::Said(text.to_owned()))
     }
 
     fn silent(&mut self) -> &mut Self {
-        self.push(What::Noise("thinking".into()))
+        self.push(EntryKind::Noise("thinking".into()))
     }
 
     fn call(&mut self, id: &str, tool: &str, path: &str) -> &mut Self {
-        self.push(What::Call(Call {
+        self.push(EntryKind::Call(Call {
             id: id.to_owned(),
             tool: tool.to_owned(),
             input: json!({ "path": path }),
@@ -127,7 +128,7 @@ impl Log {
     }
 
     fn result(&mut self, id: &str) -> &mut Self {
-        self.push(What::Result(ToolResult {
+        self.push(EntryKind::Result(ToolResult {
             call: id.to_owned(),
             output: Excerpt::of("one\ntwo\n"),
             ..ToolResult::default()
@@ -135,7 +136,7 @@ impl Log {
     }
 
     fn queue(&mut self, op: Queue) -> &mut Self {
-        self.push(What::Queue(op))
+        self.push(EntryKind::Queue(op))
     }
 
     fn enqueue(&mut self, text: &str) -> &mut Self {
@@ -143,7 +144,7 @@ impl Log {
     }
 
     fn fact(&mut self, fact: Fact) -> &mut Self {
-        self.push(What::Fact(fact))
+        self.push(EntryKind::Fact(fact))
     }
 }
 

@@ -100,7 +100,7 @@ fn log_of(acts: &[Act]) -> (Log, Vec<String>, usize) {
             Act::Delivered { text, via } => drop(log.words(&format!("queued {text}"), via)),
             Act::Queue(op) => drop(log.queue(op)),
             Act::Fact(fact) => drop(log.fact(fact)),
-            Act::Failure => drop(log.push(What::Failure("overloaded".into()))),
+            Act::Failure => drop(log.push(EntryKind::Failure("overloaded".into()))),
             Act::SameLine => same_line_and_stream(&mut log),
             Act::Timeless => drop(log.timeless()),
             Act::Nameless => {

@@ -1,5 +1,5 @@
-//! Runs at any times over growing files give the store of one run at the end (DESIGN § 4, 3), and a
-//! run without news changes nothing (§ 4, 4).
+//! Runs at any times over growing files give the store of one run at the end (architecture § 4, 3), and a
+//! run without news changes nothing (architecture § 4, 4).
 //!
 //! Real logs, cut at arbitrary bytes: the cold run is the judge. Scripts of everything that can
 //! happen to logs between runs: [`model`] is the judge, each of its laws a function.

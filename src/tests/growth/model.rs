@@ -1,4 +1,4 @@
-//! What runs saw, naively, and the laws that a store has to keep (DESIGN § 6, "Change classes").
+//! What runs saw, naively, and the laws that a store has to keep (architecture § 6, "Change classes").
 //!
 //! Knows which records stand in whole lines of which log at which run; refuses to know how they
 //! are linked, cut or stored.

@@ -1,5 +1,5 @@
 //! Any bytes as a log that grows: two runs over two parts come to what one run over all of it
-//! does (DESIGN § 4, 3), and every line is accounted for (§ 4, 9).
+//! does (architecture § 4, 3), and every line is accounted for (architecture § 4, 9).
 //!
 //! Method: the folds of `pipeline::file` over a real file, and [`Shelf`], which does with a commit
 //! what the store's tables do.

@@ -2,7 +2,7 @@
 //! through both folds.
 
 use crate::agents::registry;
-use crate::host::read::{Block, Reduce, Shape};
+use crate::host::read::{Block, Shape};
 use crate::json::cursor;
 use crate::json::skim::Skimmer;
 use crate::model::batch::Batch;

@@ -1,6 +1,6 @@
 //! Claude Code's dialect: one JSON object per line, one content block per assistant line.
 //!
-//! Knows the envelope and who speaks (FORMATS §§ 2–4). Refuses to know files, runs, and what a
+//! Knows the envelope and who speaks (formats § 2, § 3, § 4). Refuses to know files, runs, and what a
 //! tool's answer means to a reader.
 
 mod assistant;
@@ -14,7 +14,7 @@ mod user;
 
 use crate::json::cursor::{Cursor, Raw, Visit};
 use crate::json::text::{decode, inside, is_name, string};
-use crate::model::entry::{Context, Entry, Identity, Message, What};
+use crate::model::entry::{Context, Entry, Identity, Message, EntryKind};
 use crate::model::source::Place;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;
@@ -35,7 +35,7 @@ pub(crate) fn fields() -> &'static crate::rules::fields::KnownFields {
 }
 
 impl Dialect for ClaudeDialect {
-    /// Every `.jsonl` below the projects but the workflows' journals (FORMATS § 1).
+    /// Every `.jsonl` below the projects but the workflows' journals (formats § 1).
     fn is_log(&self, stem: &[u8]) -> bool {
         stem != b"journal"
     }
@@ -100,7 +100,7 @@ fn value(
     let mut record = line.record(state, place);
     if state.file.is_replay {
         record.id = Identity::None;
-        record.push(out, What::Noise("compaction agent".into()));
+        record.push(out, EntryKind::Noise("compaction agent".into()));
         return Ok(used);
     }
     let before = out.len();
@@ -118,13 +118,13 @@ fn value(
         Some("attachment") => user::attachment(&line, &record, out),
         Some("system") => bookkeeping::system(&line, &record, out),
         Some(kind) => bookkeeping::other(kind, &line, &record, out),
-        None => record.push(out, What::Unknown("no type".into())),
+        None => record.push(out, EntryKind::Unknown("no type".into())),
     }
     for name in drifted.names {
-        record.push(out, What::Unknown(name));
+        record.push(out, EntryKind::Unknown(name));
     }
     if out.len() == before {
-        record.push(out, What::Noise("empty".into()));
+        record.push(out, EntryKind::Noise("empty".into()));
     }
     Ok(used)
 }
@@ -308,7 +308,7 @@ struct Record {
 }
 
 impl Record {
-    fn push(&self, out: &mut Vec<Entry>, what: What) {
+    fn push(&self, out: &mut Vec<Entry>, what: EntryKind) {
         out.push(Entry {
             place: self.place,
             nth: 0, // `lines` numbers the entries of a line
@@ -322,9 +322,9 @@ impl Record {
 }
 
 /// Records that are known noise, or else unknown under this name.
-fn noise_or_unknown(name: &str) -> What {
+fn noise_or_unknown(name: &str) -> EntryKind {
     match records::noise_type(name) {
-        Some(reason) => What::Noise(reason.into()),
-        None => What::Unknown(name.chars().take(60).collect()),
+        Some(reason) => EntryKind::Noise(reason.into()),
+        None => EntryKind::Unknown(name.chars().take(60).collect()),
     }
 }

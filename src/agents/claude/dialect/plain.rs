@@ -3,10 +3,12 @@
 
 use super::super::INJECTED;
 use crate::json::text::is_wide;
-use crate::model::entry::{Call, Entry, Excerpt, Message, Status, ToolResult, Via, What};
+use crate::model::entry::{
+    Call, Entry, Excerpt, Message, ResultFacts, Status, ToolResult, Via, EntryKind,
+};
 use crate::model::source::Place;
 use crate::model::time::Time;
-use crate::rules::documents::{display, params, summarise_input, summarise_output};
+use crate::rules::documents::{display, is_falsy, summarise_output};
 use crate::rules::injected::Spoken;
 use crate::stages::parse::{ParseState, nameless};
 use serde_json::{Map, Value, json};
@@ -42,12 +44,12 @@ pub fn line(
                 model: None,
                 usage: None,
             });
-            vec![What::Said(content(&entry))]
+            vec![EntryKind::Said(content(&entry))]
         }
         "tool_use" => tool_use(&entry, place),
-        "error" => vec![What::Failure(failure(&entry))],
-        "" => vec![What::Unknown("untyped".into())],
-        other => vec![What::Unknown(other.to_owned())],
+        "error" => vec![EntryKind::Failure(failure(&entry))],
+        "" => vec![EntryKind::Unknown("untyped".into())],
+        other => vec![EntryKind::Unknown(other.to_owned())],
     };
     for (nth, what) in (0..).zip(whats) {
         out.push(Entry {
@@ -61,53 +63,6 @@ pub fn line(
         });
     }
     Ok(())
-}
-
-/// What the documents' filter keeps of an entry; `None` for unknown types (001-034..038).
-pub fn filtered(entry: &Value) -> Option<Value> {
-    let entry = entry.as_object()?;
-    let field = |key: &str| entry.get(key).cloned().unwrap_or(Value::Null);
-    match kind(entry) {
-        kind @ ("user" | "assistant") => {
-            let content = entry.get("content").cloned().unwrap_or_else(|| json!(""));
-            Some(json!({ "type": kind, "content": content }))
-        }
-        "tool_use" => Some(json!({
-            "type": "tool_use",
-            "tool": field("tool"),
-            "input": summarise_input(&field("input")),
-            "output_summary": summarise_output(entry.get("output")),
-            "status": if entry.contains_key("output") { "success" } else { "error" },
-            "timestamp": field("timestamp"),
-        })),
-        "error" => Some(json!({
-            "type": "error",
-            "message": message(entry),
-            "tool": field("tool"),
-            "timestamp": field("timestamp"),
-        })),
-        _ => None,
-    }
-}
-
-/// A filtered entry as it stands in an episode (001-051..055); empty for what was filtered out.
-/// A user's turn is followed by an empty line.
-pub fn episode_line(filtered: Option<&Value>) -> String {
-    let Some(entry) = filtered.and_then(Value::as_object) else {
-        return String::new();
-    };
-    let shown = |key: &str| entry.get(key).map(display).unwrap_or_default();
-    match kind(entry) {
-        "user" => format!("User: {}\n", shown("content")),
-        "assistant" => format!("Agent: {}", shown("content")),
-        "tool_use" => {
-            let params = entry.get("input").map(params).unwrap_or_default();
-            let (tool, summary) = (shown("tool"), shown("output_summary"));
-            format!("Action: {tool}({params}) → {summary}")
-        }
-        "error" => format!("Error: {}", shown("message")),
-        _ => String::new(),
-    }
 }
 
 fn kind(entry: &Map<String, Value>) -> &str {
@@ -124,10 +79,10 @@ fn content(entry: &Map<String, Value>) -> String {
     }
 }
 
-fn user(entry: &Map<String, Value>) -> What {
+fn user(entry: &Map<String, Value>) -> EntryKind {
     match INJECTED.people_words(&content(entry)) {
-        Spoken::Machine(reason) => What::Noise(Cow::Borrowed(reason)),
-        Spoken::Words(words) => What::Prompt {
+        Spoken::Machine(reason) => EntryKind::Noise(Cow::Borrowed(reason)),
+        Spoken::Words(words) => EntryKind::Prompt {
             text: words.into_owned(),
             via: Via::Typed,
         },
@@ -135,13 +90,13 @@ fn user(entry: &Map<String, Value>) -> What {
 }
 
 /// The call, and its result: `success` iff there is an output (001-036).
-fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<What> {
+fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<EntryKind> {
     let id = format!("line:{}", place.offset);
     let tool = entry.get("tool").map(display).unwrap_or_default();
     let input = match entry.get("input") {
         Some(Value::Object(fields)) => Value::Object(fields.clone()),
-        None | Some(Value::Null) => Value::Object(Map::new()),
-        Some(other) => json!({ "input": other }),
+        Some(other) if !is_falsy(other) => json!({ "input": other }),
+        _ => Value::Object(Map::new()),
     };
     let output = entry.get("output");
     let result = ToolResult {
@@ -151,9 +106,13 @@ fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<What> {
             None => Status::Failed,
         },
         output: Excerpt::of(output.map(output_text).unwrap_or_default()),
+        facts: ResultFacts {
+            summary: Some(summarise_output(output)),
+            ..ResultFacts::default()
+        },
         ..ToolResult::default()
     };
-    vec![What::Call(Call { id, tool, input }), What::Result(result)]
+    vec![EntryKind::Call(Call { id, tool, input }), EntryKind::Result(result)]
 }
 
 /// An output as text: a list's items stand on lines of their own.
@@ -193,48 +152,8 @@ fn failure(entry: &Map<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
-    use std::path::PathBuf;
 
-    fn golden() -> Option<Value> {
-        let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/golden");
-        let folder = std::env::var_os("GOLDEN_DIR").map_or(beside, PathBuf::from);
-        let text = std::fs::read_to_string(folder.join("plain_dialect.json")).ok()?;
-        Some(serde_json::from_str(&text).expect("the golden file is JSON"))
-    }
-
-    /// Cases with a long repetitive output give its measures only.
-    fn whole(mut input: Value) -> Value {
-        let measure = |key: &str| input.get(key).and_then(Value::as_u64).map(|n| n as usize);
-        if let (Some(lines), Some(chars)) = (measure("output_lines"), measure("output_chars")) {
-            let newlines = "x\n".repeat(lines - 1);
-            let rest = "x".repeat(chars.saturating_sub(newlines.len()));
-            let fields = input.as_object_mut().expect("an entry");
-            for key in ["long_repeat", "json_len", "output_lines", "output_chars"] {
-                fields.remove(key);
-            }
-            fields.insert("output".into(), json!(newlines + &rest));
-        }
-        input
-    }
-
-    #[test]
-    fn every_golden_case_comes_out_as_wanted() {
-        let Some(golden) = golden() else {
-            let _ = writeln!(std::io::stderr(), "passed over: no golden folder");
-            return;
-        };
-        let cases = golden["cases"].as_array().expect("cases");
-        assert!(!cases.is_empty());
-        for case in cases {
-            let input = whole(case["input"].clone());
-            let kept = filtered(&input);
-            assert_eq!(kept.clone().unwrap_or(Value::Null), case["want"], "{input}");
-            assert_eq!(json!(episode_line(kept.as_ref())), case["line"], "{input}");
-        }
-    }
-
-    fn read(text: &str) -> Result<Vec<What>, Cow<'static, str>> {
+    fn read(text: &str) -> Result<Vec<EntryKind>, Cow<'static, str>> {
         let mut out = Vec::new();
         let bytes = text.as_bytes().to_vec();
         line(
@@ -249,12 +168,12 @@ mod tests {
     #[test]
     fn the_documents_examples_become_entries() {
         let prompt = read(r#"{"type":"user","content":"Fix the authentication bug"}"#).unwrap();
-        assert!(matches!(&prompt[..], [What::Prompt { text, .. }] if text.starts_with("Fix")));
+        assert!(matches!(&prompt[..], [EntryKind::Prompt { text, .. }] if text.starts_with("Fix")));
         let said = read(r#"{"type":"assistant","content":"Reading"}"#).unwrap();
-        assert_eq!(said, [What::Said("Reading".into())]);
+        assert_eq!(said, [EntryKind::Said("Reading".into())]);
         let call =
             r#"{"type":"tool_use","tool":"Grep","input":{"pattern":"jwt"},"output":["a","b"]}"#;
-        let [What::Call(call), What::Result(result)] = &read(call).unwrap()[..] else {
+        let [EntryKind::Call(call), EntryKind::Result(result)] = &read(call).unwrap()[..] else {
             panic!("a call and its result");
         };
         assert_eq!((&*call.tool, &call.id), ("Grep", &result.call));
@@ -262,19 +181,19 @@ mod tests {
         let error = r#"{"type":"error","tool":"Edit","message":"String not found","details":"at"}"#;
         assert_eq!(
             read(error).unwrap(),
-            [What::Failure("Edit failed - String not found".into())]
+            [EntryKind::Failure("Edit failed - String not found".into())]
         );
         let open = read(r#"{"type":"tool_use","tool":"Bash","input":{}}"#).unwrap();
-        assert!(matches!(&open[1], What::Result(r) if r.status == Status::Failed));
+        assert!(matches!(&open[1], EntryKind::Result(r) if r.status == Status::Failed));
     }
 
     #[test]
     fn other_lines_are_unknown_or_refused() {
         assert_eq!(
             read(r#"{"type":"x"}"#).unwrap(),
-            [What::Unknown("x".into())]
+            [EntryKind::Unknown("x".into())]
         );
-        assert_eq!(read("{}").unwrap(), [What::Unknown("untyped".into())]);
+        assert_eq!(read("{}").unwrap(), [EntryKind::Unknown("untyped".into())]);
         assert_eq!(read("[1]").unwrap_err(), "not an object");
         assert_eq!(read("{").unwrap_err(), "torn json");
     }

@@ -1,5 +1,5 @@
 //! Tool results: the block that the model saw, enriched by the structured copy beside it
-//! (FORMATS §§ 4.1, 4.2). Outputs are measured, not copied.
+//! (formats § 4.1, § 4.2). Outputs are measured, not copied.
 
 use super::message::Block;
 use super::user::content_text;

@@ -69,8 +69,8 @@ fn real_files_are_understood_without_a_rest() {
         );
         for entry in &all {
             let kind = match &entry.what {
-                What::Noise(reason) => format!("noise: {reason}"),
-                What::Unknown(kind) => format!("unknown: {kind}"),
+                EntryKind::Noise(reason) => format!("noise: {reason}"),
+                EntryKind::Unknown(kind) => format!("unknown: {kind}"),
                 what => format!("{what:?}")
                     .chars()
                     .take_while(|c| c.is_alphabetic())
@@ -89,7 +89,7 @@ fn real_files_are_understood_without_a_rest() {
         let calls: BTreeSet<&str> = all
             .iter()
             .filter_map(|entry| match &entry.what {
-                What::Call(call) => Some(call.id.as_str()),
+                EntryKind::Call(call) => Some(call.id.as_str()),
                 _ => None,
             })
             .collect();
@@ -242,7 +242,7 @@ fn a_compressed_file_reads_as_its_content() {
     };
     let (all, rejects, _) = parse(&zstd::decode_all(&packed[..]).expect("a zstd frame"));
     assert_eq!(rejects, Vec::<String>::new());
-    let unknown = all.iter().filter(|e| matches!(e.what, What::Unknown(_)));
+    let unknown = all.iter().filter(|e| matches!(e.what, EntryKind::Unknown(_)));
     assert_eq!(unknown.count(), 0);
     assert_eq!(prompts(&all).len(), 5);
     assert!(prompts(&all)[0].starts_with("codex primary"));

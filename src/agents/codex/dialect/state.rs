@@ -1,4 +1,4 @@
-//! What a Codex record needs to know of the records before it (FORMATS §§ 8.1, 8.3, 8.5), stored
+//! What a Codex record needs to know of the records before it (formats § 8.1, § 8.3, § 8.5), stored
 //! with the checkpoint, so that reading may start again at any record.
 
 use crate::model::dialect_state::{DialectState, Remembered};

@@ -1,4 +1,4 @@
-//! The result's own text beside the digest, or the marker for its absence (SPEC D61).
+//! The result's own text beside the digest, or the marker for its absence (D61).
 
 use super::call::Call;
 use super::output::Output;

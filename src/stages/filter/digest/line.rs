@@ -101,7 +101,7 @@ pub fn absolute(path: &str, cwd: Option<&str>) -> String {
 }
 
 /// `path` as seen from `cwd`: relative when it lies below, `.` when it is it, else as written
-/// (SPEC D57). Both separators; drive letters in either case.
+/// (D57). Both separators; drive letters in either case.
 pub fn relative<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
     let path = path.strip_prefix("./").unwrap_or(path);
     let Some(cwd) = cwd.map(|c| c.trim_end_matches(['/', '\\'])) else {

@@ -1,4 +1,4 @@
-//! One line for a tool call and its result: `Read(src/auth.rs) → 2000 lines, 48 KB` (SPEC D26).
+//! One line for a tool call and its result: `Read(src/auth.rs) → 2000 lines, 48 KB` (D26).
 //!
 //! Knows what a reader needs of a call; refuses to know records, sessions and where the line will
 //! stand. Which tool is told how is a table (`rules/tools.yaml`), so are errors and test runners.
@@ -36,7 +36,7 @@ use serde_json::Value;
 ///
 /// The text is one line without `Action: `, never empty; whitespace is folded and `…` stands only
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
-/// 2 KB of it; with `false` a marker stands in its place (SPEC D61). Never panics. About 1 µs, more
+/// 2 KB of it; with `false` a marker stands in its place (D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
 pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_>) -> Digest {
     let call = Call::new(tool, input, told.cwd);
@@ -67,6 +67,7 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
                 used.completed = tasks::completed(&call, result);
             }
             let mut run = None;
+            other::close_parameters(&mut text, &call, result);
             if !(call.row.alone && says_nothing(result)) {
                 text.push_str(" → ");
                 match told.policy.tool_content {
@@ -151,6 +152,10 @@ fn answer(
     result: &ToolResult,
     output: &Output<'_>,
 ) -> Option<TestRun> {
+    if let (Answer::Other, Some(summary)) = (call.row.answer, &result.facts.summary) {
+        other::summed_up(out, output, summary);
+        return None;
+    }
     match (status(call, result, output), call.row.answer) {
         (Status::Refused, _) => people::refused(out, output),
         (Status::Interrupted, _) => out.push_str("interrupted"),

@@ -1,9 +1,11 @@
 //! Answers of the web, of tools that only say something, and of tools that we don't know.
 
+use super::call::Call;
 use super::line::{self, TEXT_CHARS_MAX};
 use super::output::Output;
 use crate::model::entry::ToolResult;
 use crate::rules::documents;
+use crate::rules::tools::Answer;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -34,7 +36,20 @@ pub fn said(out: &mut String, output: &Output<'_>) {
     }
 }
 
-/// The documents' rules (SPEC 001-043..049), with one correction: a result whose status is known to
+/// `X()`: the documents have parentheses without parameters too (001-054).
+pub fn close_parameters(out: &mut String, call: &Call<'_>, result: &ToolResult) {
+    let is_theirs = call.row.answer == Answer::Other && result.facts.summary.is_some();
+    if is_theirs && !out.ends_with(')') {
+        out.push_str("()");
+    }
+}
+
+/// What the dialect sums the output up to.
+pub fn summed_up(out: &mut String, output: &Output<'_>, summary: &str) {
+    line::fold(out, &output.masked(summary), TEXT_CHARS_MAX);
+}
+
+/// The documents' rules (001-043..049), with one correction: a result whose status is known to
 /// be good is not an error because it holds the word (D28).
 pub fn unknown(out: &mut String, output: &Output<'_>) {
     if output.bytes == 0 {
@@ -47,8 +62,7 @@ pub fn unknown(out: &mut String, output: &Output<'_>) {
         .then(|| serde_json::from_str::<Value>(head).ok())
         .flatten()
     {
-        let named = documents::summarise_output(Some(&value));
-        return line::fold(out, &output.masked(&named), TEXT_CHARS_MAX);
+        return summed_up(out, output, &documents::summarise_output(Some(&value)));
     }
     let lines = output.lines.unwrap_or(1);
     let _ = match lines > LARGE_LINES_MIN {
@@ -57,7 +71,7 @@ pub fn unknown(out: &mut String, output: &Output<'_>) {
     };
 }
 
-/// SPEC 001-046.
+/// 001-046.
 const LARGE_LINES_MIN: u64 = 100;
 
 /// Characters; bytes where the middle is missing.

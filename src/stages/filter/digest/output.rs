@@ -1,6 +1,6 @@
 //! A tool's output as a digest sees it: without what agents put around it.
 //!
-//! Knows the headers and wrappers of Claude Code and Codex (FORMATS § 4.1, § 8.5); refuses to judge
+//! Knows the headers and wrappers of Claude Code and Codex (formats § 4.1, § 8.5); refuses to judge
 //! what remains.
 
 use super::line;

@@ -1,5 +1,5 @@
 //! What a patch or an edit changes: files and lines. Knows the `*** Begin Patch` grammar
-//! (FORMATS § 8.5) and line counts; refuses to know whether it was applied.
+//! (formats § 8.5) and line counts; refuses to know whether it was applied.
 
 use memchr::memmem::Finder;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use crate::model::entry::ToolResult;
 use crate::rules::errors;
 use serde_json::Value;
 
-/// `refused by the user: use the other file`. Not an error (SPEC D28).
+/// `refused by the user: use the other file`. Not an error (D28).
 pub fn refused(out: &mut String, output: &Output<'_>) {
     out.push_str("refused by the user");
     let [head, _] = output.told();

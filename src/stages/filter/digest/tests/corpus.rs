@@ -1,5 +1,5 @@
 //! Real calls and results through the digest, read by a reader of our own: the parsers are not ours
-//! to use. Knows just enough of FORMATS to be fair.
+//! to use. Knows just enough of `docs/formats.md` to be fair.
 
 use super::*;
 use std::collections::HashMap;
