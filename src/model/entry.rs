@@ -88,7 +88,7 @@ pub enum EntryKind {
         /// Without wrappers and injected text.
         text: String,
         /// How they reached the log.
-        via: Via,
+        via: PromptOrigin,
     },
     /// The agent's queue of prompts typed while it works (formats § 4.3).
     Queue(Queue),
@@ -113,7 +113,7 @@ impl EntryKind {
     /// A person's words; `None` for everything else, a task from agent to agent included.
     pub fn persons_words(&mut self) -> Option<&mut String> {
         match self {
-            EntryKind::Prompt { text, via } if *via != Via::Agent => Some(text),
+            EntryKind::Prompt { text, via } if *via != PromptOrigin::Agent => Some(text),
             EntryKind::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => Some(text),
             _ => None,
         }
@@ -123,7 +123,7 @@ impl EntryKind {
 /// How a person's words reached the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Via {
+pub enum PromptOrigin {
     /// A user record.
     Typed,
     /// A `queued_command` attachment: delivered while the agent worked.

@@ -4,7 +4,7 @@ use super::CodingAgent;
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::entry::{Call, Context, Entry, Excerpt, Message, ToolResult, EntryKind};
-use crate::model::entry::{Status, Via};
+use crate::model::entry::{Status, PromptOrigin};
 use crate::model::source::{Agent, Place};
 use crate::model::time::Time;
 use crate::rules::injected::{Injected, Spoken};
@@ -142,7 +142,7 @@ impl Dialect for ToyDialect {
             _ => match INJECTED.people_words(&line.says) {
                 Spoken::Words(text) => vec![EntryKind::Prompt {
                     text: text.into_owned(),
-                    via: Via::Typed,
+                    via: PromptOrigin::Typed,
                 }],
                 Spoken::Machine(why) => vec![EntryKind::Noise(why.into())],
             },

@@ -2,7 +2,7 @@
 //! out, and what every item has to carry; refuses to know why an item is there.
 
 use crate::model::activity::ActivityTally;
-use crate::model::entry::{Context, Entry, Identity, Via};
+use crate::model::entry::{Context, Entry, Identity, PromptOrigin};
 use crate::model::exchange::{Exchange, Item, ItemKind, LEFT_OUT, Resume, ToolUse};
 use crate::model::fold::StreamFold;
 use crate::model::policy::{FilterPolicy, Keep};
@@ -92,10 +92,10 @@ impl<'a> Out<'a> {
     }
 
     /// A prompt that opens an exchange. Left out, its marker still opens it.
-    pub(super) fn prompt(&mut self, at: &At<'_>, fold: &mut StreamFold, via: Via, text: &str) {
+    pub(super) fn prompt(&mut self, at: &At<'_>, fold: &mut StreamFold, via: PromptOrigin, text: &str) {
         let (label, keep) = match via {
-            Via::Agent => ("Task", &self.policy.agent_messages),
-            Via::Typed | Via::Queued => ("User", &self.policy.user_messages),
+            PromptOrigin::Agent => ("Task", &self.policy.agent_messages),
+            PromptOrigin::Typed | PromptOrigin::Queued => ("User", &self.policy.user_messages),
         };
         let words = if *keep == Keep::Out { LEFT_OUT } else { text };
         self.line(at, fold, ItemKind::Prompt, label, words);

@@ -17,7 +17,7 @@ pub mod redact;
 pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
-use crate::model::entry::{Entry, Fact, Queue, Via, EntryKind};
+use crate::model::entry::{Entry, Fact, Queue, PromptOrigin, EntryKind};
 use crate::model::exchange::{Exchange, INTERRUPTED, ItemKind};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
@@ -123,7 +123,7 @@ fn times_the_gap(entry: &Entry) -> bool {
 
 fn opens_exchange(what: &EntryKind) -> bool {
     match what {
-        EntryKind::Prompt { text, via } => *via != Via::Queued && !text.trim().is_empty(),
+        EntryKind::Prompt { text, via } => *via != PromptOrigin::Queued && !text.trim().is_empty(),
         _ => false,
     }
 }
@@ -173,15 +173,15 @@ fn keep(what: EntryKind, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) 
     }
 }
 
-fn prompt(text: &str, via: Via, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
+fn prompt(text: &str, via: PromptOrigin, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
     if text.is_empty() {
         return;
     }
     let queued = &mut Arc::make_mut(&mut fold.carry).queued;
     match via {
-        Via::Queued if queue::delivered(queued, text) == queue::Delivery::Copy => {}
-        Via::Queued => out.aside(at, fold, text),
-        Via::Typed | Via::Agent => {
+        PromptOrigin::Queued if queue::delivered(queued, text) == queue::Delivery::Copy => {}
+        PromptOrigin::Queued => out.aside(at, fold, text),
+        PromptOrigin::Typed | PromptOrigin::Agent => {
             queue::typed(queued, text);
             link::give_up(at, fold, out);
             out.prompt(at, fold, via, text);

@@ -10,7 +10,7 @@ mod split_anywhere;
 use crate::model::batch::Batch;
 use crate::model::carry::Carry;
 use crate::model::entry::{
-    Call, Context, Entry, Excerpt, Fact, Identity, Message, Queue, ToolResult, Via, EntryKind,
+    Call, Context, Entry, Excerpt, Fact, Identity, Message, Queue, ToolResult, PromptOrigin, EntryKind,
 };
 use crate::model::episode::Episode;
 use crate::model::policy::{ChunkOptions, FilterPolicy};
@@ -103,10 +103,10 @@ impl Log {
     }
 
     fn prompt(&mut self, text: &str) -> &mut Self {
-        self.words(text, Via::Typed)
+        self.words(text, PromptOrigin::Typed)
     }
 
-    fn words(&mut self, text: &str, via: Via) -> &mut Self {
+    fn words(&mut self, text: &str, via: PromptOrigin) -> &mut Self {
         let text = text.to_owned();
         self.push(EntryKind::Prompt { text, via })
     }

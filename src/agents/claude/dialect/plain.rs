@@ -4,7 +4,7 @@
 use super::super::INJECTED;
 use crate::json::text::is_wide;
 use crate::model::entry::{
-    Call, Entry, Excerpt, Message, ResultFacts, Status, ToolResult, Via, EntryKind,
+    Call, Entry, Excerpt, Message, ResultFacts, Status, ToolResult, PromptOrigin, EntryKind,
 };
 use crate::model::source::Place;
 use crate::model::time::Time;
@@ -84,7 +84,7 @@ fn user(entry: &Map<String, Value>) -> EntryKind {
         Spoken::Machine(reason) => EntryKind::Noise(Cow::Borrowed(reason)),
         Spoken::Words(words) => EntryKind::Prompt {
             text: words.into_owned(),
-            via: Via::Typed,
+            via: PromptOrigin::Typed,
         },
     }
 }

@@ -7,7 +7,7 @@ use super::records;
 use super::{Line, Record, decode_raw, result};
 use crate::json::cursor::{self, Raw};
 use crate::json::text::{decode, inside, string};
-use crate::model::entry::{Entry, Fact, Via, EntryKind};
+use crate::model::entry::{Entry, Fact, PromptOrigin, EntryKind};
 use crate::rules::injected::{self, Spoken};
 
 pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {
@@ -81,7 +81,7 @@ fn queued(attachment: Raw<'_>) -> EntryKind {
     match INJECTED.people_words(&text) {
         Spoken::Words(words) => EntryKind::Prompt {
             text: words.into_owned(),
-            via: Via::Queued,
+            via: PromptOrigin::Queued,
         },
         Spoken::Machine(reason) => EntryKind::Noise(reason.into()),
     }
@@ -128,9 +128,9 @@ fn prompt(line: &Line<'_>, text: String) -> EntryKind {
         return EntryKind::Noise("empty".into());
     }
     let via = if line.sidechain {
-        Via::Agent
+        PromptOrigin::Agent
     } else {
-        Via::Typed
+        PromptOrigin::Typed
     };
     EntryKind::Prompt { text, via }
 }

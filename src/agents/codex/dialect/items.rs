@@ -6,7 +6,7 @@ use super::Record;
 use super::session::{content, environment_cwd};
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
-use crate::model::entry::{Message, Via, EntryKind};
+use crate::model::entry::{Message, PromptOrigin, EntryKind};
 use crate::rules::injected::{self, Spoken};
 
 /// A kind of response item that this version knows.
@@ -123,8 +123,8 @@ impl Record<'_> {
     /// Words typed to the agent: a person's, or in a sub-agent's thread its parent's.
     pub(super) fn prompt(&mut self, text: String) {
         let via = match self.state.context.stream {
-            Some(_) => Via::Agent,
-            None => Via::Typed,
+            Some(_) => PromptOrigin::Agent,
+            None => PromptOrigin::Typed,
         };
         self.push(EntryKind::Prompt { text, via });
     }

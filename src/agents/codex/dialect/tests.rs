@@ -1,7 +1,7 @@
 //! The three eras in small records of our own.
 
 use super::*;
-use crate::model::entry::{Status, ToolResult, Via};
+use crate::model::entry::{Status, ToolResult, PromptOrigin};
 use crate::model::tally::Usage;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -465,7 +465,7 @@ fn a_sub_agents_thread_is_a_stream_of_its_root() {
     assert_eq!(all[1].what, EntryKind::Fact(Fact::Parent(PARENT.into())));
     let by_agent = EntryKind::Prompt {
         text: "look".into(),
-        via: Via::Agent,
+        via: PromptOrigin::Agent,
     };
     assert_eq!(all[2].what, by_agent);
 }
