@@ -1,6 +1,6 @@
 //! How far a file is in the store, and what one transaction adds to it.
 
-use super::carry::Carry;
+use super::resume_state::ResumeState;
 use super::episode::Episode;
 use super::ledger::{Ledger, Reject, Unknown};
 use super::memory::Said;
@@ -116,7 +116,7 @@ pub struct Commit {
     /// Where the file stands after it.
     pub checkpoint: Checkpoint,
     /// The folds' state at `checkpoint.offset`.
-    pub carry: Carry,
+    pub carry: ResumeState,
     /// The version of the rules and settings that made its episodes.
     pub made_by: String,
     /// The session, as far as this file knows it; merged into what is stored. A stored session

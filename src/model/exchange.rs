@@ -1,7 +1,7 @@
 //! What `filter` keeps: a human's prompt and everything until the next one, as lines of text.
 
 use super::activity::ActivityTally;
-use super::carry::FilterCarry;
+use super::resume_state::FilterResumeState;
 use super::entry::{Context, Status};
 use super::finding::Finding;
 use super::source::Place;
@@ -145,7 +145,7 @@ pub struct Resume {
     /// The parser's.
     pub context: Arc<Context>,
     /// The filter's, of this stream, before the item's *record*.
-    pub filter: Arc<FilterCarry>,
+    pub filter: Arc<FilterResumeState>,
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 pub mod activity;
 pub mod batch;
-pub mod carry;
+pub mod resume_state;
 pub mod checkpoint;
 pub mod classification;
 pub mod consent;

@@ -10,7 +10,7 @@ use super::parsed_log::{ParsedLog, Scratch};
 use super::peek::label;
 use crate::host::read::{self, Content};
 use crate::model::batch::Batch;
-use crate::model::carry::Carry;
+use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
@@ -132,7 +132,7 @@ pub struct Before {
     /// How far it is.
     pub checkpoint: Checkpoint,
     /// The folds' state there.
-    pub carry: Carry,
+    pub carry: ResumeState,
     /// The records that it has and had.
     pub ids: RecordIds,
 }
@@ -432,7 +432,7 @@ impl Fold {
 }
 
 /// Generation, content hash and folds' state to start with; tells `ids` what counts as a copy.
-fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Content, Carry) {
+fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Content, ResumeState) {
     let Some(Before {
         checkpoint,
         carry,
@@ -440,7 +440,7 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
     }) = before
     else {
         ids.begin(&[], []);
-        return (1, Content::default(), Carry::default());
+        return (1, Content::default(), ResumeState::default());
     };
     match standing {
         Standing::GoesOn => {
@@ -458,7 +458,7 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
         }
         Standing::Again => {
             ids.begin(&[], []);
-            (checkpoint.generation, Content::default(), Carry::default())
+            (checkpoint.generation, Content::default(), ResumeState::default())
         }
     }
 }
@@ -477,7 +477,7 @@ fn leave_out_marked(entries: &mut [Entry], markers: &Markers) -> bool {
 }
 
 /// The last time before the records that the fold goes on with.
-fn last_time(carry: &Carry) -> Option<Time> {
+fn last_time(carry: &ResumeState) -> Option<Time> {
     let times = carry.streams.iter().map(|stream| stream.filter.last);
     times.max().flatten()
 }

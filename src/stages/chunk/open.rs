@@ -3,7 +3,7 @@
 
 use super::cut;
 use super::episode;
-use crate::model::carry::{ChunkCarry, StreamCarry};
+use crate::model::resume_state::{ChunkResumeState, StreamResumeState};
 use crate::model::episode::Episode;
 use crate::model::exchange::{Item, ItemKind};
 use crate::model::finding::between;
@@ -15,7 +15,7 @@ pub(super) struct Open {
     /// Records before this offset are sealed.
     pub from: u64,
     /// Before the first piece.
-    pub base: ChunkCarry,
+    pub base: ChunkResumeState,
     pub pieces: Vec<Piece>,
     /// Of the body that the pieces make.
     body_bytes: usize,
@@ -45,8 +45,8 @@ impl Piece {
 }
 
 impl Open {
-    /// Reads on; the items before [`ChunkCarry::skip_items`] come again and are passed over.
-    pub(super) fn resume(carry: &StreamCarry) -> Open {
+    /// Reads on; the items before [`ChunkResumeState::skip_items`] come again and are passed over.
+    pub(super) fn resume(carry: &StreamResumeState) -> Open {
         Open {
             from: carry.from,
             base: carry.chunk.clone(),

@@ -3,7 +3,7 @@
 
 use super::digest::{Digest, Outcome, Telling, digest, shorten_input};
 use super::emit::{At, Out};
-use crate::model::carry::PendingCall;
+use crate::model::resume_state::PendingCall;
 use crate::model::entry::{Call, Status, ToolResult};
 use crate::model::fold::StreamFold;
 use crate::model::policy::Keep;

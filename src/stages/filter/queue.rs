@@ -6,7 +6,7 @@
 //! hands them in as empty texts, and both are passed over here, because people's prompts are served
 //! first anyway.
 
-use crate::model::carry::QueuedPrompt;
+use crate::model::resume_state::QueuedPrompt;
 use crate::model::entry::Queue;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! Calls' inputs and results' outputs are masked where digests are made of them, because most of
 //! their bytes are only counted.
 
-use crate::model::carry::Carry;
+use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::Commit;
 use crate::model::entry::{Queue, ResultFacts, EntryKind};
 use crate::model::ledger::Ledger;
@@ -121,7 +121,7 @@ fn ledger(ledger: &mut Ledger, redactor: &Redactor) {
 }
 
 /// Prompts and calls in it were masked as they came.
-fn carry(carry: &mut Carry, redactor: &Redactor) {
+fn carry(carry: &mut ResumeState, redactor: &Redactor) {
     let context = &mut carry.context;
     let places = redactor.secrets_only();
     context.cwd.iter_mut().for_each(|cwd| places.mask(cwd));

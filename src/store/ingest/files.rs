@@ -1,7 +1,7 @@
 //! Files and how far they are in the store: the checkpoints' rows, read and written.
 //! Knows generations and offsets; refuses to know the disk.
 
-use crate::model::carry::Carry;
+use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::{Checkpoint, Fingerprints, LastSeen};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::{Ledger, REJECTS_MAX, Reject};
@@ -53,13 +53,13 @@ impl Store {
     }
 
     /// The folds' state at a file's checkpoint; `None` when the store doesn't know the key.
-    pub fn carry(&self, key: &str) -> Result<Option<Carry>> {
-        let read = || -> rusqlite::Result<Option<Carry>> {
+    pub fn carry(&self, key: &str) -> Result<Option<ResumeState>> {
+        let read = || -> rusqlite::Result<Option<ResumeState>> {
             self.db
                 .prepare_cached(
                     "SELECT carry FROM fold JOIN file ON file.n = fold.file WHERE file.key = ?1",
                 )?
-                .query_row([key], |row| row.get::<_, Json<Carry>>(0))
+                .query_row([key], |row| row.get::<_, Json<ResumeState>>(0))
                 .optional()
                 .map(|carry| carry.map(|Json(carry)| carry))
         };
@@ -329,7 +329,7 @@ impl Known {
         };
         let sealed = sealed.as_ref().unwrap_or(&commit.sealed_state);
         if let Some(reason) = forgotten {
-            let nothing = pack_json(&Carry::default());
+            let nothing = pack_json(&ResumeState::default());
             let sealed = withheld(sealed, reason)?;
             let tail = withheld(&commit.tail_state, reason)?;
             db.prepare_cached(FOLD)?

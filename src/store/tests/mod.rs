@@ -9,7 +9,7 @@ mod search;
 
 use super::{Access, Prepared, Store, Stored};
 use crate::model::batch::Delta;
-use crate::model::carry::Carry;
+use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints};
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::ledger::{Fate, Ledger, Unknown};
@@ -94,7 +94,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
             stream: None,
             ties: vec![format!("session:{name}")],
         },
-        carry: Carry::default(),
+        carry: ResumeState::default(),
         made_by: "rules-1".into(),
         session: Session {
             id: name.into(),

@@ -8,7 +8,7 @@ mod plain_dialect;
 mod split_anywhere;
 
 use crate::model::batch::Batch;
-use crate::model::carry::Carry;
+use crate::model::resume_state::ResumeState;
 use crate::model::entry::{
     Call, Context, Entry, Excerpt, Fact, Identity, Message, Queue, ToolResult, PromptOrigin, EntryKind,
 };
@@ -189,7 +189,7 @@ impl Folds {
     fn resume(&mut self) -> u64 {
         let tail = self.tail();
         let stored = serde_json::to_string(&tail.carry).unwrap();
-        let carry: Carry = serde_json::from_str(&stored).unwrap();
+        let carry: ResumeState = serde_json::from_str(&stored).unwrap();
         assert_eq!(carry, tail.carry);
         self.filter = FilterState::resume(&carry);
         self.chunk = ChunkState::resume(&carry);

@@ -5,7 +5,7 @@
 //! what the store's tables do.
 
 use crate::host::files::source_file;
-use crate::model::carry::Carry;
+use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::{Checkpoint, Commit, RecordIds};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject};
@@ -66,7 +66,7 @@ fn rules(choice: u64) -> Rules {
 #[derive(Debug, Default, PartialEq)]
 struct Shelf {
     checkpoint: Option<Checkpoint>,
-    carry: Carry,
+    carry: ResumeState,
     ids: RecordIds,
     sealed: Vec<Episode>,
     open: Vec<Episode>,
