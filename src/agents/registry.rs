@@ -3,7 +3,7 @@
 use super::{CodingAgent, claude, codex};
 use crate::config::Env;
 use crate::model::entry::Entry;
-use crate::model::source::{Agent, Place, SourceFile};
+use crate::model::source::{Agent, Span, SourceFile};
 use crate::stages::parse::{Dialect, LogName, ParseState};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ impl Dialect for Unreadable {
     fn value(
         &self,
         _: &mut ParseState,
-        _: Place,
+        _: Span,
         _: &[u8],
         _: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {

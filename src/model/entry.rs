@@ -1,7 +1,7 @@
 //! One event of a session with its dialect removed: who, when, what.
 
 use super::dialect_state::DialectState;
-use super::source::Place;
+use super::source::Span;
 use super::tally::Usage;
 use super::time::Time;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub enum Identity {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The line.
-    pub place: Place,
+    pub place: Span,
     /// Which entry of its line this is, from 0.
     pub nth: u16,
     /// Of the record, not of the entry.

@@ -4,7 +4,7 @@ use super::activity::ActivityTally;
 use super::resume_state::FilterResumeState;
 use super::entry::{Context, Status};
 use super::finding::Finding;
-use super::source::Place;
+use super::source::Span;
 use super::tally::Usage;
 use super::time::Time;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Exchange {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// Its line.
-    pub place: Place,
+    pub place: Span,
     /// Which item of its line this is, from 0.
     pub nth: u16,
     /// The record's id: Claude `uuid`, Codex UUIDv5, else UUIDv5 of (session, stream, offset).

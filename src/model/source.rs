@@ -151,7 +151,7 @@ impl Slice {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub struct Place {
+pub struct Span {
     /// Of the line's first byte, in decompressed bytes.
     pub offset: u64,
     /// Of the line, without its newline.
@@ -160,7 +160,7 @@ pub struct Place {
     pub line: u64,
 }
 
-impl Place {
+impl Span {
     /// The first byte after the line and its newline.
     pub fn end(self) -> u64 {
         self.offset + self.bytes + 1

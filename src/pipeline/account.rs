@@ -10,7 +10,7 @@ use crate::model::checkpoint::short_id;
 use crate::model::entry::{Context, Entry, Fact, Identity, Queue, EntryKind};
 use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject, Unknown};
 use crate::model::session::SessionFacts;
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::model::tombstone::FORGOTTEN;
 use std::borrow::Cow;
@@ -197,7 +197,7 @@ impl Account {
 
     fn line(
         &mut self,
-        place: Place,
+        place: Span,
         fate: Fate,
         reason: Cow<'static, str>,
         context: &Arc<Context>,

@@ -20,7 +20,7 @@ use crate::model::memory::Said;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Narrowed};
 use crate::model::session::Session;
-use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
+use crate::model::source::{Span, Seen, Slice, SourceFile, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
@@ -377,7 +377,7 @@ impl Fold {
     /// refused record. Nobody reads it again until the file changes.
     fn break_off(&mut self, log: &ParsedLog) {
         let (offset, lines) = log.reader().position();
-        let place = Place {
+        let place = Span {
             offset,
             bytes: 0,
             line: lines + 1,

@@ -3,7 +3,7 @@
 
 use crate::model::checkpoint::{COPY, short_id};
 use crate::model::entry::{Entry, Identity};
-use crate::model::source::Place;
+use crate::model::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ pub struct Ids {
     /// How often each payload without an id of its own was met in this file.
     met: FxHashMap<u64, u32>,
     /// The record that was told last; its other entries come next.
-    last: Option<(Place, Identity, Told)>,
+    last: Option<(Span, Identity, Told)>,
 }
 
 /// What is known of an entry's record.

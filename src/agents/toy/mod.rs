@@ -5,7 +5,7 @@ use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::entry::{Call, Context, Entry, Excerpt, Message, ToolResult, EntryKind};
 use crate::model::entry::{Status, PromptOrigin};
-use crate::model::source::{Agent, Place};
+use crate::model::source::{Agent, Span};
 use crate::model::time::Time;
 use crate::rules::injected::{Injected, Spoken};
 use crate::stages::parse::dialect::stem;
@@ -113,7 +113,7 @@ impl Dialect for ToyDialect {
     fn value(
         &self,
         state: &mut ParseState,
-        place: Place,
+        place: Span,
         bytes: &[u8],
         out: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {
@@ -162,7 +162,7 @@ impl Dialect for ToyDialect {
 }
 
 /// A command, and what came of it.
-fn run(place: Place, command: String, output: &str) -> Vec<EntryKind> {
+fn run(place: Span, command: String, output: &str) -> Vec<EntryKind> {
     let id = format!("line:{}", place.offset);
     let result = ToolResult {
         call: id.clone(),

@@ -6,7 +6,7 @@ use crate::model::entry::{Context, Entry, Identity, PromptOrigin};
 use crate::model::exchange::{Exchange, Item, ItemKind, LEFT_OUT, Resume, ToolUse};
 use crate::model::fold::StreamFold;
 use crate::model::policy::{FilterPolicy, Keep};
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::rules::secrets::Redactor;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const RECORD_IDS: Uuid = Uuid::from_u128(0x5189_f3c3_d406_5686_bcfd_0638_88c6_5e
 
 /// Where an item comes from.
 pub(super) struct At<'a> {
-    pub place: Place,
+    pub place: Span,
     /// Its own, or else the last one seen in the stream.
     pub time: Option<Time>,
     pub context: &'a Arc<Context>,

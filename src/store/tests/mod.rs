@@ -15,7 +15,7 @@ use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::ledger::{Fate, Ledger, Unknown};
 use crate::model::namespace::namespace;
 use crate::model::session::{Session, SessionFacts};
-use crate::model::source::{Agent, Place, Stat};
+use crate::model::source::{Agent, Span, Stat};
 use crate::model::tally::{Tally, ToolTally};
 use crate::model::time::Time;
 use tempfile::TempDir;
@@ -178,7 +178,7 @@ fn log(name: &str, project: &str, texts: &[&str]) -> Commit {
 }
 
 /// A name that nobody knew, at this place.
-fn novelty(place: Place) -> Unknown {
+fn novelty(place: Span) -> Unknown {
     Unknown {
         name: "novelty".into(),
         place,

@@ -14,7 +14,7 @@ use crate::model::entry::{
 };
 use crate::model::episode::Episode;
 use crate::model::policy::{ChunkOptions, FilterPolicy};
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::tally::Usage;
 use crate::model::time::Time;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
@@ -37,7 +37,7 @@ struct Log {
 impl Log {
     fn push(&mut self, what: EntryKind) -> &mut Self {
         let line = self.entries.last().map_or(1, |e| e.place.line + 1);
-        let place = Place {
+        let place = Span {
             offset: (line - 1) * 100,
             bytes: 99,
             line,

@@ -15,7 +15,7 @@ mod user;
 use crate::json::cursor::{Cursor, Raw, Visit};
 use crate::json::text::{decode, inside, is_name, string};
 use crate::model::entry::{Context, Entry, Identity, Message, EntryKind};
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;
 use crate::stages::parse::{Dialect, LogName, ParseState, nameless};
@@ -68,7 +68,7 @@ impl Dialect for ClaudeDialect {
     fn value(
         &self,
         state: &mut ParseState,
-        place: Place,
+        place: Span,
         bytes: &[u8],
         out: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {
@@ -85,7 +85,7 @@ fn parent_session(key: &str) -> Option<&str> {
 /// always gives entries.
 fn value(
     state: &mut ParseState,
-    place: Place,
+    place: Span,
     bytes: &[u8],
     out: &mut Vec<Entry>,
 ) -> Result<usize, Cow<'static, str>> {
@@ -223,7 +223,7 @@ impl<'a> Line<'a> {
             }
     }
 
-    fn record(&self, state: &mut ParseState, place: Place) -> Record {
+    fn record(&self, state: &mut ParseState, place: Span) -> Record {
         let uuid = self
             .uuid
             .and_then(inside)
@@ -300,7 +300,7 @@ fn decode_raw(raw: Raw<'_>) -> Cow<'_, str> {
 
 /// What the entries of one line share.
 struct Record {
-    place: Place,
+    place: Span,
     id: Identity,
     time: Option<Time>,
     context: Arc<Context>,

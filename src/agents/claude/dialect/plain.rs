@@ -6,7 +6,7 @@ use crate::json::text::is_wide;
 use crate::model::entry::{
     Call, Entry, Excerpt, Message, ResultFacts, Status, ToolResult, PromptOrigin, EntryKind,
 };
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::rules::documents::{display, is_falsy, summarise_output};
 use crate::rules::injected::Spoken;
@@ -21,7 +21,7 @@ const MESSAGE_CHARS: usize = 200;
 /// why the line is no record. A `tool_use` gives a call and its result.
 pub fn line(
     state: &mut ParseState,
-    place: Place,
+    place: Span,
     line: &[u8],
     out: &mut Vec<Entry>,
 ) -> Result<(), Cow<'static, str>> {
@@ -90,7 +90,7 @@ fn user(entry: &Map<String, Value>) -> EntryKind {
 }
 
 /// The call, and its result: `success` iff there is an output (001-036).
-fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<EntryKind> {
+fn tool_use(entry: &Map<String, Value>, place: Span) -> Vec<EntryKind> {
     let id = format!("line:{}", place.offset);
     let tool = entry.get("tool").map(display).unwrap_or_default();
     let input = match entry.get("input") {
@@ -158,7 +158,7 @@ mod tests {
         let bytes = text.as_bytes().to_vec();
         line(
             &mut ParseState::default(),
-            Place::default(),
+            Span::default(),
             &bytes,
             &mut out,
         )?;

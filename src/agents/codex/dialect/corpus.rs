@@ -191,7 +191,7 @@ fn reading_may_start_again_at_any_record() {
             let mut at = first.place.offset;
             let rest = bytes[at as usize..].split(|b| *b == b'\n').take(60);
             for (number, line) in (first.place.line..).zip(rest) {
-                let place = Place {
+                let place = Span {
                     offset: at,
                     bytes: line.len() as u64,
                     line: number,
@@ -271,7 +271,7 @@ proptest! {
                 1 => bytes.truncate(at),
                 _ => { bytes.remove(at); }
             }
-            let _ = value(&mut state, Place::default(), &bytes, &mut out);
+            let _ = value(&mut state, Span::default(), &bytes, &mut out);
         }
     }
 }

@@ -25,7 +25,7 @@ mod tests;
 use crate::json::cursor;
 use crate::json::fields::{self, Fields, Object};
 use crate::model::entry::{Context, Entry, Fact, Identity, Message, EntryKind};
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;
 use crate::stages::parse::{Dialect, LogName, ParseState};
@@ -63,7 +63,7 @@ impl Dialect for CodexDialect {
     fn value(
         &self,
         state: &mut ParseState,
-        place: Place,
+        place: Span,
         bytes: &[u8],
         out: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {
@@ -83,7 +83,7 @@ fn thread(stem: &str) -> Option<&str> {
 /// pass over the bytes plus the texts that are kept.
 fn value(
     state: &mut ParseState,
-    place: Place,
+    place: Span,
     bytes: &[u8],
     out: &mut Vec<Entry>,
 ) -> Result<usize, Cow<'static, str>> {
@@ -146,7 +146,7 @@ const RECORDS: Uuid = Uuid::from_u128(0x8f1c_52a0_6d3b_5e47_9a90_2c7d_41b6_e0f3)
 /// One line on its way to entries.
 struct Record<'s> {
     state: &'s mut ParseState,
-    place: Place,
+    place: Span,
     time: Option<Time>,
     out: &'s mut Vec<Entry>,
     id: Identity,

@@ -14,7 +14,7 @@ pub(super) fn parse(bytes: &[u8]) -> (Vec<Entry>, Vec<String>, ParseState) {
     let mut state = ParseState::default();
     let (mut out, mut rejects, mut offset) = (Vec::new(), Vec::new(), 0);
     for (number, bytes) in (1..).zip(bytes.split(|b| *b == b'\n')) {
-        let place = Place {
+        let place = Span {
             offset,
             bytes: bytes.len() as u64,
             line: number,
