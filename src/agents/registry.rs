@@ -3,7 +3,7 @@
 use super::{CodingAgent, claude, codex};
 use crate::config::Env;
 use crate::model::entry::Entry;
-use crate::model::source::{Agent, Span, SourceFile};
+use crate::model::source::{Agent, SourceFile, Span};
 use crate::stages::parse::{Dialect, LogName, ParseState};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

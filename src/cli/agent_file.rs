@@ -155,13 +155,8 @@ mod tests {
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "{}").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-<<<<<<< HEAD
-        let change = Change {
-            agent: Agent::new("claude"),
-=======
         let change = SettingsChange {
-            agent: Agent::Claude,
->>>>>>> main
+            agent: Agent::new("claude"),
             left: Vec::new(),
             fault: None,
             file: link.clone(),

@@ -1,9 +1,9 @@
 //! How far a file is in the store, and what one transaction adds to it.
 
-use super::resume_state::ResumeState;
 use super::episode::Episode;
 use super::ledger::{Ledger, Reject, Unknown};
 use super::memory::Said;
+use super::resume_state::ResumeState;
 use super::session::{Session, SessionFacts};
 use super::source::{Agent, Stat};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! What `filter` keeps: a human's prompt and everything until the next one, as lines of text.
 
 use super::activity::ActivityTally;
-use super::resume_state::FilterResumeState;
 use super::entry::{Context, Status};
 use super::finding::Finding;
+use super::resume_state::FilterResumeState;
 use super::source::Span;
 use super::tally::Usage;
 use super::time::Time;

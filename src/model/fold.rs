@@ -3,7 +3,7 @@
 //!
 //! It is here because `filter` changes it and `chunk` writes it into the carry at its boundary.
 
-use super::resume_state::{ResumeState, FilterResumeState};
+use super::resume_state::{FilterResumeState, ResumeState};
 use super::tally::Usage;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -7,7 +7,6 @@
 
 pub mod activity;
 pub mod batch;
-pub mod resume_state;
 pub mod checkpoint;
 pub mod classification;
 pub mod consent;
@@ -30,6 +29,7 @@ pub mod llm;
 pub mod memory;
 pub mod namespace;
 pub mod policy;
+pub mod resume_state;
 pub mod scope;
 pub mod session;
 pub mod source;

@@ -7,7 +7,7 @@
 use super::ids::Ids;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::short_id;
-use crate::model::entry::{Context, Entry, Fact, Identity, Queue, EntryKind};
+use crate::model::entry::{Context, Entry, EntryKind, Fact, Identity, Queue};
 use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject, Unknown};
 use crate::model::session::SessionFacts;
 use crate::model::source::Span;
@@ -195,13 +195,7 @@ impl Account {
         }
     }
 
-    fn line(
-        &mut self,
-        place: Span,
-        fate: Fate,
-        reason: Cow<'static, str>,
-        context: &Arc<Context>,
-    ) {
+    fn line(&mut self, place: Span, fate: Fate, reason: Cow<'static, str>, context: &Arc<Context>) {
         if let Some(row) = self.rows.back_mut()
             && row.offset == place.offset
         {
@@ -383,7 +377,9 @@ fn learn(facts: &mut SessionFacts, fact: &Fact) {
 pub(super) fn fate(what: &EntryKind) -> (Fate, Cow<'static, str>) {
     let (fate, reason) = match what {
         EntryKind::Prompt { .. } => (Fate::Kept, "prompt"),
-        EntryKind::Queue(Queue::Enqueue(text)) if text.is_empty() => (Fate::Filtered, "machine text"),
+        EntryKind::Queue(Queue::Enqueue(text)) if text.is_empty() => {
+            (Fate::Filtered, "machine text")
+        }
         EntryKind::Queue(Queue::Enqueue(_)) => (Fate::Kept, "queued prompt"),
         EntryKind::Queue(_) => (Fate::Filtered, "queue operation"),
         EntryKind::Said(_) => (Fate::Kept, "answer"),

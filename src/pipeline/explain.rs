@@ -4,7 +4,7 @@ use super::account::fate;
 use super::ids::{Ids, Told};
 use super::parsed_log::ParsedLog;
 use crate::model::checkpoint::short_id;
-use crate::model::entry::{Entry, Fact, Queue, EntryKind};
+use crate::model::entry::{Entry, EntryKind, Fact, Queue};
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use anyhow::{Result, bail};
@@ -83,7 +83,9 @@ fn word(what: &EntryKind) -> String {
         EntryKind::Queue(queue) => format!("queue: {}", queue_word(queue)),
         EntryKind::Said(_) => "the agent's words".into(),
         EntryKind::Call(call) => format!("call of {}", call.tool),
-        EntryKind::Result(result) => format!("result of a call ({:?})", result.status).to_lowercase(),
+        EntryKind::Result(result) => {
+            format!("result of a call ({:?})", result.status).to_lowercase()
+        }
         EntryKind::Failure(_) => "the agent's own error".into(),
         EntryKind::Fact(fact) => format!("about the session: {}", fact_word(fact)),
         EntryKind::Noise(reason) => format!("filtered: {reason}"),

@@ -10,7 +10,6 @@ use super::parsed_log::{ParsedLog, Scratch};
 use super::peek::label;
 use crate::host::read::{self, Content};
 use crate::model::batch::Batch;
-use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
@@ -19,8 +18,9 @@ use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::memory::Said;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::policy::{ChunkOptions, FilterPolicy, Narrowed};
+use crate::model::resume_state::ResumeState;
 use crate::model::session::Session;
-use crate::model::source::{Span, Seen, Slice, SourceFile, Stat};
+use crate::model::source::{Seen, Slice, SourceFile, Span, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
@@ -458,7 +458,11 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
         }
         Standing::Again => {
             ids.begin(&[], []);
-            (checkpoint.generation, Content::default(), ResumeState::default())
+            (
+                checkpoint.generation,
+                Content::default(),
+                ResumeState::default(),
+            )
         }
     }
 }

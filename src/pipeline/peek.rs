@@ -5,7 +5,7 @@
 
 use super::parsed_log::ParsedLog;
 use crate::host::read::LINE_MAX;
-use crate::model::entry::{Entry, Fact, Identity, EntryKind};
+use crate::model::entry::{Entry, EntryKind, Fact, Identity};
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
 use crate::stages::parse::LogName;

@@ -3,8 +3,8 @@
 use super::CodingAgent;
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
-use crate::model::entry::{Call, Context, Entry, Excerpt, Message, ToolResult, EntryKind};
-use crate::model::entry::{Status, PromptOrigin};
+use crate::model::entry::{Call, Context, Entry, EntryKind, Excerpt, Message, ToolResult};
+use crate::model::entry::{PromptOrigin, Status};
 use crate::model::source::{Agent, Span};
 use crate::model::time::Time;
 use crate::rules::injected::{Injected, Spoken};

@@ -4,11 +4,11 @@
 use super::open::Piece;
 use crate::model::activity::ExchangeTally;
 use crate::model::batch::Delta;
-use crate::model::resume_state::ChunkResumeState;
 use crate::model::entry::Status;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_bare_command};
 use crate::model::finding::{Mark, between};
+use crate::model::resume_state::ChunkResumeState;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use std::collections::BTreeSet;

@@ -15,10 +15,10 @@ mod tail;
 pub use tail::Tail;
 
 use crate::model::batch::Batch;
-use crate::model::resume_state::ResumeState;
 use crate::model::episode::Episode;
 use crate::model::exchange::{Exchange, ItemKind};
 use crate::model::policy::ChunkOptions;
+use crate::model::resume_state::ResumeState;
 use open::Open;
 use std::collections::BTreeMap;
 

@@ -3,11 +3,11 @@
 
 use super::cut;
 use super::episode;
-use crate::model::resume_state::{ChunkResumeState, StreamResumeState};
 use crate::model::episode::Episode;
 use crate::model::exchange::{Item, ItemKind};
 use crate::model::finding::between;
 use crate::model::policy::ChunkOptions;
+use crate::model::resume_state::{ChunkResumeState, StreamResumeState};
 
 /// What a stream has told since its last boundary.
 #[derive(Clone, Debug, Default)]

@@ -4,10 +4,10 @@
 use super::ChunkState;
 use super::episode;
 use super::open::Open;
-use crate::model::resume_state::{ResumeState, StreamResumeState, StreamEnd};
 use crate::model::entry::Context;
 use crate::model::episode::Episode;
 use crate::model::fold::FilterState;
+use crate::model::resume_state::{ResumeState, StreamEnd, StreamResumeState};
 use std::collections::BTreeSet;
 
 /// The state of a file after some of its records.

@@ -1,8 +1,8 @@
 //! Messages, tokens and times of a stream. Knows that one message is told over several lines and
 //! that its usage grows; refuses to know what the lines say.
 
-use crate::model::resume_state::FilterResumeState;
 use crate::model::entry::{Entry, EntryKind};
+use crate::model::resume_state::FilterResumeState;
 use crate::model::time::Time;
 
 /// Larger: bigger checkpoints; smaller: a message whose lines lie far apart counts twice. Lines of

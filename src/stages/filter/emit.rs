@@ -92,7 +92,13 @@ impl<'a> Out<'a> {
     }
 
     /// A prompt that opens an exchange. Left out, its marker still opens it.
-    pub(super) fn prompt(&mut self, at: &At<'_>, fold: &mut StreamFold, via: PromptOrigin, text: &str) {
+    pub(super) fn prompt(
+        &mut self,
+        at: &At<'_>,
+        fold: &mut StreamFold,
+        via: PromptOrigin,
+        text: &str,
+    ) {
         let (label, keep) = match via {
             PromptOrigin::Agent => ("Task", &self.policy.agent_messages),
             PromptOrigin::Typed | PromptOrigin::Queued => ("User", &self.policy.user_messages),

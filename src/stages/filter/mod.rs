@@ -17,7 +17,7 @@ pub mod redact;
 pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
-use crate::model::entry::{Entry, Fact, Queue, PromptOrigin, EntryKind};
+use crate::model::entry::{Entry, EntryKind, Fact, PromptOrigin, Queue};
 use crate::model::exchange::{Exchange, INTERRUPTED, ItemKind};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
@@ -104,7 +104,10 @@ fn enter_record(fold: &mut StreamFold, entry: &Entry, rest: &[Entry]) {
 
 fn may_give_items(what: &EntryKind) -> bool {
     match what {
-        EntryKind::Prompt { .. } | EntryKind::Said(_) | EntryKind::Result(_) | EntryKind::Failure(_) => true,
+        EntryKind::Prompt { .. }
+        | EntryKind::Said(_)
+        | EntryKind::Result(_)
+        | EntryKind::Failure(_) => true,
         EntryKind::Call(_) | EntryKind::Noise(_) | EntryKind::Unknown(_) => false,
         EntryKind::Queue(op) => matches!(op, Queue::Remove | Queue::RemoveText(_)),
         EntryKind::Fact(fact) => note(fact).is_some(),
@@ -116,7 +119,11 @@ fn may_give_items(what: &EntryKind) -> bool {
 fn times_the_gap(entry: &Entry) -> bool {
     let speaks = matches!(
         entry.what,
-        EntryKind::Prompt { .. } | EntryKind::Said(_) | EntryKind::Call(_) | EntryKind::Result(_) | EntryKind::Failure(_)
+        EntryKind::Prompt { .. }
+            | EntryKind::Said(_)
+            | EntryKind::Call(_)
+            | EntryKind::Result(_)
+            | EntryKind::Failure(_)
     );
     speaks || entry.message.is_some()
 }

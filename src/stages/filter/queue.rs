@@ -6,8 +6,8 @@
 //! hands them in as empty texts, and both are passed over here, because people's prompts are served
 //! first anyway.
 
-use crate::model::resume_state::QueuedPrompt;
 use crate::model::entry::Queue;
+use crate::model::resume_state::QueuedPrompt;
 use std::sync::Arc;
 
 /// Larger: bigger checkpoints; smaller: a prompt that waits behind this many others is forgotten.

@@ -4,10 +4,10 @@
 //! Calls' inputs and results' outputs are masked where digests are made of them, because most of
 //! their bytes are only counted.
 
-use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::Commit;
-use crate::model::entry::{Queue, ResultFacts, EntryKind};
+use crate::model::entry::{EntryKind, Queue, ResultFacts};
 use crate::model::ledger::Ledger;
+use crate::model::resume_state::ResumeState;
 use crate::model::session::{Session, SessionFacts};
 use crate::rules::secrets::Redactor;
 use std::borrow::Cow;
@@ -15,10 +15,16 @@ use std::borrow::Cow;
 /// Masks what people and agents said, before it is compared, cut or carried.
 pub(super) fn words(what: &mut EntryKind, redactor: &Redactor) {
     match what {
-        EntryKind::Prompt { text, .. } | EntryKind::Said(text) | EntryKind::Failure(text) => redactor.mask(text),
+        EntryKind::Prompt { text, .. } | EntryKind::Said(text) | EntryKind::Failure(text) => {
+            redactor.mask(text)
+        }
         EntryKind::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => redactor.mask(text),
         EntryKind::Result(result) => results(&mut result.facts, redactor),
-        EntryKind::Queue(_) | EntryKind::Call(_) | EntryKind::Fact(_) | EntryKind::Noise(_) | EntryKind::Unknown(_) => {}
+        EntryKind::Queue(_)
+        | EntryKind::Call(_)
+        | EntryKind::Fact(_)
+        | EntryKind::Noise(_)
+        | EntryKind::Unknown(_) => {}
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Dialect, ParseState};
 use crate::host::read::{Block, Shape};
 use crate::json::cursor;
 use crate::model::batch::{Batch, Delta};
-use crate::model::entry::{Entry, Identity, EntryKind};
+use crate::model::entry::{Entry, EntryKind, Identity};
 use crate::model::ledger::Reject;
 use crate::model::source::Span;
 use memchr::memchr;

@@ -1,10 +1,10 @@
 //! Files and how far they are in the store: the checkpoints' rows, read and written.
 //! Knows generations and offsets; refuses to know the disk.
 
-use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::{Checkpoint, Fingerprints, LastSeen};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::{Ledger, REJECTS_MAX, Reject};
+use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::model::source::Stat;
 use crate::store::columns::{agent, hash, int};

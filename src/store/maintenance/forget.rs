@@ -1,8 +1,8 @@
 //! The way out: what a person wants gone, by session, by time, by memory; and taking that back. How a
 //! session's words go is in `tombstones`.
 
-use crate::model::resume_state::{ResumeState, ChunkResumeState, FilterResumeState};
 use crate::model::checkpoint::COPY;
+use crate::model::resume_state::{ChunkResumeState, FilterResumeState, ResumeState};
 use crate::model::time::Time;
 use crate::model::tombstone::{Selection, Tombstones};
 use crate::store::error::failed;

@@ -6,10 +6,10 @@
 //! stored) is why the damaged file is read at all. It is set aside under another name and never
 //! deleted.
 
-use crate::model::resume_state::ResumeState;
 use crate::model::consent::TRACKING;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::Ledger;
+use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::store::compression::{Packed, Unpacked, pack_json};
 use crate::store::error::failed;

@@ -9,11 +9,11 @@ mod search;
 
 use super::{Access, Prepared, Store, Stored};
 use crate::model::batch::Delta;
-use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints};
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::ledger::{Fate, Ledger, Unknown};
 use crate::model::namespace::namespace;
+use crate::model::resume_state::ResumeState;
 use crate::model::session::{Session, SessionFacts};
 use crate::model::source::{Agent, Span, Stat};
 use crate::model::tally::{Tally, ToolTally};

@@ -21,7 +21,13 @@ fn logs() -> Vec<PathBuf> {
 }
 
 /// The file's whole lines from an offset on, up to about `to`.
-fn entries(path: &Path, bytes: &[u8], carry: &ResumeState, from: (u64, u64), to: usize) -> Vec<Entry> {
+fn entries(
+    path: &Path,
+    bytes: &[u8],
+    carry: &ResumeState,
+    from: (u64, u64),
+    to: usize,
+) -> Vec<Entry> {
     let start = from.0 as usize;
     let to = to.clamp(start, bytes.len());
     let end = memchr::memrchr(b'\n', &bytes[start..to]).map_or(start, |at| start + at + 1);

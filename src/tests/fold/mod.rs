@@ -8,12 +8,13 @@ mod plain_dialect;
 mod split_anywhere;
 
 use crate::model::batch::Batch;
-use crate::model::resume_state::ResumeState;
 use crate::model::entry::{
-    Call, Context, Entry, Excerpt, Fact, Identity, Message, Queue, ToolResult, PromptOrigin, EntryKind,
+    Call, Context, Entry, EntryKind, Excerpt, Fact, Identity, Message, PromptOrigin, Queue,
+    ToolResult,
 };
 use crate::model::episode::Episode;
 use crate::model::policy::{ChunkOptions, FilterPolicy};
+use crate::model::resume_state::ResumeState;
 use crate::model::source::Span;
 use crate::model::tally::Usage;
 use crate::model::time::Time;

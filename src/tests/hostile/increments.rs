@@ -5,11 +5,11 @@
 //! what the store's tables do.
 
 use crate::host::files::source_file;
-use crate::model::resume_state::ResumeState;
 use crate::model::checkpoint::{Checkpoint, Commit, RecordIds};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
+use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Seen, Slice};
 use crate::pipeline::file::{Before, Rules, Work, fold};

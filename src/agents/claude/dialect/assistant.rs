@@ -4,7 +4,7 @@ use super::message::{Block, Content};
 use super::{Line, Record};
 use crate::json::cursor::Raw;
 use crate::json::text::{is_name, string, tree};
-use crate::model::entry::{Call, Entry, Message, EntryKind};
+use crate::model::entry::{Call, Entry, EntryKind, Message};
 use crate::stages::parse::ParseState;
 use serde_json::Value;
 use std::borrow::Cow;

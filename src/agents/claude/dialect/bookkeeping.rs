@@ -4,7 +4,7 @@ use super::super::INJECTED;
 use super::records;
 use super::{Line, Record, noise_or_unknown};
 use crate::json::text::{decode, inside, string};
-use crate::model::entry::{Entry, Fact, Queue, EntryKind};
+use crate::model::entry::{Entry, EntryKind, Fact, Queue};
 use crate::rules::injected::Spoken;
 use uuid::Uuid;
 

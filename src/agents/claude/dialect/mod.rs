@@ -14,7 +14,7 @@ mod user;
 
 use crate::json::cursor::{Cursor, Raw, Visit};
 use crate::json::text::{decode, inside, is_name, string};
-use crate::model::entry::{Context, Entry, Identity, Message, EntryKind};
+use crate::model::entry::{Context, Entry, EntryKind, Identity, Message};
 use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;

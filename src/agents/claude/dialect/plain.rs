@@ -4,7 +4,7 @@
 use super::super::INJECTED;
 use crate::json::text::is_wide;
 use crate::model::entry::{
-    Call, Entry, Excerpt, Message, ResultFacts, Status, ToolResult, PromptOrigin, EntryKind,
+    Call, Entry, EntryKind, Excerpt, Message, PromptOrigin, ResultFacts, Status, ToolResult,
 };
 use crate::model::source::Span;
 use crate::model::time::Time;
@@ -112,7 +112,10 @@ fn tool_use(entry: &Map<String, Value>, place: Span) -> Vec<EntryKind> {
         },
         ..ToolResult::default()
     };
-    vec![EntryKind::Call(Call { id, tool, input }), EntryKind::Result(result)]
+    vec![
+        EntryKind::Call(Call { id, tool, input }),
+        EntryKind::Result(result),
+    ]
 }
 
 /// An output as text: a list's items stand on lines of their own.

@@ -7,7 +7,7 @@ use super::records;
 use super::{Line, Record, decode_raw, result};
 use crate::json::cursor::{self, Raw};
 use crate::json::text::{decode, inside, string};
-use crate::model::entry::{Entry, Fact, PromptOrigin, EntryKind};
+use crate::model::entry::{Entry, EntryKind, Fact, PromptOrigin};
 use crate::rules::injected::{self, Spoken};
 
 pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {

@@ -6,7 +6,7 @@ use super::state::OpenCall;
 use super::{Record, patch, script};
 use crate::json::fields::{self, Fields};
 use crate::json::text::is_wide;
-use crate::model::entry::{Call, Excerpt, ResultFacts, Status, ToolResult, EntryKind};
+use crate::model::entry::{Call, EntryKind, Excerpt, ResultFacts, Status, ToolResult};
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 

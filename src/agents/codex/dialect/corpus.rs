@@ -242,7 +242,9 @@ fn a_compressed_file_reads_as_its_content() {
     };
     let (all, rejects, _) = parse(&zstd::decode_all(&packed[..]).expect("a zstd frame"));
     assert_eq!(rejects, Vec::<String>::new());
-    let unknown = all.iter().filter(|e| matches!(e.what, EntryKind::Unknown(_)));
+    let unknown = all
+        .iter()
+        .filter(|e| matches!(e.what, EntryKind::Unknown(_)));
     assert_eq!(unknown.count(), 0);
     assert_eq!(prompts(&all).len(), 5);
     assert!(prompts(&all)[0].starts_with("codex primary"));

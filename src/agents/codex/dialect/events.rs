@@ -6,7 +6,7 @@ use super::Record;
 use super::session::content;
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
-use crate::model::entry::{Fact, Message, EntryKind};
+use crate::model::entry::{EntryKind, Fact, Message};
 use crate::model::tally::Usage;
 use crate::rules::injected::Spoken;
 

@@ -6,7 +6,7 @@ use super::Record;
 use super::session::{content, environment_cwd};
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
-use crate::model::entry::{Message, PromptOrigin, EntryKind};
+use crate::model::entry::{EntryKind, Message, PromptOrigin};
 use crate::rules::injected::{self, Spoken};
 
 /// A kind of response item that this version knows.

@@ -24,7 +24,7 @@ mod tests;
 
 use crate::json::cursor;
 use crate::json::fields::{self, Fields, Object};
-use crate::model::entry::{Context, Entry, Fact, Identity, Message, EntryKind};
+use crate::model::entry::{Context, Entry, EntryKind, Fact, Identity, Message};
 use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;

@@ -7,7 +7,7 @@
 use super::state::{self, RecordLinks, RolloutFormat};
 use super::{Record, identity, own_thread};
 use crate::json::fields::{self, Fields};
-use crate::model::entry::{Context, Fact, EntryKind};
+use crate::model::entry::{Context, EntryKind, Fact};
 use crate::model::time::Time;
 use std::sync::Arc;
 use uuid::Uuid;

@@ -1,7 +1,7 @@
 //! The three eras in small records of our own.
 
 use super::*;
-use crate::model::entry::{Status, ToolResult, PromptOrigin};
+use crate::model::entry::{PromptOrigin, Status, ToolResult};
 use crate::model::tally::Usage;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -245,7 +245,10 @@ fn the_paginated_era_is_told_by_completed_items() {
     assert_eq!(result.facts.patched, [("/p/a".to_owned(), 2, 0)]);
     assert_eq!(result.facts.duration_ms, Some(1500));
     let last = all.last().unwrap();
-    assert_eq!(last.what, EntryKind::Unknown("item_completed/Novelty".into()));
+    assert_eq!(
+        last.what,
+        EntryKind::Unknown("item_completed/Novelty".into())
+    );
 }
 
 #[test]

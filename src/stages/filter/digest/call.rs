@@ -261,7 +261,7 @@ impl<'a> Call<'a> {
         };
         match show {
             Show::Path(_) => Some(self.relative(text)),
-            Show::Span(_) => Some(self.relative(text)).filter(|path| path != "."),
+            Show::Place(_) => Some(self.relative(text)).filter(|path| path != "."),
             Show::Quote(_) => Some(Cow::Owned(format!("\"{text}\""))),
             _ => Some(text),
         }
