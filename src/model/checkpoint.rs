@@ -82,7 +82,7 @@ pub struct Checkpoint {
     /// End of the last complete line that was read.
     pub read_to: u64,
     /// At the head and before `read_to`.
-    pub prints: Fingerprints,
+    pub fingerprints: Fingerprints,
     /// The session that it belongs to.
     pub session: String,
     /// `None`: the session's main log.

@@ -121,7 +121,8 @@ pub struct QueuedPrompt {
     /// The words.
     pub text: String,
     /// Already emitted as an aside; a `queued_command` with this text is a copy.
-    pub told: bool,
+    #[serde(rename = "told")]
+    pub emitted: bool,
 }
 
 /// Where the cutting of one stream stands.

@@ -110,15 +110,15 @@ impl Account {
             while let Some(reject) = rejects.next_if(|r| r.place.offset < entry.place.offset) {
                 self.refuse(reject);
             }
-            let told = ids.tell(&entry);
-            if told.first {
+            let record = ids.meet(&entry);
+            if record.first {
                 self.value(
                     &entry,
-                    told.id.map(|id| short_id(id) | u64::from(told.copied)),
+                    record.id.map(|id| short_id(id) | u64::from(record.copied)),
                 );
             }
-            entry.id = told.id.map_or(Identity::None, Identity::Own);
-            let withheld = self.withheld(&entry, told.copied);
+            entry.id = record.id.map_or(Identity::None, Identity::Own);
+            let withheld = self.withheld(&entry, record.copied);
             self.entry(&entry, withheld);
             if withheld.is_none() && is_for_the_fold(&entry) {
                 kept.push(entry);

@@ -1,7 +1,7 @@
 //! What one line of a log is: read again, told in words, never quoted.
 
 use super::account::fate;
-use super::ids::{Ids, Told};
+use super::ids::{Ids, RecordOrigin};
 use super::parsed_log::ParsedLog;
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Entry, EntryKind, Fact, Queue};
@@ -36,9 +36,9 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
     let (mut line, mut ids) = (Line::default(), Ids::default());
     ParsedLog::open(file)?.for_each_batch(|log, batch| {
         for entry in &batch.items {
-            let told = ids.tell(entry);
+            let record = ids.meet(entry);
             if entry.place.line == number {
-                line.learn(entry, told);
+                line.learn(entry, record);
             }
         }
         let rejects = batch
@@ -62,11 +62,11 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
 }
 
 impl Line {
-    fn learn(&mut self, entry: &Entry, told: Told) {
+    fn learn(&mut self, entry: &Entry, record: RecordOrigin) {
         (self.bytes, self.end) = (entry.place.bytes, entry.place.end());
         self.records.push(word(&entry.what));
-        self.ids.extend(told.id.map(short_id));
-        let fate = match told.copied {
+        self.ids.extend(record.id.map(short_id));
+        let fate = match record.copied {
             true => Fate::Copied,
             false => fate(&entry.what).0,
         };

@@ -366,7 +366,7 @@ impl Fold {
             offset: tail.from,
             line: tail.line,
             read_to,
-            prints: self.prints(log, read_to)?,
+            fingerprints: self.fingerprints(log, read_to)?,
             session: self.session.id.clone(),
             stream: self.stream.clone(),
             ties: self.ties.clone(),
@@ -405,7 +405,7 @@ impl Fold {
         told.filter(|title| !is_bare_command(title)).or(open)
     }
 
-    fn prints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
+    fn fingerprints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
         let head = self
             .slice
             .file
@@ -416,11 +416,11 @@ impl Fold {
             } else {
                 0
             });
-        let (mut prints, bytes) = read::fingerprints(&self.slice.file, head.min(read_to), read_to)?;
+        let (mut found, bytes) = read::fingerprints(&self.slice.file, head.min(read_to), read_to)?;
         self.checked_bytes += bytes;
         let content = log.reader().content();
-        (prints.content, prints.content_to) = (content.crc, content.to);
-        Ok(prints)
+        (found.content, found.content_to) = (content.crc, content.to);
+        Ok(found)
     }
 
     fn tally(&self, log: &ParsedLog) -> FileTally {
@@ -446,8 +446,8 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
         Standing::GoesOn => {
             ids.begin(&records.committed, records.older);
             let content = Content {
-                crc: checkpoint.prints.content,
-                to: checkpoint.prints.content_to,
+                crc: checkpoint.fingerprints.content,
+                to: checkpoint.fingerprints.content_to,
             };
             (checkpoint.generation, content, carry)
         }

@@ -170,7 +170,7 @@ fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
         offset: row.get(9)?,
         line: row.get(10)?,
         read_to: row.get(11)?,
-        prints: Fingerprints {
+        fingerprints: Fingerprints {
             head: hash(row, 12)?,
             head_bytes: row.get(13)?,
             tail: hash(row, 14)?,
@@ -274,12 +274,12 @@ impl Known {
             int(c.offset),
             int(c.line),
             int(c.read_to),
-            c.prints.head as i64,
-            int(c.prints.head_bytes),
-            c.prints.tail as i64,
+            c.fingerprints.head as i64,
+            int(c.fingerprints.head_bytes),
+            c.fingerprints.tail as i64,
             c.ties.join("\n"),
-            c.prints.content,
-            int(c.prints.content_to),
+            c.fingerprints.content,
+            int(c.fingerprints.content_to),
         ];
         if let Some(n) = self.n {
             db.prepare_cached(UPDATE)?.execute(values)?;

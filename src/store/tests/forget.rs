@@ -27,7 +27,7 @@ fn telling(name: &str, word: &str) -> Commit {
         filter: FilterResumeState {
             queued: vec![Arc::new(QueuedPrompt {
                 text: word.into(),
-                told: false,
+                emitted: false,
             })],
             ..FilterResumeState::default()
         },

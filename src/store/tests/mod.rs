@@ -83,7 +83,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
             offset,
             line: offset / 100,
             read_to: offset + 50,
-            prints: Fingerprints {
+            fingerprints: Fingerprints {
                 head: u64::MAX,
                 head_bytes: 10,
                 tail: 7,
