@@ -1,7 +1,7 @@
 //! sessionmill: session logs of coding agents in, searchable and attributable memory out.
 //!
-//! Reading order is floor order; a module uses only lower floors (architecture § 3, in
-//! `docs/architecture.md`):
+//! `docs/architecture.md` is the plan: the rooms, the way of one line through them, what always
+//! holds. Reading order is floor order; a module uses only lower floors (architecture § 3):
 //!
 //! | floor | modules | what it knows |
 //! | --- | --- | --- |
@@ -9,7 +9,7 @@
 //! | 1 | [`rules`], [`json`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; raw JSON; settings; the machine, read-only; the only network; the only SQL |
 //! | 2 | [`stages`], [`insight`], [`tracking`] | the verbs, pure: discover, parse, filter, score, chunk, upload; what a session amounts to; files and git |
 //! | 3 | [`agents`], [`sinks`], [`memory`] | one folder per agent; one per destination; reading back |
-//! | 4 | [`pipeline`] | the only place where it all meets |
+//! | 4 | [`pipeline`] | where it all meets: a run and its steps |
 //! | 5 | [`mcp`], [`cli`] | the face for agents, the only async; the face for people |
 
 // Tests may ask for the folders that they read; `.clippy.toml` binds everything else.

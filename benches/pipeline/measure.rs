@@ -1,5 +1,4 @@
-//! What is measured, and by which bar. Knows the figures of the issue; refuses to know how the
-//! program reaches them.
+//! What is measured, and by which bar.
 
 use crate::child::{self, Run};
 use crate::homes::{self, Home, logs_below};

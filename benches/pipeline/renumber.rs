@@ -1,4 +1,4 @@
-//! Gives a copy of a log new ids. Knows how ids look in bytes; refuses to know where they stand.
+//! Gives a copy of a log new ids. Knows how ids look in bytes.
 
 use memchr::{memchr_iter, memmem};
 

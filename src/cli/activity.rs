@@ -1,30 +1,16 @@
 //! What kind of work it was, as commands ask for it and show it.
 
-use super::ctx::Ctx;
-use super::tables;
-use crate::memory::activity::{Judge, Wanted};
+use crate::memory::activity::Wanted;
 use crate::model::activity::{Activity, Dimension, MIXED};
-use anyhow::Result;
 use serde_json::{Value, json};
 
 /// The filter that `search` and `sessions` share.
 #[derive(clap::Args, Debug, Default)]
-pub struct Asked {
+pub struct ActivityFilter {
     /// Only this kind of work: conditions with >, >=, <, <=, = on building, fixing, configuring,
     /// exploring, refactoring, reviewing, testing, documenting, as in 'fixing>0.6,configuring>0.4'
     #[arg(long, value_name = "CONDITIONS", value_parser = Wanted::parse)]
     pub activity: Option<Wanted>,
-}
-
-/// Judges by the tables, the cache and the settings of this home.
-pub fn judge(ctx: &mut Ctx) -> Result<Judge> {
-    let scoring = ctx.settings()?.config.scoring;
-    let classifier = tables::classifier(&scoring.tool_cache, ctx)?;
-    Ok(Judge {
-        classifier,
-        min_strength: scoring.min_strength,
-        manual: scoring.manual,
-    })
 }
 
 /// As `--json` shows it.

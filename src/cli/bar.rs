@@ -13,6 +13,7 @@ const REDRAWS_HZ: u8 = 8;
 /// nothing, and is gone when it is finished.
 #[derive(Default)]
 pub struct Bar {
+    is_shown: bool,
     bar: OnceLock<ProgressBar>,
     files: AtomicU64,
     files_total: AtomicU64,
@@ -20,7 +21,7 @@ pub struct Bar {
 
 impl Progress for Bar {
     fn total(&self, bytes: u64, files: u64) {
-        if bytes == 0 {
+        if bytes == 0 || !self.is_shown {
             return;
         }
         self.files_total.store(files, Ordering::Relaxed);
@@ -53,6 +54,14 @@ impl Progress for Bar {
 }
 
 impl Bar {
+    /// One that is drawn only where `is_shown`.
+    pub fn new(is_shown: bool) -> Bar {
+        Bar {
+            is_shown,
+            ..Bar::default()
+        }
+    }
+
     fn label(&self) {
         if let Some(bar) = self.bar.get() {
             let done = self.files.load(Ordering::Relaxed);
@@ -83,7 +92,7 @@ mod tests {
 
     #[test]
     fn nothing_is_drawn_before_there_is_a_total() {
-        let bar = Bar::default();
+        let bar = Bar::new(true);
         bar.advance(10);
         bar.file_done();
         bar.finish();

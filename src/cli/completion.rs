@@ -1,5 +1,4 @@
-//! `completion`: what a shell needs to complete our commands. Knows the command tree; refuses to know
-//! where shells look for it.
+//! `completion`: what a shell needs to complete our commands.
 
 use super::ctx::Ctx;
 use super::exit::Exit;
@@ -19,9 +18,9 @@ pub struct Args {
 }
 
 /// Prints the script.
-pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+pub fn run(args: &Args, mut tree: clap::Command, ctx: &mut Ctx) -> Result<Exit> {
     let mut script = Vec::new();
-    generate(args.shell, &mut super::tree(), "sessionmill", &mut script);
+    generate(args.shell, &mut tree, "sessionmill", &mut script);
     ctx.out.text(String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }

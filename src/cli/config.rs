@@ -2,10 +2,10 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
 use super::out::Style;
-use super::tell;
 use crate::config;
+use crate::model::human;
+use crate::pipeline::steps::enrich::llm_summary::template;
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn show(ctx: &mut Ctx) -> Result<()> {
 /// Loading is validating: what is wrong is the error, with its file and line.
 fn validate(ctx: &mut Ctx) -> Result<()> {
     let loaded = ctx.settings()?;
-    tell::template(&loaded.config)?;
+    template(&loaded.config)?;
     if ctx.out.json {
         let body = json!({"valid": true, "files": loaded.files, "warnings": loaded.warnings, "notes": loaded.notes});
         return ctx.out.document("config validate", body);

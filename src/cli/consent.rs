@@ -3,9 +3,9 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
 use crate::model::consent::{Consent, Endpoint, TRACKING, endpoint_text};
 use crate::model::error::Error;
+use crate::model::human;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, Store};
 use anyhow::Result;

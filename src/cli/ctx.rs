@@ -3,17 +3,22 @@
 
 use super::exit;
 use super::out::Out;
-use super::world::{Input, World, Zone};
+use super::switches::Switches;
+use super::world::{Input, World, timer};
 use crate::agents::registry;
 use crate::config::{self, Env, Home, Loaded, gate};
+use crate::memory::activity::Judge;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
+use crate::model::zone::Zone;
+use crate::pipeline::context::{HiddenPaths, RunContext};
+use crate::pipeline::progress::{Progress, Silent};
 use crate::pipeline::spec::{self, Pipeline};
 use crate::store::{Access, Store, TYPED};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use uuid::Uuid;
 
 /// A command's surroundings.
@@ -44,8 +49,7 @@ pub struct Ctx<'w> {
     pub home: Home,
     elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
     warned: bool,
-    /// Of projects, by path.
-    hidden: BTreeMap<String, bool>,
+    hidden: HiddenPaths,
     /// The settings that `hidden` goes by.
     here: Option<Loaded>,
     names: Option<Store>,
@@ -55,7 +59,7 @@ impl<'w> Ctx<'w> {
     /// The world with the switches applied. Fails where no home directory is known.
     pub fn new(
         world: World<'w>,
-        switches: &super::Switches,
+        switches: &Switches,
         command: String,
     ) -> Result<Ctx<'w>, Box<(Out<'w>, Error)>> {
         let colour = !switches.no_color && wants_colour(&world.vars);
@@ -91,7 +95,7 @@ impl<'w> Ctx<'w> {
             env,
             elapsed_ms: world.elapsed_ms,
             warned: false,
-            hidden: BTreeMap::new(),
+            hidden: HiddenPaths::default(),
             here: None,
             names: None,
         })
@@ -128,18 +132,43 @@ impl<'w> Ctx<'w> {
         Ok(loaded)
     }
 
+    /// What the pipeline is handed of it; `progress` is told how far a reading is.
+    pub fn pipeline_context<'c>(
+        &'c mut self,
+        loaded: &'c Loaded,
+        progress: &'c dyn Progress,
+    ) -> RunContext<'c> {
+        RunContext {
+            loaded,
+            env: &self.env,
+            home: &self.home,
+            now: self.now,
+            zone: self.zone,
+            host: &self.host,
+            jobs: self.jobs,
+            cores: self.cores,
+            elapsed_ms: &*self.elapsed_ms,
+            timer: timer(),
+            progress,
+            notices: &mut self.out,
+            hidden: HiddenPaths::default(),
+        }
+    }
+
+    /// Judges what kind of work it was, by the settings of this home.
+    pub fn judge(&mut self) -> Result<Judge> {
+        let loaded = self.settings()?;
+        self.pipeline_context(&loaded, &Silent).judge()
+    }
+
     /// [`Loaded::hides_paths_of`], asked once per command.
     pub fn hides_paths_of(&mut self, project: &str) -> Result<bool> {
-        if let Some(known) = self.hidden.get(project) {
-            return Ok(*known);
-        }
-        if self.here.is_none() {
-            self.here = Some(self.settings()?);
-        }
-        let here = self.here.as_ref();
-        let hides = here.is_none_or(|loaded| loaded.hides_paths_of(Path::new(project)));
-        self.hidden.insert(project.to_owned(), hides);
-        Ok(hides)
+        let here = match self.here.take() {
+            Some(here) => here,
+            None => self.settings()?,
+        };
+        let here = self.here.insert(here);
+        Ok(self.hidden.of(project, here))
     }
 
     /// The store, to read. Works while a run writes; an error with a hint where there is none.

@@ -1,25 +1,23 @@
-//! `deliver`: what goes to which sink, what arrived, what was given up. And the step `upload` of a
-//! run, which is `deliver run` for all sinks.
+//! `deliver`: what goes to which sink, what arrived, what was given up.
 
-use super::activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{ago, count, plural, table, time};
-use super::memory::{self, KeptHere, allowed};
-use super::sinks::{chosen, extraction, failed, open, wait};
-use super::{notify, standing};
-use crate::config::{Config, DeliveryLimits, Loaded, SinkSettings as Settings, SinkTo, graphs};
-use crate::memory::provenance::told_path;
+use super::sink_status;
+use crate::config::{Config, Loaded, SinkSettings as Settings, graphs};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
-use crate::pipeline::deliver::{self, Delivered, Orders, Verified};
+use crate::model::human::{ago, count, plural, table};
+use crate::pipeline::graph_gate::allowed;
 use crate::pipeline::lock::Lock;
-use crate::pipeline::promote::tell_owner;
-use crate::stages::upload::RetryOptions;
-use crate::store::{Access, DeadLetter, Due, Store};
+use crate::pipeline::progress::Silent;
+use crate::pipeline::sink_setup::{chosen, failed, open};
+use crate::pipeline::steps::upload::delivery::{Interrupted, verify as verify_sink};
+use crate::pipeline::steps::upload::report::{Delivered, Verified};
+use crate::pipeline::steps::upload::smoke::smoke as smoke_test;
+use crate::pipeline::steps::upload::{UploadOptions, deliver_to, lines};
+use crate::store::{Access, DeadLetter, Store};
 use anyhow::Result;
 use serde_json::json;
-use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Sinks: deliver to them, see what arrived and what was given up
@@ -119,7 +117,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 true => leaves(&loaded.config).and(graphs.clone()).err(),
                 false => leaves(&loaded.config).err(),
             };
-            standing::status(&chosen(&loaded, None)?, &refused, &loaded, ctx)
+            sink_status::status(&chosen(&loaded, None)?, &refused, &loaded, ctx)
         }
         Verb::Run {
             sink,
@@ -130,8 +128,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         } => {
             leaves(&loaded.config)?;
             let sinks = chosen(&loaded, sink.as_deref())?;
-            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &loaded, ctx)?;
-            let wish = Wish {
+            let mut cx = ctx.pipeline_context(&loaded, &Silent);
+            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &mut cx)?;
+            let options = UploadOptions {
                 history: *history,
                 max: *max,
                 insist: true,
@@ -139,7 +138,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 allow_untrusted: *allow_untrusted,
             };
             let (_lock, mut store) = writer(ctx)?;
-            let done = deliver_to(&sinks, &wish, &loaded, &mut store, ctx)?;
+            let mut cx = ctx.pipeline_context(&loaded, &Silent);
+            let done = deliver_to(&sinks, options, &mut store, &mut cx)?;
             store.finish()?;
             tell_run(&done, ctx)
         }
@@ -149,8 +149,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             allow_untrusted,
         } => {
             let sinks = chosen(&loaded, sink.as_deref())?;
-            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &loaded, ctx)?;
-            verify(&sinks, *requeue, ctx)
+            let mut cx = ctx.pipeline_context(&loaded, &Silent);
+            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &mut cx)?;
+            verify(&sinks, *requeue, &loaded, ctx)
         }
         Verb::Check {
             sink,
@@ -160,8 +161,9 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             let mut sinks = chosen(&loaded, sink.as_deref())?;
             // what stands behind the name of a scope is the same place
             sinks.retain(|sink| sink.scope.is_none());
-            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &loaded, ctx)?;
-            check(&sinks, *smoke, ctx)
+            let mut cx = ctx.pipeline_context(&loaded, &Silent);
+            let sinks = allowed(sinks, sink.is_some(), *allow_untrusted, &mut cx)?;
+            check(&sinks, *smoke, &loaded, ctx)
         }
         Verb::Dead { verb } => dead(verb, ctx),
     }
@@ -177,50 +179,6 @@ fn leaves(config: &Config) -> Result<(), Error> {
     }
 }
 
-/// The step `upload`: every sink, unless `store_in_graph` is off.
-pub fn upload(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<Vec<Delivered>> {
-    let off = |sink: &&Settings| sink.is_graph() && !loaded.config.memory.enabled;
-    let sinks: Vec<&Settings> = loaded.config.sinks.iter().filter(|s| !off(s)).collect();
-    match loaded.config.store_in_graph {
-        true => {
-            tell_rate(&sinks, &loaded.config.delivery, ctx)?;
-            deliver_to(&sinks, &Wish::default(), loaded, store, ctx)
-        }
-        false => Ok(Vec::new()),
-    }
-}
-
-/// Fails where nobody agreed to an endpoint, or a password is missing: before a run does anything.
-/// Sinks that are new are noted, so that they get what this run stores.
-pub fn prepare(loaded: &Loaded, store: &mut Store, ctx: &mut Ctx) -> Result<()> {
-    for sink in memory::of_a_run(loaded, ctx)? {
-        open(sink, false, store, ctx)?;
-        store.sink(&sink.name, &sink.to.address(), ctx.now)?;
-    }
-    Ok(())
-}
-
-/// What counts as due, in a plan.
-pub fn due<'a>(config: &Config, sink: &Settings, kept_here: &'a [String], ctx: &Ctx) -> Due<'a> {
-    Due {
-        now: ctx.now,
-        settled_ms: i64::from(config.inactivity_timeout_s) * 1_000,
-        pending_ms: deliver::PENDING_MS,
-        kept_here,
-        only_logs: sink.scope.is_some(),
-    }
-}
-
-/// What is asked for besides the settings.
-#[derive(Default)]
-struct Wish {
-    history: bool,
-    max: Option<usize>,
-    insist: bool,
-    unverified: bool,
-    allow_untrusted: bool,
-}
-
 fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
     ctx.reader()?;
     let lock = Lock::take(&ctx.home.lock())?;
@@ -234,191 +192,11 @@ fn of_sink(name: &str, fault: Fault) -> Error {
     error.hinted(format!("sessionmill deliver check {name}"))
 }
 
-fn deliver_to(
-    sinks: &[&Settings],
-    wish: &Wish,
-    loaded: &Loaded,
-    store: &mut Store,
-    ctx: &mut Ctx,
-) -> Result<Vec<Delivered>> {
-    let config = &loaded.config;
-    let limits = &config.delivery;
-    if sinks.is_empty() {
-        return Ok(Vec::new());
-    }
-    let kept = KeptHere::new(loaded, store, wish.allow_untrusted, ctx)?;
-    let judge = activity::judge(ctx)?;
-    let hidden = hidden(store, ctx)?;
-    let mut all = Vec::new();
-    // scopes first: what is delivered to their groups tells which groups are in use
-    let (scoped, own): (Vec<&Settings>, Vec<&Settings>) =
-        sinks.iter().partition(|sink| sink.scope.is_some());
-    let last_scoped = scoped.len();
-    for (nth, settings) in scoped.into_iter().chain(own).enumerate() {
-        if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
-            tell_owner(store, &config.memory, ctx.now)?;
-        }
-        let mut sink = open(settings, wish.unverified, store, ctx)?;
-        let permitted = |store: &Store| {
-            let endpoints = settings.to.endpoints();
-            let mut permits = endpoints.into_iter().map(|endpoint| store.permit(endpoint));
-            permits.try_for_each(|permit| permit.map(|_| ()))
-        };
-        let begun_ms = ctx.elapsed_ms();
-        let is_late = || match &settings.to {
-            SinkTo::Graphiti(to) => ctx.elapsed_ms() - begun_ms >= to.time_per_run_s * 1_000,
-            _ => false,
-        };
-        let address = settings.to.address();
-        let orders = Orders {
-            address: &address,
-            now: ctx.now,
-            settled_ms: ms(u64::from(config.inactivity_timeout_s)),
-            settle_after_ms: ms(limits.settle_after_s),
-            retry: retry(limits),
-            on_their_way_max: limits.max_queue_size as usize,
-            episodes_max: wish.max.or(limits.max_episodes_per_run.map(|n| n as usize)),
-            rate_per_minute: limits.rate_per_minute,
-            extraction: extraction(&settings.to),
-            usd_max: limits.max_usd_per_run,
-            is_late: &is_late,
-            wait: &wait,
-            history: wish.history,
-            insist: wish.insist,
-            kept_here: kept.of(settings),
-            only_logs: settings.scope.is_some(),
-            tells_git: config.memory.includes_git && settings.is_graph(),
-            told_path: &|project| {
-                (!hidden.contains(project)).then(|| told_path(project, config).into_owned())
-            },
-            profile: &|tally| judge.activity(tally).profile(),
-            permitted: &permitted,
-        };
-        all.push(deliver::deliver(
-            store,
-            &settings.name,
-            sink.as_mut(),
-            &orders,
-        )?);
-    }
-    settle(&all, config, store, ctx)?;
-    Ok(all)
-}
-
-/// A delivery that takes its time says so to whoever looks on.
-fn tell_rate(sinks: &[&Settings], limits: &DeliveryLimits, ctx: &mut Ctx) -> Result<()> {
-    match limits.rate_per_minute {
-        Some(rate) if !sinks.is_empty() && ctx.out.shows_progress() => ctx.out.note(format!(
-            "delivering at upload.rate_per_minute: {rate}; no other run starts until then"
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// What follows a delivery: texts are left to the sinks, and what was given up is told.
-fn settle(done: &[Delivered], config: &Config, store: &mut Store, ctx: &mut Ctx) -> Result<()> {
-    let limits = &config.delivery;
-    if !limits.keeps_local {
-        leave(config, store, ctx)?;
-    }
-    match limits.notifies_dead_letters {
-        true => notify::given_up(done, limits.webhook.as_ref(), store, ctx),
-        false => Ok(()),
-    }
-}
-
-/// Projects whose paths are told to nobody.
-fn hidden(store: &Store, ctx: &mut Ctx) -> Result<BTreeSet<String>> {
-    let mut hidden = BTreeSet::new();
-    for (_, project) in store.projects("")? {
-        if ctx.hides_paths_of(&project)? {
-            hidden.insert(project);
-        }
-    }
-    Ok(hidden)
-}
-
-/// Empties the texts that all sinks have.
-fn leave(config: &Config, store: &mut Store, ctx: &mut Ctx) -> Result<()> {
-    let names: Vec<&str> = config.sinks.iter().map(|sink| &*sink.name).collect();
-    let left = store.leave_to_sinks(&names)?;
-    if left > 0 {
-        let texts = plural(left, "episode");
-        let line = format!("the text of {texts} is kept by the sinks alone now");
-        ctx.out.note(line)?;
-    }
-    Ok(())
-}
-
-/// As the user wants it.
-pub fn retry(limits: &DeliveryLimits) -> RetryOptions {
-    RetryOptions {
-        max_retries: limits.max_retries,
-        delays_ms: limits
-            .retry_delays_s
-            .iter()
-            .map(|s| ms(u64::from(*s)))
-            .collect(),
-    }
-}
-
-fn ms(seconds: u64) -> i64 {
-    i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX)
-}
-
-/// One line per sink that has something to say.
-pub fn lines(done: &[Delivered], ctx: &Ctx) -> Vec<String> {
-    let mut lines = Vec::new();
-    for sink in done {
-        let mut parts = Vec::new();
-        let mut add = |n: u64, what: &str| {
-            if n > 0 {
-                parts.push(format!("{} {what}", count(n)));
-            }
-        };
-        add(sink.delivered + sink.found, "delivered");
-        add(sink.enriched, "enriched");
-        add(sink.to_enrich, "to be enriched");
-        add(
-            sink.unverified,
-            "posted, and nobody can say whether they arrived",
-        );
-        add(sink.beside, "beside an older revision that stays there");
-        add(sink.failed, "to be tried again");
-        add(sink.dead, "given up (sessionmill deliver dead list)");
-        add(sink.forgotten, "removed there");
-        add(sink.kept, "can't be removed there");
-        add(sink.waiting, "waiting");
-        for dear in &sink.too_dear {
-            parts.push(format!(
-                "episode {} left out: ≈ {:.2} USD alone, more than upload.max_usd_per_run",
-                dear.episode, dear.usd
-            ));
-        }
-        match sink.stopped.as_deref() {
-            Some("budget") => parts.push(format!(
-                "stopped at upload.max_usd_per_run (≈ {:.2} USD spent)",
-                sink.usd
-            )),
-            Some(_) => parts.push("stopped at its time_per_run; the next run goes on".into()),
-            None => {}
-        }
-        if let Some(fault) = &sink.fault {
-            let until = time(sink.paused_until, ctx.zone);
-            parts.push(format!("paused until {until}: {fault}"));
-        }
-        if !parts.is_empty() {
-            lines.push(format!("sink {}: {}", sink.sink, parts.join(", ")));
-        }
-    }
-    lines
-}
-
 fn tell_run(done: &[Delivered], ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
         ctx.out.document("deliver run", json!({"sinks": done}))?;
     } else {
-        let lines = lines(done, ctx);
+        let lines = lines(done, ctx.zone);
         for line in &lines {
             ctx.out.line(line)?;
         }
@@ -439,15 +217,20 @@ pub fn exit(done: &[Delivered]) -> Exit {
     }
 }
 
-fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
+fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     let (_lock, mut store) = writer(ctx)?;
+    let cx = ctx.pipeline_context(loaded, &Silent);
     let mut all = Vec::new();
     for settings in sinks {
-        let mut sink = open(settings, false, &store, ctx)?;
+        let mut sink = open(settings, false, &store, &cx)?;
         let address = settings.to.address();
         let which = (settings.name.as_str(), address.as_str());
-        let verified = deliver::verify(&mut store, which, sink.as_mut(), requeue, ctx.now)?;
-        all.push(verified.map_err(|fault| of_sink(&settings.name, fault))?);
+        let verified = verify_sink(&mut store, which, sink.as_mut(), requeue, cx.now);
+        all.push(match verified {
+            Ok(verified) => verified,
+            Err(Interrupted::Sink(fault)) => return Err(of_sink(&settings.name, fault).into()),
+            Err(Interrupted::Failed(error)) => return Err(error),
+        });
     }
     store.finish()?;
     let whole = |v: &Verified| v.missing + v.twice + v.unverified == 0;
@@ -489,7 +272,7 @@ fn verify(sinks: &[&Settings], requeue: bool, ctx: &mut Ctx) -> Result<Exit> {
     })
 }
 
-fn check(sinks: &[&Settings], smoke: bool, ctx: &mut Ctx) -> Result<Exit> {
+fn check(sinks: &[&Settings], smoke: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
     // a smoke test writes: not while somebody delivers
     let _lock = smoke.then(|| Lock::take(&ctx.home.lock())).transpose()?;
     let store = match ctx.home.store().exists() {
@@ -499,9 +282,14 @@ fn check(sinks: &[&Settings], smoke: bool, ctx: &mut Ctx) -> Result<Exit> {
     let mut documents = Vec::new();
     let mut exit = Exit::Done;
     for settings in sinks {
-        let mut sink = open(settings, false, &store, ctx)?;
+        let mut sink = open(
+            settings,
+            false,
+            &store,
+            &ctx.pipeline_context(loaded, &Silent),
+        )?;
         let checked = sink.check().and_then(|said| match smoke {
-            true => deliver::smoke(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
+            true => smoke_test(sink.as_mut(), ctx.now).map(|is_removed| match is_removed {
                 true => format!("{said}; an episode was written, read back and removed"),
                 false => format!("{said}; an episode was written and read back, and stays there"),
             }),

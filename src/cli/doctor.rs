@@ -1,27 +1,19 @@
 //! `doctor`: what is wrong, and which command mends it. The checks are in `pipeline::doctor`.
 
 use super::bar::Bar;
+use super::canary;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::plural;
 use super::out::Style;
 use super::schedule;
-use super::setup::{self, Orders};
-use super::{canary, embed, enrich, sinks, tables, tell as telling};
 use crate::agents::registry;
-use crate::config::trust::Trusts;
-use crate::config::{self, Loaded};
-use crate::host::files::{unreadable, walk};
-use crate::host::room::no_room;
-use crate::memory::screen;
-use crate::model::error::Error;
-use crate::pipeline::admission::Admission;
-use crate::pipeline::doctor::repair::{Rebuilt, Repaired, repair};
-use crate::pipeline::doctor::{Finding, Inside, Observed, Schedule, Severity, deep, examine};
-use crate::pipeline::lock::{self, Lock};
-use crate::pipeline::progress::{Progress, Silent};
-use crate::pipeline::spec::Window;
-use crate::store::{Access, Standing, Store};
+use crate::config;
+use crate::model::human::plural;
+use crate::pipeline::check::defaults_at;
+use crate::pipeline::doctor::examination::{Examination, examined, mended};
+use crate::pipeline::doctor::repair::{Rebuilt, Repaired};
+use crate::pipeline::doctor::{Finding, Severity};
+use crate::pipeline::progress::Silent;
 use anyhow::Result;
 use serde_json::json;
 
@@ -46,16 +38,30 @@ pub struct Args {
 
 /// Examines, after mending where that was asked for.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let env = ctx.env.clone();
-    let loaded = config::load(&env, registry::log_folders);
+    let loaded = config::load(&ctx.env, registry::log_folders);
     if args.canary {
         return canary::run(&loaded?, ctx);
     }
-    let repaired = match args.repair {
-        true => Some(mend(loaded.as_ref(), ctx)?),
-        false => None,
+    let repaired = match (args.repair, &loaded) {
+        (false, _) => None,
+        (true, Err(error)) => return Err(error.clone().into()),
+        (true, Ok(loaded)) => {
+            let bar = Bar::new(ctx.out.shows_progress());
+            let pipeline = ctx.pipeline("nightly")?;
+            Some(mended(&pipeline, &ctx.pipeline_context(loaded, &bar))?)
+        }
     };
-    let findings = findings(args, loaded.as_ref(), ctx)?;
+    let interval_s = schedule::interval_s(ctx);
+    let (settings, unreadable) = match loaded {
+        Ok(loaded) => (loaded, None),
+        Err(error) => (defaults_at(&ctx.home.dir)?, Some(error)),
+    };
+    let examination = Examination {
+        unreadable: unreadable.as_ref(),
+        interval_s,
+        is_deep: args.deep,
+    };
+    let findings = examined(&examination, &ctx.pipeline_context(&settings, &Silent))?;
     if ctx.out.json {
         let body = json!({"repaired": repaired, "findings": findings});
         ctx.out.document("doctor", body)?;
@@ -67,98 +73,6 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     let grave = findings.iter().any(|f| f.severity > Severity::Note);
     Ok(if grave { Exit::Partial } else { Exit::Done })
-}
-
-/// Looks at everything once, and lets the checks judge it.
-fn findings(args: &Args, loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Vec<Finding>> {
-    let store = ctx.home.store();
-    let standing = Standing::of(&store);
-    let opened = match standing {
-        Ok(Standing::Current) => Store::open(&store, Access::ReadOnly).ok(),
-        _ => None,
-    };
-    let inside = opened.as_ref().map(Inside::of);
-    let refusals = match (loaded, &opened) {
-        (Ok(loaded), Some(store)) if loaded.config.enabled => refusals(loaded, store, ctx),
-        _ => Vec::new(),
-    };
-    let roots = loaded.map(|loaded| loaded.config.roots.clone());
-    let found = walk(&roots.unwrap_or_default(), &registry::is_log);
-    let interval_s = schedule::interval_s(ctx);
-    let admission = loaded
-        .ok()
-        .map(|loaded| Admission::new(loaded, &ctx.env, Window::Configured, ctx.now));
-    let admit = |project: Option<&str>, cwd: Option<&str>, path: &str| match &admission {
-        Some(admission) => admission.admit(project, cwd, path),
-        None => Ok(None),
-    };
-    let observed = Observed {
-        now: ctx.now,
-        home: ctx.home.dir.clone(),
-        no_room: no_room(&ctx.home.dir),
-        store,
-        standing,
-        inside,
-        settings: loaded,
-        refusals,
-        trust: Trusts::load(&ctx.env).err(),
-        schedule: Schedule {
-            installed: interval_s.is_some(),
-            interval_s: interval_s.unwrap_or_default(),
-        },
-        last_run: lock::last_run(&ctx.home.lock()),
-        unreadable: unreadable(&found.files),
-        found,
-        admit: &admit,
-        keeps_days: registry::keeps_days(&ctx.env),
-    };
-    let mut findings = examine(&observed);
-    if let (true, Some(inside)) = (args.deep, &observed.inside) {
-        let jobs = ctx.jobs.unwrap_or(ctx.cores);
-        findings.extend(deep(&observed.found.files, &inside.checkpoints, jobs)?);
-    }
-    Ok(findings)
-}
-
-/// Why a run would not begin, of every part that can say so.
-fn refusals(loaded: &Loaded, store: &Store, ctx: &Ctx) -> Vec<Error> {
-    let config = &loaded.config;
-    let mut asked = vec![
-        enrich::check(config, store, ctx),
-        embed::check(config, store, ctx),
-        telling::template(config).map(drop),
-    ];
-    asked.extend(sinks::refusals(config, store, ctx));
-    let refused = asked.into_iter().filter_map(Result::err);
-    refused
-        .map(|error| match error.downcast::<Error>() {
-            Ok(error) => error,
-            Err(other) => Error::usage(format!("{other:#}")),
-        })
-        .collect()
-}
-
-/// Under the lock, with the logs read as a rebuilding run would.
-fn mend(loaded: Result<&Loaded, &Error>, ctx: &Ctx) -> Result<Repaired> {
-    let loaded = loaded.map_err(Clone::clone)?;
-    let mut orders = Orders::new(&ctx.pipeline("nightly")?, ctx);
-    orders.rebuild = true;
-    let admission = Admission::new(loaded, &ctx.env, orders.window, orders.now);
-    let admit =
-        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = screen::screen(&loaded.config, &ctx.home)?;
-    let classifier = tables::counter(&ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
-    let setup = Some(setup).filter(|_| loaded.config.enabled);
-    let _lock = Lock::take(&ctx.home.lock())?;
-    let bar = Bar::default();
-    let progress: &dyn Progress = match ctx.out.shows_progress() {
-        true => &bar,
-        false => &Silent,
-    };
-    let repaired = repair(&ctx.home.store(), setup, ctx.now, progress);
-    progress.finish();
-    repaired
 }
 
 fn tell_repair(repaired: &Repaired, ctx: &mut Ctx) -> Result<()> {

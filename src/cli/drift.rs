@@ -3,8 +3,8 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{count, table, time};
 use crate::agents::versions;
+use crate::model::human::{count, table, time};
 use crate::model::time::Time;
 use crate::store::{Status, UnknownRow, VersionRow};
 use anyhow::Result;

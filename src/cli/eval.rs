@@ -1,23 +1,17 @@
 //! `eval`: the rules and the ranking against labelled truth.
 
-use super::check::defaults_at;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::table;
-use super::setup::{self, Orders};
-use super::tables;
-use crate::memory::activity::Judge;
-use crate::memory::screen;
 use crate::model::error::Error;
-use crate::pipeline::eval::recall::{self, Asked};
-use crate::pipeline::eval::{Figure, PARTS, figures};
-use crate::pipeline::spec::Window;
-use crate::pipeline::summarise;
+use crate::model::human::table;
+use crate::pipeline::check::defaults_at;
+use crate::pipeline::eval::{Figure, PARTS, figures, recall};
+use crate::pipeline::progress::Silent;
 use crate::rules::classify::Classifier;
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Measure the rules and the ranking against examples labelled by hand
 ///
@@ -114,39 +108,13 @@ fn measured(args: &Args, ctx: &mut Ctx) -> Result<Vec<Figure>> {
     for truth in &args.truth {
         all.extend(figures(truth, &corpus, &parts, &Classifier::default())?);
         if let Some(asked) = recall::asked(truth, &parts)? {
-            all.extend(recalled(&asked, &corpus, ctx)?);
+            let pipeline = ctx.pipeline("backfill")?;
+            let loaded = defaults_at(&corpus)?;
+            let cx = ctx.pipeline_context(&loaded, &Silent);
+            all.extend(recall::measured(&asked, &pipeline, &cx)?);
         }
     }
     Ok(all)
-}
-
-fn recalled(asked: &[Asked], corpus: &Path, ctx: &mut Ctx) -> Result<Vec<Figure>> {
-    let dir = tempfile::tempdir()?;
-    let loaded = defaults_at(corpus)?;
-    let pipeline = ctx.pipeline("backfill")?;
-    let orders = Orders {
-        window: Window::All,
-        ..Orders::new(&pipeline, ctx)
-    };
-    let screen = screen::reproducible(&loaded.config, &loaded.home)?;
-    let classifier = tables::counter(&loaded.home)?;
-    let judge = Judge {
-        classifier: classifier.clone(),
-        min_strength: loaded.config.scoring.min_strength,
-        manual: None,
-    };
-    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &|_, _, _| {
-        Ok(None)
-    });
-    let mut pages = summarise::Orders {
-        now: orders.now,
-        settled_ms: 0,
-        jobs: setup.jobs,
-        judge: &judge,
-        hides: &mut |_| Ok(false),
-    };
-    let store = recall::indexed(&setup, &mut pages, dir.path())?;
-    recall::figures(asked, &store)
 }
 
 fn row(figure: &Figure) -> Vec<String> {

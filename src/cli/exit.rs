@@ -1,5 +1,4 @@
-//! The exit codes, each with its sentence. Knows which code an error deserves; refuses to know how
-//! it is printed.
+//! The exit codes, each with its sentence. Knows which code an error deserves.
 
 use crate::model::error::{Error, ErrorKind};
 

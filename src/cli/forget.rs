@@ -1,14 +1,15 @@
 //! `forget`: takes what was said out of the store, and takes that back while the logs are there.
-//! Knows how people say what they mean; refuses to know the tables.
+//! Knows how people say what they mean.
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::when::When;
-use super::{human, shell};
 use crate::host::git;
+use crate::memory::when::When;
 use crate::memory::{groups, query, scope};
 use crate::model::error::{Error, ErrorKind};
+use crate::model::human;
 use crate::model::namespace::{namespace, project_root};
+use crate::model::shell;
 use crate::model::tombstone::Selection;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, Forgotten, Hit, Query, SessionFilter, Store};

@@ -3,16 +3,17 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
-use super::memory::allowed;
 use super::out::Style;
-use super::places::{self, Reach};
-use super::sinks::{failed, graph};
+use super::session_filters::{self, Reach};
 use crate::config::{Loaded, Protocol, SinkSettings, SinkTo};
 use crate::memory::graph::{Sourced, sourced, strangers};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
+use crate::model::human;
 use crate::model::namespace::global_group;
+use crate::pipeline::graph_gate::allowed;
+use crate::pipeline::progress::Silent;
+use crate::pipeline::sink_setup::{failed, graph};
 use crate::sinks::graphiti::rest::Rest;
 use crate::store::{Found, Store};
 use anyhow::Result;
@@ -44,11 +45,12 @@ pub fn run(asked: &Asked<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exit> {
     }
     let loaded = ctx.settings()?;
     let sink = chosen(asked.sink, &loaded)?;
-    allowed(vec![sink], true, asked.allow_untrusted, &loaded, ctx)?;
+    let mut cx = ctx.pipeline_context(&loaded, &Silent);
+    allowed(vec![sink], true, asked.allow_untrusted, &mut cx)?;
     let store = ctx.reader()?;
     let (mut shown, mut dropped) = (Vec::new(), 0);
     if reach.refusal().is_none() {
-        let server = graph(sink, &store, ctx)?;
+        let server = graph(sink, &store, &ctx.pipeline_context(&loaded, &Silent))?;
         (shown, dropped) = facts(asked, reach, &server, &store, &loaded, ctx)
             .map_err(|fault| of_sink(sink, fault))?;
     }
@@ -159,7 +161,7 @@ fn print(shown: &Sourced, ctx: &mut Ctx) -> Result<()> {
         ctx.out.line(format!("  true since {}", day(since)))?;
     }
     for found in &shown.sources {
-        let origin = places::origin_of(&found.namespace, &found.project_path, ctx)?;
+        let origin = session_filters::origin_of(&found.namespace, &found.project_path, ctx)?;
         let at = human::time(found.episode.valid_at, ctx.zone);
         let session = ctx.session_shown(&found.session)?;
         let line = format!("  {origin} {at} session {session}: {}", found.episode.title);
@@ -190,7 +192,7 @@ fn document(shown: &Sourced, ctx: &mut Ctx) -> Result<Value> {
             "namespace": found.namespace,
             "project_path": found.project_path,
         });
-        sources.push(places::veiled(source, &found.project_path, ctx)?);
+        sources.push(session_filters::veiled(source, &found.project_path, ctx)?);
     }
     let fact = &shown.fact;
     Ok(json!({

@@ -4,10 +4,10 @@
 use super::agents::{Entries, EntryStatus, Install, Remove};
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::shell;
 use crate::agents::{CodingAgent, registry};
 use crate::config::agent_settings::Hook;
 use crate::model::error::Error;
+use crate::model::shell;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 use serde_json::{Value, json};

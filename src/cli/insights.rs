@@ -2,12 +2,12 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{count, plural, table, words};
 use super::out::Style;
-use super::places::{self, Filters};
+use super::session_filters::{self, Filters};
 use crate::insight::page::short;
 use crate::insight::patterns::{Insights, Patterns, Rate, Sequence};
 use crate::memory::session_summary::items_of;
+use crate::model::human::{count, plural, table, words};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct Args {
 
 /// Prints insights.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let reach = places::scope(&args.filters, ctx)?;
+    let reach = session_filters::scope(&args.filters, ctx)?;
     let filter = reach.sessions(&args.filters, ctx)?;
     let store = ctx.reader()?;
     let mut all = Patterns::default();
@@ -55,7 +55,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let projects = projects.into_iter().map(|((namespace, path), own)| {
             let own = own.insights();
             let own = json!({"namespace": namespace, "project_path": path, "insights": own});
-            places::veiled(own, &path, ctx)
+            session_filters::veiled(own, &path, ctx)
         });
         let projects: Vec<Value> = projects.collect::<Result<_>>()?;
         let body = json!({"sessions": rows.len(), "insights": all, "projects": projects});
@@ -69,7 +69,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     for ((namespace, path), own) in projects {
         ctx.out.line("")?;
-        let place = places::origin_of(&namespace, &path, ctx)?;
+        let place = session_filters::origin_of(&namespace, &path, ctx)?;
         print(&place, &own.insights(), ctx)?;
     }
     Ok(Exit::Done)

@@ -2,17 +2,18 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::bytes;
-use super::setup::{self, Orders};
-use super::status::lines;
+use super::ledger_lines::lines;
 use crate::agents::registry;
+use crate::config::Loaded;
 use crate::host::files;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::human::bytes;
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use crate::pipeline::explain::{Line, explain};
-use crate::stages::discover::{DiscoverOptions, Known, discover};
+use crate::pipeline::progress::Silent;
+use crate::pipeline::status::backlog;
 use crate::store::{FileAccount, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -226,7 +227,7 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
             "it is excluded",
             "sessionmill config show, session_tracking.excluded_paths",
         ),
-        Some(file) => fate(file, &loaded.config, ctx)?,
+        Some(file) => fate(file, &loaded, ctx)?,
     };
     let name = file.map_or(name, |file| &file.key);
     let error = Error::new(
@@ -236,22 +237,10 @@ fn absent(name: &str, ctx: &mut Ctx) -> Result<Exit> {
     Err(error.hinted(hint).into())
 }
 
-fn fate(
-    file: &SourceFile,
-    config: &crate::config::Config,
-    ctx: &Ctx,
-) -> Result<(&'static str, &'static str)> {
+fn fate(file: &SourceFile, loaded: &Loaded, ctx: &mut Ctx) -> Result<(&'static str, &'static str)> {
     let pipeline = ctx.pipeline("nightly")?;
-    let options = DiscoverOptions {
-        since: setup::since(config, &Orders::new(&pipeline, ctx)),
-        again: false,
-    };
-    let alone = discover(
-        std::slice::from_ref(file),
-        &Known::new(),
-        &options,
-        &registry::family,
-    );
+    let cx = ctx.pipeline_context(loaded, &Silent);
+    let alone = backlog(std::slice::from_ref(file), &pipeline, None, &cx)?;
     Ok(match alone.slices.is_empty() {
         true => ("it is older than the window", "sessionmill backfill"),
         false => (

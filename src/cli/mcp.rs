@@ -3,9 +3,7 @@
 
 use super::agents::{Entries, EntryStatus, Install, Remove};
 use super::ctx::Ctx;
-use super::embed;
 use super::exit::Exit;
-use super::when::When;
 use super::world::present;
 use crate::agents::CodingAgent;
 use crate::config::agent_settings::ServerCommand;
@@ -81,14 +79,10 @@ const AT_A_TERMINAL: &str = "waiting for an agent on standard input (Ctrl-D ends
 fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
     let (now, zone) = (ctx.now, ctx.zone);
     let world = World {
-        dates: Box::new(move |field, value, now| When::of_field(field, value, now, zone)),
-        meanings: Box::new(|asked, store| match embed::meaning(asked, store) {
-            Ok(meaning) => meaning,
-            Err(error) => {
-                // the agent may have closed it
-                let _ = writeln!(io::stderr(), "warning: {}", embed::excuse(&error));
-                None
-            }
+        zone,
+        warn: Box::new(|what| {
+            // the agent may have closed it
+            let _ = writeln!(io::stderr(), "warning: {what}");
         }),
         env: ctx.env.clone(),
         host: ctx.host.clone(),

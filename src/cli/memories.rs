@@ -3,14 +3,14 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{plural, time};
 use super::out::Style;
-use super::places::{self, Filters};
 use super::promote::{said, scope};
+use super::session_filters::{self, Filters};
 use crate::config::trust::{Trust, Trusts};
 use crate::memory::promote::words;
 use crate::memory::screen;
 use crate::model::error::{Error, ErrorKind};
+use crate::model::human::{plural, time};
 use crate::model::memory::block;
 use crate::model::scope::MemoryScope;
 use crate::pipeline::lock::Lock;
@@ -111,7 +111,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<()> {
-    let reach = places::scope(filters, ctx)?;
+    let reach = session_filters::scope(filters, ctx)?;
     let namespaces = reach.namespaces(ctx)?;
     let trusts = match filters.allow_untrusted {
         true => Trusts::default(),
@@ -146,7 +146,7 @@ fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<
     for (row, kept) in &rows {
         let id = ctx.episode_shown(row.id)?;
         let id = ctx.out.paint(Style::Dim, &id);
-        let origin = places::origin_of(&kept.namespace, &kept.project_path, ctx)?;
+        let origin = session_filters::origin_of(&kept.namespace, &kept.project_path, ctx)?;
         let (kind, at) = (row.kind.as_str(), time(Some(row.at), ctx.zone));
         ctx.out
             .line(format!("{id} {kind} ({}): {}", row.scope, kept.title))?;
@@ -229,7 +229,7 @@ fn show(typed: &str, ctx: &mut Ctx) -> Result<()> {
         let body = document(&row, &kept, ctx)?;
         return ctx.out.document("memories show", body);
     }
-    let origin = places::origin_of(&kept.namespace, &kept.project_path, ctx)?;
+    let origin = session_filters::origin_of(&kept.namespace, &kept.project_path, ctx)?;
     ctx.out.line(format!("memory {} {origin}", row.id))?;
     if let Some(session) = &row.session {
         ctx.out.line(format!("said in session {session}"))?;
@@ -258,7 +258,7 @@ fn document(row: &MemoryRow, kept: &KeptWords, ctx: &mut Ctx) -> Result<Value> {
         "edited": row.edited.map(|t| t.rfc3339_millis()),
         "revision": format!("{:016x}", kept.revision),
     });
-    places::veiled(body, &kept.project_path, ctx)
+    session_filters::veiled(body, &kept.project_path, ctx)
 }
 
 fn edit(typed: &str, title: Option<&str>, text: Option<String>, ctx: &mut Ctx) -> Result<()> {

@@ -10,66 +10,55 @@ mod check;
 mod completion;
 mod config;
 mod consent;
-mod cost;
 mod ctx;
 mod deliver;
 mod doctor;
 mod drift;
-mod embed;
 mod enable;
-mod enrich;
+mod errors;
 mod eval;
 mod exit;
 mod forget;
 mod graph;
 mod hooks;
-mod human;
 mod insights;
-mod keys;
 mod ledger;
+mod ledger_lines;
 mod mcp;
 mod memories;
-mod memory;
-mod notify;
+mod memory_status;
 mod out;
-mod places;
 mod plan;
 mod promote;
 mod recall;
 mod recap;
-mod refused;
 mod run;
-mod runlog;
 mod schedule;
 mod search;
+mod session_filters;
 mod sessions;
-mod setup;
-mod shell;
 mod show;
-mod sinks;
-mod standing;
+mod sink_status;
 mod stats;
 mod status;
 mod store;
-mod tables;
-mod tell;
+mod switches;
 mod track;
 mod tracking;
 mod undone;
 mod watch;
-mod when;
 mod why;
 mod world;
 
+pub use crate::model::zone::Zone;
 pub use exit::Exit;
-pub use world::{Input, Output, World, Zone};
+pub use world::{Input, Output, World};
 
-use crate::model::time::Time;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use ctx::Ctx;
 use out::Out;
 use std::ffi::OsString;
-use std::num::NonZeroU16;
+use switches::Switches;
 
 /// Turns the session logs of coding agents into searchable memory
 ///
@@ -90,46 +79,6 @@ Exit codes: 0 done; 1 failed, nothing found, or a difference found; 2 wrong usag
 
 /// Columns of help where no terminal says how wide it is.
 const HELP_COLUMNS: usize = 100;
-
-/// What every command understands.
-#[derive(clap::Args, Debug, Default)]
-struct Switches {
-    /// Print one JSON document (docs/json.md)
-    #[arg(long, global = true, help_heading = "Everywhere")]
-    json: bool,
-    /// Print data and errors only
-    #[arg(long, short, global = true, help_heading = "Everywhere")]
-    quiet: bool,
-    /// Worker threads [default: one per core]
-    #[arg(long, global = true, value_name = "N", value_parser = threads, help_heading = "Everywhere")]
-    jobs: Option<NonZeroU16>,
-    /// Take this for the present time (RFC 3339)
-    #[arg(long, global = true, value_name = "TIME", value_parser = moment, help_heading = "Everywhere")]
-    now: Option<Time>,
-    /// Take this for the machine's name
-    #[arg(long, global = true, value_name = "NAME", value_parser = host_name, help_heading = "Everywhere")]
-    host: Option<String>,
-    /// Print without colours
-    #[arg(long, global = true, help_heading = "Everywhere")]
-    no_color: bool,
-}
-
-fn threads(text: &str) -> Result<NonZeroU16, String> {
-    text.parse()
-        .map_err(|_| "write a number from 1 to 65535".into())
-}
-
-fn moment(text: &str) -> Result<Time, String> {
-    Time::parse(text).ok_or_else(|| "write a time like 2026-04-01T10:00:00Z".into())
-}
-
-fn host_name(text: &str) -> Result<String, String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => Ok(text.to_owned()),
-        false => Err("letters, digits, `-`, `_` and `.` only".into()),
-    }
-}
 
 #[derive(Subcommand, Debug)]
 enum Command {
@@ -195,21 +144,21 @@ impl Command {
             Command::Hooks(args) => hooks::run(args, ctx),
             Command::Mcp(args) => mcp::run(args, ctx),
             Command::Store(args) => store::run(args, ctx),
-            Command::Completion(args) => completion::run(args, ctx),
+            Command::Completion(args) => completion::run(args, tree(), ctx),
         }
     }
 }
 
 /// Runs one command line (`argv[0]` is the program) and prints what comes of it.
 pub fn run(argv: impl IntoIterator<Item = OsString>, world: World<'_>) -> Exit {
-    let argv = refused::meant(argv.into_iter().collect());
+    let argv = errors::meant(argv.into_iter().collect());
     let is_hook = recall::is_hook(&argv);
     let says = |switch: &str| argv.iter().any(|word| word == switch);
     let colour = !says("--no-color") && ctx::wants_colour(&world.vars);
     let json = says("--json");
     let command = match is_hook {
         true => String::new(),
-        false => refused::command(&argv),
+        false => errors::command(&argv, tree()),
     };
     let line = match read(argv, colour, &world) {
         Ok(line) => line,
@@ -306,8 +255,8 @@ fn explain(refused: &clap::Error, out: &mut Out) -> Exit {
     // Nobody is left to tell that telling failed.
     let _ = match refused.use_stderr() {
         true => {
-            refused::tell(out, refused::document(refused, &command));
-            out.refusal(&plain, &styled, refused::hint(refused.kind(), &command))
+            errors::tell(out, errors::document(refused, &command));
+            out.refusal(&plain, &styled, errors::hint(refused.kind(), &command))
         }
         false => out.help(&plain, &styled),
     };
@@ -328,7 +277,7 @@ fn fail(out: &mut Out, error: &anyhow::Error) -> Exit {
     if !(exit == Exit::Busy && out.quiet) {
         let (typed, message) = (exit::typed(error), format!("{error:#}"));
         let hint = typed.and_then(|e| e.hint.as_deref());
-        refused::tell(out, refused::failure(&message, hint, typed.map(|e| e.kind)));
+        errors::tell(out, errors::failure(&message, hint, typed.map(|e| e.kind)));
         // Where stderr is gone too, the exit code is all that is left to say it with.
         let _ = out.error(&message, hint);
     }

@@ -1,7 +1,8 @@
-//! What a command prints: data on stdout, everything else on stderr, colour only for people who
-//! see it. Refuses to know what is printed.
+//! What a command prints: data on stdout, everything else on stderr, colour only for people who see
+//! it.
 
 use super::world::Output;
+use crate::pipeline::progress::Notices;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -39,6 +40,20 @@ pub enum Style {
     Match,
     /// Something is wrong.
     Alarm,
+}
+
+impl Notices for Out<'_> {
+    fn warn(&mut self, text: &str) -> Result<()> {
+        Out::warn(self, text)
+    }
+
+    fn note(&mut self, text: &str) -> Result<()> {
+        Out::note(self, text)
+    }
+
+    fn is_watched(&self) -> bool {
+        self.shows_progress()
+    }
 }
 
 impl<'w> Out<'w> {

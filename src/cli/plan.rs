@@ -1,30 +1,17 @@
 //! `plan`: what a run would do and cost. Reads, writes nothing.
 
 use super::bar::Bar;
-use super::cost::{self, Cost};
 use super::ctx::Ctx;
-use super::embed;
-use super::enrich;
 use super::exit::Exit;
-use super::human::{bytes, count, duration_ms, plural, share};
 use super::run::Options;
-use super::setup::{self, Orders};
-use super::tables;
-use super::tell;
-use crate::config::{Config, Loaded, gate};
-use crate::memory::screen;
-use crate::model::time::Time;
-use crate::pipeline::admission::Admission;
-use crate::pipeline::deliver::PENDING_MS;
-use crate::pipeline::enrich::Question;
-use crate::pipeline::progress::{Progress, Silent};
-use crate::pipeline::report::Report;
-use crate::pipeline::run;
-use crate::pipeline::spec::{Pipeline, Step};
-use crate::pipeline::tell::Predicted;
-use crate::store::{Resting, Store};
+use crate::config::{Config, gate};
+use crate::model::human::{bytes, count, duration_ms, plural, share};
+use crate::pipeline::cost::Cost;
+use crate::pipeline::options::RunOptions;
+use crate::pipeline::plan::{MayAsk, Plan, plan};
+use crate::store::Store;
 use anyhow::Result;
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
 
 /// Say what a run would do and cost, without doing it
 ///
@@ -55,163 +42,73 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.note("hint: sessionmill enable")?;
         return Ok(Exit::Done);
     }
-    let orders = Orders::new(&pipeline, ctx);
-    let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env, orders.window, orders.now)
-        .allowing_untrusted(args.options.allow_untrusted);
-    let admit =
-        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = screen::reproducible(&loaded.config, &ctx.home)?;
-    let classifier = tables::counter(&ctx.home)?;
-    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
-    let mut store: Option<Store> = match ctx.home.store().exists() {
+    let store: Option<Store> = match ctx.home.store().exists() {
         true => Some(ctx.reader()?),
         false => None,
     };
-    let bar = Bar::default();
-    let progress: &dyn Progress = if ctx.out.shows_progress() {
-        &bar
-    } else {
-        &Silent
+    let bar = Bar::new(ctx.out.shows_progress());
+    let mut cx = ctx.pipeline_context(&loaded, &bar);
+    let options = RunOptions {
+        allow_untrusted: args.options.allow_untrusted,
+        ..RunOptions::new(&pipeline, &cx)
     };
-    let planned = run::plan(store.as_ref(), &setup, progress);
-    progress.finish();
-    let mut report = planned?;
-    report.unclear(admission.unclear());
-    let asked = asked(&pipeline, &loaded, &orders, &report, &mut store, ctx)?;
-    print(&report, &asked, &loaded.config, ctx)?;
-    Ok(match report.problems.is_empty() {
+    let planned = plan(&pipeline, &options, store.as_ref(), &mut cx)?;
+    print(&planned, &loaded.config, ctx)?;
+    Ok(match planned.report.problems.is_empty() {
         true => Exit::Done,
         false => Exit::Partial,
     })
 }
 
-/// What the steps after reading would do, of what is stored by now.
-fn asked(
-    pipeline: &Pipeline,
-    loaded: &Loaded,
-    orders: &Orders,
-    report: &Report,
-    store: &mut Option<Store>,
-    ctx: &mut Ctx,
-) -> Result<Asked> {
-    let mut asked = Asked::default();
-    if pipeline.steps.contains(&Step::Enrich) {
-        let settled_ms = loaded.config.chunk.gap_ms;
-        asked.pages = pages(store.as_ref(), report, settled_ms, ctx)?;
-        asked.may_ask = MayAsk::of(&loaded.config, report);
-        if let Some(store) = store.as_mut() {
-            asked.asks = enrich::planned(&loaded.config, store, ctx)?;
-            asked.told = tell::predicted(loaded, orders, store, ctx)?;
-            asked.texts = embed::planned(loaded, store, ctx)?;
+/// The bounds of what may be asked, for machines.
+fn may_ask_json(may_ask: &MayAsk) -> Value {
+    let (tokens, usd) = may_ask.llm.unzip();
+    json!({
+        "tokens_max": tokens.flatten(),
+        "usd_max": usd.flatten(),
+        "texts_max": may_ask.texts,
+    })
+}
+
+/// The same for people.
+fn may_ask_line(may_ask: &MayAsk) -> String {
+    let llm = may_ask.llm.map(|(tokens, usd)| {
+        let tokens = tokens.map(|most| format!("{} tokens", count(most)));
+        let usd = usd.map(|most| format!("${most:.2}"));
+        let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
+        match bounds.is_empty() {
+            true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
+            false => format!("a language model, for {} at most", bounds.join(" and ")),
         }
-    }
-    if let (Some(store), true) = (store, pipeline.steps.contains(&Step::Upload)) {
-        asked.costs = cost::costs(loaded, store, report, asked.pages, ctx)?;
-    }
-    Ok(asked)
+    });
+    let texts = may_ask.texts.map(|most| {
+        let texts = plural(most as u64, "text");
+        format!("a model of vectors, with {texts} at most")
+    });
+    let asked: Vec<String> = llm.into_iter().chain(texts).collect();
+    format!(
+        "and ask about what it reads too, which isn't known before: {}",
+        asked.join("; ")
+    )
 }
 
-/// The sessions that a run would write pages of: those that rest, of what it would read and of what is
-/// stored. A session that has nothing to tell counts too.
-fn pages(store: Option<&Store>, report: &Report, settled_ms: i64, ctx: &Ctx) -> Result<u64> {
-    let rested = Time(ctx.now.0.saturating_sub(settled_ms));
-    let resting = Resting {
-        now: ctx.now,
-        settled_ms,
-        pending_ms: PENDING_MS,
-    };
-    let stored = store.map_or(Ok(Vec::new()), |store| store.unsummarised(resting))?;
-    let read = report.ended_before(rested);
-    let sessions: BTreeSet<&str> = read.chain(stored.iter().map(|s| s.id.as_str())).collect();
-    Ok(sessions.len() as u64)
-}
-
-/// What others would be asked, and what is written without them.
-#[derive(Default)]
-struct Asked {
-    /// About unknown tools.
-    asks: Option<Question>,
-    /// About sessions.
-    told: Option<Predicted>,
-    /// For the vectors of texts.
-    texts: Option<u64>,
-    /// About what is not read yet.
-    may_ask: Option<MayAsk>,
-    /// Sessions that get their page.
-    pages: u64,
-    /// By sinks.
-    costs: Vec<Cost>,
-}
-
-/// What asking about the logs that a run would read can come to, with what the store has: its bounds.
-struct MayAsk {
-    /// `None` inside: no bound; outside: no language model.
-    llm: Option<(Option<u64>, Option<f64>)>,
-    /// Texts for their vectors.
-    texts: Option<usize>,
-}
-
-impl MayAsk {
-    /// `None`: nothing would be read, or nobody asked.
-    fn of(config: &Config, report: &Report) -> Option<MayAsk> {
-        let may_ask = MayAsk {
-            llm: config.llm.as_ref().map(|llm| (llm.tokens_max, llm.usd_max)),
-            texts: config.embeddings.as_ref().map(|model| model.texts_max),
-        };
-        let asks = may_ask.llm.is_some() || may_ask.texts.is_some();
-        (asks && report.files_read > 0).then_some(may_ask)
-    }
-
-    fn json(&self) -> serde_json::Value {
-        let (tokens, usd) = self.llm.unzip();
-        serde_json::json!({
-            "tokens_max": tokens.flatten(),
-            "usd_max": usd.flatten(),
-            "texts_max": self.texts,
-        })
-    }
-
-    fn line(&self) -> String {
-        let llm = self.llm.map(|(tokens, usd)| {
-            let tokens = tokens.map(|most| format!("{} tokens", count(most)));
-            let usd = usd.map(|most| format!("${most:.2}"));
-            let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
-            match bounds.is_empty() {
-                true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
-                false => format!("a language model, for {} at most", bounds.join(" and ")),
-            }
-        });
-        let texts = self.texts.map(|most| {
-            let texts = plural(most as u64, "text");
-            format!("a model of vectors, with {texts} at most")
-        });
-        let asked: Vec<String> = llm.into_iter().chain(texts).collect();
-        format!(
-            "and ask about what it reads too, which isn't known before: {}",
-            asked.join("; ")
-        )
-    }
-}
-
-fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
-    let asks = asked.asks.as_ref();
+fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
+    let report = &plan.report;
     if ctx.out.json {
         let mut body = serde_json::to_value(report)?;
         body["text_tokens"] = report.text_tokens().into();
-        body["asks"] = serde_json::json!(asks.map(|question| &question.names));
+        body["asks"] = json!(plan.tools.as_ref().map(|question| &question.names));
         let prices = config.llm.as_ref().map(|llm| llm.usd_per_million);
-        body["summaries"] = serde_json::json!(asked.told.map(|told| serde_json::json!({
-            "sessions": told.sessions,
-            "input_tokens": told.tokens.input,
-            "output_tokens": told.tokens.output,
-            "usd": told.tokens.usd(prices.unwrap_or_default()),
+        body["summaries"] = json!(plan.llm_summaries.map(|predicted| json!({
+            "sessions": predicted.sessions,
+            "input_tokens": predicted.tokens.input,
+            "output_tokens": predicted.tokens.output,
+            "usd": predicted.tokens.usd(prices.unwrap_or_default()),
         })));
-        body["embeddings"] =
-            serde_json::json!(asked.texts.map(|texts| serde_json::json!({"texts": texts})));
-        body["may_ask"] = asked.may_ask.as_ref().map(MayAsk::json).into();
-        body["pages"] = asked.pages.into();
-        body["sinks"] = asked.costs.iter().map(Cost::json).collect();
+        body["embeddings"] = json!(plan.texts.map(|texts| json!({"texts": texts})));
+        body["may_ask"] = plan.may_ask.as_ref().map(may_ask_json).into();
+        body["pages"] = plan.summaries.into();
+        body["sinks"] = plan.costs.iter().map(cost_json).collect();
         body["took_ms"] = ctx.elapsed_ms().into();
         return ctx.out.document("plan", body);
     }
@@ -235,13 +132,13 @@ fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Resu
         share(report.text_bytes, tally.read_bytes),
         count(report.text_tokens()),
     ))?;
-    if asked.pages > 0 {
+    if plan.summaries > 0 {
         ctx.out.line(format!(
             "and write the pages of {}",
-            plural(asked.pages, "session")
+            plural(plan.summaries, "session")
         ))?;
     }
-    requests(asked, config, ctx)?;
+    requests(plan, config, ctx)?;
     for (reason, files) in &report.left_out {
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
@@ -260,20 +157,22 @@ fn print(report: &Report, asked: &Asked, config: &Config, ctx: &mut Ctx) -> Resu
 }
 
 /// What would be sent, and to whom.
-fn requests(asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
-    let costs = &asked.costs;
-    let told = asked.told.filter(|told| told.sessions > 0);
-    if let (Some(told), Some(llm)) = (told, &config.llm) {
+fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
+    let costs = &plan.costs;
+    let predicted = plan
+        .llm_summaries
+        .filter(|predicted| predicted.sessions > 0);
+    if let (Some(predicted), Some(llm)) = (predicted, &config.llm) {
         ctx.out.line(format!(
             "and ask {} at {} what {} came to that the store has: ≈ {} tokens, ${:.2}",
             llm.model,
             llm.endpoint,
-            plural(told.sessions, "session"),
-            count(told.tokens.total()),
-            told.tokens.usd(llm.usd_per_million),
+            plural(predicted.sessions, "session"),
+            count(predicted.tokens.total()),
+            predicted.tokens.usd(llm.usd_per_million),
         ))?;
     }
-    let texts = asked.texts.filter(|texts| *texts > 0);
+    let texts = plan.texts.filter(|texts| *texts > 0);
     if let (Some(texts), Some(model)) = (texts, &config.embeddings) {
         ctx.out.line(format!(
             "and send {} that the store has to {} at {} for their vectors",
@@ -282,7 +181,7 @@ fn requests(asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
             model.endpoint,
         ))?;
     }
-    match (&asked.asks, &config.llm) {
+    match (&plan.tools, &config.llm) {
         (Some(question), Some(llm)) => {
             let tools = plural(question.names.len() as u64, "unknown tool");
             let names = question.names.join(", ");
@@ -291,17 +190,57 @@ fn requests(asked: &Asked, config: &Config, ctx: &mut Ctx) -> Result<()> {
                 llm.model, llm.endpoint
             ))?;
         }
-        _ if told.is_some() || texts.is_some() || costs.iter().any(Cost::has_model) => {}
-        _ if asked.may_ask.is_some() => {}
+        _ if predicted.is_some() || texts.is_some() || costs.iter().any(|cost| cost.has_model) => {}
+        _ if plan.may_ask.is_some() => {}
         _ => ctx
             .out
             .line("in money: nothing; no language model is asked")?,
     }
-    if let Some(may_ask) = &asked.may_ask {
-        ctx.out.line(may_ask.line())?;
+    if let Some(may_ask) = &plan.may_ask {
+        ctx.out.line(may_ask_line(may_ask))?;
     }
-    for line in costs.iter().flat_map(Cost::lines) {
+    for line in costs.iter().flat_map(cost_lines) {
         ctx.out.line(line)?;
     }
     Ok(())
+}
+
+/// What goes to one sink, for machines.
+fn cost_json(cost: &Cost) -> Value {
+    let of_model = |value: Value| if cost.has_model { value } else { Value::Null };
+    json!({
+        "sink": cost.sink,
+        "waiting": cost.waiting,
+        "to_enrich": cost.to_enrich,
+        "episodes": cost.all.episodes,
+        "bytes": cost.all.bytes,
+        "llm_calls": of_model(cost.all.calls.into()),
+        "llm_input_tokens": of_model(cost.all.input_tokens.into()),
+        "llm_output_tokens": of_model(cost.all.output_tokens.into()),
+        "usd": of_model(cost.all.usd.into()),
+        "hours": cost.hours,
+    })
+}
+
+/// The same for people.
+fn cost_lines(cost: &Cost) -> Vec<String> {
+    let waiting = plural(cost.waiting, "episode");
+    let mut lines = vec![format!(
+        "and deliver to {}: {waiting} that wait, and what it stores itself; together ≈ {}",
+        cost.sink,
+        bytes(cost.all.bytes),
+    )];
+    if cost.has_model {
+        let (calls, input) = (count(cost.all.calls), count(cost.all.input_tokens));
+        let output = count(cost.all.output_tokens);
+        let (episodes, usd) = (plural(cost.all.episodes, "episode"), cost.all.usd);
+        lines.push(format!(
+            "    its language model works through {episodes}: ≈ {calls} calls, {input} tokens \
+                 read and {output} written, {usd:.2} USD"
+        ));
+    }
+    if let Some(hours) = cost.hours {
+        lines.push(format!("    ≈ {hours:.1} hours at upload.rate_per_minute"));
+    }
+    lines
 }

@@ -3,10 +3,10 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::places;
 use crate::host::worktree;
 use crate::memory::promote::{Wish, curate, gate};
 use crate::memory::screen;
+use crate::memory::workspace::root_of;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, Origin};
 use crate::model::namespace::namespace;
@@ -61,7 +61,7 @@ pub fn scope(word: &str) -> Result<MemoryScope, String> {
 /// Keeps it. Without the run's lock: a run that takes long must not keep people from it.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let root = places::present(args.project.as_deref(), ctx);
+    let root = root_of(args.project.as_deref(), &ctx.env.cwd);
     gate(&root, &ctx.env)?;
     let project = Project {
         namespace: namespace(&root),

@@ -2,11 +2,11 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
-use super::places::{self, Filters};
-use super::when::When;
+use super::session_filters::{self, Filters};
 use crate::insight::recap::{Session, page, recap};
 use crate::memory::session_summary::summary_of;
+use crate::memory::when::When;
+use crate::model::human;
 use crate::model::time::Time;
 use crate::store::{Found, SessionFilter, TYPED};
 use crate::tracking::commit_links::{add_commits, commits_of};
@@ -29,7 +29,7 @@ const DAYS: &str = "7d";
 
 /// Prints the recap.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let reach = places::scope(&args.filters, ctx)?;
+    let reach = session_filters::scope(&args.filters, ctx)?;
     let days: When = DAYS.parse().map_err(anyhow::Error::msg)?;
     let since = args.filters.since(ctx);
     let since = since.unwrap_or_else(|| days.start(ctx.now, ctx.zone));

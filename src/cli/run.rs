@@ -1,38 +1,22 @@
 //! `run` and `backfill`: one pipeline, once.
 
-use super::activity;
 use super::bar::Bar;
 use super::check;
 use super::ctx::Ctx;
 use super::deliver;
-use super::embed;
-use super::enrich::{self, Enriched};
 use super::exit::Exit;
-use super::human::{bytes, count, duration_ms, plural};
-use super::runlog;
-use super::setup::{self, Orders};
-use super::tables;
-use super::tell;
 use super::track;
-use super::when::When;
-use crate::config::{Loaded, gate};
+use crate::config::Loaded;
 use crate::host::interrupt;
-use crate::memory::groups::meet_projects;
-use crate::memory::screen;
-use crate::model::consent::{Consent, TRACKING};
-use crate::model::error::Error;
+use crate::memory::when::When;
+use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
-use crate::pipeline::admission::Admission;
-use crate::pipeline::deliver::Delivered;
-use crate::pipeline::lock::Lock;
-use crate::pipeline::progress::{Progress, Silent};
-use crate::pipeline::promote::{Promoted, promote};
-use crate::pipeline::report::Report;
-use crate::pipeline::run::{self, Setup};
+use crate::pipeline::options::RunOptions;
+use crate::pipeline::run::{self, Outcome};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
-use crate::pipeline::summarise;
-use crate::pipeline::tell::Told;
-use crate::store::{Access, Store, Stored};
+use crate::pipeline::steps::enrich::EnrichReport;
+use crate::pipeline::steps::ingest::report::Report;
+use crate::pipeline::steps::report::RunReport;
 use anyhow::Result;
 use std::io::Write;
 
@@ -120,211 +104,42 @@ pub fn backfill(args: &BackfillArgs, ctx: &mut Ctx) -> Result<Exit> {
     execute(&pipeline, &args.options, ctx)
 }
 
-/// Everything that can fail at once fails before the first log is opened.
 fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit> {
     let loaded = ctx.settings()?;
-    let gate = gate(&loaded.config);
-    if !gate.enabled {
-        let command = ctx.out.command.clone();
-        return refuse(&command, &gate.reason, ctx);
+    if ctx.out.shows_progress() {
+        // a run that can't say so can be stopped all the same
+        let _ = interrupt::before_it_ends(|| {
+            let _ = writeln!(std::io::stderr(), "\n{STOPPED}");
+        });
     }
-    if !pipeline.steps.contains(&Step::Ingest) {
-        let message = format!(
-            "pipeline `{}` has nothing to report without `ingest`",
-            pipeline.name
-        );
-        return Err(Error::usage(message).hinted("sessionmill status").into());
-    }
-    let orders = Orders::new(pipeline, ctx);
-    let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env, orders.window, orders.now)
-        .allowing_untrusted(options.allow_untrusted);
-    let lock = Lock::take(&ctx.home.lock())?;
-    let screen = screen::screen(&loaded.config, &ctx.home)?;
-    let classifier = tables::counter(&ctx.home)?;
-    let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
-    agree_by_configuration(&gate.reason, &mut store, ctx)?;
-    let enriches = pipeline.steps.contains(&Step::Enrich);
-    if enriches {
-        prepare_enrich(&loaded, options, &mut store, ctx)?;
-    }
-    let uploads = pipeline.steps.contains(&Step::Upload);
-    if uploads {
-        deliver::prepare(&loaded, &mut store, ctx)?;
-    }
-    let admit =
-        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let redactor = screen.redactor.clone();
-    let setup = setup::setup(&loaded.config, &orders, screen, classifier, &admit);
-    let mut report =
-        ingest(&mut store, &setup, ctx).map_err(|error| failed(error, pipeline, ctx))?;
-    report.unclear(admission.unclear());
-    let read_ms = ctx.elapsed_ms();
-    meet_projects(&mut store)?;
-    let promoted = promote(&mut store, &loaded.config.memory, &redactor)?;
-    let tracked = match pipeline.steps.contains(&Step::Track) {
-        true => track::run_all(&loaded, &admission, &orders, &redactor, &mut store)?,
-        false => track::Done::default(),
+    let bar = Bar::new(ctx.out.shows_progress());
+    let mut cx = ctx.pipeline_context(&loaded, &bar);
+    let run_options = RunOptions {
+        allow_untrusted: options.allow_untrusted,
+        ask_again: options.ask_again,
+        ..RunOptions::new(pipeline, &cx)
     };
-    let enriched = match enriches {
-        true => enrich(&loaded, &orders, &mut store, ctx)
-            .map_err(|error| failed(error, pipeline, ctx))?,
-        false => Enrichment::default(),
+    let done = match run::run(pipeline, &run_options, &mut cx)? {
+        Outcome::Done(done) => done,
+        Outcome::Off(reason) => {
+            let command = ctx.out.command.clone();
+            return refuse(&command, &reason, ctx);
+        }
     };
-    let delivered = match uploads {
-        true => deliver::upload(&loaded, &mut store, ctx)?,
-        false => Vec::new(),
-    };
-    store.finish()?;
-    lock.stamp(ctx.now)?;
-    let done = Done {
-        report,
-        read_ms,
-        promoted,
-        tracked,
-        enriched,
-        delivered,
-    };
-    log(pipeline, &done, ctx)?;
     if pipeline.steps.contains(&Step::Report) {
         tell(&done, &loaded, ctx)?;
     }
     Ok(exit(&done))
 }
 
-/// Whatever would make the step `enrich` fail fails here.
-fn prepare_enrich(
-    loaded: &Loaded,
-    options: &Options,
-    store: &mut Store,
-    ctx: &mut Ctx,
-) -> Result<()> {
-    enrich::check(&loaded.config, store, ctx)?;
-    embed::check(&loaded.config, store, ctx)?;
-    tell::template(&loaded.config)?;
-    match options.ask_again {
-        true => Ok(store.ask_all_again()?),
-        false => Ok(()),
-    }
-}
-
-/// What could not be read is not all that was to be read.
-fn exit(done: &Done) -> Exit {
-    let is_whole = done.report.problems.is_empty() && done.tracked.unread() == 0;
-    match is_whole {
-        true => deliver::exit(&done.delivered),
-        false => Exit::Partial,
-    }
-}
-
-/// Says it in the log of runs. The error is told anyway; a log that can't be written must not hide it.
-fn failed(error: anyhow::Error, pipeline: &Pipeline, ctx: &Ctx) -> anyhow::Error {
-    let text = format!("run {}: failed: {error:#}", pipeline.name);
-    let _ = runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text);
-    error
-}
-
-/// The step `ingest`, with a bar where somebody looks.
-fn ingest(store: &mut Store, setup: &Setup<'_>, ctx: &Ctx) -> Result<Report> {
-    let bar = Bar::default();
-    let progress: &dyn Progress = match ctx.out.shows_progress() {
-        true => {
-            // a run that can't say so can be stopped all the same
-            let _ = interrupt::before_it_ends(|| {
-                let _ = writeln!(std::io::stderr(), "\n{STOPPED}");
-            });
-            &bar
-        }
-        false => &Silent,
-    };
-    let ran = run::run(store, setup, progress);
-    progress.finish();
-    ran
-}
-
 /// What somebody is told who presses Ctrl-C.
 const STOPPED: &str = "stopped: what is stored stays; the same command goes on from there";
 
-/// What the step `enrich` did.
-#[derive(Default)]
-struct Enrichment {
-    tools: Enriched,
-    /// Pages of sessions.
-    pages: Stored,
-    told: Told,
-    embedded: embed::Done,
-}
-
-/// The step `enrich`: unknown tools are asked about, sessions that rest get their page, a model is asked
-/// what it adds, and texts get their vectors.
-fn enrich(
-    loaded: &Loaded,
-    orders: &Orders,
-    store: &mut Store,
-    ctx: &mut Ctx,
-) -> Result<Enrichment> {
-    let tools = enrich::enrich(&loaded.config, store, ctx)?;
-    let judge = activity::judge(ctx)?;
-    let mut resting = summarise::Orders {
-        now: ctx.now,
-        settled_ms: loaded.config.chunk.gap_ms,
-        jobs: orders.jobs,
-        judge: &judge,
-        hides: &mut |project| ctx.hides_paths_of(project),
-    };
-    let pages = summarise::summarise(store, &mut resting)?;
-    let told = tell::tell(loaded, orders, tools.tokens, store, ctx)?;
-    let embedded = embed::embed(loaded, store, ctx)?;
-    Ok(Enrichment {
-        tools,
-        pages,
-        told,
-        embedded,
-    })
-}
-
-impl Enrichment {
-    fn lines(&self) -> impl Iterator<Item = String> {
-        let pages = written(&self.pages);
-        let told = tell::line(&self.told);
-        let embedded = embed::line(&self.embedded);
-        let tools = self.tools.line().into_iter();
-        tools.chain(pages).chain(told).chain(embedded)
-    }
-}
-
-/// What the steps of a run did.
-struct Done {
-    report: Report,
-    /// When reading was done, after the program's start.
-    read_ms: u64,
-    promoted: Promoted,
-    tracked: track::Done,
-    enriched: Enrichment,
-    delivered: Vec<Delivered>,
-}
-
-/// A line in the log of runs, where there is news.
-fn log(pipeline: &Pipeline, done: &Done, ctx: &mut Ctx) -> Result<()> {
-    let also: Vec<String> = memories(&done.promoted)
-        .into_iter()
-        .chain(track::line(&done.tracked))
-        .chain(done.enriched.lines())
-        .chain(deliver::lines(&done.delivered, ctx))
-        .collect();
-    if !has_news(&done.report) && also.is_empty() {
-        return Ok(());
-    }
-    let refused = done.promoted.refused.iter();
-    let refused = refused.map(|(id, why)| format!("directive {id} refused: {why}"));
-    let also: Vec<String> = also.into_iter().chain(refused).collect();
-    let took = duration_ms(ctx.elapsed_ms());
-    let also: String = also.iter().map(|line| format!(", {line}")).collect();
-    let summary = summary(&done.report);
-    let text = format!("run {}: {summary}{also}, took {took}", pipeline.name);
-    match runlog::append(&ctx.home.logs(), ctx.now, ctx.zone, &text) {
-        Ok(()) => Ok(()),
-        Err(error) => ctx.out.warn(format!("the run is not in the log: {error}")),
+/// What could not be read is not all that was to be read.
+fn exit(done: &RunReport) -> Exit {
+    match done.is_whole() {
+        true => deliver::exit(&done.uploaded),
+        false => Exit::Partial,
     }
 }
 
@@ -342,71 +157,9 @@ pub(super) fn refuse(command: &str, reason: &str, ctx: &mut Ctx) -> Result<Exit>
     Ok(Exit::Done)
 }
 
-/// `enabled: true`, written by the user, is consent; it is recorded as what it is (D20).
-fn agree_by_configuration(reason: &str, store: &mut Store, ctx: &Ctx) -> Result<()> {
-    if store
-        .consents()?
-        .iter()
-        .any(|consent| consent.scope == TRACKING)
-    {
-        return Ok(());
-    }
-    store.record_consent(&Consent {
-        scope: TRACKING.into(),
-        given: true,
-        text: format!("by configuration: {reason}"),
-        version: env!("CARGO_PKG_VERSION").into(),
-        at: ctx.now,
-    })?;
-    Ok(())
-}
-
-fn has_news(report: &Report) -> bool {
-    report.files_read + report.files_moved + report.episodes_redacted > 0
-        || !report.problems.is_empty()
-}
-
-/// One line without content, for the log.
-fn summary(report: &Report) -> String {
-    format!(
-        "{} read, {}, {} kept, {} rejected, {}, {} changed, {}",
-        plural(report.files_read, "file"),
-        bytes(report.bytes_read),
-        plural(report.ledger.of(Fate::Kept), "line"),
-        count(report.ledger.of(Fate::Rejected)),
-        plural(report.episodes_new, "new episode"),
-        count(report.episodes_changed),
-        plural(report.problems.len() as u64, "problem"),
-    )
-}
-
-/// What became of directives; nothing where there were none.
-fn memories(promoted: &Promoted) -> Option<String> {
-    let refused = promoted.refused.len() as u64;
-    let kept = plural(promoted.kept, "directive");
-    let why = "sessionmill memories list --refused";
-    match (promoted.kept, refused) {
-        (0, 0) => None,
-        (_, 0) => Some(format!("{kept} kept as memory")),
-        _ => Some(format!("{kept} kept as memory, {refused} refused ({why})")),
-    }
-}
-
-/// How many pages were written; `None` where there were none.
-fn written(stored: &Stored) -> Option<String> {
-    let pages = stored.new + stored.changed;
-    (pages > 0).then(|| format!("{} written", plural(pages, "session summary")))
-}
-
 /// The step `report`.
-fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
-    let Done {
-        report,
-        promoted,
-        tracked,
-        enriched,
-        ..
-    } = done;
+fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
+    let (report, tracked) = (&done.ingested, &done.tracked);
     if ctx.out.json {
         return document(done, ctx);
     }
@@ -426,11 +179,7 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     } else {
         news(report, done.read_ms, ctx)?;
     }
-    let told = memories(promoted).into_iter().chain(track::line(tracked));
-    for line in told.chain(enriched.lines()) {
-        ctx.out.line(line)?;
-    }
-    for line in deliver::lines(&done.delivered, ctx) {
+    for line in done.lines(ctx.zone) {
         ctx.out.line(line)?;
     }
     if let Some(group) = &report.group_kept {
@@ -465,21 +214,15 @@ fn tell(done: &Done, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
 }
 
 /// The same for machines.
-fn document(done: &Done, ctx: &mut Ctx) -> Result<()> {
-    let Done {
-        report,
-        promoted,
-        tracked,
-        enriched,
-        ..
-    } = done;
-    let mut body = serde_json::to_value(report)?;
-    let Enrichment {
+fn document(done: &RunReport, ctx: &mut Ctx) -> Result<()> {
+    let mut body = serde_json::to_value(&done.ingested)?;
+    let (promoted, tracked) = (&done.promoted, &done.tracked);
+    let EnrichReport {
         tools,
-        pages,
-        told,
+        llm_summaries,
         embedded,
-    } = enriched;
+        ..
+    } = &done.enriched;
     body["memories_kept"] = promoted.kept.into();
     body["directives_refused"] = promoted.refused.len().into();
     body["git_operations"] = tracked.operations.into();
@@ -488,19 +231,19 @@ fn document(done: &Done, ctx: &mut Ctx) -> Result<()> {
     body["files"] = track::files(&tracked.files);
     body["tools_asked"] = tools.asked.into();
     body["tools_learned"] = tools.learned.into();
-    body["summaries_written"] = (pages.new + pages.changed).into();
-    body["summaries_told"] = told.sessions.into();
+    body["summaries_written"] = done.enriched.summaries_written().into();
+    body["summaries_told"] = llm_summaries.sessions.into();
     body["texts_embedded"] = embedded.texts.into();
     body["texts_given_up"] = embedded.given_up.into();
-    body["llm_tokens"] = (tools.tokens + told.tokens.total()).into();
-    body["sinks"] = serde_json::to_value(&done.delivered)?;
+    body["llm_tokens"] = (tools.tokens + llm_summaries.tokens.total()).into();
+    body["sinks"] = serde_json::to_value(&done.uploaded)?;
     body["took_ms"] = ctx.elapsed_ms().into();
     let command = ctx.out.command.clone();
     ctx.out.document(&command, body)
 }
 
 fn news(report: &Report, read_ms: u64, ctx: &mut Ctx) -> Result<()> {
-    if !has_news(report) {
+    if !report.has_news() {
         let logs = plural(report.files_unchanged, "log");
         return ctx.out.line(format!("nothing new in {logs}"));
     }

@@ -1,14 +1,11 @@
 //! `search`: words in, ranked episodes with their provenance out.
 
-use super::activity::{self, Asked};
+use super::activity::{self, ActivityFilter};
 use super::ctx::Ctx;
-use super::embed;
 use super::exit::Exit;
 use super::graph;
-use super::human::{self, plural};
 use super::out::{Out, Style};
-use super::places::{self, Filters, Reach};
-use super::when::When;
+use super::session_filters::{self, Filters, Reach};
 use crate::agents::registry;
 use crate::insight::page::commits;
 use crate::memory::activity::Judge;
@@ -16,11 +13,13 @@ use crate::memory::line::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
+use crate::memory::when::When;
 use crate::model::activity::ActivityTally;
 use crate::model::embedding::Meaning;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
-use crate::pipeline::embed::Asked as Looked;
+use crate::model::human::{self, plural};
+use crate::pipeline::meaning::{MeaningRequest, excuse};
 use crate::store::{Hit, Keeps, Query, Snippet, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -40,7 +39,7 @@ pub struct Args {
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
-    asked: Asked,
+    asked: ActivityFilter,
     /// Only this kind of episode
     #[arg(long, value_name = "KIND", value_parser = line::source)]
     source: Vec<EpisodeSource>,
@@ -98,7 +97,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     if let Some(project) = &typed.query.project {
         filters.project = Some(project.into());
     }
-    let reach = places::scope(&filters, ctx)?;
+    let reach = session_filters::scope(&filters, ctx)?;
     if args.graph {
         let asked = graph::Asked {
             words: args.words.join(" "),
@@ -108,7 +107,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         };
         return graph::run(&asked, &reach, ctx);
     }
-    let judge = activity::judge(ctx)?;
+    let judge = ctx.judge()?;
     let wanted = typed.activity.as_ref().or(args.asked.activity.as_ref());
     let store = ctx.reader()?;
     let meaning = meaning(&typed, &reach, &store, ctx)?;
@@ -169,16 +168,16 @@ fn meaning(typed: &Meant, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result
         return Ok(None);
     }
     let loaded = ctx.settings()?;
-    let asked = Looked {
+    let asked = MeaningRequest {
         words: &typed.words,
         loaded: &loaded,
         env: &ctx.env,
         now: ctx.now,
     };
-    match embed::meaning(&asked, store) {
+    match crate::pipeline::meaning::meaning(&asked, store) {
         Ok(meaning) => Ok(meaning),
         Err(error) => {
-            ctx.out.warn(embed::excuse(&error))?;
+            ctx.out.warn(excuse(&error))?;
             Ok(None)
         }
     }
@@ -260,7 +259,7 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
     ctx.out.record(format!("{id}  {time}  {title}"))?;
-    let place = places::origin_of(&hit.namespace, &hit.project_path, ctx)?;
+    let place = session_filters::origin_of(&hit.namespace, &hit.project_path, ctx)?;
     let by_meaning = hit.similarity.is_some() && hit.snippet.marks.is_empty();
     let how = if by_meaning { ", by meaning" } else { "" };
     let origin = format!("  {place} {part}{how}");
@@ -323,5 +322,5 @@ fn document(hit: &Hit, store: &Store, judge: &Judge, ctx: &mut Ctx) -> Result<Va
         "snippet": hit.snippet,
         "activity": activity::document(&judge.activity(&hit.activity)),
     });
-    places::veiled(document, &hit.project_path, ctx)
+    session_filters::veiled(document, &hit.project_path, ctx)
 }

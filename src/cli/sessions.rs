@@ -1,14 +1,14 @@
 //! `sessions`: lists what is in the store, one session a line.
 
-use super::activity::{self, Asked};
+use super::activity::{self, ActivityFilter};
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
 use super::out::Style;
-use super::places::{self, Filters};
+use super::session_filters::{self, Filters};
 use crate::memory::activity::{Judge, Order};
 use crate::memory::outcome::outcome_of;
 use crate::model::activity::Activity;
+use crate::model::human;
 use crate::model::summary::Outcome;
 use crate::store::{SessionFilter, SessionRow, Store, TYPED};
 use anyhow::Result;
@@ -20,7 +20,7 @@ pub struct Args {
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
-    asked: Asked,
+    asked: ActivityFilter,
     /// What comes first: newest, oldest, longest (most text), project, strength (most to tell the
     /// kind of work by), or the most of one kind of work: building, fixing, …
     #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = Order::parse)]
@@ -41,9 +41,9 @@ pub struct Args {
 
 /// Lists sessions.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let reach = places::scope(&args.filters, ctx)?;
+    let reach = session_filters::scope(&args.filters, ctx)?;
     let filter = reach.sessions(&args.filters, ctx)?;
-    let judge = activity::judge(ctx)?;
+    let judge = ctx.judge()?;
     let store = ctx.reader()?;
     let rows = listed(args, filter, &store, &judge)?;
     if ctx.out.json {
@@ -104,7 +104,7 @@ fn print(row: &SessionRow, activity: &Activity, store: &Store, ctx: &mut Ctx) ->
         human::time(session.facts.ended.or(session.facts.started), ctx.zone),
         session.agent.as_str(),
     ))?;
-    let place = places::origin(session, ctx)?;
+    let place = session_filters::origin(session, ctx)?;
     let outcome = outcome_of(store, &session.id)?;
     let size = format!(
         "{}, {}{}, {}{}",
@@ -163,5 +163,5 @@ pub fn document(
         "outcome": outcome.map(Outcome::as_str),
         "activity": activity::document(activity),
     });
-    places::veiled(document, &session.project_path, ctx)
+    session_filters::veiled(document, &session.project_path, ctx)
 }

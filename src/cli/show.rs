@@ -2,9 +2,8 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
 use super::out::Style;
-use super::{activity, places, sessions, shell};
+use super::{activity, session_filters, sessions};
 use crate::agents::registry;
 use crate::insight::page::page as told;
 use crate::memory::activity::{Judge, Segment, segments};
@@ -16,7 +15,9 @@ use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
 use crate::model::git::FileOperation;
+use crate::model::human;
 use crate::model::session::Session;
+use crate::model::shell;
 use crate::model::summary::{Outcome, Summary};
 use crate::model::time::Time;
 use crate::store::{Found, SessionRow, Telling};
@@ -38,10 +39,10 @@ pub struct Args {
 /// Prints what has this id: a session before an episode.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
-    let judge = activity::judge(ctx)?;
+    let judge = ctx.judge()?;
     let scope = match args.allow_untrusted {
         true => Scope::All,
-        false => places::trusted_of(Scope::All, None, ctx)?,
+        false => session_filters::trusted_of(Scope::All, None, ctx)?,
     };
     let seen = scope.namespaces();
     let row = store.session_among(&args.id, seen.as_deref())?;
@@ -237,7 +238,7 @@ fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
 }
 
 fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
-    let place = places::origin(session, ctx)?;
+    let place = session_filters::origin(session, ctx)?;
     ctx.out.line(place)?;
     let facts = &session.facts;
     let (from, to) = (
@@ -370,5 +371,5 @@ fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
         "exchanges": exchanges.collect::<Vec<_>>(),
         "text": episode.text,
     });
-    places::veiled(document, &found.project_path, ctx)
+    session_filters::veiled(document, &found.project_path, ctx)
 }

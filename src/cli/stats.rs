@@ -4,8 +4,8 @@ mod activity;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{bytes, count, plural, share, table};
-use super::places::{self, Filters};
+use super::session_filters::{self, Filters};
+use crate::model::human::{bytes, count, plural, share, table};
 use crate::model::tally::{Tally, Usage};
 use crate::store::{Stats, StatsRow};
 use anyhow::Result;
@@ -26,7 +26,7 @@ pub struct Args {
 
 /// Prints the sums.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
-    let reach = places::scope(&args.filters, ctx)?;
+    let reach = session_filters::scope(&args.filters, ctx)?;
     let filter = reach.sessions(&args.filters, ctx)?;
     let limit = match args.limit {
         0 => usize::MAX,
@@ -39,7 +39,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let mut stats = ctx.reader()?.stats(&filter)?;
     for row in &mut stats.rows {
         if ctx.hides_paths_of(&row.project_path)? {
-            row.project_path = places::short(&row.namespace, 8).to_owned();
+            row.project_path = session_filters::short(&row.namespace, 8).to_owned();
         }
     }
     let sum = Sum::of(&stats.rows);

@@ -3,25 +3,20 @@
 use super::ctx::Ctx;
 use super::drift;
 use super::exit::Exit;
-use super::human::{self, ago, bytes, count, plural, rows_of, table};
 use super::ledger;
-use super::memory;
-use super::setup::{self, Orders};
-use super::tables;
+use super::ledger_lines::lines;
+use super::memory_status::MemoryStatus;
 use crate::agents::registry;
-use crate::config::{Config, Loaded, gate};
+use crate::config::{Config, gate};
 use crate::host::files;
-use crate::memory::screen::Screen;
-use crate::model::ledger::{Fate, Ledger};
-use crate::model::source::SourceFile;
-use crate::pipeline::admission::Admission;
+use crate::model::human::{self, ago, bytes, count, plural, table};
 use crate::pipeline::lock;
-use crate::pipeline::spec::Window;
-use crate::stages::discover::{DiscoverOptions, Discovered, Known, discover};
+use crate::pipeline::progress::Silent;
+use crate::pipeline::status::{backlog, older};
+use crate::stages::discover::Discovered;
 use crate::store::{Access, Embedded, Status, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 /// What is in the store, what waits for the next run, what could not be understood
 #[derive(clap::Args, Debug)]
@@ -55,11 +50,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         false => None,
     };
     let found = files::walk(&config.roots, &registry::is_log);
-    let waiting = waiting(&found.files, config, store.as_ref(), ctx)?;
+    let pipeline = ctx.pipeline("nightly")?;
+    let cx = ctx.pipeline_context(&loaded, &Silent);
+    let waiting = backlog(&found.files, &pipeline, store.as_ref(), &cx)?;
     let status = store
         .as_ref()
         .map_or_else(|| Ok(Status::default()), Store::status)?;
-    let memory = memory::Standing::new(&loaded, store.as_ref(), ctx)?;
+    let older = older(&status, store.as_ref(), &cx)?;
+    let memory = MemoryStatus::new(&loaded, store.as_ref(), ctx)?;
     let embedded = match (&store, &config.embeddings) {
         (Some(store), Some(model)) => Some(store.embedded(&model.model)?),
         _ => None,
@@ -69,7 +67,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         embedded,
         gate: (gate.enabled, gate.reason),
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),
-        older: older(&status, &loaded, store.as_ref(), ctx)?,
+        older,
         waiting,
         links: found.links,
         status,
@@ -82,7 +80,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 struct State {
-    memory: memory::Standing,
+    memory: MemoryStatus,
     /// Where a model is configured.
     embedded: Option<Embedded>,
     gate: (bool, String),
@@ -93,48 +91,6 @@ struct State {
     /// Symbolic links below the sources.
     links: u64,
     status: Status,
-}
-
-/// Episodes that were made by other rules or settings than those that hold now, for everybody or
-/// in one project. Looks at projects' own settings only where it has to.
-fn older(status: &Status, loaded: &Loaded, store: Option<&Store>, ctx: &Ctx) -> Result<u64> {
-    let counter = tables::counter(&ctx.home)?;
-    let rules = setup::rules(&loaded.config, &ctx.host, Screen::default(), counter);
-    let mut current = BTreeSet::from([rules.made_by()]);
-    let count = |current: &BTreeSet<String>| -> u64 {
-        let others = status
-            .made_by
-            .iter()
-            .filter(|(by, _)| !current.contains(*by));
-        others.map(|(_, n)| n).sum()
-    };
-    let (Some(store), true) = (store, count(&current) > 0) else {
-        return Ok(count(&current));
-    };
-    let admission = Admission::new(loaded, &ctx.env, Window::Configured, ctx.now);
-    for (_, project) in store.projects("")? {
-        if let Ok(Some(own)) = admission.admit(Some(&project), None, "") {
-            current.insert(rules.narrowed(&own).made_by());
-        }
-    }
-    Ok(count(&current))
-}
-
-/// What the next run would look at, by names and times alone.
-fn waiting(
-    found: &[SourceFile],
-    config: &Config,
-    store: Option<&Store>,
-    ctx: &Ctx,
-) -> Result<Discovered> {
-    let pipeline = ctx.pipeline("nightly")?;
-    let known = store.map_or_else(|| Ok(Vec::new()), Store::last_seen)?;
-    let known: Known = known.into_iter().map(|c| (c.key.clone(), c)).collect();
-    let options = DiscoverOptions {
-        since: setup::since(config, &Orders::new(&pipeline, ctx)),
-        again: false,
-    };
-    Ok(discover(found, &known, &options, &registry::family))
 }
 
 fn backlog_bytes(waiting: &Discovered) -> u64 {
@@ -246,45 +202,6 @@ fn sources(state: &State, config: &Config) -> String {
         text += &format!("{links} below the sources: not followed\n");
     }
     text
-}
-
-/// Characters of reasons on a line, which a terminal of 80 columns shows.
-const REASONS_CHARS_MAX: usize = 56;
-
-/// Lines by fate, the reasons behind each.
-pub(super) fn lines(ledger: &Ledger) -> String {
-    let mut rows = vec![vec![
-        "lines read".to_owned(),
-        count(ledger.total()),
-        String::new(),
-    ]];
-    for fate in [
-        Fate::Kept,
-        Fate::Filtered,
-        Fate::Copied,
-        Fate::Unknown,
-        Fate::Rejected,
-    ] {
-        let mut reasons: Vec<_> = ledger.lines.get(&fate).into_iter().flatten().collect();
-        reasons.sort_by(|a, b| (b.1, a.0).cmp(&(a.1, b.0)));
-        let reasons = reasons
-            .iter()
-            .map(|(reason, lines)| format!("{reason} {}", count(**lines)));
-        let reasons: Vec<String> = reasons.collect();
-        let mut reasons = rows_of(&reasons, ", ", REASONS_CHARS_MAX).into_iter();
-        rows.push(vec![
-            format!("  {}", fate.as_str()),
-            count(ledger.of(fate)),
-            reasons.next().unwrap_or_default(),
-        ]);
-        rows.extend(reasons.map(|more| vec![String::new(), String::new(), more]));
-    }
-    rows.push(vec![
-        "  pending".to_owned(),
-        count(ledger.pending),
-        String::new(),
-    ]);
-    table(&rows, &[1])
 }
 
 fn oddities(status: &Status, store: Option<&Store>, ctx: &mut Ctx) -> Result<()> {

@@ -3,9 +3,9 @@
 use super::activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
 use crate::memory::activity::Judge;
 use crate::model::activity::Dimension;
+use crate::model::human;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, SessionFilter, Store};
 use anyhow::Result;
@@ -40,7 +40,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             }
         }
         Verb::Dump => {
-            let judge = activity::judge(ctx)?;
+            let judge = ctx.judge()?;
             let store = ctx.reader()?;
             let dump = store.dump()? + &vectors(&store, &judge)?;
             match ctx.out.json {

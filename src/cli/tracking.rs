@@ -1,22 +1,24 @@
-//! `track`: which files of which projects are remembered. Knows how people say it and how it is shown;
-//! refuses to know how a change is found (`tracking`) and how settings are written
+//! `track`: which files of which projects are remembered. Knows how people say it and how it is
+//! shown, but not how a change is found (`tracking`) and how settings are written
 //! (`config::edit::tracking_config`).
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human::{self, ago, plural, table};
-use super::setup::Orders;
-use super::{places, track};
+use super::track;
 use crate::config::edit::Edited;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, drop_project};
 use crate::config::{FileTracking, TrackedProject, gate};
 use crate::memory::screen::screen;
+use crate::memory::workspace::root_of;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
+use crate::model::human::{self, ago, plural, table};
 use crate::model::namespace::project_root;
-use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
-use crate::pipeline::track::files;
+use crate::pipeline::options::RunOptions;
+use crate::pipeline::progress::Silent;
+use crate::pipeline::steps;
+use crate::pipeline::steps::track::{TrackRequest, files};
 use crate::store::{Access, Store};
 use crate::tracking::project_status::{self, FileState, FileStatus, ProjectStatus};
 use anyhow::Result;
@@ -190,7 +192,7 @@ fn one<'a>(tracking: &'a FileTracking, root: &str) -> Result<&'a TrackedProject,
 /// The project's root: as somebody typed it where it is tracked under that name, else without links, as
 /// sessions name the folder that they work in.
 fn root(path: Option<&Path>, tracking: &FileTracking, ctx: &Ctx) -> String {
-    let typed = places::present(path, ctx);
+    let typed = root_of(path, &ctx.env.cwd);
     if one(tracking, &typed).is_ok() {
         return typed;
     }
@@ -345,25 +347,17 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
         return Err(error.hinted("sessionmill enable").into());
     }
     let pipeline = ctx.pipeline("nightly")?;
-    let orders = Orders::new(&pipeline, ctx);
-    let env = ctx.env.clone();
-    let admission = Admission::new(&loaded, &env, orders.window, orders.now);
     ctx.make_home()?;
     let _lock = Lock::take(&ctx.home.lock())?;
     let screen = screen(&loaded.config, &ctx.home)?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
-    let wish = track::Wish {
+    let request = TrackRequest {
         only: only.as_deref(),
         force: args.force,
     };
-    let done = track::run(
-        &loaded,
-        &admission,
-        &orders,
-        &screen.redactor,
-        &wish,
-        &mut store,
-    )?;
+    let cx = ctx.pipeline_context(&loaded, &Silent);
+    let options = RunOptions::new(&pipeline, &cx);
+    let done = steps::track::sync(&request, &options, &screen.redactor, &mut store, &cx)?;
     store.finish()?;
     if ctx.out.json {
         let mut body = track::files(&done.files);
@@ -375,7 +369,7 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
             ctx.out.warn(warning)?;
         }
         let seen = plural(done.files.seen, "file");
-        let told = track::line(&done).unwrap_or_else(|| "nothing new".to_owned());
+        let told = steps::track::line(&done).unwrap_or_else(|| "nothing new".to_owned());
         ctx.out.line(format!("{told}, of {seen}"))?;
     }
     Ok(match done.unread() == 0 {

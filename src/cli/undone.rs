@@ -2,10 +2,10 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
 use super::out::Style;
-use super::places::{self, Filters};
+use super::session_filters::{self, Filters};
 use crate::model::git::{CommitLine, FileChange, short_hash};
+use crate::model::human;
 use crate::tracking::commit_links::{CommitMention, LinkStrength};
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use anyhow::Result;
@@ -19,7 +19,7 @@ pub fn run(
     limit: usize,
     ctx: &mut Ctx,
 ) -> Result<Exit> {
-    let reach = places::scope(filters, ctx)?;
+    let reach = session_filters::scope(filters, ctx)?;
     let namespaces = reach.namespaces(ctx)?;
     let project = reach.project.as_deref();
     let found = history(
@@ -57,7 +57,7 @@ pub fn run(
 fn print_mention(mention: &CommitMention, ctx: &mut Ctx) -> Result<()> {
     let head = format!("told: {} {}", mention.hash, mention.subject);
     ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
-    let place = places::origin_of(&mention.namespace, &mention.project_path, ctx)?;
+    let place = session_filters::origin_of(&mention.namespace, &mention.project_path, ctx)?;
     let when = human::time(mention.at, ctx.zone);
     let session = ctx.session_shown(&mention.session)?;
     let origin = format!("  {when}  {place} session {session}");
@@ -74,7 +74,7 @@ fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
         "namespace": mention.namespace,
         "project_path": mention.project_path,
     });
-    places::veiled(document, &mention.project_path, ctx)
+    session_filters::veiled(document, &mention.project_path, ctx)
 }
 
 fn print(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
@@ -98,7 +98,7 @@ fn print(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
     let files = human::plural(effect.files_count, "file");
     ctx.out
         .line(format!("  {files}, +{added} −{removed} lines"))?;
-    let place = places::origin_of(&answer.namespace, &answer.project_path, ctx)?;
+    let place = session_filters::origin_of(&answer.namespace, &answer.project_path, ctx)?;
     let when = human::time(Some(answer.git.operation.at), ctx.zone);
     let by = match &answer.session {
         Some(by) => format!("session {}", ctx.session_shown(&by.session)?),
@@ -169,5 +169,5 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
         "namespace": answer.namespace,
         "project_path": answer.project_path,
     });
-    places::veiled(document, &answer.project_path, ctx)
+    session_filters::veiled(document, &answer.project_path, ctx)
 }

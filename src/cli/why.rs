@@ -2,12 +2,12 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::human;
 use super::out::Style;
-use super::places::{self, Filters};
+use super::session_filters::{self, Filters};
 use super::undone;
 use crate::memory::reasons::{Answer, Reason, reasons};
 use crate::model::error::Error;
+use crate::model::human;
 use crate::rules::words::content_words;
 use crate::store::Query;
 use crate::tracking::git_history::HistoryRequest;
@@ -62,7 +62,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let error = Error::usage("the question has no word that says what it is about");
         return Err(error.hinted("sessionmill why redis").into());
     }
-    let reach = places::scope(&args.filters, ctx)?;
+    let reach = session_filters::scope(&args.filters, ctx)?;
     if let Some(reason) = reach.refusal() {
         ctx.out.warn(reason)?;
     }
@@ -129,7 +129,7 @@ fn print(reason: &Reason, asked: &[String], ctx: &mut Ctx) -> Result<()> {
             .line(format!("  has {some} of {all} words: {has}"))?;
     }
     let session = ctx.session_shown(&reason.session)?;
-    let place = places::origin_of(&reason.namespace, &reason.project_path, ctx)?;
+    let place = session_filters::origin_of(&reason.namespace, &reason.project_path, ctx)?;
     let origin = format!(
         "  {}  {place} session {session} line {}",
         human::time(reason.at, ctx.zone),
@@ -155,5 +155,5 @@ fn document(reason: &Reason, ctx: &mut Ctx) -> Result<Value> {
         "project_path": reason.project_path,
         "words": reason.words.len(),
     });
-    places::veiled(document, &reason.project_path, ctx)
+    session_filters::veiled(document, &reason.project_path, ctx)
 }

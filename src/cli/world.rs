@@ -3,11 +3,13 @@
 
 use crate::host::identity;
 use crate::model::time::Time;
-use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, TimeZone};
+use crate::model::zone::Zone;
+use crate::pipeline::context::Timer;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// What a command may know of the process that it runs in.
@@ -54,41 +56,6 @@ pub struct Output<'w> {
     pub terminal: bool,
     /// How wide that is; `None`: nobody knows, or nobody looks.
     pub columns: Option<usize>,
-}
-
-/// In which zone people read times.
-#[derive(Clone, Copy, Debug)]
-pub enum Zone {
-    /// The machine's, with its changes over the year.
-    Local,
-    /// Always the same; tests use it.
-    Fixed(FixedOffset),
-}
-
-impl Zone {
-    /// `time` as a clock on the wall shows it.
-    pub fn show(self, time: Time) -> DateTime<FixedOffset> {
-        match self {
-            Zone::Local => time.utc().with_timezone(&Local).fixed_offset(),
-            Zone::Fixed(offset) => time.utc().with_timezone(&offset),
-        }
-    }
-
-    /// The time at which a clock on the wall shows `wall`; the earlier one where it is shown twice,
-    /// `None` where the clock skips it.
-    pub fn read(self, wall: NaiveDateTime) -> Option<Time> {
-        let millis = match self {
-            Zone::Local => Local
-                .from_local_datetime(&wall)
-                .earliest()?
-                .timestamp_millis(),
-            Zone::Fixed(offset) => offset
-                .from_local_datetime(&wall)
-                .earliest()?
-                .timestamp_millis(),
-        };
-        Some(Time(millis))
-    }
 }
 
 impl World<'static> {
@@ -147,4 +114,17 @@ pub fn present() -> Time {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     Time(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// How servers and rates are waited for.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the door at which the world is asked"
+)]
+pub fn timer() -> Timer {
+    let begun = Instant::now();
+    Timer {
+        monotonic: Rc::new(move || begun.elapsed()),
+        wait: Rc::new(std::thread::sleep),
+    }
 }

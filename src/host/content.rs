@@ -1,6 +1,5 @@
-//! The content of a project's file, read once and whole, or not at all: no pipe is waited for, no device
-//! touched, no link followed that was not seen before, nothing read past a limit. Refuses to know what
-//! the content means.
+//! The content of a project's file, read once and whole, or not at all: no pipe is waited for, no
+//! device touched, no link followed that was not seen before, nothing read past a limit.
 
 use super::files::stat_of;
 use super::repository::blob_id;

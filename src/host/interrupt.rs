@@ -1,4 +1,4 @@
-//! Ctrl-C, with a last word. Knows the signal; refuses to know what is said.
+//! Ctrl-C, with a last word.
 
 use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Signals;

@@ -1,5 +1,5 @@
 //! Starts other programs: the only place that does. Knows how to find one on a given `PATH` and how
-//! to wait for it; refuses to know what it is for.
+//! to wait for it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

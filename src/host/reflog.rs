@@ -1,5 +1,5 @@
-//! Where a repository keeps what was done to it, and its logs, line by line. Looks with `stat` before
-//! it opens anything; refuses to know what a line means.
+//! Where a repository keeps what was done to it, and its logs, line by line. Looks with `stat`
+//! before it opens anything.
 
 use super::git;
 use crate::model::git::LogLine;

@@ -1,6 +1,6 @@
-//! The files of a project: walks its folders in parallel and says what `stat` says of what is wanted.
-//! Opens nothing but `.gitignore`s; pipes, sockets and devices are passed over, links are followed only
-//! when asked, and never out of the project. Refuses to know patterns ([`Wanted`]).
+//! The files of a project: walks its folders in parallel and says what `stat` says of what is
+//! wanted. Opens nothing but `.gitignore`s; pipes, sockets and devices are passed over, links are
+//! followed only when asked, and never out of the project. Doesn't know patterns ([`Wanted`]).
 
 use super::content::read_small;
 use super::files::stat_of;

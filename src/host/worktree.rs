@@ -1,4 +1,4 @@
-//! How a work tree stands, by asking git once. Knows git's words; refuses to know paths.
+//! How a work tree stands, by asking git once.
 
 use super::process;
 use std::collections::BTreeMap;

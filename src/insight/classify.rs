@@ -1,7 +1,6 @@
 //! Asking what unknown tools are for: the documents' prompt (003 § 3.2), and what an answer is worth.
 //!
-//! Knows names only: no parameter and no content of a log is asked about. Refuses to know who
-//! answers.
+//! Knows names only: no parameter and no content of a log is asked about.
 
 use crate::model::activity::Signals;
 use crate::model::classification::{Classification, Domain, Intent};

@@ -1,5 +1,5 @@
 //! How a session ended, by what stands last in its main log. Knows what each kind of item says
-//! there; refuses to know where items come from. What words say is a table (`rules/outcome.yaml`).
+//! there. What words say is a table (`rules/outcome.yaml`).
 
 use crate::model::exchange::{INTERRUPTED, ItemKind, is_bare_command, words_of};
 use crate::model::finding::{Finding, Task, TaskState};

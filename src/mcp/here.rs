@@ -10,11 +10,12 @@ use crate::memory::line::{self, Meant};
 use crate::memory::provenance::{of_project, told_path};
 use crate::memory::scope::{self, Scope, Wish};
 use crate::memory::trusted::trusted;
+use crate::memory::when::When;
 use crate::model::embedding::Meaning;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
-use crate::pipeline::embed::Asked;
+use crate::pipeline::meaning::{MeaningRequest, excuse, meaning};
 use crate::store::{Access, Store};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -93,19 +94,23 @@ impl<'w> Here<'w> {
     /// # Errors
     /// Of usage, with what to type.
     pub fn line(&self, line: &str) -> Result<Meant, Error> {
-        let dates = |field: &str, value: &str| (self.world.dates)(field, value, self.now);
+        let zone = self.world.zone;
+        let dates = |field: &str, value: &str| When::of_field(field, value, self.now, zone);
         line::read(line, 0, &dates, registry::by_word)
     }
 
     /// What the words of a line mean; `None`: they alone have to do.
     pub fn meaning(&self, words: &str, store: &Store) -> Option<Meaning> {
-        let asked = Asked {
+        let asked = MeaningRequest {
             words,
             loaded: &self.loaded,
             env: &self.env,
             now: self.now,
         };
-        (self.world.meanings)(&asked, store)
+        meaning(&asked, store).unwrap_or_else(|error| {
+            (self.world.warn)(&excuse(&error));
+            None
+        })
     }
 
     /// The store, to read. Works while a run writes; an error with a hint where there is none.

@@ -1,6 +1,5 @@
-//! The protocol over HTTP, on this machine alone. Who doesn't show the token is refused before a byte
-//! of the request is read; so is a browser's page, whatever name it found for us. Knows connections;
-//! refuses to know what is asked.
+//! The protocol over HTTP, on this machine alone. Who doesn't show the token is refused before a
+//! byte of the request is read; so is a browser's page, whatever name it found for us.
 
 use super::World;
 use super::server::Server;

@@ -21,20 +21,12 @@ mod undone;
 pub use token::token;
 
 use crate::config::{Env, Home};
-use crate::model::embedding::Meaning;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
-use crate::pipeline::embed::Asked;
-use crate::store::Store;
+use crate::model::zone::Zone;
 use server::Server;
 use std::net::SocketAddr;
 use std::sync::Arc;
-
-/// What a field and its value mean at a time; the error says what to write.
-pub type Dates = dyn Fn(&str, &str, Time) -> Result<Time, String> + Send + Sync;
-
-/// What a question means; `None`: words alone have to do.
-pub type Meanings = dyn Fn(&Asked<'_>, &Store) -> Option<Meaning> + Send + Sync;
 
 /// What the server knows of the process that it runs in.
 pub struct World {
@@ -44,10 +36,10 @@ pub struct World {
     pub host: String,
     /// The present time; a server lives for days.
     pub clock: Box<dyn Fn() -> Time + Send + Sync>,
-    /// Reads the point in time that a field of a search line means by its value at a time.
-    pub dates: Box<Dates>,
-    /// Asks a model what is looked for, where one is configured.
-    pub meanings: Box<Meanings>,
+    /// The zone in which people type times.
+    pub zone: Zone,
+    /// Tells whoever runs the server what deserves attention.
+    pub warn: Box<dyn Fn(&str) + Send + Sync>,
     /// The working directory is the client's own: clients start servers where they work.
     pub is_beside: bool,
 }

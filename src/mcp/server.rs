@@ -1,6 +1,5 @@
-//! The protocol's server: who we are, what we offer, where the client works. Each call is a piece of
-//! blocking work with its own view of the store; a cancelled one isn't begun. Knows the protocol;
-//! refuses to know what the tools do.
+//! The protocol's server: who we are, what we offer, where the client works. Each call is a piece
+//! of blocking work with its own view of the store; a cancelled one isn't begun.
 
 #![expect(
     deprecated,

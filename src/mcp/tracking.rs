@@ -13,7 +13,7 @@ use crate::model::namespace::{namespace, project_root};
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
-use crate::pipeline::track::{self, Moment, Wish, look};
+use crate::pipeline::steps::track::{self, Moment, TrackRequest, look};
 use crate::store::{Access, Store};
 use crate::tracking::project_status::{self, FileStatus};
 use schemars::JsonSchema;
@@ -151,7 +151,7 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
         since: window.first(loaded.config.keep_length_days, here.now),
         jobs: 1,
     };
-    let wish = Wish {
+    let wish = TrackRequest {
         only: Some(&root),
         force: args.force,
     };

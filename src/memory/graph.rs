@@ -1,6 +1,5 @@
-//! A graph's facts, with the sessions that tell them (D18). A graph's nodes know no project: only the
-//! episodes that a fact came from do. Knows whose facts may be shown; refuses to know how a graph is
-//! asked.
+//! A graph's facts, with the sessions that tell them (D18). A graph's nodes know no project: only
+//! the episodes that a fact came from do. Knows whose facts may be shown.
 
 use crate::model::error::Error;
 use crate::model::graph::GraphFact;

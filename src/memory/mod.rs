@@ -1,7 +1,7 @@
 //! Reading back: what a person or an agent types becomes a query, a scope and an answer.
 //!
-//! Knows words, projects and who may see what; refuses to know SQL (`store` has it), settings
-//! files, and how an answer is printed.
+//! Knows words, projects and who may see what, but not SQL (`store` has it), settings files, and
+//! how an answer is printed.
 
 pub mod activity;
 pub mod beginning;
@@ -24,4 +24,5 @@ pub mod screen;
 pub mod session_summary;
 pub mod tables;
 pub mod trusted;
+pub mod when;
 pub mod workspace;

@@ -1,5 +1,5 @@
-//! Why something was chosen: the decisions that speak of it, with where they were made.
-//! Knows how a question is taken apart; refuses to know what a decision is (`insight::facts`).
+//! Why something was chosen: the decisions that speak of it, with where they were made. Knows how a
+//! question is taken apart, but not what a decision is (`insight::facts`).
 
 use super::scope::Scope;
 use super::session_summary::items_of;

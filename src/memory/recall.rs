@@ -1,5 +1,5 @@
-//! Asking the store: the question as typed, then more loosely, the best first.
-//! Knows when to loosen and what may be seen; refuses to know what makes one answer better (`rank`).
+//! Asking the store: the question as typed, then more loosely, the best first. Knows when to loosen
+//! and what may be seen, but not what makes one answer better (`rank`).
 
 use super::fuse::fuse;
 use super::rank::Near;

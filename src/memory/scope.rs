@@ -1,5 +1,4 @@
 //! Whose projects an answer may come from (000-025, 000-026, 000-079..082; D07, D14, D18).
-//! Knows the rules; refuses to know where the settings and the current project come from.
 
 use crate::model::error::Error;
 use crate::model::namespace::{NAMESPACE_DIGITS, namespace, project_root};

@@ -1,5 +1,5 @@
-//! Which stored projects may be told of: not those that an agent was told not to trust (D63), whenever
-//! it was told so. Knows whose sessions are stored; refuses to know where trust is recorded.
+//! Which stored projects may be told of: not those that an agent was told not to trust (D63),
+//! whenever it was told so.
 
 use super::scope::Scope;
 use crate::config::trust::{Trust, Trusts};

@@ -1,14 +1,13 @@
 //! Where an agent works, which stored sessions are of its project, and whether it may be given any.
-//! Knows repositories, folders and trust; refuses to know what is asked.
 
 use super::scope::Scope;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Env, Loaded};
 use crate::host::git;
 use crate::model::error::Error;
-use crate::model::namespace::{namespace, project_root};
+use crate::model::namespace::{is_of_windows, namespace, project_root};
 use crate::store::SessionFilter;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// A working directory, as the memory of its project is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,5 +93,27 @@ impl Workspace {
             limit: Some(limit),
             ..SessionFilter::default()
         }
+    }
+}
+
+/// The root of the project that a path means, from the directory `cwd`: `.`, and no path, is the
+/// repository around it, anything else itself.
+pub fn root_of(path: Option<&Path>, cwd: &Path) -> String {
+    let path = path.unwrap_or(Path::new("."));
+    let full = match path == Path::new(".") {
+        true => git::repository(cwd).unwrap_or_else(|| cwd.to_owned()),
+        // logs may come from another machine
+        false if is_of_windows(&path.to_string_lossy()) => path.to_owned(),
+        false => tidy(&cwd.join(path)),
+    };
+    project_root(&full.to_string_lossy())
+}
+
+/// Without `.` and `..`: a project has one name.
+fn tidy(path: &Path) -> PathBuf {
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    match climbs {
+        true => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+        false => path.components().collect(),
     }
 }

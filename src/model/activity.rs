@@ -1,7 +1,7 @@
 //! What kind of work it was: eight dimensions, what speaks for each, and what was counted of it.
 //!
-//! Knows the documents' vector (003 § 2.1, D01); refuses to know words, tools and files
-//! (`rules`), and how counts become signals (`stages::score`).
+//! Knows the documents' vector (003 § 2.1, D01), but not words, tools and files (`rules`), and how
+//! counts become signals (`stages::score`).
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

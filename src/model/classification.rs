@@ -1,6 +1,6 @@
 //! What a call was for: intent, domain, and what it says about the work (003 § 3.1).
 //!
-//! Knows the documents' words; refuses to know tools and commands (`rules`).
+//! Knows the documents' words, but not tools and commands (`rules`).
 
 use super::activity::Signals;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! What a call came to, besides its digest: what summaries are made of (003 § 4). Knows facts
-//! that a log states; refuses to know how they are found (`stages::filter`) and told (`insight`).
+//! What a call came to, besides its digest: what summaries are made of (003 § 4). Knows facts that
+//! a log states, but not how they are found (`stages::filter`) and told (`insight`).
 
 use super::exchange::ItemKind;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! The filter's state while a run reads on: per stream what links its records. Knows how it comes
-//! out of a stored carry; refuses to know the rules that change it (`stages::filter` has them).
+//! out of a stored carry, but not the rules that change it (`stages::filter` has them).
 //!
 //! It is here because `filter` changes it and `chunk` writes it into the carry at its boundary.
 

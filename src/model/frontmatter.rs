@@ -1,6 +1,6 @@
-//! The header that every delivered episode opens with (000 § 4, D16), its source description
-//! (D17) and its heading (D21). Knows the spelling; refuses to know where a header's values come
-//! from, and takes the clock's as given.
+//! The header that every delivered episode opens with (000 § 4, D16), its source description (D17)
+//! and its heading (D21). Knows the spelling, but not where a header's values come from, and takes
+//! the clock's as given.
 
 use super::time::Time;
 use serde::Deserialize;

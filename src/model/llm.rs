@@ -1,5 +1,5 @@
-//! A conversation with a language model as values: what is said, what comes back, what it costs, and
-//! why nothing came back. Refuses to know servers and topics.
+//! A conversation with a language model as values: what is said, what comes back, what it costs,
+//! and why nothing came back.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! What people want remembered: a decision, a preference, a word of theirs (D32, D38). Knows the words
-//! and the block that graphs are given; refuses to know who curated it and where it is kept.
+//! What people want remembered: a decision, a preference, a word of theirs (D32, D38). Knows the
+//! words and the block that graphs are given.
 
 use super::scope::MemoryScope;
 use super::time::Time;

@@ -1,5 +1,4 @@
-//! What a session came to (003 § 4.2). Knows the words; refuses to know how they are found and
-//! how they are told.
+//! What a session came to (003 § 4.2).
 
 use super::finding::{PullRequestState, TestCounts};
 use super::namespace::is_of_windows;

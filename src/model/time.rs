@@ -1,4 +1,4 @@
-//! Points in time as the logs give them. Knows UTC milliseconds; refuses to know what time it is now.
+//! Points in time as the logs give them. Knows UTC milliseconds, but not what time it is now.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! A stream of server-sent events as it is read: the data of one event after the other. Knows where an
-//! event begins and ends; refuses to know what it says.
+//! A stream of server-sent events as it is read: the data of one event after the other. Knows where
+//! an event begins and ends.
 
 use std::io::{BufRead, BufReader, Read, Result};
 

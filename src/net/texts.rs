@@ -1,5 +1,5 @@
-//! JSON as it is read, with the rest of a text left out that is longer than a machine likes to hold.
-//! Knows where a text begins and ends; refuses to know what is said.
+//! JSON as it is read, with the rest of a text left out that is longer than a machine likes to
+//! hold. Knows where a text begins and ends.
 
 use std::io::{Read, Result};
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// As [`Admit`](super::run::Admit) gives it.
+/// As [`Admit`](crate::pipeline::ingest_options::Admit) gives it.
 type Verdict = Result<Option<Arc<Narrowed>>, String>;
 
 /// Asked for every log with news; remembers its answers per project.

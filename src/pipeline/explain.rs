@@ -1,12 +1,12 @@
 //! What one line of a log is: read again, told in words, never quoted.
 
-use super::account::fate;
-use super::ids::{Ids, RecordOrigin};
-use super::parsed_log::ParsedLog;
 use crate::model::checkpoint::short_id;
 use crate::model::entry::{Entry, EntryKind, Fact, Queue};
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
+use crate::pipeline::parsed_log::ParsedLog;
+use crate::pipeline::steps::ingest::account::fate;
+use crate::pipeline::steps::ingest::ids::{Ids, RecordOrigin};
 use anyhow::{Result, bail};
 use std::ops::ControlFlow;
 

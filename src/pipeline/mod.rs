@@ -1,33 +1,35 @@
-//! Floor 4: the only place where it all meets, and the only one that knows of threads.
+//! Floor 4: where it all meets. A run and its steps, and what else needs several rooms at once.
 //!
-//! A run is: walk the sources, [`discover`](crate::stages::discover) what is new, gather the
-//! files that share records into [families](family), fold each file through parse, filter and
-//! chunk in a worker, and commit what comes out in a fixed order from one writer.
+//! [`run`] has the steps. The first of them, `ingest`, is: walk the sources,
+//! [`discover`](crate::stages::discover) what is new, gather the files that share records into
+//! [families](steps::ingest::family), fold each file through parse, filter and chunk in a worker, and
+//! commit what comes out in a fixed order from one writer.
 
-pub mod account;
+pub mod active_run;
 pub mod admission;
 pub mod check;
-pub mod deliver;
-mod directives;
+pub mod context;
+pub mod cost;
 pub mod doctor;
-pub mod embed;
-pub mod enrich;
 pub mod eval;
 pub mod explain;
-pub mod family;
-pub mod file;
-pub mod gather;
-pub mod ids;
-pub mod ingest;
+pub mod graph_gate;
+pub mod ingest_options;
+pub mod keys;
 pub mod lock;
+pub mod meaning;
+pub mod notify;
+pub mod options;
 pub mod parsed_log;
 pub mod peek;
+pub mod plan;
 pub mod progress;
-pub mod promote;
-pub mod report;
+pub mod recall;
 pub mod run;
+pub mod run_log;
+pub mod schedule;
+pub mod sink_setup;
 pub mod spec;
-pub mod summarise;
-pub mod tell;
-pub mod track;
-pub mod window;
+pub mod status;
+pub mod steps;
+pub mod watch;

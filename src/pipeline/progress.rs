@@ -1,4 +1,7 @@
-//! How a run says how far it is. The pipeline calls it, the command line draws it.
+//! What a run says while it goes on: how far it is, and what it met. The pipeline calls these traits,
+//! the command line prints.
+
+use anyhow::Result;
 
 /// Called from worker threads while a run goes on; every method is cheap and none may fail.
 pub trait Progress: Sync {
@@ -17,6 +20,21 @@ pub trait Progress: Sync {
     fn finish(&self);
 }
 
+/// Takes what a run has to say to people besides its report, in the order in which it happens.
+///
+/// # Errors
+/// Where nobody can be told any more; the run ends.
+pub trait Notices {
+    /// Something deserves attention though the run goes on.
+    fn warn(&mut self, text: &str) -> Result<()>;
+
+    /// A remark.
+    fn note(&mut self, text: &str) -> Result<()>;
+
+    /// Somebody looks on while it happens.
+    fn is_watched(&self) -> bool;
+}
+
 /// Says nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
@@ -26,4 +44,18 @@ impl Progress for Silent {
     fn advance(&self, _bytes: u64) {}
     fn file_done(&self) {}
     fn finish(&self) {}
+}
+
+impl Notices for Silent {
+    fn warn(&mut self, _text: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn note(&mut self, _text: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_watched(&self) -> bool {
+        false
+    }
 }

@@ -1,5 +1,5 @@
-//! Pipeline files as meant: names resolved, ranges checked; `wire` has them as written. Nothing past this file sees an `Option` that has a default; refuses to know how
-//! a step works.
+//! Pipeline files as meant: names resolved, ranges checked; `wire` has them as written. Nothing
+//! past this file sees an `Option` that has a default.
 
 mod wire;
 

@@ -1,6 +1,5 @@
 //! Memory directives in people's words (D38), and whether a question is about the user (D37), by a
-//! table (`directives.yaml`). Knows lines and phrases; refuses to know whose words a text is and what
-//! becomes of a directive.
+//! table (`directives.yaml`).
 
 use super::table;
 use crate::model::memory::MemoryKind;

@@ -1,5 +1,5 @@
 //! Who really spoke: what of a text in role user a person typed (formats § 4, § 8.3). Knows the
-//! table of wrappers, reminders and injected blocks, ours among them; refuses to know records.
+//! table of wrappers, reminders and injected blocks, ours among them.
 
 use super::table;
 use memchr::{memchr3, memmem};

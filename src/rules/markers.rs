@@ -1,5 +1,5 @@
 //! What people type to keep words out of the store: phrases that keep a session out, and passages.
-//! Knows the table and the user's own; refuses to know whose words a text is.
+//! Knows the table and the user's own.
 
 use super::table;
 use crate::model::error::Error;

@@ -1,8 +1,8 @@
 //! What tools are for, by their names, as a table (`names.yaml`): known tools first, then the words
 //! of a name (D02, D43).
 //!
-//! Knows names; refuses to know parameters, commands (`rules::commands`) and the cache of what was
-//! asked before (`rules::tool_cache`).
+//! Knows names, but not parameters, commands (`rules::commands`) and the cache of what was asked
+//! before (`rules::tool_cache`).
 
 use super::table;
 use crate::model::activity::Signals;

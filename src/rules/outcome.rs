@@ -1,5 +1,4 @@
-//! What an agent's last words say about how far it is, as a table (`outcome.yaml`). Knows phrases;
-//! refuses to know what else happened in the session.
+//! What an agent's last words say about how far it is, as a table (`outcome.yaml`).
 
 use super::table;
 use serde::Deserialize;

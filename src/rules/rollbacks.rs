@@ -1,5 +1,4 @@
-//! Sentences that say why something is taken back, as a table of cues (`rollbacks.yaml`). Knows
-//! words; refuses to know who said them and what was taken back.
+//! Sentences that say why something is taken back, as a table of cues (`rollbacks.yaml`).
 
 use super::table;
 use aho_corasick::AhoCorasick;

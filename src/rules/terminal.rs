@@ -1,4 +1,4 @@
-//! What terminals act on and people don't read. Knows escape sequences; refuses to know what the text says.
+//! What terminals act on and people don't read.
 
 use regex::Regex;
 use std::borrow::Cow;

@@ -1,5 +1,4 @@
-//! Values of Cypher queries, and how they are written into one. Knows quoting; refuses to know queries
-//! and how other protocols carry values.
+//! Values of Cypher queries, and how they are written into one.
 
 use crate::model::time::Time;
 use chrono::SecondsFormat;

@@ -13,3 +13,4 @@ pub mod jsonl;
 pub mod markdown;
 pub mod neo4j;
 pub mod saga;
+pub mod scoped;

@@ -1,5 +1,4 @@
-//! How long texts lie in the file: as TEXT, or as one zstd frame where that is shorter. Knows
-//! columns; refuses to know what the texts say.
+//! How long texts lie in the file: as TEXT, or as one zstd frame where that is shorter.
 
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};

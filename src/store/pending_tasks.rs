@@ -1,5 +1,5 @@
-//! What has to be done before a run may say that it is done: kept in the file, so that whoever opens
-//! it after a crash does it. Knows the tasks' names; refuses to know what they take.
+//! What has to be done before a run may say that it is done: kept in the file, so that whoever
+//! opens it after a crash does it.
 
 use rusqlite::Connection;
 

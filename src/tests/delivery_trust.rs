@@ -12,7 +12,7 @@ use crate::cli::Exit;
 use crate::model::consent::{Consent, endpoint_text};
 use crate::model::delivery::Outcome;
 use crate::model::time::Time;
-use crate::pipeline::deliver::smoke;
+use crate::pipeline::steps::upload::smoke::smoke;
 use crate::stages::upload::Sink;
 use crate::store::{Access, Store};
 use serde_json::json;

@@ -7,7 +7,9 @@ use crate::cli::Exit;
 use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
-use crate::pipeline::deliver::{Delivered, Orders, deliver, verify};
+use crate::pipeline::steps::upload::delivery::{deliver, verify};
+use crate::pipeline::steps::upload::options::Orders;
+use crate::pipeline::steps::upload::report::Delivered;
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use std::cell::RefCell;
@@ -246,7 +248,7 @@ fn comes_right(template: &Path, seed: u64) {
     assert_eq!(held, wanted, "seed {seed}");
     assert_eq!(sink.twice, 0, "seed {seed}");
     let checked = verify(&mut store, ("moody", ""), &mut sink, false, now).unwrap();
-    assert_eq!(checked.unwrap().missing, 0, "seed {seed}");
+    assert_eq!(checked.missing, 0, "seed {seed}");
     // again is nothing
     let (bytes, requests) = (std::fs::read(&path).unwrap(), sink.requests);
     let again = attempt(&path, &mut sink, now).unwrap();

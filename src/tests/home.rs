@@ -10,10 +10,11 @@ use crate::model::ledger::Ledger;
 use crate::model::source::Root;
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
-use crate::pipeline::file::Rules;
+use crate::pipeline::ingest_options::IngestOptions;
+use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::progress::Silent;
-use crate::pipeline::report::Report;
-use crate::pipeline::run::{self, Setup};
+use crate::pipeline::steps::ingest::index;
+use crate::pipeline::steps::ingest::report::Report;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Access, Store};
@@ -109,7 +110,7 @@ impl Home {
         redactor: Redactor,
     ) -> Result<Report> {
         let files = walk(&roots, &registry::is_log).files;
-        let setup = Setup {
+        let setup = IngestOptions {
             roots,
             rules: Rules {
                 policy,
@@ -129,7 +130,7 @@ impl Home {
             admit: &|_, _, _| Ok(None),
         };
         let mut store = self.store(Access::ReadWrite)?;
-        let report = run::run(&mut store, &setup, &Silent)?;
+        let report = index(&mut store, &setup, &Silent)?;
         every_line_is_accounted_for(&store, &files)?;
         Ok(report)
     }

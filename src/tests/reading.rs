@@ -3,7 +3,7 @@
 use super::home::Home;
 use crate::host::read::LINE_MAX;
 use crate::model::ledger::Fate;
-use crate::pipeline::report::Report;
+use crate::pipeline::steps::ingest::report::Report;
 use crate::store::Access;
 use anyhow::Result;
 use std::os::unix::fs::PermissionsExt;

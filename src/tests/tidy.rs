@@ -40,8 +40,8 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     (
         "pipeline",
         &[
-            "model", "rules", "json", "config", "host", "store", "stages", "insight", "agents",
-            "tracking", "memory",
+            "model", "rules", "config", "host", "net", "store", "stages", "insight", "agents",
+            "tracking", "sinks", "memory",
         ],
     ),
     // `mcp` and `cli` don't know each other; `cli` starts the server.

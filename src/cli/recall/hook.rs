@@ -1,5 +1,6 @@
 //! What agents hand to a hook, and what they take from it. Claude Code and Codex speak the same JSON.
 
+use crate::pipeline::recall::Event;
 use serde::Deserialize;
 use serde_json::{Deserializer, json};
 use std::io::Read;
@@ -24,15 +25,6 @@ pub struct Call {
     source: Option<String>,
     /// A sub-agent's id: its prompts are its parent's words.
     agent_id: Option<String>,
-}
-
-/// What a call is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A session that knows nothing yet.
-    Begins,
-    /// A person's words.
-    Prompt(String),
 }
 
 impl Call {

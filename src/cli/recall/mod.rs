@@ -9,29 +9,21 @@ mod hook;
 use super::ctx::Ctx;
 use super::exit::{self, Exit};
 use super::out::Out;
-use super::runlog;
 use crate::agents::registry;
-use crate::config::trust::Trusts;
-use crate::config::{self, RecallLimits};
-use crate::memory::beginning::{Begins, beginning};
-use crate::memory::block::{Block, Fact, block};
-use crate::memory::remember::{Asked, remember};
-use crate::memory::workspace::Workspace;
+use crate::config;
+use crate::memory::block::Fact;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
-use crate::model::time::Time;
-use crate::rules::directives::wants_global;
+use crate::pipeline::progress::Silent;
+use crate::pipeline::recall::{Event, RecallRequest, give};
+use crate::pipeline::run_log;
 use crate::rules::injected::Spoken;
-use crate::store::Store;
 use anyhow::Result;
-use hook::{Call, Event};
+use hook::Call;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
 
 /// What earlier sessions say about a question, in one block for an agent
 ///
@@ -111,7 +103,7 @@ fn go_on_without(error: &anyhow::Error, args: &Args, ctx: &mut Ctx) -> Result<()
     let why = format!("{error:#}");
     if ctx.home.dir.is_dir() {
         // Where even this fails, nobody is left to tell it to.
-        let _ = runlog::append(
+        let _ = run_log::append(
             &ctx.home.logs(),
             ctx.now,
             ctx.zone,
@@ -135,14 +127,15 @@ fn answer_person(args: &Args, ctx: &mut Ctx) -> Result<()> {
         Some(path) if path != Path::new(".") => ctx.env.cwd.join(path),
         _ => ctx.env.cwd.clone(),
     };
-    let wish = Wish {
+    let request = RecallRequest {
         cwd,
         session: args.session.clone(),
         by_hook: false,
         scopes: args.scope.clone(),
         event: Event::Prompt(question),
     };
-    let given = give(&wish, ctx)?;
+    let loaded = ctx.settings()?;
+    let given = give(&request, &ctx.pipeline_context(&loaded, &Silent))?;
     let facts = given.as_ref().map_or(&[][..], |block| &block.facts);
     let text = given.as_ref().map(|block| block.text.as_str());
     if ctx.out.json {
@@ -186,14 +179,16 @@ fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
         // The settings of the project that asks count, wherever the hook was started.
         ctx.env.cwd = cwd.into();
     }
-    let wish = Wish {
+    let request = RecallRequest {
         cwd: ctx.env.cwd.clone(),
         session: call.session_id.clone(),
         by_hook: true,
         scopes: args.scope.clone(),
         event,
     };
-    match give(&wish, ctx)? {
+    // an agent can't do anything about warnings
+    let loaded = config::load(&ctx.env, registry::log_folders)?;
+    match give(&request, &ctx.pipeline_context(&loaded, &Silent))? {
         Some(block) => ctx.out.line(call.answer(&block.text)),
         None => Ok(()),
     }
@@ -205,134 +200,6 @@ fn typed(agent: Agent, prompt: &str) -> Option<String> {
     match known.injected().people_words(prompt) {
         Spoken::Words(words) if !words.starts_with('/') => Some(words.into_owned()),
         Spoken::Words(_) | Spoken::Machine(_) => None,
-    }
-}
-
-/// Who asks what.
-struct Wish {
-    cwd: PathBuf,
-    session: Option<String>,
-    by_hook: bool,
-    scopes: Vec<MemoryScope>,
-    event: Event,
-}
-
-/// The block for a wish; `None`: there is nothing to say. Gated first: recall may be switched off, the
-/// project not trusted.
-fn give(wish: &Wish, ctx: &mut Ctx) -> Result<Option<Block>> {
-    let loaded = match wish.by_hook {
-        true => config::load(&ctx.env, registry::log_folders)?, // an agent can't do anything about warnings
-        false => ctx.settings()?,
-    };
-    let limits = loaded.here.memory.recall.clone();
-    let workspace = Workspace::of(&wish.cwd);
-    let trusts = workspace.gate(&loaded, &ctx.env)?;
-    let own = loaded.for_project(Path::new(&workspace.root));
-    let shown = own.is_ok_and(|(config, _)| config.include_project_path);
-    let shows_paths = (shown && loaded.here.include_project_path)
-        .then(|| ctx.env.home.to_string_lossy().into_owned());
-    let trusted = loaded.here.trusted_namespaces.clone();
-    let user = loaded.here.memory.user_key();
-    let user = user.map(|key| MemoryScope::Global.group(key)).ok();
-    let about = About {
-        now: ctx.now,
-        workspace,
-        trusted,
-        trusts,
-        user,
-        shows_paths,
-    };
-    let task = task(wish, &limits, about);
-    if let (Task::Begins(_), false) = (&task, limits.scopes.contains(&MemoryScope::Workspace)) {
-        return Ok(None);
-    }
-    if matches!(&task, Task::Asked(asked) if asked.scopes.is_empty()) {
-        return Err(Error::usage("graphiti.recall.scopes is empty").into());
-    }
-    let left = u64::from(limits.timeout_ms).saturating_sub(ctx.elapsed_ms());
-    let left = Duration::from_millis(left);
-    let path = ctx.home.store();
-    let work = move || -> Result<Option<Block>, Error> {
-        let store = Store::open_within(&path, left)?;
-        let facts = match task {
-            Task::Begins(begins) => beginning(&store, &begins),
-            Task::Asked(asked) => remember(&store, &asked),
-        }?;
-        Ok(block(facts, &limits))
-    };
-    in_time(left, work)
-}
-
-/// What the store is asked.
-enum Task {
-    Begins(Begins),
-    Asked(Asked),
-}
-
-/// Who asks from where.
-struct About {
-    now: Time,
-    workspace: Workspace,
-    trusted: Option<Vec<String>>,
-    trusts: Trusts,
-    /// The group of their own memories.
-    user: Option<String>,
-    shows_paths: Option<String>,
-}
-
-fn task(wish: &Wish, limits: &RecallLimits, about: About) -> Task {
-    match &wish.event {
-        Event::Begins => Task::Begins(Begins {
-            session: wish.session.clone(),
-            now: about.now,
-            workspace: about.workspace,
-            trusted: about.trusted,
-            trusts: about.trusts,
-            shows_paths: about.shows_paths,
-        }),
-        Event::Prompt(question) => Task::Asked(Asked {
-            scopes: scopes(wish, question, limits),
-            question: question.clone(),
-            session: wish.session.clone(),
-            by_hook: wish.by_hook,
-            workspace: about.workspace,
-            trusted: about.trusted,
-            trusts: about.trusts,
-            user: about.user,
-            limit: limits.max_results as usize,
-            shows_paths: about.shows_paths,
-        }),
-    }
-}
-
-/// Those that were named, else the settings' (D37).
-fn scopes(wish: &Wish, question: &str, limits: &RecallLimits) -> BTreeSet<MemoryScope> {
-    if !wish.scopes.is_empty() {
-        return wish.scopes.iter().copied().collect();
-    }
-    let mut scopes = limits.scopes.clone();
-    if limits.adds_global && wants_global(question) {
-        scopes.insert(MemoryScope::Global);
-    }
-    scopes
-}
-
-/// What `work` gives, if it is there in time. What comes later is nobody's, and a panic breaks off
-/// nothing but the work.
-fn in_time<T: Send + 'static>(
-    left: Duration,
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T> {
-    let (done, answer) = channel();
-    std::thread::Builder::new()
-        .name("recall".into())
-        .spawn(move || done.send(work()))?;
-    match answer.recv_timeout(left) {
-        Ok(given) => Ok(given?),
-        Err(RecvTimeoutError::Timeout) => {
-            anyhow::bail!("no answer within graphiti.recall.timeout_ms")
-        }
-        Err(RecvTimeoutError::Disconnected) => anyhow::bail!("it broke off"),
     }
 }
 
@@ -364,24 +231,4 @@ fn fact_document(fact: &Fact) -> Value {
         "path": source.and_then(|source| source.path.as_ref()),
         "lines": source.map(|source| [source.lines.0, source.lines.1]),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn work_that_is_late_or_breaks_off_is_gone_without() {
-        let second = Duration::from_secs(60);
-        assert_eq!(in_time(second, || Ok(7)).unwrap(), 7);
-        let (open, wait) = channel::<()>();
-        let late = in_time(Duration::from_millis(1), move || {
-            let _ = wait.recv();
-            Ok(7)
-        });
-        assert!(late.unwrap_err().to_string().contains("timeout_ms"));
-        drop(open);
-        let broken = in_time(second, || -> Result<u8, Error> { panic!("on purpose") });
-        assert_eq!(broken.unwrap_err().to_string(), "it broke off");
-    }
 }

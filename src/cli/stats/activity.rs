@@ -1,10 +1,10 @@
 //! `stats --activity`: the kinds of work by week and by project.
 
-use crate::cli::activity::{judge, word};
+use crate::cli::activity::word;
 use crate::cli::ctx::Ctx;
-use crate::cli::human::{count, table};
 use crate::memory::activity::Mean;
 use crate::model::activity::Dimension;
+use crate::model::human::{count, table};
 use crate::store::SessionFilter;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -42,7 +42,7 @@ pub fn run(filter: &SessionFilter, limit: usize, ctx: &mut Ctx) -> Result<()> {
 }
 
 fn means(filter: &SessionFilter, ctx: &mut Ctx) -> Result<Means> {
-    let judge = judge(ctx)?;
+    let judge = ctx.judge()?;
     let store = ctx.reader()?;
     let mut means = Means {
         weeks: BTreeMap::new(),

@@ -1,6 +1,5 @@
 //! A session in one page, from what its log states. Pure and deterministic: no language model, no
-//! clock. Knows which item means what; refuses to know where items are stored and how a page is
-//! written.
+//! clock.
 //!
 //! Facts of sub-agents count where they are about files, tests and commits; words count only in the
 //! main log.

@@ -1,4 +1,4 @@
-//! What a session changed, as Markdown: settings and files. Knows rows; refuses to know sections.
+//! What a session changed, as Markdown: settings and files.
 
 use super::escape::{cell, inline};
 use crate::model::summary::{FileChange, SettingChange, Sourced, Summary, Told};

@@ -1,5 +1,4 @@
-//! A summary as Markdown (003 § 4.2, D41). Knows headings and order; refuses to know where a
-//! summary comes from.
+//! A summary as Markdown (003 § 4.2, D41).
 
 mod changes;
 mod escape;

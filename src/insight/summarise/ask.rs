@@ -1,5 +1,4 @@
-//! The conversation about one session: a question, and where its answer can't be used one more. Knows
-//! when to give up; refuses to know how words travel.
+//! The conversation about one session: a question, and where its answer can't be used one more.
 
 use super::answer::{EnhancedSessionSummary, Wrong, read};
 use super::prompt::Question;

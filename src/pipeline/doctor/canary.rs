@@ -1,5 +1,5 @@
 //! The canary: secrets of every rule, planted in every place of a log, and looked for in everything
-//! that a run leaves behind or sends. Knows where secrets may stand; refuses to know who runs what.
+//! that a run leaves behind or sends.
 
 use crate::rules::secrets::samples::{Planted, planted};
 use aho_corasick::AhoCorasick;

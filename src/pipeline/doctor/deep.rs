@@ -5,7 +5,7 @@ use super::{Finding, Severity, counted, first_of};
 use crate::host::read::content;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::source::SourceFile;
-use crate::pipeline::ingest::each;
+use crate::pipeline::steps::ingest::workers::each;
 use anyhow::Result;
 use std::collections::BTreeMap;
 

@@ -5,7 +5,9 @@
 //! nothing: mending is [`repair`]'s.
 
 pub mod canary;
+pub mod canary_run;
 mod deep;
+pub mod examination;
 mod logs;
 pub mod repair;
 mod store;
@@ -20,7 +22,7 @@ use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
-use crate::pipeline::run::Admit;
+use crate::pipeline::ingest_options::Admit;
 use crate::store::{Health, Standing, Status, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;

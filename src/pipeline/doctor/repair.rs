@@ -3,9 +3,10 @@
 
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
+use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::progress::Progress;
-use crate::pipeline::report::Report;
-use crate::pipeline::run::{Setup, run};
+use crate::pipeline::steps::ingest::index;
+use crate::pipeline::steps::ingest::report::Report;
 use crate::store::{Access, Salvage, Salvaged, Standing, Store};
 use anyhow::Result;
 use serde::Serialize;
@@ -59,7 +60,7 @@ pub struct Rebuilt {
 /// refuses; then everything is as before.
 pub fn repair(
     path: &Path,
-    setup: Option<Setup<'_>>,
+    setup: Option<IngestOptions<'_>>,
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Repaired> {
@@ -89,7 +90,7 @@ pub fn repair(
 
 fn rebuild(
     path: &Path,
-    setup: Option<Setup<'_>>,
+    setup: Option<IngestOptions<'_>>,
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Rebuilt> {
@@ -100,7 +101,7 @@ fn rebuild(
                 // Nobody knows any more which logs it had.
                 setup.discover.since = None;
             }
-            Some(run(&mut salvage.store, &setup, progress)?)
+            Some(index(&mut salvage.store, &setup, progress)?)
         }
         None => None,
     };

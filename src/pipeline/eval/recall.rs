@@ -1,14 +1,20 @@
 //! How well what was said is found again: questions with the sessions that answer them, and
-//! questions that nothing answers. Knows how `recall` asks; refuses to know why a hit is the best.
+//! questions that nothing answers.
 
 use super::{Figure, rows};
+use crate::memory::activity::Judge;
 use crate::memory::query;
 use crate::memory::rank::{CONFIDENT, Near};
 use crate::memory::recall::{Answer, Question, recall};
 use crate::memory::scope::Scope;
+use crate::memory::tables;
+use crate::pipeline::check::with_defaults;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::options::RunOptions;
 use crate::pipeline::progress::Silent;
-use crate::pipeline::run::{Setup, run};
-use crate::pipeline::summarise::{Orders, summarise};
+use crate::pipeline::spec::{Pipeline, Window};
+use crate::pipeline::steps::enrich::session_summary::{SummarizeOptions, summarize};
+use crate::pipeline::steps::ingest::index;
 use crate::store::{Access, Store};
 use anyhow::Result;
 use serde::Deserialize;
@@ -20,7 +26,7 @@ const HITS: u32 = 5;
 
 /// A row of `recall.jsonl`.
 #[derive(Debug, Deserialize)]
-pub struct Asked {
+pub struct LabelledQuestion {
     id: String,
     question: String,
     /// Sessions that answer; none: it must stay unanswered.
@@ -29,7 +35,7 @@ pub struct Asked {
     project: Option<String>,
 }
 
-impl Asked {
+impl LabelledQuestion {
     /// The half that no weight was chosen by: the last bit of the SHA-256 of the id.
     fn is_held_out(&self) -> bool {
         let hash = Sha256::digest(self.id.as_bytes());
@@ -41,19 +47,42 @@ impl Asked {
 ///
 /// # Errors
 /// When the file can't be read or isn't what its name says.
-pub fn asked(truth: &Path, parts: &[String]) -> Result<Option<Vec<Asked>>> {
+pub fn asked(truth: &Path, parts: &[String]) -> Result<Option<Vec<LabelledQuestion>>> {
     rows(truth, "recall", parts)
 }
 
-/// A throw-away store in `dir` of everything that `setup` names, with each session's page.
+/// Reads the logs of `cx`' settings into a throw-away store, with each session's summary, and asks there.
 ///
 /// # Errors
-/// When it can't be made.
-pub fn indexed(setup: &Setup<'_>, orders: &mut Orders<'_>, dir: &Path) -> Result<Store> {
-    let mut store = Store::open(&dir.join("eval.db"), Access::ReadWrite)?;
-    run(&mut store, setup, &Silent)?;
-    summarise(&mut store, orders)?;
-    Ok(store)
+/// When the store can't be made or read.
+pub fn measured(
+    asked: &[LabelledQuestion],
+    pipeline: &Pipeline,
+    cx: &RunContext<'_>,
+) -> Result<Vec<Figure>> {
+    let dir = tempfile::tempdir()?;
+    let options = RunOptions {
+        window: Window::All,
+        ..RunOptions::new(pipeline, cx)
+    };
+    let judge = Judge {
+        classifier: tables::counter(&cx.loaded.home)?,
+        min_strength: cx.loaded.config.scoring.min_strength,
+        manual: None,
+    };
+    let mut store = Store::open(&dir.path().join("eval.db"), Access::ReadWrite)?;
+    with_defaults(cx.loaded, &options, |ingest| {
+        Ok(index(&mut store, ingest, &Silent)?)
+    })?;
+    let mut summaries = SummarizeOptions {
+        now: options.now,
+        settled_ms: 0,
+        jobs: options.jobs,
+        judge: &judge,
+        hides: &mut |_| Ok(false),
+    };
+    summarize(&mut store, &mut summaries)?;
+    figures(asked, &store)
 }
 
 /// Whose sessions may answer.
@@ -68,10 +97,10 @@ enum Reach {
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn figures(asked: &[Asked], store: &Store) -> Result<Vec<Figure>> {
-    let (held_out, tuned): (Vec<&Asked>, Vec<&Asked>) =
+fn figures(asked: &[LabelledQuestion], store: &Store) -> Result<Vec<Figure>> {
+    let (held_out, tuned): (Vec<&LabelledQuestion>, Vec<&LabelledQuestion>) =
         asked.iter().partition(|asked| asked.is_held_out());
-    let everything: Vec<&Asked> = asked.iter().collect();
+    let everything: Vec<&LabelledQuestion> = asked.iter().collect();
     let mut all = Vec::new();
     for (name, asked, reach, shows) in [
         ("recall", &everything, Reach::Project, CONFIDENT),
@@ -95,7 +124,7 @@ pub fn figures(asked: &[Asked], store: &Store) -> Result<Vec<Figure>> {
     Ok(all)
 }
 
-fn ask(store: &Store, asked: &Asked, reach: Reach) -> Result<Answer> {
+fn ask(store: &Store, asked: &LabelledQuestion, reach: Reach) -> Result<Answer> {
     let mut query = query::question(&asked.question, HITS);
     if query.terms.is_empty() {
         return Ok(Answer::default());
@@ -135,7 +164,7 @@ impl Measured {
 
     /// Counts what was shown: nothing where the best hit has less than the confidence `shows`, else
     /// all that have it.
-    fn count(&mut self, asked: &Asked, answer: &Answer, shows: f64) {
+    fn count(&mut self, asked: &LabelledQuestion, answer: &Answer, shows: f64) {
         let mut sessions: Vec<&str> = Vec::new();
         let hits = answer.hits.iter().filter(|_| answer.confidence >= shows);
         for hit in hits.filter(|hit| hit.confidence >= shows) {

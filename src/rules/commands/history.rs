@@ -1,7 +1,7 @@
 //! What a command line does to a history that others see, and what it asks of it, as a table
 //! (`history.yaml`): commits, pushes, pull requests, diffstats.
 //!
-//! Knows commands and their options; refuses to know whether they worked and what they printed.
+//! Knows commands and their options.
 
 use super::judge::{COMMANDS_MAX, DEPTH_MAX, Ran, base_of, ran};
 use super::table::{Flag, is_flag, positional};

@@ -1,8 +1,8 @@
 //! What a shell command is for, as a table (`commands.yaml`): every command of a line is looked up,
 //! and the strongest stands for the line (D06).
 //!
-//! Knows programs, their subcommands and what runs other programs; refuses to know how a script is
-//! read (`rules::shell`) and where commands come from.
+//! Knows programs, their subcommands and what runs other programs, but not how a script is read
+//! (`rules::shell`) and where commands come from.
 
 pub mod history;
 mod judge;

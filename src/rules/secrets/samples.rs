@@ -1,5 +1,4 @@
-//! Secrets to plant: the samples of the table, with made-up secrets in them. Knows how samples are
-//! written; refuses to know where they are planted and whether they are found.
+//! Secrets to plant: the samples of the table, with made-up secrets in them.
 
 use super::table::Row;
 

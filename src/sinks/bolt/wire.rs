@@ -1,5 +1,4 @@
-//! Bytes to and from a server: TCP, or TLS over it, and Bolt's messages in chunks. Refuses to know what
-//! is in a message.
+//! Bytes to and from a server: TCP, or TLS over it, and Bolt's messages in chunks.
 
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};

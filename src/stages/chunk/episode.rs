@@ -1,5 +1,5 @@
 //! An episode from its pieces. Knows the layout of the body (001-051..056), what is counted, and
-//! how ids are made; refuses to know why it ends where it ends.
+//! how ids are made.
 
 use super::open::Piece;
 use crate::model::activity::ExchangeTally;

@@ -1,7 +1,7 @@
 //! Cuts exchanges into episodes: a fold over each stream.
 //!
-//! Knows the boundaries (architecture § 6): a number of exchanges, a gap before a prompt, a budget of
-//! bytes. Refuses to know what the records were (`filter`), what time it is, and when an open
+//! Knows the boundaries (architecture § 6): a number of exchanges, a gap before a prompt, a budget
+//! of bytes. Doesn't know what the records were (`filter`), what time it is, or when an open
 //! episode is settled (the store's business).
 //!
 //! A boundary depends only on items up to the one that triggers it; nothing that comes later

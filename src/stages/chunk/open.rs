@@ -1,5 +1,5 @@
-//! The open episode of one stream. Knows when it is full and where it is cut; refuses to know how
-//! an episode is counted and written down (`episode`), or where inside a text a cut is good (`cut`).
+//! The open episode of one stream. Knows when it is full and where it is cut, but not how an
+//! episode is counted and written down (`episode`), or where inside a text a cut is good (`cut`).
 
 use super::cut;
 use super::episode;

@@ -1,5 +1,5 @@
 //! The open tail: what is stored of a file besides its sealed episodes, and where the next run
-//! reads on. Knows how the folds' states become a carry; refuses to know where it is stored.
+//! reads on. Knows how the folds' states become a carry.
 
 use super::ChunkState;
 use super::episode;

@@ -1,5 +1,5 @@
 //! Messages, tokens and times of a stream. Knows that one message is told over several lines and
-//! that its usage grows; refuses to know what the lines say.
+//! that its usage grows.
 
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::resume_state::FilterResumeState;

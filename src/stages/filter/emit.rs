@@ -1,5 +1,5 @@
 //! Items and the pieces of exchanges they make up. Knows labels, markers for what the policy leaves
-//! out, and what every item has to carry; refuses to know why an item is there.
+//! out, and what every item has to carry.
 
 use crate::model::activity::ActivityTally;
 use crate::model::entry::{Context, Entry, Identity, PromptOrigin};

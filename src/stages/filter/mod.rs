@@ -1,7 +1,7 @@
 //! Keeps what people and agents said, and one digest per tool call: a fold over each stream.
 //!
-//! Knows which entries become items, in which order, and whose words they are. Refuses to know
-//! dialects (`parse`), how a digest is worded ([`digest`]), and where episodes end (`chunk`).
+//! Knows which entries become items, in which order, and whose words they are. Doesn't know
+//! dialects (`parse`), how a digest is worded ([`digest`]), or where episodes end (`chunk`).
 //!
 //! Cost: one map look-up per entry; one copy of the stream's small state per record that gives
 //! items, so that reading can start again with any of them (`Item::resume`).

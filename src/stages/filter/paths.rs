@@ -1,5 +1,5 @@
 //! Where a project's place on the disk and its user's name are taken out of what a commit tells
-//! (`include_project_path: false`). Knows how paths are written; refuses to know who wants it.
+//! (`include_project_path: false`).
 //!
 //! What stays: the session's own `project_path` and `cwd`, by which runs find the project's settings
 //! and which are neither shown nor delivered, the log's path, and what the checkpoint carries of

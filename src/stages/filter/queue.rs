@@ -1,5 +1,5 @@
 //! Prompts typed while the agent works (formats § 4.3). Knows when a queued prompt was said, by
-//! whom it is consumed, and when a delivery is a copy; refuses to know what a prompt looks like.
+//! whom it is consumed, and when a delivery is a copy.
 //!
 //! Pairing is by text: `enqueue` and what becomes of it share no id. Machine texts (task
 //! notifications, slash commands) go through the same queue; whoever parses leaves them out or

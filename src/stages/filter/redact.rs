@@ -1,5 +1,5 @@
 //! Where secrets are masked on their way out of a log: the words of entries, and whatever else a
-//! commit holds. Knows where texts are; refuses to know what a secret looks like (`rules::secrets`).
+//! commit holds. Knows where texts are, but not what a secret looks like (`rules::secrets`).
 //!
 //! Calls' inputs and results' outputs are masked where digests are made of them, because most of
 //! their bytes are only counted.

@@ -1,5 +1,4 @@
 //! The account of one file: what became of its lines, and what was odd.
-//! Knows ledgers; refuses to know the episodes that came of the lines.
 
 use crate::model::checkpoint::Checkpoint;
 use crate::model::ledger::{Ledger, Reject, Unknown};

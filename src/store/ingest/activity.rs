@@ -1,4 +1,4 @@
-//! What the work of episodes is told by. Knows rows; refuses to know what the counts mean.
+//! What the work of episodes is told by.
 
 use crate::model::activity::ActivityTally;
 use crate::store::columns::activity_sum;

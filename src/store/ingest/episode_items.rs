@@ -1,5 +1,4 @@
-//! Where an episode's items are in its text, and what was found in them. Knows rows and bytes;
-//! refuses to know what findings mean.
+//! Where an episode's items are in its text, and what was found in them.
 //!
 //! `items` has for each item: its kind (a letter), its bytes, and how many lines behind the one
 //! before its record is (from 0), as LEB128 numbers, the last one zigzag.

@@ -1,5 +1,4 @@
 //! Files and how far they are in the store: the checkpoints' rows, read and written.
-//! Knows generations and offsets; refuses to know the disk.
 
 use crate::model::checkpoint::{Checkpoint, Fingerprints, LastSeen};
 use crate::model::error::{Error, ErrorKind};

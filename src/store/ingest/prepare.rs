@@ -1,5 +1,5 @@
 //! What workers make of a commit before the writer sees it: words, packed texts, revisions, sums.
-//! Knows how rows look; refuses to know what is in the store, so it runs on any thread.
+//! Knows how rows look, but not what is in the store, so it runs on any thread.
 
 use crate::model::checkpoint::{Checkpoint, Commit, short_id};
 use crate::model::episode::Episode;

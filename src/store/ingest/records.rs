@@ -1,5 +1,5 @@
-//! Short ids of records, packed: 8 bytes each, little-endian, in blocks per file; odd ones are copies.
-//! Knows which files hold which records; refuses to know what a record says.
+//! Short ids of records, packed: 8 bytes each, little-endian, in blocks per file; odd ones are
+//! copies. Knows which files hold which records.
 
 use crate::model::checkpoint::{COPY, Checkpoint, RecordIds};
 use crate::store::columns::{packed_ids, unpacked_ids};

@@ -1,5 +1,4 @@
 //! Sessions as their files tell them: merged anew whenever one of them says something else.
-//! Knows whose word counts; refuses to know episodes.
 
 use crate::model::checkpoint::{COPY, short_id};
 use crate::model::ledger::Ledger;

@@ -1,5 +1,5 @@
 //! Giving room back, so that no page of the file keeps what was removed. Knows what is still due
-//! after a crash; refuses to know why something was removed.
+//! after a crash.
 
 use crate::store::error::failed;
 use crate::store::pending_tasks::Task;

@@ -1,5 +1,4 @@
-//! Texts that only sinks keep (`upload.keep_local: false`). Knows receipts; refuses to know whether
-//! anybody wants that.
+//! Texts that only sinks keep (`upload.keep_local: false`).
 
 use crate::model::delivery::Receipt;
 use crate::store::error::failed;

@@ -1,5 +1,4 @@
-//! Sessions in one page, kept as episodes of their own.
-//! Knows which sessions wait for a page; refuses to know what a page says.
+//! Sessions in one page, kept as episodes of their own. Knows which sessions wait for a page.
 
 use crate::model::activity::ActivityTally;
 use crate::model::episode::Episode;

@@ -1,5 +1,5 @@
 //! What language models tell of sessions, and which sessions they are still to be asked about: the
-//! queue is a query. Knows rows and their states; refuses to know models and when to ask again.
+//! queue is a query.
 
 use crate::model::llm::Tokens;
 use crate::model::summary::Summary;

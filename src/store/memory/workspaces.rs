@@ -1,5 +1,4 @@
-//! Projects and sessions by what names their groups. Knows rows; refuses to know how a key becomes a
-//! group's name.
+//! Projects and sessions by what names their groups.
 
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;

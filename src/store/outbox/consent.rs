@@ -1,5 +1,5 @@
-//! What a person agreed to, word for word, and which projects are tracked.
-//! Knows what was said and when; refuses to know what follows from it.
+//! What a person agreed to, word for word, and which projects are tracked. Knows what was said and
+//! when.
 
 use crate::model::consent::{Consent, Endpoint, Permit};
 use crate::model::time::Time;

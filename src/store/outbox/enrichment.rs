@@ -1,6 +1,6 @@
 //! What a sink has that it still has to work through. An episode is asked for in the order in which
-//! it happened; that it was asked for is noted before, so that nothing is asked for twice in the dark.
-//! Knows rows and their states; refuses to know sinks.
+//! it happened; that it was asked for is noted before, so that nothing is asked for twice in the
+//! dark.
 
 use crate::model::delivery::{Delivery, Receipt, State};
 use crate::model::time::Time;

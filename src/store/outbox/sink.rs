@@ -1,6 +1,5 @@
 //! Which sinks there are. A sink is a name at an address: what stands in one place says nothing of
 //! another, though the settings call both the same.
-//! Knows rows; refuses to know how an address is written and what is delivered.
 
 use crate::model::time::Time;
 use crate::store::error::failed;

@@ -1,6 +1,6 @@
 //! What episodes mean, as vectors: which still have none, and which are nearest to a question. All
-//! vectors are looked at, in one scan: no index, and no extension of SQLite. Knows rows and filters;
-//! refuses to know models and what a vector is made of (`model::embedding`).
+//! vectors are looked at, in one scan: no index, and no extension of SQLite. Knows rows and
+//! filters, but not models and what a vector is made of (`model::embedding`).
 
 use crate::model::embedding::{Meaning, Vector};
 use crate::model::time::Time;

@@ -1,5 +1,5 @@
-//! One term of a query as words in a row, for the index and for texts.
-//! Knows what a term may look like; refuses to know where it stands.
+//! One term of a query as words in a row, for the index and for texts. Knows what a term may look
+//! like.
 
 use crate::store::search::words::scan;
 

@@ -1,5 +1,5 @@
 //! Finding episodes by words and filters. Knows how a query becomes one SQL statement, with the
-//! filters before the limit; refuses to know where the filters come from.
+//! filters before the limit.
 
 use crate::model::activity::ActivityTally;
 use crate::model::batch::Delta;

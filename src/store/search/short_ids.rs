@@ -1,5 +1,5 @@
-//! How much of an id people are shown: enough to be typed again. Knows the neighbours of an id in the
-//! store; refuses to know who shows it.
+//! How much of an id people are shown: enough to be typed again. Knows the neighbours of an id in
+//! the store.
 
 use crate::store::error::failed;
 use crate::store::{Result, Store};

@@ -1,5 +1,4 @@
 //! The stretch of a text that shows best what was looked for.
-//! Knows ranges; refuses to know SQL and how a match is highlighted.
 
 use crate::store::search::evidence::Match;
 use serde::Serialize;

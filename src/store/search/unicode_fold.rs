@@ -1,5 +1,5 @@
 //! How characters beyond ASCII are made comparable: compatibility forms, marks, case, and which
-//! scripts are written without spaces. Knows characters; refuses to know words.
+//! scripts are written without spaces.
 
 use unicode_normalization::char::{
     canonical_combining_class, compose, decompose_compatible, is_combining_mark,

@@ -1,5 +1,4 @@
-//! What a word is, for the index and for queries alike. Knows identifiers, Unicode folding and
-//! CJK; refuses to know SQL, ranking, and which text it is given.
+//! What a word is, for the index and for queries alike. Knows identifiers, Unicode folding and CJK.
 //!
 //! Words are made here, before SQLite sees the text, so that the index, the query and the snippet
 //! agree on every one:

@@ -1,5 +1,5 @@
-//! What was done to repositories: operations with their episodes, and how far each history was read.
-//! Knows rows; refuses to know what an operation is and how its episodes read.
+//! What was done to repositories: operations with their episodes, and how far each history was
+//! read.
 
 use crate::model::episode::Episode;
 use crate::model::git::{AFTER_MS, GitOperation, Seen, short_hash};

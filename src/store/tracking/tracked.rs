@@ -1,5 +1,5 @@
-//! Files of tracked projects: the catalogue of what was seen, and episodes with what they tell of a file.
-//! Knows rows; refuses to know patterns, strategies and the disk.
+//! Files of tracked projects: the catalogue of what was seen, and episodes with what they tell of a
+//! file.
 
 use crate::model::episode::Episode;
 use crate::model::file::{FileFacts, Hashes, Known};

@@ -1,5 +1,4 @@
-//! A case's `given`: text with markers to the bytes that lie on disk. Knows markers and paths;
-//! refuses to know what the lines say.
+//! A case's `given`: text with markers to the bytes that lie on disk.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;

@@ -1,5 +1,5 @@
 //! A case's `wants`: what has to come of it, and how a difference is told. Knows the shape of a
-//! case; refuses to know how sessions are made.
+//! case.
 
 use crate::model::episode::Episode;
 use crate::model::ledger::{Fate, Ledger};

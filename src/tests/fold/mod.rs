@@ -1,5 +1,5 @@
 //! The two folds together, `filter` then `chunk`, over logs made of literals. Knows how a test
-//! spells a log; refuses to know dialects and files.
+//! spells a log.
 
 mod boundaries;
 mod corpus;

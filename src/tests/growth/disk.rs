@@ -1,5 +1,5 @@
 //! A disk with logs, and everything that happens to them. Knows what writers, agents and other
-//! programs do to files; refuses to know what a run makes of it.
+//! programs do to files.
 
 use super::lines::{Pen, markers, record, said};
 use super::log::{Log, after_line, last_line};

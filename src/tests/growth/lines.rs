@@ -1,5 +1,5 @@
 //! Lines as the agents write them, one marker in each that people would read. Knows both dialects
-//! and which words of a line are a record's; refuses to know files and runs.
+//! and which words of a line are a record's.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,4 @@
-//! A log as its writer sees it: what was written, what still has to be, what it once was. Knows
-//! bytes and lines; refuses to know what happens to them.
+//! A log as its writer sees it: what was written, what still has to be, what it once was.
 
 /// One log as its writer sees it.
 #[derive(Clone)]

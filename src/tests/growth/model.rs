@@ -1,7 +1,6 @@
 //! What runs saw, naively, and the laws that a store has to keep (architecture § 6, "Change classes").
 //!
-//! Knows which records stand in whole lines of which log at which run; refuses to know how they
-//! are linked, cut or stored.
+//! Knows which records stand in whole lines of which log at which run.
 
 use super::disk::Disk;
 use super::lines::{called, markers, record};

@@ -1,5 +1,5 @@
 //! Scripts of what happens to logs between runs: one step a line, so that a failure can be read,
-//! saved and told again. Knows how scripts are written; refuses to know what a step does.
+//! saved and told again.
 
 use super::disk::{VERBS, Verb};
 use anyhow::{Context, Result};

@@ -1,7 +1,7 @@
 //! Any bytes as a log that grows: two runs over two parts come to what one run over all of it
 //! does (architecture § 4, 3), and every line is accounted for (architecture § 4, 9).
 //!
-//! Method: the folds of `pipeline::file` over a real file, and [`Shelf`], which does with a commit
+//! Method: the folds of `pipeline::steps::ingest::file` over a real file, and [`Shelf`], which does with a commit
 //! what the store's tables do.
 
 use crate::host::files::source_file;
@@ -12,9 +12,10 @@ use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Seen, Slice};
-use crate::pipeline::file::{Before, Rules, Work, fold};
-use crate::pipeline::ids::Ids;
+use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::Scratch;
+use crate::pipeline::steps::ingest::file::{Before, Work, fold};
+use crate::pipeline::steps::ingest::ids::Ids;
 use crate::rules::secrets::Redactor;
 use std::collections::BTreeMap;
 use std::path::Path;

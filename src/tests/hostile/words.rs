@@ -6,10 +6,11 @@ use crate::memory::query;
 use crate::model::frontmatter::{Header, read};
 use crate::model::source::{Agent, Root};
 use crate::model::time::Time;
-use crate::pipeline::file::Rules;
+use crate::pipeline::ingest_options::IngestOptions;
+use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::progress::Silent;
-use crate::pipeline::run::{self, Setup};
 use crate::pipeline::spec;
+use crate::pipeline::steps::ingest::index;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Access, Query, Store};
 use std::cell::OnceCell;
@@ -110,7 +111,7 @@ pub fn queries(data: &[u8]) {
 fn small_store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/home/.claude/projects");
-    let setup = Setup {
+    let setup = IngestOptions {
         roots: vec![Root {
             path: logs,
             agent: Agent::new("claude"),
@@ -137,6 +138,6 @@ fn small_store() -> (TempDir, Store) {
     };
     let path = folder.path().join("sessionmill.db");
     let mut store = Store::open(&path, Access::ReadWrite).expect("a store");
-    run::run(&mut store, &setup, &Silent).expect("a run");
+    index(&mut store, &setup, &Silent).expect("a run");
     (folder, store)
 }

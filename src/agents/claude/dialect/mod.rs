@@ -1,7 +1,6 @@
 //! Claude Code's dialect: one JSON object per line, one content block per assistant line.
 //!
-//! Knows the envelope and who speaks (formats § 2, § 3, § 4). Refuses to know files, runs, and what a
-//! tool's answer means to a reader.
+//! Knows the envelope and who speaks (formats § 2, § 3, § 4).
 
 mod assistant;
 mod bookkeeping;

@@ -1,5 +1,4 @@
 //! The documents' simplified entries (D27) as a dialect: `user`, `assistant`, `tool_use`, `error`.
-//! Knows those four shapes; refuses to know real logs.
 
 use super::super::INJECTED;
 use crate::json::text::is_wide;

@@ -1,5 +1,5 @@
 //! Tool calls and their outputs, each told once. Knows how calls are spelled and which records add
-//! to a result; refuses to know what a tool's digest looks like.
+//! to a result.
 
 use super::output::{self, Output};
 use super::state::OpenCall;

@@ -1,6 +1,6 @@
 //! Codex rollouts to entries. Knows the envelope of the three eras, whose record it is (forks copy
-//! history), and which telling counts; refuses to know files, offsets beyond the line's own, and
-//! what came before except through [`Context`].
+//! history), and which telling counts, but not files, offsets beyond the line's own, and what came
+//! before except through [`Context`].
 //!
 //! Which record tells what: people speak in `user_message` (legacy), `item_completed/UserMessage`
 //! (paginated) or `message` items of role user (bare); the agent speaks, calls and gets results in

@@ -1,5 +1,5 @@
 //! Reads what a tool gave back: exit code, duration and real text out of the encodings of
-//! formats § 8.5. Refuses to know which tool it was.
+//! formats § 8.5.
 
 use crate::json::fields::{self, Fields};
 use crate::model::entry::Status;

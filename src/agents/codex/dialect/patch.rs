@@ -1,5 +1,5 @@
 //! Reads patches: which files they change and by how many lines. Knows the `*** Begin Patch`
-//! grammar and unified diffs; refuses to know whether a patch was applied.
+//! grammar and unified diffs.
 
 use crate::json::fields::{self, Fields};
 use memchr::memmem;

@@ -1,6 +1,6 @@
 //! Digs command lines and patches out of code mode's JavaScript. Knows string literals, comments
-//! and `tools.name(…)` calls; refuses to know the rest of the language: what isn't a literal, or a
-//! constant that was given one, stays unknown.
+//! and `tools.name(…)` calls, but not the rest of the language: what isn't a literal, or a constant
+//! that was given one, stays unknown.
 
 use std::collections::BTreeMap;
 

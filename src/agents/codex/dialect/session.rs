@@ -1,5 +1,5 @@
 //! What a rollout says about itself: `session_meta`, `turn_context`, and where a fork's copied
-//! history ends. Refuses to know what is said in the session.
+//! history ends.
 //!
 //! A legacy fork starts with its own meta, then its parent's meta and history, all written in one
 //! burst. The copies keep their turn ids (UUIDv7, so they know their time) but not their times.

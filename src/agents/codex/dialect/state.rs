@@ -23,8 +23,8 @@ pub struct RolloutState {
     pub links: Option<Arc<RecordLinks>>,
 }
 
-/// In which records people speak, and so which of a conversation's parallel records count (FORMATS
-/// §§ 8.3, 8.4).
+/// In which records people speak, and so which of a conversation's parallel records count
+/// (formats § 8.3, § 8.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RolloutFormat {

@@ -1,5 +1,4 @@
 //! How things are written on one line: folded text, paths, sizes, durations, counts.
-//! Knows typography; refuses to know tools.
 
 use std::borrow::Cow;
 use std::fmt::Write;

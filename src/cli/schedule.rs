@@ -1,0 +1,227 @@
+//! `schedule`: lets a timer run the pipeline. Chooses between systemd and cron.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use crate::pipeline::progress::Silent;
+use crate::pipeline::schedule::every::Every;
+use crate::pipeline::schedule::job::Job;
+use crate::pipeline::schedule::{cron, installed, systemd};
+use anyhow::{Context, Result};
+use clap::{Args as ClapArgs, Subcommand};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Run a pipeline regularly, with a systemd user timer or a crontab line
+#[derive(ClapArgs, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Install(Install),
+    /// Show the timer that is installed, and when it runs next
+    Show,
+    /// Stop the timer and remove it
+    Remove,
+}
+
+/// Install the timer, or change the one that is there
+///
+/// Writes sessionmill.service and sessionmill.timer into ~/.config/systemd/user and enables them;
+/// where no systemd user manager answers, adds a marked block to your crontab. The environment
+/// variables that say where logs and our folder are (SESSIONMILL_HOME, CLAUDE_CONFIG_DIR,
+/// CODEX_HOME) are written down as they are now.
+#[derive(ClapArgs, Debug)]
+struct Install {
+    /// How often: 5m, 15m, 1h, 6h, 1d (a divisor of the hour or of the day)
+    /// [default: schedule.interval of the settings, 15min]
+    #[arg(long, value_name = "SPAN")]
+    every: Option<Every>,
+    /// The pipeline to run
+    #[arg(long, value_name = "NAME", default_value = "nightly")]
+    pipeline: String,
+    /// Use systemd, whatever is detected
+    #[arg(long, conflicts_with = "cron")]
+    systemd: bool,
+    /// Use cron, whatever is detected
+    #[arg(long)]
+    cron: bool,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Installs, shows or removes the timer.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    match &args.verb {
+        Verb::Install(options) => install(options, ctx),
+        Verb::Show => show(ctx),
+        Verb::Remove => remove(ctx),
+    }
+}
+
+fn install(options: &Install, ctx: &mut Ctx) -> Result<Exit> {
+    ctx.pipeline(&options.pipeline)?;
+    let loaded = ctx.settings()?;
+    let program = ctx.program.clone();
+    let cx = ctx.pipeline_context(&loaded, &Silent);
+    let job = Job::new(&program, &options.pipeline, options.every, &cx)?;
+    let on_systemd = match (options.systemd, options.cron) {
+        (true, _) => true,
+        (_, true) => false,
+        _ => systemd::answers(ctx.vars()),
+    };
+    if options.systemd && !options.dry_run {
+        systemd::expect_manager(ctx.vars())?;
+    }
+    if options.dry_run && !on_systemd && !cron::is_there(ctx.vars())? {
+        ctx.out.warn(cron::NO_TIMER)?;
+    }
+    if options.dry_run {
+        let files = match on_systemd {
+            true => systemd::files(&job, ctx.vars()),
+            false => vec![("crontab".into(), cron::block(&job))],
+        };
+        return print_files(&files, ctx);
+    }
+    ctx.make_home()?;
+    for folder in &job.folders {
+        // a unit can't be given a folder that is not there
+        std::fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
+    }
+    let wrote = match on_systemd {
+        true => {
+            take_over_from_cron(ctx)?;
+            systemd::install(&job, ctx.vars())?
+        }
+        false => {
+            systemd::remove(ctx.vars())?;
+            cron::install(&job, ctx.vars())?;
+            vec!["crontab".into()]
+        }
+    };
+    report(&job, on_systemd, &wrote, ctx)
+}
+
+/// One timer is enough. Where cron can't be asked it can't run anything of ours either.
+fn take_over_from_cron(ctx: &mut Ctx) -> Result<()> {
+    match cron::remove(ctx.vars()) {
+        Ok(_) => Ok(()),
+        Err(error) => ctx
+            .out
+            .warn(format!("the crontab was left alone: {error:#}")),
+    }
+}
+
+fn report(job: &Job, on_systemd: bool, wrote: &[PathBuf], ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        let body = json!({
+            "how": if on_systemd { "systemd" } else { "cron" },
+            "every": job.every.to_string(),
+            "pipeline": job.pipeline,
+            "program": job.program,
+            "wrote": wrote,
+        });
+        ctx.out.document("schedule install", body)?;
+        return Ok(Exit::Done);
+    }
+    let program = job.program.display();
+    ctx.out.did(format!(
+        "every {}: {program} run {}",
+        job.every, job.pipeline
+    ))?;
+    for path in wrote {
+        ctx.out.did(format!("wrote {}", path.display()))?;
+    }
+    if job
+        .program
+        .components()
+        .any(|part| part.as_os_str() == "target")
+    {
+        ctx.out.warn("the timer starts a build directory's program; `make install`, then install the timer again")?;
+    }
+    if on_systemd {
+        ctx.out.note(
+            "it runs while you are logged in; `loginctl enable-linger` makes it run always",
+        )?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Seconds between the runs of the timer that is installed; `None` where there is none, or cron
+/// can't be asked.
+pub fn interval_s(ctx: &Ctx) -> Option<u64> {
+    let files = installed(ctx.vars()).unwrap_or_default();
+    let every = files.iter().find_map(|(_, text)| Every::installed_in(text));
+    every.map(Every::seconds)
+}
+
+fn show(ctx: &mut Ctx) -> Result<Exit> {
+    let files = installed(ctx.vars())?;
+    let units = files.iter().any(|(path, _)| path != Path::new("crontab"));
+    let state = match units {
+        true => systemd::state(ctx.vars()),
+        false => None,
+    };
+    if ctx.out.json {
+        let list: Vec<_> = files
+            .iter()
+            .map(|(path, text)| json!({"path": path, "text": text}))
+            .collect();
+        let body = json!({"installed": !list.is_empty(), "state": state, "files": list});
+        ctx.out.document("schedule show", body)?;
+        return Ok(Exit::Done);
+    }
+    if files.is_empty() {
+        ctx.out.line("no timer is installed")?;
+        ctx.out.note("hint: sessionmill schedule install")?;
+        return Ok(Exit::Done);
+    }
+    if let Some(state) = state {
+        ctx.out.line(format!("timer: {state}"))?;
+    }
+    print_files(&files, ctx)
+}
+
+fn remove(ctx: &mut Ctx) -> Result<Exit> {
+    let mut gone = systemd::remove(ctx.vars())?;
+    if cron::remove(ctx.vars())? {
+        gone.push("crontab".into());
+    }
+    if ctx.out.json {
+        ctx.out
+            .document("schedule remove", json!({"removed": gone}))?;
+        return Ok(Exit::Done);
+    }
+    if gone.is_empty() {
+        ctx.out.did("no timer is installed")?;
+    }
+    for path in gone {
+        let verb = if path == Path::new("crontab") {
+            "took our lines out of the"
+        } else {
+            "removed"
+        };
+        ctx.out.did(format!("{verb} {}", path.display()))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn print_files(files: &[(PathBuf, String)], ctx: &mut Ctx) -> Result<Exit> {
+    if ctx.out.json {
+        let list: Vec<_> = files
+            .iter()
+            .map(|(path, text)| json!({"path": path, "text": text}))
+            .collect();
+        ctx.out
+            .document("schedule install", json!({"dry_run": true, "files": list}))?;
+        return Ok(Exit::Done);
+    }
+    for (path, text) in files {
+        ctx.out.line(format!("--- {}", path.display()))?;
+        ctx.out.text(text)?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,174 @@
+//! `watch`: a run whenever logs or repositories changed. Each run is a process of its own, the one that a
+//! timer would start.
+
+use super::ctx::Ctx;
+use super::exit::Exit;
+use super::run::refuse;
+use crate::config::{Loaded, gate};
+use crate::host::process::{self, Finished};
+use crate::host::watch::{Heard, Listener};
+use crate::model::error::{Error, ErrorKind};
+use crate::model::human::plural;
+use crate::pipeline::lock::{Lock, holder};
+use crate::pipeline::watch::pace::Pace;
+use crate::pipeline::watch::places;
+use anyhow::{Context, Result};
+use serde_json::json;
+use std::time::Duration;
+
+/// Run whenever something changed, until it is asked to end
+///
+/// Listens to the places with logs and, as far as they are tracked, to files and repositories. A run
+/// follows when it was quiet for `defaults.debounce_seconds` of tracking-config (2), and every
+/// `session_tracking.check_interval` seconds (60) in any case. Instead of a timer or beside one;
+/// one for each store: a second one exits 75. SIGINT and SIGTERM end it.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The pipeline to run
+    #[arg(value_name = "PIPELINE", default_value = "nightly")]
+    pipeline: String,
+}
+
+/// Runs that were made, and how.
+struct Watch<'a> {
+    args: &'a Args,
+    listener: Listener,
+    pace: Pace,
+    runs: u64,
+    failed: u64,
+    /// What the last run said, which isn't said again.
+    said: String,
+}
+
+/// Watches until a signal comes.
+pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
+    ctx.pipeline(&args.pipeline)?;
+    let loaded = ctx.settings()?;
+    let gate = gate(&loaded.config);
+    if !gate.enabled {
+        return refuse("watch", &gate.reason, ctx);
+    }
+    let path = ctx.home.watch_lock();
+    let lock = Lock::take(&path).map_err(|error| match error.kind {
+        ErrorKind::Busy => another(holder(&path)),
+        _ => error,
+    })?;
+    lock.sign()
+        .with_context(|| format!("write {}", path.display()))?;
+    let polling = Duration::from_millis(loaded.tracking.polling_ms);
+    let mut watch = Watch {
+        args,
+        listener: Listener::new(polling).context("catch signals")?,
+        pace: pace(&loaded, ctx),
+        runs: 0,
+        failed: 0,
+        said: String::new(),
+    };
+    watch.listen(&loaded, ctx);
+    ctx.out.note(format!(
+        "watching {}; a run follows a change. Ctrl-C ends it",
+        plural(watch.listener.listens() as u64, "place")
+    ))?;
+    if let Some(refused) = watch.first(ctx)? {
+        return Ok(refused);
+    }
+    watch.go_on(ctx)?;
+    ctx.out
+        .note(format!("{} made", plural(watch.runs, "run")))?;
+    if ctx.out.json {
+        let body = json!({"enabled": true, "runs": watch.runs, "failed": watch.failed});
+        ctx.out.document("watch", body)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// There is one already.
+fn another(process: Option<u32>) -> Error {
+    let error = Error::new(ErrorKind::Busy, "another `watch` is at work");
+    error.hinted(match process {
+        Some(id) => format!("it does the work; to end it: kill {id}"),
+        None => "it does the work; end it first".to_owned(),
+    })
+}
+
+fn pace(loaded: &Loaded, ctx: &Ctx) -> Pace {
+    let interval_ms = u64::from(loaded.config.check_interval_s) * 1_000;
+    Pace::new(loaded.tracking.debounce_ms, interval_ms, ctx.elapsed_ms())
+}
+
+impl Watch<'_> {
+    /// What is new already. Settings that a run refuses end the watch: nothing would change that.
+    fn first(&mut self, ctx: &mut Ctx) -> Result<Option<Exit>> {
+        let code = self.run(ctx)?;
+        Ok((code == Some(Exit::Usage.code().into())).then_some(Exit::Usage))
+    }
+
+    fn go_on(&mut self, ctx: &mut Ctx) -> Result<()> {
+        while !self.listener.is_ending() {
+            match self.pace.wait(ctx.elapsed_ms()) {
+                0 => {
+                    self.run(ctx)?;
+                }
+                wait => {
+                    if self.listener.wait(Duration::from_millis(wait)) == Heard::Change {
+                        self.pace.heard(ctx.elapsed_ms());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One run from its start to its end, or to a signal. Its exit code; `None`: it was ended.
+    fn run(&mut self, ctx: &mut Ctx) -> Result<Option<i32>> {
+        let args = ["run", &self.args.pipeline, "--quiet"];
+        let started = process::begin(&ctx.program, &args, ctx.vars());
+        let mut started = started.with_context(|| format!("start {}", ctx.program.display()))?;
+        let mut changed = false;
+        while !started.has_ended()? {
+            match self.listener.wait(LOOK) {
+                // a run may be ended anywhere: what it hasn't committed, the next one does
+                Heard::End => {
+                    started.kill()?;
+                    break;
+                }
+                Heard::Change => changed = true,
+                Heard::Nothing => {}
+            }
+        }
+        let ended = started.finish()?;
+        self.pace.ran(ctx.elapsed_ms());
+        if changed || ended.code == Some(Exit::Busy.code().into()) {
+            self.pace.heard(ctx.elapsed_ms());
+        }
+        self.tell(&ended, ctx)?;
+        // settings may have changed, and folders may have come; what is wrong now, the run told
+        if let Ok(loaded) = ctx.settings() {
+            self.pace.adjust(pace(&loaded, ctx));
+            self.listen(&loaded, ctx);
+        }
+        Ok(ended.code)
+    }
+
+    /// Says what the run said, once.
+    fn tell(&mut self, ended: &Finished, ctx: &mut Ctx) -> Result<()> {
+        let fine = [Exit::Done, Exit::Busy].map(|exit| Some(i32::from(exit.code())));
+        self.runs += 1;
+        self.failed += u64::from(!fine.contains(&ended.code) && !self.listener.is_ending());
+        if ended.stderr != self.said {
+            for line in ended.stderr.lines() {
+                ctx.out.warn(line)?;
+            }
+            self.said.clone_from(&ended.stderr);
+        }
+        Ok(())
+    }
+
+    fn listen(&mut self, loaded: &Loaded, ctx: &Ctx) {
+        let places = places(loaded, &ctx.home);
+        self.listener.listen(&places);
+    }
+}
+
+/// How often it is looked whether a run has ended.
+const LOOK: Duration = Duration::from_millis(50);

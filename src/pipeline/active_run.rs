@@ -1,0 +1,97 @@
+//! A run that is going: what was opened and made for it once, handed from step to step.
+
+use super::admission::Admission;
+use super::context::RunContext;
+use super::ingest_options::Rules;
+use super::lock::Lock;
+use super::options::{self, RunOptions};
+use super::run_log;
+use super::spec::Pipeline;
+use crate::memory::{screen, tables};
+use crate::model::consent::{Consent, TRACKING};
+use crate::model::error::Error;
+use crate::model::time::Time;
+use crate::store::{Access, Store};
+use anyhow::Result;
+
+/// A run that is going. It holds the lock as long as it lives.
+pub struct Run<'r, 'a> {
+    /// Which steps.
+    pub pipeline: &'r Pipeline,
+    /// What it is told besides the settings.
+    pub options: &'r RunOptions,
+    /// Its surroundings.
+    pub cx: &'r mut RunContext<'a>,
+    /// Which projects may be read.
+    pub admission: Admission<'a>,
+    /// How each log is treated; its redactor masks everything else too.
+    pub rules: Rules,
+    /// The store, open for writing.
+    pub store: Store,
+    lock: Lock,
+}
+
+impl<'r, 'a> Run<'r, 'a> {
+    /// Opens everything. `reason` is why reading is allowed: it is recorded where nobody agreed in words.
+    ///
+    /// # Errors
+    /// Kind `Busy` when another run holds the lock. When a rule or a table of the user's is wrong, or the
+    /// store can't be opened.
+    pub fn begin(
+        pipeline: &'r Pipeline,
+        options: &'r RunOptions,
+        reason: &str,
+        cx: &'r mut RunContext<'a>,
+    ) -> Result<Run<'r, 'a>> {
+        let (loaded, env) = (cx.loaded, cx.env);
+        let admission = Admission::new(loaded, env, options.window, options.now)
+            .allowing_untrusted(options.allow_untrusted);
+        let lock = Lock::take(&cx.home.lock())?;
+        let screen = screen::screen(&loaded.config, cx.home)?;
+        let classifier = tables::counter(cx.home)?;
+        let mut store = Store::open(&cx.home.store(), Access::ReadWrite)?;
+        agree_by_configuration(reason, &mut store, cx.now)?;
+        let rules = options::rules(&loaded.config, &options.host, screen, classifier);
+        Ok(Run {
+            pipeline,
+            options,
+            cx,
+            admission,
+            rules,
+            store,
+            lock,
+        })
+    }
+
+    /// Notes that the run went through.
+    ///
+    /// # Errors
+    /// When the store or the lock's file can't be written.
+    pub fn end(&mut self) -> Result<()> {
+        self.store.finish()?;
+        Ok(self.lock.stamp(self.cx.now)?)
+    }
+
+    /// Says in the log of runs that a step failed. The error is reported anyway: a log that can't be
+    /// written must not hide it.
+    pub fn note_failure(&self, error: anyhow::Error) -> anyhow::Error {
+        let text = format!("run {}: failed: {error:#}", self.pipeline.name);
+        let _ = run_log::append(&self.cx.home.logs(), self.cx.now, self.cx.zone, &text);
+        error
+    }
+}
+
+/// `enabled: true`, written by the user, is consent; it is recorded as what it is (D20).
+fn agree_by_configuration(reason: &str, store: &mut Store, now: Time) -> Result<(), Error> {
+    let recorded = store.consents()?;
+    if recorded.iter().any(|consent| consent.scope == TRACKING) {
+        return Ok(());
+    }
+    store.record_consent(&Consent {
+        scope: TRACKING.into(),
+        given: true,
+        text: format!("by configuration: {reason}"),
+        version: env!("CARGO_PKG_VERSION").into(),
+        at: now,
+    })
+}

@@ -1,0 +1,128 @@
+//! Looks at an installation once, for the checks to judge; and mends its store as a rebuilding run would.
+
+use super::repair::{Repaired, repair};
+use super::{Finding, Inside, Observed, Schedule, deep, examine};
+use crate::agents::registry;
+use crate::config::trust::Trusts;
+use crate::host::files::{unreadable, walk};
+use crate::host::room::no_room;
+use crate::memory::{screen, tables};
+use crate::model::error::Error;
+use crate::pipeline::admission::Admission;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::lock::{self, Lock};
+use crate::pipeline::options::{self, RunOptions};
+use crate::pipeline::sink_setup;
+use crate::pipeline::spec::{Pipeline, Window};
+use crate::pipeline::steps::enrich::{llm_summary, models};
+use crate::store::{Access, Standing, Store};
+use anyhow::Result;
+
+/// What is examined besides what the context knows.
+pub struct Examination<'e> {
+    /// Why the settings can't be read. Those of the context are the defaults then, and nothing is said
+    /// about logs and models.
+    pub unreadable: Option<&'e Error>,
+    /// Seconds from run to run of the timer that is installed; `None`: none is.
+    pub interval_s: Option<u64>,
+    /// Every log is read again and compared with what was read of it.
+    pub is_deep: bool,
+}
+
+/// Looks at everything once, and lets the checks judge it.
+///
+/// # Errors
+/// When the workers of a deep examination can't be started.
+pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Vec<Finding>> {
+    let settings = match examination.unreadable {
+        Some(error) => Err(error),
+        None => Ok(cx.loaded),
+    };
+    let store = cx.home.store();
+    let standing = Standing::of(&store);
+    let opened = match standing {
+        Ok(Standing::Current) => Store::open(&store, Access::ReadOnly).ok(),
+        _ => None,
+    };
+    let inside = opened.as_ref().map(Inside::of);
+    let refusals = match (settings, &opened) {
+        (Ok(loaded), Some(store)) if loaded.config.enabled => refusals(store, cx),
+        _ => Vec::new(),
+    };
+    let roots = settings.map(|loaded| loaded.config.roots.clone());
+    let found = walk(&roots.unwrap_or_default(), &registry::is_log);
+    let admission = settings
+        .ok()
+        .map(|loaded| Admission::new(loaded, cx.env, Window::Configured, cx.now));
+    let admit = |project: Option<&str>, cwd: Option<&str>, path: &str| match &admission {
+        Some(admission) => admission.admit(project, cwd, path),
+        None => Ok(None),
+    };
+    let observed = Observed {
+        now: cx.now,
+        home: cx.home.dir.clone(),
+        no_room: no_room(&cx.home.dir),
+        store,
+        standing,
+        inside,
+        settings,
+        refusals,
+        trust: Trusts::load(cx.env).err(),
+        schedule: Schedule {
+            installed: examination.interval_s.is_some(),
+            interval_s: examination.interval_s.unwrap_or_default(),
+        },
+        last_run: lock::last_run(&cx.home.lock()),
+        unreadable: unreadable(&found.files),
+        found,
+        admit: &admit,
+        keeps_days: registry::keeps_days(cx.env),
+    };
+    let mut findings = examine(&observed);
+    if let (true, Some(inside)) = (examination.is_deep, &observed.inside) {
+        let jobs = cx.jobs.unwrap_or(cx.cores);
+        findings.extend(deep(&observed.found.files, &inside.checkpoints, jobs)?);
+    }
+    Ok(findings)
+}
+
+/// Why a run would not begin, of every part that can say so.
+fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<Error> {
+    let mut asked = vec![
+        models::check_language_model(store, cx),
+        models::check_embedder(store, cx),
+        llm_summary::template(&cx.loaded.config).map(drop),
+    ];
+    asked.extend(sink_setup::refusals(store, cx));
+    let refused = asked.into_iter().filter_map(Result::err);
+    refused
+        .map(|error| match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(other) => Error::usage(format!("{other:#}")),
+        })
+        .collect()
+}
+
+/// Mends the store, under the lock, with the logs read as a rebuilding run of the pipeline would.
+///
+/// # Errors
+/// Kind `Busy` when a run holds the lock; else as [`repair`].
+pub fn mended(pipeline: &Pipeline, cx: &RunContext<'_>) -> Result<Repaired> {
+    let config = &cx.loaded.config;
+    let options = RunOptions {
+        rebuild: true,
+        ..RunOptions::new(pipeline, cx)
+    };
+    let admission = Admission::new(cx.loaded, cx.env, options.window, options.now);
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
+    let screen = screen::screen(config, cx.home)?;
+    let classifier = tables::counter(cx.home)?;
+    let rules = options::rules(config, &options.host, screen, classifier);
+    let ingest = options::ingest(config, &options, rules, &admit);
+    let ingest = Some(ingest).filter(|_| config.enabled);
+    let _lock = Lock::take(&cx.home.lock())?;
+    let repaired = repair(&cx.home.store(), ingest, cx.now, cx.progress);
+    cx.progress.finish();
+    repaired
+}

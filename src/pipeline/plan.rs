@@ -1,0 +1,126 @@
+//! What a run would do and cost: the same reading and cutting, and what each step would ask or send of
+//! what is stored by now. Nothing is written.
+
+use super::admission::Admission;
+use super::context::RunContext;
+use super::cost::{Cost, costs};
+use super::options::{self, PENDING_MS, RunOptions};
+use super::spec::{Pipeline, Step};
+use super::steps::enrich::embeddings;
+use super::steps::enrich::llm_summary::{self, Predicted};
+use super::steps::enrich::tools::{self, Question};
+use super::steps::ingest;
+use super::steps::ingest::report::Report;
+use crate::config::Config;
+use crate::memory::{screen, tables};
+use crate::model::time::Time;
+use crate::store::{Resting, Store};
+use anyhow::Result;
+use std::collections::BTreeSet;
+
+/// What a run would do.
+pub struct Plan {
+    /// What it would read.
+    pub report: Report,
+    /// What it would ask about unknown tools.
+    pub tools: Option<Question>,
+    /// What asking about sessions would cost; `None`: nobody is asked.
+    pub llm_summaries: Option<Predicted>,
+    /// Texts that would be sent for their vectors; `None`: no model is configured.
+    pub texts: Option<u64>,
+    /// What it may ask about what is not read yet.
+    pub may_ask: Option<MayAsk>,
+    /// Sessions that would get their summary.
+    pub summaries: u64,
+    /// By sinks.
+    pub costs: Vec<Cost>,
+}
+
+/// What asking about the logs that a run would read can come to, with what the store has: its bounds.
+#[derive(Clone, Copy)]
+pub struct MayAsk {
+    /// Tokens and US dollars: `None` inside: no bound; outside: no language model.
+    pub llm: Option<(Option<u64>, Option<f64>)>,
+    /// Texts for their vectors.
+    pub texts: Option<usize>,
+}
+
+impl MayAsk {
+    /// `None`: nothing would be read, or nobody asked.
+    fn of(config: &Config, report: &Report) -> Option<MayAsk> {
+        let may_ask = MayAsk {
+            llm: config.llm.as_ref().map(|llm| (llm.tokens_max, llm.usd_max)),
+            texts: config.embeddings.as_ref().map(|model| model.texts_max),
+        };
+        let asks = may_ask.llm.is_some() || may_ask.texts.is_some();
+        (asks && report.files_read > 0).then_some(may_ask)
+    }
+}
+
+/// Plans a run. `store`: `None` where there is none yet.
+///
+/// # Errors
+/// When the store, a rule or a table can't be read.
+pub fn plan(
+    pipeline: &Pipeline,
+    options: &RunOptions,
+    store: Option<&Store>,
+    cx: &mut RunContext<'_>,
+) -> Result<Plan> {
+    let report = would_read(options, store, cx)?;
+    let mut plan = Plan {
+        tools: None,
+        llm_summaries: None,
+        texts: None,
+        may_ask: None,
+        summaries: 0,
+        costs: Vec::new(),
+        report,
+    };
+    if pipeline.steps.contains(&Step::Enrich) {
+        plan.summaries = summaries(store, &plan.report, cx)?;
+        plan.may_ask = MayAsk::of(&cx.loaded.config, &plan.report);
+        if let Some(store) = store {
+            plan.tools = tools::planned(store, cx)?;
+            plan.llm_summaries = llm_summary::predicted(options, store, cx)?;
+            plan.texts = embeddings::planned(store, cx)?;
+        }
+    }
+    if let (Some(store), true) = (store, pipeline.steps.contains(&Step::Upload)) {
+        plan.costs = costs(store, &plan.report, plan.summaries, cx)?;
+    }
+    Ok(plan)
+}
+
+fn would_read(options: &RunOptions, store: Option<&Store>, cx: &RunContext<'_>) -> Result<Report> {
+    let config = &cx.loaded.config;
+    let admission = Admission::new(cx.loaded, cx.env, options.window, options.now)
+        .allowing_untrusted(options.allow_untrusted);
+    let admit =
+        |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
+    let screen = screen::reproducible(config, cx.home)?;
+    let classifier = tables::counter(cx.home)?;
+    let rules = options::rules(config, &options.host, screen, classifier);
+    let setup = options::ingest(config, options, rules, &admit);
+    let planned = ingest::plan(store, &setup, cx.progress);
+    cx.progress.finish();
+    let mut report = planned?;
+    report.unclear(admission.unclear());
+    Ok(report)
+}
+
+/// The sessions that a run would write summaries of: those that rest, of what it would read and of what
+/// is stored. A session that has nothing to tell counts too.
+fn summaries(store: Option<&Store>, report: &Report, cx: &RunContext<'_>) -> Result<u64> {
+    let settled_ms = cx.loaded.config.chunk.gap_ms;
+    let rested = Time(cx.now.0.saturating_sub(settled_ms));
+    let resting = Resting {
+        now: cx.now,
+        settled_ms,
+        pending_ms: PENDING_MS,
+    };
+    let stored = store.map_or(Ok(Vec::new()), |store| store.unsummarised(resting))?;
+    let read = report.ended_before(rested);
+    let sessions: BTreeSet<&str> = read.chain(stored.iter().map(|s| s.id.as_str())).collect();
+    Ok(sessions.len() as u64)
+}

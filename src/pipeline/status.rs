@@ -1,0 +1,61 @@
+//! What the store lacks: logs that wait for the next run, and episodes that other rules made.
+
+use super::admission::Admission;
+use super::context::RunContext;
+use super::options::{self, RunOptions};
+use super::spec::{Pipeline, Window};
+use crate::agents::registry;
+use crate::memory::screen::Screen;
+use crate::memory::tables;
+use crate::model::source::SourceFile;
+use crate::stages::discover::{DiscoverOptions, Discovered, Known, discover};
+use crate::store::{Status, Store};
+use anyhow::Result;
+use std::collections::BTreeSet;
+
+/// Episodes that were made by other rules or settings than those that hold now, for everybody or
+/// in one project. Looks at projects' own settings only where it has to.
+///
+/// # Errors
+/// When the store or a table can't be read.
+pub fn older(status: &Status, store: Option<&Store>, cx: &RunContext<'_>) -> Result<u64> {
+    let counter = tables::counter(cx.home)?;
+    let rules = options::rules(&cx.loaded.config, cx.host, Screen::default(), counter);
+    let mut current = BTreeSet::from([rules.made_by()]);
+    let count = |current: &BTreeSet<String>| -> u64 {
+        let others = status
+            .made_by
+            .iter()
+            .filter(|(by, _)| !current.contains(*by));
+        others.map(|(_, n)| n).sum()
+    };
+    let (Some(store), true) = (store, count(&current) > 0) else {
+        return Ok(count(&current));
+    };
+    let admission = Admission::new(cx.loaded, cx.env, Window::Configured, cx.now);
+    for (_, project) in store.projects("")? {
+        if let Ok(Some(own)) = admission.admit(Some(&project), None, "") {
+            current.insert(rules.narrowed(&own).made_by());
+        }
+    }
+    Ok(count(&current))
+}
+
+/// What the next run would look at, by names and times alone.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn backlog(
+    found: &[SourceFile],
+    pipeline: &Pipeline,
+    store: Option<&Store>,
+    cx: &RunContext<'_>,
+) -> Result<Discovered> {
+    let known = store.map_or_else(|| Ok(Vec::new()), Store::last_seen)?;
+    let known: Known = known.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let options = DiscoverOptions {
+        since: RunOptions::new(pipeline, cx).since(&cx.loaded.config),
+        again: false,
+    };
+    Ok(discover(found, &known, &options, &registry::family))
+}

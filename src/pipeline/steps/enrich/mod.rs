@@ -1,0 +1,92 @@
+//! The step `enrich`: unknown tools are asked about, sessions that rest get their summary, a language
+//! model is asked what it adds, and texts get their vectors.
+
+pub mod budget;
+pub mod embeddings;
+pub mod llm_summary;
+pub mod models;
+pub mod session_summary;
+pub mod tools;
+
+use crate::model::human::plural;
+use crate::pipeline::active_run::Run;
+use crate::store::Stored;
+use anyhow::Result;
+use embeddings::EmbedReport;
+use llm_summary::LlmSummaryReport;
+use session_summary::SummarizeOptions;
+use tools::ToolsReport;
+
+/// What the step did.
+#[derive(Clone, Debug, Default)]
+pub struct EnrichReport {
+    /// About tools.
+    pub tools: ToolsReport,
+    /// Summaries of sessions that were written from what is stored.
+    pub summaries: Stored,
+    /// What a language model added.
+    pub llm_summaries: LlmSummaryReport,
+    /// Vectors.
+    pub embedded: EmbedReport,
+}
+
+impl EnrichReport {
+    /// For people.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let written = self.summaries_written();
+        let written =
+            (written > 0).then(|| format!("{} written", plural(written, "session summary")));
+        let tools = self.tools.line().into_iter();
+        tools
+            .chain(written)
+            .chain(self.llm_summaries.line())
+            .chain(self.embedded.line())
+    }
+
+    /// Summaries that are new or changed.
+    pub fn summaries_written(&self) -> u64 {
+        self.summaries.new + self.summaries.changed
+    }
+}
+
+/// Whatever would make the step fail fails here.
+///
+/// # Errors
+/// Where nobody agreed to a model's endpoint, a key is missing, or the user's template is wrong.
+pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
+    models::check_language_model(&run.store, run.cx)?;
+    models::check_embedder(&run.store, run.cx)?;
+    llm_summary::template(&run.cx.loaded.config)?;
+    match run.options.ask_again {
+        true => Ok(run.store.ask_all_again()?),
+        false => Ok(()),
+    }
+}
+
+/// Does the step.
+///
+/// # Errors
+/// When the store fails, or a model that has to answer doesn't. Elsewhere a model that can't be reached
+/// is a warning.
+pub fn run(run: &mut Run<'_, '_>) -> Result<EnrichReport> {
+    let tools = tools::ask_about_tools(&run.store, run.cx)?;
+    let judge = run.cx.judge()?;
+    let summaries = session_summary::summarize(
+        &mut run.store,
+        &mut SummarizeOptions {
+            now: run.cx.now,
+            settled_ms: run.cx.loaded.config.chunk.gap_ms,
+            jobs: run.options.jobs,
+            judge: &judge,
+            hides: &mut |project| Ok(run.cx.hides_paths_of(project)),
+        },
+    )?;
+    let llm_summaries = llm_summary::summarize(run.options, tools.tokens, &mut run.store, run.cx)?;
+    let embedded = embeddings::embed_new(&mut run.store, run.cx)?;
+    Ok(EnrichReport {
+        tools,
+        summaries,
+        llm_summaries,
+        embedded,
+    })
+}

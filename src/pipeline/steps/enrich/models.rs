@@ -1,0 +1,82 @@
+//! The models that the settings name, made ready to be asked: with their keys and proxies.
+
+use crate::config::{EmbeddingsSettings, Env, LlmSettings, LlmShape};
+use crate::net::embeddings::Embedder;
+use crate::net::http::{Http, Options};
+use crate::net::llm::{Llm, Shape};
+use crate::pipeline::context::RunContext;
+use crate::pipeline::keys::{key, proxies};
+use crate::store::Store;
+use anyhow::Result;
+
+/// Fails where a language model is configured to which nobody agreed, or whose key is missing: before a
+/// run does anything.
+///
+/// # Errors
+/// That.
+pub fn check_language_model(store: &Store, cx: &RunContext<'_>) -> Result<()> {
+    if let Some(settings) = &cx.loaded.config.llm {
+        store.permit(&settings.endpoint)?;
+        llm_key(settings, cx.env)?;
+    }
+    Ok(())
+}
+
+/// The same of a model of vectors.
+///
+/// # Errors
+/// That.
+pub fn check_embedder(store: &Store, cx: &RunContext<'_>) -> Result<()> {
+    if let Some(settings) = &cx.loaded.config.embeddings {
+        store.permit(&settings.endpoint)?;
+        embedder_key(settings, cx.env)?;
+    }
+    Ok(())
+}
+
+/// The language model.
+///
+/// # Errors
+/// Where its key is missing.
+pub fn language_model(settings: &LlmSettings, cx: &RunContext<'_>) -> Result<Llm> {
+    let options = Options {
+        timeout_ms: u64::from(settings.timeout_s) * 1_000,
+        proxies: proxies(cx.env),
+    };
+    Ok(Llm {
+        http: Http::new(&options)?,
+        shape: match settings.shape {
+            LlmShape::OpenAi => Shape::OpenAi,
+            LlmShape::Anthropic => Shape::Anthropic,
+        },
+        model: settings.model.clone(),
+        key: llm_key(settings, cx.env)?,
+    })
+}
+
+/// The model of vectors.
+///
+/// # Errors
+/// Where its key is missing.
+pub fn embedder(settings: &EmbeddingsSettings, timeout_ms: u64, env: &Env) -> Result<Embedder> {
+    let options = Options {
+        timeout_ms,
+        proxies: proxies(env),
+    };
+    Ok(Embedder {
+        http: Http::new(&options)?,
+        model: settings.model.clone(),
+        key: embedder_key(settings, env)?,
+    })
+}
+
+fn llm_key(settings: &LlmSettings, env: &Env) -> Result<Option<String>> {
+    let name = settings.key_env.as_ref();
+    name.map(|name| key("llm.key_env", name, env)).transpose()
+}
+
+fn embedder_key(settings: &EmbeddingsSettings, env: &Env) -> Result<Option<String>> {
+    let name = settings.key_env.as_ref();
+    name.map(|name| key("embeddings.key_env", name, env))
+        .transpose()
+}

@@ -1,0 +1,228 @@
+//! The second half of the step `enrich`: sessions that rest get their page.
+//!
+//! Knows when a page is due and what it is stored as, but not what stands on it (`insight`).
+
+use crate::insight::items::SessionItems;
+use crate::insight::page::body;
+use crate::memory::activity::Judge;
+use crate::model::activity::{ActivityTally, ExchangeTally};
+use crate::model::batch::Delta;
+use crate::model::episode::{Episode, EpisodeSource};
+use crate::model::summary::{Commit, Sourced, Summary};
+use crate::model::time::Time;
+use crate::pipeline::options::PENDING_MS;
+use crate::store::{self, Found, Page, Resting, Store, Telling, Unsummarised};
+use crate::tracking::commit_links::{add_commits, commits_of};
+use anyhow::Result;
+use rayon::prelude::*;
+
+/// Text of a batch; of three at most something is in memory. More: memory; less: more transactions,
+/// and workers that wait.
+const READ_BYTES: usize = 2 << 20;
+
+/// What the pages are made by.
+pub struct SummarizeOptions<'a> {
+    /// The run's time.
+    pub now: Time,
+    /// A session rests after so many milliseconds.
+    pub settled_ms: i64,
+    /// Worker threads.
+    pub jobs: usize,
+    /// Tells what kind of work it was.
+    pub judge: &'a Judge,
+    /// The projects, by path, whose paths are told to nobody.
+    pub hides: &'a mut dyn FnMut(&str) -> Result<bool>,
+}
+
+/// A session as it was read.
+pub(super) struct Whole {
+    session: Unsummarised,
+    hides: bool,
+    episodes: Vec<Found>,
+    /// That git tells of it.
+    commits: Vec<Sourced<Commit>>,
+    tally: ActivityTally,
+}
+
+/// Text of one session that its page is made of. More: a run's memory; less: of the longest sessions,
+/// one in ten thousand, the middle is not told.
+const SESSION_BYTES_MAX: u64 = 8 << 20;
+
+/// Writes the page of every session that rests and changed since its last one; gives what that
+/// changed. A session of which only sinks hold the texts keeps the page it has. About 10 MB of text
+/// a second and thread.
+///
+/// # Errors
+/// When the store fails; pages that were written before stay.
+pub fn summarize(store: &mut Store, options: &mut SummarizeOptions<'_>) -> Result<store::Stored> {
+    let mut stored = store::Stored::default();
+    let resting = Resting {
+        now: options.now,
+        settled_ms: options.settled_ms,
+        pending_ms: PENDING_MS,
+    };
+    let waiting = store.unsummarised(resting)?.into_iter();
+    let waiting = waiting.map(|session| Ok(((options.hides)(&session.project_path)?, session)));
+    let mut waiting = waiting.collect::<Result<Vec<_>>>()?.into_iter();
+    let mut batch = read(store, &mut waiting)?;
+    if batch.is_empty() {
+        return Ok(stored);
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.jobs)
+        .build()?;
+    let (judge, now) = (options.judge, options.now);
+    let mut pages = Vec::new();
+    // workers make the pages of a batch while those before it are written and those after it are read
+    while !batch.is_empty() || !pages.is_empty() {
+        let mut made = Vec::new();
+        let next = pool.in_place_scope(|scope| {
+            scope.spawn(|_| {
+                let each = batch.par_iter().map(|due| due.page(judge));
+                each.collect_into_vec(&mut made);
+            });
+            stored.merge(store.put_summaries(&pages, now)?);
+            read(store, &mut waiting)
+        })?;
+        (batch, pages) = (next, made);
+    }
+    Ok(stored)
+}
+
+/// A session whose page is due.
+struct Due {
+    whole: Whole,
+    /// What a model told of it.
+    told: Option<Summary>,
+}
+
+impl Due {
+    fn page(&self, judge: &Judge) -> Page {
+        match &self.told {
+            Some(summary) => {
+                let mut summary = summary.clone();
+                add_commits(&mut summary, &self.whole.commits);
+                self.whole.page(&summary, judge)
+            }
+            None => self.whole.page_of_facts(judge),
+        }
+    }
+}
+
+/// The next sessions, until there is text enough; none where none is left.
+fn read(
+    store: &mut Store,
+    waiting: &mut impl Iterator<Item = (bool, Unsummarised)>,
+) -> Result<Vec<Due>> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    while bytes < READ_BYTES
+        && let Some((hides, session)) = waiting.next()
+    {
+        let told = match store.telling(&session.id)? {
+            Some(Telling::Told(summary)) => Some(*summary),
+            _ => None,
+        };
+        let whole = Whole::read(store, session, hides)?;
+        bytes += whole.bytes();
+        batch.push(Due { whole, told });
+    }
+    Ok(batch)
+}
+
+impl Whole {
+    pub(super) fn read(store: &Store, session: Unsummarised, hides: bool) -> Result<Whole> {
+        let (episodes, tally) = store.chunks(&session.id, SESSION_BYTES_MAX)?;
+        Ok(Whole {
+            commits: commits_of(store, &episodes)?,
+            episodes,
+            tally,
+            hides,
+            session,
+        })
+    }
+
+    /// Its items.
+    pub(super) fn items(&self) -> SessionItems<'_> {
+        SessionItems::of(self.episodes.iter().map(|found| &found.episode))
+    }
+
+    /// Its facts, with paths as they may be shown; `None`: there is nothing to tell.
+    pub(super) fn facts(&self, items: &SessionItems<'_>) -> Option<Summary> {
+        let mut summary = items.summary();
+        let tells = summary != Summary::default();
+        add_commits(&mut summary, &self.commits);
+        self.shorten_paths(&mut summary);
+        tells.then_some(summary)
+    }
+
+    /// As they may be shown.
+    pub(super) fn shorten_paths(&self, summary: &mut Summary) {
+        summary.shorten_paths(&self.session.project_path, self.hides);
+    }
+
+    /// What its work is told by.
+    pub(super) fn tally(&self) -> &ActivityTally {
+        &self.tally
+    }
+
+    fn bytes(&self) -> usize {
+        self.episodes.iter().map(|e| e.episode.text.len()).sum()
+    }
+
+    fn page_of_facts(&self, judge: &Judge) -> Page {
+        if self.episodes.iter().any(|e| e.episode.text.is_empty()) {
+            return Page::as_before(&self.session.id);
+        }
+        match self.facts(&self.items()) {
+            Some(facts) => self.page(&facts, judge),
+            None => Page::nothing(&self.session.id),
+        }
+    }
+
+    /// The page that tells this.
+    pub(super) fn page(&self, summary: &Summary, judge: &Judge) -> Page {
+        let id = &self.session.id;
+        let last = self.episodes.iter().max_by_key(|e| e.episode.ended_at);
+        let Some(last) = last else {
+            return Page::nothing(id);
+        };
+        let tally = self.tally.clone();
+        let modified = summary.files_modified.iter();
+        let objective = || summary.objective.as_ref().map(|told| told.what.clone());
+        let title = self.session.title.clone().or_else(objective);
+        let episode = Episode {
+            id: Page::id(id),
+            source: EpisodeSource::SessionSummary,
+            sealed: true,
+            title: title.unwrap_or_default(),
+            text: body(summary, &judge.activity(&tally).profile()),
+            files: modified.map(|file| file.what.path.clone()).collect(),
+            exchanges: vec![ExchangeTally { line: 0, tally }],
+            ..self.extent()
+        };
+        Page::new(id, &last.group, &last.made_by, episode)
+    }
+
+    /// When and where the session was: its main log, or what there is of it.
+    fn extent(&self) -> Episode {
+        let main = self.episodes.iter().any(|e| e.episode.stream.is_none());
+        let chunks = self.episodes.iter().map(|found| &found.episode);
+        let mut whole = Episode::default();
+        for chunk in chunks.filter(|chunk| chunk.stream.is_none() == main) {
+            whole.valid_at = whole.valid_at.max(chunk.ended_at.or(chunk.valid_at));
+            whole.message_count = whole.message_count.max(chunk.message_count);
+            whole.duration_minutes = whole.duration_minutes.max(chunk.duration_minutes);
+            whole.completed_tasks = whole.completed_tasks.max(chunk.completed_tasks);
+            whole.files_modified = whole.files_modified.max(chunk.files_modified);
+            whole.lines.1 = whole.lines.1.max(chunk.lines.1);
+            whole.bytes.to = whole.bytes.to.max(chunk.bytes.to);
+        }
+        whole.ended_at = whole.valid_at;
+        whole.lines.0 = 1;
+        whole.bytes = Delta {
+            from: 0,
+            ..whole.bytes
+        };
+        whole
+    }
+}

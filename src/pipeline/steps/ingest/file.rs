@@ -1,0 +1,511 @@
+//! One file through the stages: blocks in, commits out.
+//!
+//! Memory is bounded by a block, the open tail's rows and what a commit gathers. Nothing here
+//! writes; the commits go to whoever asked for them.
+
+use super::account::{Account, Settled};
+use super::directives::said;
+use super::ids::Ids;
+use crate::host::read::{self, Content};
+use crate::model::batch::Batch;
+use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
+use crate::model::entry::{Entry, EntryKind};
+use crate::model::episode::Episode;
+use crate::model::exchange::is_bare_command;
+use crate::model::ledger::{REJECTS_MAX, Reject};
+use crate::model::memory::Said;
+use crate::model::namespace::{namespace, project_root};
+use crate::model::resume_state::ResumeState;
+use crate::model::session::Session;
+use crate::model::source::{Seen, Slice, SourceFile, Span, Stat};
+use crate::model::tally::Tally;
+use crate::model::time::Time;
+use crate::model::tombstone::Tombstones;
+use crate::pipeline::ingest_options::Rules;
+use crate::pipeline::parsed_log::{ParsedLog, Scratch};
+use crate::pipeline::peek::label;
+use crate::rules::markers::Markers;
+use crate::stages::chunk::{ChunkState, Tail, chunk};
+use crate::stages::filter::paths::Hider;
+use crate::stages::filter::{FilterState, filter, redact};
+use crate::stages::score::score;
+use anyhow::Result;
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Text that one commit gathers before it goes out. Larger: fewer transactions; smaller: less
+/// memory per worker and less to read again after a crash.
+const COMMIT_BYTES: usize = 512 << 10;
+/// Lines that one commit may settle, for files with little text.
+const COMMIT_LINES: usize = 20_000;
+
+/// One file to read.
+#[derive(Debug)]
+pub struct Work {
+    /// Which bytes.
+    pub slice: Slice,
+    /// Names that tie it to its family.
+    pub ties: Vec<String>,
+    /// The session that it belongs to.
+    pub session: String,
+    /// `None`: the session's main log.
+    pub stream: Option<String>,
+    /// The session's first directory, as far as known.
+    pub cwd: Option<String>,
+    /// The project's root, where the disk knows better than the spelling of `cwd`.
+    pub root: Option<String>,
+    /// The time of the first record that no other file of its family has; its first record's
+    /// time where it has no such relatives.
+    pub first_own: Option<Time>,
+    /// The session that it was forked from, as far as its records tell.
+    pub forked_from: Option<String>,
+    /// How it is treated; `None`: as every file of the run.
+    pub rules: Option<Arc<Rules>>,
+    /// What stays out of the store.
+    pub tombstones: Arc<Tombstones>,
+    /// What the store has of it.
+    pub before: Option<Before>,
+}
+
+/// What the store has of a file.
+#[derive(Debug)]
+pub struct Before {
+    /// How far it is.
+    pub checkpoint: Checkpoint,
+    /// The folds' state there.
+    pub carry: ResumeState,
+    /// The records that it has and had.
+    pub ids: RecordIds,
+}
+
+/// What reading one file amounted to.
+#[derive(Clone, Debug, Default)]
+pub struct FileTally {
+    /// Content bytes read, checks included.
+    pub read_bytes: u64,
+    /// What was counted on the way.
+    pub tally: Tally,
+}
+
+/// Folds `work` and hands out its commits, the last one with the open tail. `emit` says whether to
+/// go on; `advance` is told the bytes as they are read.
+///
+/// # Errors
+/// When the file can't be read (any more). Commits handed out before are good.
+pub fn fold(
+    work: Work,
+    rules: &Rules,
+    ids: &mut Ids,
+    scratch: &mut Scratch,
+    advance: &dyn Fn(u64),
+    emit: &mut dyn FnMut(Commit) -> bool,
+) -> Result<FileTally> {
+    let own = work.rules.clone();
+    let rules = own.as_deref().unwrap_or(rules);
+    let (mut fold, mut log) = Fold::open(work, rules, ids, std::mem::take(scratch))?;
+    let stopped = log.for_each_batch(|log, batch| {
+        advance(batch.delta.to - batch.delta.from);
+        fold.take(batch, log, rules, ids);
+        if fold.has_enough()
+            && let Some(commit) = fold.commit(log, false, rules)?
+            && !emit(commit)
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if stopped.is_none() {
+        if log.reader().is_damaged() {
+            fold.break_off(&log);
+        }
+        if let Some(commit) = fold.commit(&log, true, rules)? {
+            emit(commit);
+        }
+    }
+    let tally = fold.tally(&log);
+    *scratch = log.into_scratch();
+    Ok(tally)
+}
+
+/// The state of one file's fold.
+struct Fold {
+    slice: Slice,
+    stream: Option<String>,
+    ties: Vec<String>,
+    session: Session,
+    forked_from: Option<String>,
+    generation: u32,
+    /// The next commit is the first of a rebuild.
+    rebuild: bool,
+    /// A person said that the session stays out.
+    keeps_out: bool,
+    checked_bytes: u64,
+    filter: FilterState,
+    /// The same at the last newline, where the file goes on without one: that line is read again.
+    filter_at_newline: Option<FilterState>,
+    chunk: ChunkState,
+    account: Account,
+    /// Where the last commit's open tail began.
+    committed_to: u64,
+    sealed: Vec<Episode>,
+    rejects: Vec<Reject>,
+    said: Vec<Said>,
+    gathered: usize,
+    tally: Tally,
+}
+
+impl Fold {
+    fn open(
+        work: Work,
+        rules: &Rules,
+        ids: &mut Ids,
+        scratch: Scratch,
+    ) -> Result<(Fold, ParsedLog)> {
+        let (standing, checked_bytes) = standing(&work)?;
+        let again = standing == Standing::Again;
+        let (generation, content, carry) = start(work.before, standing, ids);
+        let mut slice = work.slice;
+        if standing != Standing::GoesOn {
+            (slice.from, slice.line) = (0, 0);
+        }
+        let log = ParsedLog::resume(&slice, content, carry.context.clone(), scratch)?;
+        let session = session(
+            &slice,
+            &work.session,
+            work.cwd.as_deref(),
+            work.root.as_deref(),
+            rules,
+        );
+        let fold = Fold {
+            filter: FilterState::resume(&carry),
+            filter_at_newline: None,
+            chunk: ChunkState::resume(&carry),
+            account: Account::forgetting(
+                work.tombstones.before(&session.namespace),
+                last_time(&carry),
+            ),
+            committed_to: slice.from,
+            stream: work.stream,
+            ties: work.ties,
+            session,
+            forked_from: work.forked_from,
+            generation,
+            rebuild: again,
+            keeps_out: false,
+            checked_bytes,
+            sealed: Vec::new(),
+            rejects: Vec::new(),
+            said: Vec::new(),
+            gathered: 0,
+            tally: Tally::default(),
+            slice,
+        };
+        Ok((fold, log))
+    }
+
+    /// One batch through the stages.
+    fn take(&mut self, mut batch: Batch<Entry>, log: &ParsedLog, rules: &Rules, ids: &mut Ids) {
+        if log.is_unterminated() {
+            self.filter_at_newline = Some(self.filter.clone());
+        }
+        if !rules.subagents && self.stream.is_none() {
+            let entries = batch.items.iter_mut();
+            for entry in entries.filter(|e| e.context.stream.is_some()) {
+                (entry.what, entry.message) = (EntryKind::Noise("sub-agent".into()), None);
+            }
+        }
+        self.keeps_out |= leave_out_marked(&mut batch.items, &rules.markers);
+        self.tally.merge(&batch.tally);
+        let batch = self.account.admit(batch, ids);
+        let batch = filter(batch, &rules.policy, &rules.redactor, &mut self.filter);
+        if let Some(more) = &rules.directives {
+            self.said.extend(said(&batch.items, more));
+        }
+        let batch = score(batch, &rules.classifier);
+        let batch = chunk(batch, &rules.chunk, &mut self.chunk);
+        let room = REJECTS_MAX.saturating_sub(self.rejects.len());
+        self.rejects.extend(batch.rejects.into_iter().take(room));
+        self.gathered += batch.items.iter().map(|e| e.text.len()).sum::<usize>();
+        self.sealed.extend(batch.items);
+    }
+
+    /// A commit would be worth its transaction.
+    fn has_enough(&self) -> bool {
+        self.gathered >= COMMIT_BYTES || self.account.open_lines() >= COMMIT_LINES
+    }
+
+    /// What came of the bytes since the last commit; `None` before the last one where the open
+    /// tail hasn't moved.
+    fn commit(&mut self, log: &ParsedLog, last: bool, rules: &Rules) -> Result<Option<Commit>> {
+        let end = log.reader().position();
+        let filter = self.filter_at_newline.as_ref().unwrap_or(&self.filter);
+        let mut tail = self.chunk.tail(end, log.context(), filter, &self.filter);
+        if !last && tail.from == self.committed_to {
+            return Ok(None);
+        }
+        let mut settled = self.account.settle(tail.from);
+        let forked_from = settled.facts.forked_from.take();
+        settled.facts.forked_from = forked_from.or_else(|| self.forked_from.take());
+        let mut open = Settled::default();
+        if last {
+            open = self.account.finish();
+            open.facts.first_prompt = self.first_prompt(&tail);
+        }
+        let checkpoint = self.checkpoint(log, &tail, last)?;
+        let told = |reject: &Reject| last || reject.place.offset < tail.from;
+        let rejects = self.rejects.partition_point(told);
+        self.committed_to = tail.from;
+        self.gathered = 0;
+        if !last {
+            // the tail is not stored yet: there is no state after it
+            tail.carry.streams.iter_mut().for_each(|s| s.end = None);
+            tail.open.clear();
+        }
+        let mut commit = Commit {
+            checkpoint,
+            carry: tail.carry,
+            made_by: rules.made_by(),
+            session: self.session.clone(),
+            facts: settled.facts,
+            tail_facts: open.facts,
+            sealed: std::mem::take(&mut self.sealed),
+            open: tail.open,
+            ids: settled.ids,
+            tail_ids: open.ids,
+            ledger: settled.ledger,
+            tail_ledger: open.ledger,
+            rejects: self.rejects.drain(..rejects).collect(),
+            unknown: std::mem::take(&mut self.account.unknown),
+            rebuild: std::mem::take(&mut self.rebuild),
+            keeps_out: self.keeps_out,
+            said: std::mem::take(&mut self.said),
+        };
+        redact::commit(&mut commit, &rules.redactor);
+        if rules.hides_paths {
+            // as the texts tell them
+            let told = |path: &str| rules.redactor.redact(path).into_owned();
+            let session = &commit.session;
+            let cwd = session.cwd.as_deref().map(told);
+            let hider = Hider::new(&told(&session.project_path), cwd.as_deref());
+            hider.commit(&mut commit);
+        }
+        Ok(Some(commit))
+    }
+
+    fn checkpoint(&mut self, log: &ParsedLog, tail: &Tail, last: bool) -> Result<Checkpoint> {
+        // until the last commit the file counts as not read to its end
+        let (stat, read_to) = match last {
+            true => (self.slice.file.stat, log.reader().position().0),
+            false => (Stat::default(), tail.from),
+        };
+        Ok(Checkpoint {
+            key: self.slice.file.key.clone(),
+            path: self.slice.file.path.to_string_lossy().into_owned(),
+            agent: self.slice.file.agent,
+            stat,
+            generation: self.generation,
+            offset: tail.from,
+            line: tail.line,
+            read_to,
+            fingerprints: self.fingerprints(log, read_to)?,
+            session: self.session.id.clone(),
+            stream: self.stream.clone(),
+            ties: self.ties.clone(),
+        })
+    }
+
+    /// A compressed log ends before its time: what was decompressed stays, and the rest is one
+    /// refused record. Nobody reads it again until the file changes.
+    fn break_off(&mut self, log: &ParsedLog) {
+        let (offset, lines) = log.reader().position();
+        let place = Span {
+            offset,
+            bytes: 0,
+            line: lines + 1,
+        };
+        let reject = Reject {
+            place,
+            reason: "damaged compression".into(),
+        };
+        self.account.break_off(&reject);
+        self.rejects.push(reject);
+    }
+
+    /// The first prompt of a main log is its session's title where nobody gave another. Told anew
+    /// with every open tail.
+    fn first_prompt(&self, tail: &Tail) -> Option<String> {
+        if self.stream.is_some() {
+            return None;
+        }
+        let told = tail.carry.streams.iter().find(|s| s.stream.is_none());
+        let told = told.and_then(|s| s.chunk.title.clone());
+        let open = tail.open.iter().rfind(|e| e.stream.is_none());
+        let open = open
+            .map(|e| e.title.clone())
+            .filter(|title| !title.is_empty());
+        told.filter(|title| !is_bare_command(title)).or(open)
+    }
+
+    fn fingerprints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
+        let head = self
+            .slice
+            .file
+            .stat
+            .size
+            .max(if self.slice.file.compressed {
+                read_to
+            } else {
+                0
+            });
+        let (mut found, bytes) = read::fingerprints(&self.slice.file, head.min(read_to), read_to)?;
+        self.checked_bytes += bytes;
+        let content = log.reader().content();
+        (found.content, found.content_to) = (content.crc, content.to);
+        Ok(found)
+    }
+
+    fn tally(&self, log: &ParsedLog) -> FileTally {
+        FileTally {
+            read_bytes: log.reader().read_bytes() + self.checked_bytes,
+            tally: self.tally.clone(),
+        }
+    }
+}
+
+/// Generation, content hash and folds' state to start with; tells `ids` what counts as a copy.
+fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Content, ResumeState) {
+    let Some(Before {
+        checkpoint,
+        carry,
+        ids: records,
+    }) = before
+    else {
+        ids.begin(&[], []);
+        return (1, Content::default(), ResumeState::default());
+    };
+    match standing {
+        Standing::GoesOn => {
+            ids.begin(&records.committed, records.older);
+            let content = Content {
+                crc: checkpoint.fingerprints.content,
+                to: checkpoint.fingerprints.content_to,
+            };
+            (checkpoint.generation, content, carry)
+        }
+        Standing::Afresh => {
+            ids.begin(&[], records.all());
+            let generation = checkpoint.generation + 1;
+            (generation, Content::default(), carry.at_the_end())
+        }
+        Standing::Again => {
+            ids.begin(&[], []);
+            (
+                checkpoint.generation,
+                Content::default(),
+                ResumeState::default(),
+            )
+        }
+    }
+}
+
+/// Takes out the passages that people marked; whether one of them keeps the session out. Copied
+/// records count too: who goes on with a chat that is not to be indexed has its history before him.
+fn leave_out_marked(entries: &mut [Entry], markers: &Markers) -> bool {
+    let mut keeps_out = false;
+    for words in entries.iter_mut().filter_map(|e| e.what.persons_words()) {
+        keeps_out |= markers.keeps_out(words);
+        if let Cow::Owned(left) = markers.without_passages(words) {
+            *words = left;
+        }
+    }
+    keeps_out
+}
+
+/// The last time before the records that the fold goes on with.
+fn last_time(carry: &ResumeState) -> Option<Time> {
+    let times = carry.streams.iter().map(|stream| stream.filter.last);
+    times.max().flatten()
+}
+
+/// How a file stands to its checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// What was read is still there.
+    GoesOn,
+    /// New, or other content: from the start, and what is known of it stays.
+    Afresh,
+    /// From the start, in place of what is stored: asked for, or every record that was read is
+    /// still there and some say something else.
+    Again,
+}
+
+/// What has to be done with a file, and the bytes that it took to know.
+fn standing(work: &Work) -> Result<(Standing, u64)> {
+    let Some(Before { ids, .. }) = &work.before else {
+        return Ok((Standing::Afresh, 0));
+    };
+    match work.slice.seen {
+        Seen::Grown | Seen::Touched => Ok((Standing::GoesOn, 0)),
+        Seen::Again => Ok((Standing::Again, 0)),
+        Seen::New | Seen::Replaced => {
+            let (edited, bytes) = was_edited(&work.slice.file, ids)?;
+            let standing = match edited {
+                true => Standing::Again,
+                false => Standing::Afresh,
+            };
+            Ok((standing, bytes))
+        }
+    }
+}
+
+/// Every record that was read is still there, in its order and before anything new, and no earlier
+/// generation had others: so the bytes that differ are in what records say. Reads as far as that is
+/// so; gives the bytes that took.
+fn was_edited(file: &SourceFile, known: &RecordIds) -> Result<(bool, u64)> {
+    if !known.older.is_empty() || known.all().next().is_none() {
+        return Ok((false, 0));
+    }
+    let mut log = ParsedLog::open(file)?;
+    let (mut account, mut ids) = (Account::default(), Ids::default());
+    let mut wanted = known.all().map(|id| id & !COPY).peekable();
+    let differs = log.for_each_batch(|_, batch| {
+        account.admit(batch, &mut ids);
+        let now = account.settle(u64::MAX).ids.into_iter();
+        let same = now
+            .map(|id| id & !COPY)
+            .zip(&mut wanted)
+            .all(|(now, then)| now == then);
+        Ok(match (same, wanted.peek()) {
+            (true, Some(_)) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(!same),
+        })
+    })?;
+    let edited = differs != Some(true) && wanted.next().is_none();
+    Ok((edited, log.reader().read_bytes()))
+}
+
+fn session(
+    slice: &Slice,
+    id: &str,
+    cwd: Option<&str>,
+    root: Option<&str>,
+    rules: &Rules,
+) -> Session {
+    let project_path = match (root, cwd) {
+        (Some(root), _) => project_root(root),
+        (None, Some(cwd)) => project_root(cwd),
+        (None, None) => label(&slice.file.key),
+    };
+    Session {
+        id: id.to_owned(),
+        agent: slice.file.agent,
+        namespace: namespace(&project_path),
+        project_path,
+        cwd: cwd.map(str::to_owned),
+        branch: None,
+        host: rules.host.clone(),
+        file: slice.file.name().to_owned(),
+        facts: Default::default(),
+    }
+}

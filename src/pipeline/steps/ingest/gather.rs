@@ -1,0 +1,482 @@
+//! From what is on disk to families of files to read: walk, discover, peek, tie.
+//!
+//! Reads heads of new files only; writes nothing.
+
+use super::family::{Family, families};
+use super::file::{Before, Work};
+use super::report::Report;
+use super::workers::each;
+use crate::agents::registry;
+use crate::host::files::walk;
+use crate::host::git;
+use crate::host::read::{Content, content, fingerprints};
+use crate::model::checkpoint::{Checkpoint, short_id};
+use crate::model::entry::Identity;
+use crate::model::namespace::project_root;
+use crate::model::source::{Seen, Slice, SourceFile, Stat};
+use crate::model::summary::MASKED_USER;
+use crate::model::time::Time;
+use crate::model::tombstone::{FORGOTTEN, Tombstones};
+use crate::pipeline::ingest_options::IngestOptions;
+use crate::pipeline::ingest_options::Rules;
+use crate::pipeline::parsed_log::ParsedLog;
+use crate::pipeline::peek::{Peek, peek};
+use crate::stages::discover::{Known, discover};
+use crate::store::Store;
+use anyhow::{Result, anyhow};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What has to be read, and what was found on the way.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// In the order in which they are committed.
+    pub families: Vec<Family>,
+    /// Files that moved or were touched: (old key, file). Their content was checked.
+    pub moved: Vec<(String, SourceFile)>,
+    /// Bytes to read.
+    pub bytes: u64,
+    /// Files to read.
+    pub files: u64,
+    /// What stays out.
+    pub tombstones: Arc<Tombstones>,
+}
+
+/// Looks at the configured places. Costs a `stat` per file, and for new files a look at the head.
+///
+/// # Errors
+/// When the store can't be read. Files that can't be read become problems of the report.
+pub fn gather(
+    store: Option<&Store>,
+    setup: &IngestOptions<'_>,
+    report: &mut Report,
+) -> Result<Gathered> {
+    let (found, last_seen) = std::thread::scope(|scope| {
+        let walk = scope.spawn(|| walk(&setup.roots, &registry::is_log));
+        let last_seen = store.map_or(Ok(Vec::new()), Store::last_seen);
+        (walk.join(), last_seen)
+    });
+    let found = found.map_err(|_| anyhow!("internal error while looking for logs"))?;
+    report.files_found = found.files.len() as u64;
+    report.roots_missing = found.missing;
+    if found.links > 0 {
+        report.left_out.insert("symbolic link".into(), found.links);
+    }
+    for (path, reason) in found.problems {
+        report.problem(path.to_string_lossy(), reason);
+    }
+    let known: Known = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
+    report.files_unchanged = discovered.unchanged;
+    (report.files_outside, report.bytes_outside) = discovered.outside;
+    report.files_vanished = discovered.vanished.len() as u64;
+    let mut gathered = Gathered::default();
+    if discovered.slices.is_empty() {
+        return Ok(gathered);
+    }
+    let known = checkpoints(&discovered.slices, &known, store)?;
+    let outcomes = each(discovered.slices, setup.jobs, |slice| {
+        let name = slice.file.key.clone();
+        // one file's panic is one file's failure
+        catch_unwind(AssertUnwindSafe(|| look(slice, &known)))
+            .unwrap_or_else(|_| Err((name, anyhow!("internal error while reading it"))))
+    })?;
+    let tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
+    gathered.tombstones = Arc::new(tombstones);
+    let mut works = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Err((path, error)) => report.problem(path, format!("{:#}", error.root_cause())),
+            Ok(looked) => {
+                report.bytes_read += looked.read_bytes;
+                works.extend(admit(looked, store, &known, setup, &mut gathered, report)?);
+            }
+        }
+    }
+    tell_forks_apart(&mut works, report);
+    let mut also = match store {
+        Some(store) => store.tied(works.iter().flat_map(|work| &work.ties))?,
+        None => Vec::new(),
+    };
+    let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
+    also.retain(|(key, _)| !reading.contains(&**key));
+    gathered.files = works.len() as u64;
+    gathered.bytes = works
+        .iter()
+        .map(|w| w.slice.file.stat.size.saturating_sub(w.slice.from))
+        .sum();
+    for (mut family, others) in families(works, &also) {
+        if let Some(store) = store {
+            for key in others {
+                family.known.extend(store.record_ids(&key)?.owned());
+            }
+        }
+        gathered.families.push(family);
+    }
+    Ok(gathered)
+}
+
+/// The checkpoints of the files to read, by key.
+type Checkpoints = FxHashMap<String, Checkpoint>;
+
+fn checkpoints(slices: &[Slice], known: &Known, store: Option<&Store>) -> Result<Checkpoints> {
+    let keys = slices.iter().map(Slice::known_as);
+    let keys = keys.filter(|key| known.contains_key(*key));
+    let mut checkpoints = Checkpoints::default();
+    for (key, store) in keys.filter_map(|key| Some((key, store?))) {
+        let checkpoint = store.checkpoint(key)?;
+        checkpoints.extend(checkpoint.map(|checkpoint| (key.to_owned(), checkpoint)));
+    }
+    Ok(checkpoints)
+}
+
+/// A slice with what its head says, where the store doesn't know it.
+struct Looked {
+    slice: Slice,
+    peek: Option<Peek>,
+    /// Only its stat differs from what the store knows.
+    same: bool,
+    read_bytes: u64,
+}
+
+/// Runs in a worker: the only reading that gathering does.
+fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow::Error)> {
+    let named = |e| (slice.file.key.clone(), e);
+    let old = known.get(slice.known_as());
+    let (goes_on, mut read_bytes) = match old {
+        Some(old) => goes_on(&slice, old).map_err(named)?,
+        None => (false, 0),
+    };
+    let same = goes_on && old.is_some_and(|old| is_as_it_was(&slice, old));
+    // a log that was empty, or replaced, may have got the record that it begins with since
+    let told = old.is_some_and(|old| old.read_to > 0 && old.generation == 1);
+    if same || goes_on && told {
+        return Ok(Looked {
+            slice,
+            peek: None,
+            same,
+            read_bytes,
+        });
+    }
+    let peek = peek(&slice.file).map_err(named)?;
+    read_bytes += peek.read_bytes;
+    if goes_on {
+        return Ok(Looked {
+            slice,
+            peek: Some(peek),
+            same,
+            read_bytes,
+        });
+    }
+    let moved = slice.was.is_some();
+    // moved and changed: a new generation of the same log, unless it is another one's
+    let old = old.filter(|old| !moved || is_same_log(old, &peek));
+    slice.seen = match old {
+        Some(_) => Seen::Replaced,
+        None => Seen::New,
+    };
+    slice.was = slice.was.filter(|_| old.is_some());
+    (slice.from, slice.line) = (0, 0);
+    Ok(Looked {
+        slice,
+        peek: Some(peek),
+        same: false,
+        read_bytes,
+    })
+}
+
+/// A sub-agent's log is called after its stream: renamed, it is known by its first record.
+fn is_same_log(old: &Checkpoint, now: &Peek) -> bool {
+    let begins_alike = || {
+        let mut first = now.ties.iter().filter(|tie| tie.starts_with("uuid:"));
+        first.any(|tie| old.ties.contains(tie))
+    };
+    let streams = old.stream.is_some() && now.stream.is_some();
+    old.session == now.session && (old.stream == now.stream || streams && begins_alike())
+}
+
+/// The file still begins with what was read of it, and how many bytes it took to know.
+fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
+    let (file, known) = (&slice.file, old.fingerprints);
+    match slice.seen {
+        Seen::New | Seen::Replaced => Ok((false, 0)),
+        Seen::Touched => {
+            let (now, bytes) = content(file, known.content_to)?;
+            let (crc, to) = (known.content, known.content_to);
+            Ok((now == Content { crc, to }, bytes))
+        }
+        Seen::Again if file.stat == old.stat => Ok((true, 0)),
+        Seen::Grown | Seen::Again => {
+            let (now, bytes) = fingerprints(file, known.head_bytes, old.read_to)?;
+            Ok(((now.head, now.tail) == (known.head, known.tail), bytes))
+        }
+    }
+}
+
+/// A log that goes on holds nothing that was not read, and isn't to be derived again.
+fn is_as_it_was(slice: &Slice, old: &Checkpoint) -> bool {
+    let size = slice.file.stat.size;
+    let whole = !slice.file.compressed && size == old.stat.size && size == old.read_to;
+    whole && slice.was.is_none() && slice.seen != Seen::Again
+}
+
+/// A file to read, or `None` where it is left out on purpose.
+fn admit(
+    looked: Looked,
+    store: Option<&Store>,
+    known: &Checkpoints,
+    setup: &IngestOptions<'_>,
+    gathered: &mut Gathered,
+    report: &mut Report,
+) -> Result<Option<Work>> {
+    let slice = looked.slice;
+    if looked.same {
+        let key = slice.file.key.clone();
+        gathered.moved.push((key, slice.file));
+        report.files_unchanged += 1;
+        return Ok(None);
+    }
+    let key = slice.known_as();
+    let (checkpoint, store) = match (known.get(key), store) {
+        (Some(checkpoint), Some(store)) if slice.seen != Seen::New => (checkpoint, store),
+        _ => {
+            let peek = looked.peek.unwrap_or_default();
+            return Ok(new_work(slice, peek, setup, &gathered.tombstones, report));
+        }
+    };
+    let mut head = head(&slice, checkpoint, store, report)?;
+    for tie in looked.peek.into_iter().flat_map(|peek| peek.ties) {
+        if !head.ties.contains(&tie) {
+            head.ties.push(tie);
+        }
+    }
+    let root = root_on_disk(head.cwd.as_deref());
+    let rules = match admitted(&head, root.as_deref(), &slice, setup) {
+        Ok(rules) => rules,
+        Err(reason) => {
+            *report.left_out.entry(reason).or_default() += 1;
+            return Ok(None);
+        }
+    };
+    if let Some(reason) = not_again(&slice, checkpoint, &gathered.tombstones) {
+        *report.left_out.entry(reason.into()).or_default() += 1;
+        return Ok(None);
+    }
+    if let Some(was) = &slice.was
+        && follow(was, &slice, checkpoint, gathered, report)
+    {
+        return Ok(None);
+    }
+    let ids = store.record_ids(key)?;
+    let carry = store.carry(key)?.unwrap_or_default();
+    let checkpoint = Checkpoint {
+        key: slice.file.key.clone(),
+        ..checkpoint.clone()
+    };
+    Ok(Some(Work {
+        ties: head.ties,
+        session: head.session,
+        stream: head.stream,
+        root,
+        cwd: head.cwd,
+        first_own: None,
+        forked_from: None,
+        rules,
+        tombstones: gathered.tombstones.clone(),
+        before: Some(Before {
+            checkpoint,
+            carry,
+            ids,
+        }),
+        slice,
+    }))
+}
+
+/// A log that moved keeps what is known of it; `true`: there is nothing more to read.
+fn follow(
+    was: &str,
+    slice: &Slice,
+    checkpoint: &Checkpoint,
+    gathered: &mut Gathered,
+    report: &mut Report,
+) -> bool {
+    let as_long = slice.file.stat.size == checkpoint.stat.size;
+    let same = slice.seen == Seen::Grown && !slice.file.compressed && as_long;
+    let mut file = slice.file.clone();
+    if !same {
+        // until it is read, the store must not take it for read
+        file.stat = Stat::default();
+    }
+    gathered.moved.push((was.to_owned(), file));
+    report.files_moved += 1;
+    same
+}
+
+/// What the store knows of a log's head; another look where the log was too short to tell, or where
+/// earlier versions masked whose home it was.
+fn head(
+    slice: &Slice,
+    checkpoint: &Checkpoint,
+    store: &Store,
+    report: &mut Report,
+) -> Result<Peek> {
+    let cwd = store
+        .session(&checkpoint.session)?
+        .and_then(|s| s.session.cwd);
+    let has_ids = registry::dialect(slice.file.agent).has_record_ids();
+    let told = !has_ids || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
+    let is_masked = cwd.as_ref().is_some_and(|cwd| cwd.contains(MASKED_USER));
+    if (cwd.is_none() || is_masked || !told)
+        && let Ok(peek) = peek(&slice.file)
+    {
+        report.bytes_read += peek.read_bytes;
+        return Ok(peek);
+    }
+    Ok(Peek {
+        session: checkpoint.session.clone(),
+        stream: checkpoint.stream.clone(),
+        cwd,
+        ties: checkpoint.ties.clone(),
+        ..Peek::default()
+    })
+}
+
+/// Why a log that is to be told again from its start can't be.
+fn not_again(
+    slice: &Slice,
+    checkpoint: &Checkpoint,
+    tombstones: &Tombstones,
+) -> Option<&'static str> {
+    if slice.seen != Seen::Again {
+        return None;
+    }
+    // Its records would have no owner for a while, and a fork could tell them.
+    if tombstones.holds(&checkpoint.session) {
+        return Some(FORGOTTEN);
+    }
+    // What its first generation gave is nowhere else.
+    (checkpoint.generation > 1).then_some("replaced log")
+}
+
+fn new_work(
+    slice: Slice,
+    peek: Peek,
+    setup: &IngestOptions<'_>,
+    tombstones: &Arc<Tombstones>,
+    report: &mut Report,
+) -> Option<Work> {
+    let root = root_on_disk(peek.cwd.as_deref());
+    let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
+        Ok(rules) => rules,
+        Err(reason) => {
+            *report.left_out.entry(reason).or_default() += 1;
+            return None;
+        }
+    };
+    Some(Work {
+        slice,
+        ties: peek.ties,
+        session: peek.session,
+        stream: peek.stream,
+        cwd: peek.cwd,
+        root,
+        first_own: peek.first,
+        forked_from: peek.forked_from,
+        rules,
+        tombstones: tombstones.clone(),
+        before: None,
+    })
+}
+
+/// Only the disk knows git worktrees that lie beside their repository.
+fn root_on_disk(cwd: Option<&str>) -> Option<String> {
+    let root = git::worktree_main(Path::new(cwd?))?;
+    Some(root.to_string_lossy().into_owned())
+}
+
+/// How a log is treated where its project wants less than the user, or why it is not read.
+fn admitted(
+    peek: &Peek,
+    root: Option<&str>,
+    slice: &Slice,
+    setup: &IngestOptions<'_>,
+) -> Result<Option<Arc<Rules>>, String> {
+    let cwd = peek.cwd.as_deref();
+    let project = root.or(cwd).map(project_root);
+    let narrowed = (setup.admit)(project.as_deref(), cwd, &slice.file.key)?;
+    let old = |since: Time| slice.file.stat.mtime_ns / 1_000_000 < since.0;
+    let is_new = slice.seen == Seen::New;
+    if is_new && narrowed.as_ref().and_then(|n| n.since).is_some_and(old) {
+        return Err("older than its project keeps".into());
+    }
+    let rules = narrowed.map(|project| Arc::new(setup.rules.narrowed(&project)));
+    let keeps_subagents = rules.as_deref().unwrap_or(&setup.rules).subagents;
+    if peek.stream.is_some() && !keeps_subagents {
+        return Err("sub-agent".into());
+    }
+    Ok(rules)
+}
+
+/// New logs that begin with the same record are forks of one another: their first own records say
+/// who comes first. They are read twice; there are few.
+fn tell_forks_apart(works: &mut [Work], report: &mut Report) {
+    let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+    for (n, work) in works.iter().enumerate().filter(|(_, w)| w.before.is_none()) {
+        if let Some(tie) = work.ties.iter().find(|t| t.starts_with("uuid:")) {
+            alike.entry(tie.clone()).or_default().push(n);
+        }
+    }
+    for members in alike.values().filter(|m| m.len() > 1) {
+        let records: Vec<Vec<(u64, Option<Time>)>> = members
+            .iter()
+            .map(|n| record_times(&works[*n].slice.file))
+            .collect();
+        let mut holders: FxHashMap<u64, u32> = FxHashMap::default();
+        for (id, _) in records.iter().flatten() {
+            *holders.entry(*id).or_default() += 1;
+        }
+        for (n, records) in members.iter().zip(&records) {
+            let own = records.iter().find(|(id, _)| holders[id] == 1);
+            works[*n].first_own = own.and_then(|(_, time)| *time);
+            report.bytes_read += works[*n].slice.file.stat.size;
+        }
+        name_origin(works, members);
+    }
+}
+
+/// The first in reading order is what the others were forked from.
+fn name_origin(works: &mut [Work], members: &[usize]) {
+    let order = |n: &usize| (works[*n].first_own, works[*n].slice.file.key.clone());
+    let Some(first) = members.iter().min_by_key(|n| order(n)).copied() else {
+        return;
+    };
+    let origin = works[first].session.clone();
+    for n in members.iter().filter(|n| **n != first) {
+        if works[*n].session != origin && works[*n].forked_from.is_none() {
+            works[*n].forked_from = Some(origin.clone());
+        }
+    }
+}
+
+/// Ids and times of a log's records, each once; what can't be read has none.
+fn record_times(file: &SourceFile) -> Vec<(u64, Option<Time>)> {
+    let (mut all, mut seen) = (Vec::new(), FxHashSet::default());
+    let Ok(mut log) = ParsedLog::open(file) else {
+        return all;
+    };
+    // damage further on takes nothing from what was read before it
+    let _ = log.for_each_batch(|_, batch| {
+        for entry in batch.items {
+            if let Identity::Own(id) = entry.id
+                && seen.insert(short_id(id))
+            {
+                all.push((short_id(id), entry.time));
+            }
+        }
+        Ok(ControlFlow::<()>::Continue(()))
+    });
+    all
+}

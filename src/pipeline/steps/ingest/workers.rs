@@ -1,0 +1,175 @@
+//! Workers fold families; one writer takes their commits in a fixed order.
+//!
+//! How far workers run ahead: [`Window`]. A family that isn't at its turn may hold
+//! [`QUEUE_COMMITS`] commits (architecture § 6, "Committing").
+
+use super::family::Family;
+use super::file::{FileTally, Work, fold};
+use super::ids::Ids;
+use super::window::Window;
+use crate::model::checkpoint::Commit;
+use crate::pipeline::ingest_options::Rules;
+use crate::pipeline::parsed_log::Scratch;
+use crate::pipeline::progress::Progress;
+use anyhow::{Result, anyhow};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rayon::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+/// Commits of one family that wait for the writer. A commit is about 1 MB.
+const QUEUE_COMMITS: usize = 4;
+/// Families per worker that may be begun before the one at its turn is committed. Most are small;
+/// with 2, workers slept a third of a first run behind the large ones.
+const AHEAD_FAMILIES: usize = 32;
+/// Bytes that may wait for the writer before only the family at its turn goes on.
+const AHEAD_BYTES: usize = 8 << 20;
+
+/// What workers hand to the writer.
+pub enum Message<P> {
+    /// Prepared for writing, and the bytes that it takes while it waits.
+    Commit(Box<P>, usize),
+    /// A file of the family is read, or could not be.
+    Done {
+        /// Its key.
+        key: String,
+        /// What was counted, or why it can't be read. Never content.
+        outcome: Result<FileTally>,
+    },
+}
+
+/// Folds all families with `jobs` workers. `prepare` runs in the worker, `write` on this thread, in
+/// the order of the families and of their commits, whatever the workers' timing.
+///
+/// # Errors
+/// The first error of `write`; workers stop at their next commit.
+pub fn ingest<P: Send>(
+    families: Vec<Family>,
+    rules: &Rules,
+    jobs: usize,
+    progress: &dyn Progress,
+    prepare: &(dyn Fn(Commit) -> (P, usize) + Sync),
+    write: &mut dyn FnMut(Message<P>) -> Result<()>,
+) -> Result<()> {
+    let jobs = jobs.max(1);
+    let window = Window::new(AHEAD_FAMILIES * jobs, AHEAD_BYTES);
+    let (queue, lanes): (Vec<_>, Vec<_>) = families
+        .into_iter()
+        .map(|family| {
+            let (sender, receiver) = bounded(QUEUE_COMMITS);
+            ((family, sender), receiver)
+        })
+        .unzip();
+    let queue = Mutex::new(queue.into_iter().enumerate());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
+    pool.in_place_scope(|scope| {
+        for _ in 0..jobs {
+            let (queue, window) = (&queue, &window);
+            scope.spawn(move |_| work(queue, window, rules, progress, prepare));
+        }
+        let outcome = write_in_order(lanes, &window, write);
+        // whoever sends finds the receiver gone
+        window.close();
+        outcome
+    })
+}
+
+fn write_in_order<P>(
+    lanes: Vec<Receiver<Message<P>>>,
+    window: &Window,
+    write: &mut dyn FnMut(Message<P>) -> Result<()>,
+) -> Result<()> {
+    for lane in lanes {
+        for message in lane {
+            if let Message::Commit(_, bytes) = &message {
+                window.take(*bytes);
+            }
+            write(message)?;
+        }
+        window.advance();
+    }
+    Ok(())
+}
+
+fn work<P: Send>(
+    queue: &Mutex<impl Iterator<Item = (usize, (Family, Sender<Message<P>>))>>,
+    window: &Window,
+    rules: &Rules,
+    progress: &dyn Progress,
+    prepare: &(dyn Fn(Commit) -> (P, usize) + Sync),
+) {
+    let mut scratch = Scratch::default();
+    let next = || queue.lock().ok()?.next();
+    while let Some((nth, (family, lane))) = next() {
+        if !window.enter(nth) {
+            return;
+        }
+        let prepare = |commit| {
+            let (prepared, bytes) = prepare(commit);
+            window.put(bytes);
+            Message::Commit(Box::new(prepared), bytes)
+        };
+        let hand = |message| lane.send(message).is_ok();
+        fold_family(family, rules, &mut scratch, progress, &prepare, &hand);
+    }
+}
+
+/// `hand` says whether to go on.
+fn fold_family<P>(
+    family: Family,
+    rules: &Rules,
+    scratch: &mut Scratch,
+    progress: &dyn Progress,
+    prepare: &dyn Fn(Commit) -> Message<P>,
+    hand: &dyn Fn(Message<P>) -> bool,
+) {
+    let mut ids = Ids::default();
+    ids.know(family.known);
+    let is_alone = family.works.len() == 1;
+    if !is_alone {
+        ids.expect(family.works.iter().flat_map(owned));
+    }
+    for work in family.works {
+        if !is_alone {
+            ids.arrive(owned(&work));
+        }
+        let key = work.slice.file.key.clone();
+        // one file's panic is one file's failure
+        let folded = catch_unwind(AssertUnwindSafe(|| {
+            fold(
+                work,
+                rules,
+                &mut ids,
+                scratch,
+                &|bytes| progress.advance(bytes),
+                &mut |commit| hand(prepare(commit)),
+            )
+        }));
+        let outcome = folded.unwrap_or_else(|_| Err(anyhow!("internal error while reading it")));
+        progress.file_done();
+        if !hand(Message::Done { key, outcome }) {
+            return;
+        }
+    }
+}
+
+/// Records that are stored as this file's.
+fn owned(work: &Work) -> impl Iterator<Item = u64> {
+    work.before.iter().flat_map(|before| before.ids.owned())
+}
+
+/// Applies a function to all items with `jobs` workers, keeping their order.
+///
+/// # Errors
+/// When the workers can't be started.
+pub fn each<T: Send, U: Send>(
+    items: Vec<T>,
+    jobs: usize,
+    f: impl Fn(T) -> U + Sync + Send,
+) -> Result<Vec<U>> {
+    if items.len() < 2 || jobs < 2 {
+        return Ok(items.into_iter().map(f).collect());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
+    Ok(pool.install(|| items.into_par_iter().map(f).collect()))
+}

@@ -1,0 +1,344 @@
+//! One sink is brought up to the store: what waits goes there, batch by batch.
+//!
+//! Every batch is noted as sent before it is handed over, so that whatever happens then, the next
+//! run asks the sink what arrived before it sends anything.
+
+use super::cost_budget::Purse;
+use super::options::Orders;
+use super::outbound::parcel;
+use super::report::{Delivered, Verified};
+use crate::model::delivery::{Fault, Landed, Parcel, Receipt, State};
+use crate::model::error::Error;
+use crate::model::time::Time;
+use crate::pipeline::options::PENDING_MS;
+use crate::stages::upload::{Sink, upload};
+use crate::store::{Due, SinkRow, Store};
+use anyhow::Result;
+use std::time::Duration;
+
+/// Episodes of one batch. More: fewer requests; fewer: less to ask about after a crash.
+const BATCH: usize = 250;
+/// Receipts that are asked about at once.
+pub(super) const RECEIPTS: usize = 1_000;
+
+/// Why a delivery ends before everything is there.
+#[derive(Debug)]
+pub enum Interrupted {
+    /// The sink is at fault, or away: a fact of the report.
+    Sink(Fault),
+    /// The store fails, or nobody agrees any more: an error of the run.
+    Failed(anyhow::Error),
+}
+
+impl From<Fault> for Interrupted {
+    fn from(fault: Fault) -> Interrupted {
+        Interrupted::Sink(fault)
+    }
+}
+
+impl From<Error> for Interrupted {
+    fn from(error: Error) -> Interrupted {
+        Interrupted::Failed(error.into())
+    }
+}
+
+/// A delivery to one sink that is going.
+pub(super) struct Delivery<'d> {
+    pub(super) store: &'d mut Store,
+    /// The sink's number in the store.
+    pub(super) n: i64,
+    pub(super) sink: &'d mut dyn Sink,
+    pub(super) orders: &'d Orders<'d>,
+    pub(super) done: Delivered,
+}
+
+/// Delivers what is due. A sink that is away is a fact of the report, not an error.
+///
+/// # Errors
+/// When the store fails, or nobody agrees any more.
+pub fn deliver(
+    store: &mut Store,
+    name: &str,
+    sink: &mut dyn Sink,
+    orders: &Orders<'_>,
+) -> Result<Delivered> {
+    let row = store.sink(name, orders.address, orders.now)?;
+    if orders.history {
+        store.ask_for_history(row.n)?;
+    }
+    let mut delivery = Delivery {
+        store,
+        n: row.n,
+        sink,
+        orders,
+        done: Delivered {
+            sink: name.to_owned(),
+            ..Delivered::default()
+        },
+    };
+    let paused = row.paused_until.filter(|until| *until > orders.now);
+    if let (Some(until), false) = (paused, orders.insist) {
+        delivery.count_what_is_left()?;
+        let mut done = delivery.done;
+        (done.fault, done.paused_until) = (row.error, Some(until));
+        return Ok(done);
+    }
+    let fault = match delivery.steps() {
+        Ok(()) => None,
+        Err(Interrupted::Sink(fault)) => Some(fault),
+        Err(Interrupted::Failed(error)) => return Err(error),
+    };
+    if fault.is_some() {
+        // it may be that nobody agrees any more
+        (orders.permitted)(delivery.store)?;
+    }
+    delivery.count_what_is_left()?;
+    delivery.store.clean(row.n, orders.only_logs)?;
+    delivery.pause(&row, fault)?;
+    Ok(delivery.done)
+}
+
+impl Delivery<'_> {
+    /// What earlier runs left open comes first, and what is to be removed before what is new.
+    fn steps(&mut self) -> Result<(), Interrupted> {
+        (self.orders.permitted)(self.store)?;
+        self.settle_sent()?;
+        self.ask_to_forget()?;
+        self.send()?;
+        self.enrich()
+    }
+
+    /// A sink that failed is left alone for a while, longer each time; one that didn't is not.
+    fn pause(&mut self, row: &SinkRow, fault: Option<Fault>) -> Result<(), Error> {
+        let Some(fault) = fault else {
+            return self.store.pause(row.n, 0, None, None);
+        };
+        let (retry, now) = (&self.orders.retry, self.orders.now);
+        let failures = row.failures.saturating_add(1);
+        let mut wait_ms = retry.delay_ms(failures);
+        if let Fault::Away(_, Some(asked)) = &fault {
+            let asked_ms = i64::try_from(asked.as_millis()).unwrap_or(i64::MAX);
+            wait_ms = wait_ms.max(asked_ms.min(retry.longest_ms()));
+        }
+        let until = Time(now.0.saturating_add(wait_ms));
+        self.store
+            .pause(row.n, failures, Some(until), Some(fault.reason()))?;
+        self.done.fault = Some(fault.reason().to_owned());
+        self.done.paused_until = Some(until);
+        Ok(())
+    }
+
+    /// What is due, and what was sent and nobody knows of; what is still to be enriched.
+    fn count_what_is_left(&mut self) -> Result<(), Error> {
+        let sent = self
+            .store
+            .receipts(self.n, &[State::Sent], None, usize::MAX)?;
+        self.done.waiting = (self.due()?.len() + sent.len()) as u64;
+        if self.sink.enrichment().is_some() {
+            let kept_here = self.orders.kept_here;
+            let waiting = self.store.to_enrich(self.n, kept_here, Time(i64::MAX))?;
+            self.done.to_enrich = waiting.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn due(&self) -> Result<Vec<i64>, Error> {
+        let orders = self.orders;
+        let settled_ms = match self.sink.replaces() {
+            true => orders.settled_ms,
+            false => orders.settle_after_ms.max(orders.settled_ms),
+        };
+        let due = Due {
+            now: orders.now,
+            settled_ms,
+            pending_ms: PENDING_MS.max(settled_ms),
+            kept_here: orders.kept_here,
+            only_logs: orders.only_logs,
+        };
+        self.store.due(self.n, &due)
+    }
+
+    /// What is due, batch by batch.
+    fn send(&mut self) -> Result<(), Interrupted> {
+        let due = self.due()?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        self.sink.tells_apart(&self.store.groups()?)?;
+        // a sink that enriches pays for that, and not for what it holds
+        let is_paid = self.sink.enrichment().is_none();
+        if is_paid && !self.store.asked(self.n)?.is_empty() {
+            self.settle_asked()?;
+        }
+        let orders = self.orders;
+        let mut purse = Purse::new(orders.extraction.filter(|_| is_paid), orders.usd_max);
+        let many = BATCH
+            .min(orders.on_their_way_max)
+            .min(self.sink.batch_max());
+        for rows in paced(&due, many, orders) {
+            (orders.permitted)(self.store)?;
+            if is_paid && (orders.is_late)() {
+                self.done.stopped = Some("time".into());
+                break;
+            }
+            let parcels = self.outgoing(rows)?;
+            let parcels = purse.pays(parcels, &mut self.done);
+            self.send_batch(&parcels)?;
+            if self.done.stopped.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn send_batch(&mut self, parcels: &[Parcel]) -> Result<(), Interrupted> {
+        if parcels.is_empty() {
+            return Ok(());
+        }
+        let (n, orders) = (self.n, self.orders);
+        let receipts = self.receipts(parcels);
+        // it is called otherwise by now: the new place is noted only when the old one is empty
+        let elsewhere = self.store.elsewhere(n, &receipts)?;
+        if !elsewhere.is_empty() {
+            if !self.store.asked(n)?.is_empty() {
+                self.settle_asked()?;
+            }
+            self.sink.forget(&elsewhere)?;
+        }
+        self.store.sending(n, &receipts, orders.now)?;
+        let mut refused = None;
+        let mut permitted = || {
+            refused = (orders.permitted)(self.store).err();
+            refused.is_none()
+        };
+        let uploaded = upload(
+            parcels,
+            self.sink,
+            &orders.retry,
+            orders.now,
+            &mut permitted,
+        );
+        // what arrived before the consent was taken back is noted all the same
+        self.store.delivered(n, &uploaded.deliveries, orders.now)?;
+        if let Some(error) = refused {
+            return Err(error.into());
+        }
+        let sent = |id| parcels.iter().find(|parcel| parcel.id == id);
+        let done = &mut self.done;
+        for delivery in &uploaded.deliveries {
+            let Some(parcel) = sent(delivery.id) else {
+                continue;
+            };
+            match delivery.state {
+                State::Seen => {
+                    done.delivered += 1;
+                    done.bytes += parcel.content.len() as u64;
+                    done.beside += u64::from(delivery.error.is_some());
+                }
+                State::Unverified => done.unverified += 1,
+                State::Dead => done.dead += 1,
+                State::Sent => {}
+                _ => done.failed += 1,
+            }
+        }
+        match uploaded.fault {
+            Some(fault) => Err(fault.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Episodes by row number, as they are handed over.
+    pub(super) fn outgoing(&self, rows: &[i64]) -> Result<Vec<Parcel>, Error> {
+        let found = self.store.outgoing(self.n, rows)?.into_iter();
+        found
+            .map(|(found, attempts)| parcel(found, attempts, self.store, self.orders))
+            .collect()
+    }
+
+    pub(super) fn receipts(&self, parcels: &[Parcel]) -> Vec<Receipt> {
+        let receipt = |parcel: &Parcel| Receipt {
+            id: parcel.id,
+            revision: parcel.revision,
+            place: self.sink.place(parcel),
+        };
+        parcels.iter().map(receipt).collect()
+    }
+}
+
+/// Rows in batches of at most so many, as many as a run may send, at the rate that is allowed.
+pub(super) fn paced<'a>(
+    rows: &'a [i64],
+    many: usize,
+    orders: &'a Orders<'_>,
+) -> impl Iterator<Item = &'a [i64]> {
+    let now = orders.episodes_max.unwrap_or(rows.len()).min(rows.len());
+    let rate = orders.rate_per_minute;
+    let many = rate.map_or(many, |rate| many.min(rate as usize)).max(1);
+    let batches = rows[..now].chunks(many).enumerate();
+    batches.map(move |(nth, rows)| {
+        if let (Some(rate), true) = (rate, nth > 0) {
+            let pause = 60.0 * many as f64 / f64::from(rate);
+            (orders.wait)(Duration::from_secs_f64(pause));
+        }
+        rows
+    })
+}
+
+/// What a sink holds of these; each of them was answered.
+pub(super) fn ask(sink: &mut dyn Sink, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    let landed = sink.verify(receipts)?;
+    match landed.len() == receipts.len() {
+        true => Ok(landed),
+        false => Err(Fault::Batch("it didn't answer for every episode".into())),
+    }
+}
+
+/// Asks a sink for everything that it is said to have. With `requeue`, what is missing waits again.
+///
+/// # Errors
+/// When the store fails, or the sink.
+pub fn verify(
+    store: &mut Store,
+    (name, address): (&str, &str),
+    sink: &mut dyn Sink,
+    requeue: bool,
+    now: Time,
+) -> Result<Verified, Interrupted> {
+    let mut verified = Verified {
+        sink: name.to_owned(),
+        ..Verified::default()
+    };
+    let Some(row) = store.known_sink(name, address)? else {
+        return Ok(verified);
+    };
+    let unverified = store.receipts(row.n, &[State::Unverified], None, usize::MAX)?;
+    verified.unverified = unverified.len() as u64;
+    let mut after = None;
+    loop {
+        let seen = store.receipts(row.n, &[State::Seen, State::Enriched], after, RECEIPTS)?;
+        let Some(last) = seen.last() else {
+            return Ok(verified);
+        };
+        after = Some(last.id);
+        let landed = ask(sink, &seen)?;
+        let mut missing = Vec::new();
+        for (receipt, landed) in seen.into_iter().zip(landed) {
+            match landed {
+                Landed::Once => verified.landed += 1,
+                Landed::Beside => {
+                    verified.landed += 1;
+                    verified.beside += 1;
+                }
+                Landed::Twice => verified.twice += 1,
+                Landed::Missing => missing.push(receipt),
+                Landed::Unknown => verified.unverified += 1,
+            }
+        }
+        verified.missing += missing.len() as u64;
+        verified.without_text += store.without_text(&missing)?;
+        if requeue {
+            verified.requeued += missing.len() as u64;
+            store.unsent(row.n, &missing, now)?;
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The second half of a delivery to Graphiti: what is there is worked through, window by window, the
+//! oldest first.
+//!
+//! That an episode is asked for is noted before it is, and taken back only when nothing is under way
+//! any more, so that none is asked for twice in the dark.
+
+use super::cost_budget::Purse;
+use super::delivery::{Delivery, Interrupted, paced};
+use super::options::Orders;
+use crate::model::delivery::{self, Outcome, Parcel, Progress, Receipt, State};
+use crate::model::time::Time;
+use crate::stages::upload::RetryOptions;
+
+impl Delivery<'_> {
+    /// Enriches what waits for it; nothing where the sink doesn't.
+    pub(super) fn enrich(&mut self) -> Result<(), Interrupted> {
+        let Some(many) = self.sink.enrichment().map(|server| server.batch_max()) else {
+            return Ok(());
+        };
+        let orders = self.orders;
+        let waits = self.store.to_enrich(self.n, orders.kept_here, orders.now)?;
+        if waits.is_empty() {
+            return Ok(());
+        }
+        if !self.store.enrichment_is_settled(self.n)? {
+            self.settle_asked()?;
+        }
+        let mut purse = Purse::new(orders.extraction, orders.usd_max);
+        for rows in paced(&waits, many, orders) {
+            (orders.permitted)(self.store)?;
+            if (orders.is_late)() {
+                self.done.stopped = Some("time".into());
+                break;
+            }
+            let parcels = self.outgoing(rows)?;
+            let parcels = self.still_to_enrich(parcels)?;
+            let parcels = purse.pays(parcels, &mut self.done);
+            self.enrich_window(&parcels)?;
+            if self.done.stopped.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The ones of these that have still to be enriched. What is done meanwhile is noted, and what isn't
+    /// there any more waits to be delivered again.
+    fn still_to_enrich(&mut self, parcels: Vec<Parcel>) -> Result<Vec<Parcel>, Interrupted> {
+        let asked = self.receipts(&parcels);
+        let progress = match self.sink.enrichment() {
+            Some(server) => server.progress(&asked)?,
+            None => Vec::new(),
+        };
+        let mut waits = Vec::new();
+        let mut missing: Vec<Receipt> = Vec::new();
+        let mut deliveries = Vec::new();
+        for ((parcel, receipt), progress) in parcels.into_iter().zip(asked).zip(progress) {
+            match progress {
+                Progress::Waits => waits.push(parcel),
+                Progress::Missing => missing.push(receipt),
+                Progress::Done => deliveries.push(attempt(&parcel, Outcome::Seen, self.orders)),
+            }
+        }
+        self.done.enriched += deliveries.len() as u64;
+        self.store.enriched(self.n, &deliveries, self.orders.now)?;
+        self.store.unsent(self.n, &missing, self.orders.now)?;
+        Ok(waits)
+    }
+
+    fn enrich_window(&mut self, parcels: &[Parcel]) -> Result<(), Interrupted> {
+        if parcels.is_empty() {
+            return Ok(());
+        }
+        let receipts = self.receipts(parcels);
+        self.store.asking(self.n, &receipts, self.orders.now)?;
+        let outcomes = match self.sink.enrichment() {
+            Some(server) => server.enrich(parcels)?,
+            None => Vec::new(),
+        };
+        let answered = parcels.iter().zip(outcomes);
+        let known = answered.filter(|(_, outcome)| *outcome != Outcome::Unknown);
+        let deliveries: Vec<delivery::Delivery> = known
+            .map(|(parcel, outcome)| attempt(parcel, outcome, self.orders))
+            .collect();
+        for delivery in &deliveries {
+            match (delivery.state, delivery.next_at) {
+                (State::Enriched, _) => self.done.enriched += 1,
+                (_, Some(_)) => self.done.failed += 1,
+                (_, None) => self.done.dead += 1,
+            }
+        }
+        self.store.enriched(self.n, &deliveries, self.orders.now)?;
+        match self.sink.leave() {
+            Some(fault) => Err(fault.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The attempt and its outcome. The episode is there whatever happens here. Given up: still seen, with
+/// failures and without a next time.
+fn attempt(parcel: &Parcel, outcome: Outcome, orders: &Orders<'_>) -> delivery::Delivery {
+    let RetryOptions { max_retries, .. } = orders.retry;
+    let mut delivery = delivery::Delivery {
+        id: parcel.id,
+        revision: parcel.revision,
+        state: State::Seen,
+        attempts: parcel.attempts + 1,
+        next_at: None,
+        error: None,
+        is_under_way: false,
+    };
+    match outcome {
+        Outcome::Failed(reason) | Outcome::Stopped(reason) => {
+            let next = orders.retry.delay_ms(delivery.attempts);
+            let is_over = delivery.attempts > max_retries;
+            delivery.next_at = (!is_over).then_some(Time(orders.now.0.saturating_add(next)));
+            delivery.error = Some(reason);
+        }
+        Outcome::Refused(reason) => delivery.error = Some(reason),
+        Outcome::Lost => {
+            (delivery.attempts, delivery.next_at) = (parcel.attempts, Some(orders.now))
+        }
+        _ => (delivery.state, delivery.attempts) = (State::Enriched, 0),
+    }
+    delivery
+}

@@ -1,0 +1,261 @@
+//! The step `upload`: what waits in the store goes to the sinks.
+//!
+//! [`deliver`](delivery::deliver) brings one sink up to the store; here is with which sinks, with whose
+//! consent, and what follows.
+
+mod cost_budget;
+pub mod delivery;
+mod enrichment;
+pub mod options;
+mod outbound;
+pub mod report;
+mod settling;
+pub mod smoke;
+
+use crate::config::{Config, SinkSettings as Settings, SinkTo};
+use crate::memory::activity::Judge;
+use crate::memory::provenance::told_path;
+use crate::model::human::{count, plural, time};
+use crate::model::zone::Zone;
+use crate::pipeline::active_run::Run;
+use crate::pipeline::context::RunContext;
+use crate::pipeline::graph_gate::{KeptHere, of_a_run};
+use crate::pipeline::notify::{self, GivenUp};
+use crate::pipeline::options::{PENDING_MS, ms, retry};
+use crate::pipeline::sink_setup::{extraction, open};
+use crate::pipeline::steps::promote::tell_owner;
+use crate::store::{Due, Store};
+use anyhow::Result;
+use options::Orders;
+use report::Delivered;
+use std::collections::BTreeSet;
+
+/// What somebody asks for besides the settings. A run asks for nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UploadOptions {
+    /// What was stored before the sink was known goes too, oldest first.
+    pub history: bool,
+    /// Not more than so many episodes per sink.
+    pub max: Option<usize>,
+    /// A sink is asked though it is paused.
+    pub insist: bool,
+    /// A sink that can't be read back is posted to all the same.
+    pub unverified: bool,
+    /// Projects too that an agent was told not to trust.
+    pub allow_untrusted: bool,
+}
+
+/// Fails where nobody agreed to an endpoint, or a password is missing: before a run does anything.
+/// Sinks that are new are noted, so that they get what this run stores.
+///
+/// # Errors
+/// That, and when the store fails.
+pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
+    for sink in of_a_run(run.cx)? {
+        open(sink, false, &run.store, run.cx)?;
+        run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
+    }
+    Ok(())
+}
+
+/// Does the step: every sink, unless `store_in_graph` is off.
+///
+/// # Errors
+/// When the store fails, or nobody agrees any more. A sink that is away is a fact of its report.
+pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<Delivered>> {
+    let config = &run.cx.loaded.config;
+    if !config.store_in_graph {
+        return Ok(Vec::new());
+    }
+    let off = |sink: &&Settings| sink.is_graph() && !config.memory.enabled;
+    let sinks: Vec<&Settings> = config.sinks.iter().filter(|s| !off(s)).collect();
+    // a delivery that takes its time says so to whoever looks on
+    if let Some(rate) = config.delivery.rate_per_minute
+        && !sinks.is_empty()
+        && run.cx.notices.is_watched()
+    {
+        run.cx.notices.note(&format!(
+            "delivering at upload.rate_per_minute: {rate}; no other run starts until then"
+        ))?;
+    }
+    deliver_to(&sinks, UploadOptions::default(), &mut run.store, run.cx)
+}
+
+/// Delivers what is due to these sinks.
+///
+/// # Errors
+/// As [`run`].
+pub fn deliver_to(
+    sinks: &[&Settings],
+    options: UploadOptions,
+    store: &mut Store,
+    cx: &mut RunContext<'_>,
+) -> Result<Vec<Delivered>> {
+    if sinks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let config = &cx.loaded.config;
+    let upload = Upload {
+        options,
+        kept: KeptHere::new(store, options.allow_untrusted, cx)?,
+        judge: cx.judge()?,
+        hidden: cx.hidden.among(store, cx.loaded)?,
+    };
+    let mut all = Vec::new();
+    // scopes first: what is delivered to their groups tells which groups are in use
+    let (scoped, own): (Vec<&Settings>, Vec<&Settings>) =
+        sinks.iter().partition(|sink| sink.scope.is_some());
+    let last_scoped = scoped.len();
+    for (nth, sink) in scoped.into_iter().chain(own).enumerate() {
+        if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
+            tell_owner(store, &config.memory, cx.now)?;
+        }
+        all.push(upload.to(sink, store, cx)?);
+    }
+    if !config.delivery.keeps_local {
+        leave_to_sinks(config, store, cx)?;
+    }
+    if config.delivery.notifies_dead_letters {
+        let dead = all.iter().filter(|sink| sink.dead > 0);
+        let dead = dead.map(|report| GivenUp {
+            sink: &report.sink,
+            episodes: report.dead,
+        });
+        notify::of_deliveries(&dead.collect::<Vec<_>>(), store, cx)?;
+    }
+    Ok(all)
+}
+
+/// What all sinks of one delivery have in common.
+struct Upload {
+    options: UploadOptions,
+    kept: KeptHere,
+    judge: Judge,
+    /// Projects whose paths are told to nobody.
+    hidden: BTreeSet<String>,
+}
+
+impl Upload {
+    /// One sink's part.
+    fn to(&self, settings: &Settings, store: &mut Store, cx: &RunContext<'_>) -> Result<Delivered> {
+        let config = &cx.loaded.config;
+        let (limits, options) = (&config.delivery, self.options);
+        let mut sink = open(settings, options.unverified, store, cx)?;
+        let permitted = |store: &Store| {
+            let endpoints = settings.to.endpoints();
+            let mut permits = endpoints.into_iter().map(|endpoint| store.permit(endpoint));
+            permits.try_for_each(|permit| permit.map(|_| ()))
+        };
+        let elapsed_ms = cx.elapsed_ms;
+        let begun_ms = elapsed_ms();
+        let is_late = || match &settings.to {
+            SinkTo::Graphiti(to) => elapsed_ms() - begun_ms >= to.time_per_run_s * 1_000,
+            _ => false,
+        };
+        let address = settings.to.address();
+        let orders = Orders {
+            address: &address,
+            now: cx.now,
+            settled_ms: ms(u64::from(config.inactivity_timeout_s)),
+            settle_after_ms: ms(limits.settle_after_s),
+            retry: retry(limits),
+            on_their_way_max: limits.max_queue_size as usize,
+            episodes_max: options
+                .max
+                .or(limits.max_episodes_per_run.map(|n| n as usize)),
+            rate_per_minute: limits.rate_per_minute,
+            extraction: extraction(&settings.to),
+            usd_max: limits.max_usd_per_run,
+            is_late: &is_late,
+            wait: &*cx.timer.wait,
+            history: options.history,
+            insist: options.insist,
+            kept_here: self.kept.of(settings),
+            only_logs: settings.scope.is_some(),
+            tells_git: config.memory.includes_git && settings.is_graph(),
+            told_path: &|project| {
+                let shown = !self.hidden.contains(project);
+                shown.then(|| told_path(project, config).into_owned())
+            },
+            profile: &|tally| self.judge.activity(tally).profile(),
+            permitted: &permitted,
+        };
+        delivery::deliver(store, &settings.name, sink.as_mut(), &orders)
+    }
+}
+
+/// Empties the texts that all sinks have.
+fn leave_to_sinks(config: &Config, store: &mut Store, cx: &mut RunContext<'_>) -> Result<()> {
+    let names: Vec<&str> = config.sinks.iter().map(|sink| &*sink.name).collect();
+    let left = store.leave_to_sinks(&names)?;
+    if left > 0 {
+        let texts = plural(left, "episode");
+        cx.notices.note(&format!(
+            "the text of {texts} is kept by the sinks alone now"
+        ))?;
+    }
+    Ok(())
+}
+
+/// What counts as due, in a plan.
+pub fn due<'a>(settings: &Settings, kept_here: &'a [String], cx: &RunContext<'_>) -> Due<'a> {
+    Due {
+        now: cx.now,
+        settled_ms: i64::from(cx.loaded.config.inactivity_timeout_s) * 1_000,
+        pending_ms: PENDING_MS,
+        kept_here,
+        only_logs: settings.scope.is_some(),
+    }
+}
+
+/// One line per sink that has something to say.
+pub fn lines(reports: &[Delivered], zone: Zone) -> Vec<String> {
+    let lines = reports.iter().filter_map(|report| {
+        let parts = parts(report, zone);
+        let parts = (!parts.is_empty()).then(|| parts.join(", "))?;
+        Some(format!("sink {}: {parts}", report.sink))
+    });
+    lines.collect()
+}
+
+fn parts(sink: &Delivered, zone: Zone) -> Vec<String> {
+    let mut parts = Vec::new();
+    for (n, what) in [
+        (sink.delivered + sink.found, "delivered"),
+        (sink.enriched, "enriched"),
+        (sink.to_enrich, "to be enriched"),
+        (
+            sink.unverified,
+            "posted, and nobody can say whether they arrived",
+        ),
+        (sink.beside, "beside an older revision that stays there"),
+        (sink.failed, "to be tried again"),
+        (sink.dead, "given up (sessionmill deliver dead list)"),
+        (sink.forgotten, "removed there"),
+        (sink.kept, "can't be removed there"),
+        (sink.waiting, "waiting"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{} {what}", count(n)));
+        }
+    }
+    for dear in &sink.too_dear {
+        parts.push(format!(
+            "episode {} left out: ≈ {:.2} USD alone, more than upload.max_usd_per_run",
+            dear.episode, dear.usd
+        ));
+    }
+    match sink.stopped.as_deref() {
+        Some("budget") => parts.push(format!(
+            "stopped at upload.max_usd_per_run (≈ {:.2} USD spent)",
+            sink.usd
+        )),
+        Some(_) => parts.push("stopped at its time_per_run; the next run goes on".into()),
+        None => {}
+    }
+    if let Some(fault) = &sink.fault {
+        let until = time(sink.paused_until, zone);
+        parts.push(format!("paused until {until}: {fault}"));
+    }
+    parts
+}

@@ -1,0 +1,57 @@
+//! A sink's smoke test.
+
+use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::time::Time;
+use crate::stages::upload::Sink;
+use uuid::Uuid;
+
+/// Writes an episode that says nothing, reads it back and removes it. It stands in a group of its
+/// own, so that a graph of that name may stay behind, empty. `false`: the sink can't remove it.
+///
+/// # Errors
+/// At which of these the sink failed.
+pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
+    // what an earlier test left is not taken for this one's
+    let id = format!("sessionmill:smoke:{}", now.0);
+    let parcel = Parcel {
+        id: Uuid::new_v5(&Uuid::NAMESPACE_URL, id.as_bytes()),
+        revision: 1,
+        group: "sessionmill_smoke".into(),
+        name: "Smoke test".into(),
+        content: "This episode was written to see whether it can be.".into(),
+        source_description: format!("smoke test, revision {:016x}", 1),
+        session: "smoke-test".into(),
+        namespace: "0000000000000000".into(),
+        project: "sessionmill".into(),
+        valid_at: now,
+        created_at: now,
+        attempts: 0,
+    };
+    let receipt = [Receipt {
+        id: parcel.id,
+        revision: parcel.revision,
+        place: sink.place(&parcel),
+    }];
+    match sink.enrichment() {
+        Some(server) => server.settle(&receipt)?,
+        None => sink.settle(&receipt)?,
+    }
+    match sink.deliver(&[parcel])?.pop() {
+        Some(Outcome::Seen | Outcome::Beside) => {}
+        Some(Outcome::Refused(reason) | Outcome::Failed(reason) | Outcome::Stopped(reason)) => {
+            return Err(Fault::Batch(reason));
+        }
+        Some(Outcome::Unknown | Outcome::Lost | Outcome::Unverified) | None => {
+            let silent = || Fault::Batch("it said nothing about an episode".into());
+            return Err(sink.leave().unwrap_or_else(silent));
+        }
+    }
+    let landed = sink.verify(&receipt)?;
+    let kept = sink.forget(&receipt)?;
+    match (landed.as_slice(), sink.verify(&receipt)?.as_slice()) {
+        ([Landed::Once], [Landed::Missing]) => Ok(true),
+        ([Landed::Once], _) if !kept.is_empty() => Ok(false),
+        ([Landed::Once], _) => Err(Fault::Batch("what was removed is still there".into())),
+        _ => Err(Fault::Batch("what was written was not read back".into())),
+    }
+}
