@@ -2,7 +2,7 @@
 
 use super::{claude, codex, registry, toy};
 use crate::host::read::{Block, Shape};
-use crate::memory::query::parse as terms;
+use crate::memory::query_terms::parse as terms;
 use crate::model::entry::EntryKind;
 use crate::model::source::Root;
 use crate::pipeline::steps::ingest::report::Report;
