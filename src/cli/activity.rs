@@ -1,6 +1,6 @@
 //! What kind of work it was, as commands ask for it and show it.
 
-use crate::memory::activity::Wanted;
+use crate::memory::session_activity::Wanted;
 use crate::model::activity::{Activity, Dimension, MIXED};
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use super::switches::Switches;
 use super::world::{Input, World, timer};
 use crate::agents::registry;
 use crate::config::{self, Env, Home, Loaded, gate};
-use crate::memory::activity::Judge;
+use crate::memory::session_activity::Judge;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::model::zone::Zone;

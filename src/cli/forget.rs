@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::host::git;
 use crate::memory::when::When;
-use crate::memory::{groups, query, scope};
+use crate::memory::{memory_groups, query_terms, scopes};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human;
 use crate::model::namespace::{namespace, project_root};
@@ -132,7 +132,7 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
         });
     }
     if let Some(group) = &args.group {
-        let (sessions, memories) = groups::members(store, group)?;
+        let (sessions, memories) = memory_groups::members(store, group)?;
         return Ok(Selection {
             sessions,
             memories,
@@ -174,7 +174,7 @@ fn namespace_of(args: &Args, ctx: &Ctx) -> Result<Option<String>, Error> {
             let root = git::repository(&asked).unwrap_or(asked);
             Ok(Some(namespace(&project_root(&root.to_string_lossy()))))
         }
-        (None, Some(typed)) => scope::prefix(typed).map(Some),
+        (None, Some(typed)) => scopes::prefix(typed).map(Some),
         (None, None) => Ok(None),
     }
 }
@@ -183,7 +183,7 @@ fn namespace_of(args: &Args, ctx: &Ctx) -> Result<Option<String>, Error> {
 fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<Selection> {
     let query = Query {
         namespaces,
-        ..query::parse(words, u32::MAX)
+        ..query_terms::parse(words, u32::MAX)
     };
     if query.terms.is_empty() {
         return Err(Error::usage("--match needs a word that is to be found").into());

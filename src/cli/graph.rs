@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Reach};
 use crate::config::{Loaded, Protocol, SinkSettings, SinkTo};
-use crate::memory::graph::{Sourced, sourced, strangers};
+use crate::memory::graph_facts::{SourcedFact, sourced, strangers};
 use crate::model::delivery::Fault;
 use crate::model::error::Error;
 use crate::model::human;
@@ -122,7 +122,7 @@ fn facts(
     store: &Store,
     loaded: &Loaded,
     ctx: &Ctx,
-) -> Result<(Vec<Sourced>, usize), Wrong> {
+) -> Result<(Vec<SourcedFact>, usize), Wrong> {
     let group = match loaded.config.group_id.clone() {
         Some(group) => group,
         None => store
@@ -147,7 +147,7 @@ fn facts(
     sourced(store, facts, &names, reach.is_open, &may_see).map_err(Wrong::Here)
 }
 
-fn print(shown: &Sourced, ctx: &mut Ctx) -> Result<()> {
+fn print(shown: &SourcedFact, ctx: &mut Ctx) -> Result<()> {
     let fact = &shown.fact;
     let words: Vec<&str> = fact.fact.split_whitespace().collect();
     let words = words.join(" ").replace(char::is_control, " ");
@@ -181,7 +181,7 @@ fn day(time: &str) -> String {
     })
 }
 
-fn document(shown: &Sourced, ctx: &mut Ctx) -> Result<Value> {
+fn document(shown: &SourcedFact, ctx: &mut Ctx) -> Result<Value> {
     let mut sources = Vec::new();
     for found in &shown.sources {
         let source = json!({

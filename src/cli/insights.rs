@@ -4,8 +4,8 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters};
-use crate::insight::page::short;
 use crate::insight::patterns::{Insights, Patterns, Rate, Sequence};
+use crate::insight::summary::short;
 use crate::memory::session_summary::items_of;
 use crate::model::human::{count, plural, table, words};
 use anyhow::Result;
@@ -106,13 +106,13 @@ fn print(title: &str, found: &Insights, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .line(format!("{} ({times} in {sessions})", error.error))?;
         for resolved in &error.resolved {
-            let told = &resolved.told.what;
+            let resolution = &resolved.resolution.what;
             let session = ctx.session_shown(&resolved.session)?;
             ctx.out.line(format!(
                 "  {} worked after {} changed [{session}:{}]",
-                short(&told.call, COMMAND_CHARS_MAX),
-                told.changed.join(", "),
-                told.worked_at
+                short(&resolution.call, COMMAND_CHARS_MAX),
+                resolution.changed.join(", "),
+                resolution.worked_at
             ))?;
         }
     }

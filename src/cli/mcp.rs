@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::world::present;
 use crate::agents::CodingAgent;
 use crate::config::agent_settings::ServerCommand;
-use crate::mcp::{World, serve_http, serve_stdio, token};
+use crate::mcp::{ServerContext, serve_http, serve_stdio, token};
 use crate::model::error::Error;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
@@ -78,7 +78,7 @@ const AT_A_TERMINAL: &str = "waiting for an agent on standard input (Ctrl-D ends
 
 fn serve(http: Option<SocketAddr>, ctx: &mut Ctx) -> Result<()> {
     let (now, zone) = (ctx.now, ctx.zone);
-    let world = World {
+    let world = ServerContext {
         zone,
         warn: Box::new(|what| {
             // the agent may have closed it

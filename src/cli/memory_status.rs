@@ -4,7 +4,7 @@
 use super::ctx::Ctx;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Loaded, Memory, graphs};
-use crate::memory::groups;
+use crate::memory::memory_groups;
 use crate::memory::workspace::root_of;
 use crate::model::namespace::namespace;
 use crate::model::scope::MemoryScope;
@@ -36,9 +36,9 @@ impl MemoryStatus {
         let untrusted = is_untrusted.then_some(root.as_str());
         let mut of_scopes = Vec::new();
         if let Some(store) = store {
-            let key = groups::workspace_key_now(store, &namespace(&root), &root)?;
+            let key = memory_groups::workspace_key_now(store, &namespace(&root), &root)?;
             for scope in [MemoryScope::Workspace, MemoryScope::Global] {
-                let group = groups::group(scope, None, &key, &settings);
+                let group = memory_groups::group(scope, None, &key, &settings);
                 of_scopes.extend(group.ok().map(|group| (scope, group)));
             }
         }

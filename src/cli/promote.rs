@@ -4,7 +4,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::host::worktree;
-use crate::memory::promote::{Wish, curate, gate};
+use crate::memory::promote::{PromoteRequest, curate, gate};
 use crate::memory::screen;
 use crate::memory::workspace::root_of;
 use crate::model::error::{Error, ErrorKind};
@@ -79,7 +79,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     let tells_git = settings.includes_git;
     let state = || worktree::state(Path::new(&project.path), ctx.vars());
-    let wish = Wish {
+    let wish = PromoteRequest {
         id: None,
         kind: args.kind,
         scope: args.scope,

@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::session_filters::{self, Filters};
-use crate::insight::recap::{Session, page, recap};
+use crate::insight::recap::{RecapSession, markdown, recap};
 use crate::memory::session_summary::summary_of;
 use crate::memory::when::When;
 use crate::model::human;
@@ -61,7 +61,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         human::time(Some(since), ctx.zone),
         human::time(Some(until.unwrap_or(ctx.now)), ctx.zone)
     );
-    let text = page(&recap, &title, shown);
+    let text = markdown(&recap, &title, shown);
     ctx.out.text(text)?;
     if recap.sessions == 0 && reach.refusal().is_none() {
         let latest = SessionFilter {
@@ -82,7 +82,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// The latest first.
-fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<Session>> {
+fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<RecapSession>> {
     let store = ctx.reader()?;
     let mut sessions = Vec::new();
     for row in store.sessions(filter)? {
@@ -93,7 +93,7 @@ fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<Sessio
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
         summary.shorten_paths(&row.session.project_path, hides);
         let path = &row.session.project_path;
-        sessions.push(Session {
+        sessions.push(RecapSession {
             project: match path.rsplit('/').next().filter(|name| !name.is_empty()) {
                 Some(name) if !hides => name.to_owned(),
                 _ => row.session.namespace.clone(),

@@ -7,12 +7,12 @@ use super::graph;
 use super::out::{Out, Style};
 use super::session_filters::{self, Filters, Reach};
 use crate::agents::registry;
-use crate::insight::page::commits;
-use crate::memory::activity::Judge;
-use crate::memory::line::{self, Meant};
+use crate::insight::summary::commits;
+use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
-use crate::memory::recall::{Answer, Question, recall};
-use crate::memory::scope::Scope;
+use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
+use crate::memory::scopes::Scope;
+use crate::memory::session_activity::Judge;
 use crate::memory::when::When;
 use crate::model::activity::ActivityTally;
 use crate::model::embedding::Meaning;
@@ -41,16 +41,16 @@ pub struct Args {
     #[command(flatten)]
     asked: ActivityFilter,
     /// Only this kind of episode
-    #[arg(long, value_name = "KIND", value_parser = line::source)]
+    #[arg(long, value_name = "KIND", value_parser = query_parser::source)]
     source: Vec<EpisodeSource>,
     /// Not this kind of episode
-    #[arg(long, value_name = "KIND", value_parser = line::source)]
+    #[arg(long, value_name = "KIND", value_parser = query_parser::source)]
     exclude_source: Vec<EpisodeSource>,
     /// Only episodes that tell of this: create, update, delete, move, rename, git_metadata, git_context
-    #[arg(long, value_name = "OPERATION", value_parser = line::operation)]
+    #[arg(long, value_name = "OPERATION", value_parser = query_parser::operation)]
     operation: Vec<Operation>,
     /// Not these operations
-    #[arg(long, value_name = "OPERATION", value_parser = line::operation)]
+    #[arg(long, value_name = "OPERATION", value_parser = query_parser::operation)]
     exclude_operation: Vec<Operation>,
     /// What was known then: only episodes that had begun; a day is included whole
     #[arg(long, value_name = "WHEN")]
@@ -112,7 +112,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let meaning = meaning(&typed, &reach, &store, ctx)?;
     let fits = wanted.map(|wanted| |tally: &ActivityTally| wanted.fits(&judge.activity(tally)));
-    let question = Question {
+    let question = RecallQuestion {
         keeps: fits.as_ref().map(|fits| fits as &Keeps<'_>),
         near: Near {
             project: reach.present.clone(),
@@ -120,7 +120,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         },
         as_of: args.as_of.map(|when| when.end(ctx.now, ctx.zone)),
         meaning,
-        ..Question::new(meant(args, typed.query, &reach, ctx), &reach.scope)
+        ..RecallQuestion::new(meant(args, typed.query, &reach, ctx), &reach.scope)
     };
     let answer = recall(&store, &question)?;
     if ctx.out.json {
@@ -149,7 +149,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 /// What the words mean.
 fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
     let dates = |field: &str, value: &str| When::of_field(field, value, ctx.now, ctx.zone);
-    let meant = line::read(
+    let meant = query_parser::read(
         &joined(&args.words),
         args.limit(),
         &dates,
@@ -183,7 +183,7 @@ fn meaning(typed: &Meant, reach: &Reach, store: &Store, ctx: &mut Ctx) -> Result
     }
 }
 
-fn print_all(answer: &Answer, ctx: &mut Ctx) -> Result<()> {
+fn print_all(answer: &RecallAnswer, ctx: &mut Ctx) -> Result<()> {
     if answer.loosened {
         ctx.out.note("no episode has all words; these have some")?;
     }
@@ -224,7 +224,7 @@ fn meant(args: &Args, typed: Query, reach: &Reach, ctx: &Ctx) -> Query {
 /// Arguments that the shell kept in one piece are phrases.
 fn joined(words: &[String]) -> String {
     let quoted = words.iter().map(|word| {
-        if let (true, Some(field)) = (words.len() > 1, line::requoted(word)) {
+        if let (true, Some(field)) = (words.len() > 1, query_parser::requoted(word)) {
             return field;
         }
         let phrase = words.len() > 1 && word.contains(char::is_whitespace) && !word.contains('"');
@@ -295,8 +295,10 @@ fn marked(snippet: &Snippet, out: &Out) -> String {
 }
 
 fn document(hit: &Hit, store: &Store, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {
-    let page = store.summary(&hit.session)?;
-    let commits = page.iter().flat_map(|page| commits(&page.episode.text));
+    let summary = store.summary(&hit.session)?;
+    let commits = summary
+        .iter()
+        .flat_map(|summary| commits(&summary.episode.text));
     let commits = commits.map(|(hash, subject)| json!({"hash": hash, "subject": subject}));
     let document = json!({
         "episode": hit.episode.to_string(),

@@ -6,7 +6,7 @@ use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::host::git;
 use crate::memory::provenance::of_project;
-use crate::memory::scope::{self, Scope, Wish};
+use crate::memory::scopes::{self, Scope, ScopeRequest};
 use crate::memory::trusted::trusted;
 use crate::memory::when::When;
 use crate::memory::workspace::root_of;
@@ -140,7 +140,7 @@ pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
         .clone()
         .or_else(|| git::repository(&ctx.env.cwd).map(|dir| project_root(&dir.to_string_lossy())));
     let current = present.as_deref().map(namespace);
-    let scope = scope::scope(Wish {
+    let scope = scopes::scope(ScopeRequest {
         asked: &filters.namespace,
         cross_project: loaded.here.cross_project_search,
         trusted: loaded.here.trusted_namespaces.as_deref(),

@@ -5,10 +5,10 @@ use super::exit::Exit;
 use super::out::Style;
 use super::{activity, session_filters, sessions};
 use crate::agents::registry;
-use crate::insight::page::page as told;
-use crate::memory::activity::{Judge, Segment, segments};
-use crate::memory::outcome::outcome_of;
-use crate::memory::scope::Scope;
+use crate::insight::summary::markdown;
+use crate::memory::scopes::Scope;
+use crate::memory::session_activity::{Judge, Segment, segments};
+use crate::memory::session_outcome::outcome_of;
 use crate::memory::session_summary::told_of;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
@@ -63,8 +63,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             activity: work,
             outcome: summary.outcome,
         };
-        let page = Page { summary, telling };
-        return show_session(&row, &work, &page, &episodes, &judge, ctx);
+        let stored = StoredSummary { summary, telling };
+        return show_session(&row, &work, &stored, &episodes, &judge, ctx);
     }
     if let Some(mut found) = store.episode_among(&args.id, seen.as_deref())? {
         let mut row = store.session(&found.session)?;
@@ -83,8 +83,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Err(absent(&args.id, is_forgotten).into())
 }
 
-/// A session's page, and what came of asking a model about it.
-struct Page {
+/// A session's summary, and what came of asking a model about it.
+struct StoredSummary {
     summary: Summary,
     telling: Option<Telling>,
 }
@@ -125,7 +125,7 @@ fn absent(id: &str, forgotten: bool) -> Error {
 fn show_session(
     row: &SessionRow,
     work: &Work,
-    page: &Page,
+    stored: &StoredSummary,
     episodes: &[Found],
     judge: &Judge,
     ctx: &mut Ctx,
@@ -141,8 +141,8 @@ fn show_session(
             json!({
                 "session": session,
                 "resume": resume(&row.session),
-                "summary": page.summary,
-                "telling": page.telling.as_ref().map(telling_document),
+                "summary": stored.summary,
+                "telling": stored.telling.as_ref().map(telling_document),
                 "segments": segments.iter().map(|s| segment_document(s, judge)).collect::<Vec<_>>(),
                 "episodes": episodes,
             }),
@@ -159,12 +159,12 @@ fn show_session(
             ctx.out.line(line)?;
         }
     }
-    if page.summary != Summary::default() {
+    if stored.summary != Summary::default() {
         ctx.out.line("")?;
         ctx.out
-            .text(told(&page.summary, &work.activity.profile()))?;
+            .text(markdown(&stored.summary, &work.activity.profile()))?;
     }
-    if let Some(Telling::Refused(why)) = &page.telling {
+    if let Some(Telling::Refused(why)) = &stored.telling {
         ctx.out.note(format!("facts alone: {why}"))?;
     }
     for found in episodes {

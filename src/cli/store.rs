@@ -3,7 +3,7 @@
 use super::activity;
 use super::ctx::Ctx;
 use super::exit::Exit;
-use crate::memory::activity::Judge;
+use crate::memory::session_activity::Judge;
 use crate::model::activity::Dimension;
 use crate::model::human;
 use crate::pipeline::lock::Lock;

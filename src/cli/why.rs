@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters};
 use super::undone;
-use crate::memory::reasons::{Answer, Reason, reasons};
+use crate::memory::decisions::{DecisionAnswer, DecisionMatch, reasons};
 use crate::model::error::Error;
 use crate::model::human;
 use crate::rules::words::content_words;
@@ -76,7 +76,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let mut found = reasons(&ctx.reader()?, &words, query, &reach.scope)?;
     found.decided.truncate(limit);
     if ctx.out.json {
-        let mut documents = |list: &[Reason]| {
+        let mut documents = |list: &[DecisionMatch]| {
             let list = list.iter().map(|reason| document(reason, ctx));
             list.collect::<Result<Vec<Value>>>()
         };
@@ -98,7 +98,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn tell(found: &Answer, asked: &[String], ctx: &mut Ctx) -> Result<()> {
+fn tell(found: &DecisionAnswer, asked: &[String], ctx: &mut Ctx) -> Result<()> {
     for reason in &found.decided {
         print(reason, asked, ctx)?;
     }
@@ -112,7 +112,7 @@ fn tell(found: &Answer, asked: &[String], ctx: &mut Ctx) -> Result<()> {
     Ok(())
 }
 
-fn print(reason: &Reason, asked: &[String], ctx: &mut Ctx) -> Result<()> {
+fn print(reason: &DecisionMatch, asked: &[String], ctx: &mut Ctx) -> Result<()> {
     let decision = &reason.decision.what;
     let line = ctx.out.paint(Style::Bold, &decision.decision);
     ctx.out.line(line)?;
@@ -140,7 +140,7 @@ fn print(reason: &Reason, asked: &[String], ctx: &mut Ctx) -> Result<()> {
     ctx.out.line("")
 }
 
-fn document(reason: &Reason, ctx: &mut Ctx) -> Result<Value> {
+fn document(reason: &DecisionMatch, ctx: &mut Ctx) -> Result<Value> {
     let decision = &reason.decision.what;
     let document = json!({
         "decision": decision.decision,

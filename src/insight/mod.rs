@@ -5,7 +5,7 @@ pub mod classify;
 pub mod facts;
 pub mod items;
 pub mod outcome;
-pub mod page;
 pub mod patterns;
 pub mod recap;
 pub mod summarise;
+pub mod summary;

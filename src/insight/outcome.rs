@@ -1,5 +1,5 @@
-//! How a session ended, by what stands last in its main log. Knows what each kind of item says
-//! there. What words say is a table (`rules/outcome.yaml`).
+//! How a session ended, by what stands last in its main log. What words say is a table
+//! (`rules/outcome.yaml`).
 
 use crate::model::exchange::{INTERRUPTED, ItemKind, is_bare_command, words_of};
 use crate::model::finding::{Finding, Task, TaskState};
@@ -143,7 +143,7 @@ mod tests {
         })]
     }
 
-    fn told(kind: ItemKind, text: &str) -> SessionItem<'_> {
+    fn item(kind: ItemKind, text: &str) -> SessionItem<'_> {
         SessionItem {
             kind,
             text,
@@ -153,18 +153,18 @@ mod tests {
 
     /// The last item first, behind a prompt.
     fn of(items: &[SessionItem<'_>]) -> Option<Outcome> {
-        let prompt = told(ItemKind::Prompt, "User: fix the tests");
+        let prompt = item(ItemKind::Prompt, "User: fix the tests");
         outcome(items.iter().copied().chain([prompt]))
     }
 
     #[test]
     fn the_last_thing_decides() {
-        let agent = |text| told(ItemKind::Agent, text);
-        let exit = told(ItemKind::Prompt, "User: /exit");
-        let noise = told(ItemKind::Aside, "User (while working): {\"task_id\":\"b\"}");
-        let note = told(ItemKind::Note, "Note: interrupted by the user");
-        let edit = told(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0");
-        let error = told(ItemKind::Error, "Error: API Error: 529");
+        let agent = |text| item(ItemKind::Agent, text);
+        let exit = item(ItemKind::Prompt, "User: /exit");
+        let noise = item(ItemKind::Aside, "User (while working): {\"task_id\":\"b\"}");
+        let note = item(ItemKind::Note, "Note: interrupted by the user");
+        let edit = item(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0");
+        let error = item(ItemKind::Error, "Error: API Error: 529");
         for (items, wants) in [
             (vec![agent("Agent: All done.")], Outcome::Completed),
             (
@@ -198,9 +198,9 @@ mod tests {
         let (red, green) = (tests(1), tests(0));
         let run = |findings| SessionItem {
             findings,
-            ..told(ItemKind::Digest, "Action: Bash(cargo test) → …")
+            ..item(ItemKind::Digest, "Action: Bash(cargo test) → …")
         };
-        let words = told(ItemKind::Agent, "Agent: All done.");
+        let words = item(ItemKind::Agent, "Agent: All done.");
         assert_eq!(of(&[words, run(&red)]), Some(Outcome::InProgress));
         assert_eq!(
             of(&[words, run(&green), run(&red)]),
@@ -208,7 +208,7 @@ mod tests {
         );
         assert_eq!(of(&[run(&green)]), Some(Outcome::Completed));
         assert_eq!(of(&[run(&red)]), Some(Outcome::InProgress));
-        let before = told(ItemKind::Prompt, "User: something else");
+        let before = item(ItemKind::Prompt, "User: something else");
         assert_eq!(of(&[words, before, run(&red)]), Some(Outcome::Completed));
     }
 
@@ -230,7 +230,7 @@ mod tests {
             vec![Finding::Task(task(Some("1"), TaskState::Done))],
         );
         let green = tests(0);
-        let words = told(ItemKind::Agent, "Agent: All done.");
+        let words = item(ItemKind::Agent, "Agent: All done.");
         for (findings, wants) in [
             (vec![&open], Outcome::InProgress),
             (vec![&done, &open], Outcome::Completed),
@@ -242,7 +242,7 @@ mod tests {
         ] {
             let calls = findings.into_iter().map(|findings| SessionItem {
                 findings,
-                ..told(ItemKind::Digest, "Action: x")
+                ..item(ItemKind::Digest, "Action: x")
             });
             let items: Vec<SessionItem<'_>> = [words].into_iter().chain(calls).collect();
             assert_eq!(of(&items), Some(wants), "{items:?}");

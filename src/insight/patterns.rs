@@ -103,7 +103,7 @@ pub struct Resolved {
     pub session: String,
     /// The command that worked then, and what was changed.
     #[serde(flatten)]
-    pub told: Sourced<Resolution>,
+    pub resolution: Sourced<Resolution>,
 }
 
 /// What sessions have in common.
@@ -198,11 +198,14 @@ impl Patterns {
             met.times += 1;
             met.sessions.insert(session.to_owned());
         }
-        for told in resolved {
-            let met = self.errors.entry(normal(&told.what.error)).or_default();
+        for resolution in resolved {
+            let met = self
+                .errors
+                .entry(normal(&resolution.what.error))
+                .or_default();
             met.resolved.push(Resolved {
                 session: session.to_owned(),
-                told: told.clone(),
+                resolution: resolution.clone(),
             });
         }
     }
@@ -295,7 +298,7 @@ fn failing(commands: BTreeMap<u32, Command>) -> Vec<Failing> {
 }
 
 fn recurring(errors: BTreeMap<String, Met>) -> Vec<Recurring> {
-    /// Earlier ways out are told by their sessions.
+    /// Earlier ways out are in their sessions.
     const RESOLVED_MAX: usize = 3;
     let again = errors.into_iter().filter(|(_, met)| met.sessions.len() > 1);
     let mut all: Vec<Recurring> = again
@@ -483,7 +486,7 @@ mod tests {
         assert_eq!(found[0].error, "error at … line #");
         assert_eq!((found[0].times, found[0].sessions), (2, 2));
         assert_eq!(found[0].resolved[0].session, "a");
-        assert_eq!(found[0].resolved[0].told.what.changed, ["a.rs"]);
+        assert_eq!(found[0].resolved[0].resolution.what.changed, ["a.rs"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What came of several sessions: by project what was worked on, decided, fixed and left open. Pure;
 //! made of summaries alone.
 
-use super::page::{commit, pull_request, short as cut};
+use super::summary::{commit, pull_request, short as cut};
 use crate::model::finding::TestCounts;
 use crate::model::summary::{Commit, Decision, Outcome, PullRequest, Resolution, Sourced, Summary};
 use crate::model::time::Time;
@@ -9,9 +9,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A session that is told of.
+/// A session of a recap.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct RecapSession {
     /// Its id.
     pub id: String,
     /// Its title, where it has one.
@@ -26,7 +26,7 @@ pub struct Session {
     pub summary: Summary,
 }
 
-/// Several sessions in one page.
+/// What came of several sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recap {
     /// How many.
@@ -34,12 +34,12 @@ pub struct Recap {
     /// How they ended; those that don't say are in none.
     pub outcomes: BTreeMap<&'static str, u64>,
     /// The one with most sessions first.
-    pub projects: Vec<Project>,
+    pub projects: Vec<RecapProject>,
 }
 
 /// What came of a project's sessions; everything with the latest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Project {
+pub struct RecapProject {
     /// 16 hex digits.
     pub namespace: String,
     /// What it is called.
@@ -47,15 +47,15 @@ pub struct Project {
     /// One for each session in which something was asked for or changed.
     pub worked_on: Vec<Work>,
     /// What people chose, approved or said.
-    pub decided: Vec<Told<Decision>>,
+    pub decided: Vec<SessionFact<Decision>>,
     /// Errors that were resolved.
-    pub fixed: Vec<Told<Resolution>>,
+    pub fixed: Vec<SessionFact<Resolution>>,
     /// Open tasks and proposals of sessions.
-    pub left_open: Vec<Told<String>>,
+    pub left_open: Vec<SessionFact<String>>,
     /// Commits.
-    pub commits: Vec<Told<Commit>>,
+    pub commits: Vec<SessionFact<Commit>>,
     /// Pull requests.
-    pub pull_requests: Vec<Told<PullRequest>>,
+    pub pull_requests: Vec<SessionFact<PullRequest>>,
 }
 
 /// A session in a line.
@@ -79,18 +79,18 @@ pub struct Work {
     pub tests: Option<TestCounts>,
 }
 
-/// Something with the session that tells it.
+/// A fact with the session that it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Told<T> {
+pub struct SessionFact<T> {
     /// The session's id.
     pub session: String,
     /// What, and where it stands.
     #[serde(flatten)]
-    pub told: Sourced<T>,
+    pub fact: Sourced<T>,
 }
 
 /// Of these sessions, in the order in which they are given: the latest first.
-pub fn recap(sessions: Vec<Session>) -> Recap {
+pub fn recap(sessions: Vec<RecapSession>) -> Recap {
     let mut recap = Recap {
         sessions: sessions.len() as u64,
         ..Recap::default()
@@ -104,10 +104,10 @@ pub fn recap(sessions: Vec<Session>) -> Recap {
             .into_iter()
             .position(|p| p.namespace == session.namespace);
         let at = known.unwrap_or_else(|| {
-            recap.projects.push(Project {
+            recap.projects.push(RecapProject {
                 namespace: session.namespace.clone(),
                 project: session.project.clone(),
-                ..Project::default()
+                ..RecapProject::default()
             });
             recap.projects.len() - 1
         });
@@ -119,14 +119,14 @@ pub fn recap(sessions: Vec<Session>) -> Recap {
     recap
 }
 
-impl Project {
-    fn add(&mut self, session: Session) {
+impl RecapProject {
+    fn add(&mut self, session: RecapSession) {
         let (id, summary) = (session.id.clone(), session.summary.clone());
         self.worked_on.extend(work(session));
         extend(&mut self.decided, &id, summary.decisions);
         extend(&mut self.fixed, &id, summary.errors_resolved);
         let is_new =
-            |step: &Sourced<String>| self.left_open.iter().all(|s| s.told.what != step.what);
+            |step: &Sourced<String>| self.left_open.iter().all(|s| s.fact.what != step.what);
         let open = summary.next_steps.into_iter().filter(is_new);
         let mut open: Vec<Sourced<String>> = open.take(LEFT_OPEN_MAX).collect();
         open.reverse();
@@ -136,15 +136,15 @@ impl Project {
     }
 }
 
-fn extend<T>(all: &mut Vec<Told<T>>, session: &str, more: Vec<Sourced<T>>) {
-    all.extend(more.into_iter().rev().map(|told| Told {
+fn extend<T>(all: &mut Vec<SessionFact<T>>, session: &str, more: Vec<Sourced<T>>) {
+    all.extend(more.into_iter().rev().map(|fact| SessionFact {
         session: session.to_owned(),
-        told,
+        fact,
     }));
 }
 
 /// `None` where nobody asked for anything and nothing was changed.
-fn work(session: Session) -> Option<Work> {
+fn work(session: RecapSession) -> Option<Work> {
     let summary = session.summary;
     let asked = summary.objective.map(|objective| objective.what);
     let files = &summary.files_modified;
@@ -175,7 +175,7 @@ const LEFT_OPEN_MAX: usize = 3;
 const LINES_MAX: usize = 15;
 
 /// As Markdown. `short` is what people type for a session.
-pub fn page(recap: &Recap, title: &str, short: impl Fn(&str) -> String) -> String {
+pub fn markdown(recap: &Recap, title: &str, short: impl Fn(&str) -> String) -> String {
     let mut out = format!("# Recap: {title}\n\n{}\n", head(recap));
     for project in recap.projects.iter().filter(|project| !project.is_empty()) {
         let _ = writeln!(out, "\n## {}", project.project);
@@ -185,11 +185,11 @@ pub fn page(recap: &Recap, title: &str, short: impl Fn(&str) -> String) -> Strin
             "Worked on",
             works.map(|work| format!("{} [{}]", line(work), short(&work.session))),
         );
-        told(&mut out, "Decided", &project.decided, &short, |decision| {
+        facts(&mut out, "Decided", &project.decided, &short, |decision| {
             let about = decision.about.as_ref().map(|about| format!(": {about}"));
             format!("**{}**{}", decision.decision, about.unwrap_or_default())
         });
-        told(&mut out, "Fixed", &project.fixed, &short, |error| {
+        facts(&mut out, "Fixed", &project.fixed, &short, |error| {
             let changed: Vec<String> = error.changed.iter().map(|p| format!("`{p}`")).collect();
             format!(
                 "{}: {}; changed {}",
@@ -198,21 +198,21 @@ pub fn page(recap: &Recap, title: &str, short: impl Fn(&str) -> String) -> Strin
                 changed.join(", ")
             )
         });
-        told(
+        facts(
             &mut out,
             "Left open",
             &project.left_open,
             &short,
             String::clone,
         );
-        told(&mut out, "Commits", &project.commits, &short, commit);
+        facts(&mut out, "Commits", &project.commits, &short, commit);
         let pulls = &project.pull_requests;
-        told(&mut out, "Pull requests", pulls, &short, pull_request);
+        facts(&mut out, "Pull requests", pulls, &short, pull_request);
     }
     out
 }
 
-impl Project {
+impl RecapProject {
     fn is_empty(&self) -> bool {
         let lists = [self.decided.len(), self.fixed.len(), self.left_open.len()];
         let more = [
@@ -262,16 +262,16 @@ fn line(work: &Work) -> String {
     }
 }
 
-fn told<T>(
+fn facts<T>(
     out: &mut String,
     title: &str,
-    all: &[Told<T>],
+    all: &[SessionFact<T>],
     short: impl Fn(&str) -> String,
-    tell: impl Fn(&T) -> String,
+    text: impl Fn(&T) -> String,
 ) {
     let lines = all.iter().map(|one| {
-        let place = format!("{}:{}", short(&one.session), one.told.line);
-        format!("{} [{place}]", tell(&one.told.what))
+        let place = format!("{}:{}", short(&one.session), one.fact.line);
+        format!("{} [{place}]", text(&one.fact.what))
     });
     section(out, title, lines);
 }
@@ -296,8 +296,8 @@ mod tests {
     use crate::model::summary::FileChange;
     use crate::model::summary::sourced;
 
-    fn session(id: &str, project: &str, objective: &str, outcome: Outcome) -> Session {
-        Session {
+    fn session(id: &str, project: &str, objective: &str, outcome: Outcome) -> RecapSession {
+        RecapSession {
             id: id.into(),
             title: None,
             namespace: project.into(),
@@ -325,7 +325,7 @@ mod tests {
                 by_git: false,
             },
         )];
-        let silent = Session {
+        let silent = RecapSession {
             summary: Summary::default(),
             ..session("dddd", "shop", "", Outcome::Completed)
         };
@@ -335,7 +335,7 @@ mod tests {
             session("bbbb", "shop", "Ship it.", Outcome::Completed),
             silent,
         ]);
-        let text = page(&recap, "this week", |id| id[..2].to_owned());
+        let text = markdown(&recap, "this week", |id| id[..2].to_owned());
         let wants = "# Recap: this week\n\n4 sessions: 2 completed, 1 in progress.\n\n\
             ## shop\n\n### Worked on\n\
             - Fix it. (completed, 1 file +4 −1) [aa]\n- Ship it. (completed) [bb]\n\n\
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_long_section_ends_with_a_count() {
         let sessions = (0..20).map(|n| session(&format!("{n:04}"), "p", "x", Outcome::Blocked));
-        let text = page(&recap(sessions.collect()), "", str::to_owned);
+        let text = markdown(&recap(sessions.collect()), "", str::to_owned);
         assert_eq!(text.matches("- x (blocked)").count(), LINES_MAX);
         assert!(text.contains("- … and 5 more\n"), "{text}");
     }

@@ -1,5 +1,5 @@
-//! How much of an answer is told: whole items up to so many bytes, and a cursor where more is left.
-//! Agents pay for every word.
+//! How much of an answer is given: whole items up to so many bytes, and a cursor where more is left. Agents
+//! pay for every word.
 
 use crate::model::error::Error;
 use xxhash_rust::xxh3::xxh3_64;

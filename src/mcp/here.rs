@@ -1,14 +1,14 @@
 //! What one request may see: the settings as they are now, the store, whose projects, whose paths.
-//! Isolation fails closed (D14). Knows where the client is; refuses to know what it asks.
+//! Isolation fails closed (D14).
 
-use super::World;
+use super::server_context::ServerContext;
 use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
 use crate::host::git;
-use crate::memory::line::{self, Meant};
 use crate::memory::provenance::{of_project, told_path};
-use crate::memory::scope::{self, Scope, Wish};
+use crate::memory::query_parser::{self, Meant};
+use crate::memory::scopes::{self, Scope, ScopeRequest};
 use crate::memory::trusted::trusted;
 use crate::memory::when::When;
 use crate::model::embedding::Meaning;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// A request's surroundings.
 pub struct Here<'w> {
-    world: &'w World,
+    context: &'w ServerContext,
     /// The settings, with those of the client's project.
     pub loaded: Loaded,
     /// Where everything of ours lies.
@@ -48,27 +48,27 @@ impl<'w> Here<'w> {
     ///
     /// # Errors
     /// When the settings can't be read.
-    pub fn new(world: &'w World, named: Option<&Path>) -> Result<Here<'w>, Error> {
-        let mut env = world.env.clone();
+    pub fn new(context: &'w ServerContext, named: Option<&Path>) -> Result<Here<'w>, Error> {
+        let mut env = context.env.clone();
         let project = match named {
             Some(dir) => Some(git::repository(dir).unwrap_or_else(|| dir.to_owned())),
-            None if world.is_beside => git::repository(&env.cwd),
+            None if context.is_beside => git::repository(&env.cwd),
             None => None,
         };
         let project = project.map(|dir| project_root(&dir.to_string_lossy()));
         let at = match named {
             Some(dir) => Some(dir.to_owned()),
-            None => world.is_beside.then(|| env.cwd.clone()),
+            None => context.is_beside.then(|| env.cwd.clone()),
         };
         // A project's own file counts where its project is the present one, and nowhere else.
         env.cwd = at.clone().unwrap_or_else(|| env.home.clone());
         Ok(Here {
-            world,
+            context,
             loaded: config::load(&env, registry::log_folders)?,
-            home: world.home(),
-            now: (world.clock)(),
+            home: context.home(),
+            now: (context.clock)(),
             project,
-            host: world.host.clone(),
+            host: context.host.clone(),
             env,
             at,
             hidden: RefCell::default(),
@@ -94,9 +94,9 @@ impl<'w> Here<'w> {
     /// # Errors
     /// Of usage, with what to type.
     pub fn line(&self, line: &str) -> Result<Meant, Error> {
-        let zone = self.world.zone;
+        let zone = self.context.zone;
         let dates = |field: &str, value: &str| When::of_field(field, value, self.now, zone);
-        line::read(line, 0, &dates, registry::by_word)
+        query_parser::read(line, 0, &dates, registry::by_word)
     }
 
     /// What the words of a line mean; `None`: they alone have to do.
@@ -108,7 +108,7 @@ impl<'w> Here<'w> {
             now: self.now,
         };
         meaning(&asked, store).unwrap_or_else(|error| {
-            (self.world.warn)(&excuse(&error));
+            (self.context.warn)(&excuse(&error));
             None
         })
     }
@@ -125,7 +125,7 @@ impl<'w> Here<'w> {
     pub fn scope(&self, asked: &[String]) -> Result<Scope, Error> {
         let here = self.settings();
         let current = self.project.as_deref().map(namespace);
-        let scope = scope::scope(Wish {
+        let scope = scopes::scope(ScopeRequest {
             asked,
             cross_project: here.cross_project_search,
             trusted: here.trusted_namespaces.as_deref(),

@@ -1,8 +1,8 @@
-//! The protocol over HTTP, on this machine alone. Who doesn't show the token is refused before a
-//! byte of the request is read; so is a browser's page, whatever name it found for us.
+//! The protocol over HTTP, on this machine alone. Who doesn't show the token is refused before a byte of
+//! the request is read; so is a browser's page, whatever name it found for us.
 
-use super::World;
 use super::server::Server;
+use super::server_context::ServerContext;
 use super::token::is_shown;
 use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
@@ -34,14 +34,14 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Serves whoever shows the token, for ever.
 pub async fn serve(
-    world: Arc<World>,
+    context: Arc<ServerContext>,
     address: SocketAddr,
     token: &str,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
     let listener = TcpListener::bind(address).await?;
     let service = StreamableHttpService::new(
-        move || Ok(Server::new(world.clone())),
+        move || Ok(Server::new(context.clone())),
         Arc::new(LocalSessionManager::default()),
         // Hosts are loopback's own by default: a page that found another name for us is refused.
         StreamableHttpServerConfig::default().enforce_origin_validation(),

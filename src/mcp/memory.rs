@@ -1,12 +1,12 @@
-//! What is remembered for a question, and what an agent asks to be remembered. Gated as the command
-//! line is: what is switched off or not trusted gets nothing. Knows arguments; refuses to judge what
-//! is certain (`memory::remember`) and what may be kept (`memory::promote`).
+//! What is remembered for a question, and what an agent asks to be remembered. Gated as the command line
+//! is: what is switched off or not trusted gets nothing. `memory::remember` judges what is certain,
+//! `memory::promote` what may be kept.
 
 use super::here::{Here, typed};
 use crate::host::worktree;
 use crate::memory::block::block;
-use crate::memory::promote::{Wish, curate, gate};
-use crate::memory::remember::{Asked, remember};
+use crate::memory::promote::{PromoteRequest, curate, gate};
+use crate::memory::remember::{FactsRequest, remember};
 use crate::memory::screen;
 use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
@@ -69,7 +69,7 @@ pub fn recall(here: &Here, args: &Recall) -> Result<String, Error> {
     }
     let user = memory.user_key().ok();
     let shown = !here.hides_paths_of(&workspace.root);
-    let asked = Asked {
+    let asked = FactsRequest {
         question: args.question.clone(),
         session: args.session.clone(),
         by_hook: false,
@@ -131,7 +131,7 @@ fn keep(
     let screen = screen::screen(&here.loaded.config, &here.home).map_err(typed)?;
     let mut store = Store::open(&here.home.store(), Access::ReadWrite)?;
     let state = || worktree::state(Path::new(&project.path), &here.env.vars);
-    let wish = Wish {
+    let wish = PromoteRequest {
         id: None,
         kind,
         scope,

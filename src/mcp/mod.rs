@@ -1,8 +1,7 @@
 //! Floor 5: the face for agents, a Model Context Protocol server on the official SDK. The only async.
 //!
-//! Knows tools, resources and transports; refuses to know what a person's command line looks like.
-//! Reading order: [`tools`] (what is offered), [`server`] (the protocol), `here` (what one request
-//! may see), `answer` (how much of it is told), then the tools' own files.
+//! Reading order: [`tools`] (what is offered), [`server`] (the protocol), `here` (what one request may
+//! see), `answer` (how much of it is told), then the tools' own files.
 
 mod answer;
 mod here;
@@ -10,45 +9,22 @@ mod http;
 mod memory;
 mod search;
 mod server;
+mod server_context;
 mod session;
 mod standing;
 mod stdio;
 mod token;
 mod tools;
 mod tracking;
-mod undone;
+mod why;
 
+pub use server_context::ServerContext;
 pub use token::token;
 
-use crate::config::{Env, Home};
 use crate::model::error::{Error, ErrorKind};
-use crate::model::time::Time;
-use crate::model::zone::Zone;
 use server::Server;
 use std::net::SocketAddr;
 use std::sync::Arc;
-
-/// What the server knows of the process that it runs in.
-pub struct World {
-    /// The environment. Settings and store are looked up anew for each request.
-    pub env: Env,
-    /// The machine's name.
-    pub host: String,
-    /// The present time; a server lives for days.
-    pub clock: Box<dyn Fn() -> Time + Send + Sync>,
-    /// The zone in which people type times.
-    pub zone: Zone,
-    /// Tells whoever runs the server what deserves attention.
-    pub warn: Box<dyn Fn(&str) + Send + Sync>,
-    /// The working directory is the client's own: clients start servers where they work.
-    pub is_beside: bool,
-}
-
-impl World {
-    fn home(&self) -> Home {
-        Home::of(&self.env)
-    }
-}
 
 /// Threads that read the store at once. More: memory for each; fewer: a slow question holds others
 /// up.
@@ -61,9 +37,9 @@ const STREAMS: usize = 2;
 ///
 /// # Errors
 /// When no runtime can be made, or standard output is gone.
-pub fn serve_stdio(world: World) -> Result<(), Error> {
+pub fn serve_stdio(context: ServerContext) -> Result<(), Error> {
     let runtime = runtime()?;
-    let served = runtime.block_on(stdio::serve(Server::new(Arc::new(world))));
+    let served = runtime.block_on(stdio::serve(Server::new(Arc::new(context))));
     // a read of standard input can't be taken back
     runtime.shutdown_background();
     served.map_err(failed)
@@ -75,7 +51,7 @@ pub fn serve_stdio(world: World) -> Result<(), Error> {
 /// # Errors
 /// When the address isn't loopback, or is taken.
 pub fn serve_http(
-    world: World,
+    context: ServerContext,
     address: SocketAddr,
     token: &str,
     ready: impl FnOnce(SocketAddr),
@@ -84,7 +60,7 @@ pub fn serve_http(
         let error = Error::usage(format!("{address} is not this machine alone"));
         return Err(error.hinted("sessionmill mcp --http 127.0.0.1:8787"));
     }
-    let served = http::serve(Arc::new(world), address, token, ready);
+    let served = http::serve(Arc::new(context), address, token, ready);
     runtime()?.block_on(served).map_err(|error| {
         Error::new(ErrorKind::Failed, format!("{address}: {error}"))
             .hinted("sessionmill mcp --http 127.0.0.1:0 takes a free port")

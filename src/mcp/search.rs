@@ -1,24 +1,19 @@
-//! What is found by words, by time and by decision. Knows which arguments agents have and how a hit
-//! reads; refuses to rank (`memory::recall`).
+//! What is found by words, by time and by decision.
 
 use super::answer::{Window, counted};
 use super::here::{Here, minute};
 use super::session::judge;
-use super::undone;
 use crate::agents::registry;
-use crate::memory::line::{self, Meant};
-use crate::memory::outcome::outcome_of;
+use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
-use crate::memory::reasons::{Reason, reasons};
-use crate::memory::recall::{Answer, Question, recall};
-use crate::memory::scope::Scope;
+use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
+use crate::memory::scopes::Scope;
+use crate::memory::session_outcome::outcome_of;
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;
-use crate::rules::words::content_words;
 use crate::store::{Hit, Keeps, Query, SessionFilter, SessionRow, Store};
-use crate::tracking::git_history::HistoryRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -82,28 +77,9 @@ pub struct Recent {
     cursor: Option<String>,
 }
 
-/// Arguments of `why`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Why {
-    /// What it is about: words, or a whole question
-    question: Option<String>,
-    /// Instead: a commit's hash
-    commit: Option<String>,
-    branch: Option<String>,
-    /// Its path, or the end of it
-    file: Option<String>,
-    #[serde(default)]
-    pub(super) project_namespaces: Vec<String>,
-    pub(super) max_bytes: Option<usize>,
-    pub(super) cursor: Option<String>,
-}
-
 const NODES: usize = 10;
 const SESSIONS: usize = 10;
 const RECENT: usize = 20;
-/// Decisions, or git operations.
-pub(super) const REASONS: usize = 10;
 /// Items of one answer. More: nobody reads them.
 const ITEMS_MAX: usize = 100;
 /// Passages that are looked through for sessions, for each wanted one.
@@ -175,7 +151,7 @@ pub fn sessions(here: &Here, args: &Sessions) -> Result<String, Error> {
     Ok(window.fill(&head(&answer), &told))
 }
 
-/// The latest of this project: a session once, by its page where it has one.
+/// The latest of this project: a session once, by its summary where it has one.
 pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     let excluded = args.exclude_sources.as_deref().map(kinds).transpose()?;
     let operations = args.exclude_operations.as_deref().map(operations);
@@ -196,54 +172,17 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
         ..Meant::default()
     };
     let answer = look(here, &here.store()?, asked, &scope, passages)?;
-    let pages = answer.hits.iter().filter(|hit| is_page(hit));
-    let paged: BTreeSet<&str> = pages.map(|hit| hit.session.as_str()).collect();
+    let summaries = answer.hits.iter().filter(|hit| is_summary(hit));
+    let summarized: BTreeSet<&str> = summaries.map(|hit| hit.session.as_str()).collect();
     let mut seen = BTreeSet::new();
     let once = answer.hits.iter().filter(|hit| match hit.source {
         EpisodeSource::Session => {
-            !paged.contains(hit.session.as_str()) && seen.insert(hit.session.as_str())
+            !summarized.contains(hit.session.as_str()) && seen.insert(hit.session.as_str())
         }
         _ => true,
     });
     let told: Vec<String> = once.map(|hit| gist(hit, here)).collect();
     Ok(window.fill(nothing(told.is_empty()), &told))
-}
-
-/// What is asked of repositories; `None`: words are.
-fn history_request(args: &Why) -> Result<Option<HistoryRequest>, Error> {
-    let typed = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
-    let request = HistoryRequest::of(typed[0], typed[1], typed[2])?;
-    match request.is_some() && args.question.is_some() {
-        true => Err(Error::usage(
-            "name a question, a commit, a branch or a file",
-        )),
-        false => Ok(request),
-    }
-}
-
-/// Decisions that speak of something.
-pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
-    if let Some(request) = history_request(args)? {
-        return undone::why(here, &request, args);
-    }
-    let words = content_words(args.question.as_deref().unwrap_or_default());
-    if words.is_empty() {
-        let error = Error::usage("the question has no word that says what it is about");
-        return Err(error.hinted("question: why redis"));
-    }
-    let scope = here.open_scope(&args.project_namespaces)?;
-    let question = format!("{words:?}{scope:?}");
-    let window = Window::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
-    let found = reasons(&here.store()?, &words, Query::default(), &scope)?;
-    let decided = found.decided.iter().map(|reason| decision(reason, here));
-    let said = found.said.iter();
-    let said = said.map(|reason| format!("said, not decided: {}", decision(reason, here)));
-    let told: Vec<String> = decided.chain(said).take(window.reach()).collect();
-    let head = match found.decided.is_empty() {
-        true => "no decision speaks of it\nhint: search_memory_nodes\n",
-        false => "",
-    };
-    Ok(window.fill(head, &told))
 }
 
 fn look(
@@ -252,7 +191,7 @@ fn look(
     asked: Meant,
     scope: &Scope,
     reach: usize,
-) -> Result<Answer, Error> {
+) -> Result<RecallAnswer, Error> {
     let judge = asked.activity.as_ref().map(|_| judge(here)).transpose()?;
     let wanted = asked.activity.as_ref().zip(judge.as_ref());
     let fits =
@@ -265,14 +204,14 @@ fn look(
     };
     recall(
         store,
-        &Question {
+        &RecallQuestion {
             keeps: fits.as_ref().map(|fits| fits as &Keeps<'_>),
             near: Near {
                 project: here.project.clone(),
                 files: Vec::new(),
             },
             meaning: meaning.flatten(),
-            ..Question::new(query, scope)
+            ..RecallQuestion::new(query, scope)
         },
     )
 }
@@ -288,7 +227,7 @@ fn limit(reach: usize) -> u32 {
 fn kinds(typed: &[String]) -> Result<Vec<EpisodeSource>, Error> {
     let kind = |word: &String| {
         let unknown = |known| Error::usage(format!("{word} is no source")).hinted(known);
-        line::source(word).map_err(unknown)
+        query_parser::source(word).map_err(unknown)
     };
     typed.iter().map(kind).collect()
 }
@@ -296,7 +235,7 @@ fn kinds(typed: &[String]) -> Result<Vec<EpisodeSource>, Error> {
 fn operations(typed: &[String]) -> Result<Vec<Operation>, Error> {
     let operation = |word: &String| {
         let unknown = |known| Error::usage(format!("{word} is no operation")).hinted(known);
-        line::operation(word).map_err(unknown)
+        query_parser::operation(word).map_err(unknown)
     };
     typed.iter().map(operation).collect()
 }
@@ -306,7 +245,7 @@ fn agent(word: &str) -> Result<Agent, Error> {
     registry::by_word(word).ok_or_else(unknown)
 }
 
-fn head(answer: &Answer) -> String {
+fn head(answer: &RecallAnswer) -> String {
     match answer.loosened {
         true => "no passage has all words; these have some\n".to_owned(),
         false => nothing(answer.hits.is_empty()).to_owned(),
@@ -320,7 +259,7 @@ fn nothing(is_empty: bool) -> &'static str {
     }
 }
 
-fn is_page(hit: &Hit) -> bool {
+fn is_summary(hit: &Hit) -> bool {
     hit.source == EpisodeSource::SessionSummary
 }
 
@@ -401,24 +340,4 @@ fn session(
         let _ = writeln!(text, "{}", snippet(hit));
     }
     Ok(text)
-}
-
-fn decision(reason: &Reason, here: &Here) -> String {
-    let what = &reason.decision.what;
-    let mut text = format!("{}\n", what.decision);
-    if let Some(about) = &what.about {
-        let _ = writeln!(text, "asked: {about}");
-    }
-    if let Some(other) = &what.instead_of {
-        let _ = writeln!(text, "instead of: {other}");
-    }
-    let origin = here.origin(&reason.namespace, &reason.project_path);
-    let _ = writeln!(
-        text,
-        "{origin} {} session {} line {}",
-        minute(reason.at),
-        reason.session,
-        reason.decision.line
-    );
-    text
 }

@@ -1,13 +1,13 @@
-//! The protocol's server: who we are, what we offer, where the client works. Each call is a piece
-//! of blocking work with its own view of the store; a cancelled one isn't begun.
+//! The protocol's server: who we are, what we offer, where the client works. Each call is a piece of
+//! blocking work with its own view of the store; a cancelled one isn't begun.
 
 #![expect(
     deprecated,
     reason = "newer clients no longer tell their roots; those that do are asked"
 )]
 
-use super::World;
 use super::here::Here;
+use super::server_context::ServerContext;
 use super::{session, tools};
 use crate::model::error::Error;
 use rmcp::ServerHandler;
@@ -34,7 +34,7 @@ capped; `more: cursor=…` goes on.";
 
 /// One client's server.
 pub struct Server {
-    world: Arc<World>,
+    context: Arc<ServerContext>,
     /// Where the client works; `None`: it was not asked yet.
     root: Mutex<Option<Root>>,
 }
@@ -44,9 +44,9 @@ type Root = Option<PathBuf>;
 
 impl Server {
     /// Nothing is opened before the first request.
-    pub fn new(world: Arc<World>) -> Server {
+    pub fn new(context: Arc<ServerContext>) -> Server {
         Server {
-            world,
+            context,
             root: Mutex::default(),
         }
     }
@@ -77,12 +77,12 @@ impl Server {
             Some(project) => Some(project),
             None => self.root(&context).await,
         };
-        let (world, gone) = (self.world.clone(), context.ct.clone());
+        let (server, gone) = (self.context.clone(), context.ct.clone());
         let job = tokio::task::spawn_blocking(move || {
             if gone.is_cancelled() {
                 return None;
             }
-            Some(Here::new(&world, named.as_deref()).and_then(|here| work(&here)))
+            Some(Here::new(&server, named.as_deref()).and_then(|here| work(&here)))
         });
         tokio::select! {
             done = job => match done {

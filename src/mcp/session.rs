@@ -1,13 +1,12 @@
-//! One session: its page, then its conversation piece by piece; and the list of sessions as
-//! resources. What the scope doesn't allow isn't there. Knows cursors into a session; refuses to
-//! know what a page says (`insight::page`).
+//! One session: its summary, then its conversation piece by piece; and the list of sessions as resources.
+//! What the scope doesn't allow isn't there.
 
 use super::answer::{BYTES_MAX, bytes, piece};
 use super::here::{Here, minute};
-use crate::insight::page::body;
-use crate::memory::activity::Judge;
+use crate::insight::summary::body;
+use crate::memory::classifiers;
+use crate::memory::session_activity::Judge;
 use crate::memory::session_summary::told_of;
-use crate::memory::tables;
 use crate::model::error::{Error, ErrorKind};
 use crate::store::{Found, SessionFilter, SessionRow, Store};
 use schemars::JsonSchema;
@@ -22,8 +21,8 @@ const RESOURCES: usize = 50;
 const FOOT_BYTES: usize = 128;
 /// A piece of a conversation that is smaller isn't begun.
 const PIECE_BYTES_MIN: usize = 64;
-/// The page's name in a cursor; episodes are named by their ids.
-const PAGE: &str = "page";
+/// The summary's name in a cursor; episodes are named by their ids.
+const SUMMARY: &str = "page";
 
 /// Arguments of `get_session`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -36,7 +35,7 @@ pub struct Get {
     cursor: Option<String>,
 }
 
-/// The page, or from a cursor on what follows it.
+/// The summary, or from a cursor on what follows it.
 pub fn get(here: &Here, args: &Get) -> Result<String, Error> {
     let store = here.store()?;
     let row = find(here, &store, &args.session)?;
@@ -44,14 +43,14 @@ pub fn get(here: &Here, args: &Get) -> Result<String, Error> {
     let bytes_max = bytes(args.max_bytes) - FOOT_BYTES;
     let cursor = args.cursor.as_deref().filter(|cursor| !cursor.is_empty());
     let (name, from) = match cursor {
-        None => (PAGE, 0),
+        None => (SUMMARY, 0),
         Some(cursor) => place(cursor)?,
     };
-    if name == PAGE {
-        let page = page(here, &store, &row, &episodes)?;
-        let (text, next) = piece(&page, from, bytes_max);
+    if name == SUMMARY {
+        let summary = summary(here, &store, &row, &episodes)?;
+        let (text, next) = piece(&summary, from, bytes_max);
         let more = match (next, episodes.first()) {
-            (Some(next), _) => format!("\nmore: cursor={PAGE}.{next}\n"),
+            (Some(next), _) => format!("\nmore: cursor={SUMMARY}.{next}\n"),
             (None, Some(first)) => format!(
                 "\nmore: cursor={}.0 (the conversation, {} bytes)\n",
                 first.episode.id.simple(),
@@ -107,14 +106,14 @@ pub fn list(here: &Here, cursor: Option<&str>) -> Result<(Vec<Listed>, Option<St
     Ok((listed.collect(), next))
 }
 
-/// The page of the session at this address.
+/// The summary of the session at this address.
 pub fn read(here: &Here, uri: &str) -> Result<String, Error> {
     let id = uri.strip_prefix(SCHEME).unwrap_or_default();
     let store = here.store()?;
     let row = find(here, &store, id)?;
     let episodes = store.episodes(&row.session.id)?;
-    let page = page(here, &store, &row, &episodes)?;
-    Ok(piece(&page, 0, BYTES_MAX).0.to_owned())
+    let summary = summary(here, &store, &row, &episodes)?;
+    Ok(piece(&summary, 0, BYTES_MAX).0.to_owned())
 }
 
 /// A session that may be seen. What may not is as absent as what was never there.
@@ -136,7 +135,12 @@ fn titled(row: &SessionRow) -> &str {
     row.title.as_deref().unwrap_or("(no title)")
 }
 
-fn page(here: &Here, store: &Store, row: &SessionRow, episodes: &[Found]) -> Result<String, Error> {
+fn summary(
+    here: &Here,
+    store: &Store,
+    row: &SessionRow,
+    episodes: &[Found],
+) -> Result<String, Error> {
     let session = &row.session;
     let hides = here.hides_paths_of(&session.project_path);
     let (summary, _) = told_of(store, session, episodes, hides)?;
@@ -158,9 +162,9 @@ fn page(here: &Here, store: &Store, row: &SessionRow, episodes: &[Found]) -> Res
 /// Judges as this home does; by what was learned where the cache is one.
 pub fn judge(here: &Here) -> Result<Judge, Error> {
     let scoring = &here.settings().scoring;
-    let classifier = match tables::learned(&scoring.tool_cache, &here.home)? {
+    let classifier = match classifiers::learned(&scoring.tool_cache, &here.home)? {
         Some(classifier) => classifier,
-        None => tables::counter(&here.home)?,
+        None => classifiers::counter(&here.home)?,
     };
     Ok(Judge {
         classifier,

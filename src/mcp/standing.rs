@@ -1,9 +1,9 @@
-//! How tracking stands, in a few lines. Knows the numbers that tell an agent whether to ask at all.
+//! The status of tracking in a few lines: whether it is worth asking at all.
 
 use super::answer::counted;
 use super::here::{Here, minute};
 use crate::config::gate;
-use crate::memory::scope::Scope;
+use crate::memory::scopes::Scope;
 use crate::model::error::Error;
 use crate::pipeline::lock;
 use crate::store::Status as Numbers;

@@ -1,5 +1,5 @@
-//! The protocol over standard input and output: a message a line. Every line gets what JSON-RPC
-//! says: what is no JSON an error -32700, what is no message an error -32600.
+//! The protocol over standard input and output: a message a line. Every line gets what JSON-RPC says: what
+//! is no JSON an error -32700, what is no message an error -32600.
 
 use super::server::Server;
 use rmcp::model::{ErrorCode, ErrorData};

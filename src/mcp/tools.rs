@@ -1,9 +1,9 @@
-//! What is offered, as a table: each tool's name, what an agent is told of it, its arguments and the
-//! function that answers. Short: agents pay for every word of it in every session. Knows no
-//! protocol but the shape of a tool.
+//! What is offered, as a table: each tool's name, its description, its arguments and the function that
+//! answers. Short: agents pay for every word of it in every session. Knows no protocol but the shape of a
+//! tool.
 
 use super::here::Here;
-use super::{memory, search, session, standing, tracking};
+use super::{memory, search, session, standing, tracking, why};
 use crate::model::error::Error;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
@@ -64,8 +64,8 @@ static TOOLS: [Tool; 17] = [
         "why",
         "Why something was chosen: decisions that people made about it, and where. Or of git: what became of it.",
         false,
-        search::why,
-        search::Why
+        why::why,
+        why::Why
     ),
     tool!(
         "recent",

@@ -1,6 +1,5 @@
 //! Which files of a project are remembered (004-052..058): what `sessionmill track` does, for agents. Acts
-//! only where sessions may be read, and changes the user's own settings alone. Knows arguments; refuses to
-//! look at files itself.
+//! only where sessions may be read, and changes the user's own settings alone.
 
 use super::here::{Here, minute, typed};
 use crate::agents::registry;

@@ -1,5 +1,5 @@
-//! What an agent is given: one block of facts, each with where it stands (D31). Knows its limits and
-//! that a fact may say anything; refuses to know where facts come from.
+//! What an agent is given: one block of facts, each with where it stands (D31). A fact may say anything, so
+//! nothing of it may read as a tag.
 
 use crate::config::RecallLimits;
 use crate::model::scope::MemoryScope;
@@ -22,12 +22,12 @@ pub struct Fact {
     /// Which memory it is in.
     pub scope: MemoryScope,
     /// Where it stands; `None`: it is true now.
-    pub source: Option<Source>,
+    pub source: Option<FactSource>,
 }
 
 /// Where a fact stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
+pub struct FactSource {
     /// The session's id, and whose it is; `None`: somebody promoted it.
     pub session: Option<(Agent, String)>,
     /// What is shown of that id, or of the memory's: enough for `sessionmill show`.
@@ -42,7 +42,7 @@ pub struct Source {
     pub lines: (u64, u64),
 }
 
-impl Source {
+impl FactSource {
     /// `session 6b1f0a34-5c0e, 2026-03-02, ~/x.jsonl:12-80`.
     fn told(&self) -> String {
         let mut told = match &self.session {
@@ -173,7 +173,7 @@ mod tests {
         Fact {
             text: text.into(),
             scope: MemoryScope::Workspace,
-            source: Some(Source {
+            source: Some(FactSource {
                 session: Some((
                     Agent::new("claude"),
                     "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001".into(),

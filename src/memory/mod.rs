@@ -1,28 +1,27 @@
 //! Reading back: what a person or an agent types becomes a query, a scope and an answer.
 //!
-//! Knows words, projects and who may see what, but not SQL (`store` has it), settings files, and
-//! how an answer is printed.
+//! Whatever is read passes [`scopes`] and [`trusted`]: they say whose sessions an answer may come from.
 
-pub mod activity;
-pub mod beginning;
 pub mod block;
-pub mod fuse;
-pub mod graph;
-pub mod groups;
-pub mod line;
-pub mod outcome;
+pub mod classifiers;
+pub mod decisions;
+pub mod graph_facts;
+pub mod memory_groups;
 pub mod promote;
 pub mod provenance;
-pub mod query;
+pub mod query_parser;
+pub mod query_terms;
 pub mod rank;
-pub mod reasons;
+pub mod rank_fusion;
 pub mod recall;
 pub mod remember;
 pub mod rollback_facts;
-pub mod scope;
+pub mod scopes;
 pub mod screen;
+pub mod session_activity;
+pub mod session_outcome;
+pub mod session_start;
 pub mod session_summary;
-pub mod tables;
 pub mod trusted;
 pub mod when;
 pub mod workspace;

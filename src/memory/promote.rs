@@ -1,7 +1,7 @@
-//! What may be remembered: words that people curated, by command or by directive (D32, D38, D39).
-//! Knows what is refused and why; refuses to repeat what was refused.
+//! What may be remembered: words that people curated, by command or by directive (D32, D38, D39). What is
+//! refused is never repeated in an error: it may be a secret.
 
-use super::groups;
+use super::memory_groups;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Env, Memory};
 use crate::model::error::Error;
@@ -19,7 +19,7 @@ const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// What somebody wants remembered.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct PromoteRequest {
     /// The memory's id; `None`: by its words, so that promoting them twice keeps them once.
     pub id: Option<Uuid>,
     /// What it is.
@@ -107,35 +107,35 @@ pub fn gate(root: &str, env: &Env) -> Result<(), Error> {
 /// A memory that may be kept, with the group that it goes to. Fixes what names the project's group.
 ///
 /// # Errors
-/// Of usage, without a word of it: as [`words`] and [`groups::group`].
+/// Of usage, without a word of it: as [`words`] and [`memory_groups::group`].
 pub fn curate(
-    wish: Wish,
+    request: PromoteRequest,
     project: &Project,
     store: &mut Store,
     settings: &Memory,
     redactor: &Redactor,
 ) -> Result<Curated, Error> {
-    let (title, text) = words(wish.title.as_deref(), &wish.text, redactor)?;
-    let workspace = groups::workspace_key(store, &project.namespace, &project.path)?;
-    let session = wish
+    let (title, text) = words(request.title.as_deref(), &request.text, redactor)?;
+    let workspace = memory_groups::workspace_key(store, &project.namespace, &project.path)?;
+    let session = request
         .session
         .as_ref()
         .map(|(agent, id)| (*agent, id.as_str()));
-    let group = groups::group(wish.scope, session, &workspace, settings)?;
-    let id = match wish.id {
+    let group = memory_groups::group(request.scope, session, &workspace, settings)?;
+    let id = match request.id {
         Some(id) => id,
-        None => free_id(&group, wish.kind, &title, &text, store)?,
+        None => free_id(&group, request.kind, &title, &text, store)?,
     };
     Ok(Curated {
         id,
-        kind: wish.kind,
-        scope: wish.scope,
-        origin: wish.origin,
-        session: wish.session.map(|(_, id)| id),
-        git: wish.git,
+        kind: request.kind,
+        scope: request.scope,
+        origin: request.origin,
+        session: request.session.map(|(_, id)| id),
+        git: request.git,
         title,
         text,
         group,
-        at: wish.at,
+        at: request.at,
     })
 }

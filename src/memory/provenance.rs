@@ -1,5 +1,4 @@
 //! Where an answer comes from, in the words of 000-061: every result shows them.
-//! Knows the wording; refuses to print.
 
 use crate::config::Config;
 use crate::stages::filter::paths::without_homes;

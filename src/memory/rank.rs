@@ -1,5 +1,5 @@
-//! Which answer comes first, how sure it is, and which ones tell the same. Pure.
-//! Knows weights (docs/memory.md says where they are from); refuses to know how candidates are found.
+//! Which answer comes first, how sure it is, and which ones tell the same. Pure. docs/memory.md says where
+//! the weights are from.
 
 use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;
@@ -28,12 +28,12 @@ pub struct Ranked {
 /// answer reach it.
 pub const CONFIDENT: f64 = 0.5;
 
-/// Words in a row in which a question's words stand close together. Wider: whole pages count as
+/// Words in a row in which a question's words stand close together. Wider: whole pages of text count as
 /// one sentence; narrower: a digest between a question and its answer parts them.
 const PASSAGE_WORDS: usize = 30;
 
-/// What the rank of a session's page in the index adds to the session's other episodes.
-const PAGE: f64 = 0.3;
+/// What the rank of a session's summary in the index adds to the session's other episodes.
+const SUMMARY: f64 = 0.3;
 
 /// What a title adds for each unit of rarity of the terms in it.
 const TITLE: f64 = 0.5;
@@ -83,7 +83,7 @@ pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group
     for (n, candidate) in found.all.iter().enumerate() {
         let judged = &sessions.judged[n];
         let session = &sessions.by_id[&candidate.hit.whole()];
-        let score = judged.score + PAGE * session.page;
+        let score = judged.score + SUMMARY * session.summary;
         let age_ms = newest
             .zip(candidate.hit.valid_at)
             .map(|(new, at)| new.0 - at.0);
@@ -92,7 +92,7 @@ pub(super) fn ranking(found: &Candidates, near: &Near, folds: bool) -> Vec<Group
             terms: judged.terms.clone(),
         });
     }
-    pages_first(&found.all, &mut all);
+    summaries_first(&found.all, &mut all);
     let confidence: FxHashMap<Whole<'_>, f64> = sessions.confidence(found, &rarity);
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by(|a, b| {
@@ -187,8 +187,8 @@ struct Sessions<'c> {
 /// A session's candidates.
 #[derive(Default)]
 struct Together {
-    /// What the index gives its page.
-    page: f64,
+    /// What the index gives its summary.
+    summary: f64,
     candidates: Vec<usize>,
 }
 
@@ -199,7 +199,7 @@ impl<'c> Sessions<'c> {
             let session = by_id.entry(candidate.hit.whole()).or_default();
             session.candidates.push(n);
             if candidate.hit.source == EpisodeSource::SessionSummary {
-                session.page = candidate.hit.score;
+                session.summary = candidate.hit.score;
             }
         }
         let judged = found
@@ -262,7 +262,7 @@ impl<'c> Sessions<'c> {
         let score = judged.map(|judged| judged.score).fold(0.0, f64::max);
         let share = told.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
-            score: (score + PAGE * session.page)
+            score: (score + SUMMARY * session.summary)
                 / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),
             covered: share / weights.iter().sum::<f64>().max(1e-6),
             close: close.unwrap_or(0),
@@ -310,16 +310,16 @@ fn recency(age_ms: Option<i64>) -> f64 {
     1.0 + RECENCY * (-age / RECENCY_HALF_DAYS).exp2()
 }
 
-/// A session's page goes before those of its chunks that have nothing that it doesn't have.
-fn pages_first(candidates: &[Candidate], all: &mut [Judged]) {
-    let is_page = |n: &usize| candidates[*n].hit.source == EpisodeSource::SessionSummary;
-    for page in (0..all.len()).filter(is_page) {
+/// A session's summary goes before those of its chunks that have nothing that it doesn't have.
+fn summaries_first(candidates: &[Candidate], all: &mut [Judged]) {
+    let is_summary = |n: &usize| candidates[*n].hit.source == EpisodeSource::SessionSummary;
+    for summary in (0..all.len()).filter(is_summary) {
         let chunks = (0..all.len()).filter(|n| {
-            candidates[*n].hit.session == candidates[page].hit.session
-                && all[*n].terms.is_subset(&all[page].terms)
+            candidates[*n].hit.session == candidates[summary].hit.session
+                && all[*n].terms.is_subset(&all[summary].terms)
         });
         let best = chunks.map(|n| all[n].score).fold(0.0, f64::max);
-        all[page].score = all[page].score.max(best);
+        all[summary].score = all[summary].score.max(best);
     }
 }
 

@@ -1,9 +1,8 @@
-//! Asking the store: the question as typed, then more loosely, the best first. Knows when to loosen
-//! and what may be seen, but not what makes one answer better (`rank`).
+//! Asking the store: the question as typed, then more loosely, the best first.
 
-use super::fuse::fuse;
 use super::rank::Near;
-use super::scope::Scope;
+use super::rank_fusion::fuse;
+use super::scopes::Scope;
 use crate::model::embedding::Meaning;
 use crate::model::episode::EpisodeSource;
 use crate::model::time::Time;
@@ -11,8 +10,8 @@ use crate::store::{Candidates, Hit, Keeps, Nearest, Query, Result, Store};
 
 /// What is asked, by whom, and where.
 #[derive(Clone)]
-pub struct Question<'a> {
-    /// Terms, filters and limit ([`super::query`] makes them). With `any`, one term is enough at once.
+pub struct RecallQuestion<'a> {
+    /// Terms, filters and limit ([`super::query_terms`] makes them). With `any`, one term is enough at once.
     pub query: Query,
     /// Whose projects may answer.
     pub scope: &'a Scope,
@@ -27,10 +26,10 @@ pub struct Question<'a> {
     pub meaning: Option<Meaning>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> RecallQuestion<'a> {
     /// Asked nowhere in particular, of the present.
-    pub fn new(query: Query, scope: &'a Scope) -> Question<'a> {
-        Question {
+    pub fn new(query: Query, scope: &'a Scope) -> RecallQuestion<'a> {
+        RecallQuestion {
             query,
             scope,
             keeps: None,
@@ -43,7 +42,7 @@ impl<'a> Question<'a> {
 
 /// What was found, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct RecallAnswer {
     /// The best first.
     pub hits: Vec<Hit>,
     /// No episode has all terms; these have some.
@@ -61,7 +60,7 @@ pub struct Answer {
     pub compared: u64,
 }
 
-impl Answer {
+impl RecallAnswer {
     /// It is sure enough to be shown to somebody who didn't ask
     /// ([`CONFIDENT`](super::rank::CONFIDENT)).
     pub fn is_confident(&self) -> bool {
@@ -81,11 +80,11 @@ const NEAREST_MAX: u32 = 100;
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn recall(store: &Store, question: &Question<'_>) -> Result<Answer> {
+pub fn recall(store: &Store, question: &RecallQuestion<'_>) -> Result<RecallAnswer> {
     if let Scope::Nothing(reason) = question.scope {
-        return Ok(Answer {
+        return Ok(RecallAnswer {
             reason: Some(reason),
-            ..Answer::default()
+            ..RecallAnswer::default()
         });
     }
     let wanted = &question.query;
@@ -101,9 +100,9 @@ pub fn recall(store: &Store, question: &Question<'_>) -> Result<Answer> {
             query.not_sources.push(EpisodeSource::Message);
         }
         let hits = store.search_kept(&query, question.keeps)?;
-        return Ok(Answer {
+        return Ok(RecallAnswer {
             hits,
-            ..Answer::default()
+            ..RecallAnswer::default()
         });
     }
     let most = wanted.limit.saturating_mul(CANDIDATES_PER_HIT);
@@ -128,14 +127,19 @@ pub fn recall(store: &Store, question: &Question<'_>) -> Result<Answer> {
         None => Nearest::default(),
     };
     let compared = nearest.compared;
-    Ok(Answer {
+    Ok(RecallAnswer {
         rows,
         compared,
         ..answer(found, nearest, question, loosens)
     })
 }
 
-fn answer(found: Candidates, nearest: Nearest, question: &Question<'_>, loosened: bool) -> Answer {
+fn answer(
+    found: Candidates,
+    nearest: Nearest,
+    question: &RecallQuestion<'_>,
+    loosened: bool,
+) -> RecallAnswer {
     // who asks one session wants each of its chunks
     let folds = question.query.session.is_none();
     let loosened = loosened && !found.all.is_empty();
@@ -146,11 +150,11 @@ fn answer(found: Candidates, nearest: Nearest, question: &Question<'_>, loosened
         question.query.limit,
         folds,
     );
-    Answer {
+    RecallAnswer {
         loosened: loosened && !hits.is_empty(),
         confidence: hits.first().map_or(0.0, |hit| hit.confidence),
         folded: hits.iter().map(|hit| hit.folded).sum(),
         hits,
-        ..Answer::default()
+        ..RecallAnswer::default()
     }
 }

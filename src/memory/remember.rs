@@ -1,13 +1,12 @@
-//! What earlier sessions and people say about a prompt, as facts. Knows scopes and when to be silent;
-//! refuses to rank (`recall`) and to know what a block looks like (`block`).
+//! What earlier sessions and people say about a prompt, as facts.
 
-use super::block::{Fact, Source, below_home};
-use super::groups::workspace_key_now;
-use super::query::question;
+use super::block::{Fact, FactSource, below_home};
+use super::memory_groups::workspace_key_now;
+use super::query_terms::question;
 use super::rank::{CONFIDENT, Near, rank};
-use super::recall::{Question, recall};
+use super::recall::{RecallQuestion, recall};
 use super::rollback_facts::{Audience, fact};
-use super::scope::Scope;
+use super::scopes::Scope;
 use super::trusted::trusted;
 use super::workspace::Workspace;
 use crate::config::trust::{Trust, Trusts};
@@ -20,7 +19,7 @@ use uuid::Uuid;
 
 /// What is asked, and where.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct FactsRequest {
     /// In a person's words.
     pub question: String,
     /// The session that asks.
@@ -48,15 +47,15 @@ pub struct Asked {
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn remember(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
-    let mut facts = promoted(store, asked)?;
-    if asked.scopes.contains(&MemoryScope::Session) {
-        facts.extend(own(store, asked)?);
+pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+    let mut facts = promoted(store, request)?;
+    if request.scopes.contains(&MemoryScope::Session) {
+        facts.extend(own(store, request)?);
     }
-    if asked.scopes.contains(&MemoryScope::Workspace) {
-        facts.extend(project(store, asked)?);
+    if request.scopes.contains(&MemoryScope::Workspace) {
+        facts.extend(project(store, request)?);
     }
-    // one of a session: a page and its chunks say much the same
+    // one of a session: a summary and its chunks say much the same
     let mut seen = BTreeSet::new();
     facts.retain(|fact| {
         let source = fact.source.as_ref();
@@ -67,8 +66,8 @@ pub fn remember(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
         seen.insert(of)
     });
     // a warning comes first
-    facts.splice(0..0, given_up(store, asked)?);
-    facts.truncate(asked.limit);
+    facts.splice(0..0, given_up(store, request)?);
+    facts.truncate(request.limit);
     Ok(facts)
 }
 
@@ -79,41 +78,41 @@ const SUMMARIES_MAX: u32 = 40;
 const ROLLBACKS_MAX: usize = 1;
 
 /// What was given up of the work that the prompt is about, where a session says why.
-fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
-    let is_asked = asked.scopes.contains(&MemoryScope::Workspace);
-    if !is_asked || !store.has_operations(&asked.workspace.namespace())? {
+fn given_up(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+    let is_asked = request.scopes.contains(&MemoryScope::Workspace);
+    if !is_asked || !store.has_operations(&request.workspace.namespace())? {
         return Ok(Vec::new());
     }
     let query = Query {
-        project: asked.workspace.project(),
+        project: request.workspace.project(),
         sources: vec![EpisodeSource::GitMetadata],
         telling: true,
-        ..query(asked)
+        ..query(request)
     };
-    let root = Some(asked.workspace.root.as_str());
-    let scope = trusted(whose(asked), root, store, &asked.trusts)?;
+    let root = Some(request.workspace.root.as_str());
+    let scope = trusted(whose(request), root, store, &request.trusts)?;
     let query = Query {
         namespaces: scope.namespaces(),
         limit: SUMMARIES_MAX,
         ..query
     };
     let audience = Audience {
-        session: asked.session.as_deref(),
-        workspace: &asked.workspace,
+        session: request.session.as_deref(),
+        workspace: &request.workspace,
         scope: &scope,
-        shows_paths: asked.shows_paths.as_deref(),
+        shows_paths: request.shows_paths.as_deref(),
     };
-    let mut told = BTreeMap::new();
-    let mut found = rollbacks(store, &query, &mut told)?;
+    let mut rows = BTreeMap::new();
+    let mut found = rollbacks(store, &query, &mut rows)?;
     if found.all.is_empty() {
         let any = Query { any: true, ..query };
-        found = rollbacks(store, &any, &mut told)?;
+        found = rollbacks(store, &any, &mut rows)?;
     }
     let near = Near::default();
     let hits = rank(&found, &near, u32::MAX, true).hits.into_iter();
     let sure = hits.filter(|hit| hit.confidence >= CONFIDENT);
     let mut facts = Vec::new();
-    for row in sure.filter_map(|hit| told.get(&hit.episode)) {
+    for row in sure.filter_map(|hit| rows.get(&hit.episode)) {
         let fact = fact(store, row, audience)?;
         facts.extend(fact.filter(|fact| fact.source.is_some()));
     }
@@ -121,22 +120,22 @@ fn given_up(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
     Ok(facts)
 }
 
-/// Summaries of rollbacks of which somebody said why; those are noted in `told`. Commits that they name
+/// Summaries of rollbacks of which somebody said why; those go into `rows`. Commits that they name
 /// are beside them in the index, and no other answer.
 fn rollbacks(
     store: &Store,
     query: &Query,
-    told: &mut BTreeMap<Uuid, GitRow>,
+    rows: &mut BTreeMap<Uuid, GitRow>,
 ) -> Result<Candidates, Error> {
     let mut found = store.candidates(query, None, &[])?;
     for candidate in &found.all {
         let row = store.operation(candidate.hit.episode)?;
         let row = row.filter(|row| row.git.gives_up() && row.git.reason.is_some());
-        told.extend(row.map(|row| (row.id, row)));
+        rows.extend(row.map(|row| (row.id, row)));
     }
     found
         .all
-        .retain(|candidate| told.contains_key(&candidate.hit.episode));
+        .retain(|candidate| rows.contains_key(&candidate.hit.episode));
     Ok(found)
 }
 
@@ -144,27 +143,32 @@ fn rollbacks(
 const SPARE: u32 = 16;
 
 /// The question, of which nothing says yet where it is asked.
-fn query(asked: &Asked) -> Query {
-    let limit = u32::try_from(asked.limit).unwrap_or(u32::MAX);
-    question(&asked.question, limit.saturating_add(SPARE))
+fn query(request: &FactsRequest) -> Query {
+    let limit = u32::try_from(request.limit).unwrap_or(u32::MAX);
+    question(&request.question, limit.saturating_add(SPARE))
 }
 
 /// What is certain enough to be told to somebody who didn't ask for it.
-fn certain(store: &Store, query: Query, whose: &Scope, asked: &Asked) -> Result<Vec<Hit>, Error> {
+fn certain(
+    store: &Store,
+    query: Query,
+    whose: &Scope,
+    request: &FactsRequest,
+) -> Result<Vec<Hit>, Error> {
     if query.terms.is_empty() {
         return Ok(Vec::new());
     }
     let near = Near {
-        project: Some(asked.workspace.root.clone()),
+        project: Some(request.workspace.root.clone()),
         ..Near::default()
     };
     let query = Query {
         telling: true,
         ..query
     };
-    let question = Question {
+    let question = RecallQuestion {
         near,
-        ..Question::new(query, whose)
+        ..RecallQuestion::new(query, whose)
     };
     let mut hits = recall(store, &question)?.hits;
     hits.retain(|hit| hit.confidence >= CONFIDENT);
@@ -172,27 +176,27 @@ fn certain(store: &Store, query: Query, whose: &Scope, asked: &Asked) -> Result<
 }
 
 /// What the session that asks said and has no longer before it.
-fn own(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
-    let Some(id) = &asked.session else {
+fn own(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+    let Some(id) = &request.session else {
         return Ok(Vec::new());
     };
-    if asked.by_hook && !is_compacted(store, id)? {
+    if request.by_hook && !is_compacted(store, id)? {
         return Ok(Vec::new());
     }
     let mut query = Query {
         session: Some(id.clone()),
-        ..query(asked)
+        ..query(request)
     };
     // an agent's hook names its own session, wherever that is by now; anybody else could name any
     let mut whose = Scope::All;
-    if !asked.by_hook {
-        query.project = asked.workspace.project();
-        whose = self::whose(asked);
+    if !request.by_hook {
+        query.project = request.workspace.project();
+        whose = self::whose(request);
     }
-    let whose = trusted(whose, None, store, &asked.trusts)?;
-    let hits = certain(store, query, &whose, asked)?.into_iter();
+    let whose = trusted(whose, None, store, &request.trusts)?;
+    let hits = certain(store, query, &whose, request)?.into_iter();
     let own = hits.filter(|hit| hit.session == *id);
-    own.map(|hit| told(hit, MemoryScope::Session, store, asked))
+    own.map(|hit| session_fact(hit, MemoryScope::Session, store, request))
         .collect()
 }
 
@@ -203,27 +207,27 @@ fn is_compacted(store: &Store, session: &str) -> Result<bool, Error> {
 }
 
 /// The project's own sessions.
-fn whose(asked: &Asked) -> Scope {
-    asked.workspace.scope(asked.trusted.as_deref())
+fn whose(request: &FactsRequest) -> Scope {
+    request.workspace.scope(request.trusted.as_deref())
 }
 
 /// What other sessions of the project said.
-fn project(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
+fn project(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
     let query = Query {
-        project: asked.workspace.project(),
+        project: request.workspace.project(),
         not_sources: NOT_SAID.to_vec(),
-        ..query(asked)
+        ..query(request)
     };
     let whose = trusted(
-        whose(asked),
-        Some(&asked.workspace.root),
+        whose(request),
+        Some(&request.workspace.root),
         store,
-        &asked.trusts,
+        &request.trusts,
     )?;
-    let hits = certain(store, query, &whose, asked)?.into_iter();
-    let others = hits.filter(|hit| asked.session.as_ref() != Some(&hit.session));
+    let hits = certain(store, query, &whose, request)?.into_iter();
+    let others = hits.filter(|hit| request.session.as_ref() != Some(&hit.session));
     others
-        .map(|hit| told(hit, MemoryScope::Workspace, store, asked))
+        .map(|hit| session_fact(hit, MemoryScope::Workspace, store, request))
         .collect()
 }
 
@@ -242,23 +246,23 @@ const NOT_SAID: [EpisodeSource; 6] = [
 const MEMORIES_MAX: u32 = 200;
 
 /// What was promoted for the user, for the project, or in the session that asks.
-fn promoted(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
-    let kept = groups(store, asked)?;
+fn promoted(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+    let kept = groups(store, request)?;
     if kept.is_empty() {
         return Ok(Vec::new());
     }
     let query = Query {
         sources: vec![EpisodeSource::Text],
         limit: MEMORIES_MAX,
-        ..query(asked)
+        ..query(request)
     };
-    let hits = certain(store, query, &Scope::All, asked)?.into_iter();
+    let hits = certain(store, query, &Scope::All, request)?.into_iter();
     let ours = hits.filter_map(|hit| Some((*kept.get(&hit.episode)?, hit)));
     let fact = |(scope, hit): (MemoryScope, Hit)| {
         Ok(Fact {
             text: hit.snippet.text.clone(),
             scope,
-            source: Some(Source {
+            source: Some(FactSource {
                 session: None,
                 shown: store.episode_shown(hit.episode, TYPED)?,
                 episode: hit.episode,
@@ -272,47 +276,56 @@ fn promoted(store: &Store, asked: &Asked) -> Result<Vec<Fact>, Error> {
 }
 
 /// The memories that may answer: those in a group of the scopes that are asked.
-fn groups(store: &Store, asked: &Asked) -> Result<BTreeMap<Uuid, MemoryScope>, Error> {
+fn groups(store: &Store, request: &FactsRequest) -> Result<BTreeMap<Uuid, MemoryScope>, Error> {
     let rows = store.memories(&[MemoryState::Kept])?;
     if rows.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let key = workspace_key_now(store, &asked.workspace.namespace(), &asked.workspace.root)?;
+    let key = workspace_key_now(
+        store,
+        &request.workspace.namespace(),
+        &request.workspace.root,
+    )?;
     let workspace = MemoryScope::Workspace.group(&key);
     let may = rows.into_iter().filter_map(|row| {
         let scope = MemoryScope::parse(&row.scope)?;
         let kept = row.kept;
-        let kept = kept.filter(|kept| asked.trusts.of(&kept.project_path) != Trust::Untrusted);
+        let kept = kept.filter(|kept| request.trusts.of(&kept.project_path) != Trust::Untrusted);
         let group = Some(kept?.group);
         let is_ours = match scope {
-            MemoryScope::Session => row.session.is_some() && row.session == asked.session,
+            MemoryScope::Session => row.session.is_some() && row.session == request.session,
             MemoryScope::Workspace => group.as_ref() == Some(&workspace),
-            MemoryScope::Global => asked.user.is_some() && group == asked.user,
+            MemoryScope::Global => request.user.is_some() && group == request.user,
         };
-        (is_ours && asked.scopes.contains(&scope)).then_some((row.id, scope))
+        (is_ours && request.scopes.contains(&scope)).then_some((row.id, scope))
     });
     Ok(may.collect())
 }
 
 /// What an episode says.
-fn told(hit: Hit, scope: MemoryScope, store: &Store, asked: &Asked) -> Result<Fact, Error> {
+fn session_fact(
+    hit: Hit,
+    scope: MemoryScope,
+    store: &Store,
+    request: &FactsRequest,
+) -> Result<Fact, Error> {
     let snippet = &hit.snippet;
     let (before, after) = (dots(snippet.cut_before), dots(snippet.cut_after));
-    let told = match hit.source {
+    let text = match hit.source {
         EpisodeSource::SessionSummary => on_one_line(&snippet.text, before),
         _ => format!("{before}{}", snippet.text.trim_start()),
     };
-    let told = format!("{}{after}", told.trim_end());
+    let text = format!("{}{after}", text.trim_end());
     let title = hit.session_title.as_deref().unwrap_or(&hit.title);
-    let text = match told.contains(title) || title.is_empty() {
-        true => told,
-        false => format!("{title}: {told}"),
+    let text = match text.contains(title) || title.is_empty() {
+        true => text,
+        false => format!("{title}: {text}"),
     };
-    let home = asked.shows_paths.as_deref();
+    let home = request.shows_paths.as_deref();
     Ok(Fact {
         text,
         scope,
-        source: Some(Source {
+        source: Some(FactSource {
             shown: store.session_shown(&hit.session, KEPT)?,
             session: Some((hit.agent, hit.session)),
             episode: hit.episode,
@@ -323,12 +336,12 @@ fn told(hit: Hit, scope: MemoryScope, store: &Store, asked: &Asked) -> Result<Fa
     })
 }
 
-/// A page, or a part of it behind `before`: without its head and emphasis.
-fn on_one_line(page: &str, before: &str) -> String {
-    let told = page.replace("## Result ", "→ ").replace("**", "");
-    let said = match told.split_once("## Objective ") {
+/// A summary, or a part of it behind `before`: without its head and emphasis.
+fn on_one_line(summary: &str, before: &str) -> String {
+    let text = summary.replace("## Result ", "→ ").replace("**", "");
+    let said = match text.split_once("## Objective ") {
         Some((_, said)) => said.to_owned(),
-        None => format!("{before}{}", told.trim_start()),
+        None => format!("{before}{}", text.trim_start()),
     };
     said.replace("## ", "; ")
 }
@@ -342,11 +355,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_on_one_line_begins_with_what_was_asked() {
-        let page = "**Activity Profile**: fixing (1.0) **Outcome**: completed  ## Objective mend it  \
+    fn a_summary_on_one_line_begins_with_what_was_asked() {
+        let summary = "**Activity Profile**: fixing (1.0) **Outcome**: completed  ## Objective mend it  \
             ## Result it **works**  ## Commits - 1a2b3c4 mend";
-        let told = "mend it  → it works  ; Commits - 1a2b3c4 mend";
-        assert_eq!(on_one_line(page, ""), told);
+        let text = "mend it  → it works  ; Commits - 1a2b3c4 mend";
+        assert_eq!(on_one_line(summary, ""), text);
         let part = " middle  ## Result it works";
         assert_eq!(on_one_line(part, "…"), "…middle  → it works");
     }

@@ -1,8 +1,8 @@
 //! Work of a project that was given up, as facts for agents. Only what the asking session may see is
 //! quoted; which work that is and how it reads is tracking's.
 
-use super::block::{Fact, Source, below_home};
-use super::scope::Scope;
+use super::block::{Fact, FactSource, below_home};
+use super::scopes::Scope;
 use super::workspace::Workspace;
 use crate::model::error::Error;
 use crate::model::git::Reason;
@@ -72,13 +72,17 @@ pub fn fact(store: &Store, row: &GitRow, audience: Audience<'_>) -> Result<Optio
     }))
 }
 
-fn source(store: &Store, reason: &Reason, audience: Audience<'_>) -> Result<Option<Source>, Error> {
+fn source(
+    store: &Store,
+    reason: &Reason,
+    audience: Audience<'_>,
+) -> Result<Option<FactSource>, Error> {
     let found = store.episode(&reason.episode.to_string())?;
     let found = found.filter(|found| audience.scope.allows(&found.namespace));
     let Some(found) = found else {
         return Ok(None);
     };
-    Ok(Some(Source {
+    Ok(Some(FactSource {
         shown: store.session_shown(&found.session, KEPT)?,
         session: Some((found.agent, found.session)),
         episode: reason.episode,

@@ -1,5 +1,5 @@
-//! What is kept out of the store in this home: secrets, by the user's rules and the key of the
-//! hashes in placeholders, and what people mark.
+//! What is kept out of the store in this home: secrets, by the user's rules and the key of the hashes in
+//! placeholders, and what people mark.
 
 use crate::config::{Config, Home};
 use crate::model::error::Error;

@@ -1,7 +1,7 @@
-//! Which stored projects may be told of: not those that an agent was told not to trust (D63),
-//! whenever it was told so.
+//! Which stored projects may be told of: not those that an agent was told not to trust (D63), whenever it
+//! was told so.
 
-use super::scope::Scope;
+use super::scopes::Scope;
 use crate::config::trust::{Trust, Trusts};
 use crate::model::error::Error;
 use crate::store::Store;

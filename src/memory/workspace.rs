@@ -1,6 +1,6 @@
 //! Where an agent works, which stored sessions are of its project, and whether it may be given any.
 
-use super::scope::Scope;
+use super::scopes::Scope;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Env, Loaded};
 use crate::host::git;

@@ -16,7 +16,7 @@ pub enum EpisodeSource {
     /// A chunk: cut from a session.
     #[default]
     Session,
-    /// A session in one page.
+    /// A session's summary.
     SessionSummary,
     /// A project file changed.
     FilesystemWatch,

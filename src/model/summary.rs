@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
-/// A session in one page. What is absent or empty was not in its logs; nothing is guessed but what a
+/// What a session amounts to. What is absent or empty was not in its logs; nothing is guessed but what a
 /// language model says: [`Summary::told`], and of an item its reasons.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

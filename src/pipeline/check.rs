@@ -8,7 +8,7 @@ use super::progress::{Progress, Silent};
 use super::spec::{Example, Given, Pipeline, Wants, Window};
 use crate::agents::registry;
 use crate::config::{self, Env, Home, Loaded, gate};
-use crate::memory::{screen, tables};
+use crate::memory::{classifiers, screen};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::pipeline::ingest_options::IngestOptions;
@@ -249,7 +249,7 @@ fn result(pipeline: &Pipeline, cx: &RunContext<'_>) -> Result<String> {
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let screen = screen::reproducible(config, cx.home)?;
-    let classifier = tables::counter(cx.home)?;
+    let classifier = classifiers::counter(cx.home)?;
     let rules = options::rules(config, &options.host, screen, classifier);
     let ingest = options::ingest(config, &options, rules, &admit);
     whole(&ingest, dir.path(), &cx.env.home, cx.progress)
@@ -265,7 +265,7 @@ pub fn with_defaults<T>(
     act: impl FnOnce(&IngestOptions<'_>) -> Result<T>,
 ) -> Result<T> {
     let screen = screen::reproducible(&loaded.config, &loaded.home)?;
-    let classifier = tables::counter(&loaded.home)?;
+    let classifier = classifiers::counter(&loaded.home)?;
     let rules = options::rules(&loaded.config, &options.host, screen, classifier);
     act(&options::ingest(
         &loaded.config,

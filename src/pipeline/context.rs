@@ -3,8 +3,8 @@
 
 use super::progress::{Notices, Progress};
 use crate::config::{Env, Home, Loaded, edit};
-use crate::memory::activity::Judge;
-use crate::memory::tables;
+use crate::memory::classifiers;
+use crate::memory::session_activity::Judge;
 use crate::model::time::Time;
 use crate::model::zone::Zone;
 use crate::rules::classify::Classifier;
@@ -78,7 +78,7 @@ impl RunContext<'_> {
         let scoring = &self.loaded.config.scoring;
         let classifier = match self.learned_tools()? {
             Some(classifier) => classifier,
-            None => tables::counter(self.home)?,
+            None => classifiers::counter(self.home)?,
         };
         Ok(Judge {
             classifier,
@@ -94,7 +94,7 @@ impl RunContext<'_> {
     /// As [`RunContext::judge`].
     pub fn learned_tools(&mut self) -> Result<Option<Classifier>> {
         let cache = &self.loaded.config.scoring.tool_cache;
-        let learned = tables::learned(cache, self.home)?;
+        let learned = classifiers::learned(cache, self.home)?;
         if learned.is_none() {
             self.warn_of_cache(cache)?;
         }
@@ -108,7 +108,7 @@ impl RunContext<'_> {
     /// When the file can't be read or written.
     pub fn change_tool_cache(&mut self, change: impl FnOnce(&mut ToolCache)) -> Result<()> {
         let file = &self.loaded.config.scoring.tool_cache;
-        let Some(mut cache) = tables::read(file)? else {
+        let Some(mut cache) = classifiers::read(file)? else {
             return self.warn_of_cache(file);
         };
         change(&mut cache);

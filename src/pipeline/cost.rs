@@ -13,8 +13,8 @@ use anyhow::Result;
 
 /// Bytes of an episode's header, about.
 const HEADER_BYTES: u64 = 500;
-/// Bytes of a session's page, about: the mean over real sessions.
-const PAGE_BYTES: u64 = 1_100;
+/// Bytes of a session's summary, about: the mean over real sessions.
+const SUMMARY_BYTES: u64 = 1_100;
 /// Episodes that are weighed at once.
 const BATCH: usize = 250;
 
@@ -34,12 +34,17 @@ pub struct Cost {
     pub hours: Option<f64>,
 }
 
-/// What a run would deliver, and what it would store and deliver itself, with so many pages. A sink that no run has met
+/// What a run would deliver, and what it would store and deliver itself, with so many summaries. A sink that no run has met
 /// yet waits for nothing that is stored.
 ///
 /// # Errors
 /// When the store fails, or nobody can say whom the agents trust.
-pub fn costs(store: &Store, report: &Report, pages: u64, cx: &RunContext<'_>) -> Result<Vec<Cost>> {
+pub fn costs(
+    store: &Store,
+    report: &Report,
+    summaries: u64,
+    cx: &RunContext<'_>,
+) -> Result<Vec<Cost>> {
     let config = &cx.loaded.config;
     let kept = KeptHere::new(store, false, cx)?;
     let is_off = |sink: &&SinkSettings| sink.is_graph() && !config.memory.enabled;
@@ -69,8 +74,8 @@ pub fn costs(store: &Store, report: &Report, pages: u64, cx: &RunContext<'_>) ->
         for _ in 0..new {
             estimate.add(model.as_ref(), report.text_bytes / new + HEADER_BYTES);
         }
-        for _ in 0..pages {
-            estimate.add(model.as_ref(), PAGE_BYTES + HEADER_BYTES);
+        for _ in 0..summaries {
+            estimate.add(model.as_ref(), SUMMARY_BYTES + HEADER_BYTES);
         }
         let rate = config.delivery.rate_per_minute;
         all.push(Cost {

@@ -12,7 +12,7 @@ use super::steps::enrich::tools::{self, Question};
 use super::steps::ingest;
 use super::steps::ingest::report::Report;
 use crate::config::Config;
-use crate::memory::{screen, tables};
+use crate::memory::{classifiers, screen};
 use crate::model::time::Time;
 use crate::store::{Resting, Store};
 use anyhow::Result;
@@ -99,7 +99,7 @@ fn would_read(options: &RunOptions, store: Option<&Store>, cx: &RunContext<'_>) 
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
     let screen = screen::reproducible(config, cx.home)?;
-    let classifier = tables::counter(cx.home)?;
+    let classifier = classifiers::counter(cx.home)?;
     let rules = options::rules(config, &options.host, screen, classifier);
     let setup = options::ingest(config, options, rules, &admit);
     let planned = ingest::plan(store, &setup, cx.progress);

@@ -7,9 +7,9 @@
 use super::context::RunContext;
 use crate::config::RecallLimits;
 use crate::config::trust::Trusts;
-use crate::memory::beginning::{Begins, beginning};
 use crate::memory::block::{Block, block};
-use crate::memory::remember::{Asked, remember};
+use crate::memory::remember::{FactsRequest, remember};
+use crate::memory::session_start::{SessionStart, session_start_facts};
 use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
@@ -71,10 +71,10 @@ pub fn give(request: &RecallRequest, cx: &RunContext<'_>) -> Result<Option<Block
         shows_paths,
     };
     let task = task(request, &limits, about);
-    if let (Task::Begins(_), false) = (&task, limits.scopes.contains(&MemoryScope::Workspace)) {
+    if let (Task::Start(_), false) = (&task, limits.scopes.contains(&MemoryScope::Workspace)) {
         return Ok(None);
     }
-    if matches!(&task, Task::Asked(asked) if asked.scopes.is_empty()) {
+    if matches!(&task, Task::Facts(asked) if asked.scopes.is_empty()) {
         return Err(Error::usage("graphiti.recall.scopes is empty").into());
     }
     let left = u64::from(limits.timeout_ms).saturating_sub((cx.elapsed_ms)());
@@ -83,8 +83,8 @@ pub fn give(request: &RecallRequest, cx: &RunContext<'_>) -> Result<Option<Block
     let work = move || -> Result<Option<Block>, Error> {
         let store = Store::open_within(&path, left)?;
         let facts = match task {
-            Task::Begins(begins) => beginning(&store, &begins),
-            Task::Asked(asked) => remember(&store, &asked),
+            Task::Start(begins) => session_start_facts(&store, &begins),
+            Task::Facts(asked) => remember(&store, &asked),
         }?;
         Ok(block(facts, &limits))
     };
@@ -93,8 +93,8 @@ pub fn give(request: &RecallRequest, cx: &RunContext<'_>) -> Result<Option<Block
 
 /// What the store is asked.
 enum Task {
-    Begins(Begins),
-    Asked(Asked),
+    Start(SessionStart),
+    Facts(FactsRequest),
 }
 
 /// Who asks from where.
@@ -110,7 +110,7 @@ struct About {
 
 fn task(request: &RecallRequest, limits: &RecallLimits, about: About) -> Task {
     match &request.event {
-        Event::Begins => Task::Begins(Begins {
+        Event::Begins => Task::Start(SessionStart {
             session: request.session.clone(),
             now: about.now,
             workspace: about.workspace,
@@ -118,7 +118,7 @@ fn task(request: &RecallRequest, limits: &RecallLimits, about: About) -> Task {
             trusts: about.trusts,
             shows_paths: about.shows_paths,
         }),
-        Event::Prompt(question) => Task::Asked(Asked {
+        Event::Prompt(question) => Task::Facts(FactsRequest {
             scopes: scopes(request, question, limits),
             question: question.clone(),
             session: request.session.clone(),

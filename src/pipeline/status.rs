@@ -5,8 +5,8 @@ use super::context::RunContext;
 use super::options::{self, RunOptions};
 use super::spec::{Pipeline, Window};
 use crate::agents::registry;
+use crate::memory::classifiers;
 use crate::memory::screen::Screen;
-use crate::memory::tables;
 use crate::model::source::SourceFile;
 use crate::stages::discover::{DiscoverOptions, Discovered, Known, discover};
 use crate::store::{Status, Store};
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 /// # Errors
 /// When the store or a table can't be read.
 pub fn older(status: &Status, store: Option<&Store>, cx: &RunContext<'_>) -> Result<u64> {
-    let counter = tables::counter(cx.home)?;
+    let counter = classifiers::counter(cx.home)?;
     let rules = options::rules(&cx.loaded.config, cx.host, Screen::default(), counter);
     let mut current = BTreeSet::from([rules.made_by()]);
     let count = |current: &BTreeSet<String>| -> u64 {

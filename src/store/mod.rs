@@ -34,7 +34,7 @@ pub use maintenance::salvage::{Salvage, Salvaged};
 pub use maintenance::stats::{Stats, StatsRow};
 pub use maintenance::status::{RejectRow, Status, UnknownRow, VersionRow};
 pub use memory::memories::{Curated, KeptWords, MemoryRow, MemoryState, Waiting};
-pub use memory::summaries::{Page, Resting, Unsummarised};
+pub use memory::summaries::{Resting, SummaryUpdate, Unsummarised};
 pub use memory::telling::{Spent, Telling, Untold};
 pub use memory::workspaces::SessionKey;
 pub use outbox::consent::Switch;

@@ -5,7 +5,7 @@
 
 use super::corpus::{corpus, logs_below};
 use super::home::Home;
-use crate::insight::page::{body, commit, pull_request};
+use crate::insight::summary::{body, commit, pull_request};
 use crate::memory::session_summary::summary_of;
 use crate::model::summary::{Outcome, Summary};
 use crate::rules::paths::is_throwaway;

@@ -5,9 +5,9 @@ use super::forget::{desk, exchanges};
 use super::server::{Asked, Reply, Server};
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
-use crate::memory::query::parse;
-use crate::memory::recall::{Question, recall};
-use crate::memory::scope::Scope;
+use crate::memory::query_terms::parse;
+use crate::memory::recall::{RecallQuestion, recall};
+use crate::memory::scopes::Scope;
 use crate::model::consent::endpoint_text;
 use crate::model::embedding::{Meaning, Vector};
 use crate::model::time::Time;
@@ -258,7 +258,7 @@ fn without_a_model_there_is_no_row_and_no_work() {
     assert_eq!(store.embedded("m").unwrap().made, 0);
     assert_eq!(store.vector_length("m").unwrap(), None);
     assert!(!store.dump().unwrap().contains("vector="));
-    let answer = recall(&store, &Question::new(parse("mend", 9), &Scope::All)).unwrap();
+    let answer = recall(&store, &RecallQuestion::new(parse("mend", 9), &Scope::All)).unwrap();
     assert_eq!((answer.compared, answer.hits.is_empty()), (0, false));
 }
 
@@ -271,9 +271,9 @@ fn only_one_models_vectors_are_compared_and_another_model_begins_anew() {
             model: model.into(),
             vector: Vector::new(&numbers("repair")).unwrap(),
         };
-        let question = Question {
+        let question = RecallQuestion {
             meaning: Some(meaning),
-            ..Question::new(query, &Scope::All)
+            ..RecallQuestion::new(query, &Scope::All)
         };
         let answer = recall(&store(&desk), &question).unwrap();
         (answer.compared, answer.hits.len())

@@ -3,10 +3,10 @@
 
 use super::corpus::{corpus, logs_below};
 use super::home::Home;
-use crate::memory::query;
+use crate::memory::query_terms;
 use crate::memory::rank::Near;
-use crate::memory::recall::{Question, recall};
-use crate::memory::scope::Scope;
+use crate::memory::recall::{RecallQuestion, recall};
+use crate::memory::scopes::Scope;
 use crate::store::{Access, Store};
 use anyhow::Result;
 use serde_json::Value;
@@ -112,7 +112,7 @@ fn asked() -> Result<Vec<Asked>> {
 }
 
 fn is_shown(store: &Store, question: &str, project: &str) -> Result<bool> {
-    let query = query::question(question, 5);
+    let query = query_terms::question(question, 5);
     if query.terms.is_empty() {
         return Ok(false);
     }
@@ -120,9 +120,9 @@ fn is_shown(store: &Store, question: &str, project: &str) -> Result<bool> {
         project: Some(project.into()),
         ..Near::default()
     };
-    let question = Question {
+    let question = RecallQuestion {
         near,
-        ..Question::new(query, &Scope::All)
+        ..RecallQuestion::new(query, &Scope::All)
     };
     Ok(recall(store, &question)?.is_confident())
 }

@@ -6,10 +6,10 @@ use crate::agents::registry;
 use crate::config::{Env, load};
 use crate::insight::facts::{Line, facts};
 use crate::insight::outcome::SessionItem;
-use crate::insight::page::page;
 use crate::insight::summarise::ask::{Asked, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::{About, Question, embedded, question};
+use crate::insight::summary::markdown;
 use crate::model::activity::ActivityVector;
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::exchange::ItemKind;
@@ -242,7 +242,7 @@ fn an_answer_that_obeys_the_log_changes_no_fact_and_no_form() {
         Some(Outcome::Blocked),
         "the log's last words"
     );
-    let text = page(&summary, "exploring (1.0)");
+    let text = markdown(&summary, "exploring (1.0)");
     assert!(
         text.contains("**Outcome**: blocked\n**Told by**: m, beside the facts"),
         "{text}"

@@ -2,7 +2,7 @@
 //! Works on what is stored: no repository is opened.
 
 use crate::insight::items::SessionItems;
-use crate::insight::page::commits as commits_in;
+use crate::insight::summary::commits as commits_in;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::git::{AFTER_MS, GitOperation, OperationKind, short_hash};

@@ -1,5 +1,4 @@
-//! Changes of files become episodes (004-028..037, 004-050, 004-051, 004-075..077). Knows how they
-//! read and what each strategy makes of the episode before.
+//! Changes of files become episodes (004-028..037, 004-050, 004-051, 004-075..077).
 
 use super::git_episodes::bulk_update;
 use crate::model::episode::{Episode, EpisodeSource};

@@ -2,7 +2,7 @@
 
 use crate::cli::activity::word;
 use crate::cli::ctx::Ctx;
-use crate::memory::activity::Mean;
+use crate::memory::session_activity::Mean;
 use crate::model::activity::Dimension;
 use crate::model::human::{count, table};
 use crate::store::SessionFilter;

@@ -28,10 +28,11 @@ pub fn insert_first(document: &Document, at: &[PathStep], value: &Value) -> Opti
         return None;
     };
     let (text, style) = (&document.text, Style::of(document));
-    let open = document.spot(around)?.value + 1;
-    if !text[..open].ends_with('{') {
+    let map = document.spot(around)?.value;
+    if !text[map..].starts_with('{') {
         return None;
     }
+    let open = map + 1;
     let Some(first) = steps(document.get(around)?).next() else {
         let new = style.spread(&new, "");
         return Some(splice(text, open, open, &format!("\"{name}\": {new}")));

@@ -269,6 +269,17 @@ mod tests {
     }
 
     #[test]
+    fn names_need_not_be_ascii() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tracking-config.yaml");
+        fs::write(&file, "projects:\n  été:\n    project_root: /x\n").unwrap();
+        let added = add(&file, &Env::default(), &new(&[include("*.md")]));
+        assert_eq!(added, Ok(Edited::Changed));
+        assert!(drop_project(&file, "été").unwrap());
+        assert!(!fs::read_to_string(&file).unwrap().contains("été"));
+    }
+
+    #[test]
     fn a_broken_glob_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("tracking-config.json");

@@ -1,14 +1,14 @@
-//! What the agent asked last, where nobody answered. Knows sentences; refuses to answer.
+//! What the agent asked last, where nobody answered.
 
 use super::line::Line;
 use super::words::folded;
 use crate::insight::outcome::is_aside;
-use crate::insight::page::short;
+use crate::insight::summary::short;
 use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
 use crate::rules::words::sentences;
 
-/// Longer ones are told by their beginning.
+/// Longer ones are cut.
 const QUESTIONS_CHARS_MAX: usize = 240;
 
 /// The questions in the last paragraph of a session that ends with the agent's words.

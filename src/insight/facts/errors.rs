@@ -1,5 +1,5 @@
-//! Errors that were resolved: a command that failed, and worked later, after something was changed.
-//! Knows what was changed between; refuses to guess causes.
+//! Errors that were resolved: a command that failed, and worked later, after something was changed. What
+//! was changed between is listed; causes are not guessed.
 
 use super::line::Line;
 use crate::model::classification::{Domain, Intent};
@@ -9,7 +9,7 @@ use crate::rules::commands;
 use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
 
-/// Errors of one session that are told, the last ones: more of them are a log again.
+/// Errors of one session that are listed, the last ones: more of them are a log again.
 const RESOLVED_MAX: usize = 10;
 
 /// Files named as what helped.

@@ -1,5 +1,5 @@
-//! What a session left in a history that others see: files, commits, pull requests. Knows what git and
-//! edit tools state; refuses to guess what was pushed by hand.
+//! What a session left in a history that others see: files, commits, pull requests. Only what git and edit
+//! tools state counts: what was pushed by hand is not guessed.
 
 use super::line::{Line, found};
 use crate::model::finding::{Finding, PullRequestState, Tree};
@@ -7,7 +7,7 @@ use crate::model::summary::{Commit, FileChange, PullRequest, Sourced};
 use crate::rules::tools::{Answer, tool};
 use std::collections::BTreeMap;
 
-/// Files with their lines, by path: those that calls changed, and those that only git tells.
+/// Files with their lines, by path: those that calls changed, and those that only git names.
 pub fn files(lines: &[Line<'_>]) -> Vec<Sourced<FileChange>> {
     let mut all: BTreeMap<&str, Sourced<FileChange>> = BTreeMap::new();
     for (line, finding) in found(lines) {
@@ -32,16 +32,16 @@ pub fn files(lines: &[Line<'_>]) -> Vec<Sourced<FileChange>> {
         known.what.removed += removed;
         known.what.edits += 1;
     }
-    let mut told = told_by_git(lines);
+    let mut by_git = changed_by_git(lines);
     let edited: Vec<&str> = all.keys().copied().collect();
-    told.retain(|path, _| !edited.iter().any(|edited| is_same(edited, path)));
-    all.extend(told);
+    by_git.retain(|path, _| !edited.iter().any(|edited| is_same(edited, path)));
+    all.extend(by_git);
     all.into_values().collect()
 }
 
 /// What was changed while nobody saw it: what was about to be committed, the last commit where the
 /// session made one, and the working tree once sub-agents had worked.
-fn told_by_git<'t>(lines: &[Line<'t>]) -> BTreeMap<&'t str, Sourced<FileChange>> {
+fn changed_by_git<'t>(lines: &[Line<'t>]) -> BTreeMap<&'t str, Sourced<FileChange>> {
     let mut all = BTreeMap::new();
     let mut staged = BTreeMap::new();
     let (mut commits, mut helped) = (false, false);
@@ -89,10 +89,10 @@ fn is_agents(text: &str) -> bool {
     name.is_some_and(|name| tool(name).answer == Answer::Agent)
 }
 
-/// Git tells paths from a repository's root.
-fn is_same(edited: &str, told: &str) -> bool {
+/// Git names paths from a repository's root.
+fn is_same(edited: &str, by_git: &str) -> bool {
     let edited = edited.replace('\\', "/");
-    let above = edited.strip_suffix(told);
+    let above = edited.strip_suffix(by_git);
     above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
 
@@ -213,8 +213,8 @@ mod tests {
             line(3, "", &second),
         ];
         let made = commits(&lines);
-        let told: Vec<bool> = made.iter().map(|commit| commit.what.pushed).collect();
-        assert_eq!(told, [true, false]);
+        let found: Vec<bool> = made.iter().map(|commit| commit.what.pushed).collect();
+        assert_eq!(found, [true, false]);
         let left = unpushed(&made).expect("one");
         assert_eq!(
             (left.what.as_str(), left.line),
@@ -248,22 +248,22 @@ mod tests {
             state,
             done,
         };
-        let told = |findings: &[Finding]| -> Vec<(String, Option<PullRequestState>)> {
+        let found = |findings: &[Finding]| -> Vec<(String, Option<PullRequestState>)> {
             let all = pull_requests(&[line(1, "", findings)]).into_iter();
             all.map(|pull| (pull.what.address, pull.what.state))
                 .collect()
         };
         let opened = || Finding::PullRequest(address.into());
         let is = |state| vec![(address.to_owned(), state)];
-        assert_eq!(told(&[opened()]), is(None));
+        assert_eq!(found(&[opened()]), is(None));
         let merged = [opened(), state("#7", Merged, true)];
-        assert_eq!(told(&merged), is(Some(Merged)));
+        assert_eq!(found(&merged), is(Some(Merged)));
         let closed = [opened(), state("", Closed, true)];
-        assert_eq!(told(&closed), is(Some(Closed)));
-        assert_eq!(told(&[opened(), state("#8", Open, false)]), is(None));
+        assert_eq!(found(&closed), is(Some(Closed)));
+        assert_eq!(found(&[opened(), state("#8", Open, false)]), is(None));
         let other = vec![("#9".to_owned(), Some(Merged))];
-        assert_eq!(told(&[state("#9", Merged, true)]), other, "opened before");
-        assert_eq!(told(&[state("#9", Merged, false)]), [], "somebody else's");
+        assert_eq!(found(&[state("#9", Merged, true)]), other, "opened before");
+        assert_eq!(found(&[state("#9", Merged, false)]), [], "somebody else's");
     }
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
         ];
         let (work, last) = ([stat("c.rs", Tree::Work)], [stat("d.rs", Tree::Last)]);
         let made = commit("a");
-        let told = |lines: &[Line<'_>]| -> Vec<String> {
+        let found = |lines: &[Line<'_>]| -> Vec<String> {
             let files = files(lines).into_iter();
             files
                 .map(|file| format!("{} {}", file.what.path, file.what.by_git))
@@ -294,15 +294,15 @@ mod tests {
         let edit = line(1, "", &changed);
         let own = || "/p/src/a.rs false".to_owned();
         let committed = [edit, line(2, "", &staged), line(3, "", &made)];
-        assert_eq!(told(&committed), [own(), "src/b.rs true".into()]);
+        assert_eq!(found(&committed), [own(), "src/b.rs true".into()]);
         // nobody knows whose changes these are
-        assert_eq!(told(&committed[..2]), [own()]);
-        assert_eq!(told(&[edit, line(2, "", &work)]), [own()]);
+        assert_eq!(found(&committed[..2]), [own()]);
+        assert_eq!(found(&[edit, line(2, "", &work)]), [own()]);
         let helped = line(2, "Action: Task(\"mend it\") → done", &[]);
         let after = [edit, helped, line(3, "", &work)];
-        assert_eq!(told(&after), [own(), "c.rs true".into()]);
-        assert_eq!(told(&[edit, line(2, "", &last)]), [own()]);
+        assert_eq!(found(&after), [own(), "c.rs true".into()]);
+        assert_eq!(found(&[edit, line(2, "", &last)]), [own()]);
         let shown = [line(1, "", &made), line(2, "", &last)];
-        assert_eq!(told(&shown), ["d.rs true"]);
+        assert_eq!(found(&shown), ["d.rs true"]);
     }
 }

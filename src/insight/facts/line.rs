@@ -15,7 +15,7 @@ pub struct Line<'t> {
     pub item: SessionItem<'t>,
     /// It is of the session's main log, or of what stands for it, not of a sub-agent's.
     pub main: bool,
-    /// The episode that tells it.
+    /// The episode that has it.
     pub episode: Uuid,
     /// The line of its record.
     pub line: u64,

@@ -1,8 +1,7 @@
-//! A session in one page, from what its log states. Pure and deterministic: no language model, no
-//! clock.
+//! A session's summary, from what its log states. Pure and deterministic: no language model, no clock.
 //!
-//! Facts of sub-agents count where they are about files, tests and commits; words count only in the
-//! main log.
+//! Facts of sub-agents count where they are about files, tests and commits; words count only in the main
+//! log.
 
 mod asks;
 mod errors;
@@ -20,7 +19,7 @@ use crate::model::summary::{Decision, Outcome, SettingChange, Sourced, Summary, 
 use crate::rules::decisions::{decisions, sentences};
 use line::found;
 
-/// Decisions of one session that are told; more of them are seldom decisions.
+/// Decisions of one session that are listed; more of them are seldom decisions.
 const DECISIONS_MAX: usize = 12;
 
 /// The facts of a session, from its items in the order of time. About 10 MB/s of text.
@@ -88,7 +87,7 @@ fn requests(lines: &[Line<'_>], first: Option<&Sourced<String>>) -> Vec<Sourced<
     all.into_iter().map(|(_, request)| request).collect()
 }
 
-/// Requests of one session that are told, and of these the first and the last ones in any case.
+/// Requests of one session that are listed, and of these the first and the last ones in any case.
 const REQUESTS_MAX: usize = 8;
 const REQUESTS_FIRST: usize = 2;
 const REQUESTS_LAST: usize = 4;

@@ -1,5 +1,5 @@
-//! Tasks: what lists say, and what the agent's last words propose. Knows to-do tools, check boxes and
-//! headings; refuses to judge whether a task is worth telling.
+//! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
+//! and headings.
 
 use super::line::Line;
 use super::words::folded;
@@ -20,7 +20,7 @@ pub struct Tasks {
 /// One task with its last state.
 struct Known {
     task: Task,
-    told: Sourced<String>,
+    text: Sourced<String>,
 }
 
 /// What lists of tasks and check boxes say, each task once, in its last state.
@@ -42,13 +42,13 @@ pub fn tasks(lines: &[Line<'_>]) -> Tasks {
         }
     }
     let mut tasks = Tasks::default();
-    for Known { task, told } in known
+    for Known { task, text } in known
         .into_iter()
-        .filter(|known| !known.told.what.is_empty())
+        .filter(|known| !known.text.what.is_empty())
     {
         match task.state {
-            TaskState::Done => tasks.done.push(told),
-            TaskState::Open | TaskState::Active => tasks.open.push(told),
+            TaskState::Done => tasks.done.push(text),
+            TaskState::Open | TaskState::Active => tasks.open.push(text),
             TaskState::Dropped => {}
         }
     }
@@ -72,12 +72,12 @@ fn note(known: &mut Vec<Known>, task: &Task, line: &Line<'_>) {
         Some(known) => {
             known.task.state = task.state;
             if task.state == TaskState::Done {
-                (known.told.episode, known.told.line) = (line.episode, line.line);
+                (known.text.episode, known.text.line) = (line.episode, line.line);
             }
         }
         None => known.push(Known {
             task: task.clone(),
-            told: line.source(task.text.clone()),
+            text: line.source(task.text.clone()),
         }),
     }
 }
@@ -188,7 +188,7 @@ mod tests {
         Line::sample(kind, 1, text, findings)
     }
 
-    fn told(list: &[Sourced<String>]) -> Vec<&str> {
+    fn texts(list: &[Sourced<String>]) -> Vec<&str> {
         list.iter().map(|sourced| sourced.what.as_str()).collect()
     }
 
@@ -219,8 +219,8 @@ mod tests {
                 &[],
             ),
         ]);
-        assert_eq!(told(&found.done), ["a", "numbered", "boxed"]);
-        assert_eq!(told(&found.open), ["c", "unboxed"]);
+        assert_eq!(texts(&found.done), ["a", "numbered", "boxed"]);
+        assert_eq!(texts(&found.open), ["c", "unboxed"]);
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
             "Agent: Done:\n- one\n\n**Next steps:**\n1. Push it\n2. Open a PR\n\nBye:\n- no";
         let last = line(ItemKind::Agent, words, &[]);
         assert_eq!(
-            told(&next_steps(Vec::new(), Some(&last))),
+            texts(&next_steps(Vec::new(), Some(&last))),
             ["Push it", "Open a PR"]
         );
     }

@@ -1,4 +1,4 @@
-//! People's words, shortened. Knows what stands around a request; refuses to paraphrase.
+//! People's words, shortened. Nothing is paraphrased.
 
 use crate::model::exchange::is_bare_command;
 use crate::rules::words::{sentence_end, sentences};
@@ -88,7 +88,7 @@ pub fn beginning(words: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// More: the page is a log again; fewer: the result stands behind.
+/// More: the summary is a log again; fewer: the result stands behind.
 const BEGINNING_LINES_MAX: usize = 8;
 const BEGINNING_BYTES_MAX: usize = 700;
 

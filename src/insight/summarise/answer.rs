@@ -1,5 +1,5 @@
-//! What an answer has to be (003 § 4), and what of it is accepted. Knows its fields, their bounds
-//! and what would change our page.
+//! What an answer has to be (003 § 4), and what of it is accepted. Words that would change how our summary
+//! reads are refused.
 
 use crate::model::summary::Outcome;
 use crate::rules::secrets::Redactor;

@@ -1,11 +1,10 @@
-//! What of a session a model is shown, fitted to a size. Knows what is worth least; refuses to know
-//! what is asked.
+//! What of a session a model is shown, fitted to a size.
 //!
-//! Left out first, from the middle of the session outwards: what was read and searched, then commands
-//! that worked, edits, what failed; then sub-agents' words; then the agent's words, which are cut to
-//! a common length before any of them goes. People's words stay, unless they alone don't fit: then
-//! the longest are cut in their middle, and only when hundreds of them are left do some go. Each cut
-//! is marked with `…` and a count.
+//! Left out first, from the middle of the session outwards: what was read and searched, then commands that
+//! worked, edits, what failed; then sub-agents' words; then the agent's words, which are cut to a common
+//! length before any of them goes. People's words stay, unless they alone don't fit: then the longest are
+//! cut in their middle, and only when hundreds of them are left do some go. Each cut is marked with `…` and
+//! a count.
 
 use super::tokens::tokens;
 use crate::insight::facts::Line;

@@ -1,5 +1,5 @@
-//! A model's answer beside the facts (D41, D48). Knows who is believed: facts, wherever they speak;
-//! of the rest what the log can bear out.
+//! A model's answer beside the facts (D41, D48). Facts are believed wherever they speak; of the rest, what
+//! the log can bear out.
 
 use super::answer::{
     ConfigChange, DecisionRecord, EnhancedSessionSummary, ErrorResolution, TestSummary,

@@ -1,5 +1,4 @@
-//! Which fields are worth asking for, by what kind of work a session was (003 § 5, D42). Knows
-//! priorities and thresholds; refuses to know how a field is asked for and answered.
+//! Which fields are worth asking for, by what kind of work a session was (003 § 5, D42).
 
 use crate::model::activity::ActivityVector;
 use crate::model::policy::SummaryPolicy;

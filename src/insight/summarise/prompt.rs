@@ -1,5 +1,4 @@
-//! The question about one session: the template's text, then what makes it safe and useful. Knows
-//! how a question is put together; refuses to know who answers it.
+//! The question about one session: the template's text, then what makes it safe and useful.
 
 use super::answer::schema;
 use super::content::content;
@@ -238,7 +237,7 @@ fn known(facts: &Summary) -> String {
     lines.extend(called('C', "setting", settings));
     let lines = lines.iter().map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        crate::insight::page::short(&words.join(" "), KNOWN_CHARS_MAX)
+        crate::insight::summary::short(&words.join(" "), KNOWN_CHARS_MAX)
     });
     lines.collect::<Vec<String>>().join("\n")
 }

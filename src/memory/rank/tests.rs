@@ -48,10 +48,10 @@ pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate
     }
 }
 
-fn page(session: &str, score: f64, terms: &[usize]) -> Candidate {
-    let mut page = chunk(session, 0, score, terms);
-    page.hit.source = EpisodeSource::SessionSummary;
-    page
+fn summary(session: &str, score: f64, terms: &[usize]) -> Candidate {
+    let mut summary = chunk(session, 0, score, terms);
+    summary.hit.source = EpisodeSource::SessionSummary;
+    summary
 }
 
 /// Two rare terms and a common one, in a store of a thousand episodes.
@@ -112,10 +112,10 @@ fn what_is_near_comes_first_and_then_what_is_newer() {
 }
 
 #[test]
-fn a_page_goes_before_its_chunks_that_say_no_more() {
-    let all = vec![chunk("a", 4, 6.0, &[0, 1]), page("a", 2.0, &[0, 1])];
+fn a_summary_goes_before_its_chunks_that_say_no_more() {
+    let all = vec![chunk("a", 4, 6.0, &[0, 1]), summary("a", 2.0, &[0, 1])];
     assert_eq!(ranked(all, &Near::default())[0], ("a".into(), 0));
-    let all = vec![chunk("a", 4, 6.0, &[0, 1]), page("a", 2.0, &[0])];
+    let all = vec![chunk("a", 4, 6.0, &[0, 1]), summary("a", 2.0, &[0])];
     assert_eq!(ranked(all, &Near::default())[0], ("a".into(), 4));
 }
 

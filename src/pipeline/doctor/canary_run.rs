@@ -2,7 +2,7 @@
 
 use super::canary::{Canary, Sighted};
 use crate::agents::claude::CLAUDE;
-use crate::memory::{screen, tables};
+use crate::memory::{classifiers, screen};
 use crate::model::source::Root;
 use crate::model::time::Time;
 use crate::pipeline::context::RunContext;
@@ -52,7 +52,7 @@ fn store(
     };
     let config = &cx.loaded.config;
     let screen = screen::reproducible(config, cx.home)?;
-    let classifier = tables::counter(cx.home)?;
+    let classifier = classifiers::counter(cx.home)?;
     let rules = options::rules(config, &run.host, screen, classifier.clone());
     let mut ingest = options::ingest(config, &run, rules, &|_, _, _| Ok(None));
     ingest.roots = vec![Root {

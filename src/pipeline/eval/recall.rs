@@ -2,12 +2,12 @@
 //! questions that nothing answers.
 
 use super::{Figure, rows};
-use crate::memory::activity::Judge;
-use crate::memory::query;
+use crate::memory::classifiers;
+use crate::memory::query_terms;
 use crate::memory::rank::{CONFIDENT, Near};
-use crate::memory::recall::{Answer, Question, recall};
-use crate::memory::scope::Scope;
-use crate::memory::tables;
+use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
+use crate::memory::scopes::Scope;
+use crate::memory::session_activity::Judge;
 use crate::pipeline::check::with_defaults;
 use crate::pipeline::context::RunContext;
 use crate::pipeline::options::RunOptions;
@@ -66,7 +66,7 @@ pub fn measured(
         ..RunOptions::new(pipeline, cx)
     };
     let judge = Judge {
-        classifier: tables::counter(&cx.loaded.home)?,
+        classifier: classifiers::counter(&cx.loaded.home)?,
         min_strength: cx.loaded.config.scoring.min_strength,
         manual: None,
     };
@@ -124,20 +124,20 @@ fn figures(asked: &[LabelledQuestion], store: &Store) -> Result<Vec<Figure>> {
     Ok(all)
 }
 
-fn ask(store: &Store, asked: &LabelledQuestion, reach: Reach) -> Result<Answer> {
-    let mut query = query::question(&asked.question, HITS);
+fn ask(store: &Store, asked: &LabelledQuestion, reach: Reach) -> Result<RecallAnswer> {
+    let mut query = query_terms::question(&asked.question, HITS);
     if query.terms.is_empty() {
-        return Ok(Answer::default());
+        return Ok(RecallAnswer::default());
     }
     if reach == Reach::Project {
         query.project.clone_from(&asked.project);
     }
-    let question = Question {
+    let question = RecallQuestion {
         near: Near {
             project: asked.project.clone(),
             files: Vec::new(),
         },
-        ..Question::new(query, &Scope::All)
+        ..RecallQuestion::new(query, &Scope::All)
     };
     Ok(recall(store, &question)?)
 }
@@ -164,7 +164,7 @@ impl Measured {
 
     /// Counts what was shown: nothing where the best hit has less than the confidence `shows`, else
     /// all that have it.
-    fn count(&mut self, asked: &LabelledQuestion, answer: &Answer, shows: f64) {
+    fn count(&mut self, asked: &LabelledQuestion, answer: &RecallAnswer, shows: f64) {
         let mut sessions: Vec<&str> = Vec::new();
         let hits = answer.hits.iter().filter(|_| answer.confidence >= shows);
         for hit in hits.filter(|hit| hit.confidence >= shows) {

@@ -2,8 +2,8 @@
 //! each group is told once who owns it (D35).
 
 use crate::config::Memory;
-use crate::memory::groups;
-use crate::memory::promote::{Wish, curate};
+use crate::memory::memory_groups;
+use crate::memory::promote::{PromoteRequest, curate};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::plural;
 use crate::model::memory::{IDS, Origin, block};
@@ -44,7 +44,7 @@ impl Promoted {
 /// # Errors
 /// When the store fails.
 pub fn run(run: &mut Run<'_, '_>) -> Result<Promoted> {
-    groups::meet_projects(&mut run.store)?;
+    memory_groups::meet_projects(&mut run.store)?;
     let settings = &run.cx.loaded.config.memory;
     promote(&mut run.store, settings, &run.rules.redactor)
 }
@@ -86,7 +86,7 @@ fn judged(
         }
         scope => scope,
     };
-    let wish = Wish {
+    let wish = PromoteRequest {
         id: Some(said.id),
         kind: said.kind,
         scope,
@@ -114,8 +114,8 @@ pub fn groups_in_use(store: &Store, settings: &Memory) -> Result<Groups> {
             let Some(project) = store.project(&namespace)? else {
                 continue;
             };
-            let key = groups::workspace_key_now(store, &namespace, &project.path)?;
-            let group = groups::group(*scope, Some((agent, &id)), &key, settings)?;
+            let key = memory_groups::workspace_key_now(store, &namespace, &project.path)?;
+            let group = memory_groups::group(*scope, Some((agent, &id)), &key, settings)?;
             all.entry(group).or_insert((*scope, project));
         }
     }

@@ -1,4 +1,5 @@
-//! Sessions in one page, kept as episodes of their own. Knows which sessions wait for a page.
+//! Sessions in one summary, kept as episodes of their own.
+//! Knows which sessions wait for a summary; refuses to know what a summary says.
 
 use crate::model::activity::ActivityTally;
 use crate::model::episode::Episode;
@@ -21,7 +22,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// Of the ids of summaries: UUIDv5 in this namespace of the session's id.
 const IDS: Uuid = Uuid::from_u128(0x1b8f_5f9e_6c1d_5a0e_9a57_3c3f_2d84_b6a1);
 
-/// A session that waits for its page.
+/// A session that waits for its summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsummarised {
     /// Its id.
@@ -43,9 +44,9 @@ pub struct Resting {
     pub pending_ms: i64,
 }
 
-/// What becomes of a session's page.
+/// What becomes of a session's summary.
 #[derive(Debug)]
-pub struct Page {
+pub struct SummaryUpdate {
     session: String,
     group: String,
     made_by: String,
@@ -59,21 +60,21 @@ enum Says {
     AsBefore,
 }
 
-impl Page {
+impl SummaryUpdate {
     /// It says this from now on. It goes to the group that the session's episodes go to, and is made
     /// by what made them.
-    pub fn new(session: &str, group: &str, made_by: &str, episode: Episode) -> Page {
-        Page {
+    pub fn new(session: &str, group: &str, made_by: &str, episode: Episode) -> SummaryUpdate {
+        SummaryUpdate {
             group: group.to_owned(),
             made_by: made_by.to_owned(),
             says: Says::This(Box::new(Row::new(episode, true))),
-            ..Page::nothing(session)
+            ..SummaryUpdate::nothing(session)
         }
     }
 
     /// There is nothing to tell, and what was told goes.
-    pub fn nothing(session: &str) -> Page {
-        Page {
+    pub fn nothing(session: &str) -> SummaryUpdate {
+        SummaryUpdate {
             session: session.to_owned(),
             group: String::new(),
             made_by: String::new(),
@@ -82,21 +83,21 @@ impl Page {
     }
 
     /// It stays as it is.
-    pub fn as_before(session: &str) -> Page {
-        Page {
+    pub fn as_before(session: &str) -> SummaryUpdate {
+        SummaryUpdate {
             says: Says::AsBefore,
-            ..Page::nothing(session)
+            ..SummaryUpdate::nothing(session)
         }
     }
 
-    /// The id of a session's page: the same wherever it is made.
+    /// The id of a session's summary: the same wherever it is made.
     pub fn id(session: &str) -> Uuid {
         Uuid::new_v5(&IDS, session.as_bytes())
     }
 }
 
 impl Store {
-    /// Sessions that rest and changed since their page was written, by id.
+    /// Sessions that rest and changed since their summary was written, by id.
     pub fn unsummarised(&self, resting: Resting) -> Result<Vec<Unsummarised>> {
         let before = |ms: i64| resting.now.0.saturating_sub(ms);
         // CROSS: the few that changed are read, however many sessions there are
@@ -124,7 +125,7 @@ impl Store {
         read().map_err(failed("reading which sessions wait for a summary"))
     }
 
-    /// The chunks of a session as its page takes them, in the order of time: with their items, without
+    /// The chunks of a session as its summary takes them, in the order of time: with their items, without
     /// tools and paths. Where they have more than `bytes_max` of text: the first one and the last ones.
     /// And what the work of all of them is told by.
     pub fn chunks(&self, session: &str, bytes_max: u64) -> Result<(Vec<Found>, ActivityTally)> {
@@ -168,19 +169,23 @@ impl Store {
         read().map_err(failed("reading a session's chunks"))
     }
 
-    /// The page of the session with exactly this id; `None`: it has none yet.
+    /// The summary of the session with exactly this id; `None`: it has none yet.
     pub fn summary(&self, session: &str) -> Result<Option<Found>> {
-        let id = Page::id(session);
+        let id = SummaryUpdate::id(session);
         self.found("e.id = ?1", &[&id.as_bytes().as_slice()])
             .map(|mut found| found.pop())
             .map_err(failed("reading a summary"))
     }
 
-    /// Writes pages, or takes them away, in one transaction; one that says what it said is not
+    /// Writes summaries, or takes them away, in one transaction; one that says what it said is not
     /// written.
-    pub fn put_summaries(&mut self, pages: &[Page], indexed_at: Time) -> Result<Stored> {
+    pub fn put_summaries(
+        &mut self,
+        summaries: &[SummaryUpdate],
+        indexed_at: Time,
+    ) -> Result<Stored> {
         self.writable()?;
-        if pages.is_empty() {
+        if summaries.is_empty() {
             return Ok(Stored::default());
         }
         let before = self.db.total_changes();
@@ -188,7 +193,7 @@ impl Store {
             let tx = self
                 .db
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let stored = put_all(&tx, &mut self.names, pages, indexed_at)?;
+            let stored = put_all(&tx, &mut self.names, summaries, indexed_at)?;
             tx.commit()?;
             Ok(stored)
         };
@@ -201,26 +206,26 @@ impl Store {
     }
 }
 
-/// Writes pages, group by group.
+/// Writes summaries, group by group.
 pub(crate) fn put_all(
     db: &Connection,
     names: &mut FxHashMap<String, i64>,
-    pages: &[Page],
+    summaries: &[SummaryUpdate],
     at: Time,
 ) -> rusqlite::Result<Stored> {
-    let mut by_group: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
-    for page in pages {
-        by_group.entry(&page.group).or_default().push(page);
+    let mut by_group: BTreeMap<&str, Vec<&SummaryUpdate>> = BTreeMap::new();
+    for summary in summaries {
+        by_group.entry(&summary.group).or_default().push(summary);
     }
     let mut stored = Stored::default();
-    for (group, pages) in by_group {
+    for (group, summaries) in by_group {
         let stamp = Stamp {
             indexed_at: at,
             group,
         };
         let mut writer = EpisodeWriter::new(db, names, &stamp);
-        for page in pages {
-            put(db, page, at, &mut writer)?;
+        for summary in summaries {
+            put(db, summary, at, &mut writer)?;
         }
         stored.merge(writer.finish()?);
     }
@@ -229,7 +234,7 @@ pub(crate) fn put_all(
 
 fn put<'a>(
     db: &Connection,
-    page: &'a Page,
+    summary: &'a SummaryUpdate,
     at: Time,
     writer: &mut EpisodeWriter<'a>,
 ) -> rusqlite::Result<()> {
@@ -240,28 +245,28 @@ fn put<'a>(
              WHERE s.id = ?1 AND e.source = 'session'
              ORDER BY e.stream IS NOT NULL, e.valid_at, e.part LIMIT 1",
         )?
-        .query_row([&page.session], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row([&summary.session], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    match (place, &page.says) {
+    match (place, &summary.says) {
         (Some(_), Says::AsBefore) => {}
         (Some((session, file)), Says::This(row)) => {
-            writer.upsert(session, file, row, &page.made_by)?;
+            writer.upsert(session, file, row, &summary.made_by)?;
             keep_from_sinks(db, session, at)?;
             ask_again(db, session)?;
         }
         (place, _) => {
-            writer.remove_id(Page::id(&page.session))?;
+            writer.remove_id(SummaryUpdate::id(&summary.session))?;
             place.map_or(Ok(()), |(session, _)| untell(db, session))?;
         }
     }
     db.prepare_cached(
         "DELETE FROM unsummarised WHERE session = (SELECT n FROM session WHERE id = ?1)",
     )?
-    .execute([&page.session])?;
+    .execute([&summary.session])?;
     Ok(())
 }
 
-/// A sink that didn't ask for what was before it isn't told of it by its page either.
+/// A sink that didn't ask for what was before it isn't told of it by its summary either.
 fn keep_from_sinks(db: &Connection, session: i64, at: Time) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)

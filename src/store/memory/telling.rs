@@ -8,7 +8,7 @@ use crate::store::columns::hash;
 use crate::store::compression::{Json, pack_json};
 use crate::store::error::failed;
 use crate::store::ingest::write::Stored;
-use crate::store::memory::summaries::{Page, Unsummarised, content, put_all};
+use crate::store::memory::summaries::{SummaryUpdate, Unsummarised, content, put_all};
 use crate::store::tombstones::NOT_FORGOTTEN;
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
@@ -66,7 +66,7 @@ pub struct Spent {
 const DAY_MS: i64 = 86_400_000;
 
 impl Store {
-    /// What a model said to the session with exactly this id, or why it didn't. `None`: its page was
+    /// What a model said to the session with exactly this id, or why it didn't. `None`: its summary was
     /// not written, or the session changed since.
     pub fn telling(&self, session: &str) -> Result<Option<Telling>> {
         let read = || -> rusqlite::Result<Option<Telling>> {
@@ -88,7 +88,7 @@ impl Store {
         read().map_err(failed("reading what a model told"))
     }
 
-    /// Sessions whose page is written of facts alone and that a model may be asked about now, the
+    /// Sessions whose summary is written of facts alone and that a model may be asked about now, the
     /// latest first. Left out are those that ended before `since` (without times: never), and those
     /// of which only sinks hold the texts.
     pub fn untold(&self, now: Time, since: Option<Time>) -> Result<Vec<Untold>> {
@@ -165,12 +165,12 @@ impl Store {
             .map_err(failed("reading what was spent"))
     }
 
-    /// Notes what became of asking about a session, and what that cost. `page` says it too.
+    /// Notes what became of asking about a session, and what that cost. `summary` says it too.
     pub fn put_telling(
         &mut self,
         session: &str,
         telling: &Telling,
-        page: Option<Page>,
+        summary: Option<SummaryUpdate>,
         spent: Spent,
         at: Time,
     ) -> Result<Stored> {
@@ -179,7 +179,7 @@ impl Store {
             let tx = self
                 .db
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let stored = put_all(&tx, &mut self.names, page.as_slice(), at)?;
+            let stored = put_all(&tx, &mut self.names, summary.as_slice(), at)?;
             note(&tx, session, telling, at)?;
             tx.execute(
                 "INSERT INTO spent (day, input_tokens, output_tokens, usd) VALUES (?1, ?2, ?3, ?4)

@@ -44,7 +44,7 @@ pub struct Found {
 }
 
 impl Store {
-    /// The group of the chunk or page that was stored last; `None` where there is none.
+    /// The group of the chunk or summary that was stored last; `None` where there is none.
     pub fn last_group(&self) -> Result<Option<String>> {
         self.db
             .query_row(

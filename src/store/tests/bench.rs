@@ -2,7 +2,7 @@
 //! `cargo test --release store::tests::bench -- --ignored --nocapture`.
 
 use super::*;
-use crate::memory::query::parse;
+use crate::memory::query_terms::parse;
 use crate::store::search::words::IndexText;
 use std::io::Write;
 use std::time::Instant;

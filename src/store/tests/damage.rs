@@ -5,7 +5,7 @@ use crate::model::consent::Consent;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::ErrorKind;
 use crate::model::tombstone::Selection;
-use crate::store::{Health, Page, Resting, Salvage, Standing, Switch, Unsummarised};
+use crate::store::{Health, Resting, Salvage, Standing, SummaryUpdate, Switch, Unsummarised};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -236,13 +236,13 @@ fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
     let page = |session: &Unsummarised| {
         let text = format!("what {} came to", session.id);
         let episode = Episode {
-            id: Page::id(&session.id),
+            id: SummaryUpdate::id(&session.id),
             source: EpisodeSource::SessionSummary,
             ..episode(&session.id, 0, &text)
         };
-        Page::new(&session.id, "g", "v", episode)
+        SummaryUpdate::new(&session.id, "g", "v", episode)
     };
-    let pages: Vec<Page> = waiting(&store).iter().map(page).collect();
+    let pages: Vec<SummaryUpdate> = waiting(&store).iter().map(page).collect();
     store.put_summaries(&pages, Time(5)).unwrap();
     assert!(waiting(&store).is_empty() && pages.len() > 2);
     store.tamper(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::memory::query::parse;
+use crate::memory::query_terms::parse;
 use crate::model::resume_state::{FilterResumeState, QueuedPrompt, StreamResumeState};
 use crate::model::tombstone::Selection;
 use crate::store::Forgotten;

@@ -1,9 +1,9 @@
 //! Searching: what people type finds what was said, and nothing else.
 
 use super::*;
-use crate::memory::query::parse;
-use crate::memory::recall::{Answer, Question, recall};
-use crate::memory::scope::Scope;
+use crate::memory::query_terms::parse;
+use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
+use crate::memory::scopes::Scope;
 use crate::store::{Query, SessionFilter};
 
 fn world(texts: &[&str]) -> World {
@@ -244,8 +244,8 @@ fn a_hit_says_where_it_is_from() {
     assert_eq!(shown, format!("[namespace: {ns8}]"));
 }
 
-fn ask(world: &World, query: Query) -> Answer {
-    recall(&world.store, &Question::new(query, &Scope::All)).unwrap()
+fn ask(world: &World, query: Query) -> RecallAnswer {
+    recall(&world.store, &RecallQuestion::new(query, &Scope::All)).unwrap()
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_question_that_nothing_answers_whole_is_loosened() {
     let some = ask(&world, parse("alpha gamma", 9));
     assert_eq!((some.hits[0].folded + 1, some.loosened), (2, true));
     let nothing = Scope::Nothing("why");
-    let none = Question::new(parse("alpha", 9), &nothing);
+    let none = RecallQuestion::new(parse("alpha", 9), &nothing);
     let none = recall(&world.store, &none).unwrap();
     assert_eq!((none.hits.len(), none.reason), (0, Some("why")));
 }
@@ -265,7 +265,7 @@ fn a_question_that_nothing_answers_whole_is_loosened() {
 fn other_forms_are_looked_for_where_the_word_itself_stands_nowhere() {
     let world = world(&["a retry of the upload", "unrelated words"]);
     let asked = |text: &str| {
-        ask(&world, crate::memory::query::question(text, 9))
+        ask(&world, crate::memory::query_terms::question(text, 9))
             .hits
             .len()
     };
@@ -287,10 +287,13 @@ fn a_common_word_does_not_find_when_rare_ones_do() {
         log("crowd", "/home/u/crowd", &crowd),
         log("one", "/home/u/app", &["a rare word beside common"]),
     ]);
-    let answer = ask(&world, crate::memory::query::question("rare common", 5));
+    let answer = ask(
+        &world,
+        crate::memory::query_terms::question("rare common", 5),
+    );
     assert_eq!(answer.hits[0].session, "one");
     assert!(answer.rows <= 1_010, "{} rows", answer.rows);
-    let rare = crate::memory::query::question("rare", 5);
+    let rare = crate::memory::query_terms::question("rare", 5);
     assert!(ask(&world, rare).rows <= 2);
 }
 
@@ -323,9 +326,9 @@ fn very_common_words_are_estimated_and_find_nothing_for_who_did_not_ask() {
 #[test]
 fn as_of_a_time_what_began_later_was_not_known() {
     let world = world(&["needle one", "unrelated", "needle three"]);
-    let mut question = Question::new(parse("needle", 9), &Scope::All);
+    let mut question = RecallQuestion::new(parse("needle", 9), &Scope::All);
     question.as_of = Some(Time(2_500));
-    let parts = |question: &Question<'_>| -> Vec<u32> {
+    let parts = |question: &RecallQuestion<'_>| -> Vec<u32> {
         let hits = recall(&world.store, question).unwrap().hits;
         hits.iter().map(|hit| hit.part).collect()
     };

@@ -314,13 +314,13 @@ fn put_all(
     }
     let stored = writer.finish()?;
     for unit in units.iter().filter(|unit| unit.git.commit().is_some()) {
-        page_again(db, &project.namespace, unit.git.operation.at)?;
+        summarize_again(db, &project.namespace, unit.git.operation.at)?;
     }
     Ok(stored)
 }
 
-/// Pages of the sessions that were at work then may have a commit to tell.
-fn page_again(db: &Connection, namespace: &str, at: Time) -> rusqlite::Result<()> {
+/// Summaries of the sessions that were at work then may have a commit to tell.
+fn summarize_again(db: &Connection, namespace: &str, at: Time) -> rusqlite::Result<()> {
     db.prepare_cached(&format!(
         "INSERT OR IGNORE INTO unsummarised (session) SELECT s.n FROM session s
          WHERE s.namespace = ?1 AND s.started <= ?2 AND s.ended >= ?3 AND {NOT_FORGOTTEN}"

@@ -2,7 +2,7 @@
 
 use crate::agents::registry;
 use crate::config::{self, Env};
-use crate::memory::query;
+use crate::memory::query_terms;
 use crate::model::frontmatter::{Header, read};
 use crate::model::source::{Agent, Root};
 use crate::model::time::Time;
@@ -87,7 +87,7 @@ pub fn queries(data: &[u8]) {
     let line = String::from_utf8_lossy(data);
     STORE.with(|store| {
         let (_, store) = store.get_or_init(small_store);
-        let mut query = query::parse(&line, 5);
+        let mut query = query_terms::parse(&line, 5);
         let hits = store.search(&query).expect("an answer");
         assert!(hits.len() <= 5, "more than asked for");
         let value = || Some(line.clone().into_owned());

@@ -17,7 +17,6 @@ const WITH_CIRCLES: &[&str] = &[
     "src/cli/schedule",
     "src/cli/stats",
     "src/host",
-    "src/mcp",
     "src/model",
     "src/pipeline",
     "src/pipeline/deliver",

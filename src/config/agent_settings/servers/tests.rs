@@ -162,3 +162,16 @@ fn what_is_not_understood_is_refused_and_never_quoted() {
         assert!(!error.message.contains("sk-secret"), "{error:?}");
     }
 }
+
+#[test]
+fn an_entry_that_stands_in_two_places_is_left_and_a_text_is_no_header() {
+    let file = Path::new("config.toml");
+    let quoted = "a = [\n  \"x\",\n'[mcp_servers.sessionmill]'\n]\n";
+    let text = settings(CODEX, file).with(Some(quoted), &start()).unwrap();
+    let back = settings(CODEX, file).without(&text, false).unwrap();
+    assert_eq!(back.text.as_deref(), Some(quoted));
+    let apart = format!("{text}[tui]\n[mcp_servers.sessionmill.env]\nA = \"b\"\n");
+    let kept = settings(CODEX, file).without(&apart, false).unwrap();
+    assert_eq!(kept.left, [NAME]);
+    assert!(settings(CODEX, file).without(&apart, true).is_err());
+}

@@ -9,8 +9,8 @@ use crate::insight::summarise::ask::{Talk, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::embedded;
 use crate::insight::summarise::prompt::{About, Question, question};
-use crate::memory::activity::Judge;
 use crate::memory::screen;
+use crate::memory::session_activity::Judge;
 use crate::model::activity::ActivityVector;
 use crate::model::human::{count, plural};
 use crate::model::llm::Turn;
@@ -381,7 +381,7 @@ fn one(
     };
     done.tokens += spent.tokens;
     done.usd += spent.usd;
-    let (telling, page) = match said.answer {
+    let (telling, update) = match said.answer {
         Ok(answer) => {
             let items = asked.whole.items();
             let Some(facts) = asked.whole.facts(&items) else {
@@ -389,9 +389,9 @@ fn one(
             };
             let mut summary = merged(facts, &answer, options.model, &items.lines());
             asked.whole.shorten_paths(&mut summary);
-            let page = asked.whole.page(&summary, options.judge);
+            let update = asked.whole.update(&summary, options.judge);
             done.sessions += 1;
-            (Telling::Told(Box::new(summary)), Some(page))
+            (Telling::Told(Box::new(summary)), Some(update))
         }
         Err(Unanswered::Refused { why }) => {
             done.refused += 1;
@@ -411,7 +411,7 @@ fn one(
             (away(untold, why, after_ms, options, done), None)
         }
     };
-    store.put_telling(&untold.id, &telling, page, spent, options.now)?;
+    store.put_telling(&untold.id, &telling, update, spent, options.now)?;
     match &done.stopped {
         Some(why) if options.when_away == WhenAway::Fail => {
             anyhow::bail!("no language model answers: {why}")

@@ -1,17 +1,15 @@
-//! The second half of the step `enrich`: sessions that rest get their page.
-//!
-//! Knows when a page is due and what it is stored as, but not what stands on it (`insight`).
+//! The second half of the step `enrich`: sessions that rest get their summary.
 
 use crate::insight::items::SessionItems;
-use crate::insight::page::body;
-use crate::memory::activity::Judge;
+use crate::insight::summary::body;
+use crate::memory::session_activity::Judge;
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::summary::{Commit, Sourced, Summary};
 use crate::model::time::Time;
 use crate::pipeline::options::PENDING_MS;
-use crate::store::{self, Found, Page, Resting, Store, Telling, Unsummarised};
+use crate::store::{self, Found, Resting, Store, SummaryUpdate, Telling, Unsummarised};
 use crate::tracking::commit_links::{add_commits, commits_of};
 use anyhow::Result;
 use rayon::prelude::*;
@@ -20,7 +18,7 @@ use rayon::prelude::*;
 /// and workers that wait.
 const READ_BYTES: usize = 2 << 20;
 
-/// What the pages are made by.
+/// What the summaries are made by.
 pub struct SummarizeOptions<'a> {
     /// The run's time.
     pub now: Time,
@@ -44,16 +42,16 @@ pub(super) struct Whole {
     tally: ActivityTally,
 }
 
-/// Text of one session that its page is made of. More: a run's memory; less: of the longest sessions,
+/// Text of one session that its summary is made of. More: a run's memory; less: of the longest sessions,
 /// one in ten thousand, the middle is not told.
 const SESSION_BYTES_MAX: u64 = 8 << 20;
 
-/// Writes the page of every session that rests and changed since its last one; gives what that
-/// changed. A session of which only sinks hold the texts keeps the page it has. About 10 MB of text
+/// Writes the summary of every session that rests and changed since its last one; gives what that
+/// changed. A session of which only sinks hold the texts keeps the summary it has. About 10 MB of text
 /// a second and thread.
 ///
 /// # Errors
-/// When the store fails; pages that were written before stay.
+/// When the store fails; summaries that were written before stay.
 pub fn summarize(store: &mut Store, options: &mut SummarizeOptions<'_>) -> Result<store::Stored> {
     let mut stored = store::Stored::default();
     let resting = Resting {
@@ -72,24 +70,24 @@ pub fn summarize(store: &mut Store, options: &mut SummarizeOptions<'_>) -> Resul
         .num_threads(options.jobs)
         .build()?;
     let (judge, now) = (options.judge, options.now);
-    let mut pages = Vec::new();
-    // workers make the pages of a batch while those before it are written and those after it are read
-    while !batch.is_empty() || !pages.is_empty() {
+    let mut summaries = Vec::new();
+    // workers make the summaries of a batch while those before it are written and those after it are read
+    while !batch.is_empty() || !summaries.is_empty() {
         let mut made = Vec::new();
         let next = pool.in_place_scope(|scope| {
             scope.spawn(|_| {
-                let each = batch.par_iter().map(|due| due.page(judge));
+                let each = batch.par_iter().map(|due| due.update(judge));
                 each.collect_into_vec(&mut made);
             });
-            stored.merge(store.put_summaries(&pages, now)?);
+            stored.merge(store.put_summaries(&summaries, now)?);
             read(store, &mut waiting)
         })?;
-        (batch, pages) = (next, made);
+        (batch, summaries) = (next, made);
     }
     Ok(stored)
 }
 
-/// A session whose page is due.
+/// A session whose summary is due.
 struct Due {
     whole: Whole,
     /// What a model told of it.
@@ -97,14 +95,14 @@ struct Due {
 }
 
 impl Due {
-    fn page(&self, judge: &Judge) -> Page {
+    fn update(&self, judge: &Judge) -> SummaryUpdate {
         match &self.told {
             Some(summary) => {
                 let mut summary = summary.clone();
                 add_commits(&mut summary, &self.whole.commits);
-                self.whole.page(&summary, judge)
+                self.whole.update(&summary, judge)
             }
-            None => self.whole.page_of_facts(judge),
+            None => self.whole.facts_update(judge),
         }
     }
 }
@@ -169,29 +167,29 @@ impl Whole {
         self.episodes.iter().map(|e| e.episode.text.len()).sum()
     }
 
-    fn page_of_facts(&self, judge: &Judge) -> Page {
+    fn facts_update(&self, judge: &Judge) -> SummaryUpdate {
         if self.episodes.iter().any(|e| e.episode.text.is_empty()) {
-            return Page::as_before(&self.session.id);
+            return SummaryUpdate::as_before(&self.session.id);
         }
         match self.facts(&self.items()) {
-            Some(facts) => self.page(&facts, judge),
-            None => Page::nothing(&self.session.id),
+            Some(facts) => self.update(&facts, judge),
+            None => SummaryUpdate::nothing(&self.session.id),
         }
     }
 
-    /// The page that tells this.
-    pub(super) fn page(&self, summary: &Summary, judge: &Judge) -> Page {
+    /// The summary that tells this.
+    pub(super) fn update(&self, summary: &Summary, judge: &Judge) -> SummaryUpdate {
         let id = &self.session.id;
         let last = self.episodes.iter().max_by_key(|e| e.episode.ended_at);
         let Some(last) = last else {
-            return Page::nothing(id);
+            return SummaryUpdate::nothing(id);
         };
         let tally = self.tally.clone();
         let modified = summary.files_modified.iter();
         let objective = || summary.objective.as_ref().map(|told| told.what.clone());
         let title = self.session.title.clone().or_else(objective);
         let episode = Episode {
-            id: Page::id(id),
+            id: SummaryUpdate::id(id),
             source: EpisodeSource::SessionSummary,
             sealed: true,
             title: title.unwrap_or_default(),
@@ -200,7 +198,7 @@ impl Whole {
             exchanges: vec![ExchangeTally { line: 0, tally }],
             ..self.extent()
         };
-        Page::new(id, &last.group, &last.made_by, episode)
+        SummaryUpdate::new(id, &last.group, &last.made_by, episode)
     }
 
     /// When and where the session was: its main log, or what there is of it.

@@ -13,8 +13,8 @@ mod settling;
 pub mod smoke;
 
 use crate::config::{Config, SinkSettings as Settings, SinkTo};
-use crate::memory::activity::Judge;
 use crate::memory::provenance::told_path;
+use crate::memory::session_activity::Judge;
 use crate::model::human::{count, plural, time};
 use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;

@@ -40,7 +40,7 @@ pub struct Orders<'a> {
     pub insist: bool,
     /// Projects whose episodes stay here.
     pub kept_here: &'a [String],
-    /// Chunks and pages only: memories have groups of their own.
+    /// Chunks and summaries only: memories have groups of their own.
     pub only_logs: bool,
     /// The branch that sessions were on, and where memories' work trees were, may be told.
     pub tells_git: bool,

@@ -1,7 +1,7 @@
 //! Episodes as they are handed over. Knows what each source is told as.
 
 use super::options::Orders;
-use crate::insight::page::HEADING;
+use crate::insight::summary::HEADING;
 use crate::model::delivery::Parcel;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
@@ -144,7 +144,7 @@ fn file_name(path: &str) -> Option<String> {
     Some(name.to_string_lossy().into())
 }
 
-/// A chunk or a page: header, heading, text.
+/// A chunk or a summary: header, heading, text.
 fn of_a_log(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
     let episode = &found.episode;
     let header = Header {
@@ -158,8 +158,8 @@ fn of_a_log(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
         duration_minutes: Some(episode.duration_minutes),
         activity_profile: Some((orders.profile)(&episode.activity())),
     };
-    let is_page = episode.source == EpisodeSource::SessionSummary;
-    let heading = match is_page {
+    let is_summary = episode.source == EpisodeSource::SessionSummary;
+    let heading = match is_summary {
         true => HEADING.to_owned(),
         false => heading(&found.session, episode.part, &episode.title),
     };
@@ -168,7 +168,7 @@ fn of_a_log(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
         episode.message_count,
         episode.completed_tasks,
         episode.files_modified,
-        (!is_page).then_some(episode.part),
+        (!is_summary).then_some(episode.part),
     );
     let project = project(&found, orders);
     let git = found.branch.as_ref().filter(|_| orders.tells_git);
@@ -179,7 +179,7 @@ fn of_a_log(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
         id: episode.id,
         revision: found.revision,
         content: render(&header, &heading, &episode.text),
-        name: match is_page {
+        name: match is_summary {
             true => summary_name(&found.session, &episode.title),
             false => heading.trim_start_matches("# ").to_owned(),
         },

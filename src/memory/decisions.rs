@@ -1,7 +1,6 @@
-//! Why something was chosen: the decisions that speak of it, with where they were made. Knows how a
-//! question is taken apart, but not what a decision is (`insight::facts`).
+//! Why something was chosen: the decisions that speak of it, with where they were made.
 
-use super::scope::Scope;
+use super::scopes::Scope;
 use super::session_summary::items_of;
 use crate::insight::facts::{decided, stated};
 use crate::model::error::Error;
@@ -13,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// A decision that answers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reason {
+pub struct DecisionMatch {
     /// The session's id.
     pub session: String,
     /// The session's namespace.
@@ -32,11 +31,11 @@ pub struct Reason {
 
 /// What answers a question; both with most of the words first, then the latest.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct DecisionAnswer {
     /// Decisions that have some of the words.
-    pub decided: Vec<Reason>,
+    pub decided: Vec<DecisionMatch>,
     /// What people stated besides, with at least half of the words.
-    pub said: Vec<Reason>,
+    pub said: Vec<DecisionMatch>,
 }
 
 /// Episodes that are looked through. More: a common word costs a second.
@@ -52,7 +51,7 @@ pub fn reasons(
     words: &[String],
     query: Query,
     scope: &Scope,
-) -> Result<Answer, Error> {
+) -> Result<DecisionAnswer, Error> {
     let terms = words.iter().map(|word| Term {
         text: word.clone(),
         ..Term::default()
@@ -66,7 +65,7 @@ pub fn reasons(
     };
     let hits = store.search(&query)?;
     let sessions: BTreeSet<String> = hits.into_iter().map(|hit| hit.session).collect();
-    let mut answer = Answer::default();
+    let mut answer = DecisionAnswer::default();
     for session in sessions {
         let episodes = store.episodes(&session)?;
         let items = items_of(store, &episodes)?;
@@ -92,7 +91,9 @@ pub fn reasons(
             .said
             .extend(said.into_iter().filter_map(|told| speaks(told, half)));
     }
-    let order = |a: &Reason, b: &Reason| b.words.len().cmp(&a.words.len()).then(b.at.cmp(&a.at));
+    let order = |a: &DecisionMatch, b: &DecisionMatch| {
+        b.words.len().cmp(&a.words.len()).then(b.at.cmp(&a.at))
+    };
     answer.decided.sort_by(order);
     answer.said.sort_by(order);
     answer.said.truncate(SAID_MAX);
@@ -102,8 +103,8 @@ pub fn reasons(
 /// More: a search finds them.
 const SAID_MAX: usize = 5;
 
-fn reason(decision: Sourced<Decision>, words: Vec<String>, told: &Found) -> Reason {
-    Reason {
+fn reason(decision: Sourced<Decision>, words: Vec<String>, told: &Found) -> DecisionMatch {
+    DecisionMatch {
         session: told.session.clone(),
         namespace: told.namespace.clone(),
         project_path: told.project_path.clone(),

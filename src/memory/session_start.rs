@@ -1,9 +1,9 @@
-//! What a session that begins is told of its project: what the last one came to, what was given up
-//! lately, what is left open, and the branch. Knows which sessions say something; refuses to judge them (`insight`).
+//! What a session that begins should know of its project: what the last one came to, what was given up
+//! lately, what is left open, and the branch.
 
-use super::block::{Fact, Source, below_home};
+use super::block::{Fact, FactSource, below_home};
 use super::rollback_facts::{Audience, recent_facts};
-use super::scope::Scope;
+use super::scopes::Scope;
 use super::session_summary::summary_of;
 use super::trusted::trusted;
 use super::workspace::Workspace;
@@ -17,7 +17,7 @@ use crate::tracking::safe_names;
 
 /// Who begins, and where.
 #[derive(Clone, Debug)]
-pub struct Begins {
+pub struct SessionStart {
     /// The session that begins: what it says of itself is not news to it.
     pub session: Option<String>,
     /// When.
@@ -53,29 +53,29 @@ const ROLLBACKS_MAX: usize = 2;
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn beginning(store: &Store, begins: &Begins) -> Result<Vec<Fact>, Error> {
-    let scope = begins.workspace.scope(begins.trusted.as_deref());
-    let scope = trusted(scope, Some(&begins.workspace.root), store, &begins.trusts)?;
-    let mut facts = last(store, begins, &scope)?;
+pub fn session_start_facts(store: &Store, start: &SessionStart) -> Result<Vec<Fact>, Error> {
+    let scope = start.workspace.scope(start.trusted.as_deref());
+    let scope = trusted(scope, Some(&start.workspace.root), store, &start.trusts)?;
+    let mut facts = last(store, start, &scope)?;
     let audience = Audience {
-        session: begins.session.as_deref(),
-        workspace: &begins.workspace,
+        session: start.session.as_deref(),
+        workspace: &start.workspace,
         scope: &scope,
-        shows_paths: begins.shows_paths.as_deref(),
+        shows_paths: start.shows_paths.as_deref(),
     };
     // behind what the last session came to: less is left open than was learned
     let behind = facts.len().min(1);
     facts.splice(
         behind..behind,
-        recent_facts(store, audience, begins.now, ROLLBACKS_MAX)?,
+        recent_facts(store, audience, start.now, ROLLBACKS_MAX)?,
     );
     Ok(facts)
 }
 
 /// What the last session says. Reads one session's ends.
-fn last(store: &Store, begins: &Begins, scope: &Scope) -> Result<Vec<Fact>, Error> {
-    for row in store.sessions(&begins.workspace.sessions(scope, SESSIONS_MAX))? {
-        if begins.session.as_ref() == Some(&row.session.id) {
+fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<Fact>, Error> {
+    for row in store.sessions(&start.workspace.sessions(scope, SESSIONS_MAX))? {
+        if start.session.as_ref() == Some(&row.session.id) {
             continue;
         }
         let (episodes, _) = store.chunks(&row.session.id, TEXT_BYTES_MAX)?;
@@ -83,13 +83,13 @@ fn last(store: &Store, begins: &Begins, scope: &Scope) -> Result<Vec<Fact>, Erro
             Some(Telling::Told(told)) => *told,
             _ => summary_of(store, &episodes)?,
         };
-        let hides = begins.shows_paths.is_none();
+        let hides = start.shows_paths.is_none();
         summary.shorten_paths(&row.session.project_path, hides);
         let facts = Last {
             shown: store.session_shown(&row.session.id, KEPT)?,
             row: &row,
             episodes: &episodes,
-            begins,
+            start,
         }
         .facts(&summary);
         if !facts.is_empty() {
@@ -104,7 +104,7 @@ struct Last<'l> {
     shown: String,
     row: &'l SessionRow,
     episodes: &'l [Found],
-    begins: &'l Begins,
+    start: &'l SessionStart,
 }
 
 impl Last<'_> {
@@ -160,7 +160,7 @@ impl Last<'_> {
 
     /// The branch that is checked out, and the session's where that was another one.
     fn branch(&self) -> Option<Fact> {
-        let branch = self.begins.workspace.branch.as_ref()?;
+        let branch = self.start.workspace.branch.as_ref()?;
         let was = self.row.session.branch.as_ref();
         let was = was.filter(|was| *was != branch && !was.is_empty());
         let branch = safe_names::branch(branch)?;
@@ -205,11 +205,11 @@ impl Last<'_> {
     }
 
     fn fact(&self, text: String, found: &Found, lines: (u64, u64)) -> Fact {
-        let home = self.begins.shows_paths.as_deref();
+        let home = self.start.shows_paths.as_deref();
         Fact {
             text,
             scope: MemoryScope::Workspace,
-            source: Some(Source {
+            source: Some(FactSource {
                 session: Some((self.row.session.agent, self.row.session.id.clone())),
                 shown: self.shown.clone(),
                 episode: found.episode.id,

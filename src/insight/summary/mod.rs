@@ -11,18 +11,18 @@ use crate::model::summary::{
 use escape::inline;
 use std::fmt::Write;
 
-/// What stands above a page.
+/// What stands above a summary.
 pub const HEADING: &str = "# Session Summary";
 
 /// The section that lists commits.
 const COMMITS: &str = "Commits";
 
-/// The page with its heading.
-pub fn page(summary: &Summary, profile: &str) -> String {
+/// The summary with its heading.
+pub fn markdown(summary: &Summary, profile: &str) -> String {
     format!("{HEADING}\n\n{}", body(summary, profile))
 }
 
-/// The page: only sections that have something to say, in the order of the documents' examples.
+/// The summary: only sections that have something to say, in the order of the documents' examples.
 /// Characters that would break a table are escaped, and in a model's words all that Markdown would
 /// read as more than text.
 pub fn body(summary: &Summary, profile: &str) -> String {
@@ -69,7 +69,7 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     out
 }
 
-/// The commits that a page tells: hash (empty where nothing printed it) and subject.
+/// The commits that a summary names: hash (empty where nothing printed it) and subject.
 pub fn commits(body: &str) -> Vec<(&str, &str)> {
     let heading = format!("## {COMMITS}");
     let lines = body.lines().skip_while(|line| *line != heading).skip(1);
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn an_empty_section_is_absent() {
-        let text = page(&Summary::default(), "mixed activity");
+        let text = markdown(&Summary::default(), "mixed activity");
         assert_eq!(
             text,
             "# Session Summary\n\n**Activity Profile**: mixed activity\n"
@@ -316,7 +316,7 @@ mod tests {
             next_steps: vec![sourced(1, "Push it".into())],
             ..Summary::default()
         };
-        let text = page(&summary, "fixing (1.0)");
+        let text = markdown(&summary, "fixing (1.0)");
         let wants = "# Session Summary\n\n**Activity Profile**: fixing (1.0)\n**Outcome**: completed\n\n\
             ## Objective\nFix the tests.\n\n\
             ## Configuration Changes\n| File | Setting | Change |\n| --- | --- | --- |\n\
@@ -401,7 +401,7 @@ mod tests {
             - **Coverage**: 87.3%\n\n\
             ## Files Modified\n- `.env`\n\n\
             ## Next Steps\n- Validate in CI\n";
-        assert_eq!(page(&summary, "fixing (0.8)"), wants);
+        assert_eq!(markdown(&summary, "fixing (0.8)"), wants);
     }
 
     #[test]
@@ -431,7 +431,7 @@ mod tests {
             )],
             ..Summary::default()
         };
-        let text = page(&summary, "fixing (1.0)");
+        let text = markdown(&summary, "fixing (1.0)");
         assert!(text.contains(
             "### exit 2\n- **Command**: Bash(make)\n- **Root cause**: Seconds read as minutes\n\
              - **EntryKind helped**: Set 3600\n- **Fix**: changed `a.c`\n- **Verification**: it worked at line 9\n"
@@ -448,7 +448,7 @@ mod tests {
             }),
             ..Summary::default()
         };
-        let text = page(&explored, "exploring (1.0)");
+        let text = markdown(&explored, "exploring (1.0)");
         assert!(
             text.contains("## Files Modified\n- (none - exploration only)\n"),
             "{text}"

@@ -1,7 +1,7 @@
 //! What kind of work stored sessions and episodes were, by today's tables, and asking for it.
 //!
-//! Knows conditions, orders and means of activities. The store keeps counts: whatever is judged
-//! here follows a new table or a new classification at once, and no log is read for it.
+//! The store keeps counts: whatever is judged here follows a new table or a new classification at once, and
+//! no log is read for it.
 
 use crate::model::activity::{Activity, ActivityTally, ActivityVector, DOMINANT_FROM, Dimension};
 use crate::model::episode::Episode;

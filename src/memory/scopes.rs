@@ -5,7 +5,7 @@ use crate::model::namespace::{NAMESPACE_DIGITS, namespace, project_root};
 
 /// What the settings and the caller say.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish<'a> {
+pub struct ScopeRequest<'a> {
     /// Namespaces that were asked for by name; they win over the settings.
     pub asked: &'a [String],
     /// `cross_project_search`.
@@ -51,21 +51,21 @@ impl Scope {
 ///
 /// An error (of kind `Usage`) only for what was asked for by name; a setting that isn't a
 /// namespace trusts nobody.
-pub fn scope(wish: Wish<'_>) -> Result<Scope, Error> {
-    if !wish.asked.is_empty() {
+pub fn scope(request: ScopeRequest<'_>) -> Result<Scope, Error> {
+    if !request.asked.is_empty() {
         let asked: Result<Vec<String>, Error> =
-            wish.asked.iter().map(|typed| prefix(typed)).collect();
+            request.asked.iter().map(|typed| prefix(typed)).collect();
         return asked.map(Scope::Only);
     }
-    if !wish.cross_project {
-        return Ok(match wish.current.map(prefix) {
+    if !request.cross_project {
+        return Ok(match request.current.map(prefix) {
             Some(Ok(current)) => Scope::Only(vec![current]),
             _ => Scope::Nothing(
                 "cross_project_search is off and the current project is not known; name it with --project",
             ),
         });
     }
-    Ok(match wish.trusted {
+    Ok(match request.trusted {
         None => Scope::All,
         Some(list) => {
             let trusted: Vec<String> = list.iter().filter_map(|typed| prefix(typed).ok()).collect();
@@ -99,7 +99,7 @@ pub fn prefix(typed: &str) -> Result<String, Error> {
 mod tests {
     use super::*;
 
-    const OPEN: Wish<'static> = Wish {
+    const OPEN: ScopeRequest<'static> = ScopeRequest {
         asked: &[],
         cross_project: true,
         trusted: None,
@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn isolation_shows_the_current_project_or_nothing() {
-        let alone = Wish {
+        let alone = ScopeRequest {
             cross_project: false,
             ..OPEN
         };
-        let here = Wish {
+        let here = ScopeRequest {
             current: Some("a1b2c3d4e5f60718"),
             ..alone
         };
@@ -141,30 +141,30 @@ mod tests {
     fn an_allow_list_shows_what_it_lists() {
         let list = |list: &[&str]| list.iter().map(|s| s.to_string()).collect::<Vec<_>>();
         let trusted = list(&[" A1B2C3D4 ", "proj_a"]);
-        let wish = Wish {
+        let request = ScopeRequest {
             trusted: Some(&trusted),
             ..OPEN
         };
-        assert_eq!(scope(wish), Ok(only(&["a1b2c3d4"])));
+        assert_eq!(scope(request), Ok(only(&["a1b2c3d4"])));
         let nobody = list(&["proj_a"]);
-        let wish = Wish {
+        let request = ScopeRequest {
             trusted: Some(&nobody),
             ..OPEN
         };
-        assert!(matches!(scope(wish), Ok(Scope::Nothing(_))));
+        assert!(matches!(scope(request), Ok(Scope::Nothing(_))));
     }
 
     #[test]
     fn what_is_asked_for_by_name_wins() {
         let asked = ["/home/u/app/".to_string()];
-        let wish = Wish {
+        let request = ScopeRequest {
             asked: &asked,
             cross_project: false,
             ..OPEN
         };
-        assert_eq!(scope(wish), Ok(only(&[&namespace("/home/u/app")])));
+        assert_eq!(scope(request), Ok(only(&[&namespace("/home/u/app")])));
         let wrong = ["e5f6g7h8".to_string()];
-        let error = scope(Wish {
+        let error = scope(ScopeRequest {
             asked: &wrong,
             ..OPEN
         });

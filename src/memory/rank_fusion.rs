@@ -1,5 +1,5 @@
-//! One order out of two: what has a question's words, and what means the same. Knows places in a
-//! ranking, never scores, which don't compare. Pure.
+//! One order out of two: what has a question's words, and what means the same. It uses places in the
+//! rankings, never scores, which don't compare. Pure.
 
 use super::rank::{Group, Near, join, rank, ranking, sort};
 use crate::store::{Candidate, Candidates, Hit};

@@ -1,4 +1,4 @@
-//! How stored sessions ended. Knows where their last items are; refuses to judge them (`insight`).
+//! How stored sessions ended.
 
 use super::session_summary::summary_of;
 use crate::insight::outcome::{SessionItem, outcome};

@@ -1,5 +1,5 @@
-//! A graph's facts, with the sessions that tell them (D18). A graph's nodes know no project: only
-//! the episodes that a fact came from do. Knows whose facts may be shown.
+//! A graph's facts, with the sessions that tell them (D18). A graph's nodes know no project: only the
+//! episodes that a fact came from do.
 
 use crate::model::error::Error;
 use crate::model::graph::GraphFact;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 /// A fact with the episodes of this store that tell it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sourced {
+pub struct SourcedFact {
     /// As the graph has it.
     pub fact: GraphFact,
     /// Those that may be shown; empty where nothing is kept from sight and the store knows none.
@@ -28,7 +28,7 @@ pub fn sourced(
     names: &BTreeMap<String, Uuid>,
     sees_all: bool,
     may_see: &dyn Fn(&Found) -> bool,
-) -> Result<(Vec<Sourced>, usize), Error> {
+) -> Result<(Vec<SourcedFact>, usize), Error> {
     let (mut shown, mut dropped) = (Vec::new(), 0);
     for fact in facts {
         let mut sources = Vec::new();
@@ -43,7 +43,7 @@ pub fn sourced(
             }
         }
         match !sources.is_empty() || sees_all && !is_hidden {
-            true => shown.push(Sourced { fact, sources }),
+            true => shown.push(SourcedFact { fact, sources }),
             false => dropped += 1,
         }
     }

@@ -1,5 +1,5 @@
-//! What work is judged by in this home besides the embedded tables: the user's own, and the cache
-//! of classified tools.
+//! What work is judged by in this home besides the embedded tables: the user's own, and the cache of
+//! classified tools.
 
 use crate::config::Home;
 use crate::model::error::{Error, ErrorKind};

@@ -1,5 +1,5 @@
-//! Which group a memory goes to (D34): the scope's key, hashed. Knows where each key comes from; refuses
-//! to discover who the user is.
+//! Which group a memory goes to (D34): the scope's key, hashed. Who the user is has to be configured; it is
+//! never guessed.
 
 use crate::config::Memory;
 use crate::host::git;

@@ -1,5 +1,4 @@
 //! Words as terms: exactly as they are typed, as people mean them, and those of a whole question.
-//! Knows quotes, signs and endings, but not fields (`line`) and what a word is (`store::words`).
 
 use crate::rules::words::{forms, is_stopword};
 use crate::store::{Query, Term};

@@ -1,9 +1,8 @@
 //! The language of a search line: words, "phrases", -without, begin*, this OR that, and fields
-//! (`since:14d`). Knows the grammar and what is wrong with a line; refuses to know the clock and
-//! where the present project is.
+//! (`since:14d`). An error says what is wrong with the line and what to type.
 
-use super::activity::Wanted;
-use super::query::{exact, loose, without_stopwords};
+use super::query_terms::{exact, loose, without_stopwords};
+use super::session_activity::Wanted;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;

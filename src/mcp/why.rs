@@ -1,0 +1,164 @@
+//! Why something is as it is: decisions that mention some words, or what became of a commit, a branch or
+//! a file.
+
+use super::answer::{Window, counted};
+use super::here::{Here, minute};
+use crate::memory::decisions::{DecisionMatch, reasons};
+use crate::model::error::Error;
+use crate::model::git::short_hash;
+use crate::rules::words::content_words;
+use crate::store::Query;
+use crate::tracking::commit_links::CommitMention;
+use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::fmt::Write;
+
+/// Arguments of `why`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Why {
+    /// What it is about: words, or a whole question
+    question: Option<String>,
+    /// Instead: a commit's hash
+    commit: Option<String>,
+    branch: Option<String>,
+    /// Its path, or the end of it
+    file: Option<String>,
+    #[serde(default)]
+    project_namespaces: Vec<String>,
+    max_bytes: Option<usize>,
+    cursor: Option<String>,
+}
+
+/// Decisions, or git operations.
+const REASONS: usize = 10;
+/// Commits and files of one operation that are named.
+const NAMED: usize = 5;
+
+/// What is asked of repositories; `None`: words are.
+fn history_request(args: &Why) -> Result<Option<HistoryRequest>, Error> {
+    let typed = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
+    let request = HistoryRequest::of(typed[0], typed[1], typed[2])?;
+    match request.is_some() && args.question.is_some() {
+        true => Err(Error::usage(
+            "name a question, a commit, a branch or a file",
+        )),
+        false => Ok(request),
+    }
+}
+
+/// Decisions that speak of something.
+pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
+    if let Some(request) = history_request(args)? {
+        return history_answer(here, &request, args);
+    }
+    let words = content_words(args.question.as_deref().unwrap_or_default());
+    if words.is_empty() {
+        let error = Error::usage("the question has no word that says what it is about");
+        return Err(error.hinted("question: why redis"));
+    }
+    let scope = here.open_scope(&args.project_namespaces)?;
+    let question = format!("{words:?}{scope:?}");
+    let window = Window::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
+    let found = reasons(&here.store()?, &words, Query::default(), &scope)?;
+    let decided = found.decided.iter().map(|reason| decision(reason, here));
+    let said = found.said.iter();
+    let said = said.map(|reason| format!("said, not decided: {}", decision(reason, here)));
+    let told: Vec<String> = decided.chain(said).take(window.reach()).collect();
+    let head = match found.decided.is_empty() {
+        true => "no decision speaks of it\nhint: search_memory_nodes\n",
+        false => "",
+    };
+    Ok(window.fill(head, &told))
+}
+
+/// The operations that answer, the latest first, then sessions that tell the commit.
+fn history_answer(here: &Here, request: &HistoryRequest, args: &Why) -> Result<String, Error> {
+    let scope = here.open_scope(&args.project_namespaces)?;
+    let question = format!("{request:?}{scope:?}");
+    let window = Window::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
+    let (store, namespaces) = (here.store()?, scope.namespaces());
+    let found = history(&store, request, namespaces.as_deref(), None, window.reach())?;
+    let operations = found.operations.iter().map(|one| operation(one, here));
+    let mentions = found.other_mentions().map(|one| mention(one, here));
+    let items: Vec<String> = operations.chain(mentions).take(window.reach()).collect();
+    let head = match items.is_empty() {
+        true => "no session and no git operation that is known speaks of it\n",
+        false => "",
+    };
+    Ok(window.fill(head, &items))
+}
+
+fn operation(answer: &OperationMatch, here: &Here) -> String {
+    let (operation, effect) = (&answer.git.operation, &answer.git.effect);
+    let mut text = format!("{}: {}", answer.role.as_str(), operation.name());
+    for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
+        if let Some(name) = name {
+            let _ = write!(text, " {word} {name}");
+        }
+    }
+    let (old, new) = (short_hash(&operation.old), short_hash(&operation.new));
+    let origin = here.origin(&answer.namespace, &answer.project_path);
+    let when = minute(Some(operation.at));
+    let _ = write!(text, " ({old}..{new})\n{origin} {when}");
+    if let Some(by) = &answer.session {
+        let _ = write!(text, " session {}, by {}", by.session, by.link.as_str());
+    }
+    text.push('\n');
+    if let Some(reason) = &answer.git.reason {
+        let _ = writeln!(
+            text,
+            "why: {} (the {}, session {} line {})",
+            reason.sentence,
+            reason.who(),
+            reason.session,
+            reason.line
+        );
+    }
+    for commit in answer.commits().iter().take(NAMED) {
+        let _ = writeln!(text, "{} {}", short_hash(&commit.hash), commit.subject);
+    }
+    let files = effect.files.iter().map(|file| &*file.path);
+    let files: Vec<&str> = files.take(NAMED).collect();
+    if !files.is_empty() {
+        let _ = writeln!(
+            text,
+            "{}: {}",
+            counted(effect.files_count, "file"),
+            files.join(", ")
+        );
+    }
+    text
+}
+
+fn mention(mention: &CommitMention, here: &Here) -> String {
+    format!(
+        "told: {} {}\n{} {} session {}\n",
+        mention.hash,
+        mention.subject,
+        here.origin(&mention.namespace, &mention.project_path),
+        minute(mention.at),
+        mention.session
+    )
+}
+
+fn decision(reason: &DecisionMatch, here: &Here) -> String {
+    let what = &reason.decision.what;
+    let mut text = format!("{}\n", what.decision);
+    if let Some(about) = &what.about {
+        let _ = writeln!(text, "asked: {about}");
+    }
+    if let Some(other) = &what.instead_of {
+        let _ = writeln!(text, "instead of: {other}");
+    }
+    let origin = here.origin(&reason.namespace, &reason.project_path);
+    let _ = writeln!(
+        text,
+        "{origin} {} session {} line {}",
+        minute(reason.at),
+        reason.session,
+        reason.decision.line
+    );
+    text
+}
