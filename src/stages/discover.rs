@@ -37,14 +37,14 @@ pub struct Discovered {
 }
 
 /// What logs of one session have in common, as far as their names tell.
-pub type Family = dyn Fn(&SourceFile) -> &str;
+pub type FamilyOf = dyn Fn(&SourceFile) -> &str;
 
 /// Slices of every file with news. Costs a map look-up per file.
 pub fn discover(
     files: &[SourceFile],
     known: &Known,
     options: &DiscoverOptions,
-    family: &Family,
+    family: &FamilyOf,
 ) -> Discovered {
     let mut found = Discovered::default();
     let present: FxHashSet<&str> = files.iter().map(|f| f.key.as_str()).collect();
@@ -152,7 +152,7 @@ fn moves<'a>(
 fn recent_families<'f>(
     files: &'f [SourceFile],
     since: Option<Time>,
-    family: &Family,
+    family: &FamilyOf,
 ) -> Option<BTreeSet<&'f str>> {
     let since_ns = since?.0.saturating_mul(1_000_000);
     let recent = files.iter().filter(|f| f.stat.mtime_ns >= since_ns);

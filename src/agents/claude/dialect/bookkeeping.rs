@@ -1,6 +1,6 @@
 //! Lines that say something about the session: titles, summaries, links, queue, boundaries.
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use super::records;
 use super::{Line, Record, noise_or_unknown};
 use crate::json::text::{decode, inside, string};

@@ -1,6 +1,6 @@
 //! The documents' simplified entries (D27) as a dialect: `user`, `assistant`, `tool_use`, `error`.
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use crate::json::text::is_wide;
 use crate::model::entry::{
     Call, Entry, EntryKind, Excerpt, Message, PromptOrigin, ResultFacts, Status, ToolResult,

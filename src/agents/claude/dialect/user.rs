@@ -1,7 +1,7 @@
 //! User lines: tool results for the most part, machine text for much of the rest, people for the
 //! remainder (formats § 4).
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use super::message::Content;
 use super::records;
 use super::{Line, Record, decode_raw, result};

@@ -1,7 +1,7 @@
 //! Events: people's words in the wrapped eras, tokens, turns, and the parallel telling of what
 //! response items say.
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use super::Record;
 use super::session::content;
 use super::state::{self, RolloutFormat};

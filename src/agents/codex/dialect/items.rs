@@ -1,7 +1,7 @@
 //! Response items: messages, reasoning, and which of the tool records it is. They tell of the
 //! agent's words and calls in every era, and of people's in the bare one.
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use super::Record;
 use super::session::{content, environment_cwd};
 use super::state::{self, RolloutFormat};
