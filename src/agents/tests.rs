@@ -5,7 +5,7 @@ use crate::host::read::{Block, Shape};
 use crate::memory::query_terms::parse as terms;
 use crate::model::entry::EntryKind;
 use crate::model::source::Root;
-use crate::pipeline::steps::ingest::report::Report;
+use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::stages::parse::{ParseState, parse};
 use crate::store::{Access, SessionFilter};
 use crate::tests::home::Home;
@@ -46,7 +46,7 @@ const LINES: [&str; 5] = [
 ];
 
 /// Runs over the toy's own folder too, which no setting names.
-fn run(home: &Home) -> Report {
+fn run(home: &Home) -> IngestReport {
     let folders = registry::log_folders(toy::TOY, home.env());
     let root = |path| Root {
         path,

@@ -12,7 +12,7 @@ use crate::pipeline::lock::Lock;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::sink_setup::{chosen, failed, open};
 use crate::pipeline::steps::upload::delivery::{Interrupted, verify as verify_sink};
-use crate::pipeline::steps::upload::report::{Delivered, Verified};
+use crate::pipeline::steps::upload::report::{SinkReport, Verified};
 use crate::pipeline::steps::upload::smoke::smoke as smoke_test;
 use crate::pipeline::steps::upload::{UploadOptions, deliver_to, lines};
 use crate::store::{Access, DeadLetter, Store};
@@ -192,7 +192,7 @@ fn of_sink(name: &str, fault: Fault) -> Error {
     error.hinted(format!("sessionmill deliver check {name}"))
 }
 
-fn tell_run(done: &[Delivered], ctx: &mut Ctx) -> Result<Exit> {
+fn tell_run(done: &[SinkReport], ctx: &mut Ctx) -> Result<Exit> {
     if ctx.out.json {
         ctx.out.document("deliver run", json!({"sinks": done}))?;
     } else {
@@ -209,8 +209,8 @@ fn tell_run(done: &[Delivered], ctx: &mut Ctx) -> Result<Exit> {
 
 /// New dead letters are worth a look, and what no run can pay for; a sink that is away is not
 /// (architecture § 5).
-pub fn exit(done: &[Delivered]) -> Exit {
-    let is_partial = |sink: &Delivered| sink.dead > 0 || !sink.too_dear.is_empty();
+pub fn exit(done: &[SinkReport]) -> Exit {
+    let is_partial = |sink: &SinkReport| sink.dead > 0 || !sink.too_dear.is_empty();
     match done.iter().any(is_partial) {
         true => Exit::Partial,
         false => Exit::Done,

@@ -8,7 +8,7 @@ use super::promote::{said, scope};
 use super::session_filters::{self, Filters};
 use crate::config::trust::{Trust, Trusts};
 use crate::memory::promote::words;
-use crate::memory::screen;
+use crate::memory::redaction_setup;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::{plural, time};
 use crate::model::memory::block;
@@ -265,13 +265,13 @@ fn edit(typed: &str, title: Option<&str>, text: Option<String>, ctx: &mut Ctx) -
     let loaded = ctx.settings()?;
     ctx.reader()?;
     let _lock = Lock::take(&ctx.home.lock())?;
-    let screen = screen::screen(&loaded.config, &ctx.home)?;
+    let redaction = redaction_setup::load(&loaded.config, &ctx.home)?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     let (row, kept) = chosen(typed, &store)?;
     let is_retold = text.is_some() && title.is_none();
     let title = title.or((!is_retold).then_some(kept.title.as_str()));
     let text = text.unwrap_or(kept.text);
-    let (title, text) = words(title, &text, &screen.redactor)?;
+    let (title, text) = words(title, &text, &redaction.redactor)?;
     store.edit_memory(row.id, &title, &text, ctx.now)?;
     store.finish()?;
     if ctx.out.json {

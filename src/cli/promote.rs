@@ -5,7 +5,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use crate::host::worktree;
 use crate::memory::promote::{PromoteRequest, curate, gate};
-use crate::memory::screen;
+use crate::memory::redaction_setup;
 use crate::memory::workspace::root_of;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::memory::{MemoryKind, Origin};
@@ -71,7 +71,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let settings = &loaded.here.memory;
     let text = said(args.text.as_deref(), ctx)?;
     ctx.make_home()?;
-    let screen = screen::screen(&loaded.config, &ctx.home)?;
+    let redaction = redaction_setup::load(&loaded.config, &ctx.home)?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     let session = match args.scope {
         MemoryScope::Session => session(args.session.as_deref(), &project, &store)?,
@@ -90,7 +90,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         git: tells_git.then(state).flatten(),
         at: ctx.now,
     };
-    let memory = curate(wish, &project, &mut store, settings, &screen.redactor)?;
+    let memory = curate(wish, &project, &mut store, settings, &redaction.redactor)?;
     let is_new = store.keep_memory(&memory, &project)?;
     if ctx.out.json {
         let body = json!({

@@ -15,7 +15,7 @@ use crate::pipeline::options::RunOptions;
 use crate::pipeline::run::{self, Outcome};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
 use crate::pipeline::steps::enrich::EnrichReport;
-use crate::pipeline::steps::ingest::report::Report;
+use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::pipeline::steps::report::RunReport;
 use anyhow::Result;
 use std::io::Write;
@@ -242,7 +242,7 @@ fn document(done: &RunReport, ctx: &mut Ctx) -> Result<()> {
     ctx.out.document(&command, body)
 }
 
-fn news(report: &Report, read_ms: u64, ctx: &mut Ctx) -> Result<()> {
+fn news(report: &IngestReport, read_ms: u64, ctx: &mut Ctx) -> Result<()> {
     if !report.has_news() {
         let logs = plural(report.files_unchanged, "log");
         return ctx.out.line(format!("nothing new in {logs}"));

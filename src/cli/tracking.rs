@@ -8,7 +8,7 @@ use super::track;
 use crate::config::edit::Edited;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, drop_project};
 use crate::config::{FileTracking, TrackedProject, gate};
-use crate::memory::screen::screen;
+use crate::memory::redaction_setup;
 use crate::memory::workspace::root_of;
 use crate::model::error::Error;
 use crate::model::file::Strategy;
@@ -349,7 +349,7 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
     let pipeline = ctx.pipeline("nightly")?;
     ctx.make_home()?;
     let _lock = Lock::take(&ctx.home.lock())?;
-    let screen = screen(&loaded.config, &ctx.home)?;
+    let redaction = redaction_setup::load(&loaded.config, &ctx.home)?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;
     let request = TrackRequest {
         only: only.as_deref(),
@@ -357,7 +357,7 @@ fn run_sync(args: &SyncArgs, ctx: &mut Ctx) -> Result<Exit> {
     };
     let cx = ctx.pipeline_context(&loaded, &Silent);
     let options = RunOptions::new(&pipeline, &cx);
-    let done = steps::track::sync(&request, &options, &screen.redactor, &mut store, &cx)?;
+    let done = steps::track::sync(&request, &options, &redaction.redactor, &mut store, &cx)?;
     store.finish()?;
     if ctx.out.json {
         let mut body = track::files(&done.files);

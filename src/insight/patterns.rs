@@ -6,7 +6,7 @@ use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Outcome, Resolution, Sourced};
 use crate::rules::commands;
-use crate::rules::tools::{Answer, tool};
+use crate::rules::tools::{AnswerKind, tool};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -328,7 +328,7 @@ fn step(line: &Line<'_>) -> Option<String> {
         return None;
     }
     let (name, rest) = called(line).split_once('(')?;
-    if !matches!(tool(name).answer, Answer::Shell | Answer::Poll) {
+    if !matches!(tool(name).answer, AnswerKind::Shell | AnswerKind::Poll) {
         return Some(name.to_owned());
     }
     let class = commands::counted_as(rest.strip_suffix(')').unwrap_or(rest));

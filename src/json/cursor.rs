@@ -10,7 +10,7 @@ use std::ops::Range;
 pub type Raw<'a> = &'a [u8];
 
 /// JSON as it is written: bytes, or text where they are known to be UTF-8.
-pub trait Source {
+pub trait RawJson {
     /// All of it.
     fn bytes(&self) -> &[u8];
 
@@ -18,7 +18,7 @@ pub trait Source {
     fn part(&self, range: Range<usize>) -> &Self;
 }
 
-impl Source for [u8] {
+impl RawJson for [u8] {
     fn bytes(&self) -> &[u8] {
         self
     }
@@ -28,7 +28,7 @@ impl Source for [u8] {
     }
 }
 
-impl Source for str {
+impl RawJson for str {
     fn bytes(&self) -> &[u8] {
         self.as_bytes()
     }
@@ -75,7 +75,7 @@ impl<'a, S: ?Sized + 'a, F: FnMut(&'a S, &'a S)> Visit<'a, S> for Members<F> {
     }
 }
 
-impl<'a, S: Source + ?Sized> Cursor<'a, S> {
+impl<'a, S: RawJson + ?Sized> Cursor<'a, S> {
     /// At the start of `source`. Between a value's brackets anything may stand.
     pub fn lenient(source: &'a S) -> Self {
         Cursor {

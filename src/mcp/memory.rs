@@ -6,8 +6,8 @@ use super::here::{Here, typed};
 use crate::host::worktree;
 use crate::memory::block::block;
 use crate::memory::promote::{PromoteRequest, curate, gate};
+use crate::memory::redaction_setup;
 use crate::memory::remember::{FactsRequest, remember};
-use crate::memory::screen;
 use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
 use crate::model::memory::{MemoryKind, Origin};
@@ -128,7 +128,7 @@ fn keep(
         host: here.host.clone(),
     };
     let settings = &here.settings().memory;
-    let screen = screen::screen(&here.loaded.config, &here.home).map_err(typed)?;
+    let redaction = redaction_setup::load(&here.loaded.config, &here.home).map_err(typed)?;
     let mut store = Store::open(&here.home.store(), Access::ReadWrite)?;
     let state = || worktree::state(Path::new(&project.path), &here.env.vars);
     let wish = PromoteRequest {
@@ -142,7 +142,7 @@ fn keep(
         git: settings.includes_git.then(state).flatten(),
         at: here.now,
     };
-    let memory = curate(wish, &project, &mut store, settings, &screen.redactor)?;
+    let memory = curate(wish, &project, &mut store, settings, &redaction.redactor)?;
     let is_new = store.keep_memory(&memory, &project)?;
     let (id, scope) = (memory.id, memory.scope.as_str());
     Ok(match is_new {

@@ -5,7 +5,7 @@ use super::here::{Here, minute, typed};
 use crate::agents::registry;
 use crate::config::edit::tracking_config::{NewPattern, NewProject, add, switch};
 use crate::config::{Loaded, TrackedProject, gate, load};
-use crate::memory::screen;
+use crate::memory::redaction_setup;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::Strategy;
 use crate::model::namespace::{namespace, project_root};
@@ -142,7 +142,7 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
     let window = Window::Configured;
     let admission = Admission::new(loaded, &here.env, window, here.now);
     let _lock = Lock::take(&here.home.lock())?;
-    let screen = screen::screen(&loaded.config, &here.home).map_err(typed)?;
+    let redaction = redaction_setup::load(&loaded.config, &here.home).map_err(typed)?;
     let mut store = Store::open(&here.home.store(), Access::ReadWrite)?;
     let moment = Moment {
         now: here.now,
@@ -158,7 +158,7 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
         loaded,
         &admission,
         &moment,
-        &screen.redactor,
+        &redaction.redactor,
         &wish,
         &mut store,
     );

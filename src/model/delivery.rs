@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// An episode as it is delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parcel {
+pub struct OutboundEpisode {
     /// The episode's; at the sink too, where it takes ids.
     pub id: Uuid,
     /// The hash of what is delivered. Another revision of an id replaces the one before.

@@ -7,7 +7,7 @@ use super::lock::Lock;
 use super::options::{self, RunOptions};
 use super::run_log;
 use super::spec::Pipeline;
-use crate::memory::{classifiers, screen};
+use crate::memory::{classifiers, redaction_setup};
 use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
 use crate::model::time::Time;
@@ -47,11 +47,11 @@ impl<'r, 'a> Run<'r, 'a> {
         let admission = Admission::new(loaded, env, options.window, options.now)
             .allowing_untrusted(options.allow_untrusted);
         let lock = Lock::take(&cx.home.lock())?;
-        let screen = screen::screen(&loaded.config, cx.home)?;
+        let redaction = redaction_setup::load(&loaded.config, cx.home)?;
         let classifier = classifiers::counter(cx.home)?;
         let mut store = Store::open(&cx.home.store(), Access::ReadWrite)?;
         agree_by_configuration(reason, &mut store, cx.now)?;
-        let rules = options::rules(&loaded.config, &options.host, screen, classifier);
+        let rules = options::rules(&loaded.config, &options.host, redaction, classifier);
         Ok(Run {
             pipeline,
             options,

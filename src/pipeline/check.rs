@@ -8,7 +8,7 @@ use super::progress::{Progress, Silent};
 use super::spec::{Example, Given, Pipeline, Wants, Window};
 use crate::agents::registry;
 use crate::config::{self, Env, Home, Loaded, gate};
-use crate::memory::{classifiers, screen};
+use crate::memory::{classifiers, redaction_setup};
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
 use crate::pipeline::ingest_options::IngestOptions;
@@ -248,9 +248,9 @@ fn result(pipeline: &Pipeline, cx: &RunContext<'_>) -> Result<String> {
     let admission = Admission::new(cx.loaded, cx.env, options.window, options.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = screen::reproducible(config, cx.home)?;
+    let redaction = redaction_setup::reproducible(config, cx.home)?;
     let classifier = classifiers::counter(cx.home)?;
-    let rules = options::rules(config, &options.host, screen, classifier);
+    let rules = options::rules(config, &options.host, redaction, classifier);
     let ingest = options::ingest(config, &options, rules, &admit);
     whole(&ingest, dir.path(), &cx.env.home, cx.progress)
 }
@@ -264,9 +264,9 @@ pub fn with_defaults<T>(
     options: &RunOptions,
     act: impl FnOnce(&IngestOptions<'_>) -> Result<T>,
 ) -> Result<T> {
-    let screen = screen::reproducible(&loaded.config, &loaded.home)?;
+    let redaction = redaction_setup::reproducible(&loaded.config, &loaded.home)?;
     let classifier = classifiers::counter(&loaded.home)?;
-    let rules = options::rules(&loaded.config, &options.host, screen, classifier);
+    let rules = options::rules(&loaded.config, &options.host, redaction, classifier);
     act(&options::ingest(
         &loaded.config,
         options,

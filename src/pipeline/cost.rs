@@ -7,7 +7,7 @@ use super::steps::upload::due;
 use crate::config::{SinkSettings, SinkTo};
 use crate::model::extraction::Estimate;
 use crate::model::time::Time;
-use crate::pipeline::steps::ingest::report::Report;
+use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::store::Store;
 use anyhow::Result;
 
@@ -41,7 +41,7 @@ pub struct Cost {
 /// When the store fails, or nobody can say whom the agents trust.
 pub fn costs(
     store: &Store,
-    report: &Report,
+    report: &IngestReport,
     summaries: u64,
     cx: &RunContext<'_>,
 ) -> Result<Vec<Cost>> {

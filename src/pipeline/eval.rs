@@ -19,7 +19,7 @@ use crate::model::summary::Outcome;
 use crate::rules::classify::Classifier;
 use crate::rules::commands;
 use crate::rules::secrets::Redactor;
-use crate::rules::tools::{self, Answer};
+use crate::rules::tools::{self, AnswerKind};
 use crate::rules::words::{content_words, is_same, tokens};
 use crate::stages::filter::{FilterState, filter};
 use crate::stages::score::{score, signals};
@@ -424,7 +424,12 @@ impl Ends {
 
 fn is_edit(item: &Item) -> bool {
     let tool = item.tool.as_ref().map(|used| tools::tool(&used.name));
-    tool.is_some_and(|tool| matches!(tool.answer, Answer::Edit | Answer::Write | Answer::Patch))
+    tool.is_some_and(|tool| {
+        matches!(
+            tool.answer,
+            AnswerKind::Edit | AnswerKind::Write | AnswerKind::Patch
+        )
+    })
 }
 
 /// One log, read.

@@ -5,7 +5,7 @@ use super::spec::Window;
 use super::steps::enrich::embeddings::{OTHER_LENGTH, cut};
 use super::steps::enrich::models::embedder;
 use crate::config::{Env, Loaded, gate};
-use crate::memory::screen;
+use crate::memory::redaction_setup;
 use crate::memory::workspace::Workspace;
 use crate::model::embedding::Meaning;
 use crate::model::error::Error;
@@ -44,8 +44,8 @@ fn question(asked: &MeaningRequest<'_>) -> Result<String> {
     if let Err(reason) = admission.admit(Some(&project), Some(&cwd), "") {
         return Err(Error::usage(format!("the present project is {reason}")).into());
     }
-    let screen = screen::screen(&asked.loaded.config, &asked.loaded.home)?;
-    let words = screen.redactor.redact(asked.words);
+    let redaction = redaction_setup::load(&asked.loaded.config, &asked.loaded.home)?;
+    let words = redaction.redactor.redact(asked.words);
     Ok(cut(words.trim()).to_owned())
 }
 

@@ -6,7 +6,7 @@ use super::ingest_options::Rules;
 use super::ingest_options::{Admit, IngestOptions};
 use super::spec::{Pipeline, Window};
 use crate::config::{Config, DeliveryLimits};
-use crate::memory::screen::Screen;
+use crate::memory::redaction_setup::Redaction;
 use crate::model::time::Time;
 use crate::rules::classify::Classifier;
 use crate::stages::discover::DiscoverOptions;
@@ -78,15 +78,15 @@ pub fn ingest<'a>(
 }
 
 /// How every log is treated.
-pub fn rules(config: &Config, host: &str, screen: Screen, classifier: Classifier) -> Rules {
+pub fn rules(config: &Config, host: &str, redaction: Redaction, classifier: Classifier) -> Rules {
     Rules {
         policy: config.policy.clone(),
         chunk: config.chunk,
         host: host.to_owned(),
         subagents: config.subagents,
         hides_paths: !config.include_project_path,
-        redactor: screen.redactor,
-        markers: Arc::new(screen.markers),
+        redactor: redaction.redactor,
+        markers: Arc::new(redaction.markers),
         directives: config
             .memory
             .auto_promotes

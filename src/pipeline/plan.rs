@@ -10,9 +10,9 @@ use super::steps::enrich::embeddings;
 use super::steps::enrich::llm_summary::{self, Predicted};
 use super::steps::enrich::tools::{self, Question};
 use super::steps::ingest;
-use super::steps::ingest::report::Report;
+use super::steps::ingest::report::IngestReport;
 use crate::config::Config;
-use crate::memory::{classifiers, screen};
+use crate::memory::{classifiers, redaction_setup};
 use crate::model::time::Time;
 use crate::store::{Resting, Store};
 use anyhow::Result;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 /// What a run would do.
 pub struct Plan {
     /// What it would read.
-    pub report: Report,
+    pub report: IngestReport,
     /// What it would ask about unknown tools.
     pub tools: Option<Question>,
     /// What asking about sessions would cost; `None`: nobody is asked.
@@ -47,7 +47,7 @@ pub struct MayAsk {
 
 impl MayAsk {
     /// `None`: nothing would be read, or nobody asked.
-    fn of(config: &Config, report: &Report) -> Option<MayAsk> {
+    fn of(config: &Config, report: &IngestReport) -> Option<MayAsk> {
         let may_ask = MayAsk {
             llm: config.llm.as_ref().map(|llm| (llm.tokens_max, llm.usd_max)),
             texts: config.embeddings.as_ref().map(|model| model.texts_max),
@@ -92,15 +92,19 @@ pub fn plan(
     Ok(plan)
 }
 
-fn would_read(options: &RunOptions, store: Option<&Store>, cx: &RunContext<'_>) -> Result<Report> {
+fn would_read(
+    options: &RunOptions,
+    store: Option<&Store>,
+    cx: &RunContext<'_>,
+) -> Result<IngestReport> {
     let config = &cx.loaded.config;
     let admission = Admission::new(cx.loaded, cx.env, options.window, options.now)
         .allowing_untrusted(options.allow_untrusted);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = screen::reproducible(config, cx.home)?;
+    let redaction = redaction_setup::reproducible(config, cx.home)?;
     let classifier = classifiers::counter(cx.home)?;
-    let rules = options::rules(config, &options.host, screen, classifier);
+    let rules = options::rules(config, &options.host, redaction, classifier);
     let setup = options::ingest(config, options, rules, &admit);
     let planned = ingest::plan(store, &setup, cx.progress);
     cx.progress.finish();
@@ -111,7 +115,7 @@ fn would_read(options: &RunOptions, store: Option<&Store>, cx: &RunContext<'_>) 
 
 /// The sessions that a run would write summaries of: those that rest, of what it would read and of what
 /// is stored. A session that has nothing to tell counts too.
-fn summaries(store: Option<&Store>, report: &Report, cx: &RunContext<'_>) -> Result<u64> {
+fn summaries(store: Option<&Store>, report: &IngestReport, cx: &RunContext<'_>) -> Result<u64> {
     let settled_ms = cx.loaded.config.chunk.gap_ms;
     let rested = Time(cx.now.0.saturating_sub(settled_ms));
     let resting = Resting {

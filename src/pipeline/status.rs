@@ -6,9 +6,9 @@ use super::options::{self, RunOptions};
 use super::spec::{Pipeline, Window};
 use crate::agents::registry;
 use crate::memory::classifiers;
-use crate::memory::screen::Screen;
+use crate::memory::redaction_setup::Redaction;
 use crate::model::source::SourceFile;
-use crate::stages::discover::{DiscoverOptions, Discovered, Known, discover};
+use crate::stages::discover::{DiscoverOptions, Discovered, KnownLog, discover};
 use crate::store::{Status, Store};
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 /// When the store or a table can't be read.
 pub fn older(status: &Status, store: Option<&Store>, cx: &RunContext<'_>) -> Result<u64> {
     let counter = classifiers::counter(cx.home)?;
-    let rules = options::rules(&cx.loaded.config, cx.host, Screen::default(), counter);
+    let rules = options::rules(&cx.loaded.config, cx.host, Redaction::default(), counter);
     let mut current = BTreeSet::from([rules.made_by()]);
     let count = |current: &BTreeSet<String>| -> u64 {
         let others = status
@@ -52,7 +52,7 @@ pub fn backlog(
     cx: &RunContext<'_>,
 ) -> Result<Discovered> {
     let known = store.map_or_else(|| Ok(Vec::new()), Store::last_seen)?;
-    let known: Known = known.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known: KnownLog = known.into_iter().map(|c| (c.key.clone(), c)).collect();
     let options = DiscoverOptions {
         since: RunOptions::new(pipeline, cx).since(&cx.loaded.config),
         again: false,

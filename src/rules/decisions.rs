@@ -1,7 +1,6 @@
-//! Decisions in people's own words, as a table of patterns (`decisions.yaml`). Knows phrases; refuses
-//! to know who said them.
+//! Decisions in people's own words, as a table of patterns (`decisions.yaml`).
 
-use super::table::{self, Pattern};
+use super::table::{self, TextPattern};
 use super::words;
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
@@ -74,8 +73,8 @@ struct Table {
     hints: AhoCorasick,
     /// For each of `hints`, which of `patterns` it is a hint of.
     hint_of: Vec<usize>,
-    unless: Vec<Pattern>,
-    patterns: Vec<Pattern>,
+    unless: Vec<TextPattern>,
+    patterns: Vec<TextPattern>,
 }
 
 #[derive(Deserialize)]
@@ -114,7 +113,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     }
 });
 
-fn any_case(pattern: &String) -> Pattern {
+fn any_case(pattern: &String) -> TextPattern {
     format!("(?i){pattern}").into()
 }
 

@@ -4,7 +4,7 @@
 //! Knows how compilers, shells, runtimes and agents word their errors; refuses to decide *whether*
 //! something failed (D28: that is structure, not text).
 
-use super::table::{self, Pattern};
+use super::table::{self, TextPattern};
 use super::terminal::plain;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
@@ -71,7 +71,7 @@ struct Row {
     what: String,
     /// Any of these makes the row a candidate.
     find: Vec<String>,
-    matches: Pattern,
+    matches: TextPattern,
     /// With `$1`; the whole match where absent.
     says: Option<String>,
     /// The last match, not the first.

@@ -1,5 +1,5 @@
 //! What a language model is asked to extract from a session, as a table (`extraction.yaml`). Knows
-//! which kind of work speaks for which field, and how a field is asked for; refuses to know sessions.
+//! which kind of work speaks for which field, and how a field is asked for.
 
 use super::table;
 use crate::model::activity::{ActivityVector, Dimension};
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 /// A field of the answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Field {
+pub struct SummaryField {
     /// Its name there.
     pub name: String,
     affinities: Vec<(Dimension, f64)>,
@@ -21,7 +21,7 @@ pub struct Field {
     samples: BTreeMap<Dimension, f64>,
 }
 
-impl Field {
+impl SummaryField {
     /// How much a session's work speaks for it (003-131), 0.0 to 1.0.
     pub fn priority(&self, vector: &ActivityVector) -> f64 {
         let (mut sum, mut most) = (0.0, 0.0);
@@ -34,11 +34,12 @@ impl Field {
 }
 
 /// All of them, in the table's order.
-pub fn fields() -> &'static [Field] {
+pub fn fields() -> &'static [SummaryField] {
     &TABLE
 }
 
-static TABLE: LazyLock<Vec<Field>> = LazyLock::new(|| table::rows(table::embedded!("extraction")));
+static TABLE: LazyLock<Vec<SummaryField>> =
+    LazyLock::new(|| table::rows(table::embedded!("extraction")));
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,5 @@
-//! Which types the fields have had on which reading depends. Knows a value's type by its first byte;
-//! refuses to know what a field means.
+//! Which types the fields have had on which reading depends. Knows a value's type by its first
+//! byte.
 
 use super::table;
 use rustc_hash::FxHashMap;
@@ -52,7 +52,7 @@ impl Type {
 /// A field of a kind of records.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Field {
+pub struct KnownField {
     record: String,
     /// Its name, or its path.
     #[serde(rename = "field")]
@@ -65,7 +65,7 @@ pub struct Field {
     pub sample: String,
 }
 
-impl Field {
+impl KnownField {
     /// `record.field: type`, when `raw` has a type that the field never had.
     pub fn drift(&self, record: &str, raw: &[u8]) -> Option<String> {
         let found = Type::of(raw);
@@ -79,14 +79,14 @@ impl Field {
 }
 
 /// The fields of one agent's records, by kind.
-pub struct KnownFields(FxHashMap<String, Vec<Field>>);
+pub struct KnownFields(FxHashMap<String, Vec<KnownField>>);
 
 impl KnownFields {
     /// # Panics
     /// When the embedded table doesn't fit its rows; every table has a test that reads it.
     pub fn of(embedded: &str) -> KnownFields {
         let mut all = KnownFields(FxHashMap::default());
-        for field in table::rows::<Vec<Field>>(embedded) {
+        for field in table::rows::<Vec<KnownField>>(embedded) {
             let of_record = all.0.entry(field.record.clone()).or_default();
             of_record.push(field);
         }
@@ -94,13 +94,13 @@ impl KnownFields {
     }
 
     /// The fields of a kind of records; none where nothing depends on one.
-    pub fn of_record(&self, record: &str) -> &[Field] {
+    pub fn of_record(&self, record: &str) -> &[KnownField] {
         self.0.get(record).map_or(&[], Vec::as_slice)
     }
 
     /// Every row; for tests of the dialects.
     #[cfg(test)]
-    pub fn all(&self) -> impl Iterator<Item = &Field> {
+    pub fn all(&self) -> impl Iterator<Item = &KnownField> {
         self.0.values().flatten()
     }
 }

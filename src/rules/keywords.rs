@@ -1,6 +1,4 @@
 //! Words of people that say what they want done, as a table (`keywords.yaml`).
-//!
-//! Knows words and their inflections; refuses to know whose words they are and what they weigh.
 
 use super::table;
 use crate::model::activity::Dimension;
@@ -65,7 +63,7 @@ struct Row {
 }
 
 /// Keywords as a table has them.
-pub type Words = BTreeMap<Dimension, Vec<String>>;
+pub type KeywordLists = BTreeMap<Dimension, Vec<String>>;
 
 impl Keywords {
     /// The keywords that stand in a text, code fences and quoted lines left out. About 20 ns a word.
@@ -95,7 +93,7 @@ impl Keywords {
     }
 
     /// From lists of words.
-    pub fn of(words: Words) -> Keywords {
+    pub fn of(words: KeywordLists) -> Keywords {
         let mut table = Keywords::default();
         for (dimension, keywords) in words {
             for keyword in keywords {
@@ -207,7 +205,7 @@ fn stems(word: &str) -> impl Iterator<Item = &str> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    words: Words,
+    words: KeywordLists,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }

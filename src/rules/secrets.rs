@@ -1,17 +1,18 @@
-//! What is a secret, as a table (`secrets.yaml`), and how one is masked: `[redacted:github-token:1f3a]`.
+//! What is a secret, as a table (`secrets.yaml`), and how one is masked:
+//! `[redacted:github-token:1f3a]`.
 //!
-//! Knows formats of keys, tokens, passwords and, where asked, personal data; refuses to know where
-//! a text comes from and whether it is kept. Reading order: the table, [`table`] (rows as meant),
-//! [`scan`] (where they match), [`looks`] (what a regex can't say), [`views`] (texts in disguise).
+//! Knows formats of keys, tokens, passwords and, where asked, personal data. Reading order: the
+//! table, [`table`] (rows as meant), [`scan`] (where they match), [`validators`] (what a regex can't
+//! say), [`decoders`] (texts in disguise).
 
-mod finder;
-mod looks;
+mod decoders;
+mod prefilter;
 pub mod samples;
 mod scan;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
-mod views;
+mod validators;
 
 pub use table::UserRules;
 
@@ -177,7 +178,7 @@ impl Redactor {
     fn placeholder(&self, out: &mut String, secret: &str, span: &Span) {
         let mut hash = Sha256::new();
         hash.update(self.key);
-        hash.update(views::canonical(secret).as_bytes());
+        hash.update(decoders::canonical(secret).as_bytes());
         let hash = hash.finalize();
         let id = self.engine().id(span);
         // writing to a string can't fail

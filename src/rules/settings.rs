@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A setting before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct ChangedSetting {
     /// With the sections above it.
     pub setting: String,
     /// Absent where it is new.
@@ -33,20 +33,20 @@ pub fn is_known(path: &str) -> bool {
 /// What differs between two versions of some lines: what got another name, then the rest in the order
 /// of the new ones, then what is no more there; at most a dozen. A setting is named with the sections
 /// above it, as far as they are among the lines. Lists, and values over several lines, are passed over.
-pub fn changes(path: &str, old: &str, new: &str) -> Vec<Change> {
+pub fn changes(path: &str, old: &str, new: &str) -> Vec<ChangedSetting> {
     let Some(format) = format(path) else {
         return Vec::new();
     };
     let (mut old, new) = (settings(old, format), settings(new, format));
-    let mut all: Vec<Change> = renamed_sections(&mut old, &new);
+    let mut all: Vec<ChangedSetting> = renamed_sections(&mut old, &new);
     let (old, new) = (&old.values, &new.values);
     let of = |all: &[(String, String)], key: &str| {
         let found = all.iter().find(|(known, _)| known == key);
         found.map(|(_, value)| value.clone())
     };
-    let mut set: Vec<Change> = new
+    let mut set: Vec<ChangedSetting> = new
         .iter()
-        .map(|(key, value)| Change {
+        .map(|(key, value)| ChangedSetting {
             setting: key.clone(),
             old: of(old, key),
             new: Some(value.clone()),
@@ -55,11 +55,11 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<Change> {
         .filter(|change| change.old != change.new)
         .collect();
     let gone = old.iter().filter(|(key, _)| of(new, key).is_none());
-    let mut gone: Vec<Change> = gone
-        .map(|(key, value)| Change {
+    let mut gone: Vec<ChangedSetting> = gone
+        .map(|(key, value)| ChangedSetting {
             setting: key.clone(),
             old: Some(value.clone()),
-            ..Change::default()
+            ..ChangedSetting::default()
         })
         .collect();
     all.extend(renamed_settings(&mut gone, &mut set));
@@ -72,7 +72,7 @@ pub fn changes(path: &str, old: &str, new: &str) -> Vec<Change> {
 /// Sections that another one took the place of: of each parent the only one that is gone and the only
 /// new one, with something of what was in it, where anything is shown of either. What is in them is
 /// called by the new name from now on.
-fn renamed_sections(old: &mut Settings, new: &Settings) -> Vec<Change> {
+fn renamed_sections(old: &mut Settings, new: &Settings) -> Vec<ChangedSetting> {
     let only_in = |own: &Settings, other: &Settings| -> Vec<String> {
         let sections = own.sections.iter();
         let only = sections.filter(|name| !other.sections.contains(name));
@@ -116,10 +116,13 @@ fn is_same_inside(old: &Settings, was: &str, new: &Settings, now: &str) -> bool 
 
 /// Settings that are gone and stand under another name beside where they were, with the same value;
 /// taken out of both lists.
-fn renamed_settings(gone: &mut Vec<Change>, set: &mut Vec<Change>) -> Vec<Change> {
+fn renamed_settings(
+    gone: &mut Vec<ChangedSetting>,
+    set: &mut Vec<ChangedSetting>,
+) -> Vec<ChangedSetting> {
     let mut renamed = Vec::new();
     gone.retain(|was| {
-        let is_it = |now: &Change| {
+        let is_it = |now: &ChangedSetting| {
             now.old.is_none() && now.new == was.old && parent(&now.setting) == parent(&was.setting)
         };
         let mut matching = set.iter().enumerate().filter(|(_, now)| is_it(now));
@@ -133,8 +136,8 @@ fn renamed_settings(gone: &mut Vec<Change>, set: &mut Vec<Change>) -> Vec<Change
     renamed
 }
 
-fn rename(was: &str, now: &str, value: Option<String>) -> Change {
-    Change {
+fn rename(was: &str, now: &str, value: Option<String>) -> ChangedSetting {
+    ChangedSetting {
         setting: was.to_owned(),
         old: value.clone(),
         new: value,

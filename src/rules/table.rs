@@ -1,5 +1,5 @@
 //! How embedded tables are read. Knows that they are written as YAML with samples that test them,
-//! and built as JSON without (`build.rs`); refuses to know what rows mean.
+//! and built as JSON without (`build.rs`).
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::Regex;
@@ -80,21 +80,21 @@ pub fn finder<L: AsRef<[u8]>>(
 /// tables are more than a short run can pay.
 #[derive(Deserialize)]
 #[serde(from = "String")]
-pub struct Pattern {
+pub struct TextPattern {
     text: String,
     regex: OnceLock<Regex>,
 }
 
-impl From<String> for Pattern {
-    fn from(text: String) -> Pattern {
-        Pattern {
+impl From<String> for TextPattern {
+    fn from(text: String) -> TextPattern {
+        TextPattern {
             text,
             regex: OnceLock::new(),
         }
     }
 }
 
-impl Pattern {
+impl TextPattern {
     /// # Panics
     /// When it isn't a pattern.
     pub fn regex(&self) -> &Regex {

@@ -1,8 +1,6 @@
 //! How test runners report, as a table (`test_runners.yaml`): output in, numbers out.
-//!
-//! Knows what runners print; refuses to know which command was run, and what a digest looks like.
 
-use super::table::{self, Pattern};
+use super::table::{self, TextPattern};
 use super::terminal::plain;
 use crate::model::entry::Excerpt;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -110,13 +108,13 @@ struct Row {
     /// Any of these in the output makes the row a candidate.
     find: Vec<String>,
     /// Must match; each match adds its named groups.
-    key: Vec<Pattern>,
+    key: Vec<TextPattern>,
     /// Read where the key matched.
     #[serde(default)]
-    more: Vec<Pattern>,
+    more: Vec<TextPattern>,
     /// Names of failed tests: group `name`; read when something failed.
     #[serde(default)]
-    names: Vec<Pattern>,
+    names: Vec<TextPattern>,
     #[serde(default)]
     packages: bool,
     #[serde(default)]
@@ -196,9 +194,9 @@ impl Row {
 }
 
 fn each<'a>(
-    patterns: &'a [Pattern],
+    patterns: &'a [TextPattern],
     parts: &'a [Cow<'_, str>; 2],
-) -> impl Iterator<Item = (&'a Pattern, &'a str)> {
+) -> impl Iterator<Item = (&'a TextPattern, &'a str)> {
     patterns
         .iter()
         .flat_map(|p| parts.iter().map(move |part| (p, part.as_ref())))

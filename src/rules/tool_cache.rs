@@ -1,7 +1,7 @@
 //! What was learned of tools: a file that other tools share (003 § 3.4, 003-148).
 //!
 //! Knows the documents' file: `exact` by name and parameters, `pattern` by name. Doesn't know where
-//! it lies (`memory::tables`).
+//! it lies (`memory::classifiers`).
 
 use crate::model::classification::Classification;
 use crate::model::time::Time;

@@ -1,7 +1,5 @@
 //! Which tool is told how, as a table (`tools.yaml`): which parameters stand in the digest, which
 //! are paths, and what its answer is made of.
-//!
-//! Knows the tools' names and parameters; refuses to know how a digest is worded (`stages::filter`).
 
 use super::table;
 use rustc_hash::FxHashMap;
@@ -10,7 +8,7 @@ use std::sync::LazyLock;
 
 /// The row for a tool. Names are the model's output, not an enum: exact names first, then the
 /// leading identifier of a garbled one, else the row of unknown tools. About 30 ns.
-pub fn tool(name: &str) -> &'static Tool {
+pub fn tool(name: &str) -> &'static ToolRule {
     if let Some(row) = TABLE.by_name.get(name) {
         return &TABLE.rows[*row];
     }
@@ -25,9 +23,9 @@ pub fn tool(name: &str) -> &'static Tool {
 
 /// How a tool is told.
 #[derive(Debug, Default)]
-pub struct Tool {
+pub struct ToolRule {
     /// What its answer is made of.
-    pub answer: Answer,
+    pub answer: AnswerKind,
     /// What stands in the parentheses, in order; absent parameters are passed over.
     pub shows: Vec<Show>,
     /// Parameters that name files which it reads or changes.
@@ -41,7 +39,7 @@ pub struct Tool {
 /// What an answer is made of; also, whether the tool changes files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum AnswerKind {
     /// Lines and bytes of what was read.
     Read,
     /// Lines added and removed.
@@ -107,8 +105,8 @@ impl Show {
     }
 }
 
-static UNKNOWN: Tool = Tool {
-    answer: Answer::Other,
+static UNKNOWN: ToolRule = ToolRule {
+    answer: AnswerKind::Other,
     shows: Vec::new(),
     files: Vec::new(),
     counts: String::new(),
@@ -118,7 +116,7 @@ static UNKNOWN: Tool = Tool {
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::load(&written()));
 
 struct Table {
-    rows: Vec<Tool>,
+    rows: Vec<ToolRule>,
     by_name: FxHashMap<String, usize>,
 }
 
@@ -127,7 +125,7 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Written {
     names: Vec<String>,
-    answer: Answer,
+    answer: AnswerKind,
     #[serde(default)]
     shows: Vec<String>,
     #[serde(default)]
@@ -150,7 +148,7 @@ impl Table {
         for (i, row) in written.iter().enumerate() {
             by_name.extend(row.names.iter().map(|name| (name.clone(), i)));
         }
-        let rows = written.iter().map(|row| Tool {
+        let rows = written.iter().map(|row| ToolRule {
             answer: row.answer,
             shows: row.shows.iter().map(|show| checked(show)).collect(),
             files: row.files.clone(),
@@ -232,10 +230,10 @@ mod tests {
 
     #[test]
     fn garbled_names_are_known_by_how_they_start() {
-        assert_eq!(tool("Task").answer, Answer::Agent);
-        assert_eq!(tool("Task\" >\n<parameter").answer, Answer::Agent);
-        assert_eq!(tool("TaskMaster").answer, Answer::Other);
-        assert_eq!(tool("").answer, Answer::Other);
-        assert_eq!(tool("mcp__a__read").answer, Answer::Other);
+        assert_eq!(tool("Task").answer, AnswerKind::Agent);
+        assert_eq!(tool("Task\" >\n<parameter").answer, AnswerKind::Agent);
+        assert_eq!(tool("TaskMaster").answer, AnswerKind::Other);
+        assert_eq!(tool("").answer, AnswerKind::Other);
+        assert_eq!(tool("mcp__a__read").answer, AnswerKind::Other);
     }
 }

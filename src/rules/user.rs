@@ -1,11 +1,11 @@
 //! A user's own tables beside the embedded ones: keywords, commands, tools, paths.
 //!
-//! Knows their shapes and what is wrong with them; refuses to know where they lie. Keywords and
-//! paths decide what is counted, and are part of what made an episode; commands and tools decide what
-//! the counts say, and hold for what is stored at once.
+//! Knows their shapes and what is wrong with them. Keywords and paths decide what is counted, and
+//! are part of what made an episode; commands and tools decide what the counts say, and hold for
+//! what is stored at once.
 
 use super::commands::{self, Class};
-use super::keywords::{Keywords, Words};
+use super::keywords::{KeywordLists, Keywords};
 use super::names;
 use super::paths::Paths;
 use crate::model::activity::Signals;
@@ -76,7 +76,7 @@ impl UserTables {
     pub fn add(&mut self, kind: Kind, file: &Path, text: &str) -> Result<(), Error> {
         match kind {
             Kind::Keywords => {
-                self.keywords = Keywords::of(read::<Words>(file, text)?);
+                self.keywords = Keywords::of(read::<KeywordLists>(file, text)?);
                 self.counting.push_str(text);
             }
             Kind::Paths => {

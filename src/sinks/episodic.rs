@@ -9,7 +9,7 @@ use super::cypher::Value;
 use super::database::Database;
 use super::group;
 use super::saga;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -138,11 +138,17 @@ impl<G: Graph> Episodic<G> {
 
     /// The ones of these that are new. The others get the mark where nothing was made of them, and
     /// their sagas.
-    fn mark<'a>(&mut self, graph: &str, parcels: &[&'a Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
+    fn mark<'a>(
+        &mut self,
+        graph: &str,
+        parcels: &[&'a OutboundEpisode],
+    ) -> Result<Vec<&'a OutboundEpisode>, Fault> {
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
-        let is_there = |p: &&Parcel| landed(found.get(&p.id), p.revision) != Landed::Missing;
-        let (there, new): (Vec<&Parcel>, Vec<&Parcel>) = parcels.iter().partition(|p| is_there(p));
+        let is_there =
+            |p: &&OutboundEpisode| landed(found.get(&p.id), p.revision) != Landed::Missing;
+        let (there, new): (Vec<&OutboundEpisode>, Vec<&OutboundEpisode>) =
+            parcels.iter().partition(|p| is_there(p));
         for there in there.chunks(IDS_MAX) {
             let ids: Vec<Uuid> = there.iter().map(|parcel| parcel.id).collect();
             let query = format!("{THESE} AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true");
@@ -154,7 +160,7 @@ impl<G: Graph> Episodic<G> {
         Ok(new)
     }
 
-    fn write(&mut self, graph: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn write(&mut self, graph: &str, parcels: &[&OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         self.graph.ensure(graph)?;
         let new = match self.marks {
             true => self.mark(graph, parcels)?,
@@ -164,7 +170,7 @@ impl<G: Graph> Episodic<G> {
         let mut rest = new.as_slice();
         while !rest.is_empty() {
             let mut bytes = 0;
-            let fits = |parcel: &&&Parcel| {
+            let fits = |parcel: &&&OutboundEpisode| {
                 bytes += parcel.content.len();
                 bytes <= QUERY_BYTES_MAX
             };
@@ -180,11 +186,12 @@ impl<G: Graph> Episodic<G> {
         }
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
-        let outcome = |parcel: &&Parcel| match landed(found.get(&parcel.id), parcel.revision) {
-            Landed::Once | Landed::Beside => Outcome::Seen,
-            Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
-            Landed::Twice => Outcome::Failed("it was read back more than once".into()),
-        };
+        let outcome =
+            |parcel: &&OutboundEpisode| match landed(found.get(&parcel.id), parcel.revision) {
+                Landed::Once | Landed::Beside => Outcome::Seen,
+                Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
+                Landed::Twice => Outcome::Failed("it was read back more than once".into()),
+            };
         Ok(parcels.iter().map(outcome).collect())
     }
 }
@@ -227,7 +234,7 @@ fn node(line: &str) -> Option<(Uuid, Node)> {
     Some((id, node))
 }
 
-fn row(graph: &str, parcel: &Parcel, sagas: bool) -> Value {
+fn row(graph: &str, parcel: &OutboundEpisode, sagas: bool) -> Value {
     let node = Value::map([
         ("uuid", Value::text(parcel.id.to_string())),
         ("name", Value::text(&parcel.name)),
@@ -278,7 +285,7 @@ impl<G: Graph> Sink for Episodic<G> {
         true
     }
 
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         group::graph_name(&parcel.group)
     }
 
@@ -290,14 +297,14 @@ impl<G: Graph> Sink for Episodic<G> {
         self.graph.check()
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let mut graphs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             graphs.entry(self.place(parcel)).or_default().push(nth);
         }
         let mut outcomes = vec![Outcome::Seen; batch.len()];
         for (graph, members) in graphs {
-            let parcels: Vec<&Parcel> = members.iter().map(|nth| &batch[*nth]).collect();
+            let parcels: Vec<&OutboundEpisode> = members.iter().map(|nth| &batch[*nth]).collect();
             for (nth, outcome) in members.into_iter().zip(self.write(&graph, &parcels)?) {
                 outcomes[nth] = outcome;
             }

@@ -4,7 +4,7 @@
 //! the files tell already is not told again. Forgetting rewrites the files that hold the episode.
 
 use super::atomic;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::stages::upload::Sink;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -127,7 +127,7 @@ fn number(path: &Path) -> Option<u64> {
     digits.parse().ok()
 }
 
-fn line(parcel: &Parcel) -> Line<'_> {
+fn line(parcel: &OutboundEpisode) -> Line<'_> {
     Line {
         schema_version: 1,
         id: parcel.id,
@@ -149,7 +149,7 @@ impl Sink for Jsonl {
     }
 
     /// Any of the files may hold it, and several may.
-    fn place(&self, _: &Parcel) -> String {
+    fn place(&self, _: &OutboundEpisode) -> String {
         String::new()
     }
 
@@ -159,16 +159,16 @@ impl Sink for Jsonl {
         Ok(format!("{}: {} files", self.folder.display(), files.len()))
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let folder = self.folder.clone();
         let fault = || atomic::fault(&folder);
         atomic::folder(&folder).map_err(fault())?;
         let told = self.told().map_err(fault())?;
-        let is_new = |parcel: &&Parcel| {
+        let is_new = |parcel: &&OutboundEpisode| {
             let told = told.get(&parcel.id);
             told.is_none_or(|told| told.revision != hex(parcel.revision))
         };
-        let new: Vec<&Parcel> = batch.iter().filter(is_new).collect();
+        let new: Vec<&OutboundEpisode> = batch.iter().filter(is_new).collect();
         let mut text = Vec::new();
         for parcel in &new {
             serde_json::to_writer(&mut text, &line(parcel))

@@ -4,7 +4,7 @@
 //! A file is ours: episodes stand between marks, what stands outside of them is written anew.
 
 use super::atomic;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -112,7 +112,7 @@ impl Note {
         note
     }
 
-    fn add(&mut self, parcel: &Parcel) {
+    fn add(&mut self, parcel: &OutboundEpisode) {
         let (header, body) = split(&parcel.content);
         let valid_at = parcel.valid_at.rfc3339_millis();
         if self.sections.values().all(|s| s.valid_at <= valid_at) {
@@ -166,7 +166,7 @@ impl Sink for Markdown {
     }
 
     /// `shop-a1b2c3d4/6b1f0a34-….md`.
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         let plain = |c: char| match c.is_alphanumeric() || "-_.".contains(c) {
             true => c,
             false => '-',
@@ -186,7 +186,7 @@ impl Sink for Markdown {
         Ok(self.folder.display().to_string())
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             files.entry(self.place(parcel)).or_default().push(nth);

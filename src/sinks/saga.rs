@@ -4,7 +4,7 @@
 
 use super::cypher::Value;
 use super::episodic::{Graph, IDS_MAX, these};
-use crate::model::delivery::{Fault, Parcel};
+use crate::model::delivery::{Fault, OutboundEpisode};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -20,9 +20,9 @@ pub const MERGE: &str = " WITH n, row MERGE (s:Saga {uuid: row.saga.uuid}) ON CR
 ///
 /// # Errors
 /// As [`Graph::run`].
-pub fn give(db: &mut impl Graph, graph: &str, parcels: &[&Parcel]) -> Result<(), Fault> {
+pub fn give(db: &mut impl Graph, graph: &str, parcels: &[&OutboundEpisode]) -> Result<(), Fault> {
     let query = format!("UNWIND $rows AS row MATCH (n:Episodic {{uuid: row.uuid}}){MERGE}");
-    let row = |parcel: &&Parcel| {
+    let row = |parcel: &&OutboundEpisode| {
         let [saga, has] = of_row(graph, parcel);
         Value::map([("uuid", Value::text(parcel.id.to_string())), saga, has])
     };
@@ -40,7 +40,7 @@ fn edge_id(from: &str, to: &str) -> String {
 }
 
 /// `saga` and `has` of an episode's row.
-pub fn of_row(graph: &str, parcel: &Parcel) -> [(&'static str, Value); 2] {
+pub fn of_row(graph: &str, parcel: &OutboundEpisode) -> [(&'static str, Value); 2] {
     let saga = saga_id(graph, &parcel.session).to_string();
     let has = edge_id(&saga, &parcel.id.to_string());
     let node = Value::map([
@@ -54,8 +54,8 @@ pub fn of_row(graph: &str, parcel: &Parcel) -> [(&'static str, Value); 2] {
 }
 
 /// The sagas of these episodes.
-pub fn of_parcels(graph: &str, parcels: &[&Parcel]) -> BTreeSet<Uuid> {
-    let saga = |parcel: &&Parcel| saga_id(graph, &parcel.session);
+pub fn of_parcels(graph: &str, parcels: &[&OutboundEpisode]) -> BTreeSet<Uuid> {
+    let saga = |parcel: &&OutboundEpisode| saga_id(graph, &parcel.session);
     parcels.iter().map(saga).collect()
 }
 

@@ -1,12 +1,12 @@
 //! The same episodes in another group (`graphiti.ingest_scopes`): a sink in front of a sink. There an
 //! episode has an id of its own, so that two groups of one database can hold it.
 
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::stages::upload::{Enrichment, Sink};
 use uuid::Uuid;
 
 /// Gives the group that an episode goes to in this scope.
-pub type GroupOf = dyn Fn(&Parcel) -> String;
+pub type GroupOf = dyn Fn(&OutboundEpisode) -> String;
 
 /// A sink whose episodes go to the groups of a scope.
 pub struct Scoped {
@@ -36,15 +36,15 @@ impl Scoped {
         Uuid::new_v5(&self.scope, id.as_bytes())
     }
 
-    fn parcel(&self, parcel: &Parcel) -> Parcel {
-        Parcel {
+    fn parcel(&self, parcel: &OutboundEpisode) -> OutboundEpisode {
+        OutboundEpisode {
             id: self.id(parcel.id),
             group: (self.group)(parcel),
             ..parcel.clone()
         }
     }
 
-    fn parcels(&self, batch: &[Parcel]) -> Vec<Parcel> {
+    fn parcels(&self, batch: &[OutboundEpisode]) -> Vec<OutboundEpisode> {
         batch.iter().map(|parcel| self.parcel(parcel)).collect()
     }
 
@@ -71,7 +71,7 @@ impl Sink for Scoped {
         self.sink.batch_max()
     }
 
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         self.sink.place(&self.parcel(parcel))
     }
 
@@ -79,7 +79,7 @@ impl Sink for Scoped {
         self.sink.check()
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let batch = self.parcels(batch);
         self.sink.deliver(&batch)
     }
@@ -130,7 +130,7 @@ impl Enrichment for Scoped {
         self.enricher()?.settle(&asked)
     }
 
-    fn enrich(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let batch = self.parcels(batch);
         self.enricher()?.enrich(&batch)
     }

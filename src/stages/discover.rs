@@ -11,7 +11,7 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the store remembers, by [`SourceFile::key`].
-pub type Known = BTreeMap<String, LastSeen>;
+pub type KnownLog = BTreeMap<String, LastSeen>;
 
 /// Which files a run looks at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,14 +37,14 @@ pub struct Discovered {
 }
 
 /// What logs of one session have in common, as far as their names tell.
-pub type FamilyOf = dyn Fn(&SourceFile) -> &str;
+pub type FamilyName = dyn Fn(&SourceFile) -> &str;
 
 /// Slices of every file with news. Costs a map look-up per file.
 pub fn discover(
     files: &[SourceFile],
-    known: &Known,
+    known: &KnownLog,
     options: &DiscoverOptions,
-    family: &FamilyOf,
+    family: &FamilyName,
 ) -> Discovered {
     let mut found = Discovered::default();
     let present: FxHashSet<&str> = files.iter().map(|f| f.key.as_str()).collect();
@@ -116,7 +116,7 @@ fn compare(file: &SourceFile, last: &LastSeen) -> Option<Seen> {
 /// it is opened.
 fn moves<'a>(
     files: &'a [SourceFile],
-    known: &Known,
+    known: &KnownLog,
     gone: &[&'a LastSeen],
 ) -> BTreeMap<&'a str, &'a LastSeen> {
     let mut moves: BTreeMap<&str, &LastSeen> = BTreeMap::new();
@@ -152,7 +152,7 @@ fn moves<'a>(
 fn recent_families<'f>(
     files: &'f [SourceFile],
     since: Option<Time>,
-    family: &FamilyOf,
+    family: &FamilyName,
 ) -> Option<BTreeSet<&'f str>> {
     let since_ns = since?.0.saturating_mul(1_000_000);
     let recent = files.iter().filter(|f| f.stat.mtime_ns >= since_ns);
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    fn known(file: &SourceFile) -> Known {
+    fn known(file: &SourceFile) -> KnownLog {
         let last = LastSeen {
             key: file.key.clone(),
             agent: file.agent,
@@ -258,7 +258,7 @@ mod tests {
             since: Some(Time(8 * 86_400_000)),
             again: false,
         };
-        let found = discover(&files, &Known::new(), &options, &registry::family);
+        let found = discover(&files, &KnownLog::new(), &options, &registry::family);
         let keys: Vec<&str> = found.slices.iter().map(|s| s.file.key.as_str()).collect();
         assert_eq!(
             keys,

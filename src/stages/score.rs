@@ -1,5 +1,5 @@
-//! What kind of work it was: counts what speaks for it, and makes signals of the counts
-//! (003 § 2.2).
+//! What kind of work it was: counts what speaks for it, and makes signals of the counts (003 §
+//! 2.2).
 //!
 //! Knows the documents' weights, caps and thresholds, but not words, tools, commands and paths
 //! (`rules` does). Counting needs the record; everything after it only the counts, so that a new

@@ -3,7 +3,9 @@
 //! Knows when an episode is tried again and when it is given up. Refuses to know where episodes
 //! come from (`store`), how a sink works (`sinks`) and what time it is.
 
-use crate::model::delivery::{Delivery, Fault, Landed, Outcome, Parcel, Progress, Receipt, State};
+use crate::model::delivery::{
+    Delivery, Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt, State,
+};
 use crate::model::time::Time;
 
 /// One destination. Ids are ours; delivering what it has already changes nothing.
@@ -18,7 +20,7 @@ pub trait Sink {
     }
 
     /// Where it puts an episode: what it needs, besides the id, to find it again.
-    fn place(&self, parcel: &Parcel) -> String;
+    fn place(&self, parcel: &OutboundEpisode) -> String;
 
     /// It can hold all these groups apart.
     ///
@@ -38,7 +40,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// When nothing of it, or nobody knows what of it, was taken.
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault>;
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault>;
 
     /// Why it is to be left after what it said last; `None`: go on.
     fn leave(&mut self) -> Option<Fault> {
@@ -95,7 +97,7 @@ pub trait Enrichment {
     ///
     /// # Errors
     /// When nothing of it, or nobody knows what of it, was done.
-    fn enrich(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault>;
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault>;
 }
 
 /// `session_tracking.resilience.retry_queue` (000-037, 000-038).
@@ -123,7 +125,7 @@ impl RetryOptions {
 
 /// What became of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Uploaded {
+pub struct UploadReport {
     /// Of the episodes that the sink spoke about.
     pub deliveries: Vec<Delivery>,
     /// Why the sink was left; what it didn't speak about still waits, unblamed.
@@ -134,13 +136,13 @@ pub struct Uploaded {
 /// stands alone, so that it fails alone. `permitted` is asked before each part; without it nothing
 /// more is handed over.
 pub fn upload(
-    batch: &[Parcel],
+    batch: &[OutboundEpisode],
     sink: &mut dyn Sink,
     retry: &RetryOptions,
     now: Time,
     permitted: &mut dyn FnMut() -> bool,
-) -> Uploaded {
-    let mut uploaded = Uploaded::default();
+) -> UploadReport {
+    let mut uploaded = UploadReport::default();
     let mut waiting = vec![batch];
     while let Some(part) = waiting.pop() {
         if !permitted() {
@@ -176,7 +178,12 @@ pub fn upload(
 /// Noted with an episode that is there.
 const BESIDE: &str = "an older revision stands beside it, which the sink can't remove";
 
-fn delivery(parcel: &Parcel, outcome: Outcome, retry: &RetryOptions, now: Time) -> Delivery {
+fn delivery(
+    parcel: &OutboundEpisode,
+    outcome: Outcome,
+    retry: &RetryOptions,
+    now: Time,
+) -> Delivery {
     let mut delivery = Delivery {
         id: parcel.id,
         revision: parcel.revision,
@@ -216,8 +223,8 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
-    fn parcel(n: u128) -> Parcel {
-        Parcel {
+    fn parcel(n: u128) -> OutboundEpisode {
+        OutboundEpisode {
             id: Uuid::from_u128(n),
             revision: 1,
             group: "g".into(),
@@ -254,13 +261,13 @@ mod tests {
         fn replaces(&self) -> bool {
             true
         }
-        fn place(&self, _: &Parcel) -> String {
+        fn place(&self, _: &OutboundEpisode) -> String {
             String::new()
         }
         fn check(&mut self) -> Result<String, Fault> {
             Ok(String::new())
         }
-        fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+        fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
             self.requests += 1;
             if self.away_after.is_some_and(|n| self.requests > n) {
                 return Err(Fault::Away("away".into(), None));
@@ -269,7 +276,7 @@ mod tests {
                 return Err(Fault::Batch("poison".into()));
             }
             self.taken.extend(batch.iter().map(|p| p.id.as_u128()));
-            let outcome = |p: &Parcel| match self.tired.contains(&p.id.as_u128()) {
+            let outcome = |p: &OutboundEpisode| match self.tired.contains(&p.id.as_u128()) {
                 true => Outcome::Failed("tired".into()),
                 false => Outcome::Seen,
             };
@@ -289,7 +296,7 @@ mod tests {
             poison: vec![77],
             ..Picky::default()
         };
-        let batch: Vec<Parcel> = (0..128).map(parcel).collect();
+        let batch: Vec<OutboundEpisode> = (0..128).map(parcel).collect();
         let done = upload(&batch, &mut sink, &retry(), Time(0), &mut || true);
         assert_eq!(done.fault, None);
         let dead: Vec<u128> = done
@@ -339,7 +346,7 @@ mod tests {
             away_after: Some(2),
             ..Picky::default()
         };
-        let batch: Vec<Parcel> = (0..4).map(parcel).collect();
+        let batch: Vec<OutboundEpisode> = (0..4).map(parcel).collect();
         let done = upload(&batch, &mut sink, &retry(), Time(0), &mut || true);
         assert!(matches!(done.fault, Some(Fault::Away(..))));
         let told: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
@@ -352,7 +359,7 @@ mod tests {
             poison: vec![3],
             ..Picky::default()
         };
-        let batch: Vec<Parcel> = (0..4).map(parcel).collect();
+        let batch: Vec<OutboundEpisode> = (0..4).map(parcel).collect();
         let mut asked = 0;
         let mut permitted = || {
             asked += 1;

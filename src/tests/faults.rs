@@ -4,12 +4,12 @@
 use super::forget::said;
 use super::world::Desk;
 use crate::cli::Exit;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::steps::upload::delivery::{deliver, verify};
-use crate::pipeline::steps::upload::options::Orders;
-use crate::pipeline::steps::upload::report::Delivered;
+use crate::pipeline::steps::upload::options::DeliveryOptions;
+use crate::pipeline::steps::upload::report::SinkReport;
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use std::cell::RefCell;
@@ -57,14 +57,14 @@ struct Moody {
 }
 
 impl Moody {
-    fn take(&mut self, parcel: &Parcel) {
+    fn take(&mut self, parcel: &OutboundEpisode) {
         let before = self.held.insert(parcel.id, parcel.revision);
         let is_again = before == Some(parcel.revision) && !self.lied.remove(&parcel.id);
         self.twice += u64::from(is_again);
     }
 
     /// An episode that is on its way changes, or goes.
-    fn interfere(&mut self, batch: &[Parcel]) {
+    fn interfere(&mut self, batch: &[OutboundEpisode]) {
         let nth = self.dice.roll(batch.len() as u64) as usize;
         let id = batch[nth].id.simple();
         match self.dice.roll(40) {
@@ -84,7 +84,7 @@ impl Sink for Moody {
         true
     }
 
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         parcel.group.clone()
     }
 
@@ -92,7 +92,7 @@ impl Sink for Moody {
         Ok(String::new())
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         self.requests += 1;
         if self.is_moody {
             self.interfere(batch);
@@ -102,7 +102,7 @@ impl Sink for Moody {
         } else {
             11
         };
-        let poisoned = |p: &Parcel| self.poison.contains(&p.id);
+        let poisoned = |p: &OutboundEpisode| self.poison.contains(&p.id);
         match fate {
             0 => return Err(Fault::Away("away".into(), None)),
             1 => resume_unwind(Box::new("died before it was handed over")),
@@ -166,7 +166,7 @@ impl Sink for Moody {
 }
 
 /// One delivery that may die; `None` where it did.
-fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
+fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<SinkReport> {
     let mut store = Store::open(path, Access::ReadWrite).unwrap();
     let on_their_way_max = 1 + sink.dice.roll(60) as usize;
     let dice = RefCell::new(Dice(sink.dice.roll(u64::MAX)));
@@ -175,7 +175,7 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
         true => Err(Error::new(ErrorKind::Failed, "died after it was noted")),
         false => Ok(()),
     };
-    let orders = Orders {
+    let orders = DeliveryOptions {
         settled_ms: HOUR_MS,
         settle_after_ms: HOUR_MS,
         retry: RetryOptions {
@@ -185,7 +185,7 @@ fn attempt(path: &Path, sink: &mut Moody, now: Time) -> Option<Delivered> {
         on_their_way_max,
         insist: false,
         permitted: &permitted,
-        ..Orders::everything(now)
+        ..DeliveryOptions::everything(now)
     };
     let run = || deliver(&mut store, "moody", sink, &orders);
     let done = catch_unwind(AssertUnwindSafe(run)).ok()?.ok()?;

@@ -3,7 +3,7 @@
 
 use super::falkor::Falkor;
 use super::sinks::{ODD, falkordb, parcel, receipts};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome};
 use crate::model::time::Time;
 use crate::sinks::database::Login;
 use crate::stages::upload::Sink;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Of one group, one after the other, with these contents.
-pub(super) fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<Parcel> {
+pub(super) fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<OutboundEpisode> {
     let one = |(n, content): (u128, String)| {
         let mut parcel = parcel(n, &content);
         parcel.group = "desk__global".into();
@@ -22,7 +22,7 @@ pub(super) fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<Parcel>
     (0..).zip(contents).map(one).collect()
 }
 
-pub(super) fn deliver(sink: &mut dyn Sink, parcels: &[Parcel]) {
+pub(super) fn deliver(sink: &mut dyn Sink, parcels: &[OutboundEpisode]) {
     for batch in parcels.chunks(250) {
         let outcomes = sink.deliver(batch).unwrap();
         let unseen = outcomes.iter().find(|o| **o != Outcome::Seen);

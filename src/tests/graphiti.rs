@@ -5,13 +5,13 @@
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
 use super::server::{Asked, Reply, Server};
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::net::http::{Http, Options};
 use crate::pipeline::steps::upload::delivery::{deliver, verify};
-use crate::pipeline::steps::upload::options::Orders;
-use crate::pipeline::steps::upload::report::Delivered;
+use crate::pipeline::steps::upload::options::DeliveryOptions;
+use crate::pipeline::steps::upload::report::SinkReport;
 use crate::sinks::database::Database;
 use crate::sinks::graphiti::by_name::ByName;
 use crate::sinks::graphiti::enriched::Enriched;
@@ -262,13 +262,13 @@ impl Sink for Shelf {
     fn replaces(&self) -> bool {
         true
     }
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         parcel.group.clone()
     }
     fn check(&mut self) -> Result<String, Fault> {
         Ok(String::new())
     }
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let mut mind = self.mind();
         for parcel in batch {
             let known = mind.nodes.iter_mut().find(|node| node.uuid == parcel.id);
@@ -430,7 +430,7 @@ pub(super) fn attempt(
     world: &World,
     sink: &mut dyn Sink,
     now: Time,
-) -> Option<Delivered> {
+) -> Option<SinkReport> {
     let mut store = Store::open(path, Access::ReadWrite).unwrap();
     let other = RefCell::new(Store::open(path, Access::ReadWrite).unwrap());
     let permitted = |_: &Store| {
@@ -447,7 +447,7 @@ pub(super) fn attempt(
             false => Ok(()),
         }
     };
-    let orders = Orders {
+    let orders = DeliveryOptions {
         settled_ms: HOUR_MS,
         settle_after_ms: HOUR_MS,
         retry: RetryOptions {
@@ -456,7 +456,7 @@ pub(super) fn attempt(
         },
         on_their_way_max: 100,
         permitted: &permitted,
-        ..Orders::everything(now)
+        ..DeliveryOptions::everything(now)
     };
     let run = || deliver(&mut store, "graphiti", sink, &orders);
     let done = catch_unwind(AssertUnwindSafe(run)).ok()?.ok()?;

@@ -7,7 +7,7 @@ use super::server::{Asked, Reply, Server};
 use super::sinks::{keeps_its_promises, parcel, receipts};
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, State};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, State};
 use crate::stages::upload::{Enrichment, RetryOptions, Sink, upload};
 use serde_json::{Value, json};
 
@@ -147,7 +147,7 @@ fn posted(asked: &[Asked]) -> Vec<Value> {
 }
 
 /// In two groups, one after the other.
-fn of_two_groups(many: u128) -> Vec<Parcel> {
+fn of_two_groups(many: u128) -> Vec<OutboundEpisode> {
     (0..many).map(|n| parcel(n, &format!("word {n}"))).collect()
 }
 

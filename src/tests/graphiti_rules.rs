@@ -8,7 +8,7 @@ use super::sinks::{ODD, parcel, receipts};
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, State};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, State};
 use crate::model::time::Time;
 use crate::stages::upload::{Enrichment, Sink};
 use crate::store::{Access, Store};
@@ -19,8 +19,8 @@ pub(super) fn world() -> World {
     World::new(Mind::new(0))
 }
 
-pub(super) fn parcels(many: u128) -> Vec<Parcel> {
-    let one = |n| Parcel {
+pub(super) fn parcels(many: u128) -> Vec<OutboundEpisode> {
+    let one = |n| OutboundEpisode {
         group: "desk__global".into(),
         ..parcel(n, &format!("word {n}"))
     };
@@ -45,7 +45,7 @@ pub(super) fn messages(asked: &[Asked]) -> Vec<Value> {
 fn an_episode_is_posted_as_the_server_wants_it() {
     let world = world();
     let mut sink = world.by_name(start());
-    let odd: Vec<Parcel> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
+    let odd: Vec<OutboundEpisode> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
     assert_eq!(sink.deliver(&odd).unwrap(), vec![Outcome::Seen; 8]);
     let asked = world.server.asked();
     let canary = &posts(&asked)[0].body;
@@ -109,7 +109,7 @@ fn a_changed_episode_takes_the_place_of_the_one_before_where_the_server_can() {
         let mut sink = world.by_name(start());
         let all = parcels(3);
         sink.deliver(&all).unwrap();
-        let changed = Parcel {
+        let changed = OutboundEpisode {
             revision: 7,
             ..all[1].clone()
         };

@@ -14,7 +14,7 @@ use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::steps::ingest::index;
-use crate::pipeline::steps::ingest::report::Report;
+use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
 use crate::store::{Access, Store};
@@ -66,18 +66,18 @@ impl Home {
     }
 
     /// One run over the default places.
-    pub fn run(&self) -> Result<Report> {
+    pub fn run(&self) -> Result<IngestReport> {
         self.run_masked(Redactor::default())
     }
 
     /// The same, masked by other rules.
-    pub fn run_masked(&self, redactor: Redactor) -> Result<Report> {
+    pub fn run_masked(&self, redactor: Redactor) -> Result<IngestReport> {
         let config = config::load(&self.env, registry::log_folders)?.config;
         self.run_over(config.roots, config.policy, config.chunk, redactor)
     }
 
     /// One run over the default places and these.
-    pub fn run_with(&self, more: Vec<Root>) -> Result<Report> {
+    pub fn run_with(&self, more: Vec<Root>) -> Result<IngestReport> {
         let mut config = config::load(&self.env, registry::log_folders)?.config;
         config.roots.extend(more);
         self.run_over(
@@ -108,7 +108,7 @@ impl Home {
         policy: crate::model::policy::FilterPolicy,
         chunk: crate::model::policy::ChunkOptions,
         redactor: Redactor,
-    ) -> Result<Report> {
+    ) -> Result<IngestReport> {
         let files = walk(&roots, &registry::is_log).files;
         let setup = IngestOptions {
             roots,

@@ -3,7 +3,7 @@
 use super::home::Home;
 use crate::host::read::LINE_MAX;
 use crate::model::ledger::Fate;
-use crate::pipeline::steps::ingest::report::Report;
+use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::store::Access;
 use anyhow::Result;
 use std::os::unix::fs::PermissionsExt;
@@ -63,7 +63,8 @@ fn an_open_tail_is_read_once_when_it_grows_and_not_at_all_when_its_log_was_only_
 
     let before = home.store(Access::ReadOnly)?.dump()?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640))?;
-    let compared = |report: Report| assert_eq!((report.bytes_read, report.files_read), (size, 0));
+    let compared =
+        |report: IngestReport| assert_eq!((report.bytes_read, report.files_read), (size, 0));
     compared(home.run()?);
     is_at_rest(&home, &before)?;
     touch(&path, 1_772_000_000)?;

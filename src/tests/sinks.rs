@@ -4,7 +4,7 @@
 use super::falkor::Falkor;
 use super::graph::graphiti_at;
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::{Database, Login};
 use crate::sinks::falkordb::FalkorDb;
@@ -13,9 +13,9 @@ use crate::sinks::markdown::Markdown;
 use crate::stages::upload::Sink;
 use uuid::Uuid;
 
-pub(super) fn parcel(n: u128, content: &str) -> Parcel {
+pub(super) fn parcel(n: u128, content: &str) -> OutboundEpisode {
     let revision = xxhash_rust::xxh3::xxh3_64(content.as_bytes());
-    Parcel {
+    OutboundEpisode {
         id: Uuid::from_u128(0x1000 + n),
         revision,
         group: if n.is_multiple_of(3) {
@@ -38,8 +38,8 @@ pub(super) fn parcel(n: u128, content: &str) -> Parcel {
     }
 }
 
-pub(super) fn receipts(sink: &dyn Sink, parcels: &[Parcel]) -> Vec<Receipt> {
-    let receipt = |parcel: &Parcel| Receipt {
+pub(super) fn receipts(sink: &dyn Sink, parcels: &[OutboundEpisode]) -> Vec<Receipt> {
+    let receipt = |parcel: &OutboundEpisode| Receipt {
         id: parcel.id,
         revision: parcel.revision,
         place: sink.place(parcel),
@@ -62,7 +62,7 @@ pub(super) const ODD: [&str; 8] = [
 /// Every promise of the trait, one after the other.
 pub(super) fn keeps_its_promises(sink: &mut dyn Sink) {
     sink.check().unwrap();
-    let parcels: Vec<Parcel> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
+    let parcels: Vec<OutboundEpisode> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
     let asked = receipts(sink, &parcels);
     assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 8], "before");
     for _ in 0..2 {
@@ -300,8 +300,8 @@ fn falkordb_marks_what_graphiti_has_to_work_through() {
 }
 
 /// Six episodes of two sessions, by turns.
-pub(super) fn of_two_sessions() -> Vec<Parcel> {
-    let mut parcels: Vec<Parcel> = (0..6).map(|n| parcel(n, "said")).collect();
+pub(super) fn of_two_sessions() -> Vec<OutboundEpisode> {
+    let mut parcels: Vec<OutboundEpisode> = (0..6).map(|n| parcel(n, "said")).collect();
     for (parcel, session) in parcels.iter_mut().zip(["long", "short"].repeat(4)) {
         (parcel.group, parcel.session) = ("desk__global".into(), session.into());
     }

@@ -4,7 +4,7 @@
 use super::line::{Line, found};
 use crate::model::finding::{Finding, PullRequestState, Tree};
 use crate::model::summary::{Commit, FileChange, PullRequest, Sourced};
-use crate::rules::tools::{Answer, tool};
+use crate::rules::tools::{AnswerKind, tool};
 use std::collections::BTreeMap;
 
 /// Files with their lines, by path: those that calls changed, and those that only git names.
@@ -86,7 +86,7 @@ fn is_agents(text: &str) -> bool {
         let end = call.find(['(', ' ']).unwrap_or(call.len());
         call.get(..end)
     });
-    name.is_some_and(|name| tool(name).answer == Answer::Agent)
+    name.is_some_and(|name| tool(name).answer == AnswerKind::Agent)
 }
 
 /// Git names paths from a repository's root.

@@ -10,7 +10,7 @@ use super::tokens::tokens;
 use crate::insight::facts::Line;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, between};
-use crate::rules::tools::{Answer, tool};
+use crate::rules::tools::{AnswerKind, tool};
 use std::fmt::Write;
 
 /// What an item is worth, the least first.
@@ -67,17 +67,21 @@ impl Worth {
         }
         let name = line.words().split(['(', ' ']).next().unwrap_or_default();
         match tool(name).answer {
-            Answer::Read
-            | Answer::Search
-            | Answer::List
-            | Answer::Fetch
-            | Answer::Poll
-            | Answer::Stop => Worth::Reading,
-            Answer::Edit | Answer::Write | Answer::Patch | Answer::Plan | Answer::Task => {
-                Worth::Edit
+            AnswerKind::Read
+            | AnswerKind::Search
+            | AnswerKind::List
+            | AnswerKind::Fetch
+            | AnswerKind::Poll
+            | AnswerKind::Stop => Worth::Reading,
+            AnswerKind::Edit
+            | AnswerKind::Write
+            | AnswerKind::Patch
+            | AnswerKind::Plan
+            | AnswerKind::Task => Worth::Edit,
+            AnswerKind::Ask | AnswerKind::Approve => Worth::Turning,
+            AnswerKind::Shell | AnswerKind::Agent | AnswerKind::Said | AnswerKind::Other => {
+                Worth::Worked
             }
-            Answer::Ask | Answer::Approve => Worth::Turning,
-            Answer::Shell | Answer::Agent | Answer::Said | Answer::Other => Worth::Worked,
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::model::activity::ActivityVector;
 use crate::model::policy::SummaryPolicy;
-use crate::rules::extraction::{Field, fields};
+use crate::rules::extraction::{SummaryField, fields};
 
 /// The priority of a field that no table knows (003-132).
 const UNKNOWN: f64 = 0.5;
 
-fn includes(policy: &SummaryPolicy, field: &Field) -> bool {
+fn includes(policy: &SummaryPolicy, field: &SummaryField) -> bool {
     match field.name.as_str() {
         "key_decisions" => policy.decisions,
         "errors_resolved" => policy.errors_resolved,
@@ -22,7 +22,7 @@ pub fn priority(field: &str, vector: &ActivityVector) -> f64 {
 }
 
 /// The fields that are asked for with their priorities, the highest first; ties in the table's order.
-pub fn asked(vector: &ActivityVector, policy: &SummaryPolicy) -> Vec<(&'static Field, f64)> {
+pub fn asked(vector: &ActivityVector, policy: &SummaryPolicy) -> Vec<(&'static SummaryField, f64)> {
     let all = fields().iter().filter(|field| includes(policy, field));
     let mut asked: Vec<_> = all.map(|field| (field, field.priority(vector))).collect();
     asked.retain(|(_, priority)| *priority >= policy.threshold);

@@ -2,7 +2,7 @@
 
 use super::canary::{Canary, Sighted};
 use crate::agents::claude::CLAUDE;
-use crate::memory::{classifiers, screen};
+use crate::memory::{classifiers, redaction_setup};
 use crate::model::source::Root;
 use crate::model::time::Time;
 use crate::pipeline::context::RunContext;
@@ -14,7 +14,7 @@ use crate::pipeline::steps::enrich::budget::Budget;
 use crate::pipeline::steps::enrich::tools::question;
 use crate::pipeline::steps::ingest::index;
 use crate::pipeline::steps::upload::delivery::deliver;
-use crate::pipeline::steps::upload::options::Orders;
+use crate::pipeline::steps::upload::options::DeliveryOptions;
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::stages::upload::Sink;
@@ -51,9 +51,9 @@ fn store(
         ..RunOptions::new(pipeline, cx)
     };
     let config = &cx.loaded.config;
-    let screen = screen::reproducible(config, cx.home)?;
+    let redaction = redaction_setup::reproducible(config, cx.home)?;
     let classifier = classifiers::counter(cx.home)?;
-    let rules = options::rules(config, &run.host, screen, classifier.clone());
+    let rules = options::rules(config, &run.host, redaction, classifier.clone());
     let mut ingest = options::ingest(config, &run, rules, &|_, _, _| Ok(None));
     ingest.roots = vec![Root {
         path: projects.to_owned(),
@@ -74,7 +74,7 @@ fn store(
 
 /// Sinks get everything, on disk, where it is searched too.
 fn deliver_all(store: &mut Store, state: &Path, now: Time) -> Result<()> {
-    let orders = Orders::everything(now);
+    let orders = DeliveryOptions::everything(now);
     let mut sinks: [(&str, Box<dyn Sink>); 2] = [
         ("notes", Box::new(Markdown::new(state.join("notes")))),
         ("lines", Box::new(Jsonl::new(state.join("lines")))),

@@ -6,7 +6,7 @@ use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::host::files::{unreadable, walk};
 use crate::host::room::no_room;
-use crate::memory::{classifiers, screen};
+use crate::memory::{classifiers, redaction_setup};
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::context::RunContext;
@@ -116,9 +116,9 @@ pub fn mended(pipeline: &Pipeline, cx: &RunContext<'_>) -> Result<Repaired> {
     let admission = Admission::new(cx.loaded, cx.env, options.window, options.now);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
-    let screen = screen::screen(config, cx.home)?;
+    let redaction = redaction_setup::load(config, cx.home)?;
     let classifier = classifiers::counter(cx.home)?;
-    let rules = options::rules(config, &options.host, screen, classifier);
+    let rules = options::rules(config, &options.host, redaction, classifier);
     let ingest = options::ingest(config, &options, rules, &admit);
     let ingest = Some(ingest).filter(|_| config.enabled);
     let _lock = Lock::take(&cx.home.lock())?;

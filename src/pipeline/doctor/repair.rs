@@ -6,7 +6,7 @@ use crate::model::time::Time;
 use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::steps::ingest::index;
-use crate::pipeline::steps::ingest::report::Report;
+use crate::pipeline::steps::ingest::report::IngestReport;
 use crate::store::{Access, Salvage, Salvaged, Standing, Store};
 use anyhow::Result;
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub struct Rebuilt {
     /// Tables of which a part could not be read.
     pub holes: Vec<String>,
     /// What the logs told again; `None`: tracking is off, and none was read.
-    pub report: Option<Report>,
+    pub report: Option<IngestReport>,
 }
 
 /// Mends the store at `path`; the caller holds the lock. `setup` is how logs are read, `None` where

@@ -18,14 +18,14 @@ use uuid::Uuid;
 
 /// What became of directives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Promoted {
+pub struct PromoteReport {
     /// Memories now.
     pub kept: u64,
     /// Refused, with why; never content.
     pub refused: Vec<(Uuid, String)>,
 }
 
-impl Promoted {
+impl PromoteReport {
     /// For people; `None` where nobody asked for anything.
     pub fn line(&self) -> Option<String> {
         let refused = self.refused.len() as u64;
@@ -43,7 +43,7 @@ impl Promoted {
 ///
 /// # Errors
 /// When the store fails.
-pub fn run(run: &mut Run<'_, '_>) -> Result<Promoted> {
+pub fn run(run: &mut Run<'_, '_>) -> Result<PromoteReport> {
     memory_groups::meet_projects(&mut run.store)?;
     let settings = &run.cx.loaded.config.memory;
     promote(&mut run.store, settings, &run.rules.redactor)
@@ -53,8 +53,8 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Promoted> {
 ///
 /// # Errors
 /// When the store fails.
-pub fn promote(store: &mut Store, settings: &Memory, redactor: &Redactor) -> Result<Promoted> {
-    let mut promoted = Promoted::default();
+pub fn promote(store: &mut Store, settings: &Memory, redactor: &Redactor) -> Result<PromoteReport> {
+    let mut promoted = PromoteReport::default();
     for said in store.said()? {
         let (id, project) = (said.id, said.project.clone());
         match judged(said, store, settings, redactor) {

@@ -1,9 +1,9 @@
 //! The step `report`: what the steps did, as values and in one line each; and a line in the log of runs.
 
 use super::enrich::EnrichReport;
-use super::ingest::report::Report;
-use super::promote::Promoted;
-use super::upload::report::Delivered;
+use super::ingest::report::IngestReport;
+use super::promote::PromoteReport;
+use super::upload::report::SinkReport;
 use super::{track, upload};
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
@@ -17,17 +17,17 @@ use anyhow::Result;
 #[derive(Default)]
 pub struct RunReport {
     /// Logs that were read.
-    pub ingested: Report,
+    pub ingested: IngestReport,
     /// When reading was done, after the program's start.
     pub read_ms: u64,
     /// Words that people wanted remembered.
-    pub promoted: Promoted,
+    pub promoted: PromoteReport,
     /// Files and repositories.
     pub tracked: Done,
     /// What models were asked.
     pub enriched: EnrichReport,
     /// Deliveries, by sink.
-    pub uploaded: Vec<Delivered>,
+    pub uploaded: Vec<SinkReport>,
 }
 
 impl RunReport {
@@ -72,7 +72,7 @@ pub fn run(run: &mut Run<'_, '_>, done: &RunReport) -> Result<()> {
 }
 
 /// One line without content.
-fn summary(report: &Report) -> String {
+fn summary(report: &IngestReport) -> String {
     format!(
         "{} read, {}, {} kept, {} rejected, {}, {} changed, {}",
         plural(report.files_read, "file"),

@@ -1,17 +1,17 @@
 //! Where secrets stand in a text: one scan for all keywords, then each row's pattern right there.
-//! Knows how rows are tried; refuses to know what becomes of what it finds.
+//!
 
-use super::finder::Finder;
-use super::looks;
+use super::decoders::{self, View};
+use super::prefilter::Prefilter;
 use super::table::{Row, Starts, UserRules};
-use super::views::{self, View};
+use super::validators;
 use regex::bytes::Captures;
 
 /// Rows, ready to be tried.
 pub(super) struct Engine {
     rows: Vec<Row>,
     allow: Vec<regex::bytes::Regex>,
-    finder: Finder,
+    prefilter: Prefilter,
     /// By the finder's literals.
     rows_of: Vec<Vec<u16>>,
 }
@@ -54,7 +54,7 @@ impl Engine {
         Engine {
             rows,
             allow: user.allow.clone(),
-            finder: Finder::new(literals),
+            prefilter: Prefilter::new(literals),
             rows_of,
         }
     }
@@ -86,7 +86,7 @@ impl Engine {
 
     fn scan(&self, text: &[u8], spans: &mut Vec<Span>) {
         let mut tried = Vec::new();
-        self.finder.find(text, |hit| {
+        self.prefilter.find(text, |hit| {
             for row in &self.rows_of[hit.literal] {
                 let rule = &self.rows[usize::from(*row)];
                 let Some(start) = start(text, hit.start, rule) else {
@@ -114,11 +114,11 @@ impl Engine {
             None => None,
         };
         let (from, to) = match (found, rule.starts) {
-            (Some((from, to)), Starts::Keyword) if views::may_go_on(text, to) => self
+            (Some((from, to)), Starts::Keyword) if decoders::may_go_on(text, to) => self
                 .joined(rule, slice, start)
                 .map_or((from, to), |(_, end)| (from, end.max(to))),
             (Some(found), _) => found,
-            (None, Starts::Keyword) if views::is_broken(slice) => {
+            (None, Starts::Keyword) if decoders::is_broken(slice) => {
                 self.joined(rule, slice, start)?
             }
             (None, _) => return None,
@@ -144,12 +144,12 @@ impl Engine {
         if let Some(looks) = rule.looks {
             let name = (found.len() > 2).then(|| found.get(1)).flatten();
             let name = name.map_or(&b""[..], |name| name.as_bytes());
-            range = looks::check(looks, text, name, range)?;
+            range = validators::check(looks, text, name, range)?;
         }
         let secret = &text[range.0..range.1];
         let guessable = rule
             .entropy
-            .is_some_and(|least| looks::entropy(secret) < least);
+            .is_some_and(|least| validators::entropy(secret) < least);
         let allowed = self.allow.iter().any(|allow| allow.is_match(secret));
         (!guessable && !allowed).then_some(range)
     }
@@ -175,7 +175,7 @@ fn start(text: &[u8], keyword: usize, rule: &Row) -> Option<usize> {
         Starts::Keyword if rule.inside || is_bounded(text, keyword) => Some(keyword),
         Starts::Keyword => None,
         Starts::Word => Some(word_start(text, keyword)),
-        Starts::Lines => views::lines_start(text, keyword),
+        Starts::Lines => decoders::lines_start(text, keyword),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows as written and as meant, the embedded ones and the user's. Knows YAML; refuses to match.
 
-use super::looks::Looks;
+use super::validators::Validator;
 use crate::model::error::Error;
 use crate::rules::table;
 use regex::bytes::{Regex, RegexBuilder};
@@ -30,7 +30,7 @@ pub(super) struct Row {
     #[serde(default = "reach")]
     pub reach: usize,
     pub entropy: Option<f32>,
-    pub looks: Option<Looks>,
+    pub looks: Option<Validator>,
     #[serde(default)]
     pub personal: bool,
     #[serde(default)]

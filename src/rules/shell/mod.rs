@@ -1,33 +1,18 @@
 //! A lenient reader of shell: a script in, the simple commands that it may run out.
 //!
 //! Knows quotes, escapes, heredocs, substitutions, comments, operators, keywords, redirections and
-//! assignments of POSIX shells, and what PowerShell does otherwise. Refuses to know what a command
-//! is for (`rules::commands`). Never fails: what can't be read is passed over.
+//! assignments of POSIX shells, and what PowerShell does otherwise. Never fails: what can't be read
+//! is passed over.
 
-mod dialect;
+mod quoting;
 mod reader;
+mod syntax;
 #[cfg(test)]
 mod tests;
-mod words;
+
+pub use reader::Simple;
 
 use reader::Reader;
-use std::borrow::Cow;
-
-/// One command with its arguments.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Simple<'a> {
-    /// Without quotes, redirections and assignments before them; never empty. A substitution inside
-    /// a word is told as `$()`.
-    pub words: Vec<Cow<'a, str>>,
-    /// It reads another command's output.
-    pub piped: bool,
-    /// Inside `$(…)` or backticks: its output is part of another command.
-    pub nested: bool,
-    /// The file that its output goes to.
-    pub writes: Option<Cow<'a, str>>,
-    /// What it reads from the script itself (`<<EOF`).
-    pub heredoc: Option<&'a str>,
-}
 
 /// The simple commands of a script in the order in which they start to be read, those in
 /// substitutions before the command that uses them. Keywords, functions' names and their calls are

@@ -1,8 +1,23 @@
 //! Operators, groups, redirections and heredocs: where commands begin and end.
 
-use super::Simple;
-use super::dialect::Dialect;
+use super::syntax::ShellSyntax;
 use std::borrow::Cow;
+
+/// One command with its arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Simple<'a> {
+    /// Without quotes, redirections and assignments before them; never empty. A substitution inside
+    /// a word is told as `$()`.
+    pub words: Vec<Cow<'a, str>>,
+    /// It reads another command's output.
+    pub piped: bool,
+    /// Inside `$(…)` or backticks: its output is part of another command.
+    pub nested: bool,
+    /// The file that its output goes to.
+    pub writes: Option<Cow<'a, str>>,
+    /// What it reads from the script itself (`<<EOF`).
+    pub heredoc: Option<&'a str>,
+}
 
 /// Deeper substitutions are read as text. Larger: hostile input needs more stack.
 const DEPTH_MAX: usize = 24;
@@ -13,7 +28,7 @@ pub(super) struct Reader<'a> {
     pub at: usize,
     /// Nothing from here on is read.
     pub end: usize,
-    pub dialect: Dialect,
+    pub syntax: ShellSyntax,
     depth: usize,
     out: Vec<Simple<'a>>,
     /// Which of `bodies` each command of `out` reads.
@@ -60,7 +75,7 @@ impl<'a> Reader<'a> {
             text,
             at: 0,
             end: text.len(),
-            dialect: Dialect::of(text),
+            syntax: ShellSyntax::of(text),
             depth: 0,
             out: Vec::new(),
             reads: Vec::new(),
@@ -242,7 +257,7 @@ impl<'a> Reader<'a> {
     /// A brace that groups; in POSIX shells only one that stands alone.
     fn is_brace(&self) -> bool {
         let alone = |b: Option<u8>| b.is_none_or(|b| b" \t\n;&|)".contains(&b));
-        self.dialect == Dialect::PowerShell || alone(self.ahead(1))
+        self.syntax == ShellSyntax::PowerShell || alone(self.ahead(1))
     }
 
     fn is_descriptor(&self) -> bool {
@@ -319,9 +334,9 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_blanks(&mut self) {
-        let escape = match self.dialect {
-            Dialect::Posix => b'\\',
-            Dialect::PowerShell => b'`',
+        let escape = match self.syntax {
+            ShellSyntax::Posix => b'\\',
+            ShellSyntax::PowerShell => b'`',
         };
         while let Some(b) = self.peek() {
             let joined = b == escape && self.ahead(1) == Some(b'\n');
@@ -365,7 +380,7 @@ impl<'a> Reader<'a> {
         }
         words.drain(..kept);
         draft.quoted = draft.quoted.checked_shr(kept as u32).unwrap_or(0);
-        if self.dialect == Dialect::PowerShell && !self.is_call(&mut draft) {
+        if self.syntax == ShellSyntax::PowerShell && !self.is_call(&mut draft) {
             return;
         }
         self.resolve(&mut draft.simple);
@@ -421,7 +436,7 @@ impl<'a> Reader<'a> {
             }
             match first.split_once('=') {
                 Some((name, value))
-                    if name.starts_with('$') && Dialect::of(value).is_powershell() =>
+                    if name.starts_with('$') && ShellSyntax::of(value).is_powershell() =>
                 {
                     words[0] = Cow::Owned(value.to_owned());
                 }

@@ -7,7 +7,7 @@
 use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
 use super::server::{Listed, Message, Server};
 use super::{canary_name, is_left_canary, post_canary, runs};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::time::Time;
 use crate::sinks::group;
 use crate::stages::upload::Sink;
@@ -86,12 +86,12 @@ impl Group {
     }
 }
 
-fn key(parcel: &Parcel) -> Key {
+fn key(parcel: &OutboundEpisode) -> Key {
     (parcel.id, parcel.revision)
 }
 
 /// `Session 6b1f0a34, part 2: fix the tests [<id> <revision>]`.
-fn name_of(parcel: &Parcel) -> String {
+fn name_of(parcel: &OutboundEpisode) -> String {
     let (name, id, revision) = (&parcel.name, parcel.id, parcel.revision);
     format!("{name} [{id} {revision:016x}]").replace('\0', "")
 }
@@ -182,7 +182,10 @@ impl ByName {
     }
 
     /// The ones of these that aren't there.
-    fn missing<'a>(&mut self, parcels: &[&'a Parcel]) -> Result<Vec<&'a Parcel>, Fault> {
+    fn missing<'a>(
+        &mut self,
+        parcels: &[&'a OutboundEpisode],
+    ) -> Result<Vec<&'a OutboundEpisode>, Fault> {
         let mut missing = Vec::new();
         for parcel in parcels {
             let group = self.place(parcel);
@@ -203,9 +206,9 @@ impl ByName {
     }
 
     /// Posts these. Of a batch that was refused in part, some may be under way: those are left out.
-    fn post(&mut self, parcels: &[&Parcel]) -> Result<(), Fault> {
-        let is_new = |parcel: &&Parcel| !self.posted.contains(&key(parcel));
-        let new: Vec<&Parcel> = parcels.iter().copied().filter(is_new).collect();
+    fn post(&mut self, parcels: &[&OutboundEpisode]) -> Result<(), Fault> {
+        let is_new = |parcel: &&OutboundEpisode| !self.posted.contains(&key(parcel));
+        let new: Vec<&OutboundEpisode> = parcels.iter().copied().filter(is_new).collect();
         let of_one_group = runs(&new, |parcel| group::graph_name(&parcel.group));
         for parcels in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
             let names: Vec<String> = parcels.iter().map(|parcel| name_of(parcel)).collect();
@@ -221,7 +224,7 @@ impl ByName {
     }
 
     /// Posts what isn't there and waits for it; what came of each, in order.
-    fn bring(&mut self, queue: &str, missing: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn bring(&mut self, queue: &str, missing: &[&OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let Some(oldest) = missing.iter().map(|parcel| parcel.valid_at).min() else {
             return Ok(Vec::new());
         };
@@ -229,7 +232,7 @@ impl ByName {
         if self.is_unverified {
             return Ok(vec![Outcome::Unverified; missing.len()]);
         }
-        let item = |parcel: &&Parcel| (self.place(parcel), key(parcel));
+        let item = |parcel: &&OutboundEpisode| (self.place(parcel), key(parcel));
         let items = missing.iter().map(item).collect();
         let (done, end) = self.follow(queue.to_owned(), items, oldest)?;
         match end {
@@ -243,7 +246,11 @@ impl ByName {
     }
 
     /// Delivers what goes through one queue; what came of each, in order.
-    fn deliver_through(&mut self, queue: &str, parcels: &[&Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver_through(
+        &mut self,
+        queue: &str,
+        parcels: &[&OutboundEpisode],
+    ) -> Result<Vec<Outcome>, Fault> {
         let mut missing = self.missing(parcels)?;
         if !missing.is_empty() && !self.has_shown_something(queue) {
             // what comes meanwhile is not missing any more
@@ -319,7 +326,7 @@ impl ByName {
     }
 
     /// Removes what an episode was before; `false`: the server keeps it.
-    fn replace(&mut self, parcel: &Parcel) -> Result<bool, Fault> {
+    fn replace(&mut self, parcel: &OutboundEpisode) -> Result<bool, Fault> {
         let group = self.place(parcel);
         let older = |group: &Group| {
             let (_, older) = group.nodes(parcel.id, parcel.revision);
@@ -389,7 +396,7 @@ impl Sink for ByName {
         self.window
     }
 
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         group::graph_name(&parcel.group)
     }
 
@@ -402,7 +409,7 @@ impl Sink for ByName {
         Ok("the server answers (whether it works, --smoke says)".into())
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         let mut queues: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             let queue = self.queue_of(&self.place(parcel));
@@ -410,7 +417,7 @@ impl Sink for ByName {
         }
         let mut outcomes = vec![Outcome::Unknown; batch.len()];
         for (queue, members) in queues {
-            let parcels: Vec<&Parcel> = members.iter().map(|nth| &batch[*nth]).collect();
+            let parcels: Vec<&OutboundEpisode> = members.iter().map(|nth| &batch[*nth]).collect();
             let told = self.deliver_through(&queue, &parcels)?;
             for (nth, outcome) in members.into_iter().zip(told) {
                 outcomes[nth] = outcome;

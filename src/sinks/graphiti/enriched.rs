@@ -7,7 +7,7 @@
 use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
 use super::server::{Message, Server};
 use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Progress, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::Database;
 use crate::stages::upload::{Enrichment, Sink};
@@ -69,7 +69,7 @@ impl Enriched {
 
     /// Posts these, which are of one graph. What is refused is halved until it stands alone; gives
     /// why, for each that was.
-    fn post(&self, parcels: &[Parcel]) -> Result<BTreeMap<Uuid, String>, Fault> {
+    fn post(&self, parcels: &[OutboundEpisode]) -> Result<BTreeMap<Uuid, String>, Fault> {
         let mut refused = BTreeMap::new();
         let mut waiting = vec![parcels];
         while let Some(part) = waiting.pop() {
@@ -178,7 +178,7 @@ impl Sink for Enriched {
         self.database.replaces()
     }
 
-    fn place(&self, parcel: &Parcel) -> String {
+    fn place(&self, parcel: &OutboundEpisode) -> String {
         self.database.place(parcel)
     }
 
@@ -192,7 +192,7 @@ impl Sink for Enriched {
         Ok(format!("database: {database}; the server answers"))
     }
 
-    fn deliver(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
         self.database.deliver(batch)
     }
 
@@ -234,8 +234,8 @@ impl Enrichment for Enriched {
         Ok(())
     }
 
-    fn enrich(&mut self, batch: &[Parcel]) -> Result<Vec<Outcome>, Fault> {
-        let receipt = |parcel: &Parcel| Receipt {
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+        let receipt = |parcel: &OutboundEpisode| Receipt {
             id: parcel.id,
             revision: parcel.revision,
             place: self.database.place(parcel),
@@ -248,7 +248,7 @@ impl Enrichment for Enriched {
         let posted = batch.iter().filter(|p| !refused.contains_key(&p.id));
         let receipts: Vec<Receipt> = posted.map(receipt).collect();
         let mut came = self.came_of(&receipts)?;
-        let mut outcome = |parcel: &Parcel| match refused.remove(&parcel.id) {
+        let mut outcome = |parcel: &OutboundEpisode| match refused.remove(&parcel.id) {
             Some(reason) => Outcome::Refused(reason),
             None => came.remove(&parcel.id).unwrap_or(Outcome::Unknown),
         };

@@ -2,7 +2,7 @@
 //! doesn't do that. That it took something means no more than that a list in its memory is longer now.
 
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::{Fault, Parcel};
+use crate::model::delivery::{Fault, OutboundEpisode};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::net::http::Trouble;
@@ -96,7 +96,7 @@ pub struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// An episode under this name.
-    pub(super) fn of(parcel: &'a Parcel, name: &'a str) -> Message<'a> {
+    pub(super) fn of(parcel: &'a OutboundEpisode, name: &'a str) -> Message<'a> {
         Message {
             name,
             content: &parcel.content,

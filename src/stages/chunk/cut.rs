@@ -1,7 +1,6 @@
-//! Where a text that is too long is cut. Knows paragraphs, lines, words and characters; refuses to
-//! know what the budget is for.
+//! Where a text that is too long is cut. Knows paragraphs, lines, words and characters.
 
-use super::open::Piece;
+use super::piece::Piece;
 use crate::model::exchange::{Item, LEFT_OUT};
 
 /// Characters of a title.

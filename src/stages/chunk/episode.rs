@@ -1,7 +1,7 @@
 //! An episode from its pieces. Knows the layout of the body (001-051..056), what is counted, and
 //! how ids are made.
 
-use super::open::Piece;
+use super::piece::Piece;
 use crate::model::activity::ExchangeTally;
 use crate::model::batch::Delta;
 use crate::model::entry::Status;

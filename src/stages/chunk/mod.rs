@@ -10,6 +10,7 @@
 mod cut;
 mod episode;
 mod open;
+mod piece;
 mod tail;
 
 pub use tail::Tail;

@@ -3,6 +3,7 @@
 
 use super::cut;
 use super::episode;
+use super::piece::Piece;
 use crate::model::episode::Episode;
 use crate::model::exchange::{Item, ItemKind};
 use crate::model::finding::between;
@@ -25,23 +26,6 @@ pub(super) struct Open {
     current: usize,
     /// Read again after a checkpoint that lies inside a record.
     skip: bool,
-}
-
-/// An item, or what fits of it.
-#[derive(Clone, Debug)]
-pub(super) struct Piece {
-    /// Its `text` is what stands in the body.
-    pub item: Item,
-    /// Bytes of the item's text that stand in earlier pieces.
-    pub skip: usize,
-    /// On prompts: what the stream is called if it has no name yet.
-    pub title: Option<String>,
-}
-
-impl Piece {
-    fn opens(&self) -> bool {
-        self.item.kind == ItemKind::Prompt && self.skip == 0
-    }
 }
 
 impl Open {

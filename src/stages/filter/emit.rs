@@ -75,6 +75,38 @@ impl<'a> At<'a> {
     }
 }
 
+/// What stands before an item's words, and what kind of item that makes it.
+#[derive(Clone, Copy)]
+pub(super) struct Label(ItemKind, &'static str);
+
+impl Label {
+    const PROMPT: Label = Label(ItemKind::Prompt, "User");
+    /// A sub-agent's prompt.
+    const TASK: Label = Label(ItemKind::Prompt, "Task");
+    const ASIDE: Label = Label(ItemKind::Aside, "User (while working)");
+    const AGENT: Label = Label(ItemKind::Agent, "Agent");
+    const ERROR: Label = Label(ItemKind::Error, "Error");
+    pub(super) const NOTE: Label = Label(ItemKind::Note, "Note");
+}
+
+/// An item but for its place.
+struct Body {
+    kind: ItemKind,
+    text: String,
+    /// Of digests.
+    tool: Option<ToolUse>,
+}
+
+impl Body {
+    fn note(text: &str) -> Body {
+        Body {
+            kind: ItemKind::Note,
+            text: text.to_owned(),
+            tool: None,
+        }
+    }
+}
+
 /// What a batch gave so far.
 pub(super) struct Out<'a> {
     pub policy: &'a FilterPolicy,
@@ -100,11 +132,13 @@ impl<'a> Out<'a> {
         text: &str,
     ) {
         let (label, keep) = match via {
-            PromptOrigin::Agent => ("Task", &self.policy.agent_messages),
-            PromptOrigin::Typed | PromptOrigin::Queued => ("User", &self.policy.user_messages),
+            PromptOrigin::Agent => (Label::TASK, &self.policy.agent_messages),
+            PromptOrigin::Typed | PromptOrigin::Queued => {
+                (Label::PROMPT, &self.policy.user_messages)
+            }
         };
         let words = if *keep == Keep::Out { LEFT_OUT } else { text };
-        self.line(at, fold, ItemKind::Prompt, label, words);
+        self.line(at, fold, label, words);
     }
 
     /// A person's words while the agent worked.
@@ -113,17 +147,16 @@ impl<'a> Out<'a> {
             Keep::Out => LEFT_OUT,
             _ => text,
         };
-        self.line(at, fold, ItemKind::Aside, "User (while working)", words);
+        self.line(at, fold, Label::ASIDE, words);
     }
 
     /// The agent's words, or one marker per run of them.
     pub(super) fn agent(&mut self, at: &At<'_>, fold: &mut StreamFold, text: &str) {
         if self.policy.agent_messages != Keep::Out {
-            return self.line(at, fold, ItemKind::Agent, "Agent", text);
+            return self.line(at, fold, Label::AGENT, text);
         }
         if !text.is_empty() && !fold.carry.marked_agent {
-            let text = "(agent messages left out)".to_owned();
-            self.push(at, fold, ItemKind::Note, text, None);
+            self.push(at, fold, Body::note("(agent messages left out)"));
             Arc::make_mut(&mut fold.carry).marked_agent = true;
         }
     }
@@ -131,28 +164,20 @@ impl<'a> Out<'a> {
     /// One marker per run of tool calls that are left out.
     pub(super) fn tools_left_out(&mut self, at: &At<'_>, fold: &mut StreamFold) {
         if !fold.carry.marked_tools {
-            let text = "(tool calls left out)".to_owned();
-            self.push(at, fold, ItemKind::Note, text, None);
+            self.push(at, fold, Body::note("(tool calls left out)"));
             Arc::make_mut(&mut fold.carry).marked_tools = true;
         }
     }
 
     /// The agent's own error; that there was one is said without words too.
     pub(super) fn failure(&mut self, at: &At<'_>, fold: &mut StreamFold, words: &str) {
-        self.labelled(at, fold, ItemKind::Error, ("Error", words));
+        self.labelled(at, fold, Label::ERROR, words);
     }
 
     /// `label: words`; nothing where there are no words.
-    pub(super) fn line(
-        &mut self,
-        at: &At<'_>,
-        fold: &mut StreamFold,
-        kind: ItemKind,
-        label: &str,
-        words: &str,
-    ) {
+    pub(super) fn line(&mut self, at: &At<'_>, fold: &mut StreamFold, label: Label, words: &str) {
         if !words.is_empty() {
-            self.labelled(at, fold, kind, (label, words));
+            self.labelled(at, fold, label, words);
         }
     }
 
@@ -160,8 +185,8 @@ impl<'a> Out<'a> {
         &mut self,
         at: &At<'_>,
         fold: &mut StreamFold,
-        kind: ItemKind,
-        (label, words): (&str, &str),
+        Label(kind, label): Label,
+        words: &str,
     ) {
         let mut text = String::with_capacity(label.len() + 2 + words.len());
         text.push_str(label);
@@ -170,7 +195,8 @@ impl<'a> Out<'a> {
         let carry = Arc::make_mut(&mut fold.carry);
         carry.marked_agent = false;
         carry.marked_tools = false;
-        self.push(at, fold, kind, text, None);
+        let tool = None;
+        self.push(at, fold, Body { kind, text, tool });
     }
 
     /// `Action: …`.
@@ -184,17 +210,11 @@ impl<'a> Out<'a> {
         let carry = Arc::make_mut(&mut fold.carry);
         carry.marked_agent = false;
         carry.marked_tools = false;
-        self.push(at, fold, ItemKind::Digest, text, Some(tool));
+        let (kind, tool) = (ItemKind::Digest, Some(tool));
+        self.push(at, fold, Body { kind, text, tool });
     }
 
-    fn push(
-        &mut self,
-        at: &At<'_>,
-        fold: &mut StreamFold,
-        kind: ItemKind,
-        text: String,
-        tool: Option<ToolUse>,
-    ) {
+    fn push(&mut self, at: &At<'_>, fold: &mut StreamFold, Body { kind, text, tool }: Body) {
         let (messages, usage) = Arc::make_mut(&mut fold.carry).take_counts();
         let item = Item {
             place: at.place,

@@ -1,7 +1,7 @@
 //! Calls and their results. Knows which call a result answers and what becomes of a call that gets
-//! none; refuses to know how a digest is worded.
+//! none.
 
-use super::digest::{Digest, Outcome, Telling, digest, shorten_input};
+use super::digest::{CallOutcome, Digest, DigestContext, digest, shorten_input};
 use super::emit::{At, Out};
 use crate::model::entry::{Call, Status, ToolResult};
 use crate::model::fold::StreamFold;
@@ -53,7 +53,7 @@ pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, ou
     let call = found.map(|i| carry.calls.remove(i)).unwrap_or_else(unknown);
     let text = match out.policy.tool_calls {
         Keep::Out => None,
-        _ => Some(words(&call, Outcome::Result(result), at, out)),
+        _ => Some(words(&call, CallOutcome::Result(result), at, out)),
     };
     let late = call.given_up;
     if result.status == Status::Running && found.is_some() {
@@ -85,7 +85,7 @@ pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
         match out.policy.tool_calls {
             Keep::Out => out.tools_left_out(at, fold),
             _ => {
-                let Digest { text, tool } = words(&call, Outcome::NoResult, at, out);
+                let Digest { text, tool } = words(&call, CallOutcome::NoResult, at, out);
                 out.digest(&at.timed(call.time), fold, text, tool);
             }
         }
@@ -104,19 +104,19 @@ fn give_up_call(calls: &mut Vec<Arc<PendingCall>>, mut call: Arc<PendingCall>) {
     }
 }
 
-fn words(call: &PendingCall, outcome: Outcome<'_>, at: &At<'_>, out: &Out<'_>) -> Digest {
+fn words(call: &PendingCall, outcome: CallOutcome<'_>, at: &At<'_>, out: &Out<'_>) -> Digest {
     // as the paths are by now
     let cwd = at
         .context
         .cwd
         .as_deref()
         .map(|cwd| out.redactor.redact(cwd));
-    let told = Telling {
+    let context = DigestContext {
         policy: out.policy,
         redactor: out.redactor,
         cwd: cwd.as_deref(),
     };
-    let mut made = digest(&call.tool, &call.input, outcome, &told);
+    let mut made = digest(&call.tool, &call.input, outcome, &context);
     made.text.insert_str(0, "Action: ");
     made.text.truncate(made.text.trim_end().len());
     made

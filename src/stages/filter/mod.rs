@@ -18,11 +18,11 @@ pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
 use crate::model::entry::{Entry, EntryKind, Fact, PromptOrigin, Queue};
-use crate::model::exchange::{Exchange, INTERRUPTED, ItemKind};
+use crate::model::exchange::{Exchange, INTERRUPTED};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
 use crate::rules::secrets::Redactor;
-use emit::{At, Out};
+use emit::{At, Label, Out};
 use std::sync::Arc;
 
 /// Sub-agents' streams inside one log that are told apart at once; records of further ones go to
@@ -173,7 +173,7 @@ fn keep(what: EntryKind, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) 
         }
         EntryKind::Fact(fact) => {
             if let Some(text) = note(&fact) {
-                out.line(at, fold, ItemKind::Note, "Note", &text);
+                out.line(at, fold, Label::NOTE, &text);
             }
         }
         EntryKind::Noise(_) | EntryKind::Unknown(_) => {}

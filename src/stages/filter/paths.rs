@@ -1,9 +1,9 @@
 //! Where a project's place on the disk and its user's name are taken out of what a commit tells
 //! (`include_project_path: false`).
 //!
-//! What stays: the session's own `project_path` and `cwd`, by which runs find the project's settings
-//! and which are neither shown nor delivered, the log's path, and what the checkpoint carries of
-//! calls and prompts that are not told yet. They are hidden when they are.
+//! What stays: the session's own `project_path` and `cwd`, by which runs find the project's
+//! settings and which are neither shown nor delivered, the log's path, and what the checkpoint
+//! carries of calls and prompts that are not told yet. They are hidden when they are.
 
 use crate::model::checkpoint::Commit;
 use crate::model::episode::Episode;

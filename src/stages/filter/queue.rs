@@ -32,10 +32,10 @@ pub(super) fn operate(queued: &mut Vec<Arc<QueuedPrompt>>, op: Queue) -> Option<
         }
         // It becomes a user entry, which consumes it when it comes.
         Queue::Dequeue => None,
-        Queue::Remove => tell(queued.iter_mut().find(|q| !q.emitted)),
+        Queue::Remove => mark_said(queued.iter_mut().find(|q| !q.emitted)),
         Queue::RemoveText(text) => {
             let text = text.trim();
-            tell(queued.iter_mut().find(|q| !q.emitted && q.text == text))
+            mark_said(queued.iter_mut().find(|q| !q.emitted && q.text == text))
         }
         // They return to the input line: nothing was said.
         Queue::PopAll => {
@@ -74,7 +74,7 @@ fn enqueue(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) {
     }));
 }
 
-fn tell(prompt: Option<&mut Arc<QueuedPrompt>>) -> Option<String> {
+fn mark_said(prompt: Option<&mut Arc<QueuedPrompt>>) -> Option<String> {
     let prompt = Arc::make_mut(prompt?);
     prompt.emitted = true;
     Some(prompt.text.clone())

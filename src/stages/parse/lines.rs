@@ -1,6 +1,6 @@
 //! Blocks to lines to values: everything that can be wrong with a line before its dialect matters.
 //!
-//! Knows newlines, BOMs, CRs, NULs, glued and torn values. Refuses to know what a record means.
+//! Knows newlines, BOMs, CRs, NULs, glued and torn values.
 
 use super::{Dialect, ParseState};
 use crate::host::read::{Block, Shape};

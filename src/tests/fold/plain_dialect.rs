@@ -7,7 +7,7 @@ use crate::host::read::{Block, Shape};
 use crate::model::entry::Status;
 use crate::model::exchange::ToolUse;
 use crate::model::source::Agent;
-use crate::rules::tools::{self, Answer};
+use crate::rules::tools::{self, AnswerKind};
 use crate::stages::parse::{ParseState, parse};
 use std::io::Write;
 use std::path::PathBuf;
@@ -125,7 +125,7 @@ fn is_decided(input: &Value) -> bool {
     let Some(tool) = input["tool"].as_str() else {
         return false;
     };
-    input["type"] == "error" || tools::tool(tool).answer != Answer::Other
+    input["type"] == "error" || tools::tool(tool).answer != AnswerKind::Other
 }
 
 #[test]

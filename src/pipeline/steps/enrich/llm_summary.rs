@@ -9,7 +9,7 @@ use crate::insight::summarise::ask::{Talk, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::embedded;
 use crate::insight::summarise::prompt::{About, Question, question};
-use crate::memory::screen;
+use crate::memory::redaction_setup;
 use crate::memory::session_activity::Judge;
 use crate::model::activity::ActivityVector;
 use crate::model::human::{count, plural};
@@ -200,7 +200,7 @@ fn with_options<T>(
     let config = &loaded.config;
     let template = template(config)?;
     let judge = cx.judge()?;
-    let screen = screen::screen(config, cx.home)?;
+    let redaction = redaction_setup::load(config, cx.home)?;
     let admission = Admission::new(loaded, env, Window::Configured, cx.now);
     let settings = config.llm.as_ref();
     let bounds = settings.map_or_else(Vec::new, |llm| Budget::left(llm, 0, Spent::default()));
@@ -228,7 +228,7 @@ fn with_options<T>(
         retry: &retry(&config.delivery),
         queue_max: config.delivery.max_queue_size,
         when_away: config.when_away,
-        redactor: &screen.redactor,
+        redactor: &redaction.redactor,
         model: settings.map_or("", |llm| &llm.model),
     })
 }

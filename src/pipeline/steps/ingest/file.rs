@@ -163,10 +163,10 @@ impl Fold {
         scratch: Scratch,
     ) -> Result<(Fold, ParsedLog)> {
         let (standing, checked_bytes) = standing(&work)?;
-        let again = standing == Standing::Again;
+        let again = standing == FileContinuity::Again;
         let (generation, content, carry) = start(work.before, standing, ids);
         let mut slice = work.slice;
-        if standing != Standing::GoesOn {
+        if standing != FileContinuity::GoesOn {
             (slice.from, slice.line) = (0, 0);
         }
         let log = ParsedLog::resume(&slice, content, carry.context.clone(), scratch)?;
@@ -374,7 +374,11 @@ impl Fold {
 }
 
 /// Generation, content hash and folds' state to start with; tells `ids` what counts as a copy.
-fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Content, ResumeState) {
+fn start(
+    before: Option<Before>,
+    standing: FileContinuity,
+    ids: &mut Ids,
+) -> (u32, Content, ResumeState) {
     let Some(Before {
         checkpoint,
         carry,
@@ -385,7 +389,7 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
         return (1, Content::default(), ResumeState::default());
     };
     match standing {
-        Standing::GoesOn => {
+        FileContinuity::GoesOn => {
             ids.begin(&records.committed, records.older);
             let content = Content {
                 crc: checkpoint.fingerprints.content,
@@ -393,12 +397,12 @@ fn start(before: Option<Before>, standing: Standing, ids: &mut Ids) -> (u32, Con
             };
             (checkpoint.generation, content, carry)
         }
-        Standing::Afresh => {
+        FileContinuity::Afresh => {
             ids.begin(&[], records.all());
             let generation = checkpoint.generation + 1;
             (generation, Content::default(), carry.at_the_end())
         }
-        Standing::Again => {
+        FileContinuity::Again => {
             ids.begin(&[], []);
             (
                 checkpoint.generation,
@@ -430,7 +434,7 @@ fn last_time(carry: &ResumeState) -> Option<Time> {
 
 /// How a file stands to its checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum FileContinuity {
     /// What was read is still there.
     GoesOn,
     /// New, or other content: from the start, and what is known of it stays.
@@ -441,18 +445,18 @@ enum Standing {
 }
 
 /// What has to be done with a file, and the bytes that it took to know.
-fn standing(work: &Work) -> Result<(Standing, u64)> {
+fn standing(work: &Work) -> Result<(FileContinuity, u64)> {
     let Some(Before { ids, .. }) = &work.before else {
-        return Ok((Standing::Afresh, 0));
+        return Ok((FileContinuity::Afresh, 0));
     };
     match work.slice.seen {
-        Seen::Grown | Seen::Touched => Ok((Standing::GoesOn, 0)),
-        Seen::Again => Ok((Standing::Again, 0)),
+        Seen::Grown | Seen::Touched => Ok((FileContinuity::GoesOn, 0)),
+        Seen::Again => Ok((FileContinuity::Again, 0)),
         Seen::New | Seen::Replaced => {
             let (edited, bytes) = was_edited(&work.slice.file, ids)?;
             let standing = match edited {
-                true => Standing::Again,
-                false => Standing::Afresh,
+                true => FileContinuity::Again,
+                false => FileContinuity::Afresh,
             };
             Ok((standing, bytes))
         }

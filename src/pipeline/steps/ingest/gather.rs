@@ -4,7 +4,7 @@
 
 use super::family::{Family, families};
 use super::file::{Before, Work};
-use super::report::Report;
+use super::report::IngestReport;
 use super::workers::each;
 use crate::agents::registry;
 use crate::host::files::walk;
@@ -21,7 +21,7 @@ use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::ParsedLog;
 use crate::pipeline::peek::{Peek, peek};
-use crate::stages::discover::{Known, discover};
+use crate::stages::discover::{KnownLog, discover};
 use crate::store::Store;
 use anyhow::{Result, anyhow};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -52,7 +52,7 @@ pub struct Gathered {
 pub fn gather(
     store: Option<&Store>,
     setup: &IngestOptions<'_>,
-    report: &mut Report,
+    report: &mut IngestReport,
 ) -> Result<Gathered> {
     let (found, last_seen) = std::thread::scope(|scope| {
         let walk = scope.spawn(|| walk(&setup.roots, &registry::is_log));
@@ -68,7 +68,7 @@ pub fn gather(
     for (path, reason) in found.problems {
         report.problem(path.to_string_lossy(), reason);
     }
-    let known: Known = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let known: KnownLog = last_seen?.into_iter().map(|c| (c.key.clone(), c)).collect();
     let discovered = discover(&found.files, &known, &setup.discover, &registry::family);
     report.files_unchanged = discovered.unchanged;
     (report.files_outside, report.bytes_outside) = discovered.outside;
@@ -122,7 +122,7 @@ pub fn gather(
 /// The checkpoints of the files to read, by key.
 type Checkpoints = FxHashMap<String, Checkpoint>;
 
-fn checkpoints(slices: &[Slice], known: &Known, store: Option<&Store>) -> Result<Checkpoints> {
+fn checkpoints(slices: &[Slice], known: &KnownLog, store: Option<&Store>) -> Result<Checkpoints> {
     let keys = slices.iter().map(Slice::known_as);
     let keys = keys.filter(|key| known.contains_key(*key));
     let mut checkpoints = Checkpoints::default();
@@ -230,7 +230,7 @@ fn admit(
     known: &Checkpoints,
     setup: &IngestOptions<'_>,
     gathered: &mut Gathered,
-    report: &mut Report,
+    report: &mut IngestReport,
 ) -> Result<Option<Work>> {
     let slice = looked.slice;
     if looked.same {
@@ -301,7 +301,7 @@ fn follow(
     slice: &Slice,
     checkpoint: &Checkpoint,
     gathered: &mut Gathered,
-    report: &mut Report,
+    report: &mut IngestReport,
 ) -> bool {
     let as_long = slice.file.stat.size == checkpoint.stat.size;
     let same = slice.seen == Seen::Grown && !slice.file.compressed && as_long;
@@ -321,7 +321,7 @@ fn head(
     slice: &Slice,
     checkpoint: &Checkpoint,
     store: &Store,
-    report: &mut Report,
+    report: &mut IngestReport,
 ) -> Result<Peek> {
     let cwd = store
         .session(&checkpoint.session)?
@@ -366,7 +366,7 @@ fn new_work(
     peek: Peek,
     setup: &IngestOptions<'_>,
     tombstones: &Arc<Tombstones>,
-    report: &mut Report,
+    report: &mut IngestReport,
 ) -> Option<Work> {
     let root = root_on_disk(peek.cwd.as_deref());
     let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
@@ -422,7 +422,7 @@ fn admitted(
 
 /// New logs that begin with the same record are forks of one another: their first own records say
 /// who comes first. They are read twice; there are few.
-fn tell_forks_apart(works: &mut [Work], report: &mut Report) {
+fn tell_forks_apart(works: &mut [Work], report: &mut IngestReport) {
     let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for (n, work) in works.iter().enumerate().filter(|(_, w)| w.before.is_none()) {
         if let Some(tie) = work.ties.iter().find(|t| t.starts_with("uuid:")) {

@@ -11,7 +11,7 @@ pub mod file;
 pub mod gather;
 pub mod ids;
 pub mod report;
-pub mod window;
+pub mod run_ahead;
 pub mod workers;
 
 use crate::model::namespace::global_group;
@@ -23,7 +23,7 @@ use crate::rules::secrets::Redactor;
 use crate::store::{Prepared, Store};
 use anyhow::Result;
 use gather::gather;
-use report::{CommitTally, Report};
+use report::{CommitTally, IngestReport};
 use workers::{Message, ingest};
 
 /// Text that one transaction takes. Larger: fewer segments of the index to merge; smaller: less
@@ -34,7 +34,7 @@ const TRANSACTION_BYTES: usize = 2 << 20;
 ///
 /// # Errors
 /// As [`index`].
-pub fn run(run: &mut Run<'_, '_>) -> Result<Report> {
+pub fn run(run: &mut Run<'_, '_>) -> Result<IngestReport> {
     let admission = &run.admission;
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);
@@ -56,8 +56,8 @@ pub fn index(
     store: &mut Store,
     setup: &IngestOptions<'_>,
     progress: &dyn Progress,
-) -> Result<Report> {
-    let mut report = Report::default();
+) -> Result<IngestReport> {
+    let mut report = IngestReport::default();
     let masked = redact_stored(store, &setup.rules.redactor)?;
     report.episodes_redacted = masked;
     let gathered = gather(Some(store), setup, &mut report)?;
@@ -134,8 +134,8 @@ pub fn plan(
     store: Option<&Store>,
     setup: &IngestOptions<'_>,
     progress: &dyn Progress,
-) -> Result<Report> {
-    let mut report = Report::default();
+) -> Result<IngestReport> {
+    let mut report = IngestReport::default();
     let gathered = gather(store, setup, &mut report)?;
     progress.total(gathered.bytes, gathered.files);
     let count = |commit| (CommitTally::of(&commit), 0);
@@ -167,7 +167,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn take(&mut self, commit: Prepared, report: &mut Report) -> Result<()> {
+    fn take(&mut self, commit: Prepared, report: &mut IngestReport) -> Result<()> {
         self.bytes += commit.bytes();
         self.waiting.push(commit);
         if self.bytes >= TRANSACTION_BYTES {
@@ -176,7 +176,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn flush(&mut self, report: &mut Report) -> Result<()> {
+    fn flush(&mut self, report: &mut IngestReport) -> Result<()> {
         if !self.waiting.is_empty() {
             let now = self.setup.now;
             let stored = self.store.commit(&self.waiting, now, &self.group)?;

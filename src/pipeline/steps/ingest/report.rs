@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// The outcome of a run. `--json` prints it as it is.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct IngestReport {
     /// Log files that exist below the configured roots.
     pub files_found: u64,
     /// Of these, as they were at the last run: not opened, or compared where they were touched.
@@ -119,7 +119,7 @@ impl CommitTally {
     }
 }
 
-impl Report {
+impl IngestReport {
     /// A commit came of a file.
     pub fn add_commit(&mut self, counted: &CommitTally) {
         self.ledger.merge(&counted.ledger);

@@ -1,12 +1,12 @@
 //! Workers fold families; one writer takes their commits in a fixed order.
 //!
-//! How far workers run ahead: [`Window`]. A family that isn't at its turn may hold
+//! How far workers run ahead: [`RunAhead`]. A family that isn't at its turn may hold
 //! [`QUEUE_COMMITS`] commits (architecture § 6, "Committing").
 
 use super::family::Family;
 use super::file::{FileTally, Work, fold};
 use super::ids::Ids;
-use super::window::Window;
+use super::run_ahead::RunAhead;
 use crate::model::checkpoint::Commit;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::Scratch;
@@ -52,7 +52,7 @@ pub fn ingest<P: Send>(
     write: &mut dyn FnMut(Message<P>) -> Result<()>,
 ) -> Result<()> {
     let jobs = jobs.max(1);
-    let window = Window::new(AHEAD_FAMILIES * jobs, AHEAD_BYTES);
+    let window = RunAhead::new(AHEAD_FAMILIES * jobs, AHEAD_BYTES);
     let (queue, lanes): (Vec<_>, Vec<_>) = families
         .into_iter()
         .map(|family| {
@@ -76,7 +76,7 @@ pub fn ingest<P: Send>(
 
 fn write_in_order<P>(
     lanes: Vec<Receiver<Message<P>>>,
-    window: &Window,
+    window: &RunAhead,
     write: &mut dyn FnMut(Message<P>) -> Result<()>,
 ) -> Result<()> {
     for lane in lanes {
@@ -93,7 +93,7 @@ fn write_in_order<P>(
 
 fn work<P: Send>(
     queue: &Mutex<impl Iterator<Item = (usize, (Family, Sender<Message<P>>))>>,
-    window: &Window,
+    window: &RunAhead,
     rules: &Rules,
     progress: &dyn Progress,
     prepare: &(dyn Fn(Commit) -> (P, usize) + Sync),

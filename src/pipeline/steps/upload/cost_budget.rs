@@ -1,20 +1,20 @@
 //! What a run may have others spend on a language model, and when that is spent.
 
-use super::report::{Delivered, TooDear};
-use crate::model::delivery::Parcel;
+use super::report::{OverBudget, SinkReport};
+use crate::model::delivery::OutboundEpisode;
 use crate::model::extraction::{Estimate, Extraction};
 
 /// A budget in the hands of one sink.
-pub(super) struct Purse {
+pub(super) struct CostBudget {
     extraction: Option<Extraction>,
     usd_max: Option<f64>,
     spent: Estimate,
 }
 
-impl Purse {
+impl CostBudget {
     /// Full. Without `extraction` nothing costs anything.
-    pub(super) fn new(extraction: Option<Extraction>, usd_max: Option<f64>) -> Purse {
-        Purse {
+    pub(super) fn new(extraction: Option<Extraction>, usd_max: Option<f64>) -> CostBudget {
+        CostBudget {
             extraction,
             usd_max,
             spent: Estimate::default(),
@@ -23,7 +23,11 @@ impl Purse {
 
     /// The first of these that the rest of the budget pays; noted in `done`, and that it was not
     /// enough for all. One that no budget of this size ever pays keeps the others from nothing.
-    pub(super) fn pays(&mut self, parcels: Vec<Parcel>, done: &mut Delivered) -> Vec<Parcel> {
+    pub(super) fn pays(
+        &mut self,
+        parcels: Vec<OutboundEpisode>,
+        done: &mut SinkReport,
+    ) -> Vec<OutboundEpisode> {
         let Some(extraction) = self.extraction else {
             return parcels;
         };
@@ -35,7 +39,7 @@ impl Purse {
             alone.add(Some(&extraction), bytes);
             if is_too_much(&alone) {
                 let (episode, usd) = (parcel.id, alone.usd);
-                done.too_dear.push(TooDear { episode, usd });
+                done.too_dear.push(OverBudget { episode, usd });
                 continue;
             }
             let mut then = self.spent.clone();
@@ -58,8 +62,8 @@ mod tests {
     use crate::model::time::Time;
     use uuid::Uuid;
 
-    fn parcel(bytes: usize) -> Parcel {
-        Parcel {
+    fn parcel(bytes: usize) -> OutboundEpisode {
+        OutboundEpisode {
             id: Uuid::from_u128(bytes as u128),
             revision: 1,
             group: String::new(),
@@ -82,8 +86,8 @@ mod tests {
             usd_per_million_input: 100.0,
             usd_per_million_output: 0.0,
         };
-        let mut purse = Purse::new(Some(extraction), Some(1.5));
-        let mut done = Delivered::default();
+        let mut purse = CostBudget::new(Some(extraction), Some(1.5));
+        let mut done = SinkReport::default();
         let parcels = [900_000, 10, 20, 30].map(parcel).to_vec();
         let paid = purse.pays(parcels, &mut done);
         let paid: Vec<usize> = paid.iter().map(|parcel| parcel.content.len()).collect();

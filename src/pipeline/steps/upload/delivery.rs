@@ -3,11 +3,11 @@
 //! Every batch is noted as sent before it is handed over, so that whatever happens then, the next
 //! run asks the sink what arrived before it sends anything.
 
-use super::cost_budget::Purse;
-use super::options::Orders;
+use super::cost_budget::CostBudget;
+use super::options::DeliveryOptions;
 use super::outbound::parcel;
-use super::report::{Delivered, Verified};
-use crate::model::delivery::{Fault, Landed, Parcel, Receipt, State};
+use super::report::{SinkReport, Verified};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Receipt, State};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::pipeline::options::PENDING_MS;
@@ -48,8 +48,8 @@ pub(super) struct Delivery<'d> {
     /// The sink's number in the store.
     pub(super) n: i64,
     pub(super) sink: &'d mut dyn Sink,
-    pub(super) orders: &'d Orders<'d>,
-    pub(super) done: Delivered,
+    pub(super) orders: &'d DeliveryOptions<'d>,
+    pub(super) done: SinkReport,
 }
 
 /// Delivers what is due. A sink that is away is a fact of the report, not an error.
@@ -60,8 +60,8 @@ pub fn deliver(
     store: &mut Store,
     name: &str,
     sink: &mut dyn Sink,
-    orders: &Orders<'_>,
-) -> Result<Delivered> {
+    orders: &DeliveryOptions<'_>,
+) -> Result<SinkReport> {
     let row = store.sink(name, orders.address, orders.now)?;
     if orders.history {
         store.ask_for_history(row.n)?;
@@ -71,9 +71,9 @@ pub fn deliver(
         n: row.n,
         sink,
         orders,
-        done: Delivered {
+        done: SinkReport {
             sink: name.to_owned(),
-            ..Delivered::default()
+            ..SinkReport::default()
         },
     };
     let paused = row.paused_until.filter(|until| *until > orders.now);
@@ -171,7 +171,7 @@ impl Delivery<'_> {
             self.settle_asked()?;
         }
         let orders = self.orders;
-        let mut purse = Purse::new(orders.extraction.filter(|_| is_paid), orders.usd_max);
+        let mut purse = CostBudget::new(orders.extraction.filter(|_| is_paid), orders.usd_max);
         let many = BATCH
             .min(orders.on_their_way_max)
             .min(self.sink.batch_max());
@@ -191,7 +191,7 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    fn send_batch(&mut self, parcels: &[Parcel]) -> Result<(), Interrupted> {
+    fn send_batch(&mut self, parcels: &[OutboundEpisode]) -> Result<(), Interrupted> {
         if parcels.is_empty() {
             return Ok(());
         }
@@ -248,15 +248,15 @@ impl Delivery<'_> {
     }
 
     /// Episodes by row number, as they are handed over.
-    pub(super) fn outgoing(&self, rows: &[i64]) -> Result<Vec<Parcel>, Error> {
+    pub(super) fn outgoing(&self, rows: &[i64]) -> Result<Vec<OutboundEpisode>, Error> {
         let found = self.store.outgoing(self.n, rows)?.into_iter();
         found
             .map(|(found, attempts)| parcel(found, attempts, self.store, self.orders))
             .collect()
     }
 
-    pub(super) fn receipts(&self, parcels: &[Parcel]) -> Vec<Receipt> {
-        let receipt = |parcel: &Parcel| Receipt {
+    pub(super) fn receipts(&self, parcels: &[OutboundEpisode]) -> Vec<Receipt> {
+        let receipt = |parcel: &OutboundEpisode| Receipt {
             id: parcel.id,
             revision: parcel.revision,
             place: self.sink.place(parcel),
@@ -269,7 +269,7 @@ impl Delivery<'_> {
 pub(super) fn paced<'a>(
     rows: &'a [i64],
     many: usize,
-    orders: &'a Orders<'_>,
+    orders: &'a DeliveryOptions<'_>,
 ) -> impl Iterator<Item = &'a [i64]> {
     let now = orders.episodes_max.unwrap_or(rows.len()).min(rows.len());
     let rate = orders.rate_per_minute;

@@ -4,10 +4,10 @@
 //! That an episode is asked for is noted before it is, and taken back only when nothing is under way
 //! any more, so that none is asked for twice in the dark.
 
-use super::cost_budget::Purse;
+use super::cost_budget::CostBudget;
 use super::delivery::{Delivery, Interrupted, paced};
-use super::options::Orders;
-use crate::model::delivery::{self, Outcome, Parcel, Progress, Receipt, State};
+use super::options::DeliveryOptions;
+use crate::model::delivery::{self, OutboundEpisode, Outcome, Progress, Receipt, State};
 use crate::model::time::Time;
 use crate::stages::upload::RetryOptions;
 
@@ -25,7 +25,7 @@ impl Delivery<'_> {
         if !self.store.enrichment_is_settled(self.n)? {
             self.settle_asked()?;
         }
-        let mut purse = Purse::new(orders.extraction, orders.usd_max);
+        let mut purse = CostBudget::new(orders.extraction, orders.usd_max);
         for rows in paced(&waits, many, orders) {
             (orders.permitted)(self.store)?;
             if (orders.is_late)() {
@@ -45,7 +45,10 @@ impl Delivery<'_> {
 
     /// The ones of these that have still to be enriched. What is done meanwhile is noted, and what isn't
     /// there any more waits to be delivered again.
-    fn still_to_enrich(&mut self, parcels: Vec<Parcel>) -> Result<Vec<Parcel>, Interrupted> {
+    fn still_to_enrich(
+        &mut self,
+        parcels: Vec<OutboundEpisode>,
+    ) -> Result<Vec<OutboundEpisode>, Interrupted> {
         let asked = self.receipts(&parcels);
         let progress = match self.sink.enrichment() {
             Some(server) => server.progress(&asked)?,
@@ -67,7 +70,7 @@ impl Delivery<'_> {
         Ok(waits)
     }
 
-    fn enrich_window(&mut self, parcels: &[Parcel]) -> Result<(), Interrupted> {
+    fn enrich_window(&mut self, parcels: &[OutboundEpisode]) -> Result<(), Interrupted> {
         if parcels.is_empty() {
             return Ok(());
         }
@@ -99,7 +102,11 @@ impl Delivery<'_> {
 
 /// The attempt and its outcome. The episode is there whatever happens here. Given up: still seen, with
 /// failures and without a next time.
-fn attempt(parcel: &Parcel, outcome: Outcome, orders: &Orders<'_>) -> delivery::Delivery {
+fn attempt(
+    parcel: &OutboundEpisode,
+    outcome: Outcome,
+    orders: &DeliveryOptions<'_>,
+) -> delivery::Delivery {
     let RetryOptions { max_retries, .. } = orders.retry;
     let mut delivery = delivery::Delivery {
         id: parcel.id,

@@ -26,8 +26,8 @@ use crate::pipeline::sink_setup::{extraction, open};
 use crate::pipeline::steps::promote::tell_owner;
 use crate::store::{Due, Store};
 use anyhow::Result;
-use options::Orders;
-use report::Delivered;
+use options::DeliveryOptions;
+use report::SinkReport;
 use std::collections::BTreeSet;
 
 /// What somebody asks for besides the settings. A run asks for nothing.
@@ -62,7 +62,7 @@ pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
 ///
 /// # Errors
 /// When the store fails, or nobody agrees any more. A sink that is away is a fact of its report.
-pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<Delivered>> {
+pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
     let config = &run.cx.loaded.config;
     if !config.store_in_graph {
         return Ok(Vec::new());
@@ -90,7 +90,7 @@ pub fn deliver_to(
     options: UploadOptions,
     store: &mut Store,
     cx: &mut RunContext<'_>,
-) -> Result<Vec<Delivered>> {
+) -> Result<Vec<SinkReport>> {
     if sinks.is_empty() {
         return Ok(Vec::new());
     }
@@ -137,7 +137,12 @@ struct Upload {
 
 impl Upload {
     /// One sink's part.
-    fn to(&self, settings: &Settings, store: &mut Store, cx: &RunContext<'_>) -> Result<Delivered> {
+    fn to(
+        &self,
+        settings: &Settings,
+        store: &mut Store,
+        cx: &RunContext<'_>,
+    ) -> Result<SinkReport> {
         let config = &cx.loaded.config;
         let (limits, options) = (&config.delivery, self.options);
         let mut sink = open(settings, options.unverified, store, cx)?;
@@ -153,7 +158,7 @@ impl Upload {
             _ => false,
         };
         let address = settings.to.address();
-        let orders = Orders {
+        let orders = DeliveryOptions {
             address: &address,
             now: cx.now,
             settled_ms: ms(u64::from(config.inactivity_timeout_s)),
@@ -209,7 +214,7 @@ pub fn due<'a>(settings: &Settings, kept_here: &'a [String], cx: &RunContext<'_>
 }
 
 /// One line per sink that has something to say.
-pub fn lines(reports: &[Delivered], zone: Zone) -> Vec<String> {
+pub fn lines(reports: &[SinkReport], zone: Zone) -> Vec<String> {
     let lines = reports.iter().filter_map(|report| {
         let parts = parts(report, zone);
         let parts = (!parts.is_empty()).then(|| parts.join(", "))?;
@@ -218,7 +223,7 @@ pub fn lines(reports: &[Delivered], zone: Zone) -> Vec<String> {
     lines.collect()
 }
 
-fn parts(sink: &Delivered, zone: Zone) -> Vec<String> {
+fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
     let mut parts = Vec::new();
     for (n, what) in [
         (sink.delivered + sink.found, "delivered"),

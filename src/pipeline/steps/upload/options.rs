@@ -9,7 +9,7 @@ use crate::store::Store;
 use std::time::Duration;
 
 /// What a delivery is told.
-pub struct Orders<'a> {
+pub struct DeliveryOptions<'a> {
     /// Where the sink is: receipts are worth something at this place alone.
     pub address: &'a str,
     /// The run's time.
@@ -52,10 +52,10 @@ pub struct Orders<'a> {
     pub permitted: &'a dyn Fn(&Store) -> Result<(), Error>,
 }
 
-impl Orders<'_> {
+impl DeliveryOptions<'_> {
     /// Everything to everybody at once, whatever it costs, to see what arrives.
-    pub fn everything(now: Time) -> Orders<'static> {
-        Orders {
+    pub fn everything(now: Time) -> DeliveryOptions<'static> {
+        DeliveryOptions {
             address: "",
             now,
             settled_ms: 0,

@@ -1,8 +1,8 @@
 //! Episodes as they are handed over. Knows what each source is told as.
 
-use super::options::Orders;
+use super::options::DeliveryOptions;
 use crate::insight::summary::HEADING;
-use crate::model::delivery::Parcel;
+use crate::model::delivery::OutboundEpisode;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::file::FileFacts;
@@ -21,8 +21,8 @@ pub(super) fn parcel(
     found: Found,
     attempts: u32,
     store: &Store,
-    orders: &Orders<'_>,
-) -> Result<Parcel, Error> {
+    orders: &DeliveryOptions<'_>,
+) -> Result<OutboundEpisode, Error> {
     let id = found.episode.id.to_string();
     Ok(match found.episode.source {
         EpisodeSource::Text => match store.memory(&id)? {
@@ -46,7 +46,12 @@ pub(super) fn parcel(
 }
 
 /// A file's change: its text under what is known of it (004-030..037).
-fn of_a_file(mut found: Found, facts: &FileFacts, attempts: u32, orders: &Orders<'_>) -> Parcel {
+fn of_a_file(
+    mut found: Found,
+    facts: &FileFacts,
+    attempts: u32,
+    orders: &DeliveryOptions<'_>,
+) -> OutboundEpisode {
     let what = facts.source_description.clone();
     let what = what.unwrap_or_else(|| "Auto-tracked from filesystem".to_owned());
     found.episode.text = format!("{}\n{}", facts_header(facts), found.episode.text);
@@ -82,8 +87,8 @@ fn of_a_repository(
     found: Found,
     batch: Option<Uuid>,
     attempts: u32,
-    orders: &Orders<'_>,
-) -> Parcel {
+    orders: &DeliveryOptions<'_>,
+) -> OutboundEpisode {
     let source = found.episode.source;
     let batch = batch.unwrap_or(found.episode.id);
     let name = match source {
@@ -96,7 +101,12 @@ fn of_a_repository(
 }
 
 /// What somebody curated: the documents' block, and nothing that holds a path.
-fn of_a_memory(mut found: Found, memory: &MemoryRow, attempts: u32, orders: &Orders<'_>) -> Parcel {
+fn of_a_memory(
+    mut found: Found,
+    memory: &MemoryRow,
+    attempts: u32,
+    orders: &DeliveryOptions<'_>,
+) -> OutboundEpisode {
     let kind = memory.kind.as_str();
     let scope = MemoryScope::parse(&memory.scope).unwrap_or(MemoryScope::Workspace);
     let title = found.episode.title.clone();
@@ -109,10 +119,16 @@ fn of_a_memory(mut found: Found, memory: &MemoryRow, attempts: u32, orders: &Ord
 }
 
 /// The text as it is.
-fn bare(found: Found, name: String, what: String, attempts: u32, orders: &Orders<'_>) -> Parcel {
+fn bare(
+    found: Found,
+    name: String,
+    what: String,
+    attempts: u32,
+    orders: &DeliveryOptions<'_>,
+) -> OutboundEpisode {
     let shown = found.namespace.get(..NAMESPACE_SHOWN).unwrap_or_default();
     let source_description = format!("[{shown}] {what}, revision {:016x}", found.revision);
-    Parcel {
+    OutboundEpisode {
         id: found.episode.id,
         revision: found.revision,
         content: format!("{}\n", found.episode.text),
@@ -132,7 +148,7 @@ fn bare(found: Found, name: String, what: String, attempts: u32, orders: &Orders
 const NAMESPACE_SHOWN: usize = 8;
 
 /// The project's last folder, where it may be told.
-fn project(found: &Found, orders: &Orders<'_>) -> String {
+fn project(found: &Found, orders: &DeliveryOptions<'_>) -> String {
     match (orders.told_path)(&found.project_path) {
         Some(path) => file_name(&path).unwrap_or_default(),
         None => "project".to_owned(),
@@ -145,7 +161,7 @@ fn file_name(path: &str) -> Option<String> {
 }
 
 /// A chunk or a summary: header, heading, text.
-fn of_a_log(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
+fn of_a_log(found: Found, attempts: u32, orders: &DeliveryOptions<'_>) -> OutboundEpisode {
     let episode = &found.episode;
     let header = Header {
         version: VERSION.to_owned(),
@@ -175,7 +191,7 @@ fn of_a_log(found: Found, attempts: u32, orders: &Orders<'_>) -> Parcel {
     let git = git
         .map(|branch| format!(", git {branch}"))
         .unwrap_or_default();
-    Parcel {
+    OutboundEpisode {
         id: episode.id,
         revision: found.revision,
         content: render(&header, &heading, &episode.text),

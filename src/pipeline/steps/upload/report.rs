@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// What a delivery did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Delivered {
+pub struct SinkReport {
     /// The sink's name.
     pub sink: String,
     /// Episodes that are there now and were not before, or in another revision.
@@ -34,7 +34,7 @@ pub struct Delivered {
     /// US dollars that the sink's server spent, as estimated.
     pub usd: f64,
     /// Left out, because one alone costs more than a run may spend.
-    pub too_dear: Vec<TooDear>,
+    pub too_dear: Vec<OverBudget>,
     /// Why the run sent less than it could, where no sink is to blame: `budget` or `time`.
     pub stopped: Option<String>,
     /// Due and not sent in this run.
@@ -68,7 +68,7 @@ pub struct Verified {
 
 /// An episode that costs more than a run may spend.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TooDear {
+pub struct OverBudget {
     /// Which one.
     pub episode: Uuid,
     /// US dollars, as estimated, with nothing before it.

@@ -1,6 +1,6 @@
 //! A sink's smoke test.
 
-use crate::model::delivery::{Fault, Landed, Outcome, Parcel, Receipt};
+use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::time::Time;
 use crate::stages::upload::Sink;
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
     // what an earlier test left is not taken for this one's
     let id = format!("sessionmill:smoke:{}", now.0);
-    let parcel = Parcel {
+    let parcel = OutboundEpisode {
         id: Uuid::new_v5(&Uuid::NAMESPACE_URL, id.as_bytes()),
         revision: 1,
         group: "sessionmill_smoke".into(),

@@ -1,30 +1,30 @@
 //! A call: its tool's row of the table and what stands in the parentheses.
-//!
-//! Knows how parameters are shown; refuses to know results.
 
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
-use super::patch::{self, Change};
+use super::output::ToolOutput;
+use super::patch::{self, PatchChange};
+use crate::model::entry::{Status, ToolResult};
 use crate::rules::commands::history::{self, Act};
 use crate::rules::commands::{self, Counted};
 use crate::rules::documents;
 use crate::rules::test_runners;
-use crate::rules::tools::{self, Answer, Show, Tool};
+use crate::rules::tools::{self, AnswerKind, Show, ToolRule};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
 /// A call, looked up.
-pub struct Call<'a> {
+pub struct DigestCall<'a> {
     /// As the model wrote it.
     pub name: &'a str,
     /// How it is told.
-    pub row: &'static Tool,
+    pub row: &'static ToolRule,
     /// Its parameters, or what was kept of them.
     pub input: &'a Value,
     /// What paths are shown against.
     pub cwd: Option<&'a str>,
     /// What its patch changes, where it has one.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PatchChange>,
 }
 
 /// Where shortened inputs keep the parameters of unknown tools, already told.
@@ -45,14 +45,23 @@ pub const ACTS: &str = "~acts";
 /// Where shortened inputs keep whether the command can't run tests.
 pub const IDLE: &str = "~idle";
 
+/// Where shortened inputs keep the lines of a written content.
+pub const LINES: &str = "~lines";
+
+/// Where shortened inputs keep the lines added and removed by an edit.
+pub const CHANGED: &str = "~changed";
+
+/// Where shortened inputs keep which settings an edit changes.
+pub const SETTINGS: &str = "~settings";
+
 /// More: long lists of files; fewer: a patch's extent is only a number.
 const PATHS_MAX: usize = 6;
 
-impl<'a> Call<'a> {
+impl<'a> DigestCall<'a> {
     /// Looks up the tool; finds its patch.
-    pub fn new(name: &'a str, input: &'a Value, cwd: Option<&'a str>) -> Call<'a> {
+    pub fn new(name: &'a str, input: &'a Value, cwd: Option<&'a str>) -> DigestCall<'a> {
         let row = tools::tool(name);
-        let mut call = Call {
+        let mut call = DigestCall {
             name,
             row,
             input,
@@ -60,13 +69,13 @@ impl<'a> Call<'a> {
             changes: Vec::new(),
         };
         call.changes = match row.answer {
-            Answer::Patch | Answer::Shell => call.patched(),
+            AnswerKind::Patch | AnswerKind::Shell => call.patched(),
             _ => Vec::new(),
         };
         call
     }
 
-    fn patched(&self) -> Vec<Change> {
+    fn patched(&self) -> Vec<PatchChange> {
         if let Some(kept) = patch::kept(self.input) {
             return kept;
         }
@@ -78,6 +87,16 @@ impl<'a> Call<'a> {
         changes
             .find(|changes| !changes.is_empty())
             .unwrap_or_default()
+    }
+
+    /// A command that states a bad exit code failed, whatever the parser made of it.
+    pub fn status(&self, result: &ToolResult, output: &ToolOutput<'_>) -> Status {
+        let exited_badly = output.exit_code.is_some_and(|code| code != 0);
+        let by_code = matches!(self.row.answer, AnswerKind::Shell | AnswerKind::Patch);
+        match result.status {
+            Status::Ok if exited_badly && by_code => Status::Failed,
+            status => status,
+        }
     }
 
     /// What is remembered of its command (`rules::commands`); nothing where there is none.
@@ -162,14 +181,14 @@ impl<'a> Call<'a> {
     }
 
     /// Appends `Read(src/auth.rs)`; only the name when there is nothing to show.
-    pub fn tell(&self, out: &mut String) {
+    pub fn write(&self, out: &mut String) {
         const NAME_CHARS_MAX: usize = 80;
         line::fold(out, self.name, NAME_CHARS_MAX);
         let named = out.len();
         match self.row.answer {
-            Answer::Other => self.tell_params(out),
-            Answer::Ask => self.tell_questions(out),
-            _ if !self.changes.is_empty() => self.tell_patch(out),
+            AnswerKind::Other => self.write_params(out),
+            AnswerKind::Ask => self.write_questions(out),
+            _ if !self.changes.is_empty() => self.write_patch(out),
             _ => {
                 let shown: Vec<_> = self
                     .row
@@ -188,7 +207,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn tell_params(&self, out: &mut String) {
+    fn write_params(&self, out: &mut String) {
         let params = match self.text(PARAMS) {
             Some(kept) => Cow::Borrowed(kept),
             None => Cow::Owned(params(self.input)),
@@ -199,9 +218,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn tell_patch(&self, out: &mut String) {
+    fn write_patch(&self, out: &mut String) {
         out.push('(');
-        if self.row.answer != Answer::Patch {
+        if self.row.answer != AnswerKind::Patch {
             out.push_str("apply_patch ");
         }
         for (i, change) in self.changes.iter().take(PATHS_MAX).enumerate() {
@@ -214,7 +233,7 @@ impl<'a> Call<'a> {
     }
 
     /// People's answers need the questions in full.
-    fn tell_questions(&self, out: &mut String) {
+    fn write_questions(&self, out: &mut String) {
         for (i, (_, question)) in self.questions().enumerate() {
             if i > 0 {
                 break; // the others stand before their answers

@@ -1,19 +1,19 @@
 //! The result's own text beside the digest, or the marker for its absence (D61).
 
-use super::call::Call;
-use super::output::Output;
+use super::call::DigestCall;
+use super::output::ToolOutput;
 use super::people;
 use crate::model::entry::{Status, ToolResult};
 use crate::rules::terminal::plain;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 
 /// More: episodes grow by what tools print; less: the block says little more than the digest.
 const BLOCK_BYTES_MAX: usize = 2 * 1024;
 
 /// Appends the output below the digest, each line indented by four spaces: all of it up to 2 KB,
 /// else its start and its end with `…` between them. Nothing when there is none.
-pub fn indented(out: &mut String, output: &Output<'_>) {
-    let told = output.told();
+pub fn indented(out: &mut String, output: &ToolOutput<'_>) {
+    let told = output.masked_parts();
     let head = plain(&told[0]);
     let head = head.trim_end();
     let tail = plain(&told[1]);
@@ -51,10 +51,15 @@ fn lines(out: &mut String, text: &str) {
 }
 
 /// How the call ended and that its content was left out. What a person said stays: it is theirs.
-pub fn left_out(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
-    match (super::status(call, result, output), call.row.answer) {
+pub fn left_out(
+    out: &mut String,
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) {
+    match (call.status(result, output), call.row.answer) {
         (Status::Refused, _) => return people::refused(out, output),
-        (Status::Ok, Answer::Ask) => return people::answered(out, call, result, output),
+        (Status::Ok, AnswerKind::Ask) => return people::answered(out, call, result, output),
         (Status::Failed, _) => match output.exit_code {
             Some(code) if code != 0 => out.push_str(&format!("exit {code} ")),
             _ => out.push_str("failed "),

@@ -1,16 +1,15 @@
 //! Answers of tools that read, change and search files.
 
-use super::call::Call;
+use super::call::{CHANGED, DigestCall, LINES};
 use super::line;
-use super::output::Output;
+use super::output::ToolOutput;
 use super::patch;
-use super::shorten::{CHANGED, LINES};
 use crate::model::entry::ToolResult;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 
 /// `2000 lines, 48 KB`, `lines 201–300 of 2000, 4.1 KB`, `image`.
-pub fn read(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+pub fn read(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
     let facts = &result.facts;
     match facts.kind.as_deref() {
         Some("file_unchanged") => return out.push_str("unchanged since it was read"),
@@ -43,7 +42,7 @@ pub fn read(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Out
 }
 
 /// `+3 −1`.
-pub fn edit(out: &mut String, call: &Call<'_>, result: &ToolResult) {
+pub fn edit(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
     let stated = result.facts.added.zip(result.facts.removed);
     if let Some((added, removed)) = stated.or_else(|| changed_lines(call.input)) {
         return line::changed(out, added, removed);
@@ -78,7 +77,7 @@ pub fn changed_lines(input: &Value) -> Option<(u64, u64)> {
 }
 
 /// `created, 120 lines`, `overwritten, 120 lines, +3 −1`.
-pub fn write(out: &mut String, call: &Call<'_>, result: &ToolResult) {
+pub fn write(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
     let head = &result.output.head;
     let created = result.facts.created.or_else(|| match head {
         text if text.contains("created successfully") => Some(true),
@@ -111,7 +110,7 @@ pub fn written_lines(input: &Value) -> Option<u64> {
 }
 
 /// `+10 −2` over all files of a patch.
-pub fn patch(out: &mut String, call: &Call<'_>, result: &ToolResult) {
+pub fn patch(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
     let facts = &result.facts;
     let (added, removed) = match (facts.added.zip(facts.removed), facts.patched.is_empty()) {
         (Some(stated), _) => stated,
@@ -132,7 +131,7 @@ fn sum(changes: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
 
 /// Files that a successful call changed, each once, as it names them, with the lines added and
 /// removed (0 where nothing states them).
-pub fn changed(call: &Call<'_>, result: &ToolResult) -> Vec<(String, u64, u64)> {
+pub fn changed(call: &DigestCall<'_>, result: &ToolResult) -> Vec<(String, u64, u64)> {
     let facts = &result.facts;
     let stated = facts.patched.iter().map(|(path, a, r)| (path, *a, *r));
     let own = call.changes.iter().map(|c| (&c.path, c.added, c.removed));
@@ -148,8 +147,8 @@ pub fn changed(call: &Call<'_>, result: &ToolResult) -> Vec<(String, u64, u64)> 
     }
     let counts = facts.added.zip(facts.removed);
     let counts = match call.row.answer {
-        Answer::Edit => counts.or_else(|| changed_lines(call.input)),
-        Answer::Write => counts.or_else(|| Some((written_lines(call.input)?, 0))),
+        AnswerKind::Edit => counts.or_else(|| changed_lines(call.input)),
+        AnswerKind::Write => counts.or_else(|| Some((written_lines(call.input)?, 0))),
         _ => return files,
     };
     let (added, removed) = counts.unwrap_or_default();
@@ -158,7 +157,12 @@ pub fn changed(call: &Call<'_>, result: &ToolResult) -> Vec<(String, u64, u64)> 
 }
 
 /// `47 matches in 12 files`, `12 files`, `34 lines`, `no matches`.
-pub fn search(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+pub fn search(
+    out: &mut String,
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) {
     let facts = &result.facts;
     let head = output.head.as_ref();
     let none = head.starts_with("No matches found") || head.starts_with("No files found");
@@ -196,7 +200,7 @@ fn number_after(text: &str, marker: &str) -> Option<u64> {
 
 /// Matches and files of `path:12:text` lines, context lines (`path-12-text`) apart. Files are absent
 /// where a single file was searched, both where the lines don't tell.
-fn matches_in(text: &str, call: &Call<'_>) -> (Option<u64>, Option<u64>) {
+fn matches_in(text: &str, call: &DigestCall<'_>) -> (Option<u64>, Option<u64>) {
     let with_context = with_context(call);
     let (mut matches, mut files, mut last) = (0u64, 0u64, "");
     let mut unknown = 0u64;
@@ -222,7 +226,7 @@ fn matches_in(text: &str, call: &Call<'_>) -> (Option<u64>, Option<u64>) {
     }
 }
 
-fn with_context(call: &Call<'_>) -> bool {
+fn with_context(call: &DigestCall<'_>) -> bool {
     let keys = ["-A", "-B", "-C", "context"];
     keys.iter().any(|key| call.input.get(*key).is_some())
 }
@@ -246,7 +250,7 @@ fn numbered(text: &str) -> Option<&str> {
 }
 
 /// `12 files`, `no files`.
-pub fn list(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+pub fn list(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
     let noun = call.row.counts.as_str();
     let head = output.head.as_ref();
     let facts = &result.facts;
@@ -270,7 +274,7 @@ pub fn list(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Out
     }
 }
 
-fn occurrences(output: &Output<'_>, marker: &str) -> u64 {
+fn occurrences(output: &ToolOutput<'_>, marker: &str) -> u64 {
     let find = |part: &str| memchr::memmem::find_iter(part.as_bytes(), marker).count() as u64;
     output.parts().iter().map(|part| find(part)).sum()
 }

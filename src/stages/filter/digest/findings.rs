@@ -1,25 +1,20 @@
 //! What a call came to, for summaries: files changed, tests run, tasks, answers.
-//!
-//! Knows what results state; refuses to know how a summary tells it.
 
-use super::call::Call;
+use super::call::{DigestCall, SETTINGS};
+use super::ended::Ended;
 use super::files;
 use super::history;
 use super::line::{self, TEXT_CHARS_MAX};
-use super::output::Output;
 use super::people;
 use super::tasks;
-use crate::model::entry::{Status, ToolResult};
+use crate::model::entry::Status;
 use crate::model::finding::{Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
 use crate::rules::settings;
 use crate::rules::test_runners::TestRun;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use serde_json::Value;
-
-/// Where shortened inputs keep which settings an edit changes.
-pub const SETTINGS: &str = "~settings";
 
 /// Edits of one call whose settings are told. Real calls have fewer; a hostile one would fill the
 /// checkpoint.
@@ -27,18 +22,6 @@ const EDITS_MAX: usize = 50;
 
 /// Names of failed tests that are kept; the number is kept in any case.
 const FAILURES_MAX: usize = 10;
-
-/// A call with its result.
-pub struct Ended<'a> {
-    pub call: &'a Call<'a>,
-    /// What its command is recognised by.
-    pub key: u32,
-    pub result: &'a ToolResult,
-    pub status: Status,
-    pub output: &'a Output<'a>,
-    /// The tests that it ran.
-    pub run: Option<TestRun>,
-}
 
 impl Ended<'_> {
     /// What it came to. Where the policy leaves results out: only what the call itself says.
@@ -84,12 +67,12 @@ impl Ended<'_> {
 
     /// A command that is recognised when it runs again.
     fn is_command(&self) -> bool {
-        matches!(self.call.row.answer, Answer::Shell | Answer::Poll) && self.key != 0
+        matches!(self.call.row.answer, AnswerKind::Shell | AnswerKind::Poll) && self.key != 0
     }
 
     /// The file that an edit or a patch is about.
     fn file(&self) -> Option<u32> {
-        let edits = [Answer::Edit, Answer::Write, Answer::Patch];
+        let edits = [AnswerKind::Edit, AnswerKind::Write, AnswerKind::Patch];
         let patched = self.call.changes.iter().map(|change| change.path.as_str());
         let mut files = self.call.named_files().chain(patched);
         let file = files
@@ -106,7 +89,7 @@ impl Ended<'_> {
                 removed,
             });
         }
-        if self.call.row.answer != Answer::Edit {
+        if self.call.row.answer != AnswerKind::Edit {
             return;
         }
         for change in settings(self.call, self.output.redactor) {
@@ -123,11 +106,11 @@ impl Ended<'_> {
 
     fn answers(&self, found: &mut Vec<Finding>) {
         match self.call.row.answer {
-            Answer::Plan => found.push(Finding::Plan(tasks::all(self.call))),
-            Answer::Task => {
+            AnswerKind::Plan => found.push(Finding::Plan(tasks::all(self.call))),
+            AnswerKind::Task => {
                 found.extend(tasks::one(self.call, self.result, self.output).map(Finding::Task));
             }
-            Answer::Ask => {
+            AnswerKind::Ask => {
                 let answers = people::answers(self.call, self.result, self.output);
                 found.extend(
                     answers
@@ -138,7 +121,7 @@ impl Ended<'_> {
                         }),
                 );
             }
-            Answer::Approve => found.push(Finding::Approved),
+            AnswerKind::Approve => found.push(Finding::Approved),
             _ => {}
         }
     }
@@ -160,7 +143,7 @@ impl Ended<'_> {
 }
 
 /// Which settings an edit changes, masked; nothing for other files.
-pub fn settings(call: &Call<'_>, redactor: &Redactor) -> Vec<settings::Change> {
+pub fn settings(call: &DigestCall<'_>, redactor: &Redactor) -> Vec<settings::ChangedSetting> {
     if let Some(kept) = call.input.get(SETTINGS) {
         return serde_json::from_value(kept.clone()).unwrap_or_default();
     }

@@ -1,14 +1,12 @@
-//! What calls did to a history that others see: commits, pushes, pull requests, as git and its helpers
-//! print them.
-//!
-//! Knows what is printed; refuses to know commands (`rules::commands::history`).
+//! What calls did to a history that others see: commits, pushes, pull requests, as git and its
+//! helpers print them.
 
-use super::findings::Ended;
+use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
 use crate::model::entry::Status;
 use crate::model::finding::{Finding, PullRequestState, Tree};
 use crate::rules::commands::history::{self, Act, HistoryAction};
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use aho_corasick::AhoCorasick;
 use memchr::memmem::Finder;
 use std::borrow::Cow;
@@ -22,13 +20,13 @@ const FILES_MAX: usize = 200;
 pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     let acts = ended.call.acts();
     let asks = acts.iter().any(|act| act.does == HistoryAction::Poll);
-    let polled = asks || ended.call.row.answer == Answer::Poll;
+    let polled = asks || ended.call.row.answer == AnswerKind::Poll;
     let parts = ended.output.parts();
     let prints = |part: &&str| part.starts_with("To ") || PRINTED.is_match(*part);
     if acts.is_empty() && !(polled && parts.iter().any(prints)) {
         return Vec::new();
     }
-    let told = ended.output.told();
+    let told = ended.output.masked_parts();
     let seen = Seen {
         acts,
         told: &told,

@@ -1,10 +1,11 @@
 //! One line for a tool call and its result: `Read(src/auth.rs) → 2000 lines, 48 KB` (D26).
 //!
-//! Knows what a reader needs of a call; refuses to know records, sessions and where the line will
-//! stand. Which tool is told how is a table (`rules/tools.yaml`), so are errors and test runners.
+//! Knows what a reader needs of a call. Which tool is told how is a table (`rules/tools.yaml`), so
+//! are errors and test runners.
 
 mod call;
 mod content;
+mod ended;
 mod files;
 mod findings;
 mod history;
@@ -26,9 +27,9 @@ use crate::model::exchange::ToolUse;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
 use crate::rules::test_runners::TestRun;
-use crate::rules::tools::Answer;
-use call::Call;
-use output::Output;
+use crate::rules::tools::AnswerKind;
+use call::DigestCall;
+use output::ToolOutput;
 use serde_json::Value;
 
 /// The digest of a call. `input` is what [`shorten_input`] kept of the call's, which also masks it;
@@ -38,10 +39,15 @@ use serde_json::Value;
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
 /// 2 KB of it; with `false` a marker stands in its place (D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
-pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_>) -> Digest {
-    let call = Call::new(tool, input, told.cwd);
+pub fn digest(
+    tool: &str,
+    input: &Value,
+    outcome: CallOutcome<'_>,
+    context: &DigestContext<'_>,
+) -> Digest {
+    let call = DigestCall::new(tool, input, context.cwd);
     let mut text = String::with_capacity(160);
-    call.tell(&mut text);
+    call.write(&mut text);
     let counted = call.counted();
     let mut used = ToolUse {
         name: tool.to_owned(),
@@ -50,14 +56,14 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
         ..ToolUse::default()
     };
     match outcome {
-        Outcome::NoResult if call.row.alone => {}
-        Outcome::NoResult => {
+        CallOutcome::NoResult if call.row.alone => {}
+        CallOutcome::NoResult => {
             text.push_str(" → no result");
             used.status = Status::Interrupted;
         }
-        Outcome::Result(result) => {
-            let output = Output::of(result, told.redactor);
-            used.status = status(&call, result, &output);
+        CallOutcome::Result(result) => {
+            let output = ToolOutput::of(result, context.redactor);
+            used.status = call.status(result, &output);
             used.output_bytes = match output.lines {
                 Some(_) => result.output.bytes,
                 None => output.bytes,
@@ -70,14 +76,14 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
             other::close_parameters(&mut text, &call, result);
             if !(call.row.alone && says_nothing(result)) {
                 text.push_str(" → ");
-                match told.policy.tool_content {
+                match context.policy.tool_content {
                     Keep::Out => content::left_out(&mut text, &call, result, &output),
                     Keep::Full | Keep::Template(_) => {
                         run = answer(&mut text, &call, result, &output);
                     }
                 }
             }
-            let ended = findings::Ended {
+            let ended = ended::Ended {
                 call: &call,
                 key: counted.key,
                 result,
@@ -85,8 +91,8 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
                 output: &output,
                 run,
             };
-            used.findings = ended.findings(told.policy);
-            if told.policy.tool_content == Keep::Full {
+            used.findings = ended.findings(context.policy);
+            if context.policy.tool_content == Keep::Full {
                 content::indented(&mut text, &output);
             }
         }
@@ -94,9 +100,9 @@ pub fn digest(tool: &str, input: &Value, outcome: Outcome<'_>, told: &Telling<'_
     Digest { text, tool: used }
 }
 
-/// What every digest of a stream is told with.
+/// What every digest of a stream is made with.
 #[derive(Clone, Copy, Debug)]
-pub struct Telling<'a> {
+pub struct DigestContext<'a> {
     /// What is kept of results.
     pub policy: &'a FilterPolicy,
     /// Masks what results say.
@@ -107,7 +113,7 @@ pub struct Telling<'a> {
 
 /// How a call ended, as its digest is told.
 #[derive(Clone, Copy, Debug)]
-pub enum Outcome<'a> {
+pub enum CallOutcome<'a> {
     /// Its result.
     Result(&'a ToolResult),
     /// None came before the next prompt.
@@ -124,21 +130,10 @@ pub struct Digest {
 }
 
 /// Paths that a successful call changed, relative to the working directory when below it.
-fn modified(call: &Call<'_>, result: &ToolResult) -> Vec<String> {
+fn modified(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
     let changed = files::changed(call, result).into_iter();
     let told = changed.map(|(path, ..)| line::relative(&path, call.cwd).to_owned());
     told.filter(|path| !path.is_empty()).collect()
-}
-
-/// A command that states a bad exit code failed, whatever the parser made of it.
-fn status(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Status {
-    let exited_badly = output.exit_code.is_some_and(|code| code != 0);
-    match result.status {
-        Status::Ok if exited_badly && matches!(call.row.answer, Answer::Shell | Answer::Patch) => {
-            Status::Failed
-        }
-        status => status,
-    }
 }
 
 fn says_nothing(result: &ToolResult) -> bool {
@@ -148,24 +143,24 @@ fn says_nothing(result: &ToolResult) -> bool {
 /// Also says which tests ran.
 fn answer(
     out: &mut String,
-    call: &Call<'_>,
+    call: &DigestCall<'_>,
     result: &ToolResult,
-    output: &Output<'_>,
+    output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
-    if let (Answer::Other, Some(summary)) = (call.row.answer, &result.facts.summary) {
+    if let (AnswerKind::Other, Some(summary)) = (call.row.answer, &result.facts.summary) {
         other::summed_up(out, output, summary);
         return None;
     }
-    match (status(call, result, output), call.row.answer) {
+    match (call.status(result, output), call.row.answer) {
         (Status::Refused, _) => people::refused(out, output),
         (Status::Interrupted, _) => out.push_str("interrupted"),
-        (Status::Ok | Status::Failed | Status::Running, Answer::Poll) => {
+        (Status::Ok | Status::Failed | Status::Running, AnswerKind::Poll) => {
             return shell::polled(out, call, result, output);
         }
         (Status::Running, _) => out.push_str("running in the background"),
-        (Status::Failed, Answer::Shell) => return shell::ended(out, call, result, output),
+        (Status::Failed, AnswerKind::Shell) => return shell::ended(out, call, result, output),
         (Status::Failed, _) => shell::failure(out, output),
-        (Status::Ok, Answer::Shell) if call.changes.is_empty() => {
+        (Status::Ok, AnswerKind::Shell) if call.changes.is_empty() => {
             return shell::ended(out, call, result, output);
         }
         (Status::Ok, kind) => succeeded(out, kind, call, result, output),
@@ -175,26 +170,26 @@ fn answer(
 
 fn succeeded(
     out: &mut String,
-    kind: Answer,
-    call: &Call<'_>,
+    kind: AnswerKind,
+    call: &DigestCall<'_>,
     result: &ToolResult,
-    output: &Output<'_>,
+    output: &ToolOutput<'_>,
 ) {
     match kind {
-        Answer::Shell | Answer::Poll | Answer::Patch => files::patch(out, call, result),
-        Answer::Read => files::read(out, call, result, output),
-        Answer::Edit => files::edit(out, call, result),
-        Answer::Write => files::write(out, call, result),
-        Answer::Search => files::search(out, call, result, output),
-        Answer::List => files::list(out, call, result, output),
-        Answer::Stop => out.push_str("stopped"),
-        Answer::Fetch => other::fetch(out, result, output),
-        Answer::Agent => tasks::agent(out, result, output),
-        Answer::Plan => tasks::plan(out, call, result),
-        Answer::Task => tasks::task(out, call, result, output),
-        Answer::Ask => people::answered(out, call, result, output),
-        Answer::Approve => out.push_str("approved"),
-        Answer::Said => other::said(out, output),
-        Answer::Other => other::unknown(out, output),
+        AnswerKind::Shell | AnswerKind::Poll | AnswerKind::Patch => files::patch(out, call, result),
+        AnswerKind::Read => files::read(out, call, result, output),
+        AnswerKind::Edit => files::edit(out, call, result),
+        AnswerKind::Write => files::write(out, call, result),
+        AnswerKind::Search => files::search(out, call, result, output),
+        AnswerKind::List => files::list(out, call, result, output),
+        AnswerKind::Stop => out.push_str("stopped"),
+        AnswerKind::Fetch => other::fetch(out, result, output),
+        AnswerKind::Agent => tasks::agent(out, result, output),
+        AnswerKind::Plan => tasks::plan(out, call, result),
+        AnswerKind::Task => tasks::task(out, call, result, output),
+        AnswerKind::Ask => people::answered(out, call, result, output),
+        AnswerKind::Approve => out.push_str("approved"),
+        AnswerKind::Said => other::said(out, output),
+        AnswerKind::Other => other::unknown(out, output),
     }
 }

@@ -1,16 +1,16 @@
 //! Answers of the web, of tools that only say something, and of tools that we don't know.
 
-use super::call::Call;
+use super::call::DigestCall;
 use super::line::{self, TEXT_CHARS_MAX};
-use super::output::Output;
+use super::output::ToolOutput;
 use crate::model::entry::ToolResult;
 use crate::rules::documents;
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 use std::fmt::Write;
 
 /// `200, 12 KB`.
-pub fn fetch(out: &mut String, result: &ToolResult, output: &Output<'_>) {
+pub fn fetch(out: &mut String, result: &ToolResult, output: &ToolOutput<'_>) {
     if let Some(status) = &result.facts.kind {
         line::fold(out, status, TEXT_CHARS_MAX);
         out.push_str(", ");
@@ -19,11 +19,11 @@ pub fn fetch(out: &mut String, result: &ToolResult, output: &Output<'_>) {
 }
 
 /// The first line, and how many there are.
-pub fn said(out: &mut String, output: &Output<'_>) {
-    let [head, _] = output.told();
+pub fn said(out: &mut String, output: &ToolOutput<'_>) {
+    let [head, _] = output.masked_parts();
     let first = head.lines().map(str::trim).find(|l| !l.is_empty());
     match first {
-        None if output.lines.is_none() => output.tell_size(out),
+        None if output.lines.is_none() => output.write_size(out),
         None => out.push_str("ok"),
         Some(text) if text.starts_with("{\"success\":true") => out.push_str("ok"),
         Some(text) => {
@@ -37,21 +37,21 @@ pub fn said(out: &mut String, output: &Output<'_>) {
 }
 
 /// `X()`: the documents have parentheses without parameters too (001-054).
-pub fn close_parameters(out: &mut String, call: &Call<'_>, result: &ToolResult) {
-    let is_theirs = call.row.answer == Answer::Other && result.facts.summary.is_some();
+pub fn close_parameters(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
+    let is_theirs = call.row.answer == AnswerKind::Other && result.facts.summary.is_some();
     if is_theirs && !out.ends_with(')') {
         out.push_str("()");
     }
 }
 
 /// What the dialect sums the output up to.
-pub fn summed_up(out: &mut String, output: &Output<'_>, summary: &str) {
+pub fn summed_up(out: &mut String, output: &ToolOutput<'_>, summary: &str) {
     line::fold(out, &output.masked(summary), TEXT_CHARS_MAX);
 }
 
 /// The documents' rules (001-043..049), with one correction: a result whose status is known to
 /// be good is not an error because it holds the word (D28).
-pub fn unknown(out: &mut String, output: &Output<'_>) {
+pub fn unknown(out: &mut String, output: &ToolOutput<'_>) {
     if output.bytes == 0 {
         return out.push_str(&documents::summarise_output(None));
     }
@@ -75,7 +75,7 @@ pub fn unknown(out: &mut String, output: &Output<'_>) {
 const LARGE_LINES_MIN: u64 = 100;
 
 /// Characters; bytes where the middle is missing.
-fn chars(output: &Output<'_>) -> u64 {
+fn chars(output: &ToolOutput<'_>) -> u64 {
     match output.is_whole() {
         true => output.head.chars().count() as u64,
         false => output.bytes,

@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// What a tool printed. `head` and `tail` are to be measured; what is told of them goes through
-/// [`Output::told`] or [`Output::masked`].
-pub struct Output<'a> {
+/// [`ToolOutput::masked_parts`] or [`ToolOutput::masked`].
+pub struct ToolOutput<'a> {
     /// Its start, or all of it.
     pub head: Cow<'a, str>,
     /// Its end, when the middle is missing.
@@ -27,12 +27,12 @@ pub struct Output<'a> {
     pub redactor: &'a Redactor,
 }
 
-impl<'a> Output<'a> {
+impl<'a> ToolOutput<'a> {
     /// Unwraps a result's text. Parses JSON only where a Codex cell's answer starts like it.
-    pub fn of(result: &'a ToolResult, redactor: &'a Redactor) -> Output<'a> {
+    pub fn of(result: &'a ToolResult, redactor: &'a Redactor) -> ToolOutput<'a> {
         let excerpt = &result.output;
         let whole = excerpt.is_whole();
-        let mut output = Output {
+        let mut output = ToolOutput {
             head: Cow::Borrowed(excerpt.head.as_str()),
             tail: excerpt.tail.as_str(),
             bytes: excerpt.bytes,
@@ -69,7 +69,7 @@ impl<'a> Output<'a> {
 
     /// Start and end as they may be told: masked, and where the middle is missing without the words
     /// that the cut went through, since half a secret is none that a rule knows.
-    pub fn told(&self) -> [Cow<'_, str>; 2] {
+    pub fn masked_parts(&self) -> [Cow<'_, str>; 2] {
         let (mut head, mut tail) = (&*self.head, self.tail);
         if !tail.is_empty() {
             head = &head[..head.rfind(char::is_whitespace).unwrap_or(0)];
@@ -89,17 +89,17 @@ impl<'a> Output<'a> {
     }
 
     /// All of it where it is short, else its lines and bytes; `ok, no output` when there is none.
-    pub fn tell(&self, out: &mut String) {
+    pub fn write(&self, out: &mut String) {
         if self.is_blank() {
             return out.push_str("ok, no output");
         }
-        if !self.tell_short(out) {
-            self.tell_size(out);
+        if !self.write_short(out) {
+            self.write_size(out);
         }
     }
 
     /// Appends a text of at most three lines and 160 bytes; `false` when it is longer.
-    pub fn tell_short(&self, out: &mut String) -> bool {
+    pub fn write_short(&self, out: &mut String) -> bool {
         const SHORT_BYTES_MAX: usize = 160;
         const SHORT_LINES_MAX: usize = 3;
         let text = self.head.trim();
@@ -124,7 +124,7 @@ impl<'a> Output<'a> {
     }
 
     /// `34 lines, 2.1 KB`.
-    pub fn tell_size(&self, out: &mut String) {
+    pub fn write_size(&self, out: &mut String) {
         if let Some(lines) = self.lines {
             line::count(out, lines, "line");
             out.push_str(", ");
@@ -133,8 +133,8 @@ impl<'a> Output<'a> {
     }
 
     /// The message in it, without stack trace; appends nothing when it says nothing.
-    pub fn tell_message(&self, out: &mut String, before: &str) {
-        let told = self.told();
+    pub fn write_message(&self, out: &mut String, before: &str) {
+        let told = self.masked_parts();
         let message = errors::message([&told[0], &told[1]]);
         let message = line::folded(&message, line::TEXT_CHARS_MAX);
         if !message.is_empty() {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 /// One file that a patch touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct PatchChange {
     /// As the patch names it; the new name where it is moved.
     pub path: String,
     /// Lines that start with `+`.
@@ -27,7 +27,7 @@ const BEGIN: &str = "*** Begin Patch";
 
 /// The changes of a patch anywhere in `text`, with real or escaped newlines (code mode has it in a
 /// JavaScript string). Empty when there is none.
-pub fn changes(text: &str) -> Vec<Change> {
+pub fn changes(text: &str) -> Vec<PatchChange> {
     static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN));
     let Some(at) = FINDER.find(text.as_bytes()) else {
         return Vec::new();
@@ -40,13 +40,13 @@ pub fn changes(text: &str) -> Vec<Change> {
 }
 
 /// The changes that [`keep`] left in a shortened input.
-pub fn kept(input: &Value) -> Option<Vec<Change>> {
+pub fn kept(input: &Value) -> Option<Vec<PatchChange>> {
     let kept = input.get(KEPT)?.as_array()?;
     Some(kept.iter().filter_map(kept_change).collect())
 }
 
 /// The changes as a shortened input keeps them: key and value.
-pub fn keep(changes: &[Change]) -> (String, Value) {
+pub fn keep(changes: &[PatchChange]) -> (String, Value) {
     let kept = changes.iter().map(|c| json!([c.path, c.added, c.removed]));
     (KEPT.to_owned(), kept.collect())
 }
@@ -62,16 +62,16 @@ pub fn difference(old: &str, new: &str) -> (u64, u64) {
     ((new.len() - end) as u64, (old.len() - end) as u64)
 }
 
-fn kept_change(kept: &Value) -> Option<Change> {
-    Some(Change {
+fn kept_change(kept: &Value) -> Option<PatchChange> {
+    Some(PatchChange {
         path: kept.get(0)?.as_str()?.to_owned(),
         added: kept.get(1)?.as_u64()?,
         removed: kept.get(2)?.as_u64()?,
     })
 }
 
-fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
+fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<PatchChange> {
+    let mut changes: Vec<PatchChange> = Vec::new();
     for line in lines {
         if let Some(order) = line.strip_prefix("*** ") {
             if order.starts_with("End Patch") {
@@ -90,12 +90,12 @@ fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Change> {
     changes
 }
 
-fn follow(order: &str, changes: &mut Vec<Change>) {
+fn follow(order: &str, changes: &mut Vec<PatchChange>) {
     let named = ["Add File: ", "Update File: ", "Delete File: "];
     if let Some(path) = named.iter().find_map(|name| order.strip_prefix(name)) {
-        changes.push(Change {
+        changes.push(PatchChange {
             path: path.to_owned(),
-            ..Change::default()
+            ..PatchChange::default()
         });
     } else if let (Some(path), Some(last)) = (order.strip_prefix("Move to: "), changes.last_mut()) {
         last.path = path.to_owned();

@@ -1,16 +1,16 @@
 //! Answers that are a person's words: refusals, choices, approvals. They are kept in full.
 
-use super::call::Call;
+use super::call::DigestCall;
 use super::line;
-use super::output::Output;
+use super::output::ToolOutput;
 use crate::model::entry::ToolResult;
 use crate::rules::errors;
 use serde_json::Value;
 
 /// `refused by the user: use the other file`. Not an error (D28).
-pub fn refused(out: &mut String, output: &Output<'_>) {
+pub fn refused(out: &mut String, output: &ToolOutput<'_>) {
     out.push_str("refused by the user");
-    let [head, _] = output.told();
+    let [head, _] = output.masked_parts();
     if let Some(words) = errors::refusal_words(&head) {
         out.push_str(": ");
         line::fold(out, words, usize::MAX);
@@ -18,24 +18,33 @@ pub fn refused(out: &mut String, output: &Output<'_>) {
 }
 
 /// `"Postgres"`; every further question stands before its answer.
-pub fn answered(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+pub fn answered(
+    out: &mut String,
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) {
     let answers = answers(call, result, output);
     let first = call.questions().next().map(|(_, question)| question);
     for (told, (question, answer)) in answers.iter().enumerate() {
         let question = Some(question.as_str()).filter(|question| Some(*question) != first);
-        tell(out, question, answer, told);
+        write(out, question, answer, told);
     }
     if answers.is_empty() {
-        output.tell(out);
+        output.write(out);
     }
 }
 
 /// (question, answer) in the order of the questions, then those whose question the log words
 /// differently.
-pub fn answers(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Vec<(String, String)> {
+pub fn answers(
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) -> Vec<(String, String)> {
     let questions: Vec<(&str, &str)> = call.questions().collect();
     let stated = &result.facts.answers;
-    let [head, _] = output.told();
+    let [head, _] = output.masked_parts();
     let parsed: Option<Value> = match stated.is_empty() && head.starts_with('{') {
         true => serde_json::from_str(&head).ok(),
         false => None,
@@ -53,7 +62,7 @@ pub fn answers(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Vec
     asked.chain(others).collect()
 }
 
-fn tell(out: &mut String, question: Option<&str>, answer: &str, told: usize) {
+fn write(out: &mut String, question: Option<&str>, answer: &str, told: usize) {
     out.push_str(if told > 0 { "; " } else { "" });
     if let Some(question) = question {
         out.push('"');

@@ -1,8 +1,8 @@
 //! Answers of shells and of what they left running: tests as numbers, errors as messages.
 
-use super::call::Call;
+use super::call::DigestCall;
 use super::line;
-use super::output::Output;
+use super::output::ToolOutput;
 use crate::model::entry::{Status, ToolResult};
 use crate::rules::test_runners::{TestRun, test_run_in};
 use std::fmt::Write;
@@ -10,44 +10,48 @@ use std::fmt::Write;
 /// The whole answer of a command that ended, well or not; the tests that it ran.
 pub fn ended(
     out: &mut String,
-    call: &Call<'_>,
+    call: &DigestCall<'_>,
     result: &ToolResult,
-    output: &Output<'_>,
+    output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
     let failed = result.status == Status::Failed || output.exit_code.is_some_and(|code| code != 0);
     let run = tests(call, result, output);
     match (failed, &run) {
-        (_, Some(run)) if run.failed > 0 || !failed => tell_run(out, run, output),
+        (_, Some(run)) if run.failed > 0 || !failed => write_run(out, run, output),
         (true, run) => {
             failure(out, output);
             if let Some(run) = run.as_ref().filter(|run| run.total > 0) {
                 out.push_str("; ");
-                tell_run(out, run, output);
+                write_run(out, run, output);
             }
         }
-        (false, _) => output.tell(out),
+        (false, _) => output.write(out),
     }
     run
 }
 
 /// `exit 101: error[E0308] mismatched types`, `failed: …`.
-pub fn failure(out: &mut String, output: &Output<'_>) {
+pub fn failure(out: &mut String, output: &ToolOutput<'_>) {
     let _ = match output.exit_code {
         Some(code) if code != 0 => write!(out, "exit {code}"),
         _ => write!(out, "failed"),
     };
-    output.tell_message(out, ": ");
+    output.write_message(out, ": ");
 }
 
 /// The numbers of the tests that ran, and the names of failed ones as they may be told, with the call's duration where the runner states none.
-pub fn tests(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Option<TestRun> {
+pub fn tests(
+    call: &DigestCall<'_>,
+    result: &ToolResult,
+    output: &ToolOutput<'_>,
+) -> Option<TestRun> {
     if output.bytes == 0 || call.is_idle() {
         return None;
     }
     let mut run = test_run_in(output.parts(), output.is_whole())?;
     if !run.failures.is_empty() {
         // half a secret is none that a rule knows: names are read from the masked text
-        let [head, tail] = output.told();
+        let [head, tail] = output.masked_parts();
         let masked = test_run_in([&head, &tail], output.is_whole());
         run.failures = masked.map(|run| run.failures).unwrap_or_default();
     }
@@ -58,7 +62,7 @@ pub fn tests(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Optio
 }
 
 /// `passed 47/47 in 3.2 s`, `failed 3/50 in 2 s: test_a, test_b, test_c`.
-fn tell_run(out: &mut String, run: &TestRun, output: &Output<'_>) {
+fn write_run(out: &mut String, run: &TestRun, output: &ToolOutput<'_>) {
     if run.total == 0 {
         out.push_str("no tests ran");
         if run.skipped > 0 {
@@ -84,12 +88,12 @@ fn tell_run(out: &mut String, run: &TestRun, output: &Output<'_>) {
     }
     match run.failed {
         0 => {}
-        _ if run.failures.is_empty() => output.tell_message(out, ": "),
-        _ => tell_names(out, &run.failures),
+        _ if run.failures.is_empty() => output.write_message(out, ": "),
+        _ => write_names(out, &run.failures),
     }
 }
 
-fn tell_names(out: &mut String, names: &[String]) {
+fn write_names(out: &mut String, names: &[String]) {
     const NAMES_CHARS_MAX: usize = 160;
     let mut room = NAMES_CHARS_MAX;
     for (i, name) in names.iter().enumerate() {
@@ -106,9 +110,9 @@ fn tell_names(out: &mut String, names: &[String]) {
 /// Something in the background, asked for: `still running: Ready`, `completed: passed 17/17 in 1.5 s`.
 pub fn polled(
     out: &mut String,
-    call: &Call<'_>,
+    call: &DigestCall<'_>,
     result: &ToolResult,
-    output: &Output<'_>,
+    output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
     let inner = Inner::of(output);
     let running = result.status == Status::Running || inner.state == Some("running");
@@ -116,7 +120,7 @@ pub fn polled(
         out.push_str("still running");
         if !inner.output.is_blank() {
             out.push_str(": ");
-            inner.output.tell(out);
+            inner.output.write(out);
         }
         return None;
     }
@@ -133,15 +137,15 @@ pub fn polled(
 /// What `BashOutput` and `TaskOutput` put in tags.
 struct Inner<'a> {
     state: Option<&'a str>,
-    output: Output<'a>,
+    output: ToolOutput<'a>,
 }
 
 impl<'a> Inner<'a> {
-    fn of(output: &'a Output<'_>) -> Inner<'a> {
+    fn of(output: &'a ToolOutput<'_>) -> Inner<'a> {
         let head: &'a str = &output.head;
         let mut inner = Inner {
             state: between(head, "<status>", "</status>"),
-            output: Output {
+            output: ToolOutput {
                 head: head.into(),
                 ..*output
             },

@@ -4,42 +4,39 @@
 //! the digest of a shortened input is the digest of the input, and shortening twice is shortening
 //! once.
 
-use super::call::{ACTS, CLASS, Call, IDLE, KEY, PARAMS, TITLE, joined, params};
+use super::call::{
+    ACTS, CHANGED, CLASS, DigestCall, IDLE, KEY, LINES, PARAMS, SETTINGS, TITLE, joined, params,
+};
 use super::files::{changed_lines, written_lines};
-use super::findings::{self, SETTINGS};
+use super::findings;
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::patch;
 use crate::rules::secrets::Redactor;
-use crate::rules::tools::{self, Answer, Show, Tool};
+use crate::rules::tools::{self, AnswerKind, Show, ToolRule};
 use serde_json::{Map, Value, json};
-
-/// Where the lines of a written content are kept.
-pub const LINES: &str = "~lines";
-/// Where the lines added and removed by an edit are kept.
-pub const CHANGED: &str = "~changed";
 
 /// The input without what its digest doesn't need: a few hundred bytes, except for questions to a
 /// person; what is kept is masked first. About as fast as dropping what is left out.
 pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value {
     mask(tools::tool(tool), &mut input, redactor);
-    let call = Call::new(tool, &input, None);
+    let call = DigestCall::new(tool, &input, None);
     let mut kept = Map::new();
     match call.row.answer {
-        Answer::Other => return shorten_unknown(input),
-        Answer::Ask => kept.extend(questions(&call)),
-        Answer::Plan => kept.extend(plan(&input)),
-        Answer::Edit => {
+        AnswerKind::Other => return shorten_unknown(input),
+        AnswerKind::Ask => kept.extend(questions(&call)),
+        AnswerKind::Plan => kept.extend(plan(&input)),
+        AnswerKind::Edit => {
             let changed = changed_lines(&input);
             kept.extend(changed.map(|(a, r)| (CHANGED.to_owned(), json!([a, r]))));
             let set = findings::settings(&call, redactor);
             kept.extend((!set.is_empty()).then(|| (SETTINGS.to_owned(), json!(set))));
         }
-        Answer::Write => {
+        AnswerKind::Write => {
             let lines = written_lines(&input);
             kept.extend(lines.map(|n| (LINES.to_owned(), json!(n))));
         }
-        Answer::Approve => kept.extend(title(&call)),
-        Answer::Shell => {
+        AnswerKind::Approve => kept.extend(title(&call)),
+        AnswerKind::Shell => {
             let counted = call.counted();
             kept.extend([
                 (IDLE.to_owned(), call.is_idle().into()),
@@ -71,8 +68,11 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
 
 /// Masks what the digest may tell, whole, because the cuts come later. What is only counted (texts
 /// that are written, read or replaced) stays as it is, and so do the counts.
-fn mask(row: &Tool, input: &mut Value, redactor: &Redactor) {
-    let counted = matches!(row.answer, Answer::Edit | Answer::Write | Answer::Read);
+fn mask(row: &ToolRule, input: &mut Value, redactor: &Redactor) {
+    let counted = matches!(
+        row.answer,
+        AnswerKind::Edit | AnswerKind::Write | AnswerKind::Read
+    );
     match input {
         Value::Object(map) if counted => {
             let told = map.iter_mut().filter(|(key, _)| is_needed(row, key));
@@ -82,7 +82,7 @@ fn mask(row: &Tool, input: &mut Value, redactor: &Redactor) {
     }
 }
 
-fn is_needed(row: &Tool, key: &str) -> bool {
+fn is_needed(row: &ToolRule, key: &str) -> bool {
     let shown = row
         .shows
         .iter()
@@ -135,7 +135,7 @@ fn shorten_unknown(input: Value) -> Value {
     }
 }
 
-fn questions(call: &Call<'_>) -> Option<(String, Value)> {
+fn questions(call: &DigestCall<'_>) -> Option<(String, Value)> {
     let kept: Vec<Value> = call
         .questions()
         .map(|(id, text)| json!({"id": id, "question": text}))
@@ -164,7 +164,7 @@ fn plan(input: &Value) -> Option<(String, Value)> {
     Some((key.to_owned(), list.iter().map(short).collect()))
 }
 
-fn title(call: &Call<'_>) -> Option<(String, Value)> {
+fn title(call: &DigestCall<'_>) -> Option<(String, Value)> {
     let title = call.title()?;
     Some((TITLE.to_owned(), line::folded(title, TEXT_CHARS_MAX).into()))
 }

@@ -1,22 +1,22 @@
 //! Answers of sub-agents, plans and tasks.
 
-use super::call::Call;
+use super::call::DigestCall;
 use super::line::{self, TEXT_CHARS_MAX};
-use super::output::Output;
+use super::output::ToolOutput;
 use crate::model::entry::ToolResult;
 use crate::model::finding::{Task, TaskState};
-use crate::rules::tools::Answer;
+use crate::rules::tools::AnswerKind;
 use serde_json::Value;
 use std::fmt::Write;
 
 /// `done, 12 tool calls, 31k tokens`.
-pub fn agent(out: &mut String, result: &ToolResult, output: &Output<'_>) {
+pub fn agent(out: &mut String, result: &ToolResult, output: &ToolOutput<'_>) {
     let facts = &result.facts;
     if output.head.starts_with("Async agent launched") {
         return out.push_str("running in the background");
     }
     if facts.tool_uses.is_none() && facts.tokens.is_none() {
-        return output.tell(out);
+        return output.write(out);
     }
     out.push_str("done");
     if let Some(calls) = facts.tool_uses {
@@ -52,7 +52,7 @@ fn items<'a>(input: &'a Value) -> impl Iterator<Item = Item<'a>> {
 }
 
 /// `3 of 7 done: Fix lint; now: Release`.
-pub fn plan(out: &mut String, call: &Call<'_>, result: &ToolResult) {
+pub fn plan(out: &mut String, call: &DigestCall<'_>, result: &ToolResult) {
     let (mut done, mut all, mut now) = (0u64, 0u64, None);
     for item in items(call.input) {
         all += 1;
@@ -85,7 +85,7 @@ pub fn plan(out: &mut String, call: &Call<'_>, result: &ToolResult) {
 }
 
 /// `task 2`, `completed`, `in progress`, `updated`.
-pub fn task(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Output<'_>) {
+pub fn task(out: &mut String, call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) {
     let head = output.head.as_ref();
     if let Some(status) = call.text("status") {
         line::fold(out, &status.replace('_', " "), TEXT_CHARS_MAX);
@@ -107,7 +107,7 @@ pub fn task(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Out
     }
     match head.starts_with("Updated task") {
         true => out.push_str("updated"),
-        false => output.tell(out),
+        false => output.write(out),
     }
 }
 
@@ -115,7 +115,7 @@ pub fn task(out: &mut String, call: &Call<'_>, result: &ToolResult, output: &Out
 const TASKS_MAX: usize = 100;
 
 /// A whole list of tasks.
-pub fn all(call: &Call<'_>) -> Vec<Task> {
+pub fn all(call: &DigestCall<'_>) -> Vec<Task> {
     let tasks = items(call.input).take(TASKS_MAX).map(|item| Task {
         id: None,
         text: line::folded(item.text, TEXT_CHARS_MAX).into_owned(),
@@ -125,7 +125,7 @@ pub fn all(call: &Call<'_>) -> Vec<Task> {
 }
 
 /// A task that was created or changed; `None` where the call only looked.
-pub fn one(call: &Call<'_>, result: &ToolResult, output: &Output<'_>) -> Option<Task> {
+pub fn one(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> Option<Task> {
     let subject = result.facts.completed.first().map(String::as_str);
     let text = call.text("subject").or(subject).unwrap_or("");
     let created = output.head.strip_prefix("Task #");
@@ -151,14 +151,14 @@ fn state(status: &str) -> TaskState {
 
 /// Tasks that a successful call marks as completed: what the result states, else a plan's completed
 /// items, else the task's subject or number.
-pub fn completed(call: &Call<'_>, result: &ToolResult) -> Vec<String> {
+pub fn completed(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
     let one_line = |text: &str| line::folded(text, TEXT_CHARS_MAX).into_owned();
     match call.row.answer {
-        Answer::Plan => {
+        AnswerKind::Plan => {
             let done = items(call.input).filter(|item| item.status == "completed");
             done.map(|item| one_line(item.text)).collect()
         }
-        Answer::Task if call.text("status") == Some("completed") => {
+        AnswerKind::Task if call.text("status") == Some("completed") => {
             if !result.facts.completed.is_empty() {
                 return result.facts.completed.iter().map(|t| one_line(t)).collect();
             }

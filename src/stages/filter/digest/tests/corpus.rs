@@ -87,7 +87,7 @@ impl Real {
         let outcome = self
             .result
             .as_ref()
-            .map_or(Outcome::NoResult, Outcome::Result);
+            .map_or(CallOutcome::NoResult, CallOutcome::Result);
         digest(
             &self.tool,
             input,

@@ -337,7 +337,7 @@ fn answers_plans_and_tasks_are_told_unless_results_are_left_out() {
     let told = digest(
         "TodoWrite",
         &list,
-        Outcome::Result(&result),
+        CallOutcome::Result(&result),
         &plain(&out, Some("/p")),
     );
     assert_eq!(told.tool.findings, []);

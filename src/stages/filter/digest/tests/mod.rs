@@ -72,8 +72,8 @@ fn redactor() -> &'static Redactor {
     &REDACTOR
 }
 
-fn plain<'a>(policy: &'a FilterPolicy, cwd: Option<&'a str>) -> Telling<'a> {
-    Telling {
+fn plain<'a>(policy: &'a FilterPolicy, cwd: Option<&'a str>) -> DigestContext<'a> {
+    DigestContext {
         policy,
         redactor: redactor(),
         cwd,
@@ -84,7 +84,7 @@ fn told(tool: &str, input: Value, result: &ToolResult) -> Digest {
     digest(
         tool,
         &input,
-        Outcome::Result(result),
+        CallOutcome::Result(result),
         &plain(&policy(), Some("/p")),
     )
 }
@@ -93,7 +93,11 @@ fn told(tool: &str, input: Value, result: &ToolResult) -> Digest {
 fn samples_of_the_table_give_their_digests_and_so_do_their_shortened_inputs() {
     for (tool, sample) in samples() {
         let answer = sample.result.as_ref().map(result);
-        let outcome = || answer.as_ref().map_or(Outcome::NoResult, Outcome::Result);
+        let outcome = || {
+            answer
+                .as_ref()
+                .map_or(CallOutcome::NoResult, CallOutcome::Result)
+        };
         let got = digest(
             &tool,
             &sample.input,
@@ -187,7 +191,7 @@ fn content_is_kept_or_left_out_as_the_policy_says() {
         digest(
             "Bash",
             &input,
-            Outcome::Result(result),
+            CallOutcome::Result(result),
             &plain(&policy, None),
         )
         .text
@@ -244,7 +248,7 @@ fn nothing_that_a_model_writes_breaks_the_line() {
                     let got = digest(
                         tool,
                         input,
-                        Outcome::Result(&result),
+                        CallOutcome::Result(&result),
                         &plain(&policy(), Some("/p")),
                     );
                     assert!(
@@ -256,7 +260,7 @@ fn nothing_that_a_model_writes_breaks_the_line() {
                     let again = digest(
                         tool,
                         &short,
-                        Outcome::Result(&result),
+                        CallOutcome::Result(&result),
                         &plain(&policy(), Some("/p")),
                     );
                     assert_eq!(again, got, "{tool} {input} {short}");

@@ -2,30 +2,30 @@
 
 /// What quotes, escapes and braces mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum ShellSyntax {
     /// `sh`, `bash`, `zsh` and their like.
     Posix,
     /// PowerShell.
     PowerShell,
 }
 
-impl Dialect {
+impl ShellSyntax {
     /// PowerShell where a `Verb-Noun`, `$env:` or `$name =` stands at the start of a command and no
     /// heredoc follows.
-    pub fn of(script: &str) -> Dialect {
+    pub fn of(script: &str) -> ShellSyntax {
         let sigil = script.starts_with('$') && assigns_spaced(script);
         let speaks = sigil || has_cmdlet(script) || script.starts_with("$env:");
         match speaks && !script.contains("<<") {
-            true => Dialect::PowerShell,
-            false => Dialect::Posix,
+            true => ShellSyntax::PowerShell,
+            false => ShellSyntax::Posix,
         }
     }
 }
 
-impl Dialect {
+impl ShellSyntax {
     /// Whether it is that of PowerShell.
     pub fn is_powershell(self) -> bool {
-        self == Dialect::PowerShell
+        self == ShellSyntax::PowerShell
     }
 }
 

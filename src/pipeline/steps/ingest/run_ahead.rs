@@ -7,7 +7,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 /// Shared by the workers and the writer.
-pub struct Window {
+pub struct RunAhead {
     state: Mutex<State>,
     news: Condvar,
     families: usize,
@@ -21,11 +21,11 @@ struct State {
     closed: bool,
 }
 
-impl Window {
+impl RunAhead {
     /// Families that begin at most `families` ahead of the one at its turn, and only while less
     /// than `bytes` wait for the writer.
-    pub fn new(families: usize, bytes: usize) -> Window {
-        Window {
+    pub fn new(families: usize, bytes: usize) -> RunAhead {
+        RunAhead {
             state: Mutex::default(),
             news: Condvar::new(),
             families,
@@ -87,7 +87,7 @@ mod tests {
     use std::time::Duration;
 
     /// Says what `enter` gave, from another thread.
-    fn entering(window: &Arc<Window>, nth: usize) -> Receiver<bool> {
+    fn entering(window: &Arc<RunAhead>, nth: usize) -> Receiver<bool> {
         let (sender, receiver) = channel();
         let window = window.clone();
         thread::spawn(move || sender.send(window.enter(nth)));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_family_far_ahead_waits_for_those_before_it() {
-        let window = Arc::new(Window::new(2, 100));
+        let window = Arc::new(RunAhead::new(2, 100));
         assert!(window.enter(0) && window.enter(1));
         let third = entering(&window, 2);
         assert!(blocked(&third));
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn much_that_waits_stops_all_but_the_family_at_its_turn() {
-        let window = Arc::new(Window::new(8, 100));
+        let window = Arc::new(RunAhead::new(8, 100));
         window.put(100);
         assert!(window.enter(0));
         let second = entering(&window, 1);
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn when_the_writer_stops_nobody_waits() {
-        let window = Arc::new(Window::new(1, 1));
+        let window = Arc::new(RunAhead::new(1, 1));
         let second = entering(&window, 1);
         window.close();
         assert_eq!(second.recv(), Ok(false));

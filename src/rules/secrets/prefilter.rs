@@ -5,7 +5,7 @@
 use rustc_hash::FxHashMap;
 
 /// Finds literals, whatever their case.
-pub(super) struct Finder {
+pub(super) struct Prefilter {
     literals: Vec<String>,
     /// A bit for each [`place`] where a literal begins.
     begins: Vec<u64>,
@@ -27,25 +27,25 @@ pub(super) struct Hit {
 /// Bytes that have a place.
 const BEGIN: usize = 3;
 
-impl Finder {
-    pub fn new(literals: Vec<String>) -> Finder {
-        let mut finder = Finder {
+impl Prefilter {
+    pub fn new(literals: Vec<String>) -> Prefilter {
+        let mut prefilter = Prefilter {
             begins: vec![0; (1 << 16) / 64],
             at_place: FxHashMap::default(),
             short: Vec::new(),
             literals,
         };
-        for (i, literal) in finder.literals.iter().enumerate() {
+        for (i, literal) in prefilter.literals.iter().enumerate() {
             match literal.as_bytes().first_chunk() {
                 Some(begin) => {
                     let place = place(*begin);
-                    finder.begins[usize::from(place / 64)] |= 1 << (place % 64);
-                    finder.at_place.entry(place).or_default().push(i);
+                    prefilter.begins[usize::from(place / 64)] |= 1 << (place % 64);
+                    prefilter.at_place.entry(place).or_default().push(i);
                 }
-                None => finder.short.push(i),
+                None => prefilter.short.push(i),
             }
         }
-        finder
+        prefilter
     }
 
     /// Tells all places, also those that overlap, in no order. Some hundred MB/s.
@@ -100,7 +100,7 @@ mod tests {
                 .map(|hit| (hit.start(), hit.pattern().as_usize()))
                 .collect();
             let mut got = Vec::new();
-            Finder::new(literals).find(text.as_bytes(), |hit| got.push((hit.start, hit.literal)));
+            Prefilter::new(literals).find(text.as_bytes(), |hit| got.push((hit.start, hit.literal)));
             wants.sort_unstable();
             got.sort_unstable();
             proptest::prop_assert_eq!(got, wants);

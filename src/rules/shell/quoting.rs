@@ -1,7 +1,7 @@
 //! Words: quotes, escapes, variables and substitutions inside them.
 
-use super::dialect::Dialect;
 use super::reader::Reader;
+use super::syntax::ShellSyntax;
 use std::borrow::Cow;
 
 impl<'a> Reader<'a> {
@@ -14,8 +14,8 @@ impl<'a> Reader<'a> {
             match b {
                 b'\'' => self.single_quoted(&mut word),
                 b'"' => self.double_quoted(word.to_mut()),
-                b'\\' if self.dialect == Dialect::Posix => self.escaped(word.to_mut()),
-                b'`' if self.dialect == Dialect::PowerShell => self.escaped(word.to_mut()),
+                b'\\' if self.syntax == ShellSyntax::Posix => self.escaped(word.to_mut()),
+                b'`' if self.syntax == ShellSyntax::PowerShell => self.escaped(word.to_mut()),
                 b'`' => self.backticks(word.to_mut()),
                 b'$' => self.dollar(word.to_mut()),
                 b'@' if self.is_here_string() => self.here_string(),
@@ -32,17 +32,17 @@ impl<'a> Reader<'a> {
     }
 
     fn is_plain(&self, b: u8) -> bool {
-        match self.dialect {
-            Dialect::Posix => !POSIX_ENDS[usize::from(b)],
-            Dialect::PowerShell => !POWERSHELL_ENDS[usize::from(b)],
+        match self.syntax {
+            ShellSyntax::Posix => !POSIX_ENDS[usize::from(b)],
+            ShellSyntax::PowerShell => !POWERSHELL_ENDS[usize::from(b)],
         }
     }
 
     /// Up to what ends the word or needs a closer look; never inside a character.
     fn skip_plain(&mut self) {
-        let stops = match self.dialect {
-            Dialect::Posix => &POSIX_STOPS,
-            Dialect::PowerShell => &POWERSHELL_STOPS,
+        let stops = match self.syntax {
+            ShellSyntax::Posix => &POSIX_STOPS,
+            ShellSyntax::PowerShell => &POWERSHELL_STOPS,
         };
         self.at += self.bytes_up_to(stops);
     }
@@ -74,8 +74,8 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     return;
                 }
-                b'\\' if self.dialect == Dialect::Posix => self.escaped_in_quotes(word),
-                b'`' if self.dialect == Dialect::PowerShell => self.escaped(word),
+                b'\\' if self.syntax == ShellSyntax::Posix => self.escaped_in_quotes(word),
+                b'`' if self.syntax == ShellSyntax::PowerShell => self.escaped(word),
                 b'`' => self.backticks(word),
                 b'$' => self.dollar(word),
                 _ => {
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
                 self.skip_past(b'}');
                 word.push_str(&self.text[from..self.at]);
             }
-            (Some(b'\''), _) if self.dialect == Dialect::Posix => self.at += 1,
+            (Some(b'\''), _) if self.syntax == ShellSyntax::Posix => self.at += 1,
             _ => {
                 word.push('$');
                 self.at += 1;
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
 
     /// `@'` or `@"` at the end of a line.
     fn is_here_string(&self) -> bool {
-        self.dialect == Dialect::PowerShell
+        self.syntax == ShellSyntax::PowerShell
             && matches!(self.ahead(1), Some(b'\'' | b'"'))
             && matches!(self.ahead(2), Some(b'\r' | b'\n'))
     }

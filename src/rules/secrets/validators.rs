@@ -1,12 +1,11 @@
 //! What a pattern can't say of a secret: whether it is random, made of words, or a placeholder.
-//! Knows characters; refuses to know formats.
 
 use serde::Deserialize;
 
 /// How a secret has to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Looks {
+pub(super) enum Validator {
     /// Letters and digits, not made of words.
     Random,
     /// Assigned to a name that says secret: a literal, neither code nor a placeholder.
@@ -24,15 +23,15 @@ pub(super) enum Looks {
 type Range = (usize, usize);
 
 /// The part of `text` that is the secret, where it looks so.
-pub(super) fn check(looks: Looks, text: &[u8], name: &[u8], range: Range) -> Option<Range> {
+pub(super) fn check(looks: Validator, text: &[u8], name: &[u8], range: Range) -> Option<Range> {
     let value = &text[range.0..range.1];
     let fits = match looks {
-        Looks::Random => is_random(value),
-        Looks::Assigned => return assigned(text, name, range),
-        Looks::Unguessable => is_unguessable(name, value),
-        Looks::Password => is_password(value),
-        Looks::Basic => is_basic(value),
-        Looks::Address => is_somebodys(value),
+        Validator::Random => is_random(value),
+        Validator::Assigned => return assigned(text, name, range),
+        Validator::Unguessable => is_unguessable(name, value),
+        Validator::Password => is_password(value),
+        Validator::Basic => is_basic(value),
+        Validator::Address => is_somebodys(value),
     };
     fits.then_some(range)
 }

@@ -11,23 +11,23 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// What a run keeps out.
+/// What is kept out of the store.
 #[derive(Default)]
-pub struct Screen {
+pub struct Redaction {
     /// Secrets.
     pub redactor: Redactor,
     /// What people mark.
     pub markers: Markers,
 }
 
-/// The screen of a run. Makes the key where there is none.
+/// What a run keeps out. Makes the key where there is none.
 ///
 /// # Errors
 /// When the user's rules are wrong (file and line), or the key can't be read or made.
-pub fn screen(config: &Config, home: &Home) -> Result<Screen> {
+pub fn load(config: &Config, home: &Home) -> Result<Redaction> {
     let rules = user_rules(home)?;
     let key = key(&home.redact_key())?;
-    Ok(Screen {
+    Ok(Redaction {
         redactor: Redactor::new(key, config.masks_personal, rules),
         markers: markers(home)?,
     })
@@ -37,8 +37,8 @@ pub fn screen(config: &Config, home: &Home) -> Result<Screen> {
 ///
 /// # Errors
 /// When the user's rules are wrong (file and line).
-pub fn reproducible(config: &Config, home: &Home) -> Result<Screen> {
-    Ok(Screen {
+pub fn reproducible(config: &Config, home: &Home) -> Result<Redaction> {
+    Ok(Redaction {
         redactor: Redactor::new([0; 32], config.masks_personal, user_rules(home)?),
         markers: markers(home)?,
     })

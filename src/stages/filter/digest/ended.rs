@@ -1,0 +1,18 @@
+//! A call that is over, as findings are drawn from it.
+
+use super::call::DigestCall;
+use super::output::ToolOutput;
+use crate::model::entry::{Status, ToolResult};
+use crate::rules::test_runners::TestRun;
+
+/// A call with its result.
+pub struct Ended<'a> {
+    pub call: &'a DigestCall<'a>,
+    /// What its command is recognised by.
+    pub key: u32,
+    pub result: &'a ToolResult,
+    pub status: Status,
+    pub output: &'a ToolOutput<'a>,
+    /// The tests that it ran.
+    pub run: Option<TestRun>,
+}
