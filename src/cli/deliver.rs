@@ -4,7 +4,7 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::sink_status;
 use crate::config::{Config, Loaded, SinkSettings as Settings, graphs};
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::error::Error;
 use crate::model::human::{ago, count, plural, table};
 use crate::pipeline::graph_gate::allowed;
@@ -186,7 +186,7 @@ fn writer(ctx: &Ctx) -> Result<(Lock, Store)> {
 }
 
 /// The same, where it is said which sink.
-fn of_sink(name: &str, fault: Fault) -> Error {
+fn of_sink(name: &str, fault: DeliveryError) -> Error {
     let mut error = failed(fault);
     error.message = format!("sink {name}: {}", error.message);
     error.hinted(format!("sessionmill deliver check {name}"))

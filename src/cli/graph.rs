@@ -7,7 +7,7 @@ use super::out::Style;
 use super::session_filters::{self, Reach};
 use crate::config::{Loaded, Protocol, SinkSettings, SinkTo};
 use crate::memory::graph_facts::{SourcedFact, sourced, strangers};
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::error::Error;
 use crate::model::human;
 use crate::model::namespace::global_group;
@@ -99,7 +99,7 @@ fn chosen<'a>(name: Option<&str>, loaded: &'a Loaded) -> Result<&'a SinkSettings
 
 /// What went wrong on the way.
 enum Wrong {
-    Server(Fault),
+    Server(DeliveryError),
     Here(Error),
 }
 

@@ -20,7 +20,7 @@ use crate::model::session::Session;
 use crate::model::shell;
 use crate::model::summary::{Outcome, Summary};
 use crate::model::time::Time;
-use crate::store::{Found, SessionRow, Telling};
+use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -86,14 +86,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 /// A session's summary, and what came of asking a model about it.
 struct StoredSummary {
     summary: Summary,
-    telling: Option<Telling>,
+    telling: Option<LlmSummary>,
 }
 
-fn telling_document(telling: &Telling) -> Value {
+fn telling_document(telling: &LlmSummary) -> Value {
     let (state, error) = match telling {
-        Telling::Waiting { error, .. } => ("waiting", error.as_deref()),
-        Telling::Told(_) => ("told", None),
-        Telling::Refused(why) => ("refused", Some(why.as_str())),
+        LlmSummary::Pending { error, .. } => ("waiting", error.as_deref()),
+        LlmSummary::Summarized(_) => ("told", None),
+        LlmSummary::Refused(why) => ("refused", Some(why.as_str())),
     };
     json!({"state": state, "error": error})
 }
@@ -164,7 +164,7 @@ fn show_session(
         ctx.out
             .text(markdown(&stored.summary, &work.activity.profile()))?;
     }
-    if let Some(Telling::Refused(why)) = &stored.telling {
+    if let Some(LlmSummary::Refused(why)) = &stored.telling {
         ctx.out.note(format!("facts alone: {why}"))?;
     }
     for found in episodes {

@@ -11,14 +11,14 @@ use crate::pipeline::context::RunContext;
 use crate::pipeline::graph_gate::KeptHere;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::steps::upload::due;
-use crate::store::{SinkStanding, Store};
+use crate::store::{DeliveryStatus, Store};
 use anyhow::Result;
 use serde_json::{Value, json};
 
 /// One sink, as it stands.
 struct SinkStatus<'a> {
     settings: &'a SinkSettings,
-    states: SinkStanding,
+    states: DeliveryStatus,
     /// Due to it, and not handed over yet.
     waiting: u64,
     /// The setting that stands in its way.
@@ -74,8 +74,8 @@ fn stands<'a>(
     let address = settings.to.address();
     let row = store.known_sink(&settings.name, &address)?;
     let states = match &row {
-        Some(row) => store.standing_of(row.n)?,
-        None => SinkStanding::default(),
+        Some(row) => store.sink_status(row.n)?,
+        None => DeliveryStatus::default(),
     };
     let due = due(settings, kept_here, cx);
     let waiting = match &row {

@@ -2,7 +2,7 @@
 //! device touched, no link followed that was not seen before, nothing read past a limit.
 
 use super::files::stat_of;
-use super::repository::blob_id;
+use super::object_id::blob_id;
 use crate::model::file::Hashes;
 use crate::model::source::Stat;
 use rustix::fs::{Mode, OFlags};
@@ -14,7 +14,7 @@ use std::path::{Component, Path};
 
 /// A file's content, and what `stat` said of exactly these bytes.
 #[derive(Clone, Debug)]
-pub struct Content {
+pub struct FileContent {
     /// All of it.
     pub bytes: Vec<u8>,
     /// What names it.
@@ -37,7 +37,7 @@ pub enum Unread {
 /// Bytes in which git looks for a zero.
 const BINARY_BYTES: usize = 8_000;
 
-impl Content {
+impl FileContent {
     /// As text; `None`: binary, or no UTF-8.
     pub fn text(&self) -> Option<&str> {
         match is_binary(&self.bytes) {
@@ -57,9 +57,9 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// Why it was not read.
-pub fn read(root: &Path, path: &Path, seen: &Stat, is_linked: bool) -> Result<Content, Unread> {
+pub fn read(root: &Path, path: &Path, seen: &Stat, is_linked: bool) -> Result<FileContent, Unread> {
     if seen.size == 0 {
-        return Ok(Content {
+        return Ok(FileContent {
             bytes: Vec::new(),
             hashes: hashes(&[]),
             stat: *seen,
@@ -86,7 +86,7 @@ pub fn read(root: &Path, path: &Path, seen: &Stat, is_linked: bool) -> Result<Co
     if bytes.len() as u64 != seen.size || !is_same(&after) {
         return Err(Unread::Changing);
     }
-    Ok(Content {
+    Ok(FileContent {
         hashes: hashes(&bytes),
         bytes,
         stat: after,
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn binary_is_no_text() {
-        let content = |bytes: &[u8]| Content {
+        let content = |bytes: &[u8]| FileContent {
             bytes: bytes.to_vec(),
             hashes: Hashes::default(),
             stat: Stat::default(),

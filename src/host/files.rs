@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// What a walk found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundFile {
     /// Sorted by key; each logical file once (plain wins over `.zst`).
     pub files: Vec<SourceFile>,
     /// What could not be listed or read: (path, reason). Never fatal.
@@ -33,8 +33,8 @@ const DEPTH_MAX: usize = 32;
 pub type IsLog = dyn Fn(Agent, &[u8]) -> bool + Sync;
 
 /// Lists the logs of all roots. Costs one `stat` per file.
-pub fn walk(roots: &[Root], is_log: &IsLog) -> Found {
-    let mut found = Found::default();
+pub fn walk(roots: &[Root], is_log: &IsLog) -> FoundFile {
+    let mut found = FoundFile::default();
     let mut logs: Vec<(DirEntry, Agent)> = Vec::new();
     for root in roots {
         if root.path.symlink_metadata().is_err() {

@@ -4,14 +4,15 @@
 pub mod content;
 pub mod files;
 pub mod git;
+pub mod git_preflight;
 pub mod identity;
 pub mod interrupt;
+mod object_id;
 pub mod process;
 pub mod read;
 pub mod reflog;
 pub mod repository;
-pub mod room;
-pub mod survey;
 pub mod tree;
 pub mod watch;
 pub mod worktree;
+pub mod writable;

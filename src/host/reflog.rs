@@ -2,6 +2,7 @@
 //! before it opens anything.
 
 use super::git;
+use super::object_id::hex;
 use crate::model::git::LogLine;
 use crate::model::time::Time;
 use gix::refs::file::log::iter::forward;
@@ -227,14 +228,6 @@ fn lines(bytes: &[u8], start: u64, is_anew: bool) -> Log {
         }
     }
     log
-}
-
-/// Empty for the one that stands for none.
-pub(super) fn hex(id: gix::ObjectId) -> String {
-    match id.is_null() {
-        true => String::new(),
-        false => id.to_string(),
-    }
 }
 
 #[cfg(test)]

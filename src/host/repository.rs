@@ -3,8 +3,9 @@
 //! Refuses to know what a change means.
 
 use super::content::is_binary;
-use super::reflog::{WorkTree, hex};
-use super::survey::survey;
+use super::git_preflight::preflight;
+use super::object_id::hex;
+use super::reflog::WorkTree;
 use crate::model::git::{CommitLine, Effect, FileChange, FileOperation};
 use crate::model::time::Time;
 use gix::bstr::ByteSlice;
@@ -42,7 +43,7 @@ impl Repository {
     /// # Errors
     /// Why it can't be read: damaged, a format that nobody knows, a pipe where a file should be.
     pub fn open(tree: &WorkTree) -> Result<Repository> {
-        let places = survey(tree)?;
+        let places = preflight(tree)?;
         let options = open::Options::isolated()
             .with(sec::Trust::Reduced)
             .bail_if_untrusted(false)
@@ -345,15 +346,9 @@ fn change(
     }
 }
 
-/// The id that git gives to a file with this content in a SHA-1 repository (004-045).
-pub fn blob_id(content: &[u8]) -> Option<String> {
-    let (sha1, blob) = (gix::hash::Kind::Sha1, gix::objs::Kind::Blob);
-    Some(hex(gix::objs::compute_hash(sha1, blob, content).ok()?))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::host::object_id::blob_id;
     use serde_json::Value;
     use std::io::Write;
     use std::path::PathBuf;

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// A folder to listen to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct WatchTarget {
     /// Where.
     pub path: PathBuf,
     /// With everything below it.
@@ -38,7 +38,7 @@ pub struct Listener {
     events: Option<RecommendedWatcher>,
     polls: PollWatcher,
     /// What is listened to, and whether it is polled.
-    listens: BTreeMap<Place, (Identity, bool)>,
+    listens: BTreeMap<WatchTarget, (Identity, bool)>,
     heard: Receiver<()>,
     ends: Arc<AtomicBool>,
 }
@@ -50,7 +50,7 @@ impl Listener {
     /// # Errors
     /// When signals can't be caught.
     pub fn new(interval: Duration) -> io::Result<Listener> {
-        // one place is enough: a change that waits to be heard stands for all that follow
+        // one slot is enough: a change that waits to be heard stands for all that follow
         let (tells, heard) = sync_channel(1);
         let ends = Arc::new(AtomicBool::new(false));
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -74,31 +74,31 @@ impl Listener {
         })
     }
 
-    /// Listens to exactly these places from now on; those that aren't there, or were replaced since, are
+    /// Listens to exactly these targets from now on; those that aren't there, or were replaced since, are
     /// for the next call.
-    pub fn listen(&mut self, places: &[Place]) {
-        let wanted: BTreeSet<&Place> = places.iter().collect();
-        let is_here = |(place, (known, _)): &(&Place, &(Identity, bool))| {
-            wanted.contains(place) && identity(&place.path) == Some(*known)
+    pub fn listen(&mut self, targets: &[WatchTarget]) {
+        let wanted: BTreeSet<&WatchTarget> = targets.iter().collect();
+        let is_here = |(target, (known, _)): &(&WatchTarget, &(Identity, bool))| {
+            wanted.contains(target) && identity(&target.path) == Some(*known)
         };
         let gone = self.listens.iter().filter(|listened| !is_here(listened));
-        let gone: Vec<Place> = gone.map(|(place, _)| place.clone()).collect();
-        for place in gone {
-            self.leave(&place);
+        let gone: Vec<WatchTarget> = gone.map(|(target, _)| target.clone()).collect();
+        for target in gone {
+            self.leave(&target);
         }
-        for place in wanted {
-            if self.listens.contains_key(place) {
+        for target in wanted {
+            if self.listens.contains_key(target) {
                 continue;
             }
-            if let Some(identity) = identity(&place.path)
-                && let Some(is_polled) = self.join(place)
+            if let Some(identity) = identity(&target.path)
+                && let Some(is_polled) = self.join(target)
             {
-                self.listens.insert(place.clone(), (identity, is_polled));
+                self.listens.insert(target.clone(), (identity, is_polled));
             }
         }
     }
 
-    /// How many places are listened to.
+    /// How many targets are listened to.
     pub fn listens(&self) -> usize {
         self.listens.len()
     }
@@ -122,23 +122,23 @@ impl Listener {
     }
 
     /// `None`: neither way works; otherwise whether it is polled.
-    fn join(&mut self, place: &Place) -> Option<bool> {
-        let mode = match place.deep {
+    fn join(&mut self, target: &WatchTarget) -> Option<bool> {
+        let mode = match target.deep {
             true => RecursiveMode::Recursive,
             false => RecursiveMode::NonRecursive,
         };
         let events = self.events.as_mut();
-        if events.is_some_and(|events| events.watch(&place.path, mode).is_ok()) {
+        if events.is_some_and(|events| events.watch(&target.path, mode).is_ok()) {
             return Some(false);
         }
-        self.polls.watch(&place.path, mode).ok().map(|()| true)
+        self.polls.watch(&target.path, mode).ok().map(|()| true)
     }
 
     /// What is gone can't be left; nobody minds.
-    fn leave(&mut self, place: &Place) {
-        let _ = match (self.listens.remove(place), &mut self.events) {
-            (Some((_, false)), Some(events)) => events.unwatch(&place.path),
-            _ => self.polls.unwatch(&place.path),
+    fn leave(&mut self, target: &WatchTarget) {
+        let _ = match (self.listens.remove(target), &mut self.events) {
+            (Some((_, false)), Some(events)) => events.unwatch(&target.path),
+            _ => self.polls.unwatch(&target.path),
         };
     }
 }
@@ -166,15 +166,15 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn deep(path: &Path) -> Place {
-        Place {
+    fn deep(path: &Path) -> WatchTarget {
+        WatchTarget {
             path: path.to_path_buf(),
             deep: true,
         }
     }
 
-    fn listened(listener: &mut Listener, places: &[Place]) -> usize {
-        listener.listen(places);
+    fn listened(listener: &mut Listener, targets: &[WatchTarget]) -> usize {
+        listener.listen(targets);
         listener.listens()
     }
 
@@ -215,20 +215,20 @@ mod tests {
     #[test]
     fn a_folder_that_comes_or_is_replaced_is_listened_to_at_the_next_call() {
         let dir = tempfile::tempdir().unwrap();
-        let place = deep(&dir.path().join("logs"));
+        let target = deep(&dir.path().join("logs"));
         let mut listener = Listener::new(Duration::from_secs(60)).unwrap();
-        assert_eq!(listened(&mut listener, std::slice::from_ref(&place)), 0);
-        fs::create_dir(&place.path).unwrap();
-        assert_eq!(listened(&mut listener, std::slice::from_ref(&place)), 1);
-        fs::rename(&place.path, dir.path().join("old")).unwrap();
-        fs::create_dir(&place.path).unwrap();
-        assert_eq!(listened(&mut listener, std::slice::from_ref(&place)), 1);
+        assert_eq!(listened(&mut listener, std::slice::from_ref(&target)), 0);
+        fs::create_dir(&target.path).unwrap();
+        assert_eq!(listened(&mut listener, std::slice::from_ref(&target)), 1);
+        fs::rename(&target.path, dir.path().join("old")).unwrap();
+        fs::create_dir(&target.path).unwrap();
+        assert_eq!(listened(&mut listener, std::slice::from_ref(&target)), 1);
         hush(&listener);
-        fs::write(place.path.join("log.jsonl"), "x").unwrap();
+        fs::write(target.path.join("log.jsonl"), "x").unwrap();
         assert!(hears(&listener));
         assert_eq!(listened(&mut listener, &[]), 0);
         hush(&listener);
-        fs::write(place.path.join("log.jsonl"), "xy").unwrap();
+        fs::write(target.path.join("log.jsonl"), "xy").unwrap();
         assert!(is_silent(&listener));
     }
 

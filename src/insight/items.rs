@@ -3,7 +3,7 @@
 use super::facts::{Line, facts};
 use super::outcome::SessionItem;
 use crate::model::episode::Episode;
-use crate::model::finding::{Mark, apart};
+use crate::model::item::{Mark, apart};
 use crate::model::summary::Summary;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 
 use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;
-use crate::store::{Candidate, Candidates, Hit, Place, Whole};
+use crate::store::{Candidate, Candidates, Hit, TermPosition, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 
@@ -137,8 +137,9 @@ impl Judged {
         let evidence = &candidate.evidence;
         let titled: FxHashSet<usize> = evidence.title.iter().copied().collect();
         let title: f64 = titled.iter().map(|term| rarity[*term]).sum();
-        let score = candidate.hit.score + passage(&evidence.places, rarity).weight + TITLE * title;
-        let told = evidence.places.iter().map(|place| place.term);
+        let score =
+            candidate.hit.score + passage(&evidence.positions, rarity).weight + TITLE * title;
+        let told = evidence.positions.iter().map(|place| place.term);
         Judged {
             score,
             terms: told.chain(titled).collect(),
@@ -153,17 +154,17 @@ struct Passage {
     terms: Vec<usize>,
 }
 
-fn passage(places: &[Place], weights: &[f64]) -> Passage {
+fn passage(positions: &[TermPosition], weights: &[f64]) -> Passage {
     let mut counts = vec![0_u32; weights.len()];
     let (mut weight, mut first) = (0.0, 0);
     let mut best = Passage::default();
-    for place in places {
+    for place in positions {
         counts[place.term] += 1;
         if counts[place.term] == 1 {
             weight += weights[place.term];
         }
-        while place.word - places[first].word > PASSAGE_WORDS {
-            let left = places[first].term;
+        while place.word - positions[first].word > PASSAGE_WORDS {
+            let left = positions[first].term;
             counts[left] -= 1;
             if counts[left] == 0 {
                 weight -= weights[left];
@@ -255,7 +256,7 @@ impl<'c> Sessions<'c> {
         let passages = session
             .candidates
             .iter()
-            .map(|n| passage(&found.all[*n].evidence.places, &weights));
+            .map(|n| passage(&found.all[*n].evidence.positions, &weights));
         let close = passages
             .map(|passage| passage.terms.iter().filter(|term| !is_own[**term]).count())
             .max();

@@ -3,7 +3,7 @@
 use super::session_summary::summary_of;
 use crate::insight::outcome::{SessionItem, outcome};
 use crate::model::error::Error;
-use crate::model::finding::apart;
+use crate::model::item::apart;
 use crate::model::summary::Outcome;
 use crate::store::Store;
 

@@ -12,7 +12,7 @@ use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::summary::{Commit, Outcome, Sourced, Summary, Told};
 use crate::model::time::Time;
-use crate::store::{Found, KEPT, SessionRow, Store, Telling};
+use crate::store::{Found, KEPT, LlmSummary, SessionRow, Store};
 use crate::tracking::safe_names;
 
 /// Who begins, and where.
@@ -79,8 +79,8 @@ fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<Fact>,
             continue;
         }
         let (episodes, _) = store.chunks(&row.session.id, TEXT_BYTES_MAX)?;
-        let mut summary = match store.telling(&row.session.id)? {
-            Some(Telling::Told(told)) => *told,
+        let mut summary = match store.llm_summary(&row.session.id)? {
+            Some(LlmSummary::Summarized(told)) => *told,
             _ => summary_of(store, &episodes)?,
         };
         let hides = start.shows_paths.is_none();

@@ -4,7 +4,7 @@ use crate::insight::items::SessionItems;
 use crate::model::error::Error;
 use crate::model::session::Session;
 use crate::model::summary::Summary;
-use crate::store::{Found, Store, Telling};
+use crate::store::{Found, LlmSummary, Store};
 use crate::tracking::commit_links::{add_commits, commits_of};
 
 /// The items of a session, of all of its episodes. Those that an older program stored have none.
@@ -30,10 +30,10 @@ pub fn told_of(
     session: &Session,
     episodes: &[Found],
     hides_paths: bool,
-) -> Result<(Summary, Option<Telling>), Error> {
-    let telling = store.telling(&session.id)?;
+) -> Result<(Summary, Option<LlmSummary>), Error> {
+    let telling = store.llm_summary(&session.id)?;
     let mut summary = match &telling {
-        Some(Telling::Told(told)) => Summary::clone(told),
+        Some(LlmSummary::Summarized(told)) => Summary::clone(told),
         _ => summary_of(store, episodes)?,
     };
     add_commits(&mut summary, &commits_of(store, episodes)?);

@@ -173,20 +173,22 @@ pub enum Outcome {
 
 /// Why a sink did nothing at all. It counts against the sink, not against episodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum DeliveryError {
     /// Nobody answered, or somebody asked to come back later (after this time, where it was told).
-    Away(String, Option<Duration>),
+    Unavailable(String, Option<Duration>),
     /// The batch as a whole was refused: something in it is wrong.
-    Batch(String),
+    BatchRejected(String),
     /// The sink is set up wrong; trying again won't help before somebody changes that.
-    Setup(String),
+    Misconfigured(String),
 }
 
-impl Fault {
+impl DeliveryError {
     /// What happened, without content.
     pub fn reason(&self) -> &str {
         match self {
-            Fault::Away(reason, _) | Fault::Batch(reason) | Fault::Setup(reason) => reason,
+            DeliveryError::Unavailable(reason, _)
+            | DeliveryError::BatchRejected(reason)
+            | DeliveryError::Misconfigured(reason) => reason,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::activity::{ActivityTally, ExchangeTally};
 use super::batch::Delta;
-use super::finding::Mark;
+use super::item::Mark;
 use super::tally::Tally;
 use super::time::Time;
 use serde::{Deserialize, Serialize};

@@ -25,6 +25,7 @@ pub mod frontmatter;
 pub mod git;
 pub mod graph;
 pub mod human;
+pub mod item;
 pub mod ledger;
 pub mod llm;
 pub mod memory;

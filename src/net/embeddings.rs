@@ -1,7 +1,7 @@
 //! Vectors of texts, from a server that speaks as OpenAI's. Knows where texts go and where the numbers
 //! of an answer stand, and trusts none of them; refuses to know whose texts they are.
 
-use super::http::{Http, Trouble};
+use super::http::{Http, HttpError};
 use super::llm::{named, unanswered};
 use crate::model::consent::Permit;
 use crate::model::embedding::Vector;
@@ -19,7 +19,7 @@ pub struct Embedder {
 }
 
 /// Posts a body with these headers.
-type Post<'a> = dyn Fn(&[(&str, &str)], &Value) -> Result<Value, Trouble> + 'a;
+type Post<'a> = dyn Fn(&[(&str, &str)], &Value) -> Result<Value, HttpError> + 'a;
 
 impl Embedder {
     /// The vectors of some texts, in their order and of one length. What may pass is tried again, as
@@ -52,8 +52,8 @@ impl Embedder {
         let headers = [("authorization", bearer.as_str())];
         let headers = &headers[..usize::from(self.key.is_some())];
         let body = json!({"model": self.model, "input": texts});
-        let answered = post(headers, &body).map_err(|trouble| match trouble {
-            Trouble::Odd(why) => Unanswered::Refused { why },
+        let answered = post(headers, &body).map_err(|error| match error {
+            HttpError::Odd(why) => Unanswered::Refused { why },
             other => unanswered(other),
         })?;
         read(&answered, texts.len())

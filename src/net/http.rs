@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// How requests are made.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct HttpOptions {
     /// For a whole answer.
     pub timeout_ms: u64,
     /// Proxies, as the environment says.
@@ -58,7 +58,7 @@ pub struct Http {
 
 /// Why a request came to nothing. Texts say what the server did, never what was sent or answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum HttpError {
     /// Nobody answered to the end: what was asked may have been done or not.
     NoAnswer(String),
     /// The same, and it had all the time that it may take: asking once more costs as much again.
@@ -69,31 +69,31 @@ pub enum Trouble {
     Odd(String),
 }
 
-impl Trouble {
+impl HttpError {
     /// Another attempt may help.
     pub fn may_pass(&self) -> bool {
         match self {
-            Trouble::NoAnswer(_) | Trouble::Late => true,
-            Trouble::Status(status, _) => matches!(status, 408 | 425 | 429 | 500..=599),
-            Trouble::Odd(_) => false,
+            HttpError::NoAnswer(_) | HttpError::Late => true,
+            HttpError::Status(status, _) => matches!(status, 408 | 425 | 429 | 500..=599),
+            HttpError::Odd(_) => false,
         }
     }
 
     /// The wait that the server asks for, in milliseconds.
     pub fn asked_ms(&self) -> Option<u64> {
         match self {
-            Trouble::Status(_, Some(wait)) => u64::try_from(wait.as_millis()).ok(),
+            HttpError::Status(_, Some(wait)) => u64::try_from(wait.as_millis()).ok(),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::NoAnswer(why) | Trouble::Odd(why) => f.write_str(why),
-            Trouble::Late => f.write_str("no answer in time"),
-            Trouble::Status(status, _) => write!(f, "answers {status}"),
+            HttpError::NoAnswer(why) | HttpError::Odd(why) => f.write_str(why),
+            HttpError::Late => f.write_str("no answer in time"),
+            HttpError::Status(status, _) => write!(f, "answers {status}"),
         }
     }
 }
@@ -118,7 +118,7 @@ impl Http {
         clippy::disallowed_methods,
         reason = "a busy server says how long to wait"
     )]
-    pub fn new(options: &Options) -> Result<Http, Error> {
+    pub fn new(options: &HttpOptions) -> Result<Http, Error> {
         Http::with_sleep(
             options,
             Box::new(|ms| std::thread::sleep(Duration::from_millis(ms))),
@@ -126,7 +126,7 @@ impl Http {
     }
 
     /// The same with another way of waiting, which is told the milliseconds.
-    pub fn with_sleep(options: &Options, sleep: Box<dyn Fn(u64)>) -> Result<Http, Error> {
+    pub fn with_sleep(options: &HttpOptions, sleep: Box<dyn Fn(u64)>) -> Result<Http, Error> {
         // an error means that one is installed already
         let _ = rustls::crypto::ring::default_provider().install_default();
         let timeout = Duration::from_millis(options.timeout_ms);
@@ -152,15 +152,15 @@ impl Http {
     /// that the server asks for.
     ///
     /// # Errors
-    /// What the server did at last. A header that is none is the caller's trouble: `Odd`.
+    /// What the server did at last. A header that is none is the caller's error: `Odd`.
     pub fn post(
         &self,
         permit: &Permit,
         path: &str,
         headers: &[(&str, &str)],
         body: &Value,
-    ) -> Result<Value, Trouble> {
-        self.insist(|| self.post_once(permit, path, headers, body))
+    ) -> Result<Value, HttpError> {
+        self.with_retries(|| self.post_once(permit, path, headers, body))
     }
 
     /// Posts as [`Http::post`] does, and tries nothing again: for somebody who waits.
@@ -173,8 +173,8 @@ impl Http {
         path: &str,
         headers: &[(&str, &str)],
         body: &Value,
-    ) -> Result<Value, Trouble> {
-        let headers = header_map(headers).map_err(|error| Trouble::Odd(error.message))?;
+    ) -> Result<Value, HttpError> {
+        let headers = header_map(headers).map_err(|error| HttpError::Odd(error.message))?;
         let answer = self.send(permit, Verb::Post, path, &headers, Some(body))?;
         read(answer, ANSWER_BYTES_MAX)
     }
@@ -185,29 +185,32 @@ impl Http {
     /// Of kind `Failed`; they name the endpoint and what it did, never what was sent or answered.
     pub fn tell(&self, permit: &Permit, body: &Value) -> Result<(), Error> {
         let headers = header_map(&[])?;
-        let told = self.insist(|| {
+        let told = self.with_retries(|| {
             self.send(permit, Verb::Post, "", &headers, Some(body))
                 .map(|_| ())
         });
-        told.map_err(|trouble| failed(format!("{}: {trouble}", permit.endpoint())))
+        told.map_err(|error| failed(format!("{}: {error}", permit.endpoint())))
     }
 
-    /// Tries again what may pass, except for one that had all its time: a server that hangs would hold a run
-    /// up for as many times that long.
-    fn insist<T>(&self, try_it: impl Fn() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    /// Tries one request again within a run, where that may help: of language models and webhooks, whose
+    /// answer is wanted now. Deliveries are not tried again here: `stages::upload` does that, over runs.
+    ///
+    /// A request that had all its time isn't repeated: a server that hangs would hold a run up for as many
+    /// times that long.
+    fn with_retries<T>(&self, try_it: impl Fn() -> Result<T, HttpError>) -> Result<T, HttpError> {
         let mut attempt = 1;
         let mut wait_ms = WAIT_MS;
         loop {
-            let trouble = match try_it() {
+            let error = match try_it() {
                 Ok(value) => return Ok(value),
-                Err(trouble) => trouble,
+                Err(error) => error,
             };
-            let asked_ms = trouble.asked_ms();
+            let asked_ms = error.asked_ms();
             let is_over = attempt == ATTEMPTS_MAX
-                || trouble == Trouble::Late
+                || error == HttpError::Late
                 || asked_ms.is_some_and(|ms| ms > WAIT_MS_MAX);
-            if is_over || !trouble.may_pass() {
-                return Err(trouble);
+            if is_over || !error.may_pass() {
+                return Err(error);
             }
             (self.sleep)(asked_ms.unwrap_or(wait_ms));
             attempt += 1;
@@ -219,15 +222,15 @@ impl Http {
     /// however long it is.
     ///
     /// # Errors
-    /// What the server did instead. A header that is none is the caller's trouble: `Odd`.
+    /// What the server did instead. A header that is none is the caller's error: `Odd`.
     pub fn once<T: DeserializeOwned>(
         &self,
         permit: &Permit,
         (verb, path): (Verb, &str),
         headers: &[(&str, &str)],
         body: Option<&Value>,
-    ) -> Result<T, Trouble> {
-        let headers = header_map(headers).map_err(|error| Trouble::Odd(error.message))?;
+    ) -> Result<T, HttpError> {
+        let headers = header_map(headers).map_err(|error| HttpError::Odd(error.message))?;
         let answer = self.send(permit, verb, path, &headers, body)?;
         read(answer, LISTING_BYTES_MAX)
     }
@@ -242,8 +245,8 @@ impl Http {
         (verb, path): (Verb, &str),
         headers: &[(&str, &str)],
         body: Option<&Value>,
-    ) -> Result<Answer, Trouble> {
-        let headers = header_map(headers).map_err(|error| Trouble::Odd(error.message))?;
+    ) -> Result<Answer, HttpError> {
+        let headers = header_map(headers).map_err(|error| HttpError::Odd(error.message))?;
         self.send(permit, verb, path, &headers, body).map(Answer)
     }
 
@@ -254,7 +257,7 @@ impl Http {
         path: &str,
         headers: &HeaderMap,
         body: Option<&Value>,
-    ) -> Result<Response, Trouble> {
+    ) -> Result<Response, HttpError> {
         let url = format!("{}{path}", permit.endpoint());
         let request = match verb {
             Verb::Get => self.client.get(&url),
@@ -268,8 +271,8 @@ impl Http {
             None => request,
         };
         let answer = request.send().map_err(|error| match error.is_timeout() {
-            true => Trouble::Late,
-            false => Trouble::NoAnswer(chain(&error)),
+            true => HttpError::Late,
+            false => HttpError::NoAnswer(chain(&error)),
         })?;
         let status = answer.status();
         if status.is_success() {
@@ -277,7 +280,7 @@ impl Http {
         }
         let after = answer.headers().get(RETRY_AFTER);
         let seconds = after.and_then(|value| value.to_str().ok()?.trim().parse::<u64>().ok());
-        Err(Trouble::Status(
+        Err(HttpError::Status(
             status.as_u16(),
             seconds.map(Duration::from_secs),
         ))
@@ -333,14 +336,14 @@ impl Answer {
     pub(super) fn find<T: DeserializeOwned>(
         self,
         is_it: impl Fn(&T) -> bool,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, HttpError> {
         let kind = self.header(CONTENT_TYPE.as_str()).unwrap_or_default();
         if !kind.starts_with("text/event-stream") {
-            let other = || Trouble::Odd("the answer is to something else".into());
+            let other = || HttpError::Odd("the answer is to something else".into());
             let value = read(self.0, LISTING_BYTES_MAX)?;
             return Some(value).filter(is_it).ok_or_else(other);
         }
-        let early = |_| Trouble::NoAnswer("the answer ends early".into());
+        let early = |_| HttpError::NoAnswer("the answer ends early".into());
         let mut events = Events::new(self.0.take(LISTING_BYTES_MAX));
         while events.next().map_err(early)? {
             let value = read(&mut events, LISTING_BYTES_MAX)?;
@@ -348,7 +351,7 @@ impl Answer {
                 return Ok(value);
             }
         }
-        Err(Trouble::NoAnswer("the answer ends early".into()))
+        Err(HttpError::NoAnswer("the answer ends early".into()))
     }
 }
 
@@ -358,15 +361,15 @@ fn is_late(error: &io::Error) -> bool {
     inner.is_some_and(reqwest::Error::is_timeout)
 }
 
-fn read<T: DeserializeOwned>(answer: impl Read, bytes_max: u64) -> Result<T, Trouble> {
+fn read<T: DeserializeOwned>(answer: impl Read, bytes_max: u64) -> Result<T, HttpError> {
     let mut body = BufReader::new(ShortTexts::new(answer.take(bytes_max)));
     serde_json::from_reader(&mut body).map_err(|error| {
         let is_cut = body.get_ref().inner().limit() == 0;
         match error.classify() {
-            _ if is_cut => Trouble::Odd("the answer is too long".into()),
-            Category::Io if is_late(&error.into()) => Trouble::Late,
-            Category::Io => Trouble::NoAnswer("the answer ends early".into()),
-            _ => Trouble::Odd("the answer is no JSON".into()),
+            _ if is_cut => HttpError::Odd("the answer is too long".into()),
+            Category::Io if is_late(&error.into()) => HttpError::Late,
+            Category::Io => HttpError::NoAnswer("the answer ends early".into()),
+            _ => HttpError::Odd("the answer is no JSON".into()),
         }
     })
 }

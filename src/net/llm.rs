@@ -1,7 +1,7 @@
 //! Language models, in the two shapes that most servers speak. Knows where a prompt goes and where
 //! the text of an answer stands; refuses to know what is asked.
 
-use super::http::{Http, Trouble};
+use super::http::{Http, HttpError};
 use crate::model::consent::Permit;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::llm::{Said, Tokens, Turn, Unanswered};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// How a server is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum ApiStyle {
     /// `POST /chat/completions` below the endpoint.
     OpenAi,
     /// `POST /v1/messages` below the endpoint.
@@ -24,7 +24,7 @@ pub struct Llm {
     /// Makes the requests.
     pub http: Http,
     /// How it is spoken to.
-    pub shape: Shape,
+    pub shape: ApiStyle,
     /// Its name there.
     pub model: String,
     /// Where the server wants one.
@@ -33,7 +33,7 @@ pub struct Llm {
 
 /// What a model said, and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct LlmAnswer {
     /// Its words.
     pub text: String,
     /// Input and output, as the server counts them; 0 where it doesn't say.
@@ -45,11 +45,11 @@ impl Llm {
     ///
     /// # Errors
     /// As [`Llm::say`].
-    pub fn ask(&self, permit: &Permit, prompt: &str, tokens_max: u64) -> Result<Answer, Error> {
+    pub fn ask(&self, permit: &Permit, prompt: &str, tokens_max: u64) -> Result<LlmAnswer, Error> {
         let turns = [Turn::Asks(prompt.to_owned())];
         let said = self.say(permit, &turns, tokens_max);
         let said = said.map_err(|why| Error::new(ErrorKind::Failed, why.to_string()))?;
-        Ok(Answer {
+        Ok(LlmAnswer {
             text: said.text,
             tokens: said.tokens.unwrap_or_default().total(),
         })
@@ -70,14 +70,14 @@ impl Llm {
         let messages: Vec<Value> = turns.iter().map(message).collect();
         let mut body = json!({"model": self.model, "messages": messages});
         let posted = match self.shape {
-            Shape::OpenAi => {
+            ApiStyle::OpenAi => {
                 let bearer = format!("Bearer {key}");
                 let headers = [("authorization", bearer.as_str())];
                 let headers = &headers[..usize::from(self.key.is_some())];
                 body["max_completion_tokens"] = tokens_max.into();
                 self.http.post(permit, "/chat/completions", headers, &body)
             }
-            Shape::Anthropic => {
+            ApiStyle::Anthropic => {
                 let headers = [("anthropic-version", ANTHROPIC_VERSION), ("x-api-key", key)];
                 let headers = &headers[..1 + usize::from(self.key.is_some())];
                 body["max_tokens"] = tokens_max.into();
@@ -87,8 +87,8 @@ impl Llm {
         let told = posted
             .map_err(unanswered)
             .and_then(|answered| match self.shape {
-                Shape::OpenAi => openai(&answered),
-                Shape::Anthropic => anthropic(&answered),
+                ApiStyle::OpenAi => openai(&answered),
+                ApiStyle::Anthropic => anthropic(&answered),
             });
         told.map_err(|instead| named(permit, instead))
     }
@@ -104,15 +104,15 @@ fn message(turn: &Turn) -> Value {
 /// Statuses that say that the question is at fault: malformed, too long, against the rules.
 const QUESTION_AT_FAULT: [u16; 3] = [400, 413, 422];
 
-/// What a trouble means for the question that met it.
-pub(super) fn unanswered(trouble: Trouble) -> Unanswered {
-    let why = trouble.to_string();
-    match trouble {
-        _ if trouble.may_pass() => Unanswered::Unavailable {
+/// What an error means for the question that met it.
+pub(super) fn unanswered(error: HttpError) -> Unanswered {
+    let why = error.to_string();
+    match error {
+        _ if error.may_pass() => Unanswered::Unavailable {
             why,
-            after_ms: trouble.asked_ms(),
+            after_ms: error.asked_ms(),
         },
-        Trouble::Status(status, _) if QUESTION_AT_FAULT.contains(&status) => {
+        HttpError::Status(status, _) if QUESTION_AT_FAULT.contains(&status) => {
             Unanswered::Refused { why }
         }
         _ => Unanswered::Misconfigured { why },

@@ -1,7 +1,7 @@
 //! A client of MCP servers over streamable HTTP: a session, and calls of tools in it, one at a time.
 //! Knows sessions, versions and the two ways in which a server answers; refuses to know what tools do.
 
-use super::http::{Answer, Http, Trouble, Verb};
+use super::http::{Answer, Http, HttpError, Verb};
 use crate::model::consent::Permit;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -17,7 +17,7 @@ const PATH: &str = "/mcp";
 const ACCEPT: &str = "application/json, text/event-stream";
 
 /// A server, with a session as long as it knows it.
-pub struct Mcp {
+pub struct McpClient {
     http: Http,
     /// Sent with every request.
     bearer: Option<String>,
@@ -36,7 +36,7 @@ struct Session {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// It didn't arrive, or the answer didn't.
-    Trouble(Trouble),
+    Http(HttpError),
     /// The server refuses the call, or the tool its arguments. Their words may repeat what was sent.
     Refused,
 }
@@ -44,15 +44,15 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Trouble(trouble) => trouble.fmt(f),
+            Failure::Http(error) => error.fmt(f),
             Failure::Refused => f.write_str("refuses the call"),
         }
     }
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Failure {
-        Failure::Trouble(trouble)
+impl From<HttpError> for Failure {
+    fn from(error: HttpError) -> Failure {
+        Failure::Http(error)
     }
 }
 
@@ -84,10 +84,10 @@ struct Wrapped<T> {
     result: T,
 }
 
-impl Mcp {
+impl McpClient {
     /// A server; nothing is connected yet. `token` is sent as a bearer token.
-    pub fn new(http: Http, token: Option<&str>) -> Mcp {
-        Mcp {
+    pub fn new(http: Http, token: Option<&str>) -> McpClient {
+        McpClient {
             http,
             bearer: token.map(|token| format!("Bearer {token}")),
             session: RefCell::default(),
@@ -98,7 +98,7 @@ impl Mcp {
     /// The tools that there are, as the server describes them.
     ///
     /// # Errors
-    /// As [`Mcp::call`].
+    /// As [`McpClient::call`].
     pub fn tools(&self, permit: &Permit) -> Result<Value, Failure> {
         self.request(permit, "tools/list", &json!({}))
     }
@@ -119,7 +119,7 @@ impl Mcp {
         match given.content {
             _ if given.is_error => Err(Failure::Refused),
             Some(content) => Ok(content.result),
-            None => Err(Trouble::Odd("what it answers has no structure".into()).into()),
+            None => Err(HttpError::Odd("what it answers has no structure".into()).into()),
         }
     }
 
@@ -138,7 +138,7 @@ impl Mcp {
     ) -> Result<T, Failure> {
         let session = self.session(permit)?;
         match self.ask(permit, Some(&session), method, params) {
-            Err(Failure::Trouble(Trouble::Status(404, _))) => {
+            Err(Failure::Http(HttpError::Status(404, _))) => {
                 self.session.take();
                 let session = self.session(permit)?;
                 self.ask(permit, Some(&session), method, params)
@@ -196,7 +196,7 @@ impl Mcp {
         verb: Verb,
         session: Option<&Session>,
         body: Option<&Value>,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<Answer, HttpError> {
         let mut headers = vec![("accept", ACCEPT)];
         headers.extend(
             self.bearer

@@ -8,7 +8,7 @@ use crate::config::LlmSettings;
 use crate::model::consent::Endpoint;
 use crate::model::error::Error;
 use crate::model::human::plural;
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use crate::store::Store;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn message(dead: &[GivenUp<'_>], host: &str) -> Value {
 
 fn post(body: &Value, webhook: &Endpoint, store: &Store, cx: &RunContext<'_>) -> Result<(), Error> {
     let permit = store.permit(webhook)?;
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: ANSWER_MS_MAX,
         proxies: proxies(cx.env),
     };

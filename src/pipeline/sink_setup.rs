@@ -8,19 +8,19 @@ use crate::config::{
 };
 use crate::model::consent::Endpoint;
 use crate::model::consent::Permit;
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::extraction::Extraction;
 use crate::model::scope::{MemoryScope, session_key};
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use crate::sinks::database::{Database as Beside, Login};
 use crate::sinks::falkordb::FalkorDb;
-use crate::sinks::graphiti::by_name::ByName;
-use crate::sinks::graphiti::enriched::Enriched;
-use crate::sinks::graphiti::mcp::Mcp;
-use crate::sinks::graphiti::queue::Patience;
+use crate::sinks::graphiti::enriched::EnrichedSink;
+use crate::sinks::graphiti::graphiti_server::GraphitiServerSink;
+use crate::sinks::graphiti::mcp::GraphitiMcp;
+use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
-use crate::sinks::graphiti::server::{Permits, Server};
+use crate::sinks::graphiti::server::{GraphitiServer, Permits};
 use crate::sinks::jsonl::Jsonl;
 use crate::sinks::markdown::Markdown;
 use crate::sinks::neo4j::Neo4j;
@@ -84,7 +84,7 @@ pub fn open(
             store.permit(&to.endpoint)?;
             let token = secret("token_env", &to.token_env)?;
             let server = server(to, permits(settings, store)?, token, cx)?;
-            let patience = Patience {
+            let poll = PollPolicy {
                 stall: Duration::from_secs(to.stall_s),
                 wait: Rc::clone(&cx.timer.wait),
                 clock: Rc::clone(&cx.timer.monotonic),
@@ -93,9 +93,15 @@ pub fn open(
             match &to.database {
                 Some(to) => {
                     let database = database(to, true)?;
-                    Box::new(Enriched::new(database, server, patience, window, now))
+                    Box::new(EnrichedSink::new(database, server, poll, window, now))
                 }
-                None => Box::new(ByName::new(server, patience, window, is_unverified, now)),
+                None => Box::new(GraphitiServerSink::new(
+                    server,
+                    poll,
+                    window,
+                    is_unverified,
+                    now,
+                )),
             }
         }
     };
@@ -139,7 +145,7 @@ pub fn graph(settings: &Settings, store: &Store, cx: &RunContext<'_>) -> Result<
     let setting = format!("sinks.{}.token_env", settings.written());
     let name = to.token_env.as_ref();
     let token = name.map(|name| key(&setting, name, cx.env)).transpose()?;
-    let http = Http::new(&Options {
+    let http = Http::new(&HttpOptions {
         timeout_ms: SEARCH_MS_MAX,
         proxies: proxies(cx.env),
     })?;
@@ -164,15 +170,15 @@ fn server(
     permits: Permits,
     token: Option<String>,
     cx: &RunContext<'_>,
-) -> Result<Box<dyn Server>> {
-    let http = Http::new(&Options {
+) -> Result<Box<dyn GraphitiServer>> {
+    let http = Http::new(&HttpOptions {
         timeout_ms: ANSWER_MS_MAX.min(to.stall_s.saturating_mul(1_000)),
         proxies: proxies(cx.env),
     })?;
     let endpoint = to.endpoint.clone();
     Ok(match to.protocol {
         Protocol::Rest => Box::new(Rest::new(http, endpoint, permits, token)),
-        Protocol::Mcp => Box::new(Mcp::new(http, endpoint, permits, token.as_deref())),
+        Protocol::Mcp => Box::new(GraphitiMcp::new(http, endpoint, permits, token.as_deref())),
     })
 }
 
@@ -182,7 +188,7 @@ fn database(
     login: &Login,
     sagas: bool,
     marks: bool,
-) -> Result<Box<dyn Beside>, Fault> {
+) -> Result<Box<dyn Beside>, DeliveryError> {
     let is_falkordb = permit.endpoint().scheme().starts_with("redis");
     Ok(match is_falkordb {
         true => Box::new(FalkorDb::new(permit, login)?.marking(marks).telling(sagas)),
@@ -210,10 +216,10 @@ pub fn extraction(to: &SinkTo) -> Option<Extraction> {
 }
 
 /// Whose fault it is, for people.
-pub fn failed(fault: Fault) -> Error {
+pub fn failed(fault: DeliveryError) -> Error {
     let kind = match fault {
-        Fault::Setup(_) => ErrorKind::Usage,
-        Fault::Away(..) | Fault::Batch(_) => ErrorKind::Failed,
+        DeliveryError::Misconfigured(_) => ErrorKind::Usage,
+        DeliveryError::Unavailable(..) | DeliveryError::BatchRejected(_) => ErrorKind::Failed,
     };
     Error::new(kind, fault.reason().to_owned())
 }

@@ -1,6 +1,6 @@
 //! A file appears whole or not at all: written beside, synced, renamed, the folder synced.
 
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -72,14 +72,14 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 /// A disk that is full or a folder that is away may be back later.
-pub fn fault(path: &Path) -> impl FnOnce(io::Error) -> Fault + '_ {
+pub fn fault(path: &Path) -> impl FnOnce(io::Error) -> DeliveryError + '_ {
     move |error| {
         let reason = format!("{}: {}", path.display(), error.kind());
         match error.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Fault::Setup(reason)
+                DeliveryError::Misconfigured(reason)
             }
-            _ => Fault::Away(reason, None),
+            _ => DeliveryError::Unavailable(reason, None),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a graph database is let in with, and what it knows of Graphiti's work, for whoever hands that
 //! work out.
 
-use crate::model::delivery::{Fault, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Progress, Receipt};
 use crate::stages::upload::Sink;
 
 /// Who logs in; both empty where nobody has to.
@@ -20,23 +20,23 @@ pub trait Database: Sink {
     ///
     /// # Errors
     /// When it can't be asked.
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault>;
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError>;
 
     /// An episode of this name stands in this graph.
     ///
     /// # Errors
     /// When it can't be asked.
-    fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault>;
+    fn has(&mut self, graph: &str, name: &str) -> Result<bool, DeliveryError>;
 
     /// Removes the episodes from a graph that are described in these words.
     ///
     /// # Errors
     /// When it can't be asked.
-    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault>;
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), DeliveryError>;
 
     /// Removes everything from a graph.
     ///
     /// # Errors
     /// When it can't be asked.
-    fn empty(&mut self, graph: &str) -> Result<(), Fault>;
+    fn empty(&mut self, graph: &str) -> Result<(), DeliveryError>;
 }

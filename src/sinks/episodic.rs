@@ -1,72 +1,25 @@
 //! Episodes in a graph database, in Graphiti's own schema: an `Episodic` node per episode under our
 //! id, so that Graphiti reads them as its own (graphiti § 4, § 5). Knows what is written in which
-//! order and what counts as delivered; refuses to know how a database is reached ([`Graph`]).
+//! order and what counts as delivered; how a database is reached is [`Graph`]'s.
 //!
 //! Writing is a `MERGE` on the id: doing it again changes nothing. A batch counts as delivered once
 //! its nodes were read back in the revision that was sent.
 
 use super::cypher::Value;
 use super::database::Database;
+use super::graph::{Graph, IDS_MAX, these};
 use super::group;
 use super::saga;
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Text of one query. Servers keep a query and its parameters in memory several times over.
 const QUERY_BYTES_MAX: usize = 1 << 20;
-/// Ids of one query.
-pub const IDS_MAX: usize = 500;
-
 /// The property that says that Graphiti hasn't worked through a node: its final `SET n = {…}` wipes
 /// what it doesn't know.
 const MARK: &str = "sessionmill_pending";
-
-/// A database that holds graphs, each called like its group.
-pub trait Graph {
-    /// What our nodes are called; begins with `Episodic`.
-    const LABELS: &'static str;
-
-    /// It answers and lets us in; gives a line for people.
-    ///
-    /// # Errors
-    /// Why it doesn't.
-    fn check(&mut self) -> Result<String, Fault>;
-
-    /// There is such a graph, where asking for one that isn't there would make it.
-    ///
-    /// # Errors
-    /// When it can't be asked.
-    fn has_graph(&mut self, _graph: &str) -> Result<bool, Fault> {
-        Ok(true)
-    }
-
-    /// Whatever has to be there before something is written.
-    ///
-    /// # Errors
-    /// When it isn't and can't be made.
-    fn ensure(&mut self, graph: &str) -> Result<(), Fault>;
-
-    /// Runs a query that answers nothing.
-    ///
-    /// # Errors
-    /// Whose fault it is that it didn't. Never with words of the query.
-    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), Fault>;
-
-    /// What `line`, a text without line breaks, is of all that `matches`, a query without its `RETURN`,
-    /// finds, in its order.
-    ///
-    /// # Errors
-    /// As [`Graph::run`].
-    fn lines(
-        &mut self,
-        graph: &str,
-        matches: &str,
-        line: &str,
-        params: &Value,
-    ) -> Result<Vec<String>, Fault>;
-}
 
 /// A node, as it is read back.
 struct Node {
@@ -111,7 +64,7 @@ impl<G: Graph> Episodic<G> {
     }
 
     /// What stands in a graph of these.
-    fn read_back(&mut self, graph: &str, ids: &[Uuid]) -> Result<Nodes, Fault> {
+    fn read_back(&mut self, graph: &str, ids: &[Uuid]) -> Result<Nodes, DeliveryError> {
         let mut found = Nodes::new();
         if !self.graph.has_graph(graph)? {
             return Ok(found);
@@ -128,7 +81,7 @@ impl<G: Graph> Episodic<G> {
     }
 
     /// What all these receipts have there, graph by graph.
-    fn held(&mut self, receipts: &[Receipt]) -> Result<Nodes, Fault> {
+    fn held(&mut self, receipts: &[Receipt]) -> Result<Nodes, DeliveryError> {
         let mut found = Nodes::new();
         for (graph, ids) in by_graph(receipts) {
             found.extend(self.read_back(graph, &ids)?);
@@ -142,7 +95,7 @@ impl<G: Graph> Episodic<G> {
         &mut self,
         graph: &str,
         parcels: &[&'a OutboundEpisode],
-    ) -> Result<Vec<&'a OutboundEpisode>, Fault> {
+    ) -> Result<Vec<&'a OutboundEpisode>, DeliveryError> {
         let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
         let found = self.read_back(graph, &ids)?;
         let is_there =
@@ -160,7 +113,11 @@ impl<G: Graph> Episodic<G> {
         Ok(new)
     }
 
-    fn write(&mut self, graph: &str, parcels: &[&OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn write(
+        &mut self,
+        graph: &str,
+        parcels: &[&OutboundEpisode],
+    ) -> Result<Vec<Outcome>, DeliveryError> {
         self.graph.ensure(graph)?;
         let new = match self.marks {
             true => self.mark(graph, parcels)?,
@@ -202,15 +159,6 @@ fn by_graph(receipts: &[Receipt]) -> BTreeMap<&str, Vec<Uuid>> {
         graphs.entry(&receipt.place).or_default().push(receipt.id);
     }
     graphs
-}
-
-/// `$ids` and `$group`.
-pub fn these(graph: &str, ids: &[Uuid]) -> Value {
-    let ids = ids.iter().map(|id| Value::text(id.to_string()));
-    Value::map([
-        ("ids", Value::List(ids.collect())),
-        ("group", Value::text(graph)),
-    ])
 }
 
 /// The nodes that [`these`] are.
@@ -289,15 +237,15 @@ impl<G: Graph> Sink for Episodic<G> {
         group::graph_name(&parcel.group)
     }
 
-    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+    fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
         group::tell_apart(groups)
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         self.graph.check()
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let mut graphs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             graphs.entry(self.place(parcel)).or_default().push(nth);
@@ -312,13 +260,13 @@ impl<G: Graph> Sink for Episodic<G> {
         Ok(outcomes)
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let found = self.held(receipts)?;
         let landed = |receipt: &Receipt| landed(found.get(&receipt.id), receipt.revision);
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         for (graph, ids) in by_graph(receipts) {
             if !self.graph.has_graph(graph)? {
                 continue;
@@ -335,7 +283,7 @@ impl<G: Graph> Sink for Episodic<G> {
 }
 
 impl<G: Graph> Database for Episodic<G> {
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
         let found = self.held(receipts)?;
         let progress = |receipt: &Receipt| {
             let nodes = found.get(&receipt.id);
@@ -349,7 +297,7 @@ impl<G: Graph> Database for Episodic<G> {
         Ok(receipts.iter().map(progress).collect())
     }
 
-    fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault> {
+    fn has(&mut self, graph: &str, name: &str) -> Result<bool, DeliveryError> {
         const QUERY: &str = "MATCH (n:Episodic) WHERE n.group_id = $group AND n.name = $name";
         if !self.graph.has_graph(graph)? {
             return Ok(false);
@@ -359,7 +307,7 @@ impl<G: Graph> Database for Episodic<G> {
         Ok(!found.is_empty())
     }
 
-    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault> {
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), DeliveryError> {
         if self.graph.has_graph(graph)? {
             let (group, description) = (Value::text(graph), Value::text(description));
             let asked = Value::map([("group", group), ("description", description)]);
@@ -370,7 +318,7 @@ impl<G: Graph> Database for Episodic<G> {
         Ok(())
     }
 
-    fn empty(&mut self, graph: &str) -> Result<(), Fault> {
+    fn empty(&mut self, graph: &str) -> Result<(), DeliveryError> {
         if self.graph.has_graph(graph)? {
             let asked = Value::map([("group", Value::text(graph))]);
             let query = "MATCH (n) WHERE n.group_id = $group DETACH DELETE n";

@@ -3,10 +3,11 @@
 
 use super::cypher::{self, Value};
 use super::database::Login;
-use super::episodic::{Episodic, Graph};
+use super::episodic::Episodic;
+use super::graph::Graph;
 use super::group;
 use crate::model::consent::Permit;
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use redis::{
     Client, Connection, ConnectionAddr, ErrorKind, IntoConnectionInfo, RedisConnectionInfo,
     RedisError, Value as Reply, cmd,
@@ -20,30 +21,30 @@ const CONNECT_MAX: Duration = Duration::from_secs(5);
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// Episodes in a FalkorDB.
-pub type FalkorDb = Episodic<Server>;
+pub type FalkorDb = Episodic<FalkorServer>;
 
 /// A server. Connects when it is first needed.
-pub struct Server {
+pub struct FalkorServer {
     client: Client,
     connection: Option<Connection>,
     /// Graphs whose indices are there.
     indexed: BTreeSet<String>,
 }
 
-impl Episodic<Server> {
+impl Episodic<FalkorServer> {
     /// At the server that the permit is for.
     ///
     /// # Errors
-    /// `Fault::Setup` where the endpoint is no server of this kind.
-    pub fn new(permit: &Permit, login: &Login) -> Result<FalkorDb, Fault> {
-        Ok(Episodic::at(Server::new(permit, login)?))
+    /// `DeliveryError::Misconfigured` where the endpoint is no server of this kind.
+    pub fn new(permit: &Permit, login: &Login) -> Result<FalkorDb, DeliveryError> {
+        Ok(Episodic::at(FalkorServer::new(permit, login)?))
     }
 }
 
-impl Server {
-    fn new(permit: &Permit, login: &Login) -> Result<Server, Fault> {
+impl FalkorServer {
+    fn new(permit: &Permit, login: &Login) -> Result<FalkorServer, DeliveryError> {
         let endpoint = permit.endpoint();
-        let wrong = |what: &str| Fault::Setup(format!("{endpoint}: {what}"));
+        let wrong = |what: &str| DeliveryError::Misconfigured(format!("{endpoint}: {what}"));
         let (host, port) = (endpoint.host().to_owned(), endpoint.port());
         let addr = match endpoint.scheme() {
             _ if !endpoint.path().is_empty() => return Err(wrong("no path belongs here")),
@@ -69,14 +70,14 @@ impl Server {
         let client = info
             .and_then(Client::open)
             .map_err(|_| wrong("the settings of the connection don't fit"))?;
-        Ok(Server {
+        Ok(FalkorServer {
             client,
             connection: None,
             indexed: BTreeSet::new(),
         })
     }
 
-    fn connection(&mut self) -> Result<&mut Connection, Fault> {
+    fn connection(&mut self) -> Result<&mut Connection, DeliveryError> {
         if self.connection.is_none() {
             let open = || {
                 let connection = self.client.get_connection_with_timeout(CONNECT_MAX)?;
@@ -88,11 +89,11 @@ impl Server {
         }
         self.connection
             .as_mut()
-            .ok_or_else(|| Fault::Away("no connection".into(), None))
+            .ok_or_else(|| DeliveryError::Unavailable("no connection".into(), None))
     }
 
     /// Runs a query; gives the first cell of its first row.
-    fn query(&mut self, graph: &str, query: &str, params: &Value) -> Result<String, Fault> {
+    fn query(&mut self, graph: &str, query: &str, params: &Value) -> Result<String, DeliveryError> {
         let asked = cmd("GRAPH.QUERY")
             .arg(graph)
             .arg(with(params, query))
@@ -108,19 +109,19 @@ impl Server {
     }
 }
 
-impl Graph for Server {
+impl Graph for FalkorServer {
     const LABELS: &'static str = "Episodic";
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         let listed = cmd("GRAPH.LIST").query::<Vec<String>>(self.connection()?);
         let graphs = listed.map_err(|error| match fault(error) {
-            Fault::Batch(_) => Fault::Setup(NO_GRAPHS.into()),
+            DeliveryError::BatchRejected(_) => DeliveryError::Misconfigured(NO_GRAPHS.into()),
             other => other,
         })?;
         Ok(format!("{} graphs", graphs.len()))
     }
 
-    fn has_graph(&mut self, graph: &str) -> Result<bool, Fault> {
+    fn has_graph(&mut self, graph: &str) -> Result<bool, DeliveryError> {
         let asked = cmd("EXISTS").arg(graph).query::<bool>(self.connection()?);
         asked.map_err(|error| {
             self.connection = None;
@@ -129,14 +130,14 @@ impl Graph for Server {
     }
 
     /// Range first, then full-text: Graphiti finds both in place.
-    fn ensure(&mut self, graph: &str) -> Result<(), Fault> {
+    fn ensure(&mut self, graph: &str) -> Result<(), DeliveryError> {
         if self.indexed.contains(graph) {
             return Ok(());
         }
         for query in [RANGE_INDEX.into(), SAGA_INDEX.into(), full_text_index()] {
             match self.query(graph, &query, &Value::Null) {
                 // the server's way of saying that it is there
-                Ok(_) | Err(Fault::Batch(_)) => {}
+                Ok(_) | Err(DeliveryError::BatchRejected(_)) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -144,7 +145,7 @@ impl Graph for Server {
         Ok(())
     }
 
-    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), Fault> {
+    fn run(&mut self, graph: &str, query: &str, params: &Value) -> Result<(), DeliveryError> {
         self.query(graph, query, params).map(|_| ())
     }
 
@@ -155,7 +156,7 @@ impl Graph for Server {
         matches: &str,
         line: &str,
         params: &Value,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Vec<String>, DeliveryError> {
         let query = format!("{matches} RETURN string.join(collect({line}), '\n')");
         let told = self.query(graph, &query, params)?;
         Ok(told.lines().map(str::to_owned).collect())
@@ -248,24 +249,34 @@ const QUERY: [&str; 9] = [
 
 /// Whose fault it is; what nobody knows is no episode's. The server's own words may repeat a query:
 /// only the first of them is told.
-fn fault(error: RedisError) -> Fault {
+fn fault(error: RedisError) -> DeliveryError {
     let code = error.code().unwrap_or_default().to_owned();
     let said = format!("{code} {}", error.detail().unwrap_or_default());
     let begins = |with: &[&str]| with.iter().any(|begin| said.starts_with(begin));
     let refused = matches!(error.kind(), ErrorKind::AuthenticationFailed);
     match code.as_str() {
-        _ if said.starts_with("ERR unknown command") => Fault::Setup(NO_GRAPHS.into()),
-        "WRONGTYPE" => Fault::Setup("something that is no graph has the name of one".into()),
-        _ if begins(&BUSY) => Fault::Away(format!("the server is busy: {code}"), None),
-        _ if begins(&SETUP) => Fault::Setup(format!("the server says {code}")),
-        _ if refused => Fault::Setup("the server refuses the login".into()),
-        _ if begins(&QUERY) => Fault::Batch(format!("the server refused the query: {code}")),
-        _ if error.is_timeout() => Fault::Away("no answer in time".into(), None),
-        _ if error.is_connection_refusal() => Fault::Away("connection refused".into(), None),
-        _ if error.is_io_error() || error.is_connection_dropped() => {
-            Fault::Away("the connection broke".into(), None)
+        _ if said.starts_with("ERR unknown command") => {
+            DeliveryError::Misconfigured(NO_GRAPHS.into())
         }
-        "" => Fault::Away("its answer means nothing here".into(), None),
-        code => Fault::Away(format!("the server says {code}"), None),
+        "WRONGTYPE" => {
+            DeliveryError::Misconfigured("something that is no graph has the name of one".into())
+        }
+        _ if begins(&BUSY) => {
+            DeliveryError::Unavailable(format!("the server is busy: {code}"), None)
+        }
+        _ if begins(&SETUP) => DeliveryError::Misconfigured(format!("the server says {code}")),
+        _ if refused => DeliveryError::Misconfigured("the server refuses the login".into()),
+        _ if begins(&QUERY) => {
+            DeliveryError::BatchRejected(format!("the server refused the query: {code}"))
+        }
+        _ if error.is_timeout() => DeliveryError::Unavailable("no answer in time".into(), None),
+        _ if error.is_connection_refusal() => {
+            DeliveryError::Unavailable("connection refused".into(), None)
+        }
+        _ if error.is_io_error() || error.is_connection_dropped() => {
+            DeliveryError::Unavailable("the connection broke".into(), None)
+        }
+        "" => DeliveryError::Unavailable("its answer means nothing here".into(), None),
+        code => DeliveryError::Unavailable(format!("the server says {code}"), None),
     }
 }

@@ -1,7 +1,7 @@
 //! How a group is called in a graph database: letters, digits and `_`, and no word that full-text
 //! indices skip (graphiti § 1, 5: such a name ends the server).
 
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use std::collections::BTreeMap;
 
 /// Graphiti's stopwords.
@@ -27,15 +27,15 @@ pub fn graph_name(group: &str) -> String {
 /// Refuses groups that a graph couldn't tell apart.
 ///
 /// # Errors
-/// `Fault::Setup` with both names.
-pub fn tell_apart<'a>(groups: impl IntoIterator<Item = &'a String>) -> Result<(), Fault> {
+/// `DeliveryError::Misconfigured` with both names.
+pub fn tell_apart<'a>(groups: impl IntoIterator<Item = &'a String>) -> Result<(), DeliveryError> {
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
     for group in groups {
         let name = graph_name(group);
         if let Some(other) = known.insert(name.clone(), group)
             && other != group
         {
-            return Err(Fault::Setup(format!(
+            return Err(DeliveryError::Misconfigured(format!(
                 "the groups {other} and {group} would both be called {name} there"
             )));
         }

@@ -4,7 +4,7 @@
 //! the files tell already is not told again. Forgetting rewrites the files that hold the episode.
 
 use super::atomic;
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::stages::upload::Sink;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -98,7 +98,7 @@ impl Jsonl {
         Ok(files)
     }
 
-    fn fault(&self) -> impl FnOnce(io::Error) -> Fault + '_ {
+    fn fault(&self) -> impl FnOnce(io::Error) -> DeliveryError + '_ {
         atomic::fault(&self.folder)
     }
 }
@@ -153,13 +153,13 @@ impl Sink for Jsonl {
         String::new()
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         atomic::folder(&self.folder).map_err(self.fault())?;
         let files = self.files().map_err(self.fault())?;
         Ok(format!("{}: {} files", self.folder.display(), files.len()))
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let folder = self.folder.clone();
         let fault = || atomic::fault(&folder);
         atomic::folder(&folder).map_err(fault())?;
@@ -172,7 +172,7 @@ impl Sink for Jsonl {
         let mut text = Vec::new();
         for parcel in &new {
             serde_json::to_writer(&mut text, &line(parcel))
-                .map_err(|error| Fault::Batch(error.to_string()))?;
+                .map_err(|error| DeliveryError::BatchRejected(error.to_string()))?;
             text.push(b'\n');
         }
         if !new.is_empty() {
@@ -191,7 +191,7 @@ impl Sink for Jsonl {
         Ok(vec![Outcome::Seen; batch.len()])
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let told = self.read().map_err(self.fault())?;
         let landed = |receipt: &Receipt| match told.get(&receipt.id) {
             Some(told) if told.revision != hex(receipt.revision) => Landed::Missing,
@@ -202,7 +202,7 @@ impl Sink for Jsonl {
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         self.told = None;
         let ids: BTreeSet<Uuid> = receipts.iter().map(|receipt| receipt.id).collect();
         let stays = |line: &&[u8]| {

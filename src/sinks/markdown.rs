@@ -4,7 +4,7 @@
 //! A file is ours: episodes stand between marks, what stands outside of them is written anew.
 
 use super::atomic;
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -46,7 +46,7 @@ impl Markdown {
         Markdown { folder }
     }
 
-    fn fault(&self) -> impl FnOnce(io::Error) -> Fault + '_ {
+    fn fault(&self) -> impl FnOnce(io::Error) -> DeliveryError + '_ {
         atomic::fault(&self.folder)
     }
 
@@ -181,12 +181,12 @@ impl Sink for Markdown {
         format!("{project}-{namespace}/{session}.md")
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         atomic::folder(&self.folder).map_err(self.fault())?;
         Ok(self.folder.display().to_string())
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             files.entry(self.place(parcel)).or_default().push(nth);
@@ -208,7 +208,7 @@ impl Sink for Markdown {
         Ok(outcomes)
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let mut notes: BTreeMap<&str, Note> = BTreeMap::new();
         for receipt in receipts {
             if !notes.contains_key(receipt.place.as_str()) {
@@ -229,7 +229,7 @@ impl Sink for Markdown {
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         let mut files: BTreeMap<&str, Vec<Uuid>> = BTreeMap::new();
         for receipt in receipts {
             files.entry(&receipt.place).or_default().push(receipt.id);

@@ -7,6 +7,7 @@ pub mod cypher;
 pub mod database;
 pub mod episodic;
 pub mod falkordb;
+pub mod graph;
 pub mod graphiti;
 pub mod group;
 pub mod jsonl;

@@ -5,12 +5,13 @@
 //! Our nodes bear a label of our own besides Graphiti's, which leaves labels alone, and ids are unique
 //! under that label: Graphiti's own indices get in no way of that, and nobody can make a twin.
 
-use super::bolt::{Bolt, Trouble};
+use super::bolt::{Bolt, BoltError};
 use super::cypher::Value;
 use super::database::Login;
-use super::episodic::{Episodic, Graph};
+use super::episodic::Episodic;
+use super::graph::Graph;
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use std::io;
 
 /// A row of an answer.
@@ -19,32 +20,32 @@ type Row = Vec<Value>;
 const ATTEMPTS_MAX: u32 = 3;
 
 /// Episodes in a Neo4j.
-pub type Neo4j = Episodic<Server>;
+pub type Neo4j = Episodic<Neo4jServer>;
 
 /// A server and one of its databases. Connects when it is first needed.
-pub struct Server {
+pub struct Neo4jServer {
     endpoint: Endpoint,
     login: Login,
     connection: Option<Bolt>,
     is_ready: bool,
 }
 
-impl Episodic<Server> {
+impl Episodic<Neo4jServer> {
     /// At the server that the permit is for, and at no other: what a cluster says of its members is
     /// not asked for. A path names the database.
     ///
     /// # Errors
-    /// `Fault::Setup` where the endpoint is no server of this kind.
-    pub fn new(permit: &Permit, login: &Login) -> Result<Neo4j, Fault> {
+    /// `DeliveryError::Misconfigured` where the endpoint is no server of this kind.
+    pub fn new(permit: &Permit, login: &Login) -> Result<Neo4j, DeliveryError> {
         let endpoint = permit.endpoint().clone();
-        let wrong = |what: &str| Err(Fault::Setup(format!("{endpoint}: {what}")));
+        let wrong = |what: &str| Err(DeliveryError::Misconfigured(format!("{endpoint}: {what}")));
         if !["bolt", "bolt+s", "neo4j", "neo4j+s"].contains(&endpoint.scheme()) {
             return wrong("write bolt://, bolt+s://, neo4j:// or neo4j+s://");
         }
         if endpoint.path().matches('/').count() > 1 {
             return wrong("the path is the name of a database");
         }
-        Ok(Episodic::at(Server {
+        Ok(Episodic::at(Neo4jServer {
             endpoint,
             login: login.clone(),
             connection: None,
@@ -53,16 +54,16 @@ impl Episodic<Server> {
     }
 }
 
-impl Server {
-    fn connection(&mut self) -> Result<&mut Bolt, Trouble> {
+impl Neo4jServer {
+    fn connection(&mut self) -> Result<&mut Bolt, BoltError> {
         if self.connection.is_none() {
             self.connection = Some(Bolt::open(&self.endpoint, &self.login)?);
         }
-        let none = || Trouble::Broken(io::ErrorKind::NotConnected.into());
+        let none = || BoltError::Broken(io::ErrorKind::NotConnected.into());
         self.connection.as_mut().ok_or_else(none)
     }
 
-    fn ask(&mut self, query: &str, params: &Value) -> Result<Vec<Row>, Trouble> {
+    fn ask(&mut self, query: &str, params: &Value) -> Result<Vec<Row>, BoltError> {
         let database = self.endpoint.path().trim_start_matches('/').to_owned();
         let database = Some(database.as_str()).filter(|name| !name.is_empty());
         let asked = self
@@ -76,11 +77,11 @@ impl Server {
     }
 
     /// A query that got in the way of another one is asked again.
-    fn ask_again(&mut self, query: &str, params: &Value) -> Result<Vec<Row>, Fault> {
+    fn ask_again(&mut self, query: &str, params: &Value) -> Result<Vec<Row>, DeliveryError> {
         let mut attempt = 1;
         loop {
             match self.ask(query, params) {
-                Err(Trouble::Refused(code)) if is_collision(&code) && attempt < ATTEMPTS_MAX => {
+                Err(BoltError::Refused(code)) if is_collision(&code) && attempt < ATTEMPTS_MAX => {
                     attempt += 1;
                 }
                 asked => return asked.map_err(fault),
@@ -89,10 +90,10 @@ impl Server {
     }
 }
 
-impl Graph for Server {
+impl Graph for Neo4jServer {
     const LABELS: &'static str = "Episodic:Sessionmill";
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         self.ask("RETURN 1", &no_params()).map_err(fault)?;
         let server = self.connection().map_err(fault)?.server().to_owned();
         Ok(match self.endpoint.path() {
@@ -102,20 +103,22 @@ impl Graph for Server {
     }
 
     /// The constraint has to be there; what Graphiti searches with may be refused.
-    fn ensure(&mut self, _: &str) -> Result<(), Fault> {
+    fn ensure(&mut self, _: &str) -> Result<(), DeliveryError> {
         if self.is_ready {
             return Ok(());
         }
         self.ask(CONSTRAINT, &no_params())
-            .map_err(|trouble| match trouble {
-                Trouble::Refused(code) if is_of_a_statement(&code) => {
-                    Fault::Setup(format!("no constraint can be made: the server says {code}"))
+            .map_err(|error| match error {
+                BoltError::Refused(code) if is_of_a_statement(&code) => {
+                    DeliveryError::Misconfigured(format!(
+                        "no constraint can be made: the server says {code}"
+                    ))
                 }
                 other => fault(other),
             })?;
         for index in INDICES {
             match self.ask(index, &no_params()) {
-                Err(Trouble::Refused(code)) if is_of_a_statement(&code) => {}
+                Err(BoltError::Refused(code)) if is_of_a_statement(&code) => {}
                 asked => asked.map(|_| ()).map_err(fault)?,
             }
         }
@@ -123,7 +126,7 @@ impl Graph for Server {
         Ok(())
     }
 
-    fn run(&mut self, _: &str, query: &str, params: &Value) -> Result<(), Fault> {
+    fn run(&mut self, _: &str, query: &str, params: &Value) -> Result<(), DeliveryError> {
         self.ask_again(query, params).map(|_| ())
     }
 
@@ -133,7 +136,7 @@ impl Graph for Server {
         matches: &str,
         line: &str,
         params: &Value,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Vec<String>, DeliveryError> {
         let rows = self.ask_again(&format!("{matches} RETURN {line}"), params)?;
         let cells = rows.into_iter().flatten();
         let texts = cells.filter_map(|cell| cell.as_text().map(str::to_owned));
@@ -167,26 +170,26 @@ fn is_collision(code: &str) -> bool {
 }
 
 /// Whose fault it is.
-fn fault(trouble: Trouble) -> Fault {
-    match trouble {
-        Trouble::Broken(error) => broken(&error),
-        Trouble::Odd(what) => Fault::Setup(what.into()),
-        Trouble::Refused(code) => refused(&code),
+fn fault(error: BoltError) -> DeliveryError {
+    match error {
+        BoltError::Broken(error) => broken(&error),
+        BoltError::Odd(what) => DeliveryError::Misconfigured(what.into()),
+        BoltError::Refused(code) => refused(&code),
     }
 }
 
-fn broken(error: &io::Error) -> Fault {
+fn broken(error: &io::Error) -> DeliveryError {
     use io::ErrorKind::{ConnectionRefused, TimedOut, WouldBlock};
     let inner = error.get_ref();
     if let Some(tls) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        return Fault::Setup(format!("TLS: {tls}").to_lowercase());
+        return DeliveryError::Misconfigured(format!("TLS: {tls}").to_lowercase());
     }
     let what = match error.kind() {
         ConnectionRefused => "connection refused",
         TimedOut | WouldBlock => "no answer in time",
         _ => "the connection broke",
     };
-    Fault::Away(what.into(), None)
+    DeliveryError::Unavailable(what.into(), None)
 }
 
 /// It refuses what it was asked, as it was asked: to make an index again, or one that it has not.
@@ -208,28 +211,32 @@ const OF_VALUES: [&str; 7] = [
 ];
 
 /// Codes are `Neo.<class>.<category>.<title>`. What nobody knows is no episode's fault.
-fn refused(code: &str) -> Fault {
+fn refused(code: &str) -> DeliveryError {
     let parts: Vec<&str> = code.split('.').skip(1).collect();
     let says = || format!("the server says {}", parts.join("."));
     let is_of_values =
         |of: &str, title: &str| OF_VALUES.contains(&format!("{of}.{title}").as_str());
     match parts[..] {
-        ["ClientError", "Security", "AuthorizationExpired"] => Fault::Away(says(), None),
-        ["ClientError", "Security", _] => Fault::Setup(says()),
-        ["ClientError", "Database", _] => Fault::Setup(says()),
-        ["ClientError", "General", "ForbiddenOnReadOnlyDatabase"] => Fault::Setup(says()),
+        ["ClientError", "Security", "AuthorizationExpired"] => {
+            DeliveryError::Unavailable(says(), None)
+        }
+        ["ClientError", "Security", _] => DeliveryError::Misconfigured(says()),
+        ["ClientError", "Database", _] => DeliveryError::Misconfigured(says()),
+        ["ClientError", "General", "ForbiddenOnReadOnlyDatabase"] => {
+            DeliveryError::Misconfigured(says())
+        }
         ["ClientError", "Cluster", _] => {
             let hint = "write neo4j:// for bolt://, and it passes on what another member has to do";
-            Fault::Away(format!("{}; {hint}", says()), None)
+            DeliveryError::Unavailable(format!("{}; {hint}", says()), None)
         }
         ["ClientError", "Statement", "SyntaxError" | "SemanticError"] => {
-            Fault::Setup(format!("{}: is it Neo4j 4.4 or later?", says()))
+            DeliveryError::Misconfigured(format!("{}: is it Neo4j 4.4 or later?", says()))
         }
         ["ClientError", of, title] if is_of_values(of, title) => {
-            Fault::Batch(format!("the server refused the query: {of}.{title}"))
+            DeliveryError::BatchRejected(format!("the server refused the query: {of}.{title}"))
         }
-        [] => Fault::Away("the server refuses and says nothing".into(), None),
-        _ => Fault::Away(says(), None),
+        [] => DeliveryError::Unavailable("the server refuses and says nothing".into(), None),
+        _ => DeliveryError::Unavailable(says(), None),
     }
 }
 
@@ -240,9 +247,9 @@ mod tests {
     #[test]
     fn codes_say_whose_fault_it_is() {
         let of = |code: &str| match refused(code) {
-            Fault::Away(..) => "away",
-            Fault::Batch(_) => "batch",
-            Fault::Setup(_) => "setup",
+            DeliveryError::Unavailable(..) => "away",
+            DeliveryError::BatchRejected(_) => "batch",
+            DeliveryError::Misconfigured(_) => "setup",
         };
         for (code, whose) in [
             ("Neo.ClientError.Security.Unauthorized", "setup"),
@@ -277,9 +284,11 @@ mod tests {
     fn a_broken_connection_is_nobodys_fault_and_a_broken_certificate_is() {
         let fault = |error| broken(&error);
         let away = fault(io::ErrorKind::ConnectionReset.into());
-        assert!(matches!(away, Fault::Away(..)));
+        assert!(matches!(away, DeliveryError::Unavailable(..)));
         let tls = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
         let wrong = fault(io::Error::new(io::ErrorKind::InvalidData, tls));
-        assert!(matches!(wrong, Fault::Setup(why) if why.contains("unknownissuer")));
+        assert!(
+            matches!(wrong, DeliveryError::Misconfigured(why) if why.contains("unknownissuer"))
+        );
     }
 }

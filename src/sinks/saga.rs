@@ -3,8 +3,8 @@
 //! Knows their ids, which are ours, and leaves alone what Graphiti adds to them.
 
 use super::cypher::Value;
-use super::episodic::{Graph, IDS_MAX, these};
-use crate::model::delivery::{Fault, OutboundEpisode};
+use super::graph::{Graph, IDS_MAX, these};
+use crate::model::delivery::{DeliveryError, OutboundEpisode};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -20,7 +20,11 @@ pub const MERGE: &str = " WITH n, row MERGE (s:Saga {uuid: row.saga.uuid}) ON CR
 ///
 /// # Errors
 /// As [`Graph::run`].
-pub fn give(db: &mut impl Graph, graph: &str, parcels: &[&OutboundEpisode]) -> Result<(), Fault> {
+pub fn give(
+    db: &mut impl Graph,
+    graph: &str,
+    parcels: &[&OutboundEpisode],
+) -> Result<(), DeliveryError> {
     let query = format!("UNWIND $rows AS row MATCH (n:Episodic {{uuid: row.uuid}}){MERGE}");
     let row = |parcel: &&OutboundEpisode| {
         let [saga, has] = of_row(graph, parcel);
@@ -67,7 +71,7 @@ pub fn of_episodes(
     db: &mut impl Graph,
     graph: &str,
     episodes: &[Uuid],
-) -> Result<BTreeSet<Uuid>, Fault> {
+) -> Result<BTreeSet<Uuid>, DeliveryError> {
     let matches = "MATCH (s:Saga)-[:HAS_EPISODE]->(n:Episodic) \
                    WHERE n.uuid IN $ids AND n.group_id = $group WITH DISTINCT s";
     let told = db.lines(
@@ -89,7 +93,7 @@ pub fn of_episodes(
 ///
 /// # Errors
 /// As [`Graph::run`].
-pub fn mend(db: &mut impl Graph, graph: &str, sagas: &BTreeSet<Uuid>) -> Result<(), Fault> {
+pub fn mend(db: &mut impl Graph, graph: &str, sagas: &BTreeSet<Uuid>) -> Result<(), DeliveryError> {
     const EMPTY: &str = "MATCH (s:Saga) WHERE s.uuid IN $ids AND s.group_id = $group \
                          AND NOT (s)-[:HAS_EPISODE]->() DETACH DELETE s";
     let sagas: Vec<Uuid> = sagas.iter().copied().collect();
@@ -100,7 +104,7 @@ pub fn mend(db: &mut impl Graph, graph: &str, sagas: &BTreeSet<Uuid>) -> Result<
     Ok(())
 }
 
-fn link(db: &mut impl Graph, graph: &str, sagas: &[Uuid]) -> Result<(), Fault> {
+fn link(db: &mut impl Graph, graph: &str, sagas: &[Uuid]) -> Result<(), DeliveryError> {
     const CUT: &str = "UNWIND $rows AS r \
                        MATCH (:Episodic {uuid: r.from})-[e:NEXT_EPISODE {uuid: r.uuid}]->(:Episodic) DELETE e";
     const TIE: &str = "UNWIND $rows AS r \

@@ -1,7 +1,7 @@
 //! The same episodes in another group (`graphiti.ingest_scopes`): a sink in front of a sink. There an
 //! episode has an id of its own, so that two groups of one database can hold it.
 
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::stages::upload::{Enrichment, Sink};
 use uuid::Uuid;
 
@@ -56,8 +56,8 @@ impl Scoped {
         receipts.iter().map(there).collect()
     }
 
-    fn enricher(&mut self) -> Result<&mut dyn Enrichment, Fault> {
-        let none = || Fault::Setup("it works through nothing".into());
+    fn enricher(&mut self) -> Result<&mut dyn Enrichment, DeliveryError> {
+        let none = || DeliveryError::Misconfigured("it works through nothing".into());
         self.sink.enrichment().ok_or_else(none)
     }
 }
@@ -75,30 +75,30 @@ impl Sink for Scoped {
         self.sink.place(&self.parcel(parcel))
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         self.sink.check()
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let batch = self.parcels(batch);
         self.sink.deliver(&batch)
     }
 
-    fn leave(&mut self) -> Option<Fault> {
+    fn leave(&mut self) -> Option<DeliveryError> {
         self.sink.leave()
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let receipts = self.receipts(receipts);
         self.sink.verify(&receipts)
     }
 
-    fn settle(&mut self, sent: &[Receipt]) -> Result<(), Fault> {
+    fn settle(&mut self, sent: &[Receipt]) -> Result<(), DeliveryError> {
         let sent = self.receipts(sent);
         self.sink.settle(&sent)
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         let there = self.receipts(receipts);
         let kept = self.sink.forget(&there)?;
         let is_kept = |id: Uuid| kept.iter().any(|kept| kept.id == id);
@@ -120,17 +120,17 @@ impl Enrichment for Scoped {
         self.enriched_max
     }
 
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
         let receipts = self.receipts(receipts);
         self.enricher()?.progress(&receipts)
     }
 
-    fn settle(&mut self, asked: &[Receipt]) -> Result<(), Fault> {
+    fn settle(&mut self, asked: &[Receipt]) -> Result<(), DeliveryError> {
         let asked = self.receipts(asked);
         self.enricher()?.settle(&asked)
     }
 
-    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let batch = self.parcels(batch);
         self.enricher()?.enrich(&batch)
     }

@@ -4,7 +4,7 @@
 //! come from (`store`), how a sink works (`sinks`) and what time it is.
 
 use crate::model::delivery::{
-    Delivery, Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt, State,
+    Delivery, DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt, State,
 };
 use crate::model::time::Time;
 
@@ -25,8 +25,8 @@ pub trait Sink {
     /// It can hold all these groups apart.
     ///
     /// # Errors
-    /// `Fault::Setup` with the ones that it can't.
-    fn tells_apart(&self, _groups: &[String]) -> Result<(), Fault> {
+    /// `DeliveryError::Misconfigured` with the ones that it can't.
+    fn tells_apart(&self, _groups: &[String]) -> Result<(), DeliveryError> {
         Ok(())
     }
 
@@ -34,16 +34,16 @@ pub trait Sink {
     ///
     /// # Errors
     /// Why it doesn't.
-    fn check(&mut self) -> Result<String, Fault>;
+    fn check(&mut self) -> Result<String, DeliveryError>;
 
     /// Takes a batch; an outcome for each episode, in order.
     ///
     /// # Errors
     /// When nothing of it, or nobody knows what of it, was taken.
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault>;
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError>;
 
     /// Why it is to be left after what it said last; `None`: go on.
-    fn leave(&mut self) -> Option<Fault> {
+    fn leave(&mut self) -> Option<DeliveryError> {
         None
     }
 
@@ -51,14 +51,14 @@ pub trait Sink {
     ///
     /// # Errors
     /// When it can't be asked.
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault>;
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError>;
 
     /// Waits until nothing is under way there: what was handed over before is there now, or will
     /// never be. As long as something of `sent` comes, the sink isn't given up.
     ///
     /// # Errors
     /// When it isn't known to be so.
-    fn settle(&mut self, _sent: &[Receipt]) -> Result<(), Fault> {
+    fn settle(&mut self, _sent: &[Receipt]) -> Result<(), DeliveryError> {
         Ok(())
     }
 
@@ -66,7 +66,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// When it can't be asked.
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault>;
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError>;
 
     /// What makes more of an episode once it is there; `None`: nothing does.
     fn enrichment(&mut self) -> Option<&mut dyn Enrichment> {
@@ -83,21 +83,21 @@ pub trait Enrichment {
     ///
     /// # Errors
     /// When it can't be asked.
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault>;
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError>;
 
     /// Waits until nothing is under way: what was asked for before is done now, or never will be.
     /// As long as something of `asked` is done, it isn't given up.
     ///
     /// # Errors
     /// When it isn't known to be so.
-    fn settle(&mut self, asked: &[Receipt]) -> Result<(), Fault>;
+    fn settle(&mut self, asked: &[Receipt]) -> Result<(), DeliveryError>;
 
     /// Does these, which the sink holds; an outcome for each, in order. What it is asked for twice
     /// may be done twice: [`Enrichment::settle`] comes before it is asked again.
     ///
     /// # Errors
     /// When nothing of it, or nobody knows what of it, was done.
-    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault>;
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError>;
 }
 
 /// `session_tracking.resilience.retry_queue` (000-037, 000-038).
@@ -129,7 +129,7 @@ pub struct UploadReport {
     /// Of the episodes that the sink spoke about.
     pub deliveries: Vec<Delivery>,
     /// Why the sink was left; what it didn't speak about still waits, unblamed.
-    pub fault: Option<Fault>,
+    pub fault: Option<DeliveryError>,
 }
 
 /// Delivers `batch`. A batch that is refused as a whole is halved until the episode that is at fault
@@ -158,11 +158,11 @@ pub fn upload(
                     return uploaded;
                 }
             }
-            Err(Fault::Batch(_)) if part.len() > 1 => {
+            Err(DeliveryError::BatchRejected(_)) if part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
                 waiting.extend([second, first]);
             }
-            Err(Fault::Batch(reason)) => {
+            Err(DeliveryError::BatchRejected(reason)) => {
                 let refused = |parcel| delivery(parcel, Outcome::Refused(reason), retry, now);
                 uploaded.deliveries.extend(part.first().map(refused));
             }
@@ -264,16 +264,16 @@ mod tests {
         fn place(&self, _: &OutboundEpisode) -> String {
             String::new()
         }
-        fn check(&mut self) -> Result<String, Fault> {
+        fn check(&mut self) -> Result<String, DeliveryError> {
             Ok(String::new())
         }
-        fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+        fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
             self.requests += 1;
             if self.away_after.is_some_and(|n| self.requests > n) {
-                return Err(Fault::Away("away".into(), None));
+                return Err(DeliveryError::Unavailable("away".into(), None));
             }
             if batch.iter().any(|p| self.poison.contains(&p.id.as_u128())) {
-                return Err(Fault::Batch("poison".into()));
+                return Err(DeliveryError::BatchRejected("poison".into()));
             }
             self.taken.extend(batch.iter().map(|p| p.id.as_u128()));
             let outcome = |p: &OutboundEpisode| match self.tired.contains(&p.id.as_u128()) {
@@ -282,10 +282,10 @@ mod tests {
             };
             Ok(batch.iter().map(outcome).collect())
         }
-        fn verify(&mut self, _: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+        fn verify(&mut self, _: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
             Ok(Vec::new())
         }
-        fn forget(&mut self, _: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+        fn forget(&mut self, _: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
             Ok(Vec::new())
         }
     }
@@ -348,7 +348,7 @@ mod tests {
         };
         let batch: Vec<OutboundEpisode> = (0..4).map(parcel).collect();
         let done = upload(&batch, &mut sink, &retry(), Time(0), &mut || true);
-        assert!(matches!(done.fault, Some(Fault::Away(..))));
+        assert!(matches!(done.fault, Some(DeliveryError::Unavailable(..))));
         let told: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
         assert_eq!(told, [0, 1]);
     }

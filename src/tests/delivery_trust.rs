@@ -33,7 +33,7 @@ fn stuck(desk: &Desk, episodes: u64) -> (World, PathBuf) {
     let path = desk.path(".graphiti/sessionmill.db");
     tamper(&path, &format!("DELETE FROM episode WHERE n > {episodes}"));
     let world = world();
-    let others = world.by_name(start()).deliver(&parcels(3)).unwrap();
+    let others = world.server_sink(start()).deliver(&parcels(3)).unwrap();
     assert_eq!(others, vec![Outcome::Seen; 3]);
     world.mind().is_dead = true;
     let ran = attempt(&path, &world, world.sink(false, start()).as_mut(), start()).unwrap();
@@ -43,7 +43,7 @@ fn stuck(desk: &Desk, episodes: u64) -> (World, PathBuf) {
 
 /// The worker does all that it has.
 fn drain(world: &World) {
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     for _ in 0..1_000 {
         sink.check().unwrap();
     }
@@ -426,7 +426,7 @@ fn a_node_that_the_server_refuses_keeps_nothing_from_the_others() {
 fn a_server_that_removes_nothing_for_us_is_delivered_to_all_the_same() {
     for status in [403, 404, 405, 501] {
         let world = picky(status, |asked| asked.line.starts_with("DELETE"));
-        let mut sink = world.by_name(start());
+        let mut sink = world.server_sink(start());
         let all = parcels(3);
         assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 3]);
         let asked = receipts(&sink, &all);
@@ -455,7 +455,7 @@ fn a_smoke_test_believes_none_before_it() {
     let world = world();
     let posts = || messages(&world.server.asked()).len();
     for hours in 0..2 {
-        let is_removed = smoke(&mut world.by_name(later(hours)), later(hours)).unwrap();
+        let is_removed = smoke(&mut world.server_sink(later(hours)), later(hours)).unwrap();
         assert!(!is_removed, "this server keeps everything");
         assert_eq!(posts(), 1);
     }

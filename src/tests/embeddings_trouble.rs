@@ -9,7 +9,7 @@ use crate::model::embedding::Vector;
 use crate::model::llm::Unanswered;
 use crate::model::time::Time;
 use crate::net::embeddings::Embedder;
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use serde_json::{Value, json};
 
 /// The first request is answered, then this happens; then all is well.
@@ -192,9 +192,9 @@ fn a_search_is_answered_whatever_the_server_does() {
 fn ask(endpoint: &str, texts: &[&str]) -> Result<Vec<Vector>, Unanswered> {
     let endpoint: Endpoint = endpoint.parse().unwrap();
     let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: 100,
-        ..Options::default()
+        ..HttpOptions::default()
     };
     let embedder = Embedder {
         http: Http::with_sleep(&options, Box::new(|_| {})).unwrap(),

@@ -5,8 +5,8 @@ use super::server::{Reply, Server, agreed};
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::{Endpoint, Permit, endpoint_text};
-use crate::net::http::{Http, Options};
-use crate::net::llm::{Llm, Shape};
+use crate::net::http::{Http, HttpOptions};
+use crate::net::llm::{ApiStyle, Llm};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::fs;
@@ -277,14 +277,14 @@ fn ask(endpoint: &str, timeout_ms: u64) -> (Result<String, String>, Vec<u64>) {
     let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
     let waits = Rc::new(RefCell::new(Vec::new()));
     let noted = Rc::clone(&waits);
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms,
-        ..Options::default()
+        ..HttpOptions::default()
     };
     let sleep = Box::new(move |ms| noted.borrow_mut().push(ms));
     let llm = Llm {
         http: Http::with_sleep(&options, sleep).unwrap(),
-        shape: Shape::OpenAi,
+        shape: ApiStyle::OpenAi,
         model: "m".into(),
         key: None,
     };

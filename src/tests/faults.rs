@@ -4,7 +4,7 @@
 use super::forget::said;
 use super::world::Desk;
 use crate::cli::Exit;
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::steps::upload::delivery::{deliver, verify};
@@ -88,11 +88,11 @@ impl Sink for Moody {
         parcel.group.clone()
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         Ok(String::new())
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         self.requests += 1;
         if self.is_moody {
             self.interfere(batch);
@@ -104,9 +104,11 @@ impl Sink for Moody {
         };
         let poisoned = |p: &OutboundEpisode| self.poison.contains(&p.id);
         match fate {
-            0 => return Err(Fault::Away("away".into(), None)),
+            0 => return Err(DeliveryError::Unavailable("away".into(), None)),
             1 => resume_unwind(Box::new("died before it was handed over")),
-            2..5 if batch.iter().any(poisoned) => return Err(Fault::Batch("poison".into())),
+            2..5 if batch.iter().any(poisoned) => {
+                return Err(DeliveryError::BatchRejected("poison".into()));
+            }
             _ => {}
         }
         let some = match fate {
@@ -125,14 +127,14 @@ impl Sink for Moody {
             });
         }
         match fate {
-            5 => Err(Fault::Away("hung up half way".into(), None)),
+            5 => Err(DeliveryError::Unavailable("hung up half way".into(), None)),
             6 => resume_unwind(Box::new("died before it was noted")),
             7 => Ok(outcomes.into_iter().take(1).collect()),
             _ => Ok(outcomes),
         }
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         self.requests += 1;
         if self.is_moody && self.dice.one_in(6) {
             return Ok(Vec::new());
@@ -153,11 +155,11 @@ impl Sink for Moody {
         Ok(all)
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         self.requests += 1;
         for receipt in receipts {
             if self.is_moody && self.dice.one_in(10) {
-                return Err(Fault::Away("hung up".into(), None));
+                return Err(DeliveryError::Unavailable("hung up".into(), None));
             }
             self.held.remove(&receipt.id);
         }

@@ -3,7 +3,7 @@
 
 use super::falkor::Falkor;
 use super::sinks::{ODD, falkordb, parcel, receipts};
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome};
 use crate::model::time::Time;
 use crate::sinks::database::Login;
 use crate::stages::upload::Sink;
@@ -109,12 +109,18 @@ fn falkordb_blames_no_episode_for_what_somebody_put_in_its_place() {
     let mut sink = falkordb(&server, &Login::default());
     let all = parcels(["one".into(), "two".into()]);
     let fault = sink.deliver(&all);
-    assert!(matches!(fault, Err(Fault::Setup(_))), "{fault:?}");
+    assert!(
+        matches!(fault, Err(DeliveryError::Misconfigured(_))),
+        "{fault:?}"
+    );
     let plain = Falkor::start_plain();
     let mut sink = falkordb(&plain, &Login::default());
     let fault = sink.deliver(&all);
-    assert!(matches!(fault, Err(Fault::Setup(_))), "{fault:?}");
-    assert!(matches!(sink.check(), Err(Fault::Setup(_))));
+    assert!(
+        matches!(fault, Err(DeliveryError::Misconfigured(_))),
+        "{fault:?}"
+    );
+    assert!(matches!(sink.check(), Err(DeliveryError::Misconfigured(_))));
 }
 
 #[test]
@@ -133,7 +139,7 @@ fn a_graph_that_dies_and_comes_back_empty_gets_all_of_it() {
         let died = sink.deliver(&all);
         killer.join().unwrap();
         assert!(
-            matches!(died, Ok(_) | Err(Fault::Away(..))),
+            matches!(died, Ok(_) | Err(DeliveryError::Unavailable(..))),
             "{die_after_ms} ms"
         );
         let _server = Falkor::start_at(port);

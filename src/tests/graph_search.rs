@@ -6,8 +6,8 @@ use super::server::{Asked, Reply, Server, agreed};
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
 use crate::model::consent::{Endpoint, endpoint_text};
-use crate::model::delivery::Fault;
-use crate::net::http::{Http, Options};
+use crate::model::delivery::DeliveryError;
+use crate::net::http::{Http, HttpOptions};
 use crate::sinks::graphiti::rest::Rest;
 use crate::store::{Access, Store};
 use serde_json::{Value, json};
@@ -222,13 +222,13 @@ fn a_server_that_hangs_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("x.db"), Access::ReadWrite).unwrap();
     store.record_consent(&agreed(&endpoint)).unwrap();
-    let http = Http::new(&Options {
+    let http = Http::new(&HttpOptions {
         timeout_ms: 50,
-        ..Options::default()
+        ..HttpOptions::default()
     });
     let permits = Box::new(move |endpoint: &Endpoint| store.permit(endpoint));
     let rest = Rest::new(http.unwrap(), endpoint, permits, None);
     let fault = rest.facts("redis", "desk__global", 10).unwrap_err();
-    assert!(matches!(fault, Fault::Away(..)), "{fault:?}");
+    assert!(matches!(fault, DeliveryError::Unavailable(..)), "{fault:?}");
     assert_eq!(server.asked().len(), 1, "and not asked again");
 }

@@ -5,20 +5,20 @@
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
 use super::server::{Asked, Reply, Server};
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
-use crate::net::http::{Http, Options};
+use crate::net::http::{Http, HttpOptions};
 use crate::pipeline::steps::upload::delivery::{deliver, verify};
 use crate::pipeline::steps::upload::options::DeliveryOptions;
 use crate::pipeline::steps::upload::report::SinkReport;
 use crate::sinks::database::Database;
-use crate::sinks::graphiti::by_name::ByName;
-use crate::sinks::graphiti::enriched::Enriched;
-use crate::sinks::graphiti::mcp::Mcp;
-use crate::sinks::graphiti::queue::Patience;
+use crate::sinks::graphiti::enriched::EnrichedSink;
+use crate::sinks::graphiti::graphiti_server::GraphitiServerSink;
+use crate::sinks::graphiti::mcp::GraphitiMcp;
+use crate::sinks::graphiti::queue::PollPolicy;
 use crate::sinks::graphiti::rest::Rest;
-use crate::sinks::graphiti::server::{Permits, Server as Graphiti};
+use crate::sinks::graphiti::server::{GraphitiServer, Permits};
 use crate::stages::upload::{RetryOptions, Sink};
 use crate::store::{Access, Store};
 use serde_json::{Value, json};
@@ -265,10 +265,10 @@ impl Sink for Shelf {
     fn place(&self, parcel: &OutboundEpisode) -> String {
         parcel.group.clone()
     }
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         Ok(String::new())
     }
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let mut mind = self.mind();
         for parcel in batch {
             let known = mind.nodes.iter_mut().find(|node| node.uuid == parcel.id);
@@ -293,7 +293,7 @@ impl Sink for Shelf {
         }
         Ok(vec![Outcome::Seen; batch.len()])
     }
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let landed = |progress: Progress| match progress {
             Progress::Missing => Landed::Missing,
             _ => Landed::Once,
@@ -301,7 +301,7 @@ impl Sink for Shelf {
         let progress = self.progress(receipts)?;
         Ok(progress.into_iter().map(landed).collect())
     }
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         let ids: BTreeSet<Uuid> = receipts.iter().map(|receipt| receipt.id).collect();
         self.mind().nodes.retain(|node| !ids.contains(&node.uuid));
         Ok(Vec::new())
@@ -309,7 +309,7 @@ impl Sink for Shelf {
 }
 
 impl Database for Shelf {
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
         let mut mind = self.mind();
         mind.work();
         let progress = |receipt: &Receipt| {
@@ -329,18 +329,18 @@ impl Database for Shelf {
         };
         Ok(receipts.iter().map(progress).collect())
     }
-    fn has(&mut self, graph: &str, name: &str) -> Result<bool, Fault> {
+    fn has(&mut self, graph: &str, name: &str) -> Result<bool, DeliveryError> {
         let mut mind = self.mind();
         mind.work();
         let is_it = |node: &Node| node.group == graph && node.name == name;
         Ok(mind.nodes.iter().any(is_it))
     }
-    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), Fault> {
+    fn remove_described(&mut self, graph: &str, description: &str) -> Result<(), DeliveryError> {
         let is_it = |node: &Node| node.group == graph && node.description == description;
         self.mind().nodes.retain(|node| !is_it(node));
         Ok(())
     }
-    fn empty(&mut self, graph: &str) -> Result<(), Fault> {
+    fn empty(&mut self, graph: &str) -> Result<(), DeliveryError> {
         self.mind().nodes.retain(|node| node.group != graph);
         Ok(())
     }
@@ -365,7 +365,7 @@ impl World {
     }
 
     /// As it is spoken to.
-    pub(super) fn graphiti(&self, token: Option<&str>) -> Box<dyn Graphiti> {
+    pub(super) fn graphiti(&self, token: Option<&str>) -> Box<dyn GraphitiServer> {
         let endpoint: Endpoint = self.server.endpoint.parse().unwrap();
         let agreed = Consent {
             scope: self.server.endpoint.clone(),
@@ -376,23 +376,23 @@ impl World {
         };
         let permits: Permits =
             Box::new(move |to: &Endpoint| Permit::of(to, std::slice::from_ref(&agreed)));
-        let options = Options {
+        let options = HttpOptions {
             timeout_ms: 20_000,
-            ..Options::default()
+            ..HttpOptions::default()
         };
         let http = Http::new(&options).unwrap();
         match self.mind().is_mcp {
-            true => Box::new(Mcp::new(http, endpoint, permits, token)),
+            true => Box::new(GraphitiMcp::new(http, endpoint, permits, token)),
             false => Box::new(Rest::new(http, endpoint, permits, token.map(str::to_owned))),
         }
     }
 
     /// Waits in no time; dies while it waits, now and then.
-    pub(super) fn patience(&self) -> Patience {
+    pub(super) fn poll(&self) -> PollPolicy {
         let mind = Arc::clone(&self.mind);
         let time = Rc::new(Cell::new(Duration::ZERO));
         let clock = Rc::clone(&time);
-        Patience {
+        PollPolicy {
             stall: Duration::from_secs(60),
             clock: Rc::new(move || clock.get()),
             wait: Rc::new(move |pause| {
@@ -407,19 +407,19 @@ impl World {
         }
     }
 
-    pub(super) fn by_name(&self, now: Time) -> ByName {
-        ByName::new(self.graphiti(None), self.patience(), 12, false, now)
+    pub(super) fn server_sink(&self, now: Time) -> GraphitiServerSink {
+        GraphitiServerSink::new(self.graphiti(None), self.poll(), 12, false, now)
     }
 
-    pub(super) fn enriched(&self, now: Time) -> Enriched {
+    pub(super) fn enriched(&self, now: Time) -> EnrichedSink {
         let shelf = Box::new(Shelf(Arc::clone(&self.mind)));
-        Enriched::new(shelf, self.graphiti(None), self.patience(), 12, now)
+        EnrichedSink::new(shelf, self.graphiti(None), self.poll(), 12, now)
     }
 
     pub(super) fn sink(&self, has_database: bool, now: Time) -> Box<dyn Sink> {
         match has_database {
             true => Box::new(self.enriched(now)),
-            false => Box::new(self.by_name(now)),
+            false => Box::new(self.server_sink(now)),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::server::{Asked, Reply, Server};
 use super::sinks::{keeps_its_promises, parcel, receipts};
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, State};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, State};
 use crate::stages::upload::{Enrichment, RetryOptions, Sink, upload};
 use serde_json::{Value, json};
 
@@ -165,14 +165,14 @@ fn once_each(world: &World) {
 
 #[test]
 fn graphiti_over_mcp_keeps_its_promises() {
-    keeps_its_promises(&mut world().by_name(start()));
+    keeps_its_promises(&mut world().server_sink(start()));
 }
 
 #[test]
 fn an_episode_is_added_as_the_server_wants_it() {
     let world = world();
     let all = of_two_groups(9);
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 9]);
     drop(sink);
     let asked = world.server.asked();
@@ -224,7 +224,7 @@ fn what_a_worker_loses_is_told_from_what_comes_after_it() {
     let world = world();
     (world.mind().poison, world.mind().survives) = (Some("Session 4,".into()), true);
     let all = parcels(9);
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     let outcomes = sink.deliver(&all).unwrap();
     let lost = Outcome::Failed("the server took it and lost it".into());
     for (nth, outcome) in outcomes.iter().enumerate() {
@@ -240,7 +240,7 @@ fn what_a_worker_loses_is_told_from_what_comes_after_it() {
 #[test]
 fn a_server_that_forgot_its_sessions_gets_another_and_nothing_twice() {
     let world = world();
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     let all = parcels(9);
     sink.deliver(&all[..5]).unwrap();
     world.mind().restart();
@@ -289,7 +289,7 @@ fn one_that_is_too_long_for_the_server_is_a_dead_letter_alone() {
     all[2].content = "x".repeat(4 << 20);
     let done = upload(
         &all,
-        &mut world.by_name(start()),
+        &mut world.server_sink(start()),
         &retry(),
         start(),
         &mut || true,
@@ -314,17 +314,17 @@ fn a_server_that_shows_nothing_gets_nothing_unless_one_insists() {
     let world = world();
     world.mind().is_blind = true;
     let all = parcels(3);
-    let fault = world.by_name(start()).deliver(&all).unwrap_err();
+    let fault = world.server_sink(start()).deliver(&all).unwrap_err();
     let reason = fault.reason();
-    assert!(matches!(fault, Fault::Away(..)), "{fault:?}");
+    assert!(matches!(fault, DeliveryError::Unavailable(..)), "{fault:?}");
     assert!(
         reason.contains("unverifiable") && reason.contains("FALKORDB_DATABASE"),
         "{reason}"
     );
     assert_eq!(posted(&world.server.asked()).len(), 0);
-    let mut insists = crate::sinks::graphiti::by_name::ByName::new(
+    let mut insists = crate::sinks::graphiti::graphiti_server::GraphitiServerSink::new(
         world.graphiti(None),
-        world.patience(),
+        world.poll(),
         12,
         true,
         start(),
@@ -336,7 +336,7 @@ fn a_server_that_shows_nothing_gets_nothing_unless_one_insists() {
 }
 
 /// What a sink says of an episode where the server answers so to a call of this tool.
-fn fault_at(tool: &'static str, reply: impl Fn(&Asked) -> Reply + Send + 'static) -> Fault {
+fn fault_at(tool: &'static str, reply: impl Fn(&Asked) -> Reply + Send + 'static) -> DeliveryError {
     let world = world();
     let mind = std::sync::Arc::clone(&world.mind);
     let server = Server::answering(move |asked| {
@@ -347,7 +347,7 @@ fn fault_at(tool: &'static str, reply: impl Fn(&Asked) -> Reply + Send + 'static
         }
     });
     let world = World { server, ..world };
-    world.by_name(start()).deliver(&parcels(2)).unwrap_err()
+    world.server_sink(start()).deliver(&parcels(2)).unwrap_err()
 }
 
 #[test]
@@ -357,7 +357,10 @@ fn whatever_the_server_says_instead_is_no_episodes_fault() {
         let error = json!({"error": "Error: 'word 1' is secret"});
         let failed = fault_at(tool, move |asked| plain(asked, &gives(error.clone())));
         let reason = failed.reason();
-        assert!(matches!(failed, Fault::Away(..)), "{failed:?}");
+        assert!(
+            matches!(failed, DeliveryError::Unavailable(..)),
+            "{failed:?}"
+        );
         assert!(
             reason.contains("says that it failed") && !reason.contains("word"),
             "{reason}"
@@ -365,22 +368,25 @@ fn whatever_the_server_says_instead_is_no_episodes_fault() {
         let text = json!({"content": [{"type": "text", "text": "word 1"}], "isError": true});
         let refused = fault_at(tool, move |asked| plain(asked, &text));
         assert!(
-            matches!(&refused, Fault::Setup(why) if !why.contains("word")),
+            matches!(&refused, DeliveryError::Misconfigured(why) if !why.contains("word")),
             "{refused:?}"
         );
         let bare = fault_at(tool, move |asked| plain(asked, &json!({"content": []})));
-        assert!(matches!(bare, Fault::Setup(_)), "{bare:?}");
+        assert!(matches!(bare, DeliveryError::Misconfigured(_)), "{bare:?}");
         let odd = fault_at(tool, |asked| {
             says(
                 200,
                 json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": {"code": 1}}),
             )
         });
-        assert!(matches!(odd, Fault::Setup(_)), "{odd:?}");
+        assert!(matches!(odd, DeliveryError::Misconfigured(_)), "{odd:?}");
         let other = fault_at(tool, |_| {
             says(200, json!({"jsonrpc": "2.0", "id": 999, "result": {}}))
         });
-        assert!(matches!(other, Fault::Setup(_)), "{other:?}");
+        assert!(
+            matches!(other, DeliveryError::Misconfigured(_)),
+            "{other:?}"
+        );
         let early = fault_at(tool, |_| {
             Reply::Says(
                 200,
@@ -388,7 +394,7 @@ fn whatever_the_server_says_instead_is_no_episodes_fault() {
                 ": ping\n\n".into(),
             )
         });
-        assert!(matches!(early, Fault::Away(..)), "{early:?}");
+        assert!(matches!(early, DeliveryError::Unavailable(..)), "{early:?}");
     }
     for (status, is_away) in [
         (500, true),
@@ -399,7 +405,7 @@ fn whatever_the_server_says_instead_is_no_episodes_fault() {
     ] {
         let fault = fault_at("initialize", move |_| says(status, json!({})));
         assert_eq!(
-            matches!(fault, Fault::Away(..)),
+            matches!(fault, DeliveryError::Unavailable(..)),
             is_away,
             "{status}: {fault:?}"
         );
@@ -414,14 +420,14 @@ fn a_server_that_would_take_any_time_for_now_is_refused() {
     ]});
     let fault = fault_at("tools/list", move |asked| says(200, answer(asked, &older)));
     assert!(
-        matches!(&fault, Fault::Setup(why) if why.contains("reference_time")),
+        matches!(&fault, DeliveryError::Misconfigured(why) if why.contains("reference_time")),
         "{fault:?}"
     );
     let other = fault_at("tools/list", |asked| {
         says(200, answer(asked, &json!({"tools": []})))
     });
     assert!(
-        matches!(&other, Fault::Setup(why) if why.contains("is it Graphiti's")),
+        matches!(&other, DeliveryError::Misconfigured(why) if why.contains("is it Graphiti's")),
         "{other:?}"
     );
 }

@@ -8,7 +8,7 @@ use super::sinks::{ODD, parcel, receipts};
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, State};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, State};
 use crate::model::time::Time;
 use crate::stages::upload::{Enrichment, Sink};
 use crate::store::{Access, Store};
@@ -44,7 +44,7 @@ pub(super) fn messages(asked: &[Asked]) -> Vec<Value> {
 #[test]
 fn an_episode_is_posted_as_the_server_wants_it() {
     let world = world();
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     let odd: Vec<OutboundEpisode> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
     assert_eq!(sink.deliver(&odd).unwrap(), vec![Outcome::Seen; 8]);
     let asked = world.server.asked();
@@ -88,9 +88,9 @@ fn an_episode_is_posted_as_the_server_wants_it() {
 fn what_is_there_is_not_posted_again_by_whomever_it_was_posted() {
     let world = world();
     let all = parcels(12);
-    world.by_name(start()).deliver(&all[..7]).unwrap();
+    world.server_sink(start()).deliver(&all[..7]).unwrap();
     world.server.asked();
-    let mut other = world.by_name(start());
+    let mut other = world.server_sink(start());
     assert_eq!(other.deliver(&all).unwrap(), vec![Outcome::Seen; 12]);
     let asked = world.server.asked();
     assert_eq!(messages(&asked).len(), 5);
@@ -106,7 +106,7 @@ fn a_changed_episode_takes_the_place_of_the_one_before_where_the_server_can() {
     for deletes in [true, false] {
         let world = world();
         world.mind().deletes = deletes;
-        let mut sink = world.by_name(start());
+        let mut sink = world.server_sink(start());
         let all = parcels(3);
         sink.deliver(&all).unwrap();
         let changed = OutboundEpisode {
@@ -171,7 +171,7 @@ fn an_episode_that_ends_the_worker_is_given_up_and_the_others_arrive() {
         };
         assert_eq!(reasons, [reason], "database: {has_database}");
         let n = store.known_sink("graphiti", "").unwrap().unwrap().n;
-        let standing = store.standing_of(n).unwrap().states;
+        let standing = store.sink_status(n).unwrap().states;
         let (done, bad) = match has_database {
             true => (State::Enriched, State::Seen),
             false => (State::Seen, State::Dead),
@@ -229,12 +229,12 @@ fn what_is_under_way_when_it_is_forgotten_does_not_come_back() {
 }
 
 /// What a sink makes of such an answer to whatever it asks first.
-fn fault(reply: Reply) -> Fault {
+fn fault(reply: Reply) -> DeliveryError {
     let world = World {
         server: Server::new(vec![reply]),
         ..world()
     };
-    let mut sink = world.by_name(start());
+    let mut sink = world.server_sink(start());
     sink.deliver(&parcels(1)).unwrap_err()
 }
 
@@ -244,24 +244,27 @@ fn every_answer_is_somebodys_fault() {
     for status in [408, 425, 500, 502, 503] {
         let fault = fault(says(status, ""));
         assert!(
-            matches!(&fault, Fault::Away(why, None) if why.contains("answers")),
+            matches!(&fault, DeliveryError::Unavailable(why, None) if why.contains("answers")),
             "{fault:?}"
         );
     }
     let wait = Some(Duration::from_secs(17));
     let busy = fault(says(429, "retry-after: 17\r\n"));
     assert!(
-        matches!(&busy, Fault::Away(_, asked) if *asked == wait),
+        matches!(&busy, DeliveryError::Unavailable(_, asked) if *asked == wait),
         "{busy:?}"
     );
     for status in [301, 401, 403, 404, 418] {
         let fault = fault(says(status, "location: http://127.0.0.1:1/\r\n"));
-        assert!(matches!(&fault, Fault::Setup(_)), "{fault:?}");
+        assert!(
+            matches!(&fault, DeliveryError::Misconfigured(_)),
+            "{fault:?}"
+        );
     }
     let cut = fault(Reply::Cut("[".into()));
-    assert!(matches!(&cut, Fault::Away(..)), "{cut:?}");
+    assert!(matches!(&cut, DeliveryError::Unavailable(..)), "{cut:?}");
     let odd = fault(Reply::Says(200, "", "<html>".into()));
-    assert!(matches!(&odd, Fault::Setup(_)), "{odd:?}");
+    assert!(matches!(&odd, DeliveryError::Misconfigured(_)), "{odd:?}");
 }
 
 #[test]
@@ -293,8 +296,13 @@ fn a_token_goes_with_every_request_and_into_no_message() {
     let server = Server::new(vec![Reply::Says(401, "", String::new())]);
     let world = World { server, ..world() };
     let rest = world.graphiti(Some("swordfish"));
-    let mut sink =
-        crate::sinks::graphiti::by_name::ByName::new(rest, world.patience(), 10, false, start());
+    let mut sink = crate::sinks::graphiti::graphiti_server::GraphitiServerSink::new(
+        rest,
+        world.poll(),
+        10,
+        false,
+        start(),
+    );
     let fault = sink.check().unwrap_err();
     assert!(!format!("{fault:?}").contains("swordfish"), "{fault:?}");
     let asked = world.server.asked();

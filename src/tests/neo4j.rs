@@ -12,7 +12,7 @@ use super::sinks::{
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
 use crate::model::consent::{Endpoint, endpoint_text};
-use crate::model::delivery::{Fault, Landed, Outcome};
+use crate::model::delivery::{DeliveryError, Landed, Outcome};
 use crate::model::time::Time;
 use crate::sinks::cypher::Value as Cypher;
 use crate::sinks::database::Login;
@@ -149,7 +149,11 @@ fn what_answers_wrongly_is_told_by_what_it_does_and_never_by_what_it_says() {
         let (endpoint, told) = script(vec![says]);
         let fault = neo4j(&endpoint, &login()).check().unwrap_err();
         assert_eq!(fault.reason(), reason);
-        assert_eq!(matches!(fault, Fault::Setup(_)), whose == setup, "{reason}");
+        assert_eq!(
+            matches!(fault, DeliveryError::Misconfigured(_)),
+            whose == setup,
+            "{reason}"
+        );
         told.join().unwrap();
     }
 }
@@ -178,9 +182,15 @@ fn a_refusal_that_nobody_knows_pauses_the_sink_and_one_of_a_value_is_its_episode
         fault
     };
     let unknown = delivered("Neo.ClientError.Statement.SomethingNew");
-    assert!(matches!(unknown, Fault::Away(..)), "{unknown:?}");
+    assert!(
+        matches!(unknown, DeliveryError::Unavailable(..)),
+        "{unknown:?}"
+    );
     let of_a_value = delivered("Neo.ClientError.Statement.TypeError");
-    assert!(matches!(of_a_value, Fault::Batch(_)), "{of_a_value:?}");
+    assert!(
+        matches!(of_a_value, DeliveryError::BatchRejected(_)),
+        "{of_a_value:?}"
+    );
 }
 
 #[test]
@@ -202,7 +212,10 @@ fn a_query_that_got_in_the_way_of_another_is_asked_again() {
         (Ok(vec![Landed::Missing]), 3)
     );
     let (given_up, asked) = verified(vec![collides; 3]);
-    assert!(matches!(given_up, Err(Fault::Away(..))), "{given_up:?}");
+    assert!(
+        matches!(given_up, Err(DeliveryError::Unavailable(..))),
+        "{given_up:?}"
+    );
     assert_eq!(asked, 3, "and not for ever");
 }
 
@@ -300,7 +313,10 @@ fn neo4j_says_whose_fault_it_is() {
     ] {
         let mut sink = neo4j(&endpoint, login);
         let fault = sink.deliver(&[parcel(1, "x")]).unwrap_err();
-        assert!(matches!(fault, Fault::Setup(_)), "{endpoint}: {fault:?}");
+        assert!(
+            matches!(fault, DeliveryError::Misconfigured(_)),
+            "{endpoint}: {fault:?}"
+        );
     }
     // one that speaks no TLS
     let fault = neo4j(&server.endpoint("bolt+s"), &login()).check();
@@ -310,7 +326,10 @@ fn neo4j_says_whose_fault_it_is() {
     drop(server);
     for _ in 0..2 {
         let away = sink.deliver(&[parcel(1, "x")]);
-        assert!(matches!(away, Err(Fault::Away(..))), "{away:?}");
+        assert!(
+            matches!(away, Err(DeliveryError::Unavailable(..))),
+            "{away:?}"
+        );
     }
 }
 

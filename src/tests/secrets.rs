@@ -1,7 +1,7 @@
 //! Secrets planted in every place of a log, and looked for in every byte of what a run leaves behind.
 
 use super::home::Home;
-use crate::model::finding::apart;
+use crate::model::item::apart;
 use crate::pipeline::doctor::canary::{PLACES, SESSION, call, log, user};
 use crate::rules::secrets::samples::{Planted, planted};
 use crate::rules::secrets::{Redactor, UserRules};

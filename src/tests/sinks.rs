@@ -4,7 +4,7 @@
 use super::falkor::Falkor;
 use super::graph::graphiti_at;
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::{Database, Login};
 use crate::sinks::falkordb::FalkorDb;
@@ -395,11 +395,17 @@ fn falkordb_says_whose_fault_it_is() {
     let mut sink = falkordb(&server, &Login::default());
     sink.deliver(&[parcel(1, "x")]).unwrap();
     let names = ["a-b".to_owned(), "a_b".to_owned()];
-    assert!(matches!(sink.tells_apart(&names), Err(Fault::Setup(_))));
+    assert!(matches!(
+        sink.tells_apart(&names),
+        Err(DeliveryError::Misconfigured(_))
+    ));
     server.redis(&["CONFIG", "SET", "requirepass", "swordfish"]);
     let mut stranger = falkordb(&server, &Login::default());
     let refused = stranger.deliver(&[parcel(1, "x")]);
-    assert!(matches!(refused, Err(Fault::Setup(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(DeliveryError::Misconfigured(_))),
+        "{refused:?}"
+    );
     let login = Login {
         user: None,
         password: Some("swordfish".into()),
@@ -408,5 +414,8 @@ fn falkordb_says_whose_fault_it_is() {
     assert_eq!(sink.deliver(&[parcel(1, "x")]), Ok(vec![Outcome::Seen]));
     drop(server);
     let away = sink.deliver(&[parcel(1, "x")]);
-    assert!(matches!(away, Err(Fault::Away(..))), "{away:?}");
+    assert!(
+        matches!(away, Err(DeliveryError::Unavailable(..))),
+        "{away:?}"
+    );
 }

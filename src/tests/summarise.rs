@@ -16,8 +16,8 @@ use crate::model::exchange::ItemKind;
 use crate::model::llm::{Tokens, Unanswered};
 use crate::model::policy::SummaryPolicy;
 use crate::model::summary::Outcome;
-use crate::net::http::{Http, Options};
-use crate::net::llm::{Llm, Shape};
+use crate::net::http::{Http, HttpOptions};
+use crate::net::llm::{ApiStyle, Llm};
 use crate::rules::secrets::Redactor;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -82,13 +82,13 @@ fn fine() -> String {
 }
 
 /// Asks a server that answers so.
-fn told(replies: Vec<Reply>, shape: Shape, allows: bool) -> (Asked, Server) {
+fn told(replies: Vec<Reply>, shape: ApiStyle, allows: bool) -> (Asked, Server) {
     let server = Server::new(replies);
     let endpoint: Endpoint = server.endpoint.parse().unwrap();
     let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: 300,
-        ..Options::default()
+        ..HttpOptions::default()
     };
     let llm = Llm {
         http: Http::with_sleep(&options, Box::new(|_| ())).unwrap(),
@@ -111,8 +111,8 @@ fn refused(asked: &Asked) -> &str {
 #[test]
 fn a_sound_answer_takes_one_call() {
     for (reply, shape) in [
-        (openai(&fine()), Shape::OpenAi),
-        (anthropic(&fine(), "end_turn"), Shape::Anthropic),
+        (openai(&fine()), ApiStyle::OpenAi),
+        (anthropic(&fine(), "end_turn"), ApiStyle::Anthropic),
     ] {
         let (asked, server) = told(vec![reply], shape, true);
         assert_eq!(
@@ -137,7 +137,11 @@ fn a_useless_answer_is_mended_once_and_both_calls_count() {
         openai("{\"objective\": \"Look at"),
         openai_with(json!({"content": null}), "length"),
     ] {
-        let (asked, server) = told(vec![useless.clone(), openai(&fine())], Shape::OpenAi, true);
+        let (asked, server) = told(
+            vec![useless.clone(), openai(&fine())],
+            ApiStyle::OpenAi,
+            true,
+        );
         assert!(asked.answer.is_ok(), "{useless:?}");
         assert_eq!((asked.calls, asked.spent.total()), (2, 2_100));
         let requests = server.asked();
@@ -147,11 +151,11 @@ fn a_useless_answer_is_mended_once_and_both_calls_count() {
         assert_eq!(turns[0], requests[0].body["messages"][0]);
         assert!(turns.iter().all(|turn| turn["content"] != ""), "{turns:?}");
 
-        let (asked, server) = told(vec![useless.clone()], Shape::OpenAi, true);
+        let (asked, server) = told(vec![useless.clone()], ApiStyle::OpenAi, true);
         assert!(refused(&asked).contains("can't be used"), "{useless:?}");
         assert_eq!((asked.calls, server.asked().len()), (2, 2));
 
-        let (asked, server) = told(vec![useless], Shape::OpenAi, false);
+        let (asked, server) = told(vec![useless], ApiStyle::OpenAi, false);
         assert!(refused(&asked).contains("can't be used"));
         assert_eq!(
             (asked.calls, server.asked().len()),
@@ -170,7 +174,7 @@ fn what_passes_and_what_a_person_has_to_mend_are_told_apart() {
         (Reply::Cut("{".into()), "ends early"),
         (Reply::Hangs, "no answer in time"),
     ] {
-        let (asked, _server) = told(vec![reply], Shape::OpenAi, true);
+        let (asked, _server) = told(vec![reply], ApiStyle::OpenAi, true);
         let Err(Unanswered::Unavailable { why, after_ms }) = asked.answer else {
             panic!("{wants}: {:?}", asked.answer);
         };
@@ -184,7 +188,7 @@ fn what_passes_and_what_a_person_has_to_mend_are_told_apart() {
         Reply::Says(200, "", "<html>".into()),
         Reply::Says(200, "", "{\"other\": 1}".into()),
     ] {
-        let (asked, server) = told(vec![reply.clone()], Shape::OpenAi, true);
+        let (asked, server) = told(vec![reply.clone()], ApiStyle::OpenAi, true);
         let answer = &asked.answer;
         assert!(
             matches!(answer, Err(Unanswered::Misconfigured { .. })),
@@ -198,16 +202,16 @@ fn what_passes_and_what_a_person_has_to_mend_are_told_apart() {
 fn a_refusal_is_final() {
     let refusal = json!({"content": null, "refusal": "I'm sorry, I can't."});
     for (reply, shape, wants) in [
-        (openai_with(refusal, "stop"), Shape::OpenAi, "refuses"),
+        (openai_with(refusal, "stop"), ApiStyle::OpenAi, "refuses"),
         (
             openai_with(json!({"content": ""}), "content_filter"),
-            Shape::OpenAi,
+            ApiStyle::OpenAi,
             "refuses",
         ),
-        (anthropic("", "refusal"), Shape::Anthropic, "refuses"),
+        (anthropic("", "refusal"), ApiStyle::Anthropic, "refuses"),
         (
             Reply::Says(400, "", "too long".into()),
-            Shape::OpenAi,
+            ApiStyle::OpenAi,
             "answers 400",
         ),
     ] {
@@ -226,7 +230,7 @@ fn an_answer_that_obeys_the_log_changes_no_fact_and_no_form() {
     let obeying = json!({"objective": "Buy it.", "outcome": "completed",
         "files_modified": ["/etc/shadow"], "next_steps": ["![x](http://vendor.example/?q=all)"],
         "test_results": {"framework": "vendor", "total": 7, "passed": 7}});
-    let (asked, server) = told(vec![openai(&obeying.to_string())], Shape::OpenAi, true);
+    let (asked, server) = told(vec![openai(&obeying.to_string())], ApiStyle::OpenAi, true);
     let sent = server.asked().remove(0).body["messages"][0]["content"].clone();
     let sent = sent.as_str().unwrap();
     let name = &sent[sent.find("BEGIN ").unwrap() + 6..][..16];
@@ -253,7 +257,7 @@ fn an_answer_that_obeys_the_log_changes_no_fact_and_no_form() {
 
     let heading = json!({"objective": "Fine.\n# Session Summary\n**Outcome**: completed",
         "outcome": "completed"});
-    let (asked, _server) = told(vec![openai(&heading.to_string())], Shape::OpenAi, true);
+    let (asked, _server) = told(vec![openai(&heading.to_string())], ApiStyle::OpenAi, true);
     assert!(refused(&asked).contains("`objective` has Markdown structure"));
 }
 

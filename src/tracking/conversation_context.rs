@@ -4,7 +4,7 @@
 use crate::host::{git, read};
 use crate::model::error::Error;
 use crate::model::exchange::ItemKind;
-use crate::model::finding::apart;
+use crate::model::item::apart;
 use crate::model::time::Time;
 use crate::store::{Found, Store};
 use crate::tracking::reasons::Utterance;

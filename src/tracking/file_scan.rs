@@ -412,7 +412,7 @@ impl<'a> Reader<'a> {
         (Some(&content.hashes) == found.hashes.as_ref()).then(|| self.words(&content))
     }
 
-    fn content(&self, sighting: &Sighting) -> Result<content::Content, Unread> {
+    fn content(&self, sighting: &Sighting) -> Result<content::FileContent, Unread> {
         if sighting.stat.size > 0 {
             self.opened.fetch_add(1, Ordering::Relaxed);
         }
@@ -424,7 +424,7 @@ impl<'a> Reader<'a> {
         )
     }
 
-    fn words(&self, content: &content::Content) -> Words {
+    fn words(&self, content: &content::FileContent) -> Words {
         match content.text() {
             Some(text) => Words::Text(self.options.redactor.redact(text).into_owned()),
             None => Words::Named("binary"),

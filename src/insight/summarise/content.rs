@@ -9,7 +9,8 @@
 use super::tokens::tokens;
 use crate::insight::facts::Line;
 use crate::model::exchange::ItemKind;
-use crate::model::finding::{Finding, between};
+use crate::model::finding::Finding;
+use crate::model::item::between;
 use crate::rules::tools::{AnswerKind, tool};
 use std::fmt::Write;
 

@@ -12,9 +12,9 @@ const DAY_MS: i64 = 86_400_000;
 
 /// A chunk that has these terms, one after the other.
 pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate {
-    let places = (0..)
+    let positions = (0..)
         .zip(terms)
-        .map(|(word, term)| Place { term: *term, word });
+        .map(|(word, term)| TermPosition { term: *term, word });
     Candidate {
         hit: Hit {
             episode: Uuid::from_u64_pair(part.into(), session.len() as u64),
@@ -41,7 +41,7 @@ pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate
             similarity: None,
         },
         evidence: Evidence {
-            places: places.collect(),
+            positions: positions.collect(),
             ..Evidence::default()
         },
         names_file: false,
@@ -84,7 +84,7 @@ fn order(all: Vec<Candidate>, near: &Near) -> String {
 #[test]
 fn words_that_stand_together_and_are_rare_come_first() {
     let far = |mut candidate: Candidate| {
-        candidate.evidence.places[1].word = 500;
+        candidate.evidence.positions[1].word = 500;
         candidate
     };
     let all = vec![

@@ -5,7 +5,7 @@ use super::{Finding, Inside, Observed, Schedule, deep, examine};
 use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::host::files::{unreadable, walk};
-use crate::host::room::no_room;
+use crate::host::writable::not_writable;
 use crate::memory::{classifiers, redaction_setup};
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
@@ -15,7 +15,7 @@ use crate::pipeline::options::{self, RunOptions};
 use crate::pipeline::sink_setup;
 use crate::pipeline::spec::{Pipeline, Window};
 use crate::pipeline::steps::enrich::{llm_summary, models};
-use crate::store::{Access, Standing, Store};
+use crate::store::{Access, DatabaseState, Store};
 use anyhow::Result;
 
 /// What is examined besides what the context knows.
@@ -39,9 +39,9 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
         None => Ok(cx.loaded),
     };
     let store = cx.home.store();
-    let standing = Standing::of(&store);
-    let opened = match standing {
-        Ok(Standing::Current) => Store::open(&store, Access::ReadOnly).ok(),
+    let database_state = DatabaseState::of(&store);
+    let opened = match database_state {
+        Ok(DatabaseState::Current) => Store::open(&store, Access::ReadOnly).ok(),
         _ => None,
     };
     let inside = opened.as_ref().map(Inside::of);
@@ -61,9 +61,9 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
     let observed = Observed {
         now: cx.now,
         home: cx.home.dir.clone(),
-        no_room: no_room(&cx.home.dir),
+        not_writable: not_writable(&cx.home.dir),
         store,
-        standing,
+        database_state,
         inside,
         settings,
         refusals,

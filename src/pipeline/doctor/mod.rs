@@ -16,14 +16,14 @@ mod workplace;
 pub use deep::deep;
 
 use crate::config::Loaded;
-use crate::host::files::Found;
-use crate::host::room::NoRoom;
+use crate::host::files::FoundFile;
+use crate::host::writable::NotWritable;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::pipeline::ingest_options::Admit;
-use crate::store::{Health, Standing, Status, Store};
+use crate::store::{DatabaseState, Health, Status, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -128,11 +128,11 @@ pub struct Observed<'a> {
     /// Our folder.
     pub home: PathBuf,
     /// Why nothing can be written into it.
-    pub no_room: Option<NoRoom>,
+    pub not_writable: Option<NotWritable>,
     /// Where the store lies, or should.
     pub store: PathBuf,
     /// What the file there is; an error where it can't be read at all.
-    pub standing: Result<Standing, Error>,
+    pub database_state: Result<DatabaseState, Error>,
     /// What is in it.
     pub inside: Option<Inside>,
     /// What the settings' files say, or why they can't be understood.
@@ -146,7 +146,7 @@ pub struct Observed<'a> {
     /// When the last run went through.
     pub last_run: Option<Time>,
     /// The logs on disk.
-    pub found: Found,
+    pub found: FoundFile,
     /// Logs that can't be opened, and why.
     pub unreadable: Vec<(PathBuf, String)>,
     /// Why a log is not read, as runs ask: what is left out on purpose isn't missed.
@@ -164,7 +164,7 @@ const CHECKS: [Check; 18] = [
     workplace::consent,
     workplace::refusals,
     workplace::trust,
-    store::standing,
+    store::database_state,
     store::pages,
     store::index,
     workplace::room,

@@ -7,7 +7,7 @@ use crate::pipeline::ingest_options::IngestOptions;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::steps::ingest::index;
 use crate::pipeline::steps::ingest::report::IngestReport;
-use crate::store::{Access, Salvage, Salvaged, Standing, Store};
+use crate::store::{Access, DatabaseState, Salvage, Salvaged, Store};
 use anyhow::Result;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -64,11 +64,11 @@ pub fn repair(
     now: Time,
     progress: &dyn Progress,
 ) -> Result<Repaired> {
-    let standing = Standing::of(path)?;
-    if let (false, Some(fault)) = (standing.may_be_replaced(), standing.fault(path)) {
+    let database_state = DatabaseState::of(path)?;
+    if let (false, Some(fault)) = (database_state.may_be_replaced(), database_state.fault(path)) {
         return Err(fault.into());
     }
-    if standing == Standing::Current {
+    if database_state == DatabaseState::Current {
         let mut store = Store::open(path, Access::ReadWrite)?;
         let health = store.health()?;
         if health.faults == 0 && !health.index_is_out_of_step() {
@@ -81,7 +81,7 @@ pub fn repair(
             return Ok(Repaired::Index { episodes });
         }
     }
-    if matches!(standing, Standing::Older(_)) {
+    if matches!(database_state, DatabaseState::Older(_)) {
         let error = Error::new(ErrorKind::Failed, "the store is of an older version");
         return Err(error.hinted("sessionmill run").into());
     }

@@ -2,14 +2,14 @@
 
 use super::{Finding, Observed, Severity, counted, quoted};
 use crate::agents::versions;
-use crate::store::{Standing, VersionRow};
+use crate::store::{DatabaseState, VersionRow};
 
 const REPAIR: &str = "sessionmill doctor --repair";
 
 /// The file is missing, foreign, cut short, or of another version.
-pub(super) fn standing(observed: &Observed<'_>) -> Vec<Finding> {
-    let standing = match &observed.standing {
-        Ok(standing) => *standing,
+pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Finding> {
+    let database_state = match &observed.database_state {
+        Ok(database_state) => *database_state,
         Err(error) => {
             let command = format!("ls -l {}", quoted(&observed.store.to_string_lossy()));
             let reason = error.message.clone();
@@ -21,9 +21,9 @@ pub(super) fn standing(observed: &Observed<'_>) -> Vec<Finding> {
             )];
         }
     };
-    let (severity, code) = match standing {
-        Standing::Current => return Vec::new(),
-        Standing::Older(version) => {
+    let (severity, code) = match database_state {
+        DatabaseState::Current => return Vec::new(),
+        DatabaseState::Older(version) => {
             let reason = format!(
                 "{} has schema {version}; the next run brings it up to date",
                 observed.store.display()
@@ -32,16 +32,16 @@ pub(super) fn standing(observed: &Observed<'_>) -> Vec<Finding> {
             return vec![finding];
         }
         // Without consent there is nothing that a run could store.
-        Standing::Missing if !observed.enabled() => return Vec::new(),
-        Standing::Missing => (Severity::Warning, "store-missing"),
-        Standing::Newer(_) => (Severity::Error, "store-newer"),
-        Standing::Empty => (Severity::Error, "store-empty"),
-        Standing::Foreign => (Severity::Error, "store-foreign"),
-        Standing::Truncated { .. } => (Severity::Error, "store-truncated"),
-        Standing::Damaged => (Severity::Error, "store-damaged"),
-        Standing::Remote(_) => (Severity::Error, "store-remote"),
+        DatabaseState::Missing if !observed.enabled() => return Vec::new(),
+        DatabaseState::Missing => (Severity::Warning, "store-missing"),
+        DatabaseState::Newer(_) => (Severity::Error, "store-newer"),
+        DatabaseState::Empty => (Severity::Error, "store-empty"),
+        DatabaseState::Foreign => (Severity::Error, "store-foreign"),
+        DatabaseState::Truncated { .. } => (Severity::Error, "store-truncated"),
+        DatabaseState::Damaged => (Severity::Error, "store-damaged"),
+        DatabaseState::Remote(_) => (Severity::Error, "store-remote"),
     };
-    let fault = standing.fault(&observed.store);
+    let fault = database_state.fault(&observed.store);
     let finding = fault.map(|error| {
         let command = error.hint.unwrap_or_default();
         Finding::new(severity, code, error.message, command)

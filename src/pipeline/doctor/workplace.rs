@@ -1,7 +1,7 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
 use super::{Finding, Observed, Severity, counted, first_of, quoted};
-use crate::host::room::NoRoom;
+use crate::host::writable::NotWritable;
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
 use std::path::{Path, PathBuf};
@@ -175,27 +175,27 @@ fn is_temporary(name: &str) -> bool {
 
 /// Nothing can be written where everything of ours is.
 pub(super) fn room(observed: &Observed<'_>) -> Vec<Finding> {
-    let Some(no_room) = observed.no_room else {
+    let Some(not_writable) = observed.not_writable else {
         return Vec::new();
     };
     let (home, shown) = (
         quoted(&observed.home.to_string_lossy()),
         observed.home.display(),
     );
-    let (code, reason, command) = match no_room {
-        NoRoom::Full(_) => (
+    let (code, reason, command) = match not_writable {
+        NotWritable::Full(_) => (
             "disk-full",
             format!(
                 "the disk of {shown} is full: what is stored can be read, no run can store more"
             ),
             format!("df -h {home}"),
         ),
-        NoRoom::ReadOnly => (
+        NotWritable::ReadOnly => (
             "home-read-only",
             format!("the file system of {shown} is read-only: no run can store anything"),
             format!("findmnt -T {home}"),
         ),
-        NoRoom::Forbidden => (
+        NotWritable::Forbidden => (
             "home-read-only",
             format!("this user may not write into {shown}: no run can store anything"),
             format!("ls -ld {home}"),

@@ -4,7 +4,7 @@ pub mod pace;
 
 use crate::config::{Home, Loaded};
 use crate::host::reflog::work_trees;
-use crate::host::watch::Place;
+use crate::host::watch::WatchTarget;
 use crate::store::{Access, Store};
 use crate::tracking::repositories::repositories;
 use std::collections::BTreeSet;
@@ -13,12 +13,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Where news comes from: the places with logs and, as far as they are tracked, files and repositories.
-pub fn places(loaded: &Loaded, home: &Home) -> Vec<Place> {
-    let logs = loaded.config.roots.iter().map(|root| Place {
+pub fn places(loaded: &Loaded, home: &Home) -> Vec<WatchTarget> {
+    let logs = loaded.config.roots.iter().map(|root| WatchTarget {
         path: root.path.clone(),
         deep: true,
     });
-    let mut places: Vec<Place> = logs.collect();
+    let mut places: Vec<WatchTarget> = logs.collect();
     // without a store nothing was met yet
     if loaded.tracking.is_on()
         && let Ok(store) = Store::open(&home.store(), Access::ReadOnly)
@@ -30,12 +30,12 @@ pub fn places(loaded: &Loaded, home: &Home) -> Vec<Place> {
 }
 
 /// The folders of the logs of HEAD of all tracked repositories.
-fn logs_of_head(loaded: &Loaded, store: &Store) -> Vec<Place> {
+fn logs_of_head(loaded: &Loaded, store: &Store) -> Vec<WatchTarget> {
     let tracked = repositories(store, &loaded.tracking).unwrap_or_default();
     let trees = tracked
         .iter()
         .flat_map(|repo| work_trees(Path::new(&repo.root)));
-    let logs = trees.map(|tree| Place {
+    let logs = trees.map(|tree| WatchTarget {
         path: tree.git_dir.join("logs"),
         deep: false,
     });
@@ -44,7 +44,7 @@ fn logs_of_head(loaded: &Loaded, store: &Store) -> Vec<Place> {
 
 /// The folders that lead to tracked files, without those below that have none: what is ignored, a
 /// `node_modules`, may be larger than all the rest. A new folder is news of the one that it is in.
-fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<Place> {
+fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<WatchTarget> {
     let mut folders = BTreeSet::new();
     for project in loaded.tracking.projects().iter().filter(|p| p.enabled) {
         let Ok(row) = store.tracked_project(&project.root) else {
@@ -65,6 +65,6 @@ fn folders(loaded: &Loaded, store: &Store) -> BTreeSet<Place> {
             {}
         }
     }
-    let place = |path| Place { path, deep: false };
+    let place = |path| WatchTarget { path, deep: false };
     folders.into_iter().map(place).collect()
 }

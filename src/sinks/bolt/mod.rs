@@ -26,7 +26,7 @@ const FAILURE: u8 = 0x7f;
 
 /// Why there is no answer. The connection is of no use afterwards.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum BoltError {
     /// The connection broke, or was none.
     Broken(io::Error),
     /// The server refuses, with this code.
@@ -35,9 +35,9 @@ pub enum Trouble {
     Odd(&'static str),
 }
 
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
-        Trouble::Broken(error)
+impl From<io::Error> for BoltError {
+    fn from(error: io::Error) -> BoltError {
+        BoltError::Broken(error)
     }
 }
 
@@ -53,15 +53,15 @@ impl Bolt {
     ///
     /// # Errors
     /// Why not.
-    pub fn open(endpoint: &Endpoint, login: &Login) -> Result<Bolt, Trouble> {
+    pub fn open(endpoint: &Endpoint, login: &Login) -> Result<Bolt, BoltError> {
         let is_safe = endpoint.scheme().ends_with("+s");
         let mut wire = Wire::open(endpoint.host(), endpoint.port(), is_safe)?;
         let mut answer = [0; 4];
         wire.exchange(&HANDSHAKE, &mut answer)?;
         let version = match answer {
             [0, 0, minor, major @ (4 | 5)] => (major, minor),
-            [0, 0, 0, 0] => return Err(Trouble::Odd("it speaks no version of Bolt that we do")),
-            _ => return Err(Trouble::Odd("it doesn't speak Bolt")),
+            [0, 0, 0, 0] => return Err(BoltError::Odd("it speaks no version of Bolt that we do")),
+            _ => return Err(BoltError::Odd("it doesn't speak Bolt")),
         };
         let mut bolt = Bolt {
             wire,
@@ -89,7 +89,7 @@ impl Bolt {
         database: Option<&str>,
         query: &str,
         params: &Value,
-    ) -> Result<Vec<Vec<Value>>, Trouble> {
+    ) -> Result<Vec<Vec<Value>>, BoltError> {
         let database = database.map(|name| ("db".to_owned(), Value::text(name)));
         let extra = Value::Map(database.into_iter().collect());
         let all = Value::map([("n", Value::Int(-1))]);
@@ -112,7 +112,7 @@ impl Bolt {
         version: (u8, u8),
         endpoint: &Endpoint,
         login: &Login,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), BoltError> {
         let agent = concat!("sessionmill/", env!("CARGO_PKG_VERSION"));
         let mut hello = vec![("user_agent".to_owned(), Value::text(agent))];
         if version >= (5, 3) {
@@ -150,15 +150,15 @@ impl Bolt {
         out
     }
 
-    fn receive(&mut self) -> Result<(u8, Value), Trouble> {
+    fn receive(&mut self) -> Result<(u8, Value), BoltError> {
         let bytes = self.wire.receive()?;
         let (tag, fields) =
-            packstream::message(&bytes).ok_or(Trouble::Odd("what it answers is no Bolt"))?;
+            packstream::message(&bytes).ok_or(BoltError::Odd("what it answers is no Bolt"))?;
         let first = fields.into_iter().next();
         Ok((tag, first.unwrap_or(Value::Null)))
     }
 
-    fn success(&mut self) -> Result<Value, Trouble> {
+    fn success(&mut self) -> Result<Value, BoltError> {
         match self.receive()? {
             (SUCCESS, told) => Ok(told),
             (tag, told) => Err(refusal(tag, &told)),
@@ -167,11 +167,11 @@ impl Bolt {
 }
 
 /// Of a failure only its code is told: the words may repeat a query.
-fn refusal(tag: u8, told: &Value) -> Trouble {
+fn refusal(tag: u8, told: &Value) -> BoltError {
     let code = text_of(told, "neo4j_code").or_else(|| text_of(told, "code"));
     match (tag, code) {
-        (FAILURE, Some(code)) => Trouble::Refused(code.to_owned()),
-        _ => Trouble::Odd("it answers something else"),
+        (FAILURE, Some(code)) => BoltError::Refused(code.to_owned()),
+        _ => BoltError::Odd("it answers something else"),
     }
 }
 

@@ -4,10 +4,10 @@
 //! An id is posted only after it was seen in its graph: an unknown one ends the server's worker, or is
 //! lost without a word.
 
-use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
-use super::server::{Message, Server};
+use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
+use super::server::{GraphitiServer, PostedMessage};
 use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
 use crate::model::time::Time;
 use crate::sinks::database::Database;
 use crate::stages::upload::{Enrichment, Sink};
@@ -15,28 +15,28 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// A database and the server that works on it.
-pub struct Enriched {
+pub struct EnrichedSink {
     database: Box<dyn Database>,
-    server: Box<dyn Server>,
-    patience: Patience,
+    server: Box<dyn GraphitiServer>,
+    poll: PollPolicy,
     window: usize,
     now: Time,
-    leave: Option<Fault>,
+    leave: Option<DeliveryError>,
 }
 
-impl Enriched {
+impl EnrichedSink {
     /// `window`: episodes that the server is given at once.
     pub fn new(
         database: Box<dyn Database>,
-        server: Box<dyn Server>,
-        patience: Patience,
+        server: Box<dyn GraphitiServer>,
+        poll: PollPolicy,
         window: usize,
         now: Time,
-    ) -> Enriched {
-        Enriched {
+    ) -> EnrichedSink {
+        EnrichedSink {
             database,
             server,
-            patience,
+            poll,
             window,
             now,
             leave: None,
@@ -69,26 +69,26 @@ impl Enriched {
 
     /// Posts these, which are of one graph. What is refused is halved until it stands alone; gives
     /// why, for each that was.
-    fn post(&self, parcels: &[OutboundEpisode]) -> Result<BTreeMap<Uuid, String>, Fault> {
+    fn post(&self, parcels: &[OutboundEpisode]) -> Result<BTreeMap<Uuid, String>, DeliveryError> {
         let mut refused = BTreeMap::new();
         let mut waiting = vec![parcels];
         while let Some(part) = waiting.pop() {
             let Some(first) = part.first() else { continue };
             // of a node that is there, its own content is taken
-            let messages: Vec<Message<'_>> = part
+            let messages: Vec<PostedMessage<'_>> = part
                 .iter()
-                .map(|parcel| Message {
+                .map(|parcel| PostedMessage {
                     node: Some(parcel.id),
                     content: "",
-                    ..Message::of(parcel, &parcel.name)
+                    ..PostedMessage::of(parcel, &parcel.name)
                 })
                 .collect();
             match self.server.post(&self.database.place(first), &messages) {
                 Ok(()) => {}
-                Err(Fault::Batch(reason)) if part.len() == 1 => {
+                Err(DeliveryError::BatchRejected(reason)) if part.len() == 1 => {
                     refused.insert(first.id, reason);
                 }
-                Err(Fault::Batch(_)) => {
+                Err(DeliveryError::BatchRejected(_)) => {
                     let (first, second) = part.split_at(part.len() / 2);
                     waiting.extend([second, first]);
                 }
@@ -99,16 +99,16 @@ impl Enriched {
     }
 
     /// Waits for these, which were posted; what came of each.
-    fn came_of(&mut self, posted: &[Receipt]) -> Result<BTreeMap<Uuid, Outcome>, Fault> {
+    fn came_of(&mut self, posted: &[Receipt]) -> Result<BTreeMap<Uuid, Outcome>, DeliveryError> {
         let mut all = BTreeMap::new();
         for (queue, receipts) in self.by_queue(posted) {
             if receipts.is_empty() {
                 continue;
             }
-            let patience = self.patience.clone();
-            let (done, end) = follow(&mut self.window_of(queue, receipts.clone()), &patience)?;
+            let poll = self.poll.clone();
+            let (done, end) = follow(&mut self.window_of(queue, receipts.clone()), &poll)?;
             if end == End::Stalled {
-                self.leave = Some(stalled(&self.patience));
+                self.leave = Some(stalled(&self.poll));
             }
             let mut outcomes = outcomes(&done, end);
             let progress = self.database.progress(&receipts)?;
@@ -129,7 +129,7 @@ impl Enriched {
 /// Nodes that the server was asked to work through, in one queue.
 struct Window<'a> {
     database: &'a mut dyn Database,
-    server: &'a dyn Server,
+    server: &'a dyn GraphitiServer,
     queue: String,
     receipts: Vec<Receipt>,
     now: Time,
@@ -138,7 +138,7 @@ struct Window<'a> {
 
 impl Window<'_> {
     /// Those of a group that is nothing but theirs go with what was made of them.
-    fn remove_canaries(&mut self) -> Result<(), Fault> {
+    fn remove_canaries(&mut self) -> Result<(), DeliveryError> {
         match self.server.common_queue() {
             Some(group) => self.database.empty(group),
             None => self
@@ -149,7 +149,7 @@ impl Window<'_> {
 }
 
 impl Work for Window<'_> {
-    fn done(&mut self) -> Result<Vec<bool>, Fault> {
+    fn done(&mut self) -> Result<Vec<bool>, DeliveryError> {
         self.server.permitted()?;
         let progress = self.database.progress(&self.receipts)?.into_iter();
         Ok(progress
@@ -157,13 +157,13 @@ impl Work for Window<'_> {
             .collect())
     }
 
-    fn send_canary(&mut self) -> Result<(), Fault> {
+    fn send_canary(&mut self) -> Result<(), DeliveryError> {
         self.remove_canaries()?;
         self.canary = canary_name(self.now);
         post_canary(self.server, &self.queue, &self.canary, self.now)
     }
 
-    fn sees_canary(&mut self) -> Result<bool, Fault> {
+    fn sees_canary(&mut self) -> Result<bool, DeliveryError> {
         self.server.permitted()?;
         let is_seen = self.database.has(&self.queue, &self.canary)?;
         if is_seen && self.server.common_queue().is_none() {
@@ -173,7 +173,7 @@ impl Work for Window<'_> {
     }
 }
 
-impl Sink for Enriched {
+impl Sink for EnrichedSink {
     fn replaces(&self) -> bool {
         self.database.replaces()
     }
@@ -182,29 +182,29 @@ impl Sink for Enriched {
         self.database.place(parcel)
     }
 
-    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+    fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
         self.database.tells_apart(groups)
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         let database = self.database.check()?;
         self.server.check()?;
         Ok(format!("database: {database}; the server answers"))
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         self.database.deliver(batch)
     }
 
-    fn leave(&mut self) -> Option<Fault> {
+    fn leave(&mut self) -> Option<DeliveryError> {
         self.leave.take()
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         self.database.verify(receipts)
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         self.database.forget(receipts)
     }
 
@@ -213,28 +213,31 @@ impl Sink for Enriched {
     }
 }
 
-impl Enrichment for Enriched {
+impl Enrichment for EnrichedSink {
     fn batch_max(&self) -> usize {
         self.window
     }
 
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, Fault> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
         self.database.progress(receipts)
     }
 
-    fn settle(&mut self, asked: &[Receipt]) -> Result<(), Fault> {
+    fn settle(&mut self, asked: &[Receipt]) -> Result<(), DeliveryError> {
         for (queue, receipts) in self.by_queue(asked) {
-            let patience = self.patience.clone();
-            if settle(&mut self.window_of(queue, receipts), &patience)? == End::Stalled {
-                let reason = stalled(&self.patience).reason().to_owned();
+            let poll = self.poll.clone();
+            if settle(&mut self.window_of(queue, receipts), &poll)? == End::Stalled {
+                let reason = stalled(&self.poll).reason().to_owned();
                 let other = "or it works on another database than this sink's";
-                return Err(Fault::Away(format!("{reason}; {other}"), None));
+                return Err(DeliveryError::Unavailable(
+                    format!("{reason}; {other}"),
+                    None,
+                ));
             }
         }
         Ok(())
     }
 
-    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let receipt = |parcel: &OutboundEpisode| Receipt {
             id: parcel.id,
             revision: parcel.revision,

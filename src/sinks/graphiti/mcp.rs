@@ -1,19 +1,19 @@
 //! Graphiti's MCP server as it is (graphiti § 3): a queue in memory for each group, whose worker
 //! loses what goes wrong and goes on, and `add_memory`, which says that all is well whatever comes.
 
-use super::server::{self, Listed, Message, Permits, Server};
+use super::server::{self, GraphitiServer, ListedEpisode, Permits, PostedMessage};
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::Fault;
-use crate::net::http::{Http, Trouble};
-use crate::net::mcp::{Failure, Mcp as Client};
+use crate::model::delivery::DeliveryError;
+use crate::net::http::{Http, HttpError};
+use crate::net::mcp::{Failure, McpClient};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 use std::cell::Cell;
 
 /// One server.
-pub struct Mcp {
-    client: Client,
+pub struct GraphitiMcp {
+    client: McpClient,
     endpoint: Endpoint,
     /// Asked before each request: waiting for a queue takes long, and a consent may be taken back.
     permits: Permits,
@@ -33,14 +33,19 @@ const ALL: u64 = 1_000_000_000;
 struct Told {
     error: Option<IgnoredAny>,
     #[serde(default)]
-    episodes: Vec<Listed>,
+    episodes: Vec<ListedEpisode>,
 }
 
-impl Mcp {
+impl GraphitiMcp {
     /// The server at this endpoint, as long as it is permitted.
-    pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<&str>) -> Mcp {
-        Mcp {
-            client: Client::new(http, token),
+    pub fn new(
+        http: Http,
+        endpoint: Endpoint,
+        permits: Permits,
+        token: Option<&str>,
+    ) -> GraphitiMcp {
+        GraphitiMcp {
+            client: McpClient::new(http, token),
             endpoint,
             permits,
             is_known: Cell::new(false),
@@ -49,12 +54,16 @@ impl Mcp {
     }
 
     /// The outer error: it didn't do it, or nobody knows. The inner one: the tool says that it failed.
-    fn call(&self, tool: &str, arguments: &Value) -> Result<Result<Told, Fault>, Fault> {
+    fn call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Result<Told, DeliveryError>, DeliveryError> {
         let told: Told = self.ask(|permit| self.client.call(permit, tool, arguments))?;
         Ok(match told.error {
             None => Ok(told),
             // its words may be the database's, or repeat what was sent
-            Some(_) => Err(Fault::Away(
+            Some(_) => Err(DeliveryError::Unavailable(
                 format!("{}: {tool} says that it failed: see its log", self.endpoint),
                 None,
             )),
@@ -64,17 +73,17 @@ impl Mcp {
     fn ask<T: DeserializeOwned>(
         &self,
         call: impl Fn(&Permit) -> Result<T, Failure>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, DeliveryError> {
         let permit = self.permitted()?;
         let answer = call(&permit);
         self.answers.set(answer.is_ok());
         answer.map_err(|failure| match failure {
-            Failure::Trouble(trouble @ Trouble::Status(413, _)) => {
-                Fault::Batch(format!("the server {trouble}"))
+            Failure::Http(error @ HttpError::Status(413, _)) => {
+                DeliveryError::BatchRejected(format!("the server {error}"))
             }
-            Failure::Trouble(trouble) => server::fault(&self.endpoint, trouble, WHAT),
+            Failure::Http(error) => server::fault(&self.endpoint, error, WHAT),
             Failure::Refused => {
-                Fault::Setup(format!("{}: {failure}: is it {WHAT}?", self.endpoint))
+                DeliveryError::Misconfigured(format!("{}: {failure}: is it {WHAT}?", self.endpoint))
             }
         })
     }
@@ -82,10 +91,10 @@ impl Mcp {
 
 const WHAT: &str = "Graphiti's MCP server";
 
-impl Server for Mcp {
+impl GraphitiServer for GraphitiMcp {
     /// It has the tools, and `add_memory` takes the time of an episode: older ones take any argument,
     /// and would note the time of their work.
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), DeliveryError> {
         let listed: Value = self.ask(|permit| self.client.tools(permit))?;
         let empty = Vec::new();
         let tools = listed["tools"].as_array().unwrap_or(&empty);
@@ -94,7 +103,12 @@ impl Server for Mcp {
             let add = tool("add_memory")?;
             add["inputSchema"]["properties"].get(argument)
         };
-        let says = |what: &str| Err(Fault::Setup(format!("{}: {what}", self.endpoint)));
+        let says = |what: &str| {
+            Err(DeliveryError::Misconfigured(format!(
+                "{}: {what}",
+                self.endpoint
+            )))
+        };
         if tool("get_episodes").is_none() || takes("episode_body").is_none() {
             return says("it has no add_memory and get_episodes: is it Graphiti's MCP server?");
         }
@@ -109,7 +123,7 @@ impl Server for Mcp {
         1
     }
 
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault> {
+    fn post(&self, group: &str, messages: &[PostedMessage<'_>]) -> Result<(), DeliveryError> {
         if !self.is_known.get() {
             self.check()?;
         }
@@ -117,7 +131,7 @@ impl Server for Mcp {
             let arguments = arguments(group, message);
             if arguments.to_string().len() > BODY_BYTES_MAX {
                 let reason = "it is longer than the 4 MiB that the server takes";
-                return Err(Fault::Batch(reason.into()));
+                return Err(DeliveryError::BatchRejected(reason.into()));
             }
             self.call("add_memory", &arguments)??;
         }
@@ -125,19 +139,19 @@ impl Server for Mcp {
     }
 
     /// In no particular order, so always all of them.
-    fn episodes(&self, group: &str, _: u64) -> Result<Vec<Listed>, Fault> {
+    fn episodes(&self, group: &str, _: u64) -> Result<Vec<ListedEpisode>, DeliveryError> {
         let arguments = json!({"group_ids": [group], "max_episodes": ALL});
         Ok(self.call("get_episodes", &arguments)??.episodes)
     }
 
-    fn delete(&self, uuid: &str) -> Result<(), Fault> {
+    fn delete(&self, uuid: &str) -> Result<(), DeliveryError> {
         // one that isn't in the graph that it looks at is an error, too
         self.call("delete_episode", &json!({"uuid": uuid}))
             .map(|_| ())
     }
 
-    fn permitted(&self) -> Result<Permit, Fault> {
-        (self.permits)(&self.endpoint).map_err(|error| Fault::Setup(error.message))
+    fn permitted(&self) -> Result<Permit, DeliveryError> {
+        (self.permits)(&self.endpoint).map_err(|error| DeliveryError::Misconfigured(error.message))
     }
 
     fn common_queue(&self) -> Option<&'static str> {
@@ -149,7 +163,7 @@ impl Server for Mcp {
     }
 }
 
-impl Drop for Mcp {
+impl Drop for GraphitiMcp {
     /// Sessions that nobody ends stay in its memory.
     fn drop(&mut self) {
         if let (true, Ok(permit)) = (self.answers.get(), self.permitted()) {
@@ -160,7 +174,7 @@ impl Drop for Mcp {
 
 /// What `add_memory` is called with. The episodes before it are not to be read with it: it is long
 /// enough, and on FalkorDB they would be the newest of all time.
-fn arguments(group: &str, message: &Message<'_>) -> Value {
+fn arguments(group: &str, message: &PostedMessage<'_>) -> Value {
     let mut arguments = json!({
         "name": message.name,
         "episode_body": message.content.replace('\0', ""),

@@ -1,19 +1,19 @@
 //! A Graphiti server, over REST or MCP, with the protocol that survives it (graphiti § 5).
 //!
 //! Where its database is reached too, [`enriched`]: episodes are written there, and the server is only
-//! asked to work through them. Else [`by_name`]: they are posted under a name that tells them again.
+//! asked to work through them. Else [`graphiti_server`]: they are posted under a name that tells them again.
 //! Both wait for the server's queue in the one way that is sure: [`queue`].
 
-pub mod by_name;
 pub mod enriched;
+pub mod graphiti_server;
 pub mod mcp;
 pub mod queue;
 pub mod rest;
 pub mod server;
 
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::time::Time;
-use server::{Message, Server};
+use server::{GraphitiServer, PostedMessage};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A canary's words. Nothing to take from them.
@@ -39,8 +39,13 @@ fn is_left_canary(name: &str, now: Time) -> bool {
         .is_some_and(|at| at < now.0.saturating_sub(WAITED_FOR_MS))
 }
 
-fn post_canary(server: &dyn Server, group: &str, name: &str, now: Time) -> Result<(), Fault> {
-    let message = Message {
+fn post_canary(
+    server: &dyn GraphitiServer,
+    group: &str,
+    name: &str,
+    now: Time,
+) -> Result<(), DeliveryError> {
+    let message = PostedMessage {
         name,
         content: CANARY_CONTENT,
         source_description: CANARY_DESCRIPTION,

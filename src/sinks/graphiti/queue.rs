@@ -6,13 +6,13 @@
 //! it is seen, what is missing is lost. When nothing comes for the whole of it, the worker is dead, or
 //! so slow that nobody can tell.
 
-use crate::model::delivery::{Fault, Outcome};
+use crate::model::delivery::{DeliveryError, Outcome};
 use std::rc::Rc;
 use std::time::Duration;
 
 /// How long a queue is waited for.
 #[derive(Clone)]
-pub struct Patience {
+pub struct PollPolicy {
     /// Without anything that comes, the worker is taken for dead.
     pub stall: Duration,
     /// How it is waited.
@@ -24,13 +24,13 @@ pub struct Patience {
 /// Work in a queue, and how it is looked at.
 pub(super) trait Work {
     /// Which of it is done, in the order of the queue.
-    fn done(&mut self) -> Result<Vec<bool>, Fault>;
+    fn done(&mut self) -> Result<Vec<bool>, DeliveryError>;
 
     /// Puts the canary behind it.
-    fn send_canary(&mut self) -> Result<(), Fault>;
+    fn send_canary(&mut self) -> Result<(), DeliveryError>;
 
     /// The canary came out.
-    fn sees_canary(&mut self) -> Result<bool, Fault>;
+    fn sees_canary(&mut self) -> Result<bool, DeliveryError>;
 }
 
 /// How the waiting ended.
@@ -50,8 +50,11 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 const PAUSE_MIN: Duration = Duration::from_millis(100);
 
 /// Waits for the work.
-pub(super) fn follow(work: &mut dyn Work, patience: &Patience) -> Result<(Vec<bool>, End), Fault> {
-    let mut quiet = Quiet::new(patience);
+pub(super) fn follow(
+    work: &mut dyn Work,
+    poll: &PollPolicy,
+) -> Result<(Vec<bool>, End), DeliveryError> {
+    let mut quiet = Quiet::new(poll);
     let mut came = 0;
     let mut canary: Option<Quiet<'_>> = None;
     loop {
@@ -62,16 +65,16 @@ pub(super) fn follow(work: &mut dyn Work, patience: &Patience) -> Result<(Vec<bo
         }
         let count = many(&done);
         if count > came {
-            (came, quiet) = (count, Quiet::new(patience));
+            (came, quiet) = (count, Quiet::new(poll));
         }
-        let half = patience.stall / 2;
+        let half = poll.stall / 2;
         match &canary {
             None if quiet.lasts() >= half => {
                 work.send_canary()?;
-                canary = Some(Quiet::new(patience));
+                canary = Some(Quiet::new(poll));
             }
             // looks may take long: the canary gets its time
-            Some(sent) if quiet.lasts() >= patience.stall && sent.lasts() >= half => {
+            Some(sent) if quiet.lasts() >= poll.stall && sent.lasts() >= half => {
                 return Ok((done, End::Stalled));
             }
             _ => {}
@@ -82,17 +85,17 @@ pub(super) fn follow(work: &mut dyn Work, patience: &Patience) -> Result<(Vec<bo
 
 /// Waits for a canary alone: when it comes, nothing that was put there before is under way. What
 /// `work` there may be is in any order, and shows only whether the worker lives.
-pub(super) fn settle(work: &mut dyn Work, patience: &Patience) -> Result<End, Fault> {
+pub(super) fn settle(work: &mut dyn Work, poll: &PollPolicy) -> Result<End, DeliveryError> {
     let mut came = many(&work.done()?);
     work.send_canary()?;
-    let mut quiet = Quiet::new(patience);
+    let mut quiet = Quiet::new(poll);
     while !work.sees_canary()? {
-        if quiet.lasts() >= patience.stall {
+        if quiet.lasts() >= poll.stall {
             let count = many(&work.done()?);
             if count <= came {
                 return Ok(End::Stalled);
             }
-            (came, quiet) = (count, Quiet::new(patience));
+            (came, quiet) = (count, Quiet::new(poll));
         }
         quiet.wait();
     }
@@ -105,25 +108,25 @@ fn many(done: &[bool]) -> usize {
 
 /// A time in which nothing comes; looks take their part of it.
 struct Quiet<'a> {
-    patience: &'a Patience,
+    poll: &'a PollPolicy,
     since: Duration,
 }
 
 impl Quiet<'_> {
-    fn new(patience: &Patience) -> Quiet<'_> {
-        let since = (patience.clock)();
-        Quiet { patience, since }
+    fn new(poll: &PollPolicy) -> Quiet<'_> {
+        let since = (poll.clock)();
+        Quiet { poll, since }
     }
 
     fn lasts(&self) -> Duration {
-        (self.patience.clock)().saturating_sub(self.since)
+        (self.poll.clock)().saturating_sub(self.since)
     }
 
     /// Until the next look: the longer, the longer nothing came.
     fn wait(&self) {
-        let longest = (self.patience.stall / LOOKS).min(PAUSE_MAX);
+        let longest = (self.poll.stall / LOOKS).min(PAUSE_MAX);
         let pause = (self.lasts() / 4).clamp(PAUSE_MIN.min(longest), longest);
-        (self.patience.wait)(pause);
+        (self.poll.wait)(pause);
     }
 }
 
@@ -147,9 +150,9 @@ const LOST: &str = "the server took it and lost it";
 const ENDED: &str = "the server's worker stopped at it";
 
 /// What a person has to do.
-pub(super) fn stalled(patience: &Patience) -> Fault {
-    let seconds = patience.stall.as_secs_f64();
-    Fault::Away(
+pub(super) fn stalled(poll: &PollPolicy) -> DeliveryError {
+    let seconds = poll.stall.as_secs_f64();
+    DeliveryError::Unavailable(
         format!(
             "nothing came out of Graphiti's queue for {seconds} s: its worker is dead or stuck; \
              restart the server (nothing is lost)"
@@ -181,9 +184,9 @@ mod tests {
     }
 
     impl Worker {
-        fn patience(&self) -> Patience {
+        fn poll(&self) -> PollPolicy {
             let (waits, clock) = (Rc::clone(&self.time), Rc::clone(&self.time));
-            Patience {
+            PollPolicy {
                 stall: STALL,
                 wait: Rc::new(move |pause| waits.set(waits.get() + pause)),
                 clock: Rc::new(move || clock.get()),
@@ -211,16 +214,16 @@ mod tests {
     const STALL: Duration = Duration::from_secs(40);
 
     impl Work for Worker {
-        fn done(&mut self) -> Result<Vec<bool>, Fault> {
+        fn done(&mut self) -> Result<Vec<bool>, DeliveryError> {
             self.work();
             Ok(self.jobs.clone())
         }
-        fn send_canary(&mut self) -> Result<(), Fault> {
+        fn send_canary(&mut self) -> Result<(), DeliveryError> {
             assert_eq!(self.canary, None, "one is enough");
             self.canary = Some(self.at.max(self.jobs.len()));
             Ok(())
         }
-        fn sees_canary(&mut self) -> Result<bool, Fault> {
+        fn sees_canary(&mut self) -> Result<bool, DeliveryError> {
             self.work();
             Ok(self.canary.is_some_and(|place| self.at > place))
         }
@@ -229,8 +232,8 @@ mod tests {
     /// What is said of a worker's jobs, and the time that it took, in stall times.
     fn followed(mut worker: Worker, jobs: usize) -> (Vec<Outcome>, f64) {
         worker.jobs = vec![false; jobs];
-        let patience = worker.patience();
-        let (done, end) = follow(&mut worker, &patience).unwrap();
+        let poll = worker.poll();
+        let (done, end) = follow(&mut worker, &poll).unwrap();
         (outcomes(&done, end), worker.waited())
     }
 
@@ -323,8 +326,8 @@ mod tests {
     /// How it ends when nothing but the canary is waited for.
     fn settled(mut worker: Worker, jobs: usize) -> (End, f64) {
         worker.jobs = vec![false; jobs];
-        let patience = worker.patience();
-        let end = settle(&mut worker, &patience).unwrap();
+        let poll = worker.poll();
+        let end = settle(&mut worker, &poll).unwrap();
         (end, worker.waited())
     }
 

@@ -1,12 +1,12 @@
 //! Graphiti's REST server as it is (graphiti § 2). Its `202` means no more than that a list in its
 //! memory is longer now.
 
-use super::by_name::{ALL, key_of};
-use super::server::{self, Listed, Message, Permits, Server};
+use super::graphiti_server::{ALL, key_of};
+use super::server::{self, GraphitiServer, ListedEpisode, Permits, PostedMessage};
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::Fault;
+use crate::model::delivery::DeliveryError;
 use crate::model::graph::GraphFact;
-use crate::net::http::{Http, Trouble, Verb};
+use crate::net::http::{Http, HttpError, Verb};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ impl Rest {
         &self,
         request: (Verb, &str),
         body: Option<&Value>,
-    ) -> Result<Result<T, Trouble>, Fault> {
+    ) -> Result<Result<T, HttpError>, DeliveryError> {
         let permit = self.permitted()?;
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
         let headers = bearer.as_deref().map(|bearer| ("authorization", bearer));
@@ -54,7 +54,12 @@ impl Rest {
     ///
     /// # Errors
     /// Why it can't be asked, or what it did instead.
-    pub fn facts(&self, words: &str, group: &str, facts_max: u32) -> Result<Vec<GraphFact>, Fault> {
+    pub fn facts(
+        &self,
+        words: &str,
+        group: &str,
+        facts_max: u32,
+    ) -> Result<Vec<GraphFact>, DeliveryError> {
         #[derive(Deserialize)]
         struct Found {
             facts: Vec<GraphFact>,
@@ -63,65 +68,67 @@ impl Rest {
         let found = self.ask::<Found>((Verb::Post, "/search"), Some(&body))?;
         found
             .map(|found| found.facts)
-            .map_err(|trouble| self.fault(trouble))
+            .map_err(|error| self.fault(error))
     }
 
     /// Episodes of ours in a group, by the ids that the server gave them.
     ///
     /// # Errors
     /// As [`Rest::facts`].
-    pub fn names(&self, group: &str) -> Result<BTreeMap<String, Uuid>, Fault> {
+    pub fn names(&self, group: &str) -> Result<BTreeMap<String, Uuid>, DeliveryError> {
         let listed = self.episodes(group, ALL)?.into_iter();
         let ours = listed.filter_map(|episode| Some((key_of(&episode.name)?.0, episode.uuid)));
         Ok(ours.map(|(id, uuid)| (uuid, id)).collect())
     }
 
-    fn fault(&self, trouble: Trouble) -> Fault {
-        server::fault(&self.endpoint, trouble, "Graphiti's REST server")
+    fn fault(&self, error: HttpError) -> DeliveryError {
+        server::fault(&self.endpoint, error, "Graphiti's REST server")
     }
 }
 
-impl Server for Rest {
-    fn check(&self) -> Result<(), Fault> {
+impl GraphitiServer for Rest {
+    fn check(&self) -> Result<(), DeliveryError> {
         self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)?
             .map(|_| ())
-            .map_err(|trouble| self.fault(trouble))
+            .map_err(|error| self.fault(error))
     }
 
     fn post_max(&self) -> usize {
         usize::MAX
     }
 
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault> {
+    fn post(&self, group: &str, messages: &[PostedMessage<'_>]) -> Result<(), DeliveryError> {
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let body = json!({"group_id": group, "messages": messages});
         let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body))?;
-        posted.map(|_| ()).map_err(|trouble| match trouble {
-            Trouble::Status(400 | 413 | 422, _) => Fault::Batch(format!("the server {trouble}")),
-            trouble => self.fault(trouble),
+        posted.map(|_| ()).map_err(|error| match error {
+            HttpError::Status(400 | 413 | 422, _) => {
+                DeliveryError::BatchRejected(format!("the server {error}"))
+            }
+            error => self.fault(error),
         })
     }
 
-    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, Fault> {
+    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<ListedEpisode>, DeliveryError> {
         let path = format!("/episodes/{group}?last_n={newest}");
         self.ask((Verb::Get, &path), None)?
-            .map_err(|trouble| self.fault(trouble))
+            .map_err(|error| self.fault(error))
     }
 
-    fn delete(&self, uuid: &str) -> Result<(), Fault> {
+    fn delete(&self, uuid: &str) -> Result<(), DeliveryError> {
         // what a server says is not taken for a path
         let Ok(uuid) = uuid.parse::<Uuid>() else {
             return Ok(());
         };
         match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None)? {
             // who may not remove anything keeps it
-            Ok(_) | Err(Trouble::Status(403..=405 | 501, _)) => Ok(()),
-            Err(trouble) => Err(self.fault(trouble)),
+            Ok(_) | Err(HttpError::Status(403..=405 | 501, _)) => Ok(()),
+            Err(error) => Err(self.fault(error)),
         }
     }
 
-    fn permitted(&self) -> Result<Permit, Fault> {
-        (self.permits)(&self.endpoint).map_err(|error| Fault::Setup(error.message))
+    fn permitted(&self) -> Result<Permit, DeliveryError> {
+        (self.permits)(&self.endpoint).map_err(|error| DeliveryError::Misconfigured(error.message))
     }
 
     fn common_queue(&self) -> Option<&'static str> {
@@ -136,7 +143,7 @@ impl Server for Rest {
 /// The words before an episode's own: `sessionmill(system): …`.
 const ROLE: (&str, &str) = ("sessionmill", "system");
 
-fn message(message: &Message<'_>) -> Value {
+fn message(message: &PostedMessage<'_>) -> Value {
     let mut body = json!({
         "name": message.name,
         "content": message.content.replace('\0', ""),

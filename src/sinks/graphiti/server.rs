@@ -2,20 +2,20 @@
 //! doesn't do that. That it took something means no more than that a list in its memory is longer now.
 
 use crate::model::consent::{Endpoint, Permit};
-use crate::model::delivery::{Fault, OutboundEpisode};
+use crate::model::delivery::{DeliveryError, OutboundEpisode};
 use crate::model::error::Error;
 use crate::model::time::Time;
-use crate::net::http::Trouble;
+use crate::net::http::HttpError;
 use serde::Deserialize;
 use uuid::Uuid;
 
 /// A server.
-pub trait Server {
+pub trait GraphitiServer {
     /// It answers. That its worker lives is more than it can say.
     ///
     /// # Errors
     /// Why it doesn't.
-    fn check(&self) -> Result<(), Fault>;
+    fn check(&self) -> Result<(), DeliveryError>;
 
     /// Episodes of one request.
     fn post_max(&self) -> usize;
@@ -24,26 +24,26 @@ pub trait Server {
     ///
     /// # Errors
     /// Why none of them stands there, or nobody knows.
-    fn post(&self, group: &str, messages: &[Message<'_>]) -> Result<(), Fault>;
+    fn post(&self, group: &str, messages: &[PostedMessage<'_>]) -> Result<(), DeliveryError>;
 
     /// Episodes of a group: the `newest` ones at least, as they happened.
     ///
     /// # Errors
     /// Why it can't be asked.
-    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<Listed>, Fault>;
+    fn episodes(&self, group: &str, newest: u64) -> Result<Vec<ListedEpisode>, DeliveryError>;
 
     /// Removes an episode, where the server looks at the right graph. Whether it did, only another
     /// listing says.
     ///
     /// # Errors
     /// Why it can't be asked.
-    fn delete(&self, uuid: &str) -> Result<(), Fault>;
+    fn delete(&self, uuid: &str) -> Result<(), DeliveryError>;
 
     /// Everybody still agrees that this server is asked.
     ///
     /// # Errors
-    /// `Fault::Setup`: somebody doesn't.
-    fn permitted(&self) -> Result<Permit, Fault>;
+    /// `DeliveryError::Misconfigured`: somebody doesn't.
+    fn permitted(&self) -> Result<Permit, DeliveryError>;
 
     /// The group whose episodes come after all of any group, where all have one queue; `None`: each
     /// has its own.
@@ -58,7 +58,7 @@ pub type Permits = Box<dyn Fn(&Endpoint) -> Result<Permit, Error>>;
 
 /// An episode as a group's listing tells it; without its content.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Listed {
+pub struct ListedEpisode {
     /// Its id there.
     pub uuid: String,
     /// As it was posted; empty where it is longer than any of ours.
@@ -80,7 +80,7 @@ fn name_of_ours<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::
 }
 
 /// A message as it is posted.
-pub struct Message<'a> {
+pub struct PostedMessage<'a> {
     /// What names it there.
     pub name: &'a str,
     /// Its words; empty for a node that is there: Graphiti takes the node's.
@@ -94,10 +94,10 @@ pub struct Message<'a> {
     pub node: Option<Uuid>,
 }
 
-impl<'a> Message<'a> {
+impl<'a> PostedMessage<'a> {
     /// An episode under this name.
-    pub(super) fn of(parcel: &'a OutboundEpisode, name: &'a str) -> Message<'a> {
-        Message {
+    pub(super) fn of(parcel: &'a OutboundEpisode, name: &'a str) -> PostedMessage<'a> {
+        PostedMessage {
             name,
             content: &parcel.content,
             source_description: &parcel.source_description,
@@ -107,15 +107,17 @@ impl<'a> Message<'a> {
     }
 }
 
-/// What an endpoint's trouble says of it; `what` it should be.
-pub(super) fn fault(endpoint: &Endpoint, trouble: Trouble, what: &str) -> Fault {
-    let reason = format!("{endpoint}: {trouble}");
-    match trouble {
-        Trouble::Status(_, wait) if trouble.may_pass() => Fault::Away(reason, wait),
-        Trouble::Status(401 | 403, _) => Fault::Setup(format!(
+/// What an endpoint's error says of it; `what` it should be.
+pub(super) fn fault(endpoint: &Endpoint, error: HttpError, what: &str) -> DeliveryError {
+    let reason = format!("{endpoint}: {error}");
+    match error {
+        HttpError::Status(_, wait) if error.may_pass() => DeliveryError::Unavailable(reason, wait),
+        HttpError::Status(401 | 403, _) => DeliveryError::Misconfigured(format!(
             "{reason}: the token is missing or wrong (token_env)"
         )),
-        Trouble::Status(..) | Trouble::Odd(_) => Fault::Setup(format!("{reason}: is it {what}?")),
-        Trouble::NoAnswer(_) | Trouble::Late => Fault::Away(reason, None),
+        HttpError::Status(..) | HttpError::Odd(_) => {
+            DeliveryError::Misconfigured(format!("{reason}: is it {what}?"))
+        }
+        HttpError::NoAnswer(_) | HttpError::Late => DeliveryError::Unavailable(reason, None),
     }
 }

@@ -7,7 +7,7 @@ use crate::model::batch::Delta;
 use crate::model::entry::Status;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_bare_command};
-use crate::model::finding::{Mark, between};
+use crate::model::item::{Mark, between};
 use crate::model::resume_state::ChunkResumeState;
 use crate::model::tally::Tally;
 use crate::model::time::Time;

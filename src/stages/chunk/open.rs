@@ -6,7 +6,7 @@ use super::episode;
 use super::piece::Piece;
 use crate::model::episode::Episode;
 use crate::model::exchange::{Item, ItemKind};
-use crate::model::finding::between;
+use crate::model::item::between;
 use crate::model::policy::ChunkOptions;
 use crate::model::resume_state::{ChunkResumeState, StreamResumeState};
 

@@ -4,7 +4,8 @@
 //! before its record is (from 0), as LEB128 numbers, the last one zigzag.
 
 use crate::model::exchange::ItemKind;
-use crate::model::finding::{Finding, Mark};
+use crate::model::finding::Finding;
+use crate::model::item::Mark;
 use crate::store::compression::{Json, Packed, pack_json};
 use crate::store::error::failed;
 use crate::store::removal::number as number_of;

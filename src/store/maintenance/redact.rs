@@ -1,7 +1,7 @@
 //! Stored texts, masked again by rules that came later. Knows every column that holds words; refuses
 //! to know what a secret is.
 
-use crate::model::finding::{Mark, apart};
+use crate::model::item::{Mark, apart};
 use crate::store::compression::{Packed, Unpacked, pack_json};
 use crate::store::error::failed;
 use crate::store::ingest::episode_items;

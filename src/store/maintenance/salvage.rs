@@ -15,9 +15,9 @@ use crate::store::compression::{Packed, Unpacked, pack_json};
 use crate::store::error::failed;
 use crate::store::pending_tasks::Task;
 use crate::store::removal::remove;
+use crate::store::schema::database_state::beside;
 use crate::store::schema::open::{NEW, clear};
-use crate::store::schema::standing::beside;
-use crate::store::{Access, Result, Standing, Store};
+use crate::store::{Access, DatabaseState, Result, Store};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, ToSql, params, params_from_iter};
 use std::collections::BTreeMap;
@@ -455,12 +455,12 @@ fn drop_unfounded(db: &Connection) -> rusqlite::Result<u64> {
 }
 
 /// Whether a file has anything of ours to salvage or to set aside.
-impl Standing {
+impl DatabaseState {
     /// [`Salvage::of`] may take this file's place.
     pub fn may_be_replaced(self) -> bool {
         !matches!(
             self,
-            Standing::Missing | Standing::Newer(_) | Standing::Remote(_)
+            DatabaseState::Missing | DatabaseState::Newer(_) | DatabaseState::Remote(_)
         )
     }
 }

@@ -8,7 +8,7 @@ use crate::model::time::Time;
 use crate::store::columns::{agent, place};
 use crate::store::compression::Json;
 use crate::store::error::failed;
-use crate::store::schema::standing::beside;
+use crate::store::schema::database_state::beside;
 use crate::store::tombstones::NOT_FORGOTTEN;
 use crate::store::{Result, Store};
 use rusqlite::Row;

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 /// A session that a model is to be asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Untold {
+pub struct PendingSummary {
     /// Its id.
     pub id: String,
     /// The title to show.
@@ -26,8 +26,8 @@ pub struct Untold {
     pub attempts: u32,
 }
 
-impl From<Untold> for Unsummarised {
-    fn from(untold: Untold) -> Unsummarised {
+impl From<PendingSummary> for Unsummarised {
+    fn from(untold: PendingSummary) -> Unsummarised {
         Unsummarised {
             id: untold.id,
             title: untold.title,
@@ -38,9 +38,9 @@ impl From<Untold> for Unsummarised {
 
 /// What became of asking about a session.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Telling {
+pub enum LlmSummary {
     /// Nobody was asked yet, or somebody is asked again.
-    Waiting {
+    Pending {
         /// Attempts that failed.
         attempts: u32,
         /// Not before; `None`: in the next run.
@@ -49,7 +49,7 @@ pub enum Telling {
         error: Option<String>,
     },
     /// The facts with what a model added.
-    Told(Box<Summary>),
+    Summarized(Box<Summary>),
     /// The facts alone, for good, and why.
     Refused(String),
 }
@@ -68,8 +68,8 @@ const DAY_MS: i64 = 86_400_000;
 impl Store {
     /// What a model said to the session with exactly this id, or why it didn't. `None`: its summary was
     /// not written, or the session changed since.
-    pub fn telling(&self, session: &str) -> Result<Option<Telling>> {
-        let read = || -> rusqlite::Result<Option<Telling>> {
+    pub fn llm_summary(&self, session: &str) -> Result<Option<LlmSummary>> {
+        let read = || -> rusqlite::Result<Option<LlmSummary>> {
             let found = self
                 .db
                 .prepare_cached(
@@ -77,7 +77,7 @@ impl Store {
                      FROM telling t JOIN session s ON s.n = t.session WHERE s.id = ?1",
                 )?
                 .query_row([session], |row| {
-                    Ok((row.get::<_, i64>(0)?, hash(row, 1)?, telling(row, 2)?))
+                    Ok((row.get::<_, i64>(0)?, hash(row, 1)?, llm_summary(row, 2)?))
                 })
                 .optional()?;
             match found {
@@ -91,7 +91,7 @@ impl Store {
     /// Sessions whose summary is written of facts alone and that a model may be asked about now, the
     /// latest first. Left out are those that ended before `since` (without times: never), and those
     /// of which only sinks hold the texts.
-    pub fn untold(&self, now: Time, since: Option<Time>) -> Result<Vec<Untold>> {
+    pub fn pending_summaries(&self, now: Time, since: Option<Time>) -> Result<Vec<PendingSummary>> {
         let sql = format!(
             "SELECT s.id, s.title, s.project_path, t.attempts
              FROM telling t JOIN session s ON s.n = t.session
@@ -102,11 +102,11 @@ impl Store {
                      WHERE e.session = s.n AND e.source = 'session' AND b.text = '')
              ORDER BY coalesce(s.ended, s.started) DESC, s.id"
         );
-        let read = || -> rusqlite::Result<Vec<Untold>> {
+        let read = || -> rusqlite::Result<Vec<PendingSummary>> {
             let values = [now.0, since.map_or(i64::MIN, |since| since.0)];
             let mut select = self.db.prepare_cached(&sql)?;
             let rows = select.query_map(values, |row| {
-                Ok(Untold {
+                Ok(PendingSummary {
                     id: row.get(0)?,
                     title: row.get(1)?,
                     project_path: row.get(2)?,
@@ -166,10 +166,10 @@ impl Store {
     }
 
     /// Notes what became of asking about a session, and what that cost. `summary` says it too.
-    pub fn put_telling(
+    pub fn put_llm_summary(
         &mut self,
         session: &str,
-        telling: &Telling,
+        telling: &LlmSummary,
         summary: Option<SummaryUpdate>,
         spent: Spent,
         at: Time,
@@ -205,15 +205,15 @@ impl Store {
     }
 }
 
-fn note(db: &Connection, session: &str, telling: &Telling, at: Time) -> rusqlite::Result<()> {
+fn note(db: &Connection, session: &str, telling: &LlmSummary, at: Time) -> rusqlite::Result<()> {
     let (state, attempts, next_at, error, summary) = match telling {
-        Telling::Waiting {
+        LlmSummary::Pending {
             attempts,
             next_at,
             error,
         } => ("waiting", *attempts, *next_at, error.as_deref(), None),
-        Telling::Told(summary) => ("told", 0, None, None, Some(pack_json(summary))),
-        Telling::Refused(why) => ("refused", 0, None, Some(why.as_str()), None),
+        LlmSummary::Summarized(summary) => ("told", 0, None, None, Some(pack_json(summary))),
+        LlmSummary::Refused(why) => ("refused", 0, None, Some(why.as_str()), None),
     };
     let values = params![
         session,
@@ -233,16 +233,16 @@ fn note(db: &Connection, session: &str, telling: &Telling, at: Time) -> rusqlite
     .map(drop)
 }
 
-fn telling(row: &Row<'_>, first: usize) -> rusqlite::Result<Telling> {
+fn llm_summary(row: &Row<'_>, first: usize) -> rusqlite::Result<LlmSummary> {
     let state: String = row.get(first)?;
     let error: Option<String> = row.get(first + 3)?;
     Ok(match state.as_str() {
         "told" => {
             let Json(summary) = row.get::<_, Json<Summary>>(first + 4)?;
-            Telling::Told(Box::new(summary))
+            LlmSummary::Summarized(Box::new(summary))
         }
-        "refused" => Telling::Refused(error.unwrap_or_default()),
-        _ => Telling::Waiting {
+        "refused" => LlmSummary::Refused(error.unwrap_or_default()),
+        _ => LlmSummary::Pending {
             attempts: row.get(first + 1)?,
             next_at: row.get::<_, Option<i64>>(first + 2)?.map(Time),
             error,

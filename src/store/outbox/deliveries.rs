@@ -29,7 +29,7 @@ pub struct Due<'a> {
 
 /// How a sink stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SinkStanding {
+pub struct DeliveryStatus {
     /// Deliveries by state; `before` and `gone` included.
     pub states: BTreeMap<String, u64>,
     /// The last time that one was seen there.
@@ -359,9 +359,9 @@ impl Store {
     }
 
     /// How a sink stands. Reads all its rows.
-    pub fn standing_of(&self, sink: i64) -> Result<SinkStanding> {
-        let read = || -> rusqlite::Result<SinkStanding> {
-            let mut standing = SinkStanding::default();
+    pub fn sink_status(&self, sink: i64) -> Result<DeliveryStatus> {
+        let read = || -> rusqlite::Result<DeliveryStatus> {
+            let mut status = DeliveryStatus::default();
             let mut select = self.db.prepare_cached(
                 "SELECT state, count(*), max(at) FROM delivery WHERE sink = ?1 GROUP BY state",
             )?;
@@ -373,11 +373,11 @@ impl Store {
                     .any(|s| s.as_str() == state)
                 {
                     let last = row.get::<_, Option<i64>>(2)?.map(Time);
-                    standing.last_seen = standing.last_seen.max(last);
+                    status.last_seen = status.last_seen.max(last);
                 }
-                standing.states.insert(state, row.get(1)?);
+                status.states.insert(state, row.get(1)?);
             }
-            Ok(standing)
+            Ok(status)
         };
         read().map_err(failed("reading deliveries"))
     }

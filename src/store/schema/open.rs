@@ -3,8 +3,8 @@
 
 use crate::model::error::{Error, ErrorKind};
 use crate::store::error::{failed, has_no_marks, is_damage};
+use crate::store::schema::database_state::{DatabaseState, beside};
 use crate::store::schema::migrations::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
-use crate::store::schema::standing::{Standing, beside};
 use crate::store::{Access, Result, Store};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -25,7 +25,7 @@ impl Store {
     /// With [`Access::ReadWrite`] an absent file is created (0600, missing folders 0700) and an
     /// older one migrated. With [`Access::ReadOnly`] an absent or older file is an error. A file
     /// that is cut short, damaged in its first pages, another program's or a newer version's is an
-    /// error either way, and stays as it is ([`Standing`]).
+    /// error either way, and stays as it is ([`DatabaseState`]).
     pub fn open(path: &Path, access: Access) -> Result<Store> {
         Store::open_patiently(path, access, BUSY_TIMEOUT)
     }
@@ -40,17 +40,17 @@ impl Store {
     }
 
     fn open_patiently(path: &Path, access: Access, patience: Duration) -> Result<Store> {
-        match (Standing::by_header(path), access) {
-            (Standing::Current, _) => {}
-            (Standing::Missing, Access::ReadWrite) => create(path)?,
-            (standing, _) => return Err(refused(standing, path)),
+        match (DatabaseState::by_header(path), access) {
+            (DatabaseState::Current, _) => {}
+            (DatabaseState::Missing, Access::ReadWrite) => create(path)?,
+            (state, _) => return Err(refused(state, path)),
         }
         let mut store = Store::connect_patiently(path, access, patience)?;
         match (store.identify()?, access) {
-            (Standing::Current, Access::ReadWrite) => store.migrate(SCHEMA_VERSION)?,
-            (Standing::Current, Access::ReadOnly) => {}
-            (Standing::Older(version), Access::ReadWrite) => store.migrate(version)?,
-            (standing, _) => return Err(refused(standing, path)),
+            (DatabaseState::Current, Access::ReadWrite) => store.migrate(SCHEMA_VERSION)?,
+            (DatabaseState::Current, Access::ReadOnly) => {}
+            (DatabaseState::Older(version), Access::ReadWrite) => store.migrate(version)?,
+            (state, _) => return Err(refused(state, path)),
         }
         Ok(store)
     }
@@ -76,17 +76,17 @@ impl Store {
     }
 
     /// Whose the file is and which schema it has.
-    pub(crate) fn identify(&self) -> Result<Standing> {
+    pub(crate) fn identify(&self) -> Result<DatabaseState> {
         let number = |sql: &str| self.db.query_row(sql, [], |row| row.get::<_, i32>(0));
-        let read = || -> rusqlite::Result<Standing> {
-            Ok(Standing::judge(
+        let read = || -> rusqlite::Result<DatabaseState> {
+            Ok(DatabaseState::judge(
                 number("PRAGMA application_id")?,
                 number("PRAGMA user_version")?,
                 number("SELECT count(*) FROM sqlite_schema")?,
             ))
         };
         match read() {
-            Err(error) if is_damage(&error) => Ok(Standing::Damaged),
+            Err(error) if is_damage(&error) => Ok(DatabaseState::Damaged),
             other => other.map_err(failed("opening")),
         }
     }
@@ -168,12 +168,12 @@ fn not_made(path: &Path, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Store, message).hinted("check the permissions of the folder")
 }
 
-fn refused(standing: Standing, path: &Path) -> Error {
+fn refused(state: DatabaseState, path: &Path) -> Error {
     let older = || {
         let message = format!("{} was written by an older version", path.display());
         Error::new(ErrorKind::Store, message).hinted("sessionmill run")
     };
-    standing.fault(path).unwrap_or_else(older)
+    state.fault(path).unwrap_or_else(older)
 }
 
 fn open_for_writing(path: &Path, patience: Duration) -> Result<Connection> {

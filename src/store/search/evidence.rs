@@ -6,10 +6,10 @@ use crate::store::search::words::{Word, scan};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A place of a term.
+/// Where a text has a term of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The term, by its place in the query.
+pub struct TermPosition {
+    /// The term, by its index in the query.
     pub term: usize,
     /// Its first word, counted from the text's beginning.
     pub word: usize,
@@ -19,7 +19,7 @@ pub struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// In the order of the text.
-    pub places: Vec<Place>,
+    pub positions: Vec<TermPosition>,
     /// Terms that the title has.
     pub title: Vec<usize>,
     /// Stands for the whole text; empty for the shortest.
@@ -86,12 +86,12 @@ pub(crate) struct Reading {
 impl Reading {
     /// Without bytes.
     pub(crate) fn evidence(self, title: Vec<usize>) -> Evidence {
-        let places = self.matches.into_iter().map(|found| Place {
+        let positions = self.matches.into_iter().map(|found| TermPosition {
             term: found.pattern,
             word: found.word,
         });
         Evidence {
-            places: places.collect(),
+            positions: positions.collect(),
             title,
             sketch: self.sketch,
         }

@@ -5,7 +5,7 @@ use crate::model::consent::Consent;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::ErrorKind;
 use crate::model::tombstone::Selection;
-use crate::store::{Health, Resting, Salvage, Standing, SummaryUpdate, Switch, Unsummarised};
+use crate::store::{DatabaseState, Health, Resting, Salvage, SummaryUpdate, Switch, Unsummarised};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
@@ -98,7 +98,7 @@ fn a_file_that_is_not_as_we_left_it_is_named_with_the_next_command_and_left_alon
             "{what}: it was written to"
         );
     }
-    assert_eq!(Standing::of(&path), Ok(Standing::Current));
+    assert_eq!(DatabaseState::of(&path), Ok(DatabaseState::Current));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_store_whose_log_was_not_folded_in_is_not_cut_short() {
         let name = |path: &Path| format!("{}{suffix}", path.display());
         fs::copy(name(&path), name(&copy)).unwrap();
     }
-    assert_eq!(Standing::of(&copy), Ok(Standing::Current));
+    assert_eq!(DatabaseState::of(&copy), Ok(DatabaseState::Current));
     let copied = Store::open(&copy, Access::ReadWrite).unwrap();
     assert_eq!(copied.episodes("late").unwrap().len(), 20);
 }
@@ -253,13 +253,13 @@ fn a_page_that_is_lost_is_written_again_and_one_that_is_not_stays() {
         "UPDATE telling SET (state, summary) = ('told', x'00')
          WHERE session = (SELECT n FROM session WHERE id = 's02')",
     );
-    assert!(store.telling("s02").is_err());
+    assert!(store.llm_summary("s02").is_err());
     store.finish().unwrap();
     drop(store);
     let (store, _) = salvaged(&path);
     let ids: Vec<String> = waiting(&store).into_iter().map(|s| s.id).collect();
     assert_eq!(ids, ["s01"]);
     assert!(store.summary("s01").unwrap().is_none() && store.summary("s03").unwrap().is_some());
-    assert_eq!(store.telling("s02").unwrap(), None);
-    assert!(store.telling("s03").unwrap().is_some());
+    assert_eq!(store.llm_summary("s02").unwrap(), None);
+    assert!(store.llm_summary("s03").unwrap().is_some());
 }

@@ -133,7 +133,7 @@ fn the_last_reader_leaves_nothing_beside_the_store() {
     // a run that was killed: its log lies beside the file
     let folder = tempfile::tempdir().unwrap();
     for suffix in ["", "-wal"] {
-        let from = crate::store::schema::standing::beside(world.store.path(), suffix);
+        let from = crate::store::schema::database_state::beside(world.store.path(), suffix);
         fs::copy(from, folder.path().join(format!("s.db{suffix}"))).unwrap();
     }
     let reader = Store::open(&folder.path().join("s.db"), Access::ReadOnly).unwrap();
@@ -154,7 +154,7 @@ fn without_room_beside_it_a_store_is_read_as_it_lies() {
     let db = crate::store::schema::open::open_unchanging(&path).unwrap();
     let episodes = |db: &Connection| db.query_row("SELECT count(*) FROM episode", [], |r| r.get(0));
     assert_eq!(episodes(&db), Ok(1));
-    assert!(!crate::store::schema::standing::beside(&path, "-shm").exists());
+    assert!(!crate::store::schema::database_state::beside(&path, "-shm").exists());
 }
 
 /// A third of the time that pages took went into planning the same statements again.

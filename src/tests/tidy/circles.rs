@@ -11,18 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Folders that still have circles. Whoever breaks the last one of a folder takes it off the list.
 const WITH_CIRCLES: &[&str] = &[
+    "src/agents/claude",
     "src/agents/claude/dialect",
+    "src/agents/codex",
     "src/agents/codex/dialect",
     "src/cli",
-    "src/cli/schedule",
     "src/cli/stats",
-    "src/host",
-    "src/model",
-    "src/pipeline",
-    "src/pipeline/deliver",
     "src/pipeline/doctor",
     "src/pipeline/spec",
-    "src/sinks",
 ];
 
 /// What the file that a folder is named after is called among the folder's nodes.

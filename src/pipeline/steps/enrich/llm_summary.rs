@@ -25,7 +25,7 @@ use crate::pipeline::options::{PENDING_MS, RunOptions, retry};
 use crate::pipeline::spec::Window;
 use crate::rules::secrets::Redactor;
 use crate::stages::upload::RetryOptions;
-use crate::store::{Spent, Store, Telling, Untold};
+use crate::store::{LlmSummary, PendingSummary, Spent, Store};
 use anyhow::Result;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -290,9 +290,12 @@ fn predict(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Predict
 }
 
 /// The sessions whose projects want it, the latest first.
-fn waiting(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Vec<(Untold, Project)>> {
+fn waiting(
+    store: &Store,
+    options: &mut LlmSummaryOptions<'_>,
+) -> Result<Vec<(PendingSummary, Project)>> {
     let mut waiting = Vec::new();
-    for untold in store.untold(options.now, options.since)? {
+    for untold in store.pending_summaries(options.now, options.since)? {
         if waiting.len() >= options.queue_max as usize {
             break;
         }
@@ -328,7 +331,7 @@ impl Prepared {
 /// `None`: there is nothing to ask about.
 fn prepared(
     store: &Store,
-    untold: &Untold,
+    untold: &PendingSummary,
     project: Project,
     options: &LlmSummaryOptions<'_>,
 ) -> Result<Option<Prepared>> {
@@ -358,7 +361,7 @@ fn prepared(
 /// Asks about one session and notes what came of it; `false`: there is no use in asking about others.
 fn one(
     store: &mut Store,
-    untold: &Untold,
+    untold: &PendingSummary,
     asked: &Prepared,
     options: &LlmSummaryOptions<'_>,
     talk: &Talk<'_>,
@@ -391,15 +394,15 @@ fn one(
             asked.whole.shorten_paths(&mut summary);
             let update = asked.whole.update(&summary, options.judge);
             done.sessions += 1;
-            (Telling::Told(Box::new(summary)), Some(update))
+            (LlmSummary::Summarized(Box::new(summary)), Some(update))
         }
         Err(Unanswered::Refused { why }) => {
             done.refused += 1;
-            (Telling::Refused(why), None)
+            (LlmSummary::Refused(why), None)
         }
         Err(Unanswered::Misconfigured { why }) => {
             done.stopped = Some(why.clone());
-            let telling = Telling::Waiting {
+            let telling = LlmSummary::Pending {
                 attempts: untold.attempts,
                 next_at: None,
                 error: Some(why),
@@ -411,7 +414,7 @@ fn one(
             (away(untold, why, after_ms, options, done), None)
         }
     };
-    store.put_telling(&untold.id, &telling, update, spent, options.now)?;
+    store.put_llm_summary(&untold.id, &telling, update, spent, options.now)?;
     match &done.stopped {
         Some(why) if options.when_away == WhenAway::Fail => {
             anyhow::bail!("no language model answers: {why}")
@@ -422,27 +425,27 @@ fn one(
 
 /// Nobody answered: what becomes of the session.
 fn away(
-    untold: &Untold,
+    untold: &PendingSummary,
     why: String,
     after_ms: Option<i64>,
     options: &LlmSummaryOptions<'_>,
     done: &mut LlmSummaryReport,
-) -> Telling {
+) -> LlmSummary {
     let attempts = untold.attempts + 1;
     done.stopped = Some(why.clone());
     match options.when_away {
-        WhenAway::Fail => Telling::Waiting {
+        WhenAway::Fail => LlmSummary::Pending {
             attempts: untold.attempts,
             next_at: None,
             error: Some(why),
         },
         WhenAway::StoreRaw => {
             done.given_up += 1;
-            Telling::Refused(why)
+            LlmSummary::Refused(why)
         }
         WhenAway::StoreRawAndRetry if attempts > options.retry.max_retries => {
             done.given_up += 1;
-            Telling::Refused(why)
+            LlmSummary::Refused(why)
         }
         WhenAway::StoreRawAndRetry => {
             let longest_ms = options.retry.longest_ms().max(PENDING_MS);
@@ -450,7 +453,7 @@ fn away(
             let wait_ms = delay_ms.max(after_ms.unwrap_or(0).min(longest_ms));
             let next_at = Time(options.now.0.saturating_add(wait_ms));
             done.rests_until = Some(next_at);
-            Telling::Waiting {
+            LlmSummary::Pending {
                 attempts,
                 next_at: Some(next_at),
                 error: Some(why),

@@ -2,8 +2,8 @@
 
 use crate::config::{EmbeddingsSettings, Env, LlmSettings, LlmShape};
 use crate::net::embeddings::Embedder;
-use crate::net::http::{Http, Options};
-use crate::net::llm::{Llm, Shape};
+use crate::net::http::{Http, HttpOptions};
+use crate::net::llm::{ApiStyle, Llm};
 use crate::pipeline::context::RunContext;
 use crate::pipeline::keys::{key, proxies};
 use crate::store::Store;
@@ -39,15 +39,15 @@ pub fn check_embedder(store: &Store, cx: &RunContext<'_>) -> Result<()> {
 /// # Errors
 /// Where its key is missing.
 pub fn language_model(settings: &LlmSettings, cx: &RunContext<'_>) -> Result<Llm> {
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms: u64::from(settings.timeout_s) * 1_000,
         proxies: proxies(cx.env),
     };
     Ok(Llm {
         http: Http::new(&options)?,
         shape: match settings.shape {
-            LlmShape::OpenAi => Shape::OpenAi,
-            LlmShape::Anthropic => Shape::Anthropic,
+            LlmShape::OpenAi => ApiStyle::OpenAi,
+            LlmShape::Anthropic => ApiStyle::Anthropic,
         },
         model: settings.model.clone(),
         key: llm_key(settings, cx.env)?,
@@ -59,7 +59,7 @@ pub fn language_model(settings: &LlmSettings, cx: &RunContext<'_>) -> Result<Llm
 /// # Errors
 /// Where its key is missing.
 pub fn embedder(settings: &EmbeddingsSettings, timeout_ms: u64, env: &Env) -> Result<Embedder> {
-    let options = Options {
+    let options = HttpOptions {
         timeout_ms,
         proxies: proxies(env),
     };

@@ -9,7 +9,7 @@ use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::summary::{Commit, Sourced, Summary};
 use crate::model::time::Time;
 use crate::pipeline::options::PENDING_MS;
-use crate::store::{self, Found, Resting, Store, SummaryUpdate, Telling, Unsummarised};
+use crate::store::{self, Found, LlmSummary, Resting, Store, SummaryUpdate, Unsummarised};
 use crate::tracking::commit_links::{add_commits, commits_of};
 use anyhow::Result;
 use rayon::prelude::*;
@@ -116,8 +116,8 @@ fn read(
     while bytes < READ_BYTES
         && let Some((hides, session)) = waiting.next()
     {
-        let told = match store.telling(&session.id)? {
-            Some(Telling::Told(summary)) => Some(*summary),
+        let told = match store.llm_summary(&session.id)? {
+            Some(LlmSummary::Summarized(summary)) => Some(*summary),
             _ => None,
         };
         let whole = Whole::read(store, session, hides)?;

@@ -7,7 +7,7 @@ use super::cost_budget::CostBudget;
 use super::options::DeliveryOptions;
 use super::outbound::parcel;
 use super::report::{SinkReport, Verified};
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Receipt, State};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Receipt, State};
 use crate::model::error::Error;
 use crate::model::time::Time;
 use crate::pipeline::options::PENDING_MS;
@@ -25,13 +25,13 @@ pub(super) const RECEIPTS: usize = 1_000;
 #[derive(Debug)]
 pub enum Interrupted {
     /// The sink is at fault, or away: a fact of the report.
-    Sink(Fault),
+    Sink(DeliveryError),
     /// The store fails, or nobody agrees any more: an error of the run.
     Failed(anyhow::Error),
 }
 
-impl From<Fault> for Interrupted {
-    fn from(fault: Fault) -> Interrupted {
+impl From<DeliveryError> for Interrupted {
+    fn from(fault: DeliveryError) -> Interrupted {
         Interrupted::Sink(fault)
     }
 }
@@ -109,14 +109,14 @@ impl Delivery<'_> {
     }
 
     /// A sink that failed is left alone for a while, longer each time; one that didn't is not.
-    fn pause(&mut self, row: &SinkRow, fault: Option<Fault>) -> Result<(), Error> {
+    fn pause(&mut self, row: &SinkRow, fault: Option<DeliveryError>) -> Result<(), Error> {
         let Some(fault) = fault else {
             return self.store.pause(row.n, 0, None, None);
         };
         let (retry, now) = (&self.orders.retry, self.orders.now);
         let failures = row.failures.saturating_add(1);
         let mut wait_ms = retry.delay_ms(failures);
-        if let Fault::Away(_, Some(asked)) = &fault {
+        if let DeliveryError::Unavailable(_, Some(asked)) = &fault {
             let asked_ms = i64::try_from(asked.as_millis()).unwrap_or(i64::MAX);
             wait_ms = wait_ms.max(asked_ms.min(retry.longest_ms()));
         }
@@ -285,11 +285,13 @@ pub(super) fn paced<'a>(
 }
 
 /// What a sink holds of these; each of them was answered.
-pub(super) fn ask(sink: &mut dyn Sink, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+pub(super) fn ask(sink: &mut dyn Sink, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
     let landed = sink.verify(receipts)?;
     match landed.len() == receipts.len() {
         true => Ok(landed),
-        false => Err(Fault::Batch("it didn't answer for every episode".into())),
+        false => Err(DeliveryError::BatchRejected(
+            "it didn't answer for every episode".into(),
+        )),
     }
 }
 

@@ -2,7 +2,7 @@
 //! sink is asked, and nothing is taken for lost or removed while it may be under way.
 
 use super::delivery::{Delivery, Interrupted, RECEIPTS, ask};
-use crate::model::delivery::{self, Fault, Landed, Receipt, State};
+use crate::model::delivery::{self, DeliveryError, Landed, Receipt, State};
 use crate::stages::upload::Sink;
 
 /// What a sink holds of these; what is missing won't come any more. `asked`: what else may be under
@@ -11,7 +11,7 @@ fn arrived(
     sink: &mut dyn Sink,
     receipts: &[Receipt],
     asked: &[Receipt],
-) -> Result<Vec<Landed>, Fault> {
+) -> Result<Vec<Landed>, DeliveryError> {
     let landed = ask(sink, receipts)?;
     if landed.iter().all(|landed| *landed != Landed::Missing) {
         return Ok(landed);
@@ -109,14 +109,14 @@ fn noted(receipt: &Receipt, state: State) -> delivery::Delivery {
 }
 
 /// What is to be forgotten doesn't wait for a server that may never go on.
-fn removed_all_the_same(fault: Fault) -> Fault {
+fn removed_all_the_same(fault: DeliveryError) -> DeliveryError {
     let reason = format!(
         "{}; what is forgotten was removed there all the same, and is looked for again",
         fault.reason()
     );
     match fault {
-        Fault::Away(_, wait) => Fault::Away(reason, wait),
-        Fault::Batch(_) => Fault::Batch(reason),
-        Fault::Setup(_) => Fault::Setup(reason),
+        DeliveryError::Unavailable(_, wait) => DeliveryError::Unavailable(reason, wait),
+        DeliveryError::BatchRejected(_) => DeliveryError::BatchRejected(reason),
+        DeliveryError::Misconfigured(_) => DeliveryError::Misconfigured(reason),
     }
 }

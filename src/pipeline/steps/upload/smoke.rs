@@ -1,6 +1,6 @@
 //! A sink's smoke test.
 
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::time::Time;
 use crate::stages::upload::Sink;
 use uuid::Uuid;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 ///
 /// # Errors
 /// At which of these the sink failed.
-pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
+pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, DeliveryError> {
     // what an earlier test left is not taken for this one's
     let id = format!("sessionmill:smoke:{}", now.0);
     let parcel = OutboundEpisode {
@@ -39,10 +39,10 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
     match sink.deliver(&[parcel])?.pop() {
         Some(Outcome::Seen | Outcome::Beside) => {}
         Some(Outcome::Refused(reason) | Outcome::Failed(reason) | Outcome::Stopped(reason)) => {
-            return Err(Fault::Batch(reason));
+            return Err(DeliveryError::BatchRejected(reason));
         }
         Some(Outcome::Unknown | Outcome::Lost | Outcome::Unverified) | None => {
-            let silent = || Fault::Batch("it said nothing about an episode".into());
+            let silent = || DeliveryError::BatchRejected("it said nothing about an episode".into());
             return Err(sink.leave().unwrap_or_else(silent));
         }
     }
@@ -51,7 +51,11 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, Fault> {
     match (landed.as_slice(), sink.verify(&receipt)?.as_slice()) {
         ([Landed::Once], [Landed::Missing]) => Ok(true),
         ([Landed::Once], _) if !kept.is_empty() => Ok(false),
-        ([Landed::Once], _) => Err(Fault::Batch("what was removed is still there".into())),
-        _ => Err(Fault::Batch("what was written was not read back".into())),
+        ([Landed::Once], _) => Err(DeliveryError::BatchRejected(
+            "what was removed is still there".into(),
+        )),
+        _ => Err(DeliveryError::BatchRejected(
+            "what was written was not read back".into(),
+        )),
     }
 }

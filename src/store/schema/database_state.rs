@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// How the file at a store's place stands to this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum DatabaseState {
     /// There is none.
     Missing,
     /// A store of this version's schema, as far as its header tells.
@@ -41,37 +41,37 @@ pub enum Standing {
     Remote(&'static str),
 }
 
-impl Standing {
+impl DatabaseState {
     /// Looks at the file at `path`, with SQLite where its header is in order. Writes nothing. An
     /// error where it can't be read at all.
-    pub fn of(path: &Path) -> Result<Standing> {
-        match Standing::by_header(path) {
-            Standing::Current => Store::connect(path, Access::ReadOnly)?.identify(),
+    pub fn of(path: &Path) -> Result<DatabaseState> {
+        match DatabaseState::by_header(path) {
+            DatabaseState::Current => Store::connect(path, Access::ReadOnly)?.identify(),
             other => Ok(other),
         }
     }
 
     /// What the file's name, length and first bytes say; two system calls and a read.
-    pub(crate) fn by_header(path: &Path) -> Standing {
+    pub(crate) fn by_header(path: &Path) -> DatabaseState {
         if let Some(kind) = network::file_system(path) {
-            return Standing::Remote(kind);
+            return DatabaseState::Remote(kind);
         }
         // While another process folds its log into the file, header and length may disagree for a
         // moment: the second look is the one that counts.
         match look(path) {
-            Standing::Truncated { .. } => look(path),
+            DatabaseState::Truncated { .. } => look(path),
             other => other,
         }
     }
 
     /// Schema and owner as the header states them.
-    pub(crate) fn judge(application_id: i32, version: i32, tables: i32) -> Standing {
+    pub(crate) fn judge(application_id: i32, version: i32, tables: i32) -> DatabaseState {
         match (application_id, version) {
-            (0, 0) if tables == 0 => Standing::Older(0),
-            (APPLICATION_ID, SCHEMA_VERSION) => Standing::Current,
-            (APPLICATION_ID, version) if version > SCHEMA_VERSION => Standing::Newer(version),
-            (APPLICATION_ID, version) => Standing::Older(version),
-            _ => Standing::Foreign,
+            (0, 0) if tables == 0 => DatabaseState::Older(0),
+            (APPLICATION_ID, SCHEMA_VERSION) => DatabaseState::Current,
+            (APPLICATION_ID, version) if version > SCHEMA_VERSION => DatabaseState::Newer(version),
+            (APPLICATION_ID, version) => DatabaseState::Older(version),
+            _ => DatabaseState::Foreign,
         }
     }
 
@@ -79,23 +79,25 @@ impl Standing {
     pub fn fault(self, path: &Path) -> Option<Error> {
         let shown = path.display();
         let (message, hint) = match self {
-            Standing::Current | Standing::Older(_) => return None,
-            Standing::Missing => (format!("no store at {shown}"), "sessionmill run".to_owned()),
-            Standing::Newer(version) => (
+            DatabaseState::Current | DatabaseState::Older(_) => return None,
+            DatabaseState::Missing => {
+                (format!("no store at {shown}"), "sessionmill run".to_owned())
+            }
+            DatabaseState::Newer(version) => (
                 format!("{shown} was written by a newer version"),
                 format!("install the version that reads schema {version}"),
             ),
-            Standing::Empty => (format!("{shown} is empty"), REPAIR.into()),
-            Standing::Foreign => (
+            DatabaseState::Empty => (format!("{shown} is empty"), REPAIR.into()),
+            DatabaseState::Foreign => (
                 format!("{shown} is not a store of sessionmill"),
                 REPAIR.into(),
             ),
-            Standing::Truncated { has, wants } => (
+            DatabaseState::Truncated { has, wants } => (
                 format!("{shown} is cut short: {has} of {wants} bytes"),
                 REPAIR.into(),
             ),
-            Standing::Damaged => (format!("{shown} is damaged"), REPAIR.into()),
-            Standing::Remote(kind) => (
+            DatabaseState::Damaged => (format!("{shown} is damaged"), REPAIR.into()),
+            DatabaseState::Remote(kind) => (
                 format!("{shown} is on a network file system ({kind}), where a store isn't safe"),
                 "export SESSIONMILL_HOME=/a/folder/of/this/machine".into(),
             ),
@@ -106,28 +108,30 @@ impl Standing {
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-fn look(path: &Path) -> Standing {
+fn look(path: &Path) -> DatabaseState {
     let mut header = [0; 100];
     let mut file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Standing::Missing,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return DatabaseState::Missing;
+        }
         // SQLite will say it better.
-        Err(_) => return Standing::Current,
+        Err(_) => return DatabaseState::Current,
     };
     let length = |file: &File| file.metadata().map_or(0, |meta| meta.len());
     if length(&file) == 0 {
-        return Standing::Empty;
+        return DatabaseState::Empty;
     }
     let whole = file.read_exact(&mut header).is_ok();
     if !whole || !header.starts_with(MAGIC) {
-        return Standing::Foreign;
+        return DatabaseState::Foreign;
     }
     // Where there is a log, it may hold the pages that the file doesn't have yet.
     let log = beside(path, "-wal").metadata().map_or(0, |meta| meta.len());
     let (has, wants) = (length(&file), promised(&header));
     match log == 0 && has < wants {
-        true => Standing::Truncated { has, wants },
-        false => Standing::Current,
+        true => DatabaseState::Truncated { has, wants },
+        false => DatabaseState::Current,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Why nothing can be written into a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoRoom {
+pub enum NotWritable {
     /// Its file system takes no writes at all.
     ReadOnly,
     /// This user may not.
@@ -19,15 +19,15 @@ pub enum NoRoom {
 const FREE_BYTES_MIN: u64 = 1 << 20;
 
 /// Why nothing can be written there; `None`: something can, or nobody can say.
-pub fn no_room(folder: &Path) -> Option<NoRoom> {
+pub fn not_writable(folder: &Path) -> Option<NotWritable> {
     let disk = statvfs(folder).ok()?;
     if disk.f_flag.contains(StatVfsMountFlags::RDONLY) {
-        return Some(NoRoom::ReadOnly);
+        return Some(NotWritable::ReadOnly);
     }
     if access(folder, Access::WRITE_OK).is_err() {
-        return Some(NoRoom::Forbidden);
+        return Some(NotWritable::Forbidden);
     }
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     // a file system without a size (some networks') says 0 of 0
-    (disk.f_blocks > 0 && free < FREE_BYTES_MIN).then_some(NoRoom::Full(free))
+    (disk.f_blocks > 0 && free < FREE_BYTES_MIN).then_some(NotWritable::Full(free))
 }

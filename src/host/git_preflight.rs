@@ -21,34 +21,34 @@ const LIST_BYTES_MAX: u64 = 64 << 10;
 ///
 /// # Errors
 /// What is no plain file, by its name in the repository.
-pub fn survey(tree: &WorkTree) -> Result<BTreeSet<PathBuf>, String> {
-    let mut survey = Survey::default();
+pub fn preflight(tree: &WorkTree) -> Result<BTreeSet<PathBuf>, String> {
+    let mut preflight = Preflight::default();
     for name in ["HEAD", "logs/HEAD", "commondir", "config.worktree"] {
-        survey.file(&tree.git_dir, name)?;
+        preflight.file(&tree.git_dir, name)?;
     }
     for name in ["config", "packed-refs", "shallow", "logs/refs/stash"] {
-        survey.file(&tree.common_dir, name)?;
+        preflight.file(&tree.common_dir, name)?;
     }
     for dir in BTreeSet::from([&tree.git_dir, &tree.common_dir]) {
-        survey.place(dir);
-        survey.place(&dir.join("logs"));
-        survey.refs(&dir.join("refs"), 0)?;
+        preflight.place(dir);
+        preflight.place(&dir.join("logs"));
+        preflight.refs(&dir.join("refs"), 0)?;
     }
     // the library goes where this file says, whatever we take for the common folder
     if let Some(common) = read_start(&tree.git_dir.join("commondir"), LIST_BYTES_MAX) {
         let common = String::from_utf8_lossy(&common);
-        survey.place(&tree.git_dir.join(common.trim()));
+        preflight.place(&tree.git_dir.join(common.trim()));
     }
-    survey.objects(tree.common_dir.join("objects"))?;
-    Ok(survey.places)
+    preflight.objects(tree.common_dir.join("objects"))?;
+    Ok(preflight.places)
 }
 
 #[derive(Default)]
-struct Survey {
+struct Preflight {
     places: BTreeSet<PathBuf>,
 }
 
-impl Survey {
+impl Preflight {
     /// A file that may be there.
     fn file(&mut self, dir: &Path, name: &str) -> Result<(), String> {
         let path = dir.join(name);
@@ -151,10 +151,10 @@ mod tests {
         for name in ["logs/HEAD", "config", "refs/heads/x", "objects/pack/x.idx"] {
             let path = tree.git_dir.join(name);
             symlink("/dev/null", &path).unwrap();
-            let why = survey(&tree).unwrap_err();
+            let why = preflight(&tree).unwrap_err();
             assert!(why.ends_with("is no plain file"), "{name}: {why}");
             fs::remove_file(&path).unwrap();
-            assert!(survey(&tree).is_ok(), "{name}");
+            assert!(preflight(&tree).is_ok(), "{name}");
         }
     }
 
@@ -167,7 +167,7 @@ mod tests {
         fs::write(other.join("log"), "").unwrap();
         let real = other.canonicalize().unwrap();
         let leads = || {
-            let places = survey(&tree).unwrap();
+            let places = preflight(&tree).unwrap();
             places.iter().any(|place| place.starts_with(&real))
         };
         assert!(!leads());

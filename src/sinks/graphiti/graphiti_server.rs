@@ -4,10 +4,10 @@
 //! The group is read before anything is posted, and what is missing is posted again only when nothing
 //! is under way: a queue is first in, first out, so what is behind it all says so when it comes.
 
-use super::queue::{End, Patience, Work, follow, outcomes, settle, stalled};
-use super::server::{Listed, Message, Server};
+use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
+use super::server::{GraphitiServer, ListedEpisode, PostedMessage};
 use super::{canary_name, is_left_canary, post_canary, runs};
-use crate::model::delivery::{Fault, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
 use crate::model::time::Time;
 use crate::sinks::group;
 use crate::stages::upload::Sink;
@@ -20,9 +20,9 @@ pub(super) const ALL: u64 = 1_000_000_000;
 const OTHERS: u64 = 32;
 
 /// A server, and what it is known to have.
-pub struct ByName {
-    server: Box<dyn Server>,
-    patience: Patience,
+pub struct GraphitiServerSink {
+    server: Box<dyn GraphitiServer>,
+    poll: PollPolicy,
     window: usize,
     /// What it doesn't list is posted, and not waited for.
     is_unverified: bool,
@@ -32,7 +32,7 @@ pub struct ByName {
     posted: BTreeSet<Key>,
     /// The queues in which nothing of an earlier run is under way.
     settled: BTreeSet<String>,
-    leave: Option<Fault>,
+    leave: Option<DeliveryError>,
 }
 
 /// An episode and its revision.
@@ -49,7 +49,7 @@ struct Group {
 }
 
 impl Group {
-    fn add(&mut self, listed: Vec<Listed>) {
+    fn add(&mut self, listed: Vec<ListedEpisode>) {
         let mut times_listed: BTreeMap<String, usize> = BTreeMap::new();
         for episode in listed {
             let nth = times_listed.entry(episode.uuid.clone()).or_default();
@@ -103,19 +103,19 @@ pub(super) fn key_of(name: &str) -> Option<Key> {
     Some((id.parse().ok()?, u64::from_str_radix(revision, 16).ok()?))
 }
 
-impl ByName {
+impl GraphitiServerSink {
     /// `window`: episodes that the server is given at once. `is_unverified`: what it doesn't list is
     /// posted, and not waited for.
     pub fn new(
-        server: Box<dyn Server>,
-        patience: Patience,
+        server: Box<dyn GraphitiServer>,
+        poll: PollPolicy,
         window: usize,
         is_unverified: bool,
         now: Time,
-    ) -> ByName {
-        ByName {
+    ) -> GraphitiServerSink {
+        GraphitiServerSink {
             server,
-            patience,
+            poll,
             window,
             is_unverified,
             now,
@@ -127,7 +127,7 @@ impl ByName {
     }
 
     /// Reads a group as a whole.
-    fn read(&mut self, group: &str) -> Result<&Group, Fault> {
+    fn read(&mut self, group: &str) -> Result<&Group, DeliveryError> {
         let mut whole = Group::default();
         whole.add(self.server.episodes(group, ALL)?);
         self.groups.insert(group.to_owned(), whole);
@@ -135,7 +135,7 @@ impl ByName {
     }
 
     /// The same, where it isn't known from this run.
-    fn known(&mut self, group: &str) -> Result<&Group, Fault> {
+    fn known(&mut self, group: &str) -> Result<&Group, DeliveryError> {
         match self.groups.contains_key(group) {
             true => Ok(&self.groups[group]),
             false => self.read(group),
@@ -152,7 +152,7 @@ impl ByName {
         queue: String,
         items: Vec<(String, Key)>,
         oldest: Time,
-    ) -> Result<(Vec<bool>, End), Fault> {
+    ) -> Result<(Vec<bool>, End), DeliveryError> {
         let mut newer: BTreeMap<String, u64> = BTreeMap::new();
         for (group, _) in &items {
             let times = self.groups.get(group).map(|group| &group.times);
@@ -160,8 +160,8 @@ impl ByName {
             let many = times.filter(|at| at.is_none_or(|at| at >= oldest)).count();
             newer.insert(group.clone(), (many + items.len()) as u64 + OTHERS);
         }
-        let patience = self.patience.clone();
-        follow(&mut self.window_of(queue, items, newer), &patience)
+        let poll = self.poll.clone();
+        follow(&mut self.window_of(queue, items, newer), &poll)
     }
 
     fn window_of(
@@ -185,7 +185,7 @@ impl ByName {
     fn missing<'a>(
         &mut self,
         parcels: &[&'a OutboundEpisode],
-    ) -> Result<Vec<&'a OutboundEpisode>, Fault> {
+    ) -> Result<Vec<&'a OutboundEpisode>, DeliveryError> {
         let mut missing = Vec::new();
         for parcel in parcels {
             let group = self.place(parcel);
@@ -206,16 +206,16 @@ impl ByName {
     }
 
     /// Posts these. Of a batch that was refused in part, some may be under way: those are left out.
-    fn post(&mut self, parcels: &[&OutboundEpisode]) -> Result<(), Fault> {
+    fn post(&mut self, parcels: &[&OutboundEpisode]) -> Result<(), DeliveryError> {
         let is_new = |parcel: &&OutboundEpisode| !self.posted.contains(&key(parcel));
         let new: Vec<&OutboundEpisode> = parcels.iter().copied().filter(is_new).collect();
         let of_one_group = runs(&new, |parcel| group::graph_name(&parcel.group));
         for parcels in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
             let names: Vec<String> = parcels.iter().map(|parcel| name_of(parcel)).collect();
-            let messages: Vec<Message<'_>> = parcels
+            let messages: Vec<PostedMessage<'_>> = parcels
                 .iter()
                 .zip(&names)
-                .map(|(parcel, name)| Message::of(parcel, name))
+                .map(|(parcel, name)| PostedMessage::of(parcel, name))
                 .collect();
             self.server.post(&self.place(parcels[0]), &messages)?;
             self.posted.extend(parcels.iter().map(|parcel| key(parcel)));
@@ -224,7 +224,11 @@ impl ByName {
     }
 
     /// Posts what isn't there and waits for it; what came of each, in order.
-    fn bring(&mut self, queue: &str, missing: &[&OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn bring(
+        &mut self,
+        queue: &str,
+        missing: &[&OutboundEpisode],
+    ) -> Result<Vec<Outcome>, DeliveryError> {
         let Some(oldest) = missing.iter().map(|parcel| parcel.valid_at).min() else {
             return Ok(Vec::new());
         };
@@ -236,7 +240,7 @@ impl ByName {
         let items = missing.iter().map(item).collect();
         let (done, end) = self.follow(queue.to_owned(), items, oldest)?;
         match end {
-            End::Stalled => self.leave = Some(stalled(&self.patience)),
+            End::Stalled => self.leave = Some(stalled(&self.poll)),
             End::Settled => {
                 let is_known: BTreeSet<Key> = missing.iter().map(|parcel| key(parcel)).collect();
                 self.posted.retain(|posted| !is_known.contains(posted));
@@ -250,7 +254,7 @@ impl ByName {
         &mut self,
         queue: &str,
         parcels: &[&OutboundEpisode],
-    ) -> Result<Vec<Outcome>, Fault> {
+    ) -> Result<Vec<Outcome>, DeliveryError> {
         let mut missing = self.missing(parcels)?;
         if !missing.is_empty() && !self.has_shown_something(queue) {
             // what comes meanwhile is not missing any more
@@ -275,7 +279,7 @@ impl ByName {
     }
 
     /// Waits until nothing is under way in a queue.
-    fn settle_queue(&mut self, queue: String, sent: &[&Receipt]) -> Result<(), Fault> {
+    fn settle_queue(&mut self, queue: String, sent: &[&Receipt]) -> Result<(), DeliveryError> {
         if self.settled.contains(&queue) || self.is_unverified {
             return Ok(());
         }
@@ -285,18 +289,18 @@ impl ByName {
             .iter()
             .map(|(group, _)| (group.clone(), ALL))
             .collect();
-        let patience = self.patience.clone();
-        match settle(&mut self.window_of(queue.clone(), items, groups), &patience)? {
+        let poll = self.poll.clone();
+        match settle(&mut self.window_of(queue.clone(), items, groups), &poll)? {
             End::Settled => {
                 self.groups.clear();
                 self.settled.insert(queue);
                 Ok(())
             }
-            End::Stalled if self.has_shown_something(&queue) => Err(stalled(&self.patience)),
+            End::Stalled if self.has_shown_something(&queue) => Err(stalled(&self.poll)),
             End::Stalled => {
-                let reason = stalled(&self.patience).reason().to_owned();
+                let reason = stalled(&self.poll).reason().to_owned();
                 let why = self.server.unverifiable();
-                Err(Fault::Away(
+                Err(DeliveryError::Unavailable(
                     format!("{reason}{UNVERIFIABLE} ({why}). {INSIST}"),
                     None,
                 ))
@@ -306,7 +310,7 @@ impl ByName {
 
     /// Removes what is there of these, as far as the server can; reads their groups then. Gives the
     /// ones that were there.
-    fn remove(&mut self, receipts: &[Receipt]) -> Result<BTreeSet<Uuid>, Fault> {
+    fn remove(&mut self, receipts: &[Receipt]) -> Result<BTreeSet<Uuid>, DeliveryError> {
         let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
         for group in &groups {
             self.read(group)?;
@@ -326,7 +330,7 @@ impl ByName {
     }
 
     /// Removes what an episode was before; `false`: the server keeps it.
-    fn replace(&mut self, parcel: &OutboundEpisode) -> Result<bool, Fault> {
+    fn replace(&mut self, parcel: &OutboundEpisode) -> Result<bool, DeliveryError> {
         let group = self.place(parcel);
         let older = |group: &Group| {
             let (_, older) = group.nodes(parcel.id, parcel.revision);
@@ -345,7 +349,7 @@ impl ByName {
 
 /// Episodes that were posted, by group and key, into one queue.
 struct Window<'a> {
-    server: &'a dyn Server,
+    server: &'a dyn GraphitiServer,
     groups: &'a mut BTreeMap<String, Group>,
     queue: String,
     items: Vec<(String, Key)>,
@@ -356,7 +360,7 @@ struct Window<'a> {
 }
 
 impl Work for Window<'_> {
-    fn done(&mut self) -> Result<Vec<bool>, Fault> {
+    fn done(&mut self) -> Result<Vec<bool>, DeliveryError> {
         for (group, newest) in &self.newer {
             let listed = self.server.episodes(group, *newest)?;
             self.groups.entry(group.clone()).or_default().add(listed);
@@ -368,14 +372,14 @@ impl Work for Window<'_> {
         Ok(self.items.iter().map(is_there).collect())
     }
 
-    fn send_canary(&mut self) -> Result<(), Fault> {
+    fn send_canary(&mut self) -> Result<(), DeliveryError> {
         // somebody else's may be newer
         self.newer.values_mut().for_each(|newest| *newest = ALL);
         self.canary = canary_name(self.now);
         post_canary(self.server, &self.queue, &self.canary, self.now)
     }
 
-    fn sees_canary(&mut self) -> Result<bool, Fault> {
+    fn sees_canary(&mut self) -> Result<bool, DeliveryError> {
         let listed = self.server.episodes(&self.queue, ALL)?;
         let is_seen = listed.iter().any(|listed| listed.name == self.canary);
         for listed in listed.iter().filter(|_| is_seen) {
@@ -387,7 +391,7 @@ impl Work for Window<'_> {
     }
 }
 
-impl Sink for ByName {
+impl Sink for GraphitiServerSink {
     fn replaces(&self) -> bool {
         false
     }
@@ -400,16 +404,16 @@ impl Sink for ByName {
         group::graph_name(&parcel.group)
     }
 
-    fn tells_apart(&self, groups: &[String]) -> Result<(), Fault> {
+    fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
         group::tell_apart(groups)
     }
 
-    fn check(&mut self) -> Result<String, Fault> {
+    fn check(&mut self) -> Result<String, DeliveryError> {
         self.server.check()?;
         Ok("the server answers (whether it works, --smoke says)".into())
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, Fault> {
+    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
         let mut queues: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             let queue = self.queue_of(&self.place(parcel));
@@ -426,11 +430,11 @@ impl Sink for ByName {
         Ok(outcomes)
     }
 
-    fn leave(&mut self) -> Option<Fault> {
+    fn leave(&mut self) -> Option<DeliveryError> {
         self.leave.take()
     }
 
-    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, Fault> {
+    fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
         let groups: BTreeSet<&str> = receipts.iter().map(|r| r.place.as_str()).collect();
         for group in groups {
             self.read(group)?;
@@ -445,7 +449,7 @@ impl Sink for ByName {
         Ok(receipts.iter().map(landed).collect())
     }
 
-    fn settle(&mut self, sent: &[Receipt]) -> Result<(), Fault> {
+    fn settle(&mut self, sent: &[Receipt]) -> Result<(), DeliveryError> {
         let common = self.server.common_queue().map(str::to_owned);
         let queues = sent.iter().map(|receipt| self.queue_of(&receipt.place));
         let queues: BTreeSet<String> = queues.chain(common).collect();
@@ -457,7 +461,7 @@ impl Sink for ByName {
         Ok(())
     }
 
-    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, Fault> {
+    fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
         // what is under way would come afterwards: what is there goes now, and what came then
         let were_listed = self.remove(receipts)?;
         let is_settled = |receipt: &Receipt| self.settled.contains(&self.queue_of(&receipt.place));
@@ -501,7 +505,7 @@ mod tests {
     #[test]
     fn a_group_tells_what_it_has_once_twice_and_beside() {
         let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let listed = |uuid: &str, id: Uuid, revision: u64| Listed {
+        let listed = |uuid: &str, id: Uuid, revision: u64| ListedEpisode {
             uuid: uuid.into(),
             name: format!("x [{id} {revision:016x}]"),
             valid_at: None,
