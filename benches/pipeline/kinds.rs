@@ -3,7 +3,7 @@
 use crate::homes::logs_below;
 use serde_json::Value;
 use sessionmill::host::files::source_file;
-use sessionmill::model::entry::{Entry, What};
+use sessionmill::model::entry::{Entry, EntryKind};
 use sessionmill::model::policy::FilterPolicy;
 use sessionmill::model::source::Agent;
 use sessionmill::pipeline::parsed_log::ParsedLog;
@@ -54,7 +54,7 @@ pub fn measure(corpus: &Path) -> io::Result<Kinds> {
 
 /// The command line that a call runs; patches are read, not judged.
 fn command_of(entry: &Entry) -> Option<&str> {
-    let What::Call(call) = &entry.what else {
+    let EntryKind::Call(call) = &entry.what else {
         return None;
     };
     let given = ["command", "cmd"].map(|key| call.input.get(key));
@@ -67,9 +67,9 @@ impl Kinds {
         self.bytes += std::fs::metadata(log)?.len();
         let is_codex = log.components().any(|part| part.as_os_str() == ".codex");
         let agent = if is_codex {
-            Agent::Codex
+            Agent::new("codex")
         } else {
-            Agent::Claude
+            Agent::new("claude")
         };
         let file = source_file(log, agent)?;
         let mut log = ParsedLog::open(&file).map_err(io::Error::other)?;

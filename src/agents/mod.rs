@@ -1,13 +1,27 @@
 //! Floor 3: one folder per agent, with all that is the agent's. Nobody else matches on an agent.
 //!
-//! To add an agent: a folder here that implements [`CodingAgent`] and [`Dialect`], and its line in
-//! [`registry`].
+//! To add an agent:
+//!
+//! 1. A folder here with a type that implements [`CodingAgent`] (where its logs are, what it injects,
+//!    where its hooks and MCP servers stand, how a session is resumed, which versions were seen) and
+//!    one that implements [`Dialect`] (which names its logs have, and how a line becomes entries).
+//!    What reading needs to know of earlier lines goes into
+//!    [`DialectState`](crate::model::dialect_state::DialectState), which is stored with the checkpoint.
+//!    Texts that it injects and fields on which reading depends are tables in the folder
+//!    (`injected.yaml`, `fields.yaml`).
+//! 2. Its line in [`registry`].
+//! 3. Its words in the settings' schema (`config/wire/session_tracking.rs`: `sources`, `agent`), which
+//!    editors read.
+//!
+//! `toy/` is the smallest one; the tests run it from the log to the search.
 
 pub mod claude;
 pub mod codex;
 pub mod registry;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub mod toy;
 pub mod versions;
 
 use crate::config::Env;
@@ -64,10 +78,4 @@ pub trait CodingAgent: Sync {
 
     /// Where its MCP servers stand.
     fn servers(&self, env: &Env) -> ServerSettings;
-
-    /// Days after its last change that it deletes a session's log; `None`: it keeps them.
-    fn keeps_logs_days(&self, env: &Env) -> Option<u32> {
-        let _ = env;
-        None
-    }
 }

@@ -3,17 +3,23 @@
 use super::{CodingAgent, claude, codex};
 use crate::config::Env;
 use crate::model::entry::Entry;
-use crate::model::source::{Agent, Place, SourceFile};
+use crate::model::source::{Agent, SourceFile, Span};
 use crate::stages::parse::{Dialect, LogName, ParseState};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-const AGENTS: [&dyn CodingAgent; 2] = [&claude::Claude, &codex::Codex];
+const AGENTS: &[&dyn CodingAgent] = &[&claude::Claude, &codex::Codex];
+
+/// Agents that are known and offered to nobody: lists, help and settings don't have them.
+const UNLISTED: &[&dyn CodingAgent] = &[
+    #[cfg(test)]
+    &super::toy::Toy,
+];
 
 /// Every agent, in the order in which lists name them.
 pub fn all() -> impl Iterator<Item = &'static dyn CodingAgent> {
-    AGENTS.into_iter()
+    AGENTS.iter().copied()
 }
 
 /// Their words, in the same order.
@@ -39,7 +45,8 @@ pub fn title(agent: Agent) -> &'static str {
 
 /// What is known of an agent; `None`: a later version's.
 pub fn find(agent: Agent) -> Option<&'static dyn CodingAgent> {
-    all().find(|known| known.agent() == agent)
+    let mut known = AGENTS.iter().chain(UNLISTED).copied();
+    known.find(|known| known.agent() == agent)
 }
 
 /// How an agent spells its logs; of one that isn't known, no line is understood.
@@ -82,7 +89,7 @@ impl Dialect for Unreadable {
     fn value(
         &self,
         _: &mut ParseState,
-        _: Place,
+        _: Span,
         _: &[u8],
         _: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {

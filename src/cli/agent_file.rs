@@ -156,7 +156,7 @@ mod tests {
         fs::write(&file, "{}").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let change = SettingsChange {
-            agent: Agent::Claude,
+            agent: crate::agents::registry::first(),
             left: Vec::new(),
             fault: None,
             file: link.clone(),

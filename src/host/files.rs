@@ -247,16 +247,16 @@ mod tests {
         link("p/a.jsonl", "p/subagents.jsonl");
         link("p/notes.md", "p/latest.md");
         assert_eq!(
-            names(Agent::Claude, dir.path(), &[]),
+            names(Agent::new("claude"), dir.path(), &[]),
             ["p/a.jsonl", "p/a/subagents/agent-1.jsonl"]
         );
         assert_eq!(
-            names(Agent::Claude, dir.path(), &["**/subagents/**"]),
+            names(Agent::new("claude"), dir.path(), &["**/subagents/**"]),
             ["p/a.jsonl"]
         );
         let root = Root {
             path: dir.path().to_path_buf(),
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             include: vec![],
             exclude: vec!["p/loop*".into()],
             named: false,
@@ -280,7 +280,7 @@ mod tests {
             touch(dir.path(), name);
         }
         assert_eq!(
-            names(Agent::Codex, dir.path(), &[]),
+            names(Agent::new("codex"), dir.path(), &[]),
             ["rollout-a.jsonl", "rollout-b.jsonl.zst"]
         );
     }
@@ -294,7 +294,7 @@ mod tests {
         }
         let root = Root {
             path: dir.path().into(),
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             include: vec![],
             exclude: vec![],
             named: false,
@@ -306,7 +306,7 @@ mod tests {
     fn a_root_that_is_not_there_is_named() {
         let root = Root {
             path: "/nonexistent".into(),
-            agent: Agent::Codex,
+            agent: Agent::new("codex"),
             include: vec![],
             exclude: vec![],
             named: false,

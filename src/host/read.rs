@@ -389,14 +389,14 @@ pub fn fingerprints(file: &SourceFile, head: u64, read_to: u64) -> Result<(Finge
     };
     let bytes = (head.len() + tail.len()) as u64;
     let whole = head.len() as u64 == head_bytes && tail.len() as u64 == read_to - tail_from;
-    let prints = Fingerprints {
+    let found = Fingerprints {
         head: if whole { xxh3_64(&head) } else { 0 },
         head_bytes,
         tail: if whole { xxh3_64(&tail) } else { 0 },
         content: 0,
         content_to: 0,
     };
-    Ok((prints, bytes))
+    Ok((found, bytes))
 }
 
 /// The content hash of the first `to` bytes of a file, and how many bytes that took.
@@ -503,7 +503,7 @@ mod tests {
         encoder.write_all(&text).unwrap();
         encoder.finish().unwrap();
         for path in [&plain, &zst] {
-            let file = source_file(path, Agent::Codex).unwrap();
+            let file = source_file(path, Agent::new("codex")).unwrap();
             let (all, shapes) = read(&file, 0);
             assert!(all == text, "{}", path.display());
             assert_eq!(shapes.last(), Some(&Shape::Unterminated(10)));

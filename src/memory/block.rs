@@ -174,7 +174,10 @@ mod tests {
             text: text.into(),
             scope: MemoryScope::Workspace,
             source: Some(FactSource {
-                session: Some((Agent::Claude, "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001".into())),
+                session: Some((
+                    Agent::new("claude"),
+                    "6b1f0a34-5c0e-4b57-9d3e-2f9a51c7e001".into(),
+                )),
                 shown: "6b1f0a34-5c0e".into(),
                 episode: Uuid::nil(),
                 at: Time::parse("2026-03-02T10:00:00Z"),

@@ -411,7 +411,7 @@ mod tests {
         } = meant(line);
         assert_eq!(words, "x ");
         assert_eq!(query.project.as_deref(), Some("/home/me/my app"));
-        assert_eq!(query.agent, Some(Agent::Codex));
+        assert_eq!(query.agent, Some(Agent::new("codex")));
         assert_eq!(query.tool.as_deref(), Some("Bash"));
         assert_eq!(query.file.as_deref(), Some("src/*.rs"));
         assert_eq!(query.session.as_deref(), Some("1b3e"));

@@ -1,9 +1,9 @@
 //! How far a file is in the store, and what one transaction adds to it.
 
-use super::carry::Carry;
 use super::episode::Episode;
 use super::ledger::{Ledger, Reject, Unknown};
 use super::memory::Said;
+use super::resume_state::ResumeState;
 use super::session::{Session, SessionFacts};
 use super::source::{Agent, Stat};
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub struct Checkpoint {
     /// End of the last complete line that was read.
     pub read_to: u64,
     /// At the head and before `read_to`.
-    pub prints: Fingerprints,
+    pub fingerprints: Fingerprints,
     /// The session that it belongs to.
     pub session: String,
     /// `None`: the session's main log.
@@ -116,7 +116,7 @@ pub struct Commit {
     /// Where the file stands after it.
     pub checkpoint: Checkpoint,
     /// The folds' state at `checkpoint.offset`.
-    pub carry: Carry,
+    pub carry: ResumeState,
     /// The version of the rules and settings that made its episodes.
     pub made_by: String,
     /// The session, as far as this file knows it; merged into what is stored. A stored session

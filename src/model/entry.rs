@@ -1,7 +1,7 @@
 //! One event of a session with its dialect removed: who, when, what.
 
 use super::dialect_state::DialectState;
-use super::source::Place;
+use super::source::Span;
 use super::tally::Usage;
 use super::time::Time;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub enum Identity {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The line.
-    pub place: Place,
+    pub place: Span,
     /// Which entry of its line this is, from 0.
     pub nth: u16,
     /// Of the record, not of the entry.
@@ -62,7 +62,7 @@ pub struct Entry {
     /// On entries of an assistant: the message that its lines belong to.
     pub message: Option<Message>,
     /// What happened.
-    pub what: What,
+    pub what: EntryKind,
 }
 
 /// One assistant message, told over several lines (formats § 3).
@@ -82,13 +82,13 @@ pub struct Message {
     clippy::large_enum_variant,
     reason = "every third entry is a result; a box for each costs more than the room"
 )]
-pub enum What {
+pub enum EntryKind {
     /// A person's words.
     Prompt {
         /// Without wrappers and injected text.
         text: String,
         /// How they reached the log.
-        via: Via,
+        via: PromptOrigin,
     },
     /// The agent's queue of prompts typed while it works (formats § 4.3).
     Queue(Queue),
@@ -109,12 +109,12 @@ pub enum What {
     Unknown(String),
 }
 
-impl What {
+impl EntryKind {
     /// A person's words; `None` for everything else, a task from agent to agent included.
     pub fn persons_words(&mut self) -> Option<&mut String> {
         match self {
-            What::Prompt { text, via } if *via != Via::Agent => Some(text),
-            What::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => Some(text),
+            EntryKind::Prompt { text, via } if *via != PromptOrigin::Agent => Some(text),
+            EntryKind::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => Some(text),
             _ => None,
         }
     }
@@ -123,7 +123,7 @@ impl What {
 /// How a person's words reached the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Via {
+pub enum PromptOrigin {
     /// A user record.
     Typed,
     /// A `queued_command` attachment: delivered while the agent worked.

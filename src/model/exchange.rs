@@ -1,10 +1,10 @@
 //! What `filter` keeps: a human's prompt and everything until the next one, as lines of text.
 
 use super::activity::ActivityTally;
-use super::carry::FilterCarry;
 use super::entry::{Context, Status};
 use super::finding::Finding;
-use super::source::Place;
+use super::resume_state::FilterResumeState;
+use super::source::Span;
 use super::tally::Usage;
 use super::time::Time;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Exchange {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// Its line.
-    pub place: Place,
+    pub place: Span,
     /// Which item of its line this is, from 0.
     pub nth: u16,
     /// The record's id: Claude `uuid`, Codex UUIDv5, else UUIDv5 of (session, stream, offset).
@@ -145,7 +145,7 @@ pub struct Resume {
     /// The parser's.
     pub context: Arc<Context>,
     /// The filter's, of this stream, before the item's *record*.
-    pub filter: Arc<FilterCarry>,
+    pub filter: Arc<FilterResumeState>,
 }
 
 #[cfg(test)]

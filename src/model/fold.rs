@@ -3,7 +3,7 @@
 //!
 //! It is here because `filter` changes it and `chunk` writes it into the carry at its boundary.
 
-use super::carry::{Carry, FilterCarry};
+use super::resume_state::{FilterResumeState, ResumeState};
 use super::tally::Usage;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct StreamFold {
     /// Records before this offset are passed over: what came of them is sealed.
     pub from: u64,
     /// Shared with the items that were emitted since it last changed.
-    pub carry: Arc<FilterCarry>,
+    pub carry: Arc<FilterResumeState>,
     /// The record that is being read.
     pub record: RecordFold,
 }
@@ -34,12 +34,12 @@ pub struct RecordFold {
     /// Items that it gave so far.
     pub items: u16,
     /// The stream's state before it. Only meaningful where the record gives items.
-    pub before: Arc<FilterCarry>,
+    pub before: Arc<FilterResumeState>,
 }
 
 impl FilterState {
-    /// Reads on from a checkpoint; `Carry::default()` starts afresh.
-    pub fn resume(carry: &Carry) -> FilterState {
+    /// Reads on from a checkpoint; `ResumeState::default()` starts afresh.
+    pub fn resume(carry: &ResumeState) -> FilterState {
         let streams = carry.streams.iter().map(|stored| {
             let fold = StreamFold {
                 from: stored.from,
@@ -54,12 +54,12 @@ impl FilterState {
     }
 
     /// The state of a stream after the last record; `None` where it has none.
-    pub fn carry(&self, stream: &Option<String>) -> Option<&FilterCarry> {
+    pub fn carry(&self, stream: &Option<String>) -> Option<&FilterResumeState> {
         self.streams.get(stream).map(|fold| &*fold.carry)
     }
 }
 
-impl FilterCarry {
+impl FilterResumeState {
     /// Calls that no prompt has given up.
     pub fn waiting(&self) -> u32 {
         self.calls.iter().filter(|c| !c.given_up).count() as u32

@@ -1,6 +1,6 @@
 //! The account of every line: what became of it, and why. Lines read = the sum of all fates.
 
-use super::source::Place;
+use super::source::Span;
 use super::time::Time;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -127,7 +127,7 @@ pub struct Unknown {
     /// The record's kind, or `kind.field: type`.
     pub name: String,
     /// Where it is.
-    pub place: Place,
+    pub place: Span,
     /// The record's time; `None` where it states none.
     pub time: Option<Time>,
 }
@@ -136,7 +136,7 @@ pub struct Unknown {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reject {
     /// Where it is.
-    pub place: Place,
+    pub place: Span,
     /// Why, in words from a fixed set (`torn json`, `not an object`, `invalid utf-8`, …).
     pub reason: Cow<'static, str>,
 }

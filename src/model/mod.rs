@@ -7,7 +7,6 @@
 
 pub mod activity;
 pub mod batch;
-pub mod carry;
 pub mod checkpoint;
 pub mod classification;
 pub mod consent;
@@ -32,6 +31,7 @@ pub mod llm;
 pub mod memory;
 pub mod namespace;
 pub mod policy;
+pub mod resume_state;
 pub mod scope;
 pub mod session;
 pub mod shell;

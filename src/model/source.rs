@@ -15,12 +15,6 @@ pub struct Agent(&'static str);
 /// Words that were read. They are never freed, so few are taken: what a store names are agents.
 static READ: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-#[allow(non_upper_case_globals, missing_docs)] // until the settings' files have moved to `agents`
-impl Agent {
-    pub const Claude: Agent = Agent("claude");
-    pub const Codex: Agent = Agent("codex");
-}
-
 impl Agent {
     /// For the agent's own folder.
     pub const fn new(word: &'static str) -> Agent {
@@ -157,7 +151,7 @@ impl Slice {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub struct Place {
+pub struct Span {
     /// Of the line's first byte, in decompressed bytes.
     pub offset: u64,
     /// Of the line, without its newline.
@@ -166,7 +160,7 @@ pub struct Place {
     pub line: u64,
 }
 
-impl Place {
+impl Span {
     /// The first byte after the line and its newline.
     pub fn end(self) -> u64 {
         self.offset + self.bytes + 1

@@ -1,12 +1,12 @@
 //! What one line of a log is: read again, told in words, never quoted.
 
 use crate::model::checkpoint::short_id;
-use crate::model::entry::{Entry, Fact, Queue, What};
+use crate::model::entry::{Entry, EntryKind, Fact, Queue};
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
 use crate::pipeline::parsed_log::ParsedLog;
 use crate::pipeline::steps::ingest::account::fate;
-use crate::pipeline::steps::ingest::ids::{Ids, Told};
+use crate::pipeline::steps::ingest::ids::{Ids, RecordOrigin};
 use anyhow::{Result, bail};
 use std::ops::ControlFlow;
 
@@ -36,9 +36,9 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
     let (mut line, mut ids) = (Line::default(), Ids::default());
     ParsedLog::open(file)?.for_each_batch(|log, batch| {
         for entry in &batch.items {
-            let told = ids.tell(entry);
+            let record = ids.meet(entry);
             if entry.place.line == number {
-                line.learn(entry, told);
+                line.learn(entry, record);
             }
         }
         let rejects = batch
@@ -62,32 +62,34 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
 }
 
 impl Line {
-    fn learn(&mut self, entry: &Entry, told: Told) {
+    fn learn(&mut self, entry: &Entry, record: RecordOrigin) {
         (self.bytes, self.end) = (entry.place.bytes, entry.place.end());
         self.records.push(word(&entry.what));
-        self.ids.extend(told.id.map(short_id));
-        let fate = match told.copied {
+        self.ids.extend(record.id.map(short_id));
+        let fate = match record.copied {
             true => Fate::Copied,
             false => fate(&entry.what).0,
         };
         if self.fate < Some(fate) {
             self.fate = Some(fate);
-            self.about_session = matches!(entry.what, What::Fact(_));
+            self.about_session = matches!(entry.what, EntryKind::Fact(_));
         }
     }
 }
 
-fn word(what: &What) -> String {
+fn word(what: &EntryKind) -> String {
     match what {
-        What::Prompt { via, .. } => format!("prompt ({via:?})").to_lowercase(),
-        What::Queue(queue) => format!("queue: {}", queue_word(queue)),
-        What::Said(_) => "the agent's words".into(),
-        What::Call(call) => format!("call of {}", call.tool),
-        What::Result(result) => format!("result of a call ({:?})", result.status).to_lowercase(),
-        What::Failure(_) => "the agent's own error".into(),
-        What::Fact(fact) => format!("about the session: {}", fact_word(fact)),
-        What::Noise(reason) => format!("filtered: {reason}"),
-        What::Unknown(name) => format!("unknown: {name}"),
+        EntryKind::Prompt { via, .. } => format!("prompt ({via:?})").to_lowercase(),
+        EntryKind::Queue(queue) => format!("queue: {}", queue_word(queue)),
+        EntryKind::Said(_) => "the agent's words".into(),
+        EntryKind::Call(call) => format!("call of {}", call.tool),
+        EntryKind::Result(result) => {
+            format!("result of a call ({:?})", result.status).to_lowercase()
+        }
+        EntryKind::Failure(_) => "the agent's own error".into(),
+        EntryKind::Fact(fact) => format!("about the session: {}", fact_word(fact)),
+        EntryKind::Noise(reason) => format!("filtered: {reason}"),
+        EntryKind::Unknown(name) => format!("unknown: {name}"),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::parsed_log::ParsedLog;
 use crate::host::read::LINE_MAX;
-use crate::model::entry::{Entry, Fact, Identity, What};
+use crate::model::entry::{Entry, EntryKind, Fact, Identity};
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
 use crate::stages::parse::LogName;
@@ -76,11 +76,11 @@ impl Peek {
             self.tie("session", stream);
         }
         match (&entry.what, entry.id) {
-            (What::Fact(Fact::ForkedFrom(other)), _) => {
+            (EntryKind::Fact(Fact::ForkedFrom(other)), _) => {
                 self.forked_from.get_or_insert_with(|| other.clone());
                 self.tie("session", other);
             }
-            (What::Fact(Fact::Parent(other)), _) => self.tie("session", other),
+            (EntryKind::Fact(Fact::Parent(other)), _) => self.tie("session", other),
             (_, Identity::Own(id)) if !self.ties.iter().any(|t| t.starts_with("uuid:")) => {
                 self.tie("uuid", &id.to_string());
             }

@@ -175,7 +175,7 @@ mod tests {
         SourceFile {
             path: key.into(),
             key: key.into(),
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             stat,
             compressed: false,
         }

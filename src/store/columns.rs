@@ -3,7 +3,7 @@
 
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::episode::EpisodeSource;
-use crate::model::source::{Agent, Place};
+use crate::model::source::{Agent, Span};
 use crate::model::tally::{Tally, Usage};
 use crate::model::time::Time;
 use crate::store::compression::Json;
@@ -62,8 +62,8 @@ pub(crate) fn tally(row: &Row<'_>, first: usize) -> rusqlite::Result<Tally> {
 }
 
 /// A place in three columns from `first` on: offset, bytes, line.
-pub(crate) fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Place> {
-    Ok(Place {
+pub(crate) fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Span> {
+    Ok(Span {
         offset: row.get(first)?,
         bytes: row.get(first + 1)?,
         line: row.get(first + 2)?,

@@ -3,8 +3,8 @@
 //!
 //! One place removes: [`gone`]. What sinks got is asked back through `delivery`.
 
-use crate::model::carry::Carry;
 use crate::model::ledger::Ledger;
+use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, MARKED};
@@ -101,7 +101,9 @@ pub(crate) fn keep_out(
     remove_summary(tx, n)?;
     let files = "SELECT count(*) FROM file WHERE session = ?1";
     forgotten.files += tx.query_row(files, [n], |row| row.get::<_, u64>(0))?;
-    clear_files(tx, n, Some(ledger_reason(reason)), &|_| Carry::default())?;
+    clear_files(tx, n, Some(ledger_reason(reason)), &|_| {
+        ResumeState::default()
+    })?;
     tx.execute(
         "UPDATE session SET summary = NULL, title = NULL, branch = NULL, facts = ?2 WHERE n = ?1",
         params![n, pack_json(&SessionFacts::default())],
@@ -136,10 +138,10 @@ pub(crate) fn clear_files(
     tx: &Connection,
     session: i64,
     reason: Option<&'static str>,
-    keep: &dyn Fn(Carry) -> Carry,
+    keep: &dyn Fn(ResumeState) -> ResumeState,
 ) -> rusqlite::Result<()> {
     type State = Json<(Ledger, SessionFacts)>;
-    type Fold = (i64, Json<Carry>, State, State);
+    type Fold = (i64, Json<ResumeState>, State, State);
     let folds: Vec<Fold> = tx
         .prepare(
             "SELECT fold.file, carry, sealed, tail FROM fold JOIN file ON file.n = fold.file

@@ -76,6 +76,23 @@ impl Home {
         self.run_over(config.roots, config.policy, config.chunk, redactor)
     }
 
+    /// One run over the default places and these.
+    pub fn run_with(&self, more: Vec<Root>) -> Result<IngestReport> {
+        let mut config = config::load(&self.env, registry::log_folders)?.config;
+        config.roots.extend(more);
+        self.run_over(
+            config.roots,
+            config.policy,
+            config.chunk,
+            Redactor::default(),
+        )
+    }
+
+    /// What settings depend on.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
     /// Sets the clock.
     pub fn set_clock(&self, now: Time) {
         self.now.set(now);

@@ -114,7 +114,7 @@ fn places_and_spaces_are_kept() {
     desk.run("sessionmill hooks install --agent claude");
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     let home = desk.path("my memory");
-    let found = commands(&desk, "dotfiles/claude.json", Agent::Claude);
+    let found = commands(&desk, "dotfiles/claude.json", Agent::new("claude"));
     let wants = format!(
         "SESSIONMILL_HOME='{}' /usr/local/bin/sessionmill recall --hook claude",
         home.display()

@@ -30,7 +30,7 @@ mod graphiti_mcp;
 mod graphiti_real;
 mod graphiti_rules;
 mod growth;
-mod home;
+pub(crate) mod home;
 mod hooks;
 mod hostile;
 mod http;

@@ -126,6 +126,31 @@ const WORDS: [(&str, &str, &str); 20] = [
     ("unsafe ", "", "there is none"),
 ];
 
+/// What names one agent.
+const NAMES_AN_AGENT: [&str; 5] = [
+    "Agent::new(",
+    "agents::claude",
+    "agents::codex",
+    "\"claude\"",
+    "\"codex\"",
+];
+
+/// The only files outside of `agents` that may, at most three, and why.
+const MAY_NAME_AN_AGENT: [(&str, &str); 3] = [
+    (
+        "src/config/wire/session_tracking.rs",
+        "the settings' schema lists the words that editors offer",
+    ),
+    (
+        "src/model/dialect_state.rs",
+        "stores have a member of this name since their first version",
+    ),
+    (
+        "src/pipeline/doctor/canary_run.rs",
+        "its secrets are planted in logs of one dialect",
+    ),
+];
+
 /// Names that say nothing.
 const DRAWERS: [&str; 7] = [
     "util", "utils", "helper", "helpers", "common", "misc", "shared",
@@ -233,6 +258,24 @@ fn some_words_have_one_home() {
                     let word = word.trim();
                     findings.push(format!("{}:{number}: `{word}`: {why}", file.name));
                 }
+            }
+        }
+    }
+    report(&findings);
+}
+
+#[test]
+fn nobody_but_agents_asks_which_agent_it_is() {
+    let mut findings = Vec::new();
+    for file in sources() {
+        let may = MAY_NAME_AN_AGENT.iter().any(|(name, _)| *name == file.name);
+        let is_test = file.name.ends_with("/tests.rs");
+        if may || is_test || file.name.starts_with("src/agents/") {
+            continue;
+        }
+        for (number, line) in file.production() {
+            for name in NAMES_AN_AGENT.iter().filter(|name| line.contains(**name)) {
+                findings.push(format!("{}:{number}: `{name}`: ask `agents`", file.name));
             }
         }
     }

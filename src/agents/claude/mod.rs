@@ -1,6 +1,7 @@
 //! Claude Code.
 
 pub mod dialect;
+mod injected;
 mod retention;
 
 use super::CodingAgent;
@@ -8,14 +9,9 @@ use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
-use crate::rules::table;
 use crate::stages::parse::Dialect;
 use serde::Deserialize;
 use std::path::PathBuf;
-use std::sync::LazyLock;
-
-static INJECTED: LazyLock<Injected> =
-    LazyLock::new(|| Injected::of(table::embedded!(in "agents", "claude/injected")));
 
 /// Its word.
 pub const CLAUDE: Agent = Agent::new("claude");
@@ -44,7 +40,7 @@ impl CodingAgent for Claude {
     }
 
     fn injected(&self) -> &'static Injected {
-        &INJECTED
+        &injected::INJECTED
     }
 
     fn dialect(&self) -> &'static dyn Dialect {

@@ -1,21 +1,17 @@
 //! Codex: CLI, desktop and editor extensions.
 
 pub mod dialect;
+mod injected;
 
 use super::CodingAgent;
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::source::Agent;
 use crate::rules::injected::Injected;
-use crate::rules::table;
 use crate::stages::parse::Dialect;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::LazyLock;
-
-static INJECTED: LazyLock<Injected> =
-    LazyLock::new(|| Injected::of(table::embedded!(in "agents", "codex/injected")));
 
 /// Its word.
 pub const CODEX: Agent = Agent::new("codex");
@@ -44,7 +40,7 @@ impl CodingAgent for Codex {
     }
 
     fn injected(&self) -> &'static Injected {
-        &INJECTED
+        &injected::INJECTED
     }
 
     fn dialect(&self) -> &'static dyn Dialect {

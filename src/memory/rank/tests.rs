@@ -24,7 +24,7 @@ pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate
             session_title: None,
             namespace: String::new(),
             project_path: "/home/u/app".into(),
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             source: EpisodeSource::Session,
             stream: None,
             part,

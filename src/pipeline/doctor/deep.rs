@@ -23,9 +23,9 @@ pub fn deep(
         .filter_map(|file| Some((file, known.get(&file.key)?)))
         .collect();
     let differing = each(read, jobs, |(file, checkpoint)| {
-        let prints = checkpoint.prints;
-        let (now, _) = content(file, prints.content_to).ok()?;
-        let same = (now.crc, now.to) == (prints.content, prints.content_to);
+        let known = checkpoint.fingerprints;
+        let (now, _) = content(file, known.content_to).ok()?;
+        let same = (now.crc, now.to) == (known.content, known.content_to);
         (!same).then(|| file.path.to_string_lossy().into_owned())
     })?;
     let differing: Vec<String> = differing.into_iter().flatten().collect();

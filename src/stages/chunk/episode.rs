@@ -4,11 +4,11 @@
 use super::piece::Piece;
 use crate::model::activity::ExchangeTally;
 use crate::model::batch::Delta;
-use crate::model::carry::ChunkCarry;
 use crate::model::entry::Status;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_bare_command};
 use crate::model::item::{Mark, between};
+use crate::model::resume_state::ChunkResumeState;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ const MINUTE_MS: i64 = 60_000;
 /// `parts` doesn't count this one. Empty only where `pieces` are.
 pub(super) fn of(
     stream: &Option<String>,
-    after: &ChunkCarry,
+    after: &ChunkResumeState,
     pieces: &[Piece],
     sealed: bool,
 ) -> Episode {
@@ -63,7 +63,7 @@ pub(super) fn of(
 }
 
 /// Moves a stream's state past some pieces; leaves `parts` alone.
-pub(super) fn advance(state: &mut ChunkCarry, pieces: &[Piece]) {
+pub(super) fn advance(state: &mut ChunkResumeState, pieces: &[Piece]) {
     for Piece { item, skip, title } in pieces {
         let said = matches!(item.kind, ItemKind::Prompt | ItemKind::Aside) && *skip == 0;
         state.message_count += u64::from(item.messages) + u64::from(said);

@@ -16,10 +16,10 @@ mod tail;
 pub use tail::Tail;
 
 use crate::model::batch::Batch;
-use crate::model::carry::Carry;
 use crate::model::episode::Episode;
 use crate::model::exchange::{Exchange, ItemKind};
 use crate::model::policy::ChunkOptions;
+use crate::model::resume_state::ResumeState;
 use open::Open;
 use std::collections::BTreeMap;
 
@@ -34,8 +34,8 @@ pub struct ChunkState {
 }
 
 impl ChunkState {
-    /// Reads on from a checkpoint; `Carry::default()` starts afresh.
-    pub fn resume(carry: &Carry) -> ChunkState {
+    /// Reads on from a checkpoint; `ResumeState::default()` starts afresh.
+    pub fn resume(carry: &ResumeState) -> ChunkState {
         let streams = carry.streams.iter();
         ChunkState {
             streams: streams

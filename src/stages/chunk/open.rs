@@ -4,11 +4,11 @@
 use super::cut;
 use super::episode;
 use super::piece::Piece;
-use crate::model::carry::{ChunkCarry, StreamCarry};
 use crate::model::episode::Episode;
 use crate::model::exchange::{Item, ItemKind};
 use crate::model::item::between;
 use crate::model::policy::ChunkOptions;
+use crate::model::resume_state::{ChunkResumeState, StreamResumeState};
 
 /// What a stream has told since its last boundary.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Open {
     /// Records before this offset are sealed.
     pub from: u64,
     /// Before the first piece.
-    pub base: ChunkCarry,
+    pub base: ChunkResumeState,
     pub pieces: Vec<Piece>,
     /// Of the body that the pieces make.
     body_bytes: usize,
@@ -29,8 +29,8 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Reads on; the items before [`ChunkCarry::skip_items`] come again and are passed over.
-    pub(super) fn resume(carry: &StreamCarry) -> Open {
+    /// Reads on; the items before [`ChunkResumeState::skip_items`] come again and are passed over.
+    pub(super) fn resume(carry: &StreamResumeState) -> Open {
         Open {
             from: carry.from,
             base: carry.chunk.clone(),

@@ -4,10 +4,10 @@
 use super::ChunkState;
 use super::episode;
 use super::open::Open;
-use crate::model::carry::{Carry, StreamCarry, StreamEnd};
 use crate::model::entry::Context;
 use crate::model::episode::Episode;
 use crate::model::fold::FilterState;
+use crate::model::resume_state::{ResumeState, StreamEnd, StreamResumeState};
 use std::collections::BTreeSet;
 
 /// The state of a file after some of its records.
@@ -18,7 +18,7 @@ pub struct Tail {
     /// Lines before `from`.
     pub line: u64,
     /// The folds' state at `from`.
-    pub carry: Carry,
+    pub carry: ResumeState,
     /// One per stream that has told something since its last boundary.
     pub open: Vec<Episode>,
 }
@@ -65,10 +65,10 @@ impl ChunkState {
         };
         let done = self.done.iter().filter(again);
         let done: Vec<_> = done
-            .map(|(stream, at)| StreamCarry {
+            .map(|(stream, at)| StreamResumeState {
                 stream: stream.clone(),
                 from: *at,
-                ..StreamCarry::default()
+                ..StreamResumeState::default()
             })
             .collect();
         tail.carry.streams.extend(done);
@@ -81,7 +81,7 @@ fn carry(
     open: Option<&Open>,
     end: u64,
     filter: &FilterState,
-) -> StreamCarry {
+) -> StreamResumeState {
     let fold = filter.streams.get(stream);
     let mut chunk = open.map(|o| o.base.clone()).unwrap_or_default();
     let first = open.and_then(|o| o.pieces.first());
@@ -92,7 +92,7 @@ fn carry(
     }
     // A stream whose tail lies beyond the end has not been reached yet in this reading.
     let reached = [open.map(|o| o.from), fold.map(|f| f.from), Some(end)];
-    StreamCarry {
+    StreamResumeState {
         stream: stream.clone(),
         from: match first {
             Some(piece) => piece.item.place.offset,

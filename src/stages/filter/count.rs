@@ -1,8 +1,8 @@
 //! Messages, tokens and times of a stream. Knows that one message is told over several lines and
 //! that its usage grows.
 
-use crate::model::carry::FilterCarry;
-use crate::model::entry::{Entry, What};
+use crate::model::entry::{Entry, EntryKind};
+use crate::model::resume_state::FilterResumeState;
 use crate::model::time::Time;
 
 /// Larger: bigger checkpoints; smaller: a message whose lines lie far apart counts twice. Lines of
@@ -13,10 +13,10 @@ const GROUPS_MAX: usize = 16;
 /// Counts a message when its first line comes, kept or silent, and what each line adds to the
 /// maximum of its usage. Words without a message are a message each; errors are none, but what they
 /// cost counts.
-pub(super) fn message(carry: &mut FilterCarry, entry: &Entry) {
-    let is_error = matches!(entry.what, What::Failure(_));
+pub(super) fn message(carry: &mut FilterResumeState, entry: &Entry) {
+    let is_error = matches!(entry.what, EntryKind::Failure(_));
     let Some(message) = &entry.message else {
-        carry.messages += u32::from(matches!(entry.what, What::Said(_)));
+        carry.messages += u32::from(matches!(entry.what, EntryKind::Said(_)));
         return;
     };
     let stated = message.usage.unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) fn message(carry: &mut FilterCarry, entry: &Entry) {
 
 /// Moves on to a record's time: the last one seen, and the latest of those that gaps are measured
 /// from.
-pub(super) fn time(carry: &mut FilterCarry, time: Option<Time>, timed: bool) {
+pub(super) fn time(carry: &mut FilterResumeState, time: Option<Time>, timed: bool) {
     carry.last = time;
     if timed {
         carry.latest = carry.latest.max(time);

@@ -2,11 +2,11 @@
 //! out, and what every item has to carry.
 
 use crate::model::activity::ActivityTally;
-use crate::model::entry::{Context, Entry, Identity, Via};
+use crate::model::entry::{Context, Entry, Identity, PromptOrigin};
 use crate::model::exchange::{Exchange, Item, ItemKind, LEFT_OUT, Resume, ToolUse};
 use crate::model::fold::StreamFold;
 use crate::model::policy::{FilterPolicy, Keep};
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::rules::secrets::Redactor;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const RECORD_IDS: Uuid = Uuid::from_u128(0x5189_f3c3_d406_5686_bcfd_0638_88c6_5e
 
 /// Where an item comes from.
 pub(super) struct At<'a> {
-    pub place: Place,
+    pub place: Span,
     /// Its own, or else the last one seen in the stream.
     pub time: Option<Time>,
     pub context: &'a Arc<Context>,
@@ -124,10 +124,18 @@ impl<'a> Out<'a> {
     }
 
     /// A prompt that opens an exchange. Left out, its marker still opens it.
-    pub(super) fn prompt(&mut self, at: &At<'_>, fold: &mut StreamFold, via: Via, text: &str) {
+    pub(super) fn prompt(
+        &mut self,
+        at: &At<'_>,
+        fold: &mut StreamFold,
+        via: PromptOrigin,
+        text: &str,
+    ) {
         let (label, keep) = match via {
-            Via::Agent => (Label::TASK, &self.policy.agent_messages),
-            Via::Typed | Via::Queued => (Label::PROMPT, &self.policy.user_messages),
+            PromptOrigin::Agent => (Label::TASK, &self.policy.agent_messages),
+            PromptOrigin::Typed | PromptOrigin::Queued => {
+                (Label::PROMPT, &self.policy.user_messages)
+            }
         };
         let words = if *keep == Keep::Out { LEFT_OUT } else { text };
         self.line(at, fold, label, words);

@@ -3,10 +3,10 @@
 
 use super::digest::{CallOutcome, Digest, DigestContext, digest, shorten_input};
 use super::emit::{At, Out};
-use crate::model::carry::PendingCall;
 use crate::model::entry::{Call, Status, ToolResult};
 use crate::model::fold::StreamFold;
 use crate::model::policy::Keep;
+use crate::model::resume_state::PendingCall;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ pub mod redact;
 pub use crate::model::fold::FilterState;
 
 use crate::model::batch::Batch;
-use crate::model::entry::{Entry, Fact, Queue, Via, What};
+use crate::model::entry::{Entry, EntryKind, Fact, PromptOrigin, Queue};
 use crate::model::exchange::{Exchange, INTERRUPTED};
 use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
@@ -80,7 +80,7 @@ fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out
     enter_record(fold, &entry, rest);
     count::message(Arc::make_mut(&mut fold.carry), &entry);
     let timed = times_the_gap(&entry);
-    let mut what = std::mem::replace(&mut entry.what, What::Noise("".into()));
+    let mut what = std::mem::replace(&mut entry.what, EntryKind::Noise("".into()));
     redact::words(&mut what, out.redactor);
     let at = At::of(&entry, fold);
     keep(what, &at, fold, out);
@@ -102,12 +102,15 @@ fn enter_record(fold: &mut StreamFold, entry: &Entry, rest: &[Entry]) {
     }
 }
 
-fn may_give_items(what: &What) -> bool {
+fn may_give_items(what: &EntryKind) -> bool {
     match what {
-        What::Prompt { .. } | What::Said(_) | What::Result(_) | What::Failure(_) => true,
-        What::Call(_) | What::Noise(_) | What::Unknown(_) => false,
-        What::Queue(op) => matches!(op, Queue::Remove | Queue::RemoveText(_)),
-        What::Fact(fact) => note(fact).is_some(),
+        EntryKind::Prompt { .. }
+        | EntryKind::Said(_)
+        | EntryKind::Result(_)
+        | EntryKind::Failure(_) => true,
+        EntryKind::Call(_) | EntryKind::Noise(_) | EntryKind::Unknown(_) => false,
+        EntryKind::Queue(op) => matches!(op, Queue::Remove | Queue::RemoveText(_)),
+        EntryKind::Fact(fact) => note(fact).is_some(),
     }
 }
 
@@ -116,14 +119,18 @@ fn may_give_items(what: &What) -> bool {
 fn times_the_gap(entry: &Entry) -> bool {
     let speaks = matches!(
         entry.what,
-        What::Prompt { .. } | What::Said(_) | What::Call(_) | What::Result(_) | What::Failure(_)
+        EntryKind::Prompt { .. }
+            | EntryKind::Said(_)
+            | EntryKind::Call(_)
+            | EntryKind::Result(_)
+            | EntryKind::Failure(_)
     );
     speaks || entry.message.is_some()
 }
 
-fn opens_exchange(what: &What) -> bool {
+fn opens_exchange(what: &EntryKind) -> bool {
     match what {
-        What::Prompt { text, via } => *via != Via::Queued && !text.trim().is_empty(),
+        EntryKind::Prompt { text, via } => *via != PromptOrigin::Queued && !text.trim().is_empty(),
         _ => false,
     }
 }
@@ -151,37 +158,37 @@ fn finish_sidechains(entry: &Entry, state: &mut FilterState, out: &mut Out<'_>) 
     });
 }
 
-fn keep(what: What, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
+fn keep(what: EntryKind, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
     match what {
-        What::Prompt { text, via } => prompt(text.trim(), via, at, fold, out),
-        What::Said(text) => out.agent(at, fold, text.trim()),
-        What::Call(call) => link::call(call, at, fold, out),
-        What::Result(result) => link::result(&result, at, fold, out),
-        What::Failure(text) => out.failure(at, fold, text.trim()),
-        What::Queue(op) => {
+        EntryKind::Prompt { text, via } => prompt(text.trim(), via, at, fold, out),
+        EntryKind::Said(text) => out.agent(at, fold, text.trim()),
+        EntryKind::Call(call) => link::call(call, at, fold, out),
+        EntryKind::Result(result) => link::result(&result, at, fold, out),
+        EntryKind::Failure(text) => out.failure(at, fold, text.trim()),
+        EntryKind::Queue(op) => {
             let carry = Arc::make_mut(&mut fold.carry);
             if let Some(text) = queue::operate(&mut carry.queued, op) {
                 out.aside(at, fold, &text);
             }
         }
-        What::Fact(fact) => {
+        EntryKind::Fact(fact) => {
             if let Some(text) = note(&fact) {
                 out.line(at, fold, Label::NOTE, &text);
             }
         }
-        What::Noise(_) | What::Unknown(_) => {}
+        EntryKind::Noise(_) | EntryKind::Unknown(_) => {}
     }
 }
 
-fn prompt(text: &str, via: Via, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
+fn prompt(text: &str, via: PromptOrigin, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
     if text.is_empty() {
         return;
     }
     let queued = &mut Arc::make_mut(&mut fold.carry).queued;
     match via {
-        Via::Queued if queue::delivered(queued, text) == queue::Delivery::Copy => {}
-        Via::Queued => out.aside(at, fold, text),
-        Via::Typed | Via::Agent => {
+        PromptOrigin::Queued if queue::delivered(queued, text) == queue::Delivery::Copy => {}
+        PromptOrigin::Queued => out.aside(at, fold, text),
+        PromptOrigin::Typed | PromptOrigin::Agent => {
             queue::typed(queued, text);
             link::give_up(at, fold, out);
             out.prompt(at, fold, via, text);

@@ -6,8 +6,8 @@
 //! hands them in as empty texts, and both are passed over here, because people's prompts are served
 //! first anyway.
 
-use crate::model::carry::QueuedPrompt;
 use crate::model::entry::Queue;
+use crate::model::resume_state::QueuedPrompt;
 use std::sync::Arc;
 
 /// Larger: bigger checkpoints; smaller: a prompt that waits behind this many others is forgotten.
@@ -32,14 +32,14 @@ pub(super) fn operate(queued: &mut Vec<Arc<QueuedPrompt>>, op: Queue) -> Option<
         }
         // It becomes a user entry, which consumes it when it comes.
         Queue::Dequeue => None,
-        Queue::Remove => mark_said(queued.iter_mut().find(|q| !q.told)),
+        Queue::Remove => mark_said(queued.iter_mut().find(|q| !q.emitted)),
         Queue::RemoveText(text) => {
             let text = text.trim();
-            mark_said(queued.iter_mut().find(|q| !q.told && q.text == text))
+            mark_said(queued.iter_mut().find(|q| !q.emitted && q.text == text))
         }
         // They return to the input line: nothing was said.
         Queue::PopAll => {
-            queued.retain(|q| q.told);
+            queued.retain(|q| q.emitted);
             None
         }
     }
@@ -48,14 +48,14 @@ pub(super) fn operate(queued: &mut Vec<Arc<QueuedPrompt>>, op: Queue) -> Option<
 /// A `queued_command` with these words.
 pub(super) fn delivered(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) -> Delivery {
     match queued.iter().position(|q| q.text == text) {
-        Some(oldest) if queued.remove(oldest).told => Delivery::Copy,
+        Some(oldest) if queued.remove(oldest).emitted => Delivery::Copy,
         _ => Delivery::New,
     }
 }
 
 /// A user entry with these words; it is never a copy, since 3 % of prompts repeat exactly.
 pub(super) fn typed(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) {
-    if let Some(oldest) = queued.iter().position(|q| !q.told && q.text == text) {
+    if let Some(oldest) = queued.iter().position(|q| !q.emitted && q.text == text) {
         queued.remove(oldest);
     }
 }
@@ -65,17 +65,17 @@ fn enqueue(queued: &mut Vec<Arc<QueuedPrompt>>, text: &str) {
         return;
     }
     if queued.len() >= QUEUED_MAX {
-        let told = queued.iter().position(|q| q.told);
-        queued.remove(told.unwrap_or(0));
+        let emitted = queued.iter().position(|q| q.emitted);
+        queued.remove(emitted.unwrap_or(0));
     }
     queued.push(Arc::new(QueuedPrompt {
         text: text.to_owned(),
-        told: false,
+        emitted: false,
     }));
 }
 
 fn mark_said(prompt: Option<&mut Arc<QueuedPrompt>>) -> Option<String> {
     let prompt = Arc::make_mut(prompt?);
-    prompt.told = true;
+    prompt.emitted = true;
     Some(prompt.text.clone())
 }

@@ -4,21 +4,27 @@
 //! Calls' inputs and results' outputs are masked where digests are made of them, because most of
 //! their bytes are only counted.
 
-use crate::model::carry::Carry;
 use crate::model::checkpoint::Commit;
-use crate::model::entry::{Queue, ResultFacts, What};
+use crate::model::entry::{EntryKind, Queue, ResultFacts};
 use crate::model::ledger::Ledger;
+use crate::model::resume_state::ResumeState;
 use crate::model::session::{Session, SessionFacts};
 use crate::rules::secrets::Redactor;
 use std::borrow::Cow;
 
 /// Masks what people and agents said, before it is compared, cut or carried.
-pub(super) fn words(what: &mut What, redactor: &Redactor) {
+pub(super) fn words(what: &mut EntryKind, redactor: &Redactor) {
     match what {
-        What::Prompt { text, .. } | What::Said(text) | What::Failure(text) => redactor.mask(text),
-        What::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => redactor.mask(text),
-        What::Result(result) => results(&mut result.facts, redactor),
-        What::Queue(_) | What::Call(_) | What::Fact(_) | What::Noise(_) | What::Unknown(_) => {}
+        EntryKind::Prompt { text, .. } | EntryKind::Said(text) | EntryKind::Failure(text) => {
+            redactor.mask(text)
+        }
+        EntryKind::Queue(Queue::Enqueue(text) | Queue::RemoveText(text)) => redactor.mask(text),
+        EntryKind::Result(result) => results(&mut result.facts, redactor),
+        EntryKind::Queue(_)
+        | EntryKind::Call(_)
+        | EntryKind::Fact(_)
+        | EntryKind::Noise(_)
+        | EntryKind::Unknown(_) => {}
     }
 }
 
@@ -121,7 +127,7 @@ fn ledger(ledger: &mut Ledger, redactor: &Redactor) {
 }
 
 /// Prompts and calls in it were masked as they came.
-fn carry(carry: &mut Carry, redactor: &Redactor) {
+fn carry(carry: &mut ResumeState, redactor: &Redactor) {
     let context = &mut carry.context;
     let places = redactor.secrets_only();
     context.cwd.iter_mut().for_each(|cwd| places.mask(cwd));

@@ -2,7 +2,7 @@
 
 use super::ParseState;
 use crate::model::entry::{Context, Entry};
-use crate::model::source::Place;
+use crate::model::source::Span;
 use std::borrow::Cow;
 
 /// How one agent spells its logs.
@@ -35,7 +35,7 @@ pub trait Dialect: Sync {
     fn value(
         &self,
         state: &mut ParseState,
-        place: Place,
+        place: Span,
         bytes: &[u8],
         out: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>>;

@@ -6,9 +6,9 @@ use super::{Dialect, ParseState};
 use crate::host::read::{Block, Shape};
 use crate::json::cursor;
 use crate::model::batch::{Batch, Delta};
-use crate::model::entry::{Entry, Identity, What};
+use crate::model::entry::{Entry, EntryKind, Identity};
 use crate::model::ledger::Reject;
-use crate::model::source::Place;
+use crate::model::source::Span;
 use memchr::memchr;
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ pub fn parse(dialect: &dyn Dialect, state: &mut ParseState, block: Block<'_>) ->
             while let Some(newline) = memchr(b'\n', rest) {
                 let (text, after) = rest.split_at(newline + 1);
                 line += 1;
-                let place = Place {
+                let place = Span {
                     offset,
                     bytes: newline as u64,
                     line,
@@ -51,7 +51,7 @@ pub fn parse(dialect: &dyn Dialect, state: &mut ParseState, block: Block<'_>) ->
             out.batch.delta.to = offset;
         }
         Shape::Long(bytes) => {
-            let place = Place {
+            let place = Span {
                 offset: from,
                 bytes,
                 line: line + 1,
@@ -60,7 +60,7 @@ pub fn parse(dialect: &dyn Dialect, state: &mut ParseState, block: Block<'_>) ->
             out.batch.delta.to = place.end();
         }
         Shape::Unterminated(bytes) => {
-            let place = Place {
+            let place = Span {
                 offset: from,
                 bytes,
                 line: line + 1,
@@ -78,7 +78,7 @@ struct Out<'d> {
 }
 
 impl Out<'_> {
-    fn line(&mut self, state: &mut ParseState, place: Place, line: &[u8], terminated: bool) {
+    fn line(&mut self, state: &mut ParseState, place: Span, line: &[u8], terminated: bool) {
         let mut at = skip_padding(line);
         if at == line.len() {
             return match line.contains(&0) {
@@ -114,7 +114,7 @@ impl Out<'_> {
         &mut self,
         first: usize,
         state: &mut ParseState,
-        place: Place,
+        place: Span,
         bytes: &[u8],
     ) -> Result<usize, Cow<'static, str>> {
         match self.batch.items.len() - first < ENTRIES_MAX {
@@ -127,7 +127,7 @@ impl Out<'_> {
     fn value(
         &mut self,
         state: &mut ParseState,
-        place: Place,
+        place: Span,
         bytes: &[u8],
     ) -> Result<usize, Cow<'static, str>> {
         if bytes[0] != b'{' {
@@ -146,7 +146,7 @@ impl Out<'_> {
         }
     }
 
-    fn reject(&mut self, place: Place, reason: impl Into<Cow<'static, str>>, terminated: bool) {
+    fn reject(&mut self, place: Span, reason: impl Into<Cow<'static, str>>, terminated: bool) {
         match terminated {
             true => self.batch.rejects.push(Reject {
                 place,
@@ -156,7 +156,7 @@ impl Out<'_> {
         }
     }
 
-    fn noise(&mut self, state: &ParseState, place: Place, reason: &'static str) {
+    fn noise(&mut self, state: &ParseState, place: Span, reason: &'static str) {
         self.batch.items.push(Entry {
             place,
             nth: 0,
@@ -164,7 +164,7 @@ impl Out<'_> {
             time: None,
             context: state.context.clone(),
             message: None,
-            what: What::Noise(reason.into()),
+            what: EntryKind::Noise(reason.into()),
         });
     }
 }
@@ -197,7 +197,7 @@ mod tests {
             shape,
         };
         let batch = parse(
-            registry::dialect(Agent::Claude),
+            registry::dialect(Agent::new("claude")),
             &mut ParseState::default(),
             block,
         );

@@ -1,9 +1,9 @@
 //! Files and how far they are in the store: the checkpoints' rows, read and written.
 
-use crate::model::carry::Carry;
 use crate::model::checkpoint::{Checkpoint, Fingerprints, LastSeen};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::{Ledger, REJECTS_MAX, Reject};
+use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::model::source::Stat;
 use crate::store::columns::{agent, hash, int};
@@ -52,13 +52,13 @@ impl Store {
     }
 
     /// The folds' state at a file's checkpoint; `None` when the store doesn't know the key.
-    pub fn carry(&self, key: &str) -> Result<Option<Carry>> {
-        let read = || -> rusqlite::Result<Option<Carry>> {
+    pub fn carry(&self, key: &str) -> Result<Option<ResumeState>> {
+        let read = || -> rusqlite::Result<Option<ResumeState>> {
             self.db
                 .prepare_cached(
                     "SELECT carry FROM fold JOIN file ON file.n = fold.file WHERE file.key = ?1",
                 )?
-                .query_row([key], |row| row.get::<_, Json<Carry>>(0))
+                .query_row([key], |row| row.get::<_, Json<ResumeState>>(0))
                 .optional()
                 .map(|carry| carry.map(|Json(carry)| carry))
         };
@@ -169,7 +169,7 @@ fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
         offset: row.get(9)?,
         line: row.get(10)?,
         read_to: row.get(11)?,
-        prints: Fingerprints {
+        fingerprints: Fingerprints {
             head: hash(row, 12)?,
             head_bytes: row.get(13)?,
             tail: hash(row, 14)?,
@@ -273,12 +273,12 @@ impl Known {
             int(c.offset),
             int(c.line),
             int(c.read_to),
-            c.prints.head as i64,
-            int(c.prints.head_bytes),
-            c.prints.tail as i64,
+            c.fingerprints.head as i64,
+            int(c.fingerprints.head_bytes),
+            c.fingerprints.tail as i64,
             c.ties.join("\n"),
-            c.prints.content,
-            int(c.prints.content_to),
+            c.fingerprints.content,
+            int(c.fingerprints.content_to),
         ];
         if let Some(n) = self.n {
             db.prepare_cached(UPDATE)?.execute(values)?;
@@ -328,7 +328,7 @@ impl Known {
         };
         let sealed = sealed.as_ref().unwrap_or(&commit.sealed_state);
         if let Some(reason) = forgotten {
-            let nothing = pack_json(&Carry::default());
+            let nothing = pack_json(&ResumeState::default());
             let sealed = withheld(sealed, reason)?;
             let tail = withheld(&commit.tail_state, reason)?;
             db.prepare_cached(FOLD)?

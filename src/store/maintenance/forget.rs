@@ -1,8 +1,8 @@
 //! The way out: what a person wants gone, by session, by time, by memory; and taking that back. How a
 //! session's words go is in `tombstones`.
 
-use crate::model::carry::{Carry, ChunkCarry, FilterCarry};
 use crate::model::checkpoint::COPY;
+use crate::model::resume_state::{ChunkResumeState, FilterResumeState, ResumeState};
 use crate::model::time::Time;
 use crate::model::tombstone::{Selection, Tombstones};
 use crate::store::error::failed;
@@ -231,12 +231,12 @@ fn untitle(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
 }
 
 /// The folds' state without words from before a time.
-fn without_words(mut carry: Carry, before: Time) -> Carry {
-    let filter = |state: &mut FilterCarry| {
+fn without_words(mut carry: ResumeState, before: Time) -> ResumeState {
+    let filter = |state: &mut FilterResumeState| {
         state.queued.clear();
         state.calls.retain(|call| call.time >= Some(before));
     };
-    let chunk = |state: &mut ChunkCarry| state.title = None;
+    let chunk = |state: &mut ChunkResumeState| state.title = None;
     for stream in &mut carry.streams {
         filter(&mut stream.filter);
         chunk(&mut stream.chunk);

@@ -6,10 +6,10 @@
 //! stored) is why the damaged file is read at all. It is set aside under another name and never
 //! deleted.
 
-use crate::model::carry::Carry;
 use crate::model::consent::TRACKING;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::ledger::Ledger;
+use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::store::compression::{Packed, Unpacked, pack_json};
 use crate::store::error::failed;
@@ -357,7 +357,7 @@ fn drop_parts(db: &Connection) -> rusqlite::Result<u64> {
 fn stand_in(db: &Connection) -> rusqlite::Result<()> {
     let facts = pack_json(&SessionFacts::default());
     let state = pack_json(&(Ledger::default(), SessionFacts::default()));
-    let carry = pack_json(&Carry::default());
+    let carry = pack_json(&ResumeState::default());
     db.execute(
         "INSERT OR IGNORE INTO session (n, id, agent, namespace, project_path, host, file,
              standing, facts)

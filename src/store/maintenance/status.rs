@@ -3,7 +3,7 @@
 
 use crate::model::ledger::Ledger;
 use crate::model::session::SessionFacts;
-use crate::model::source::{Agent, Place};
+use crate::model::source::{Agent, Span};
 use crate::model::time::Time;
 use crate::store::columns::{agent, place};
 use crate::store::compression::Json;
@@ -79,7 +79,7 @@ pub struct UnknownRow {
     /// The first of them, by path.
     pub path: String,
     /// Its first place there.
-    pub place: Place,
+    pub place: Span,
     /// How often it was met, in all files.
     pub count: u64,
     /// The earliest record of these first places that states its time.
@@ -92,7 +92,7 @@ pub struct RejectRow {
     /// Its file.
     pub path: String,
     /// Where in it.
-    pub place: Place,
+    pub place: Span,
     /// Why.
     pub reason: String,
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::checkpoint::short_id;
 use crate::model::error::ErrorKind;
 use crate::model::ledger::Reject;
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::store::ingest::commit::write_all;
 use crate::store::ingest::write::Stamp;
 use crate::store::pending_tasks::Task;
@@ -24,7 +24,7 @@ fn open_log(name: &str, sealed: &[&str], open: &str) -> Commit {
 fn storing_the_same_commit_again_writes_nothing() {
     let mut world = World::new();
     let mut commit = open_log("a", &["one two", "three"], "four");
-    let place = Place {
+    let place = Span {
         offset: 5,
         bytes: 6,
         line: 1,
@@ -329,7 +329,7 @@ fn a_file_that_moved_is_the_same_file() {
 fn status_and_stats_count_what_is_there() {
     let mut world = World::new();
     let mut odd = open_log("a", &["one", "two"], "three");
-    odd.unknown = vec![novelty(Place::default())];
+    odd.unknown = vec![novelty(Span::default())];
     world.commit(&[odd, log("b", "/home/u/other", &["four"])]);
     let status = world.store.status().unwrap();
     assert_eq!((status.sealed, status.open), (3, 1));
@@ -397,7 +397,7 @@ fn a_rebuild_that_was_killed_is_finished_by_the_next_run() {
 #[test]
 fn a_refused_record_of_the_open_tail_goes_when_it_is_not_told_again() {
     let reject = |offset| Reject {
-        place: Place {
+        place: Span {
             offset,
             bytes: 0,
             line: 9,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::memory::query_terms::parse;
-use crate::model::carry::{FilterCarry, QueuedPrompt, StreamCarry};
+use crate::model::resume_state::{FilterResumeState, QueuedPrompt, StreamResumeState};
 use crate::model::tombstone::Selection;
 use crate::store::Forgotten;
 use std::fs;
@@ -23,15 +23,15 @@ fn telling(name: &str, word: &str) -> Commit {
     let mut commit = log(name, "/home/u/app", &[&text]);
     commit.sealed[0].files = [format!("/home/u/{word}.txt")].into();
     commit.facts.ai_title = Some(format!("about {word}"));
-    commit.carry.streams = vec![StreamCarry {
-        filter: FilterCarry {
+    commit.carry.streams = vec![StreamResumeState {
+        filter: FilterResumeState {
             queued: vec![Arc::new(QueuedPrompt {
                 text: word.into(),
-                told: false,
+                emitted: false,
             })],
-            ..FilterCarry::default()
+            ..FilterResumeState::default()
         },
-        ..StreamCarry::default()
+        ..StreamResumeState::default()
     }];
     commit
 }

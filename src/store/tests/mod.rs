@@ -9,13 +9,13 @@ mod search;
 
 use super::{Access, Prepared, Store, Stored};
 use crate::model::batch::Delta;
-use crate::model::carry::Carry;
 use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints};
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::ledger::{Fate, Ledger, Unknown};
 use crate::model::namespace::namespace;
+use crate::model::resume_state::ResumeState;
 use crate::model::session::{Session, SessionFacts};
-use crate::model::source::{Agent, Place, Stat};
+use crate::model::source::{Agent, Span, Stat};
 use crate::model::tally::{Tally, ToolTally};
 use crate::model::time::Time;
 use tempfile::TempDir;
@@ -73,7 +73,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
         checkpoint: Checkpoint {
             key: format!("/logs/{name}.jsonl"),
             path: format!("/logs/{name}.jsonl"),
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             stat: Stat {
                 size: offset + 50,
                 inode: u64::MAX,
@@ -83,7 +83,7 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
             offset,
             line: offset / 100,
             read_to: offset + 50,
-            prints: Fingerprints {
+            fingerprints: Fingerprints {
                 head: u64::MAX,
                 head_bytes: 10,
                 tail: 7,
@@ -94,11 +94,11 @@ fn commit(name: &str, project: &str, offset: u64) -> Commit {
             stream: None,
             ties: vec![format!("session:{name}")],
         },
-        carry: Carry::default(),
+        carry: ResumeState::default(),
         made_by: "rules-1".into(),
         session: Session {
             id: name.into(),
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             namespace: namespace(project),
             project_path: project.into(),
             cwd: Some(project.into()),
@@ -178,7 +178,7 @@ fn log(name: &str, project: &str, texts: &[&str]) -> Commit {
 }
 
 /// A name that nobody knew, at this place.
-fn novelty(place: Place) -> Unknown {
+fn novelty(place: Span) -> Unknown {
     Unknown {
         name: "novelty".into(),
         place,

@@ -164,8 +164,8 @@ fn every_filter_filters() {
     };
     assert_eq!(with(&|q| q.since = Some(Time(2_000))), [2, 3]);
     assert_eq!(with(&|q| q.until = Some(Time(2_000))), [1]);
-    assert_eq!(with(&|q| q.agent = Some(Agent::Codex)), [0; 0]);
-    assert_eq!(with(&|q| q.agent = Some(Agent::Claude)), [1, 2, 3]);
+    assert_eq!(with(&|q| q.agent = Some(Agent::new("codex"))), [0; 0]);
+    assert_eq!(with(&|q| q.agent = Some(Agent::new("claude"))), [1, 2, 3]);
     assert_eq!(with(&|q| q.sources = vec![EpisodeSource::Text]), [0; 0]);
     assert_eq!(
         with(&|q| q.not_sources = vec![EpisodeSource::Session]),

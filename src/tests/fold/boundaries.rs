@@ -194,7 +194,7 @@ fn a_sub_agent_told_inside_the_main_log_has_its_own_fold() {
     log.prompt("go")
         .call("1", "Task", "")
         .within("side")
-        .words("look", Via::Agent)
+        .words("look", PromptOrigin::Agent)
         .said("found")
         .call("2", "Read", "a")
         .within("")

@@ -21,12 +21,18 @@ fn logs() -> Vec<PathBuf> {
 }
 
 /// The file's whole lines from an offset on, up to about `to`.
-fn entries(path: &Path, bytes: &[u8], carry: &Carry, from: (u64, u64), to: usize) -> Vec<Entry> {
+fn entries(
+    path: &Path,
+    bytes: &[u8],
+    carry: &ResumeState,
+    from: (u64, u64),
+    to: usize,
+) -> Vec<Entry> {
     let start = from.0 as usize;
     let to = to.clamp(start, bytes.len());
     let end = memchr::memrchr(b'\n', &bytes[start..to]).map_or(start, |at| start + at + 1);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let dialect = registry::dialect(Agent::Claude);
+    let dialect = registry::dialect(Agent::new("claude"));
     let mut state = ParseState::resume(dialect, carry.context.clone(), &name);
     let block = Block {
         offset: from.0,
@@ -40,7 +46,7 @@ fn entries(path: &Path, bytes: &[u8], carry: &Carry, from: (u64, u64), to: usize
 /// Runs that end after each of these bytes, and one over everything.
 fn in_runs(path: &Path, bytes: &[u8], ends: &[usize], carry_bytes: &mut usize) -> Vec<Episode> {
     let mut folds = Folds::new(ChunkOptions::default());
-    let (mut carry, mut from) = (Carry::default(), (0, 0));
+    let (mut carry, mut from) = (ResumeState::default(), (0, 0));
     for end in ends {
         let read = entries(path, bytes, &carry, from, *end);
         folds.feed(&read);

@@ -72,7 +72,7 @@ fn calls_given_up_belong_to_the_episode_before_the_gap() {
 fn a_call_that_runs_in_the_background_may_be_answered_again() {
     let mut log = Log::default();
     log.prompt("go").call("1", "Bash", "server").result("1");
-    if let Some(What::Result(result)) = log.entries.last_mut().map(|e| &mut e.what) {
+    if let Some(EntryKind::Result(result)) = log.entries.last_mut().map(|e| &mut e.what) {
         result.status = Status::Running;
     }
     log.prompt("and?").result("1");
@@ -126,8 +126,8 @@ fn a_later_queued_command_with_that_text_is_a_copy_and_the_next_one_is_not() {
     log.prompt("go")
         .enqueue("hurry")
         .queue(Queue::Remove)
-        .words("hurry", Via::Queued)
-        .words("hurry", Via::Queued);
+        .words("hurry", PromptOrigin::Queued)
+        .words("hurry", PromptOrigin::Queued);
     let twice = "User: go\n\nUser (while working): hurry\n\nUser (while working): hurry";
     assert_eq!(text(&log), twice);
 }
@@ -137,7 +137,7 @@ fn a_queued_command_that_comes_first_consumes_the_queued_prompt() {
     let mut log = Log::default();
     log.prompt("go")
         .enqueue("hurry")
-        .words("hurry", Via::Queued)
+        .words("hurry", PromptOrigin::Queued)
         .queue(Queue::Remove);
     assert_eq!(text(&log), "User: go\n\nUser (while working): hurry");
 }
@@ -218,7 +218,7 @@ fn errors_of_the_agent_and_turning_points_are_told_and_are_no_messages() {
         .fact(Fact::RolledBack { turns: 2 })
         .fact(Fact::TurnEnd)
         .of_message(1, 0)
-        .push(What::Failure("API Error: 529".into()));
+        .push(EntryKind::Failure("API Error: 529".into()));
     let episode = episodes(&log).remove(0);
     assert_eq!(
         episode.text,
@@ -292,7 +292,7 @@ fn records_without_an_id_get_one_from_session_stream_and_offset() {
 fn the_prompt_of_a_sub_agent_is_its_task_and_no_persons_words() {
     let mut log = Log::default();
     log.within("agent-1")
-        .words("find the bug", Via::Agent)
+        .words("find the bug", PromptOrigin::Agent)
         .said("ok");
     let episode = episodes(&log).remove(0);
     assert_eq!(episode.text, "Task: find the bug\n\nAgent: ok");

@@ -8,13 +8,14 @@ mod plain_dialect;
 mod split_anywhere;
 
 use crate::model::batch::Batch;
-use crate::model::carry::Carry;
 use crate::model::entry::{
-    Call, Context, Entry, Excerpt, Fact, Identity, Message, Queue, ToolResult, Via, What,
+    Call, Context, Entry, EntryKind, Excerpt, Fact, Identity, Message, PromptOrigin, Queue,
+    ToolResult,
 };
 use crate::model::episode::Episode;
 use crate::model::policy::{ChunkOptions, FilterPolicy};
-use crate::model::source::Place;
+use crate::model::resume_state::ResumeState;
+use crate::model::source::Span;
 use crate::model::tally::Usage;
 use crate::model::time::Time;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
@@ -35,9 +36,9 @@ struct Log {
 }
 
 impl Log {
-    fn push(&mut self, what: What) -> &mut Self {
+    fn push(&mut self, what: EntryKind) -> &mut Self {
         let line = self.entries.last().map_or(1, |e| e.place.line + 1);
-        let place = Place {
+        let place = Span {
             offset: (line - 1) * 100,
             bytes: 99,
             line,
@@ -103,24 +104,24 @@ impl Log {
     }
 
     fn prompt(&mut self, text: &str) -> &mut Self {
-        self.words(text, Via::Typed)
+        self.words(text, PromptOrigin::Typed)
     }
 
-    fn words(&mut self, text: &str, via: Via) -> &mut Self {
+    fn words(&mut self, text: &str, via: PromptOrigin) -> &mut Self {
         let text = text.to_owned();
-        self.push(What::Prompt { text, via })
+        self.push(EntryKind::Prompt { text, via })
     }
 
     fn said(&mut self, text: &str) -> &mut Self {
-        self.push(What::Said(text.to_owned()))
+        self.push(EntryKind::Said(text.to_owned()))
     }
 
     fn silent(&mut self) -> &mut Self {
-        self.push(What::Noise("thinking".into()))
+        self.push(EntryKind::Noise("thinking".into()))
     }
 
     fn call(&mut self, id: &str, tool: &str, path: &str) -> &mut Self {
-        self.push(What::Call(Call {
+        self.push(EntryKind::Call(Call {
             id: id.to_owned(),
             tool: tool.to_owned(),
             input: json!({ "path": path }),
@@ -128,7 +129,7 @@ impl Log {
     }
 
     fn result(&mut self, id: &str) -> &mut Self {
-        self.push(What::Result(ToolResult {
+        self.push(EntryKind::Result(ToolResult {
             call: id.to_owned(),
             output: Excerpt::of("one\ntwo\n"),
             ..ToolResult::default()
@@ -136,7 +137,7 @@ impl Log {
     }
 
     fn queue(&mut self, op: Queue) -> &mut Self {
-        self.push(What::Queue(op))
+        self.push(EntryKind::Queue(op))
     }
 
     fn enqueue(&mut self, text: &str) -> &mut Self {
@@ -144,7 +145,7 @@ impl Log {
     }
 
     fn fact(&mut self, fact: Fact) -> &mut Self {
-        self.push(What::Fact(fact))
+        self.push(EntryKind::Fact(fact))
     }
 }
 
@@ -189,7 +190,7 @@ impl Folds {
     fn resume(&mut self) -> u64 {
         let tail = self.tail();
         let stored = serde_json::to_string(&tail.carry).unwrap();
-        let carry: Carry = serde_json::from_str(&stored).unwrap();
+        let carry: ResumeState = serde_json::from_str(&stored).unwrap();
         assert_eq!(carry, tail.carry);
         self.filter = FilterState::resume(&carry);
         self.chunk = ChunkState::resume(&carry);

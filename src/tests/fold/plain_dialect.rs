@@ -90,7 +90,7 @@ const NEXT: &str = "Agent: next";
 /// The episode of a log with this record, and the tool that it used.
 fn printed(record: &Value) -> (String, Option<ToolUse>) {
     let next = json!({ "type": "assistant", "content": "next" });
-    let dialect = registry::dialect(Agent::Claude);
+    let dialect = registry::dialect(Agent::new("claude"));
     let block = Block {
         offset: 0,
         line: 0,

@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
 enum Act {
-    Prompt { words: usize, via: Via },
+    Prompt { words: usize, via: PromptOrigin },
     Said { group: u64, words: usize },
     Unbroken { chars: usize },
     Silent { group: u64 },
     Call { id: u8 },
     Result { id: u8 },
     Enqueue { text: u8 },
-    Delivered { text: u8, via: Via },
+    Delivered { text: u8, via: PromptOrigin },
     Queue(Queue),
     Fact(Fact),
     Failure,
@@ -27,7 +27,7 @@ enum Act {
 
 fn act() -> impl Strategy<Value = Act> {
     let words = prop_oneof![3 => 1..12usize, 1 => 12..200usize];
-    let via = prop_oneof![4 => Just(Via::Typed), 1 => Just(Via::Agent)];
+    let via = prop_oneof![4 => Just(PromptOrigin::Typed), 1 => Just(PromptOrigin::Agent)];
     let ops = prop_oneof![
         Just(Queue::Dequeue),
         Just(Queue::Remove),
@@ -47,8 +47,8 @@ fn act() -> impl Strategy<Value = Act> {
         4 => (0..4u8).prop_map(|id| Act::Call { id }),
         5 => (0..4u8).prop_map(|id| Act::Result { id }),
         2 => (0..3u8).prop_map(|text| Act::Enqueue { text }),
-        1 => (0..3u8).prop_map(|text| Act::Delivered { text, via: Via::Queued }),
-        1 => (0..3u8).prop_map(|text| Act::Delivered { text, via: Via::Typed }),
+        1 => (0..3u8).prop_map(|text| Act::Delivered { text, via: PromptOrigin::Queued }),
+        1 => (0..3u8).prop_map(|text| Act::Delivered { text, via: PromptOrigin::Typed }),
         2 => ops.prop_map(Act::Queue),
         1 => facts.prop_map(Act::Fact),
         1 => Just(Act::Failure),
@@ -100,7 +100,7 @@ fn log_of(acts: &[Act]) -> (Log, Vec<String>, usize) {
             Act::Delivered { text, via } => drop(log.words(&format!("queued {text}"), via)),
             Act::Queue(op) => drop(log.queue(op)),
             Act::Fact(fact) => drop(log.fact(fact)),
-            Act::Failure => drop(log.push(What::Failure("overloaded".into()))),
+            Act::Failure => drop(log.push(EntryKind::Failure("overloaded".into()))),
             Act::SameLine => same_line_and_stream(&mut log),
             Act::Timeless => drop(log.timeless()),
             Act::Nameless => {

@@ -5,11 +5,11 @@
 //! what the store's tables do.
 
 use crate::host::files::source_file;
-use crate::model::carry::Carry;
 use crate::model::checkpoint::{Checkpoint, Commit, RecordIds};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
+use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Seen, Slice};
 use crate::pipeline::ingest_options::Rules;
@@ -26,8 +26,8 @@ pub fn increments(data: &[u8]) {
         return;
     };
     let agent = match how & 1 {
-        0 => Agent::Claude,
-        _ => Agent::Codex,
+        0 => Agent::new("claude"),
+        _ => Agent::new("codex"),
     };
     let rules = rules(u64::from(how >> 1));
     let cut = usize::from(u16::from_be_bytes([*high, *low])) * log.len() / 0xffff;
@@ -67,7 +67,7 @@ fn rules(choice: u64) -> Rules {
 #[derive(Debug, Default, PartialEq)]
 struct Shelf {
     checkpoint: Option<Checkpoint>,
-    carry: Carry,
+    carry: ResumeState,
     ids: RecordIds,
     sealed: Vec<Episode>,
     open: Vec<Episode>,

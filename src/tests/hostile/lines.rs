@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 /// Bytes as a log of each agent: every line gives an entry or a reject, whatever stands on it.
 pub fn lines(data: &[u8]) {
-    for agent in [Agent::Claude, Agent::Codex] {
+    for agent in [Agent::new("claude"), Agent::new("codex")] {
         let whole = memchr::memrchr(b'\n', data).map_or(0, |at| at + 1);
         let (lines, rest) = data.split_at(whole);
         let mut state = ParseState::default();
@@ -42,12 +42,12 @@ pub fn lines(data: &[u8]) {
 
 /// A line of Claude Code's.
 pub fn claude(data: &[u8]) {
-    one_line(Agent::Claude, data);
+    one_line(Agent::new("claude"), data);
 }
 
 /// A line of Codex's.
 pub fn codex(data: &[u8]) {
-    one_line(Agent::Codex, data);
+    one_line(Agent::new("codex"), data);
 }
 
 /// Reads the line twice, so that it also meets the state that it left.

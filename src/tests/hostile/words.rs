@@ -114,7 +114,7 @@ fn small_store() -> (TempDir, Store) {
     let setup = IngestOptions {
         roots: vec![Root {
             path: logs,
-            agent: Agent::Claude,
+            agent: Agent::new("claude"),
             include: Vec::new(),
             exclude: Vec::new(),
             named: false,

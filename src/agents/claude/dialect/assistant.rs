@@ -4,7 +4,7 @@ use super::message::{Block, Content};
 use super::{Line, Record};
 use crate::json::cursor::Raw;
 use crate::json::text::{is_name, string, tree};
-use crate::model::entry::{Call, Entry, Message, What};
+use crate::model::entry::{Call, Entry, EntryKind, Message};
 use crate::stages::parse::ParseState;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub(super) fn entries(
     out: &mut Vec<Entry>,
 ) {
     let Some(parts) = &line.message else {
-        return record.push(out, What::Unknown("assistant without message".into()));
+        return record.push(out, EntryKind::Unknown("assistant without message".into()));
     };
     let (id, model, usage) = (parts.id, parts.model, parts.usage);
     let synthetic = model == Some(b"<synthetic>");
@@ -34,13 +34,13 @@ pub(super) fn entries(
         });
     }
     let said = |text: String| match (line.api_error, synthetic, text.trim().is_empty()) {
-        (_, _, true) => What::Noise("empty".into()),
-        (true, ..) => What::Failure(text),
-        (false, true, _) => What::Noise("synthetic".into()),
-        _ => What::Said(text),
+        (_, _, true) => EntryKind::Noise("empty".into()),
+        (true, ..) => EntryKind::Failure(text),
+        (false, true, _) => EntryKind::Noise("synthetic".into()),
+        _ => EntryKind::Said(text),
     };
     match &parts.content {
-        Content::Absent => record.push(out, What::Unknown("assistant without content".into())),
+        Content::Absent => record.push(out, EntryKind::Unknown("assistant without content".into())),
         Content::Text(text) => record.push(out, said(string(text).unwrap_or_default())),
         Content::Blocks(blocks) => {
             blocks
@@ -51,19 +51,19 @@ pub(super) fn entries(
 }
 
 /// One content block.
-fn block(block: &Block<'_>, said: impl Fn(String) -> What) -> What {
+fn block(block: &Block<'_>, said: impl Fn(String) -> EntryKind) -> EntryKind {
     match block.kind {
         b"text" => said(block.text.and_then(string).unwrap_or_default()),
-        b"thinking" | b"redacted_thinking" => What::Noise("thinking".into()),
-        b"tool_use" | b"server_tool_use" | b"mcp_tool_use" => What::Call(Call {
+        b"thinking" | b"redacted_thinking" => EntryKind::Noise("thinking".into()),
+        b"tool_use" | b"server_tool_use" | b"mcp_tool_use" => EntryKind::Call(Call {
             id: name(block.id),
             tool: name(block.name),
             input: block.input.map_or(Value::Null, tree),
         }),
-        b"fallback" => What::Noise("fallback".into()),
+        b"fallback" => EntryKind::Noise("fallback".into()),
         other => {
             let name = String::from_utf8_lossy(&other[..other.len().min(40)]);
-            What::Unknown(format!("assistant/{name}"))
+            EntryKind::Unknown(format!("assistant/{name}"))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Lines that say something about the session: titles, summaries, links, queue, boundaries.
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use super::records;
 use super::{Line, Record, noise_or_unknown};
 use crate::json::text::{decode, inside, string};
-use crate::model::entry::{Entry, Fact, Queue, What};
+use crate::model::entry::{Entry, EntryKind, Fact, Queue};
 use crate::rules::injected::Spoken;
 use uuid::Uuid;
 
@@ -17,9 +17,9 @@ pub(super) fn system(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>) {
     record.push(
         out,
         match (&*subtype, records::noise_system(&subtype)) {
-            ("compact_boundary", _) => What::Fact(Fact::Compaction),
-            (_, Some(reason)) => What::Noise(reason.into()),
-            (name, None) => What::Unknown(format!(
+            ("compact_boundary", _) => EntryKind::Fact(Fact::Compaction),
+            (_, Some(reason)) => EntryKind::Noise(reason.into()),
+            (name, None) => EntryKind::Unknown(format!(
                 "system/{}",
                 name.chars().take(60).collect::<String>()
             )),
@@ -35,14 +35,14 @@ pub(super) fn other(kind: &str, line: &Line<'_>, record: &Record, out: &mut Vec<
         "pr-link" => line
             .pr_url
             .and_then(string)
-            .map(|url| What::Fact(Fact::PullRequest(url))),
+            .map(|url| EntryKind::Fact(Fact::PullRequest(url))),
         _ => None,
     };
     record.push(out, what.unwrap_or_else(|| noise_or_unknown(kind)));
 }
 
 /// The queue's order matters even where its prompts are machine text: those are enqueued empty.
-fn queue(line: &Line<'_>) -> Option<What> {
+fn queue(line: &Line<'_>) -> Option<EntryKind> {
     let operation = match line.operation.and_then(inside)? {
         b"enqueue" => Queue::Enqueue(line.content.and_then(string).map(words).unwrap_or_default()),
         b"dequeue" => Queue::Dequeue,
@@ -52,13 +52,13 @@ fn queue(line: &Line<'_>) -> Option<What> {
         },
         b"popAll" => Queue::PopAll,
         other => {
-            return Some(What::Unknown(format!(
+            return Some(EntryKind::Unknown(format!(
                 "queue-operation/{}",
                 String::from_utf8_lossy(other)
             )));
         }
     };
-    Some(What::Queue(operation))
+    Some(EntryKind::Queue(operation))
 }
 
 /// Empty where a machine spoke.
@@ -69,17 +69,17 @@ fn words(text: String) -> String {
     }
 }
 
-fn title(line: &Line<'_>, custom: bool) -> Option<What> {
+fn title(line: &Line<'_>, custom: bool) -> Option<EntryKind> {
     let text = line.title.and_then(string)?;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then_some(What::Fact(Fact::Title { text, custom }))
+    (!text.is_empty()).then_some(EntryKind::Fact(Fact::Title { text, custom }))
 }
 
-fn summary(line: &Line<'_>) -> Option<What> {
+fn summary(line: &Line<'_>) -> Option<EntryKind> {
     let text = line.summary.and_then(string)?;
     let leaf = line
         .leaf
         .and_then(inside)
         .and_then(|leaf| Uuid::try_parse_ascii(leaf).ok());
-    Some(What::Fact(Fact::Summary { text, leaf }))
+    Some(EntryKind::Fact(Fact::Summary { text, leaf }))
 }

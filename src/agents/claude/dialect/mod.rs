@@ -13,8 +13,8 @@ mod user;
 
 use crate::json::cursor::{Cursor, Raw, Visit};
 use crate::json::text::{decode, inside, is_name, string};
-use crate::model::entry::{Context, Entry, Identity, Message, What};
-use crate::model::source::Place;
+use crate::model::entry::{Context, Entry, EntryKind, Identity, Message};
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;
 use crate::stages::parse::{Dialect, LogName, ParseState, nameless};
@@ -67,7 +67,7 @@ impl Dialect for ClaudeDialect {
     fn value(
         &self,
         state: &mut ParseState,
-        place: Place,
+        place: Span,
         bytes: &[u8],
         out: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {
@@ -84,7 +84,7 @@ fn parent_session(key: &str) -> Option<&str> {
 /// always gives entries.
 fn value(
     state: &mut ParseState,
-    place: Place,
+    place: Span,
     bytes: &[u8],
     out: &mut Vec<Entry>,
 ) -> Result<usize, Cow<'static, str>> {
@@ -99,7 +99,7 @@ fn value(
     let mut record = line.record(state, place);
     if state.file.is_replay {
         record.id = Identity::None;
-        record.push(out, What::Noise("compaction agent".into()));
+        record.push(out, EntryKind::Noise("compaction agent".into()));
         return Ok(used);
     }
     let before = out.len();
@@ -117,13 +117,13 @@ fn value(
         Some("attachment") => user::attachment(&line, &record, out),
         Some("system") => bookkeeping::system(&line, &record, out),
         Some(kind) => bookkeeping::other(kind, &line, &record, out),
-        None => record.push(out, What::Unknown("no type".into())),
+        None => record.push(out, EntryKind::Unknown("no type".into())),
     }
     for name in drifted.names {
-        record.push(out, What::Unknown(name));
+        record.push(out, EntryKind::Unknown(name));
     }
     if out.len() == before {
-        record.push(out, What::Noise("empty".into()));
+        record.push(out, EntryKind::Noise("empty".into()));
     }
     Ok(used)
 }
@@ -222,7 +222,7 @@ impl<'a> Line<'a> {
             }
     }
 
-    fn record(&self, state: &mut ParseState, place: Place) -> Record {
+    fn record(&self, state: &mut ParseState, place: Span) -> Record {
         let uuid = self
             .uuid
             .and_then(inside)
@@ -299,7 +299,7 @@ fn decode_raw(raw: Raw<'_>) -> Cow<'_, str> {
 
 /// What the entries of one line share.
 struct Record {
-    place: Place,
+    place: Span,
     id: Identity,
     time: Option<Time>,
     context: Arc<Context>,
@@ -307,7 +307,7 @@ struct Record {
 }
 
 impl Record {
-    fn push(&self, out: &mut Vec<Entry>, what: What) {
+    fn push(&self, out: &mut Vec<Entry>, what: EntryKind) {
         out.push(Entry {
             place: self.place,
             nth: 0, // `lines` numbers the entries of a line
@@ -321,9 +321,9 @@ impl Record {
 }
 
 /// Records that are known noise, or else unknown under this name.
-fn noise_or_unknown(name: &str) -> What {
+fn noise_or_unknown(name: &str) -> EntryKind {
     match records::noise_type(name) {
-        Some(reason) => What::Noise(reason.into()),
-        None => What::Unknown(name.chars().take(60).collect()),
+        Some(reason) => EntryKind::Noise(reason.into()),
+        None => EntryKind::Unknown(name.chars().take(60).collect()),
     }
 }

@@ -1,11 +1,11 @@
 //! The documents' simplified entries (D27) as a dialect: `user`, `assistant`, `tool_use`, `error`.
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use crate::json::text::is_wide;
 use crate::model::entry::{
-    Call, Entry, Excerpt, Message, ResultFacts, Status, ToolResult, Via, What,
+    Call, Entry, EntryKind, Excerpt, Message, PromptOrigin, ResultFacts, Status, ToolResult,
 };
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::rules::documents::{display, is_falsy, summarise_output};
 use crate::rules::injected::Spoken;
@@ -20,7 +20,7 @@ const MESSAGE_CHARS: usize = 200;
 /// why the line is no record. A `tool_use` gives a call and its result.
 pub fn line(
     state: &mut ParseState,
-    place: Place,
+    place: Span,
     line: &[u8],
     out: &mut Vec<Entry>,
 ) -> Result<(), Cow<'static, str>> {
@@ -43,12 +43,12 @@ pub fn line(
                 model: None,
                 usage: None,
             });
-            vec![What::Said(content(&entry))]
+            vec![EntryKind::Said(content(&entry))]
         }
         "tool_use" => tool_use(&entry, place),
-        "error" => vec![What::Failure(failure(&entry))],
-        "" => vec![What::Unknown("untyped".into())],
-        other => vec![What::Unknown(other.to_owned())],
+        "error" => vec![EntryKind::Failure(failure(&entry))],
+        "" => vec![EntryKind::Unknown("untyped".into())],
+        other => vec![EntryKind::Unknown(other.to_owned())],
     };
     for (nth, what) in (0..).zip(whats) {
         out.push(Entry {
@@ -78,18 +78,18 @@ fn content(entry: &Map<String, Value>) -> String {
     }
 }
 
-fn user(entry: &Map<String, Value>) -> What {
+fn user(entry: &Map<String, Value>) -> EntryKind {
     match INJECTED.people_words(&content(entry)) {
-        Spoken::Machine(reason) => What::Noise(Cow::Borrowed(reason)),
-        Spoken::Words(words) => What::Prompt {
+        Spoken::Machine(reason) => EntryKind::Noise(Cow::Borrowed(reason)),
+        Spoken::Words(words) => EntryKind::Prompt {
             text: words.into_owned(),
-            via: Via::Typed,
+            via: PromptOrigin::Typed,
         },
     }
 }
 
 /// The call, and its result: `success` iff there is an output (001-036).
-fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<What> {
+fn tool_use(entry: &Map<String, Value>, place: Span) -> Vec<EntryKind> {
     let id = format!("line:{}", place.offset);
     let tool = entry.get("tool").map(display).unwrap_or_default();
     let input = match entry.get("input") {
@@ -111,7 +111,10 @@ fn tool_use(entry: &Map<String, Value>, place: Place) -> Vec<What> {
         },
         ..ToolResult::default()
     };
-    vec![What::Call(Call { id, tool, input }), What::Result(result)]
+    vec![
+        EntryKind::Call(Call { id, tool, input }),
+        EntryKind::Result(result),
+    ]
 }
 
 /// An output as text: a list's items stand on lines of their own.
@@ -152,12 +155,12 @@ fn failure(entry: &Map<String, Value>) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<What>, Cow<'static, str>> {
+    fn read(text: &str) -> Result<Vec<EntryKind>, Cow<'static, str>> {
         let mut out = Vec::new();
         let bytes = text.as_bytes().to_vec();
         line(
             &mut ParseState::default(),
-            Place::default(),
+            Span::default(),
             &bytes,
             &mut out,
         )?;
@@ -167,12 +170,12 @@ mod tests {
     #[test]
     fn the_documents_examples_become_entries() {
         let prompt = read(r#"{"type":"user","content":"Fix the authentication bug"}"#).unwrap();
-        assert!(matches!(&prompt[..], [What::Prompt { text, .. }] if text.starts_with("Fix")));
+        assert!(matches!(&prompt[..], [EntryKind::Prompt { text, .. }] if text.starts_with("Fix")));
         let said = read(r#"{"type":"assistant","content":"Reading"}"#).unwrap();
-        assert_eq!(said, [What::Said("Reading".into())]);
+        assert_eq!(said, [EntryKind::Said("Reading".into())]);
         let call =
             r#"{"type":"tool_use","tool":"Grep","input":{"pattern":"jwt"},"output":["a","b"]}"#;
-        let [What::Call(call), What::Result(result)] = &read(call).unwrap()[..] else {
+        let [EntryKind::Call(call), EntryKind::Result(result)] = &read(call).unwrap()[..] else {
             panic!("a call and its result");
         };
         assert_eq!((&*call.tool, &call.id), ("Grep", &result.call));
@@ -180,19 +183,19 @@ mod tests {
         let error = r#"{"type":"error","tool":"Edit","message":"String not found","details":"at"}"#;
         assert_eq!(
             read(error).unwrap(),
-            [What::Failure("Edit failed - String not found".into())]
+            [EntryKind::Failure("Edit failed - String not found".into())]
         );
         let open = read(r#"{"type":"tool_use","tool":"Bash","input":{}}"#).unwrap();
-        assert!(matches!(&open[1], What::Result(r) if r.status == Status::Failed));
+        assert!(matches!(&open[1], EntryKind::Result(r) if r.status == Status::Failed));
     }
 
     #[test]
     fn other_lines_are_unknown_or_refused() {
         assert_eq!(
             read(r#"{"type":"x"}"#).unwrap(),
-            [What::Unknown("x".into())]
+            [EntryKind::Unknown("x".into())]
         );
-        assert_eq!(read("{}").unwrap(), [What::Unknown("untyped".into())]);
+        assert_eq!(read("{}").unwrap(), [EntryKind::Unknown("untyped".into())]);
         assert_eq!(read("[1]").unwrap_err(), "not an object");
         assert_eq!(read("{").unwrap_err(), "torn json");
     }

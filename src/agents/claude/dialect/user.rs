@@ -1,19 +1,19 @@
 //! User lines: tool results for the most part, machine text for much of the rest, people for the
 //! remainder (formats § 4).
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use super::message::Content;
 use super::records;
 use super::{Line, Record, decode_raw, result};
 use crate::json::cursor::{self, Raw};
 use crate::json::text::{decode, inside, string};
-use crate::model::entry::{Entry, Fact, Via, What};
+use crate::model::entry::{Entry, EntryKind, Fact, PromptOrigin};
 use crate::rules::injected::{self, Spoken};
 
 pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>) {
     let blocks = match line.message.as_ref().map(|m| &m.content) {
         None | Some(Content::Absent) => {
-            return record.push(out, What::Unknown("user without content".into()));
+            return record.push(out, EntryKind::Unknown("user without content".into()));
         }
         Some(Content::Text(text)) => {
             return record.push(out, spoken(line, &string(text).unwrap_or_default(), 0));
@@ -25,11 +25,11 @@ pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>
     for block in blocks {
         match block.kind {
             b"tool_result" => {
-                record.push(out, What::Result(result::read(block, line, first)));
+                record.push(out, EntryKind::Result(result::read(block, line, first)));
                 first = false;
             }
             b"text" => match spoken(line, &block.text.and_then(string).unwrap_or_default(), 0) {
-                What::Prompt { text, .. } => {
+                EntryKind::Prompt { text, .. } => {
                     words.push_str(if words.is_empty() { "" } else { "\n\n" });
                     words.push_str(&text);
                     texts += 1;
@@ -39,7 +39,7 @@ pub(super) fn entries(line: &Line<'_>, record: &mut Record, out: &mut Vec<Entry>
             b"image" | b"document" => pictures += 1,
             other => {
                 let name = String::from_utf8_lossy(&other[..other.len().min(40)]);
-                record.push(out, What::Unknown(format!("user/{name}")));
+                record.push(out, EntryKind::Unknown(format!("user/{name}")));
             }
         }
     }
@@ -59,10 +59,10 @@ pub(super) fn attachment(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>)
         match &*kind {
             "queued_command" => queued(attachment),
             kind if records::noise_attachment(kind) && injected::is_ours(attachment) => {
-                What::Noise(injected::OWN.into())
+                EntryKind::Noise(injected::OWN.into())
             }
-            kind if records::noise_attachment(kind) => What::Noise("attachment".into()),
-            kind => What::Unknown(format!(
+            kind if records::noise_attachment(kind) => EntryKind::Noise("attachment".into()),
+            kind => EntryKind::Unknown(format!(
                 "attachment/{}",
                 kind.chars().take(60).collect::<String>()
             )),
@@ -70,7 +70,7 @@ pub(super) fn attachment(line: &Line<'_>, record: &Record, out: &mut Vec<Entry>)
     );
 }
 
-fn queued(attachment: Raw<'_>) -> What {
+fn queued(attachment: Raw<'_>) -> EntryKind {
     let prompt = cursor::get(attachment, "prompt").unwrap_or_default();
     let mut text = string(prompt).unwrap_or_default();
     cursor::array(prompt, |block| {
@@ -79,29 +79,29 @@ fn queued(attachment: Raw<'_>) -> What {
         }
     });
     match INJECTED.people_words(&text) {
-        Spoken::Words(words) => What::Prompt {
+        Spoken::Words(words) => EntryKind::Prompt {
             text: words.into_owned(),
-            via: Via::Queued,
+            via: PromptOrigin::Queued,
         },
-        Spoken::Machine(reason) => What::Noise(reason.into()),
+        Spoken::Machine(reason) => EntryKind::Noise(reason.into()),
     }
 }
 
 /// Who said this text. `pictures` come with it.
-fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> What {
+fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> EntryKind {
     let source = |raw: Option<Raw<'_>>| raw.and_then(inside).unwrap_or_default().to_vec();
     let origin = line.origin.and_then(|o| cursor::get(o, "kind"));
     if line.compact_summary {
-        return What::Noise("compaction summary".into());
+        return EntryKind::Noise("compaction summary".into());
     }
     if line.meta {
-        return What::Noise("meta".into());
+        return EntryKind::Noise("meta".into());
     }
     if source(origin) == b"task-notification" {
-        return What::Noise("task notification".into());
+        return EntryKind::Noise("task notification".into());
     }
     if source(line.prompt_source) == b"system" {
-        return What::Noise("system prompt".into());
+        return EntryKind::Noise("system prompt".into());
     }
     let marker = match pictures {
         0 => String::new(),
@@ -109,8 +109,8 @@ fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> What {
         n => format!("[{n} images]"),
     };
     match INJECTED.people_words(text) {
-        Spoken::Machine("interruption") => What::Fact(Fact::Interrupted),
-        Spoken::Machine(reason) if pictures == 0 => What::Noise(reason.into()),
+        Spoken::Machine("interruption") => EntryKind::Fact(Fact::Interrupted),
+        Spoken::Machine(reason) if pictures == 0 => EntryKind::Noise(reason.into()),
         Spoken::Machine(_) => prompt(line, marker),
         Spoken::Words(words) => {
             let gap = if words.is_empty() || marker.is_empty() {
@@ -123,16 +123,16 @@ fn spoken(line: &Line<'_>, text: &str, pictures: usize) -> What {
     }
 }
 
-fn prompt(line: &Line<'_>, text: String) -> What {
+fn prompt(line: &Line<'_>, text: String) -> EntryKind {
     if text.trim().is_empty() {
-        return What::Noise("empty".into());
+        return EntryKind::Noise("empty".into());
     }
     let via = if line.sidechain {
-        Via::Agent
+        PromptOrigin::Agent
     } else {
-        Via::Typed
+        PromptOrigin::Typed
     };
-    What::Prompt { text, via }
+    EntryKind::Prompt { text, via }
 }
 
 fn block_type(block: Raw<'_>) -> &[u8] {

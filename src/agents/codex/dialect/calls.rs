@@ -6,7 +6,7 @@ use super::state::OpenCall;
 use super::{Record, patch, script};
 use crate::json::fields::{self, Fields};
 use crate::json::text::is_wide;
-use crate::model::entry::{Call, Excerpt, ResultFacts, Status, ToolResult, What};
+use crate::model::entry::{Call, EntryKind, Excerpt, ResultFacts, Status, ToolResult};
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 
@@ -73,7 +73,7 @@ impl Record<'_> {
     ) {
         let call = self.call_id(item);
         let id = call.clone();
-        self.push(What::Call(Call { id, tool, input }));
+        self.push(EntryKind::Call(Call { id, tool, input }));
         if script || !patched.is_empty() {
             self.amend(|carry| {
                 carry.open.retain(|open| open.call != call);
@@ -99,7 +99,7 @@ impl Record<'_> {
         let was_open = open.is_some();
         let result = result(call, output, open);
         let call = result.call.clone();
-        self.push(What::Result(result));
+        self.push(EntryKind::Result(result));
         if was_open {
             self.amend(|carry| carry.open.retain(|open| open.call != call));
         }
@@ -111,7 +111,7 @@ impl Record<'_> {
             .into_iter()
             .filter_map(|raw| Some(fields::object(raw)?.label("name")?.into_owned()))
             .collect();
-        self.push(What::Result(ToolResult {
+        self.push(EntryKind::Result(ToolResult {
             call: self.call_id(item),
             output: Excerpt::of(names.join("\n")),
             ..ToolResult::default()
@@ -128,12 +128,12 @@ impl Record<'_> {
             Some(Value::String(text)) => json!({ "input": text }),
             _ => Value::Object(Map::new()),
         };
-        self.push(What::Call(Call {
+        self.push(EntryKind::Call(Call {
             id: id.clone(),
             tool: tool.to_owned(),
             input,
         }));
-        self.push(What::Result(ToolResult {
+        self.push(EntryKind::Result(ToolResult {
             call: id,
             status: if failed { Status::Failed } else { Status::Ok },
             facts: ResultFacts {
@@ -196,13 +196,13 @@ impl Record<'_> {
             return self.told_elsewhere();
         }
         let files: Vec<&str> = changed.iter().map(|file| file.0.as_str()).collect();
-        self.push(What::Call(Call {
+        self.push(EntryKind::Call(Call {
             id: id.to_owned(),
             tool: "apply_patch".into(),
             input: json!({ "files": files }),
         }));
         let (added, removed) = patch::sum(&changed);
-        self.push(What::Result(ToolResult {
+        self.push(EntryKind::Result(ToolResult {
             call: id.to_owned(),
             status: if success { Status::Ok } else { Status::Failed },
             output: Excerpt::of(report.text("stdout").unwrap_or_default()),

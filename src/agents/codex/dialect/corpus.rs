@@ -69,8 +69,8 @@ fn real_files_are_understood_without_a_rest() {
         );
         for entry in &all {
             let kind = match &entry.what {
-                What::Noise(reason) => format!("noise: {reason}"),
-                What::Unknown(kind) => format!("unknown: {kind}"),
+                EntryKind::Noise(reason) => format!("noise: {reason}"),
+                EntryKind::Unknown(kind) => format!("unknown: {kind}"),
                 what => format!("{what:?}")
                     .chars()
                     .take_while(|c| c.is_alphabetic())
@@ -89,7 +89,7 @@ fn real_files_are_understood_without_a_rest() {
         let calls: BTreeSet<&str> = all
             .iter()
             .filter_map(|entry| match &entry.what {
-                What::Call(call) => Some(call.id.as_str()),
+                EntryKind::Call(call) => Some(call.id.as_str()),
                 _ => None,
             })
             .collect();
@@ -191,7 +191,7 @@ fn reading_may_start_again_at_any_record() {
             let mut at = first.place.offset;
             let rest = bytes[at as usize..].split(|b| *b == b'\n').take(60);
             for (number, line) in (first.place.line..).zip(rest) {
-                let place = Place {
+                let place = Span {
                     offset: at,
                     bytes: line.len() as u64,
                     line: number,
@@ -242,7 +242,9 @@ fn a_compressed_file_reads_as_its_content() {
     };
     let (all, rejects, _) = parse(&zstd::decode_all(&packed[..]).expect("a zstd frame"));
     assert_eq!(rejects, Vec::<String>::new());
-    let unknown = all.iter().filter(|e| matches!(e.what, What::Unknown(_)));
+    let unknown = all
+        .iter()
+        .filter(|e| matches!(e.what, EntryKind::Unknown(_)));
     assert_eq!(unknown.count(), 0);
     assert_eq!(prompts(&all).len(), 5);
     assert!(prompts(&all)[0].starts_with("codex primary"));
@@ -271,7 +273,7 @@ proptest! {
                 1 => bytes.truncate(at),
                 _ => { bytes.remove(at); }
             }
-            let _ = value(&mut state, Place::default(), &bytes, &mut out);
+            let _ = value(&mut state, Span::default(), &bytes, &mut out);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Record;
 use crate::json::fields::Fields;
-use crate::model::entry::What;
+use crate::model::entry::EntryKind;
 use crate::rules::fields::KnownFields;
 use crate::rules::table;
 use std::sync::LazyLock;
@@ -27,7 +27,7 @@ impl Record<'_> {
         for field in FIELDS.of_record(record) {
             let raw = values.raw(&field.name);
             if let Some(name) = raw.and_then(|raw| field.drift(&shown, raw.as_bytes())) {
-                self.push(What::Unknown(name));
+                self.push(EntryKind::Unknown(name));
             }
         }
     }

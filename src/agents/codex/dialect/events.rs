@@ -1,12 +1,12 @@
 //! Events: people's words in the wrapped eras, tokens, turns, and the parallel telling of what
 //! response items say.
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use super::Record;
 use super::session::content;
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
-use crate::model::entry::{Fact, Message, What};
+use crate::model::entry::{EntryKind, Fact, Message};
 use crate::model::tally::Usage;
 use crate::rules::injected::Spoken;
 
@@ -25,17 +25,17 @@ impl Record<'_> {
             "turn_aborted" => self.turn_end(Fact::Interrupted),
             "thread_rolled_back" => {
                 let turns = event.number("num_turns").unwrap_or(1);
-                self.push(What::Fact(Fact::RolledBack { turns }));
+                self.push(EntryKind::Fact(Fact::RolledBack { turns }));
             }
             "thread_name_updated" => match event.name("thread_name") {
-                Some(name) => self.push(What::Fact(Fact::Title {
+                Some(name) => self.push(EntryKind::Fact(Fact::Title {
                     text: name.lines().next().unwrap_or_default().to_owned(),
                     custom: true,
                 })),
                 None => self.noise("settings"),
             },
             "error" => match event.name("message") {
-                Some(message) => self.push(What::Failure(message.into_owned())),
+                Some(message) => self.push(EntryKind::Failure(message.into_owned())),
                 None => self.noise("empty"),
             },
             "patch_apply_end" => {
@@ -50,7 +50,7 @@ impl Record<'_> {
             }
             _ => match quiet(kind) {
                 Some(reason) => self.noise(reason),
-                None => self.push(What::Unknown(format!("event_msg/{kind}"))),
+                None => self.push(EntryKind::Unknown(format!("event_msg/{kind}"))),
             },
         }
     }
@@ -83,7 +83,7 @@ impl Record<'_> {
     /// Paginated files: one item, told when it was complete.
     fn item_completed(&mut self, event: &Fields<'_>) {
         let Some(item) = event.object("item") else {
-            return self.push(What::Unknown("item_completed".into()));
+            return self.push(EntryKind::Unknown("item_completed".into()));
         };
         match item.text("type").unwrap_or_default().as_ref() {
             "UserMessage" => {
@@ -121,7 +121,7 @@ impl Record<'_> {
             "Reasoning" => self.noise("thinking"),
             "SubAgentActivity" => self.noise("mail between agents"),
             "Sleep" | "Extension" | "HookPrompt" => self.noise("progress"),
-            other => self.push(What::Unknown(format!("item_completed/{other}"))),
+            other => self.push(EntryKind::Unknown(format!("item_completed/{other}"))),
         }
     }
 
@@ -153,7 +153,7 @@ impl Record<'_> {
             model: carry.model,
             usage: Some(spent),
         });
-        self.push_with(What::Noise("token count".into()), message);
+        self.push_with(EntryKind::Noise("token count".into()), message);
         if total != carry.billed {
             self.amend(|carry| {
                 carry.billed = total;
@@ -174,7 +174,7 @@ impl Record<'_> {
                 usage: Some(carry.spent),
             });
         let group = silent.as_ref().map(|message| message.group);
-        self.push_with(What::Fact(fact), silent);
+        self.push_with(EntryKind::Fact(fact), silent);
         if let Some(group) = group {
             self.amend(|carry| carry.message = group);
         }

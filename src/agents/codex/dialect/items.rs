@@ -1,12 +1,12 @@
 //! Response items: messages, reasoning, and which of the tool records it is. They tell of the
 //! agent's words and calls in every era, and of people's in the bare one.
 
-use super::super::INJECTED;
+use super::super::injected::INJECTED;
 use super::Record;
 use super::session::{content, environment_cwd};
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;
-use crate::model::entry::{Message, Via, What};
+use crate::model::entry::{EntryKind, Message, PromptOrigin};
 use crate::rules::injected::{self, Spoken};
 
 /// A kind of response item that this version knows.
@@ -39,7 +39,7 @@ impl Record<'_> {
                 self.told_elsewhere();
             }
             "other" => self.noise("other"),
-            _ => self.push(What::Unknown(format!("response_item/{kind}"))),
+            _ => self.push(EntryKind::Unknown(format!("response_item/{kind}"))),
         }
     }
 
@@ -52,7 +52,7 @@ impl Record<'_> {
                 let own = texts.iter().any(|text| injected::is_ours(text.as_bytes()));
                 self.noise(if own { injected::OWN } else { "injected" });
             }
-            _ => self.push(What::Unknown("response_item/message/role".into())),
+            _ => self.push(EntryKind::Unknown("response_item/message/role".into())),
         }
     }
 
@@ -72,7 +72,7 @@ impl Record<'_> {
             model: carry.and_then(|c| c.model.clone()),
             usage: (first && spent != Default::default()).then_some(spent),
         };
-        self.push_with(What::Said(text), Some(message));
+        self.push_with(EntryKind::Said(text), Some(message));
         self.amend(|carry| {
             carry.message = group;
             if !first {
@@ -123,9 +123,9 @@ impl Record<'_> {
     /// Words typed to the agent: a person's, or in a sub-agent's thread its parent's.
     pub(super) fn prompt(&mut self, text: String) {
         let via = match self.state.context.stream {
-            Some(_) => Via::Agent,
-            None => Via::Typed,
+            Some(_) => PromptOrigin::Agent,
+            None => PromptOrigin::Typed,
         };
-        self.push(What::Prompt { text, via });
+        self.push(EntryKind::Prompt { text, via });
     }
 }

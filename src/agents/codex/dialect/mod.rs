@@ -24,8 +24,8 @@ mod tests;
 
 use crate::json::cursor;
 use crate::json::fields::{self, Fields, Object};
-use crate::model::entry::{Context, Entry, Fact, Identity, Message, What};
-use crate::model::source::Place;
+use crate::model::entry::{Context, Entry, EntryKind, Fact, Identity, Message};
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::stages::parse::dialect::stem;
 use crate::stages::parse::{Dialect, LogName, ParseState};
@@ -63,7 +63,7 @@ impl Dialect for CodexDialect {
     fn value(
         &self,
         state: &mut ParseState,
-        place: Place,
+        place: Span,
         bytes: &[u8],
         out: &mut Vec<Entry>,
     ) -> Result<usize, Cow<'static, str>> {
@@ -83,7 +83,7 @@ fn thread(stem: &str) -> Option<&str> {
 /// pass over the bytes plus the texts that are kept.
 fn value(
     state: &mut ParseState,
-    place: Place,
+    place: Span,
     bytes: &[u8],
     out: &mut Vec<Entry>,
 ) -> Result<usize, Cow<'static, str>> {
@@ -146,7 +146,7 @@ const RECORDS: Uuid = Uuid::from_u128(0x8f1c_52a0_6d3b_5e47_9a90_2c7d_41b6_e0f3)
 /// One line on its way to entries.
 struct Record<'s> {
     state: &'s mut ParseState,
-    place: Place,
+    place: Span,
     time: Option<Time>,
     out: &'s mut Vec<Entry>,
     id: Identity,
@@ -165,13 +165,13 @@ impl Record<'_> {
             "response_item" => self.item(&inner, payload),
             "event_msg" => self.event(&inner, payload),
             "turn_context" => self.turn_context(payload),
-            "compacted" => self.push(What::Fact(Fact::Compaction)),
+            "compacted" => self.push(EntryKind::Fact(Fact::Compaction)),
             "world_state" => self.noise("world state"),
             "inter_agent_communication" | "inter_agent_communication_metadata" => {
                 self.noise("mail between agents");
             }
-            _ if kind.is_empty() => self.push(What::Unknown("untyped".into())),
-            _ => self.push(What::Unknown(kind.to_owned())),
+            _ if kind.is_empty() => self.push(EntryKind::Unknown("untyped".into())),
+            _ => self.push(EntryKind::Unknown(kind.to_owned())),
         }
     }
 
@@ -190,7 +190,7 @@ impl Record<'_> {
             self.sticky(|context| state::set_format(context, RolloutFormat::Bare));
         }
         match kind {
-            "" => self.push(What::Unknown("untyped".into())),
+            "" => self.push(EntryKind::Unknown("untyped".into())),
             _ => self.item(kind, fields),
         }
     }
@@ -209,11 +209,11 @@ impl Record<'_> {
     }
 
     /// Adds an entry to the line's.
-    fn push(&mut self, what: What) {
+    fn push(&mut self, what: EntryKind) {
         self.push_with(what, None);
     }
 
-    fn push_with(&mut self, what: What, message: Option<Message>) {
+    fn push_with(&mut self, what: EntryKind, message: Option<Message>) {
         self.out.push(Entry {
             place: self.place,
             nth: self.nth,
@@ -227,7 +227,7 @@ impl Record<'_> {
     }
 
     fn noise(&mut self, reason: &'static str) {
-        self.push(What::Noise(Cow::Borrowed(reason)));
+        self.push(EntryKind::Noise(Cow::Borrowed(reason)));
     }
 
     fn told_elsewhere(&mut self) {

@@ -7,7 +7,7 @@
 use super::state::{self, RecordLinks, RolloutFormat};
 use super::{Record, identity, own_thread};
 use crate::json::fields::{self, Fields};
-use crate::model::entry::{Context, Fact, What};
+use crate::model::entry::{Context, EntryKind, Fact};
 use crate::model::time::Time;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -68,12 +68,12 @@ impl Record<'_> {
             }
         });
         self.id = identity(&thread, ("session_meta", ""), None, raw);
-        self.push(What::Fact(Fact::Context));
+        self.push(EntryKind::Fact(Fact::Context));
         if let Some(parent) = parent.filter(|_| first) {
-            self.push(What::Fact(Fact::Parent(parent)));
+            self.push(EntryKind::Fact(Fact::Parent(parent)));
         }
         if let Some(from) = meta.label("forked_from_id").filter(|_| first) {
-            self.push(What::Fact(Fact::ForkedFrom(from.into_owned())));
+            self.push(EntryKind::Fact(Fact::ForkedFrom(from.into_owned())));
         }
         self.amend(|carry| {
             if carry.chain.is_empty() && !thread.is_empty() {
@@ -98,7 +98,7 @@ impl Record<'_> {
             self.sticky(|context| context.cwd = cwd.map(|c| c.into_owned()));
         }
         match moved || other_model {
-            true => self.push(What::Fact(Fact::Context)),
+            true => self.push(EntryKind::Fact(Fact::Context)),
             false => self.noise("turn context"),
         }
         if let Some(model) = model.filter(|_| other_model) {

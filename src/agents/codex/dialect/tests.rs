@@ -1,7 +1,7 @@
 //! The three eras in small records of our own.
 
 use super::*;
-use crate::model::entry::{Status, ToolResult, Via};
+use crate::model::entry::{PromptOrigin, Status, ToolResult};
 use crate::model::tally::Usage;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ pub(super) fn parse(bytes: &[u8]) -> (Vec<Entry>, Vec<String>, ParseState) {
     let mut state = ParseState::default();
     let (mut out, mut rejects, mut offset) = (Vec::new(), Vec::new(), 0);
     for (number, bytes) in (1..).zip(bytes.split(|b| *b == b'\n')) {
-        let place = Place {
+        let place = Span {
             offset,
             bytes: bytes.len() as u64,
             line: number,
@@ -69,7 +69,7 @@ fn message(role: &str, text: &str) -> Value {
 
 pub(super) fn prompts(entries: &[Entry]) -> Vec<&str> {
     let prompts = entries.iter().filter_map(|entry| match &entry.what {
-        What::Prompt { text, .. } => Some(text.as_str()),
+        EntryKind::Prompt { text, .. } => Some(text.as_str()),
         _ => None,
     });
     prompts.collect()
@@ -77,7 +77,7 @@ pub(super) fn prompts(entries: &[Entry]) -> Vec<&str> {
 
 pub(super) fn said(entries: &[Entry]) -> Vec<&str> {
     let said = entries.iter().filter_map(|entry| match &entry.what {
-        What::Said(text) => Some(text.as_str()),
+        EntryKind::Said(text) => Some(text.as_str()),
         _ => None,
     });
     said.collect()
@@ -85,7 +85,7 @@ pub(super) fn said(entries: &[Entry]) -> Vec<&str> {
 
 pub(super) fn results(entries: &[Entry]) -> Vec<&ToolResult> {
     let results = entries.iter().filter_map(|entry| match &entry.what {
-        What::Result(result) => Some(result),
+        EntryKind::Result(result) => Some(result),
         _ => None,
     });
     results.collect()
@@ -93,7 +93,7 @@ pub(super) fn results(entries: &[Entry]) -> Vec<&ToolResult> {
 
 pub(super) fn inputs(entries: &[Entry]) -> Vec<(&str, &Value)> {
     let calls = entries.iter().filter_map(|entry| match &entry.what {
-        What::Call(call) => Some((call.tool.as_str(), &call.input)),
+        EntryKind::Call(call) => Some((call.tool.as_str(), &call.input)),
         _ => None,
     });
     calls.collect()
@@ -175,7 +175,7 @@ fn the_wrapped_era_is_told_once() {
     let facts: Vec<&Fact> = all
         .iter()
         .filter_map(|entry| match &entry.what {
-            What::Fact(fact) => Some(fact),
+            EntryKind::Fact(fact) => Some(fact),
             _ => None,
         })
         .collect();
@@ -190,7 +190,7 @@ fn the_wrapped_era_is_told_once() {
         ]
     );
     let last = all.last().unwrap();
-    assert_eq!(last.what, What::Unknown("event_msg/brand_new".into()));
+    assert_eq!(last.what, EntryKind::Unknown("event_msg/brand_new".into()));
     assert!(
         all.iter()
             .all(|e| matches!(e.id, Identity::Nth(_)) && e.time.is_some())
@@ -245,7 +245,10 @@ fn the_paginated_era_is_told_by_completed_items() {
     assert_eq!(result.facts.patched, [("/p/a".to_owned(), 2, 0)]);
     assert_eq!(result.facts.duration_ms, Some(1500));
     let last = all.last().unwrap();
-    assert_eq!(last.what, What::Unknown("item_completed/Novelty".into()));
+    assert_eq!(
+        last.what,
+        EntryKind::Unknown("item_completed/Novelty".into())
+    );
 }
 
 #[test]
@@ -462,10 +465,10 @@ fn a_sub_agents_thread_is_a_stream_of_its_root() {
     let context = &all[2].context;
     assert_eq!(context.session.as_deref(), Some(PARENT));
     assert_eq!(context.stream.as_deref(), Some(CHILD));
-    assert_eq!(all[1].what, What::Fact(Fact::Parent(PARENT.into())));
-    let by_agent = What::Prompt {
+    assert_eq!(all[1].what, EntryKind::Fact(Fact::Parent(PARENT.into())));
+    let by_agent = EntryKind::Prompt {
         text: "look".into(),
-        via: Via::Agent,
+        via: PromptOrigin::Agent,
     };
     assert_eq!(all[2].what, by_agent);
 }
@@ -536,7 +539,7 @@ fn a_forks_copies_have_their_parents_ids() {
                 .all(|e| !theirs.iter().any(|id| e.id == Identity::Nth(*id)))
         );
         assert_eq!(billed(own).output, 2, "copied tokens are the parent's");
-        let from = What::Fact(Fact::ForkedFrom(PARENT.into()));
+        let from = EntryKind::Fact(Fact::ForkedFrom(PARENT.into()));
         assert_eq!(child[1].what, from);
     }
 }
@@ -551,7 +554,7 @@ fn a_meta_that_returns_changes_settings_only() {
     ]);
     let forked = all
         .iter()
-        .filter(|e| matches!(e.what, What::Fact(Fact::ForkedFrom(_))));
+        .filter(|e| matches!(e.what, EntryKind::Fact(Fact::ForkedFrom(_))));
     assert_eq!(forked.count(), 1);
     let last = &all.last().unwrap().context;
     assert_eq!(last.cwd.as_deref(), Some("/q"));
@@ -573,6 +576,6 @@ fn lines_that_are_no_records_are_refused_with_a_reason() {
     assert!(rejects.is_empty());
     assert!(
         all.iter()
-            .all(|entry| matches!(entry.what, What::Unknown(_)))
+            .all(|entry| matches!(entry.what, EntryKind::Unknown(_)))
     );
 }

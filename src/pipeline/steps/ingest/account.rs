@@ -7,10 +7,10 @@
 use super::ids::Ids;
 use crate::model::batch::Batch;
 use crate::model::checkpoint::short_id;
-use crate::model::entry::{Context, Entry, Fact, Identity, Queue, What};
+use crate::model::entry::{Context, Entry, EntryKind, Fact, Identity, Queue};
 use crate::model::ledger::{Fate, Ledger, REASONS_MAX, Reject, Unknown};
 use crate::model::session::SessionFacts;
-use crate::model::source::Place;
+use crate::model::source::Span;
 use crate::model::time::Time;
 use crate::model::tombstone::FORGOTTEN;
 use std::borrow::Cow;
@@ -110,15 +110,15 @@ impl Account {
             while let Some(reject) = rejects.next_if(|r| r.place.offset < entry.place.offset) {
                 self.refuse(reject);
             }
-            let told = ids.tell(&entry);
-            if told.first {
+            let record = ids.meet(&entry);
+            if record.first {
                 self.value(
                     &entry,
-                    told.id.map(|id| short_id(id) | u64::from(told.copied)),
+                    record.id.map(|id| short_id(id) | u64::from(record.copied)),
                 );
             }
-            entry.id = told.id.map_or(Identity::None, Identity::Own);
-            let withheld = self.withheld(&entry, told.copied);
+            entry.id = record.id.map_or(Identity::None, Identity::Own);
+            let withheld = self.withheld(&entry, record.copied);
             self.entry(&entry, withheld);
             if withheld.is_none() && is_for_the_fold(&entry) {
                 kept.push(entry);
@@ -195,13 +195,7 @@ impl Account {
         }
     }
 
-    fn line(
-        &mut self,
-        place: Place,
-        fate: Fate,
-        reason: Cow<'static, str>,
-        context: &Arc<Context>,
-    ) {
+    fn line(&mut self, place: Span, fate: Fate, reason: Cow<'static, str>, context: &Arc<Context>) {
         if let Some(row) = self.rows.back_mut()
             && row.offset == place.offset
         {
@@ -255,7 +249,7 @@ impl Account {
             Some((fate, reason)) => (fate, reason.into()),
             None => fate(&entry.what),
         };
-        if let (Fate::Unknown, What::Unknown(name)) = (fate, &entry.what) {
+        if let (Fate::Unknown, EntryKind::Unknown(name)) = (fate, &entry.what) {
             self.drifted(&short(name), entry);
         }
         let Some(row) = self.rows.back_mut() else {
@@ -273,7 +267,7 @@ impl Account {
         if let Some(model) = entry.message.as_ref().and_then(|m| m.model.clone()) {
             row.model = Some(model);
         }
-        if let What::Fact(fact) = &entry.what {
+        if let EntryKind::Fact(fact) = &entry.what {
             row.facts.push(fact.clone());
         }
     }
@@ -380,26 +374,28 @@ fn learn(facts: &mut SessionFacts, fact: &Fact) {
 }
 
 /// What becomes of a value that is not a copy.
-pub(in crate::pipeline) fn fate(what: &What) -> (Fate, Cow<'static, str>) {
+pub(in crate::pipeline) fn fate(what: &EntryKind) -> (Fate, Cow<'static, str>) {
     let (fate, reason) = match what {
-        What::Prompt { .. } => (Fate::Kept, "prompt"),
-        What::Queue(Queue::Enqueue(text)) if text.is_empty() => (Fate::Filtered, "machine text"),
-        What::Queue(Queue::Enqueue(_)) => (Fate::Kept, "queued prompt"),
-        What::Queue(_) => (Fate::Filtered, "queue operation"),
-        What::Said(_) => (Fate::Kept, "answer"),
-        What::Call(_) => (Fate::Kept, "tool call"),
-        What::Result(_) => (Fate::Kept, "tool result"),
-        What::Failure(_) => (Fate::Kept, "agent error"),
-        What::Fact(Fact::Title { .. } | Fact::Summary { .. }) => (Fate::Kept, "title"),
-        What::Fact(Fact::PullRequest(_)) => (Fate::Kept, "pull request"),
-        What::Fact(Fact::Compaction) => (Fate::Kept, "compaction"),
-        What::Fact(Fact::Interrupted) => (Fate::Kept, "interruption"),
-        What::Fact(Fact::RolledBack { .. }) => (Fate::Kept, "rollback"),
-        What::Fact(Fact::ForkedFrom(_) | Fact::Parent(_)) => (Fate::Kept, "session"),
-        What::Fact(Fact::TurnEnd) => (Fate::Filtered, "turn end"),
-        What::Fact(Fact::Context) => (Fate::Filtered, "context"),
-        What::Noise(reason) => return (Fate::Filtered, reason.clone()),
-        What::Unknown(kind) => return (Fate::Unknown, Cow::Owned(short(kind))),
+        EntryKind::Prompt { .. } => (Fate::Kept, "prompt"),
+        EntryKind::Queue(Queue::Enqueue(text)) if text.is_empty() => {
+            (Fate::Filtered, "machine text")
+        }
+        EntryKind::Queue(Queue::Enqueue(_)) => (Fate::Kept, "queued prompt"),
+        EntryKind::Queue(_) => (Fate::Filtered, "queue operation"),
+        EntryKind::Said(_) => (Fate::Kept, "answer"),
+        EntryKind::Call(_) => (Fate::Kept, "tool call"),
+        EntryKind::Result(_) => (Fate::Kept, "tool result"),
+        EntryKind::Failure(_) => (Fate::Kept, "agent error"),
+        EntryKind::Fact(Fact::Title { .. } | Fact::Summary { .. }) => (Fate::Kept, "title"),
+        EntryKind::Fact(Fact::PullRequest(_)) => (Fate::Kept, "pull request"),
+        EntryKind::Fact(Fact::Compaction) => (Fate::Kept, "compaction"),
+        EntryKind::Fact(Fact::Interrupted) => (Fate::Kept, "interruption"),
+        EntryKind::Fact(Fact::RolledBack { .. }) => (Fate::Kept, "rollback"),
+        EntryKind::Fact(Fact::ForkedFrom(_) | Fact::Parent(_)) => (Fate::Kept, "session"),
+        EntryKind::Fact(Fact::TurnEnd) => (Fate::Filtered, "turn end"),
+        EntryKind::Fact(Fact::Context) => (Fate::Filtered, "context"),
+        EntryKind::Noise(reason) => return (Fate::Filtered, reason.clone()),
+        EntryKind::Unknown(kind) => return (Fate::Unknown, Cow::Owned(short(kind))),
     };
     (fate, reason.into())
 }
@@ -411,14 +407,14 @@ fn short(name: &str) -> String {
 
 /// Tails begin with items, and noise gives none; neither does what the fold doesn't get.
 fn may_begin_a_tail(entry: &Entry) -> bool {
-    !matches!(entry.what, What::Noise(_) | What::Unknown(_))
+    !matches!(entry.what, EntryKind::Noise(_) | EntryKind::Unknown(_))
 }
 
 /// Noise that counts a message matters to the fold; other noise and unknown kinds don't.
 fn is_for_the_fold(entry: &Entry) -> bool {
     match &entry.what {
-        What::Noise(_) => entry.message.is_some(),
-        What::Unknown(_) => false,
+        EntryKind::Noise(_) => entry.message.is_some(),
+        EntryKind::Unknown(_) => false,
         _ => true,
     }
 }
@@ -466,7 +462,7 @@ mod tests {
             shape: Shape::Lines,
         };
         let batch = parse(
-            registry::dialect(Agent::Claude),
+            registry::dialect(Agent::new("claude")),
             &mut ParseState::default(),
             block,
         );

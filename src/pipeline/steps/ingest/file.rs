@@ -8,16 +8,16 @@ use super::directives::said;
 use super::ids::Ids;
 use crate::host::read::{self, Content};
 use crate::model::batch::Batch;
-use crate::model::carry::Carry;
 use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
-use crate::model::entry::{Entry, What};
+use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_bare_command;
 use crate::model::ledger::{REJECTS_MAX, Reject};
 use crate::model::memory::Said;
 use crate::model::namespace::{namespace, project_root};
+use crate::model::resume_state::ResumeState;
 use crate::model::session::Session;
-use crate::model::source::{Place, Seen, Slice, SourceFile, Stat};
+use crate::model::source::{Seen, Slice, SourceFile, Span, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
@@ -74,7 +74,7 @@ pub struct Before {
     /// How far it is.
     pub checkpoint: Checkpoint,
     /// The folds' state there.
-    pub carry: Carry,
+    pub carry: ResumeState,
     /// The records that it has and had.
     pub ids: RecordIds,
 }
@@ -212,7 +212,7 @@ impl Fold {
         if !rules.subagents && self.stream.is_none() {
             let entries = batch.items.iter_mut();
             for entry in entries.filter(|e| e.context.stream.is_some()) {
-                (entry.what, entry.message) = (What::Noise("sub-agent".into()), None);
+                (entry.what, entry.message) = (EntryKind::Noise("sub-agent".into()), None);
             }
         }
         self.keeps_out |= leave_out_marked(&mut batch.items, &rules.markers);
@@ -308,7 +308,7 @@ impl Fold {
             offset: tail.from,
             line: tail.line,
             read_to,
-            prints: self.prints(log, read_to)?,
+            fingerprints: self.fingerprints(log, read_to)?,
             session: self.session.id.clone(),
             stream: self.stream.clone(),
             ties: self.ties.clone(),
@@ -319,7 +319,7 @@ impl Fold {
     /// refused record. Nobody reads it again until the file changes.
     fn break_off(&mut self, log: &ParsedLog) {
         let (offset, lines) = log.reader().position();
-        let place = Place {
+        let place = Span {
             offset,
             bytes: 0,
             line: lines + 1,
@@ -347,7 +347,7 @@ impl Fold {
         told.filter(|title| !is_bare_command(title)).or(open)
     }
 
-    fn prints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
+    fn fingerprints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
         let head = self
             .slice
             .file
@@ -358,11 +358,11 @@ impl Fold {
             } else {
                 0
             });
-        let (mut prints, bytes) = read::fingerprints(&self.slice.file, head.min(read_to), read_to)?;
+        let (mut found, bytes) = read::fingerprints(&self.slice.file, head.min(read_to), read_to)?;
         self.checked_bytes += bytes;
         let content = log.reader().content();
-        (prints.content, prints.content_to) = (content.crc, content.to);
-        Ok(prints)
+        (found.content, found.content_to) = (content.crc, content.to);
+        Ok(found)
     }
 
     fn tally(&self, log: &ParsedLog) -> FileTally {
@@ -374,7 +374,11 @@ impl Fold {
 }
 
 /// Generation, content hash and folds' state to start with; tells `ids` what counts as a copy.
-fn start(before: Option<Before>, standing: FileContinuity, ids: &mut Ids) -> (u32, Content, Carry) {
+fn start(
+    before: Option<Before>,
+    standing: FileContinuity,
+    ids: &mut Ids,
+) -> (u32, Content, ResumeState) {
     let Some(Before {
         checkpoint,
         carry,
@@ -382,14 +386,14 @@ fn start(before: Option<Before>, standing: FileContinuity, ids: &mut Ids) -> (u3
     }) = before
     else {
         ids.begin(&[], []);
-        return (1, Content::default(), Carry::default());
+        return (1, Content::default(), ResumeState::default());
     };
     match standing {
         FileContinuity::GoesOn => {
             ids.begin(&records.committed, records.older);
             let content = Content {
-                crc: checkpoint.prints.content,
-                to: checkpoint.prints.content_to,
+                crc: checkpoint.fingerprints.content,
+                to: checkpoint.fingerprints.content_to,
             };
             (checkpoint.generation, content, carry)
         }
@@ -400,7 +404,11 @@ fn start(before: Option<Before>, standing: FileContinuity, ids: &mut Ids) -> (u3
         }
         FileContinuity::Again => {
             ids.begin(&[], []);
-            (checkpoint.generation, Content::default(), Carry::default())
+            (
+                checkpoint.generation,
+                Content::default(),
+                ResumeState::default(),
+            )
         }
     }
 }
@@ -419,7 +427,7 @@ fn leave_out_marked(entries: &mut [Entry], markers: &Markers) -> bool {
 }
 
 /// The last time before the records that the fold goes on with.
-fn last_time(carry: &Carry) -> Option<Time> {
+fn last_time(carry: &ResumeState) -> Option<Time> {
     let times = carry.streams.iter().map(|stream| stream.filter.last);
     times.max().flatten()
 }

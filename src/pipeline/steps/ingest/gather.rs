@@ -200,18 +200,18 @@ fn is_same_log(old: &Checkpoint, now: &Peek) -> bool {
 
 /// The file still begins with what was read of it, and how many bytes it took to know.
 fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
-    let (file, prints) = (&slice.file, old.prints);
+    let (file, known) = (&slice.file, old.fingerprints);
     match slice.seen {
         Seen::New | Seen::Replaced => Ok((false, 0)),
         Seen::Touched => {
-            let (now, bytes) = content(file, prints.content_to)?;
-            let (crc, to) = (prints.content, prints.content_to);
+            let (now, bytes) = content(file, known.content_to)?;
+            let (crc, to) = (known.content, known.content_to);
             Ok((now == Content { crc, to }, bytes))
         }
         Seen::Again if file.stat == old.stat => Ok((true, 0)),
         Seen::Grown | Seen::Again => {
-            let (now, bytes) = fingerprints(file, prints.head_bytes, old.read_to)?;
-            Ok(((now.head, now.tail) == (prints.head, prints.tail), bytes))
+            let (now, bytes) = fingerprints(file, known.head_bytes, old.read_to)?;
+            Ok(((now.head, now.tail) == (known.head, known.tail), bytes))
         }
     }
 }

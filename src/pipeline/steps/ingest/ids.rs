@@ -3,7 +3,7 @@
 
 use crate::model::checkpoint::{COPY, short_id};
 use crate::model::entry::{Entry, Identity};
-use crate::model::source::Place;
+use crate::model::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use uuid::Uuid;
 
@@ -22,13 +22,13 @@ pub struct Ids {
     ahead: FxHashSet<u64>,
     /// How often each payload without an id of its own was met in this file.
     met: FxHashMap<u64, u32>,
-    /// The record that was told last; its other entries come next.
-    last: Option<(Place, Identity, Told)>,
+    /// The record that was met last; its other entries come next.
+    last: Option<(Span, Identity, RecordOrigin)>,
 }
 
 /// What is known of an entry's record.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct RecordOrigin {
     /// Its id, where it has one.
     pub id: Option<Uuid>,
     /// It was read before, in this file or another.
@@ -80,23 +80,23 @@ impl Ids {
     }
 
     /// What is known of an entry's record. Entries come in the order of the file.
-    pub fn tell(&mut self, entry: &Entry) -> Told {
-        if let Some((place, identity, told)) = self.last
+    pub fn meet(&mut self, entry: &Entry) -> RecordOrigin {
+        if let Some((place, identity, record)) = self.last
             && (place, identity) == (entry.place, entry.id)
         {
-            return Told {
+            return RecordOrigin {
                 first: false,
-                ..told
+                ..record
             };
         }
         let (id, copied) = self.admit(entry.id);
-        let told = Told {
+        let record = RecordOrigin {
             id,
             copied,
             first: true,
         };
-        self.last = Some((entry.place, entry.id, told));
-        told
+        self.last = Some((entry.place, entry.id, record));
+        record
     }
 
     /// The record's id, and whether it is a copy.

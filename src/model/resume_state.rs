@@ -14,26 +14,26 @@ use uuid::Uuid;
 /// Everything that a file's checkpoint carries besides its offset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Carry {
+pub struct ResumeState {
     /// The parser's, at the checkpoint's offset.
     pub context: Context,
     /// One per stream of the file; a stream that isn't here starts afresh.
-    pub streams: Vec<StreamCarry>,
+    pub streams: Vec<StreamResumeState>,
 }
 
 /// Where one stream of a file goes on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct StreamCarry {
+pub struct StreamResumeState {
     /// `None`: the session's main log.
     pub stream: Option<String>,
     /// Records of this stream before this offset are sealed; they are passed over when an older
     /// stream of the same file makes reading start earlier.
     pub from: u64,
     /// Before the record at `from`.
-    pub filter: FilterCarry,
+    pub filter: FilterResumeState,
     /// Before the first item of the open tail.
-    pub chunk: ChunkCarry,
+    pub chunk: ChunkResumeState,
     /// After the open tail, where there is one and it is stored.
     pub end: Option<Box<StreamEnd>>,
 }
@@ -43,22 +43,22 @@ pub struct StreamCarry {
 #[serde(default)]
 pub struct StreamEnd {
     /// After the last record.
-    pub filter: FilterCarry,
+    pub filter: FilterResumeState,
     /// After the last item; the open tail counts as a part.
-    pub chunk: ChunkCarry,
+    pub chunk: ChunkResumeState,
 }
 
-impl Carry {
+impl ResumeState {
     /// The state from which another generation of the log goes on: what is stored stays, and the
     /// records are read from the start of the file.
-    pub fn at_the_end(self) -> Carry {
+    pub fn at_the_end(self) -> ResumeState {
         let streams = self.streams.into_iter().map(|stream| {
             let end = stream.end.unwrap_or_else(|| {
                 let (filter, mut chunk) = (stream.filter, stream.chunk);
                 (chunk.skip_items, chunk.skip_bytes, chunk.first) = (0, 0, None);
                 Box::new(StreamEnd { filter, chunk })
             });
-            StreamCarry {
+            StreamResumeState {
                 stream: stream.stream,
                 from: 0,
                 filter: end.filter,
@@ -66,7 +66,7 @@ impl Carry {
                 end: None,
             }
         });
-        Carry {
+        ResumeState {
             context: Context::default(),
             streams: streams.collect(),
         }
@@ -77,7 +77,7 @@ impl Carry {
 /// every kept record, so that what can be long is shared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct FilterCarry {
+pub struct FilterResumeState {
     /// Calls that wait for their results, oldest first.
     pub calls: Vec<Arc<PendingCall>>,
     /// Prompts that were enqueued and not delivered yet, oldest first.
@@ -121,13 +121,14 @@ pub struct QueuedPrompt {
     /// The words.
     pub text: String,
     /// Already emitted as an aside; a `queued_command` with this text is a copy.
-    pub told: bool,
+    #[serde(rename = "told")]
+    pub emitted: bool,
 }
 
 /// Where the cutting of one stream stands.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ChunkCarry {
+pub struct ChunkResumeState {
     /// Sealed parts so far; the open one will be `parts + 1`.
     pub parts: u32,
     /// The stream's first prompt: first line, at most 80 characters.
