@@ -98,7 +98,7 @@ fn printed(record: &Value) -> (String, Option<ToolUse>) {
         shape: Shape::Lines,
     };
     let mut state = ParseState::resume(dialect, Context::default(), "a.jsonl");
-    let mut log = Log {
+    let log = Log {
         entries: parse(dialect, &mut state, block).items,
         ..Log::default()
     };
