@@ -13,7 +13,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 /// The stream of inline sidechain records without an agent id (1.0.x): all of a file share one.
-pub const NAMELESS_SIDECHAIN: &str = "sidechain";
+const NAMELESS_SIDECHAIN: &str = "sidechain";
 
 /// The raw members of a line that anyone looks at.
 #[derive(Default)]
