@@ -9,7 +9,7 @@ use crate::homes::Home;
 use crate::table::{Figure, judged, told};
 use serde_json::{Value, json};
 use sessionmill::model::consent::{Consent, Endpoint, Permit, endpoint_text};
-use sessionmill::model::delivery::{Outcome, Parcel};
+use sessionmill::model::delivery::{OutboundEpisode, Outcome};
 use sessionmill::model::time::Time;
 use sessionmill::sinks::database::Login;
 use sessionmill::sinks::falkordb::FalkorDb;
@@ -86,7 +86,7 @@ fn delivery(kind: &str, home: &Home, sink: &Value, run_s: f64) -> io::Result<Fig
 /// The sink alone, with episodes of 2 kB, beside pipelined writes of the same contents.
 fn graph(scale: &Scale, figures: &mut Vec<Figure>) -> io::Result<()> {
     let server = Falkor::start();
-    let all: Vec<Parcel> = (0..scale.episodes).map(parcel).collect();
+    let all: Vec<OutboundEpisode> = (0..scale.episodes).map(parcel).collect();
     let mut sink = FalkorDb::new(&permit(&server.endpoint())?, &Login::default())
         .map_err(|fault| io::Error::other(fault.reason().to_owned()))?;
     let mut rate = || -> io::Result<f64> {
@@ -114,7 +114,7 @@ fn graph(scale: &Scale, figures: &mut Vec<Figure>) -> io::Result<()> {
 }
 
 /// The seconds that it takes to put these contents there as plain values.
-fn bare_writes(server: &Falkor, all: &[Parcel]) -> io::Result<f64> {
+fn bare_writes(server: &Falkor, all: &[OutboundEpisode]) -> io::Result<f64> {
     let client = redis::Client::open(server.endpoint().as_str()).map_err(io::Error::other)?;
     let mut connection = client.get_connection().map_err(io::Error::other)?;
     let begun = Instant::now();
@@ -140,9 +140,9 @@ fn permit(endpoint: &Endpoint) -> io::Result<Permit> {
     Permit::of(endpoint, &[agreed]).map_err(io::Error::other)
 }
 
-fn parcel(nth: usize) -> Parcel {
+fn parcel(nth: usize) -> OutboundEpisode {
     let words = "why does the cart forget its owls and what would a fox say ";
-    Parcel {
+    OutboundEpisode {
         id: Uuid::from_u128(0x1000 + nth as u128),
         revision: 1,
         group: "bench".into(),

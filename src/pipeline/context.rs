@@ -83,7 +83,7 @@ impl RunContext<'_> {
         Ok(Judge {
             classifier,
             min_strength: scoring.min_strength,
-            manual: scoring.manual.clone(),
+            manual: scoring.manual,
         })
     }
 

@@ -72,7 +72,7 @@ pub fn measured(
     };
     let mut store = Store::open(&dir.path().join("eval.db"), Access::ReadWrite)?;
     with_defaults(cx.loaded, &options, |ingest| {
-        Ok(index(&mut store, ingest, &Silent)?)
+        index(&mut store, ingest, &Silent)
     })?;
     let mut summaries = SummarizeOptions {
         now: options.now,

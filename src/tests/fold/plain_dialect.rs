@@ -98,8 +98,10 @@ fn printed(record: &Value) -> (String, Option<ToolUse>) {
         shape: Shape::Lines,
     };
     let mut state = ParseState::resume(dialect, Context::default(), "a.jsonl");
-    let mut log = Log::default();
-    log.entries = parse(dialect, &mut state, block).items;
+    let log = Log {
+        entries: parse(dialect, &mut state, block).items,
+        ..Log::default()
+    };
     let batch = Batch::<Entry>::default().with(log.entries.clone());
     let policy = FilterPolicy::default();
     let exchanges = filter(

@@ -148,7 +148,7 @@ fn resolved(
         (module, rest) = (Module::new(), &path[1..]);
     }
     while let Some((head, tail)) = rest.split_first() {
-        let child = [module.as_slice(), &[head.clone()]].concat();
+        let child = [module.as_slice(), std::slice::from_ref(head)].concat();
         match head.as_str() {
             "self" => {}
             "super" => _ = module.pop(),
