@@ -430,7 +430,7 @@ mod tests {
         let text = markdown(&summary, "fixing (1.0)");
         assert!(text.contains(
             "### exit 2\n- **Command**: Bash(make)\n- **Root cause**: Seconds read as minutes\n\
-             - **EntryKind helped**: Set 3600\n- **Fix**: changed `a.c`\n- **Verification**: it worked at line 9\n"
+             - **What helped**: Set 3600\n- **Fix**: changed `a.c`\n- **Verification**: it worked at line 9\n"
         ));
         assert!(text.contains("- Which store? → **Use Redis**\n  - Rationale: It expires keys\n"));
     }
