@@ -1,6 +1,7 @@
 //! `stats`: bytes and tokens in and out, measured, stage by stage (D23).
 
 mod activity;
+mod hidden_rows;
 
 use super::ctx::Ctx;
 use super::exit::Exit;
@@ -9,6 +10,7 @@ use crate::model::human::{bytes, count, plural, share, table};
 use crate::model::tally::{Tally, Usage};
 use crate::store::{Stats, StatsRow};
 use anyhow::Result;
+use hidden_rows::more;
 use serde_json::{Value, json};
 
 /// What was read and what was kept: bytes and tokens, stage by stage, project by project
@@ -169,13 +171,6 @@ fn tools(stats: &Stats, limit: usize) -> String {
         ]
     }));
     more(table(&cells, &[1, 2]), rows.len(), limit)
-}
-
-fn more(text: String, rows: usize, limit: usize) -> String {
-    match rows.saturating_sub(limit) {
-        0 => text,
-        hidden => format!("{text}… and {hidden} more (--limit 0)\n"),
-    }
 }
 
 fn document(stats: &Stats, sum: &Sum) -> Value {

@@ -10,7 +10,7 @@ use super::workspace::Workspace;
 use crate::config::trust::Trusts;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
-use crate::model::summary::{Commit, Outcome, Sourced, Summary, Told};
+use crate::model::summary::{Commit, LlmAdditions, Outcome, Sourced, Summary};
 use crate::model::time::Time;
 use crate::store::{Found, KEPT, LlmSummary, SessionRow, Store};
 use crate::tracking::safe_names;
@@ -80,7 +80,7 @@ fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<Fact>,
         }
         let (episodes, _) = store.chunks(&row.session.id, TEXT_BYTES_MAX)?;
         let mut summary = match store.llm_summary(&row.session.id)? {
-            Some(LlmSummary::Summarized(told)) => *told,
+            Some(LlmSummary::Summarized(llm)) => *llm,
             _ => summary_of(store, &episodes)?,
         };
         let hides = start.shows_paths.is_none();
@@ -109,14 +109,14 @@ struct Last<'l> {
 
 impl Last<'_> {
     fn facts(&self, summary: &Summary) -> Vec<Fact> {
-        let nothing = Told::default();
-        let told = summary.told.as_ref().unwrap_or(&nothing);
-        let mut facts: Vec<Fact> = self.came_to(summary, told).into_iter().collect();
+        let nothing = LlmAdditions::default();
+        let llm = summary.llm.as_ref().unwrap_or(&nothing);
+        let mut facts: Vec<Fact> = self.came_to(summary, llm).into_iter().collect();
         let steps = summary
             .next_steps
             .iter()
             .map(|step| self.at(step, &step.what));
-        let more = told.next_steps.iter().map(|step| self.whole(step.clone()));
+        let more = llm.next_steps.iter().map(|step| self.whole(step.clone()));
         facts.extend(steps.chain(more).take(OPEN_MAX).map(|mut fact| {
             fact.text.insert_str(0, "Left open: ");
             fact
@@ -136,13 +136,13 @@ impl Last<'_> {
     }
 
     /// What it was for and how it ended; `None` where nobody asked for anything.
-    fn came_to(&self, summary: &Summary, told: &Told) -> Option<Fact> {
+    fn came_to(&self, summary: &Summary, llm: &LlmAdditions) -> Option<Fact> {
         let objective = summary.objective.as_ref();
-        let what = match told.objective.as_str() {
+        let what = match llm.objective.as_str() {
             "" => objective?.what.as_str(),
             model => model,
         };
-        let outcome = summary.outcome.or(told.outcome);
+        let outcome = summary.outcome.or(llm.outcome);
         let outcome = outcome.map_or("", |outcome| match outcome {
             Outcome::Completed => " (completed)",
             Outcome::Blocked => " (blocked)",
@@ -174,13 +174,13 @@ impl Last<'_> {
     }
 
     /// A fact with the line that tells it.
-    fn at<T>(&self, told: &Sourced<T>, text: &str) -> Fact {
+    fn at<T>(&self, llm: &Sourced<T>, text: &str) -> Fact {
         let teller = self
             .episodes
             .iter()
-            .find(|found| found.episode.id == told.episode);
+            .find(|found| found.episode.id == llm.episode);
         match teller {
-            Some(found) => self.fact(text.to_owned(), found, (told.line, told.line)),
+            Some(found) => self.fact(text.to_owned(), found, (llm.line, llm.line)),
             None => self.whole(text.to_owned()),
         }
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// What a session amounts to. What is absent or empty was not in its logs; nothing is guessed but what a
-/// language model says: [`Summary::told`], and of an item its reasons.
+/// language model says: [`Summary::llm`], and of an item its reasons.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
@@ -42,8 +42,8 @@ pub struct Summary {
     /// propose.
     pub next_steps: Vec<Sourced<String>>,
     /// What a language model says besides; absent where none was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub told: Option<Told>,
+    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
+    pub llm: Option<LlmAdditions>,
 }
 
 impl Summary {
@@ -116,9 +116,9 @@ impl Summary {
         settings.for_each(|change| shorten(&mut change.what.file));
         let files = self.files_modified.iter_mut();
         files.for_each(|file| shorten(&mut file.what.path));
-        let Some(told) = &mut self.told else { return };
-        told.files_modified.iter_mut().for_each(shorten);
-        let settings = told.config_changes.iter_mut();
+        let Some(llm) = &mut self.llm else { return };
+        llm.files_modified.iter_mut().for_each(shorten);
+        let settings = llm.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.file));
     }
 }
@@ -159,7 +159,7 @@ pub fn sourced<T>(line: u64, what: T) -> Sourced<T> {
 /// found in the log but what says so.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Told {
+pub struct LlmAdditions {
     /// The model's name.
     pub by: String,
     /// What the session was for, in one or two sentences.
@@ -171,13 +171,13 @@ pub struct Told {
     /// What was behind the errors.
     pub root_cause: Option<String>,
     /// Errors that the facts don't have.
-    pub errors_resolved: Vec<ToldError>,
+    pub errors_resolved: Vec<LlmResolution>,
     /// Settings that the facts don't have, in files that the log names.
     pub config_changes: Vec<SettingChange>,
     /// What was learned.
     pub discoveries: Vec<String>,
     /// Decisions that the facts don't have.
-    pub decisions: Vec<ToldDecision>,
+    pub decisions: Vec<LlmDecision>,
     /// Tests; absent where the facts have some.
     pub tests: Option<TestCounts>,
     /// Per cent of the code that tests reached; a number that the log has.
@@ -188,9 +188,9 @@ pub struct Told {
     pub next_steps: Vec<String>,
 }
 
-/// A decision as a model tells it.
+/// A decision as a model states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldDecision {
+pub struct LlmDecision {
     /// What was chosen.
     pub decision: String,
     /// And why.
@@ -208,9 +208,9 @@ pub struct Why {
     pub alternatives: Vec<String>,
 }
 
-/// An error as a model tells it.
+/// An error as a model explains it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldError {
+pub struct LlmResolution {
     /// What went wrong.
     pub error: String,
     /// And what became of it.

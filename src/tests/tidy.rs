@@ -369,7 +369,7 @@ impl File {
         let mut lines = (1..).zip(self.text.lines()).filter(|_| !self.is_test);
         let mut production = Vec::new();
         while let Some((number, line)) = lines.next() {
-            if line.starts_with("#[cfg(test)]") {
+            if line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test,") {
                 // An item of one line, or up to the brace that closes it.
                 let is_last =
                     |line: &str| line.ends_with(';') || line == "}" || line.ends_with("{}");

@@ -1,5 +1,6 @@
 //! `stats --activity`: the kinds of work by week and by project.
 
+use super::hidden_rows::more;
 use crate::cli::activity::word;
 use crate::cli::ctx::Ctx;
 use crate::memory::session_activity::Mean;
@@ -76,7 +77,7 @@ fn rows(what: &str, means: Vec<(&str, &Mean)>, limit: usize) -> String {
         row
     }));
     let right: Vec<usize> = (1..names.len() + 2).collect();
-    super::more(table(&cells, &right), means.len(), limit)
+    more(table(&cells, &right), means.len(), limit)
 }
 
 fn week((name, mean): (&Option<String>, &Mean)) -> Value {

@@ -53,7 +53,7 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
         pull_requests: history::pull_requests(lines),
         mcp_tools_used: Vec::new(),
         next_steps: tasks::next_steps(next, last_words),
-        told: None,
+        llm: None,
     }
 }
 

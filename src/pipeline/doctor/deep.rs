@@ -1,7 +1,7 @@
 //! Reads every log again and compares its content with what was read of it. Finds what sizes, times
 //! and fingerprints can't: a change in the middle of a log that grew as well (architecture § 6).
 
-use super::{Finding, Severity, counted, first_of};
+use super::finding::{Finding, Severity, counted, first_of};
 use crate::host::read::content;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::source::SourceFile;

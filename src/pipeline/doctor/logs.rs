@@ -1,7 +1,8 @@
 //! Checks of the logs themselves: whether they are there, can be read, and get into the store
 //! before an agent deletes them.
 
-use super::{Finding, Observed, Severity, counted, first_of, quoted};
+use super::finding::{Finding, Severity, counted, first_of, quoted};
+use super::observed::Observed;
 use crate::agents::registry;
 use crate::model::namespace::project_root;
 use crate::model::source::SourceFile;

@@ -1,6 +1,7 @@
 //! Checks of the store's file. Knows which damage `doctor --repair` mends; refuses to mend it here.
 
-use super::{Finding, Observed, Severity, counted, quoted};
+use super::finding::{Finding, Severity, counted, quoted};
+use super::observed::Observed;
 use crate::agents::versions;
 use crate::store::{DatabaseState, VersionRow};
 

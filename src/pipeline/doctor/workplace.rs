@@ -1,6 +1,7 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
-use super::{Finding, Observed, Severity, counted, first_of, quoted};
+use super::finding::{Finding, Severity, counted, first_of, quoted};
+use super::observed::Observed;
 use crate::host::writable::NotWritable;
 use crate::model::error::Error;
 use crate::model::namespace::project_root;

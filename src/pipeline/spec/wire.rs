@@ -1,7 +1,8 @@
 //! A pipeline file as written. Every key but the steps is optional here and nowhere else; knows how
 //! to say what is wrong with one, and where.
 
-use super::{Check, Example, Given, Origin, Pipeline, Step, Wants, Window, steps};
+use super::nearest::nearest;
+use super::pipeline::{Check, Example, Given, Origin, Pipeline, Step, Wants, Window, steps};
 use crate::agents::registry;
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
@@ -245,13 +246,4 @@ fn unknown<'a>(key: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
         Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
         None => format!("unknown key `{key}`; valid here: {}", valid.join(", ")),
     }
-}
-
-/// The most similar word; `None` when none is similar.
-pub(super) fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = valid
-        .into_iter()
-        .map(|v| (strsim::jaro_winkler(word, v), v));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(score, _)| *score > 0.75).map(|(_, v)| v)
 }

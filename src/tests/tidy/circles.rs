@@ -9,41 +9,17 @@
 use super::{File, report, sources, word};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Folders that still have circles. Whoever breaks the last one of a folder takes it off the list.
-const WITH_CIRCLES: &[&str] = &[
-    "src/agents/claude",
-    "src/agents/claude/dialect",
-    "src/agents/codex",
-    "src/agents/codex/dialect",
-    "src/cli",
-    "src/cli/stats",
-    "src/pipeline/doctor",
-    "src/pipeline/spec",
-];
-
 /// What the file that a folder is named after is called among the folder's nodes.
 const PARENT: &str = "mod";
 
 #[test]
 fn files_of_a_folder_use_one_another_in_one_direction() {
-    let mut findings = Vec::new();
-    let mut round: BTreeSet<&str> = BTreeSet::new();
     let folders = folders(&sources());
-    for (folder, uses) in &folders {
-        let circles = circles(uses);
-        if !circles.is_empty() && WITH_CIRCLES.contains(&folder.as_str()) {
-            round.insert(folder);
-            print!("{}", described(folder, &circles, uses));
-        } else if !circles.is_empty() {
-            findings.push(described(folder, &circles, uses));
-        }
-    }
-    for folder in WITH_CIRCLES
+    let findings: Vec<String> = folders
         .iter()
-        .filter(|folder| !round.contains(*folder))
-    {
-        println!("{folder} has no circle: take it off the list");
-    }
+        .map(|(folder, uses)| described(folder, &circles(uses), uses))
+        .filter(|text| !text.is_empty())
+        .collect();
     report(&findings);
 }
 

@@ -1,7 +1,7 @@
 //! Assistant lines: one block each, tied to a message by (message id, request id) (formats § 3).
 
+use super::line::{Line, Record};
 use super::message::{Block, Content};
-use super::{Line, Record};
 use crate::json::cursor::Raw;
 use crate::json::text::{is_name, string, tree};
 use crate::model::entry::{Call, Entry, EntryKind, Message};

@@ -1,8 +1,8 @@
 //! Lines that say something about the session: titles, summaries, links, queue, boundaries.
 
 use super::super::injected::INJECTED;
+use super::line::{Line, Record};
 use super::records;
-use super::{Line, Record, noise_or_unknown};
 use crate::json::text::{decode, inside, string};
 use crate::model::entry::{Entry, EntryKind, Fact, Queue};
 use crate::rules::injected::Spoken;
@@ -82,4 +82,12 @@ fn summary(line: &Line<'_>) -> Option<EntryKind> {
         .and_then(inside)
         .and_then(|leaf| Uuid::try_parse_ascii(leaf).ok());
     Some(EntryKind::Fact(Fact::Summary { text, leaf }))
+}
+
+/// Records that are known noise, or else unknown under this name.
+fn noise_or_unknown(name: &str) -> EntryKind {
+    match records::noise_type(name) {
+        Some(reason) => EntryKind::Noise(reason.into()),
+        None => EntryKind::Unknown(name.chars().take(60).collect()),
+    }
 }

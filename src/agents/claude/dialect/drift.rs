@@ -1,7 +1,7 @@
 //! Fields of a line whose type is another than ever before (`fields.yaml`). Knows where this
 //! dialect's line keeps them; refuses to read on where nothing could be understood.
 
-use super::Line;
+use super::line::Line;
 use super::message::{Block, Content};
 use crate::json::cursor::Raw;
 use crate::rules::fields::KnownFields;

@@ -2,11 +2,11 @@
 //! remainder (formats § 4).
 
 use super::super::injected::INJECTED;
+use super::line::{Line, Record, decode_raw};
 use super::message::Content;
-use super::records;
-use super::{Line, Record, decode_raw, result};
+use super::{records, result};
 use crate::json::cursor::{self, Raw};
-use crate::json::text::{decode, inside, string};
+use crate::json::text::{inside, string};
 use crate::model::entry::{Entry, EntryKind, Fact, PromptOrigin};
 use crate::rules::injected::{self, Spoken};
 
@@ -133,40 +133,4 @@ fn prompt(line: &Line<'_>, text: String) -> EntryKind {
         PromptOrigin::Typed
     };
     EntryKind::Prompt { text, via }
-}
-
-fn block_type(block: Raw<'_>) -> &[u8] {
-    cursor::get(block, "type")
-        .and_then(inside)
-        .unwrap_or_default()
-}
-
-/// The text of a tool result's content: a string, or its text blocks joined; and its pictures.
-pub(super) fn content_text(content: Raw<'_>) -> (Vec<u8>, u64) {
-    if let Some(text) = inside(content) {
-        return (text.to_vec(), 0);
-    }
-    let (mut text, mut pictures) = (Vec::new(), 0);
-    cursor::array(content, |block| match block_type(block) {
-        b"text" => {
-            let part = cursor::get(block, "text")
-                .and_then(inside)
-                .unwrap_or_default();
-            if !text.is_empty() {
-                text.extend_from_slice(b"\\n");
-            }
-            text.extend_from_slice(part);
-        }
-        b"image" => pictures += 1,
-        b"tool_reference" => {
-            let name = cursor::get(block, "tool_name")
-                .and_then(inside)
-                .map(decode)
-                .unwrap_or_default();
-            text.extend_from_slice(if text.is_empty() { b"" } else { b"\\n" });
-            text.extend_from_slice(name.as_bytes());
-        }
-        _ => {}
-    });
-    (text, pictures)
 }

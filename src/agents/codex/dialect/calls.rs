@@ -2,8 +2,9 @@
 //! to a result.
 
 use super::output::{self, Output};
+use super::record::Record;
 use super::state::OpenCall;
-use super::{Record, patch, script};
+use super::{patch, script};
 use crate::json::fields::{self, Fields};
 use crate::json::text::is_wide;
 use crate::model::entry::{Call, EntryKind, Excerpt, ResultFacts, Status, ToolResult};

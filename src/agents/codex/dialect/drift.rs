@@ -1,6 +1,6 @@
 //! Fields whose type is another than ever before (`fields.yaml`).
 
-use super::Record;
+use super::record::Record;
 use crate::json::fields::Fields;
 use crate::model::entry::EntryKind;
 use crate::rules::fields::KnownFields;

@@ -2,7 +2,7 @@
 //! response items say.
 
 use super::super::injected::INJECTED;
-use super::Record;
+use super::record::Record;
 use super::session::content;
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;

@@ -2,7 +2,7 @@
 //! agent's words and calls in every era, and of people's in the bare one.
 
 use super::super::injected::INJECTED;
-use super::Record;
+use super::record::Record;
 use super::session::{content, environment_cwd};
 use super::state::{self, RolloutFormat};
 use crate::json::fields::Fields;

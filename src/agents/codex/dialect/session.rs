@@ -4,8 +4,8 @@
 //! A legacy fork starts with its own meta, then its parent's meta and history, all written in one
 //! burst. The copies keep their turn ids (UUIDv7, so they know their time) but not their times.
 
+use super::record::{Record, identity, own_thread};
 use super::state::{self, RecordLinks, RolloutFormat};
-use super::{Record, identity, own_thread};
 use crate::json::fields::{self, Fields};
 use crate::model::entry::{Context, EntryKind, Fact};
 use crate::model::time::Time;
