@@ -15,7 +15,7 @@ pub struct Summary {
     /// What was asked for: one or two sentences.
     pub objective: Option<Sourced<String>>,
     /// How it ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SessionOutcome>,
     /// What the agent said last: its first lines.
     pub result: Option<Sourced<String>>,
     /// What people asked for after that, each in a line; of many the first, the longest, the last.
@@ -31,9 +31,9 @@ pub struct Summary {
     /// Test runs; absent where none ran.
     pub tests: Option<Sourced<TestRuns>>,
     /// Files that edit tools and patches changed, and those that only git's output names, by path.
-    pub files_modified: Vec<Sourced<FileChange>>,
+    pub files_modified: Vec<Sourced<ChangedFile>>,
     /// Commits, in order.
-    pub commits: Vec<Sourced<Commit>>,
+    pub commits: Vec<Sourced<SessionCommit>>,
     /// Pull requests that were opened, merged or closed.
     pub pull_requests: Vec<Sourced<PullRequest>>,
     /// Tools of MCP servers with their calls, the most used first.
@@ -165,7 +165,7 @@ pub struct LlmAdditions {
     /// What the session was for, in one or two sentences.
     pub objective: String,
     /// How it ended; absent where the facts say it.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SessionOutcome>,
     /// Tasks that were accomplished, without those that the log lists.
     pub completed: Vec<String>,
     /// What was behind the errors.
@@ -195,13 +195,13 @@ pub struct LlmDecision {
     pub decision: String,
     /// And why.
     #[serde(flatten)]
-    pub why: Why,
+    pub why: DecisionReasons,
 }
 
 /// A model's reasons for a decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Why {
+pub struct DecisionReasons {
     /// Why this.
     pub rationale: String,
     /// What else was considered.
@@ -241,7 +241,7 @@ pub struct Decision {
     pub instead_of: Option<String>,
     /// A language model's reasons for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    pub why: Option<DecisionReasons>,
 }
 
 /// Something that failed and worked later (003-104).
@@ -296,7 +296,7 @@ pub struct TestRuns {
 
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileChange {
+pub struct ChangedFile {
     /// As the calls name it, absolute where they do or the working directory was known.
     pub path: String,
     /// Lines, over all edits.
@@ -312,7 +312,7 @@ pub struct FileChange {
 
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Commit {
+pub struct SessionCommit {
     /// Abbreviated; empty where nothing printed it.
     pub hash: String,
     /// First line of its message.
@@ -363,7 +363,7 @@ impl From<WrittenPullRequest> for PullRequest {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum SessionOutcome {
     /// The last request is done.
     Completed,
     /// Something outside stopped it.
@@ -374,27 +374,27 @@ pub enum Outcome {
     Abandoned,
 }
 
-impl Outcome {
+impl SessionOutcome {
     /// All of them.
-    pub const ALL: [Outcome; 4] = [
-        Outcome::Completed,
-        Outcome::Blocked,
-        Outcome::InProgress,
-        Outcome::Abandoned,
+    pub const ALL: [SessionOutcome; 4] = [
+        SessionOutcome::Completed,
+        SessionOutcome::Blocked,
+        SessionOutcome::InProgress,
+        SessionOutcome::Abandoned,
     ];
 
     /// The word used in tables, options and output.
     pub fn as_str(self) -> &'static str {
         match self {
-            Outcome::Completed => "completed",
-            Outcome::Blocked => "blocked",
-            Outcome::InProgress => "in_progress",
-            Outcome::Abandoned => "abandoned",
+            SessionOutcome::Completed => "completed",
+            SessionOutcome::Blocked => "blocked",
+            SessionOutcome::InProgress => "in_progress",
+            SessionOutcome::Abandoned => "abandoned",
         }
     }
 
-    /// The inverse of [`Outcome::as_str`].
-    pub fn parse(word: &str) -> Option<Outcome> {
-        Outcome::ALL.into_iter().find(|o| o.as_str() == word)
+    /// The inverse of [`SessionOutcome::as_str`].
+    pub fn parse(word: &str) -> Option<SessionOutcome> {
+        SessionOutcome::ALL.into_iter().find(|o| o.as_str() == word)
     }
 }

@@ -4,7 +4,7 @@
 //! the files tell already is not recorded again. Forgetting rewrites the files that hold the episode.
 
 use super::atomic;
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
 use crate::stages::upload::Sink;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -162,7 +162,10 @@ impl Sink for Jsonl {
         Ok(format!("{}: {} files", self.folder.display(), files.len()))
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let folder = self.folder.clone();
         let fault = || atomic::fault(&folder);
         atomic::folder(&folder).map_err(fault())?;
@@ -191,7 +194,7 @@ impl Sink for Jsonl {
             }
             self.recorded = Some(recorded);
         }
-        Ok(vec![Outcome::Seen; batch.len()])
+        Ok(vec![DeliveryOutcome::Seen; batch.len()])
     }
 
     fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {

@@ -4,10 +4,11 @@
 use super::answer::{
     ConfigChange, DecisionRecord, EnhancedSessionSummary, ErrorResolution, TestSummary,
 };
-use crate::insight::facts::Line;
+use crate::insight::facts::LocatedItem;
 use crate::model::finding::TestCounts;
 use crate::model::summary::{
-    Explanation, LlmAdditions, LlmDecision, LlmResolution, SettingChange, Sourced, Summary, Why,
+    DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, SettingChange, Sourced,
+    Summary,
 };
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ pub fn merged(
     facts: Summary,
     answer: &EnhancedSessionSummary,
     by: &str,
-    lines: &[Line<'_>],
+    lines: &[LocatedItem<'_>],
 ) -> Summary {
     let log = Log(lines);
     let mut summary = facts;
@@ -87,7 +88,7 @@ fn called<'i, T>(
 }
 
 fn decided(summary: &mut Summary, llm: &mut LlmAdditions, record: &DecisionRecord) {
-    let why = Why {
+    let why = DecisionReasons {
         rationale: record.rationale.clone(),
         alternatives: record.alternatives.clone().unwrap_or_default(),
     };
@@ -146,7 +147,7 @@ fn name_of(path: &str) -> &str {
 }
 
 /// What was said in the session.
-struct Log<'l>(&'l [Line<'l>]);
+struct Log<'l>(&'l [LocatedItem<'l>]);
 
 impl Log<'_> {
     fn has(&self, text: &str) -> bool {
@@ -195,7 +196,7 @@ mod tests {
     use crate::insight::summarise::answer::read;
     use crate::insight::summarise::tests::said;
     use crate::model::summary::sourced;
-    use crate::model::summary::{Decision, FileChange, Outcome, Resolution, TestRuns};
+    use crate::model::summary::{ChangedFile, Decision, Resolution, SessionOutcome, TestRuns};
     use crate::rules::secrets::Redactor;
     use serde_json::{Value, json};
 
@@ -207,7 +208,7 @@ mod tests {
         };
         Summary {
             objective: Some(sourced(1, "fix it".into())),
-            outcome: Some(Outcome::InProgress),
+            outcome: Some(SessionOutcome::InProgress),
             completed: vec![sourced(1, "Fix the test".into())],
             decisions: vec![sourced(
                 1,
@@ -245,7 +246,7 @@ mod tests {
             )),
             files_modified: vec![sourced(
                 1,
-                FileChange {
+                ChangedFile {
                     path: "/p/a.rs".into(),
                     added: 1,
                     removed: 0,
@@ -259,7 +260,7 @@ mod tests {
 
     fn answered(facts: Summary, answer: &Value, log: &[&str]) -> (Summary, LlmAdditions) {
         let answer = read(&answer.to_string(), &Redactor::default()).expect("an answer");
-        let lines: Vec<Line<'_>> = log.iter().map(|text| said(text)).collect();
+        let lines: Vec<LocatedItem<'_>> = log.iter().map(|text| said(text)).collect();
         let mut summary = merged(facts, &answer, "m", &lines);
         let llm = summary.llm.take().expect("a model was asked");
         (summary, llm)
@@ -296,7 +297,7 @@ mod tests {
     #[test]
     fn what_the_log_cannot_bear_out_is_dropped() {
         let (_, llm) = answered(Summary::default(), &obeying(), &["User: hi"]);
-        assert_eq!(llm.outcome, Some(Outcome::Completed));
+        assert_eq!(llm.outcome, Some(SessionOutcome::Completed));
         assert_eq!((llm.tests, llm.coverage), (None, None));
         assert!(llm.files_modified.is_empty() && llm.config_changes.is_empty());
         let log = [

@@ -1,7 +1,7 @@
 //! What a session changed, as Markdown: settings and files.
 
 use super::escape::{cell, inline};
-use crate::model::summary::{FileChange, LlmAdditions, SettingChange, Sourced, Summary};
+use crate::model::summary::{ChangedFile, LlmAdditions, SettingChange, Sourced, Summary};
 use crate::rules::paths::is_throwaway;
 
 /// A table; of reasons only where there are some.
@@ -70,12 +70,12 @@ const REMOVED_MIN: usize = 4;
 
 /// Scratch files are only counted.
 pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
-    let is_kept = |file: &&Sourced<FileChange>| !is_throwaway(&file.what.path);
+    let is_kept = |file: &&Sourced<ChangedFile>| !is_throwaway(&file.what.path);
     let kept = || summary.files_modified.iter().filter(is_kept);
     let folder = shared_folder(kept().map(|file| file.what.path.as_str()));
     let head = folder.map(|folder| format!("In `{folder}`:"));
     let facts = kept().map(|file| {
-        let FileChange {
+        let ChangedFile {
             path,
             added,
             removed,
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_file_that_only_git_tells_says_so() {
         let file = |path: &str, by_git: bool| {
-            let file = FileChange {
+            let file = ChangedFile {
                 path: path.into(),
                 added: 2,
                 removed: 1,

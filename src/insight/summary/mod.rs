@@ -5,8 +5,8 @@ mod escape;
 
 use crate::model::finding::TestCounts;
 use crate::model::summary::{
-    Commit, Decision, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
-    Resolution, Sourced, Summary, Why,
+    Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
+    Resolution, SessionCommit, Sourced, Summary,
 };
 use escape::inline;
 use std::fmt::Write;
@@ -168,7 +168,7 @@ fn llm_decision(llm: &LlmDecision) -> String {
     text
 }
 
-fn alternatives(why: &Why) -> String {
+fn alternatives(why: &DecisionReasons) -> String {
     let names: Vec<String> = why.alternatives.iter().map(|name| inline(name)).collect();
     match names.is_empty() {
         true => String::new(),
@@ -177,7 +177,7 @@ fn alternatives(why: &Why) -> String {
 }
 
 /// `1a2b3c4 Fix the login (git tells it) (pushed)`.
-pub fn commit(commit: &Commit) -> String {
+pub fn commit(commit: &SessionCommit) -> String {
     let hash = match commit.hash.as_str() {
         "" => String::new(),
         hash => format!("{hash} "),
@@ -269,7 +269,7 @@ fn counts(run: &TestCounts) -> String {
 mod tests {
     use super::*;
     use crate::model::summary::sourced;
-    use crate::model::summary::{Outcome, SettingChange, TestRuns};
+    use crate::model::summary::{SessionOutcome, SettingChange, TestRuns};
 
     #[test]
     fn an_empty_section_is_absent() {
@@ -290,7 +290,7 @@ mod tests {
         };
         let summary = Summary {
             objective: Some(sourced(1, "Fix the tests.".into())),
-            outcome: Some(Outcome::Completed),
+            outcome: Some(SessionOutcome::Completed),
             config_changes: vec![sourced(
                 1,
                 SettingChange {
@@ -353,7 +353,7 @@ mod tests {
             objective: Some(sourced(1, "it times out".into())),
             config_changes: vec![sourced(1, setting(Some("units | were ambiguous")))],
             llm: Some(LlmAdditions {
-                outcome: Some(Outcome::Completed),
+                outcome: Some(SessionOutcome::Completed),
                 root_cause: Some("Ambiguous units".into()),
                 errors_resolved: vec![LlmResolution {
                     error: "401 Unauthorized".into(),
@@ -365,7 +365,7 @@ mod tests {
                 }],
                 decisions: vec![LlmDecision {
                     decision: "Explicit units".into(),
-                    why: Why {
+                    why: DecisionReasons {
                         rationale: "Nobody guesses".into(),
                         alternatives: vec!["Document it".into(), "ISO 8601".into()],
                     },
@@ -418,7 +418,7 @@ mod tests {
                 Decision {
                     decision: "Use Redis".into(),
                     about: Some("Which store?".into()),
-                    why: Some(Why {
+                    why: Some(DecisionReasons {
                         rationale: "It expires keys".into(),
                         alternatives: Vec::new(),
                     }),
