@@ -86,7 +86,7 @@ fn delivery(kind: &str, home: &Home, sink: &Value, run_s: f64) -> io::Result<Fig
 /// The sink alone, with episodes of 2 kB, beside pipelined writes of the same contents.
 fn graph(scale: &Scale, figures: &mut Vec<Figure>) -> io::Result<()> {
     let server = Falkor::start();
-    let all: Vec<OutboundEpisode> = (0..scale.episodes).map(parcel).collect();
+    let all: Vec<OutboundEpisode> = (0..scale.episodes).map(outbound).collect();
     let mut sink = FalkorDb::new(&permit(&server.endpoint())?, &Login::default())
         .map_err(|fault| io::Error::other(fault.reason().to_owned()))?;
     let mut rate = || -> io::Result<f64> {
@@ -123,8 +123,9 @@ fn bare_writes(server: &Falkor, all: &[OutboundEpisode]) -> io::Result<f64> {
     let begun = Instant::now();
     for batch in all.chunks(BATCH) {
         let mut pipe = redis::pipe();
-        for parcel in batch {
-            pipe.set(parcel.id.to_string(), &parcel.content).ignore();
+        for outbound in batch {
+            pipe.set(outbound.id.to_string(), &outbound.content)
+                .ignore();
         }
         pipe.query::<()>(&mut connection)
             .map_err(io::Error::other)?;
@@ -143,7 +144,7 @@ fn permit(endpoint: &Endpoint) -> io::Result<Permit> {
     Permit::of(endpoint, &[agreed]).map_err(io::Error::other)
 }
 
-fn parcel(nth: usize) -> OutboundEpisode {
+fn outbound(nth: usize) -> OutboundEpisode {
     let words = "why does the cart forget its owls and what would a fox say ";
     OutboundEpisode {
         id: Uuid::from_u128(0x1000 + nth as u128),

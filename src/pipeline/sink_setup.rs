@@ -122,10 +122,10 @@ fn group_of(scope: MemoryScope, store: &Store) -> Result<Box<GroupOf>> {
         }
         _ => store.workspaces()?.into_iter().collect(),
     };
-    Ok(Box::new(move |parcel| {
+    Ok(Box::new(move |outbound| {
         let name = match scope {
-            MemoryScope::Session => &parcel.session,
-            _ => &parcel.namespace,
+            MemoryScope::Session => &outbound.session,
+            _ => &outbound.namespace,
         };
         scope.group(keys.get(name).unwrap_or(name))
     }))

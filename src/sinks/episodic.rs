@@ -96,16 +96,19 @@ impl<G: Graph> Episodic<G> {
     fn mark<'a>(
         &mut self,
         graph: &str,
-        parcels: &[&'a OutboundEpisode],
+        outbound_episodes: &[&'a OutboundEpisode],
     ) -> Result<Vec<&'a OutboundEpisode>, DeliveryError> {
-        let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
+        let ids: Vec<Uuid> = outbound_episodes
+            .iter()
+            .map(|outbound| outbound.id)
+            .collect();
         let found = self.read_back(graph, &ids)?;
         let is_there =
             |p: &&OutboundEpisode| landed(found.get(&p.id), p.revision) != Landed::Missing;
         let (there, new): (Vec<&OutboundEpisode>, Vec<&OutboundEpisode>) =
-            parcels.iter().partition(|p| is_there(p));
+            outbound_episodes.iter().partition(|p| is_there(p));
         for there in there.chunks(IDS_MAX) {
-            let ids: Vec<Uuid> = there.iter().map(|parcel| parcel.id).collect();
+            let ids: Vec<Uuid> = there.iter().map(|outbound| outbound.id).collect();
             let query = format!("{THESE} AND NOT (n)-[:MENTIONS]->() SET n.{MARK} = true");
             self.graph.run(graph, &query, &these(graph, &ids))?;
             if self.sagas {
@@ -118,42 +121,51 @@ impl<G: Graph> Episodic<G> {
     fn write(
         &mut self,
         graph: &str,
-        parcels: &[&OutboundEpisode],
+        outbound_episodes: &[&OutboundEpisode],
     ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         self.graph.ensure(graph)?;
         let new = match self.marks {
-            true => self.mark(graph, parcels)?,
-            false => parcels.to_vec(),
+            true => self.mark(graph, outbound_episodes)?,
+            false => outbound_episodes.to_vec(),
         };
         let merge = merge(G::LABELS, self.marks, self.sagas);
         let mut rest = new.as_slice();
         while !rest.is_empty() {
             let mut bytes = 0;
-            let fits = |parcel: &&&OutboundEpisode| {
-                bytes += parcel.content.len();
+            let fits = |outbound: &&&OutboundEpisode| {
+                bytes += outbound.content.len();
                 bytes <= QUERY_BYTES_MAX
             };
             let many = rest.iter().take_while(fits).count().clamp(1, IDS_MAX);
             let (now, later) = rest.split_at(many);
-            let rows = now.iter().map(|parcel| row(graph, parcel, self.sagas));
+            let rows = now.iter().map(|outbound| row(graph, outbound, self.sagas));
             let rows = Value::map([("rows", Value::List(rows.collect()))]);
             self.graph.run(graph, &merge, &rows)?;
             rest = later;
         }
         if self.sagas {
-            saga::mend(&mut self.graph, graph, &saga::of_parcels(graph, parcels))?;
+            saga::mend(
+                &mut self.graph,
+                graph,
+                &saga::of_parcels(graph, outbound_episodes),
+            )?;
         }
-        let ids: Vec<Uuid> = parcels.iter().map(|parcel| parcel.id).collect();
+        let ids: Vec<Uuid> = outbound_episodes
+            .iter()
+            .map(|outbound| outbound.id)
+            .collect();
         let found = self.read_back(graph, &ids)?;
-        let outcome =
-            |parcel: &&OutboundEpisode| match landed(found.get(&parcel.id), parcel.revision) {
-                Landed::Once | Landed::Beside => DeliveryOutcome::Seen,
-                Landed::Missing | Landed::Unknown => {
-                    DeliveryOutcome::Failed("it was not read back".into())
-                }
-                Landed::Twice => DeliveryOutcome::Failed("it was read back more than once".into()),
-            };
-        Ok(parcels.iter().map(outcome).collect())
+        let outcome = |outbound: &&OutboundEpisode| match landed(
+            found.get(&outbound.id),
+            outbound.revision,
+        ) {
+            Landed::Once | Landed::Beside => DeliveryOutcome::Seen,
+            Landed::Missing | Landed::Unknown => {
+                DeliveryOutcome::Failed("it was not read back".into())
+            }
+            Landed::Twice => DeliveryOutcome::Failed("it was read back more than once".into()),
+        };
+        Ok(outbound_episodes.iter().map(outcome).collect())
     }
 }
 
@@ -186,21 +198,21 @@ fn node(line: &str) -> Option<(Uuid, Node)> {
     Some((id, node))
 }
 
-fn row(graph: &str, parcel: &OutboundEpisode, sagas: bool) -> Value {
+fn row(graph: &str, outbound: &OutboundEpisode, sagas: bool) -> Value {
     let node = Value::map([
-        ("uuid", Value::text(parcel.id.to_string())),
-        ("name", Value::text(&parcel.name)),
+        ("uuid", Value::text(outbound.id.to_string())),
+        ("name", Value::text(&outbound.name)),
         ("group_id", Value::text(graph)),
         ("source", Value::text("text")),
         (
             "source_description",
-            Value::text(&parcel.source_description),
+            Value::text(&outbound.source_description),
         ),
-        ("content", Value::text(&parcel.content)),
-        ("created_at", Value::Time(parcel.created_at)),
-        ("valid_at", Value::Time(parcel.valid_at)),
+        ("content", Value::text(&outbound.content)),
+        ("created_at", Value::Time(outbound.created_at)),
+        ("valid_at", Value::Time(outbound.valid_at)),
     ]);
-    match saga::of_row(graph, parcel) {
+    match saga::of_row(graph, outbound) {
         [saga, has] if sagas => Value::map([("node", node), saga, has]),
         _ => Value::map([("node", node)]),
     }
@@ -237,8 +249,8 @@ impl<G: Graph> Sink for Episodic<G> {
         true
     }
 
-    fn place(&self, parcel: &OutboundEpisode) -> String {
-        group::graph_name(&parcel.group)
+    fn place(&self, outbound: &OutboundEpisode) -> String {
+        group::graph_name(&outbound.group)
     }
 
     fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
@@ -254,13 +266,17 @@ impl<G: Graph> Sink for Episodic<G> {
         batch: &[OutboundEpisode],
     ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut graphs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (nth, parcel) in batch.iter().enumerate() {
-            graphs.entry(self.place(parcel)).or_default().push(nth);
+        for (nth, outbound) in batch.iter().enumerate() {
+            graphs.entry(self.place(outbound)).or_default().push(nth);
         }
         let mut outcomes = vec![DeliveryOutcome::Seen; batch.len()];
         for (graph, members) in graphs {
-            let parcels: Vec<&OutboundEpisode> = members.iter().map(|nth| &batch[*nth]).collect();
-            for (nth, outcome) in members.into_iter().zip(self.write(&graph, &parcels)?) {
+            let outbound_episodes: Vec<&OutboundEpisode> =
+                members.iter().map(|nth| &batch[*nth]).collect();
+            for (nth, outcome) in members
+                .into_iter()
+                .zip(self.write(&graph, &outbound_episodes)?)
+            {
                 outcomes[nth] = outcome;
             }
         }

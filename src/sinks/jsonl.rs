@@ -130,19 +130,19 @@ fn number(path: &Path) -> Option<u64> {
     digits.parse().ok()
 }
 
-fn line(parcel: &OutboundEpisode) -> Line<'_> {
+fn line(outbound: &OutboundEpisode) -> Line<'_> {
     Line {
         schema_version: 1,
-        id: parcel.id,
-        revision: hex(parcel.revision).into(),
-        group: Cow::from(&parcel.group),
-        name: Cow::from(&parcel.name),
-        session: Cow::from(&parcel.session),
-        namespace: Cow::from(&parcel.namespace),
-        source_description: Cow::from(&parcel.source_description),
-        valid_at: parcel.valid_at.rfc3339_millis().into(),
-        created_at: parcel.created_at.rfc3339_millis().into(),
-        content: Cow::from(&parcel.content),
+        id: outbound.id,
+        revision: hex(outbound.revision).into(),
+        group: Cow::from(&outbound.group),
+        name: Cow::from(&outbound.name),
+        session: Cow::from(&outbound.session),
+        namespace: Cow::from(&outbound.namespace),
+        source_description: Cow::from(&outbound.source_description),
+        valid_at: outbound.valid_at.rfc3339_millis().into(),
+        created_at: outbound.created_at.rfc3339_millis().into(),
+        content: Cow::from(&outbound.content),
     }
 }
 
@@ -170,14 +170,14 @@ impl Sink for Jsonl {
         let fault = || atomic::fault(&folder);
         atomic::folder(&folder).map_err(fault())?;
         let recorded = self.recorded().map_err(fault())?;
-        let is_new = |parcel: &&OutboundEpisode| {
-            let recorded = recorded.get(&parcel.id);
-            recorded.is_none_or(|recorded| recorded.revision != hex(parcel.revision))
+        let is_new = |outbound: &&OutboundEpisode| {
+            let recorded = recorded.get(&outbound.id);
+            recorded.is_none_or(|recorded| recorded.revision != hex(outbound.revision))
         };
         let new: Vec<&OutboundEpisode> = batch.iter().filter(is_new).collect();
         let mut text = Vec::new();
-        for parcel in &new {
-            serde_json::to_writer(&mut text, &line(parcel))
+        for outbound in &new {
+            serde_json::to_writer(&mut text, &line(outbound))
                 .map_err(|error| DeliveryError::BatchRejected(error.to_string()))?;
             text.push(b'\n');
         }
@@ -188,8 +188,8 @@ impl Sink for Jsonl {
             // whatever comes of it, the files are asked again next time
             let mut recorded = self.recorded.take().unwrap_or_default();
             atomic::write(&path, &text).map_err(fault())?;
-            for parcel in new {
-                let (id, revision) = (parcel.id, hex(parcel.revision));
+            for outbound in new {
+                let (id, revision) = (outbound.id, hex(outbound.revision));
                 tell(&mut recorded, Key { id, revision });
             }
             self.recorded = Some(recorded);

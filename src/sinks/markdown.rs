@@ -112,19 +112,19 @@ impl Note {
         note
     }
 
-    fn add(&mut self, parcel: &OutboundEpisode) {
-        let (header, body) = split(&parcel.content);
-        let valid_at = parcel.valid_at.rfc3339_millis();
+    fn add(&mut self, outbound: &OutboundEpisode) {
+        let (header, body) = split(&outbound.content);
+        let valid_at = outbound.valid_at.rfc3339_millis();
         if self.sections.values().all(|s| s.valid_at <= valid_at) {
             header.clone_into(&mut self.header);
         }
         let section = Section {
-            revision: parcel.revision,
+            revision: outbound.revision,
             valid_at,
             // nothing in a text may end its section
             body: body.trim_end().replace(CLOSE, "<!-- / episode -->"),
         };
-        self.sections.insert(parcel.id, section);
+        self.sections.insert(outbound.id, section);
     }
 
     fn written(&self) -> String {
@@ -166,7 +166,7 @@ impl Sink for Markdown {
     }
 
     /// `shop-a1b2c3d4/6b1f0a34-….md`.
-    fn place(&self, parcel: &OutboundEpisode) -> String {
+    fn place(&self, outbound: &OutboundEpisode) -> String {
         let plain = |c: char| match c.is_alphanumeric() || "-_.".contains(c) {
             true => c,
             false => '-',
@@ -176,8 +176,8 @@ impl Sink for Markdown {
             let name: String = text[..end].chars().map(plain).collect();
             name.trim_start_matches('.').to_owned()
         };
-        let namespace: String = parcel.namespace.chars().take(8).collect();
-        let (project, session) = (name(&parcel.project, 120), name(&parcel.session, 200));
+        let namespace: String = outbound.namespace.chars().take(8).collect();
+        let (project, session) = (name(&outbound.project, 120), name(&outbound.session, 200));
         format!("{project}-{namespace}/{session}.md")
     }
 
@@ -191,8 +191,8 @@ impl Sink for Markdown {
         batch: &[OutboundEpisode],
     ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (nth, parcel) in batch.iter().enumerate() {
-            files.entry(self.place(parcel)).or_default().push(nth);
+        for (nth, outbound) in batch.iter().enumerate() {
+            files.entry(self.place(outbound)).or_default().push(nth);
         }
         atomic::folder(&self.folder).map_err(self.fault())?;
         let mut outcomes = vec![DeliveryOutcome::Seen; batch.len()];

@@ -23,14 +23,14 @@ pub const MERGE: &str = " WITH n, row MERGE (s:Saga {uuid: row.saga.uuid}) ON CR
 pub fn give(
     db: &mut impl Graph,
     graph: &str,
-    parcels: &[&OutboundEpisode],
+    outbound_episodes: &[&OutboundEpisode],
 ) -> Result<(), DeliveryError> {
     let query = format!("UNWIND $rows AS row MATCH (n:Episodic {{uuid: row.uuid}}){MERGE}");
-    let row = |parcel: &&OutboundEpisode| {
-        let [saga, has] = of_row(graph, parcel);
-        Value::map([("uuid", Value::text(parcel.id.to_string())), saga, has])
+    let row = |outbound: &&OutboundEpisode| {
+        let [saga, has] = of_row(graph, outbound);
+        Value::map([("uuid", Value::text(outbound.id.to_string())), saga, has])
     };
-    let rows = Value::List(parcels.iter().map(row).collect());
+    let rows = Value::List(outbound_episodes.iter().map(row).collect());
     db.run(graph, &query, &Value::map([("rows", rows)]))
 }
 
@@ -44,23 +44,23 @@ fn edge_id(from: &str, to: &str) -> String {
 }
 
 /// `saga` and `has` of an episode's row.
-pub fn of_row(graph: &str, parcel: &OutboundEpisode) -> [(&'static str, Value); 2] {
-    let saga = saga_id(graph, &parcel.session).to_string();
-    let has = edge_id(&saga, &parcel.id.to_string());
+pub fn of_row(graph: &str, outbound: &OutboundEpisode) -> [(&'static str, Value); 2] {
+    let saga = saga_id(graph, &outbound.session).to_string();
+    let has = edge_id(&saga, &outbound.id.to_string());
     let node = Value::map([
         ("uuid", Value::Text(saga)),
-        ("name", Value::text(&parcel.session)),
+        ("name", Value::text(&outbound.session)),
         ("group_id", Value::text(graph)),
         ("summary", Value::text("")),
-        ("created_at", Value::Time(parcel.created_at)),
+        ("created_at", Value::Time(outbound.created_at)),
     ]);
     [("saga", node), ("has", Value::Text(has))]
 }
 
 /// The sagas of these episodes.
-pub fn of_parcels(graph: &str, parcels: &[&OutboundEpisode]) -> BTreeSet<Uuid> {
-    let saga = |parcel: &&OutboundEpisode| saga_id(graph, &parcel.session);
-    parcels.iter().map(saga).collect()
+pub fn of_parcels(graph: &str, outbound_episodes: &[&OutboundEpisode]) -> BTreeSet<Uuid> {
+    let saga = |outbound: &&OutboundEpisode| saga_id(graph, &outbound.session);
+    outbound_episodes.iter().map(saga).collect()
 }
 
 /// Our sagas that have some of these episodes.

@@ -38,16 +38,19 @@ impl Scoped {
         Uuid::new_v5(&self.scope, id.as_bytes())
     }
 
-    fn parcel(&self, parcel: &OutboundEpisode) -> OutboundEpisode {
+    fn outbound(&self, outbound: &OutboundEpisode) -> OutboundEpisode {
         OutboundEpisode {
-            id: self.id(parcel.id),
-            group: (self.group)(parcel),
-            ..parcel.clone()
+            id: self.id(outbound.id),
+            group: (self.group)(outbound),
+            ..outbound.clone()
         }
     }
 
-    fn parcels(&self, batch: &[OutboundEpisode]) -> Vec<OutboundEpisode> {
-        batch.iter().map(|parcel| self.parcel(parcel)).collect()
+    fn outbound_episodes(&self, batch: &[OutboundEpisode]) -> Vec<OutboundEpisode> {
+        batch
+            .iter()
+            .map(|outbound| self.outbound(outbound))
+            .collect()
     }
 
     fn receipts(&self, receipts: &[Receipt]) -> Vec<Receipt> {
@@ -73,8 +76,8 @@ impl Sink for Scoped {
         self.sink.batch_max()
     }
 
-    fn place(&self, parcel: &OutboundEpisode) -> String {
-        self.sink.place(&self.parcel(parcel))
+    fn place(&self, outbound: &OutboundEpisode) -> String {
+        self.sink.place(&self.outbound(outbound))
     }
 
     fn check(&mut self) -> Result<String, DeliveryError> {
@@ -85,7 +88,7 @@ impl Sink for Scoped {
         &mut self,
         batch: &[OutboundEpisode],
     ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
-        let batch = self.parcels(batch);
+        let batch = self.outbound_episodes(batch);
         self.sink.deliver(&batch)
     }
 
@@ -136,7 +139,7 @@ impl Enrichment for Scoped {
     }
 
     fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
-        let batch = self.parcels(batch);
+        let batch = self.outbound_episodes(batch);
         self.enricher()?.enrich(&batch)
     }
 }

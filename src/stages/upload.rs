@@ -21,7 +21,7 @@ pub trait Sink {
     }
 
     /// Where it puts an episode: what it needs, besides the id, to find it again.
-    fn place(&self, parcel: &OutboundEpisode) -> String;
+    fn place(&self, outbound: &OutboundEpisode) -> String;
 
     /// It can hold all these groups apart.
     ///
@@ -153,7 +153,7 @@ pub fn upload(
         match sink.deliver(part) {
             Ok(outcomes) => {
                 let told = part.iter().zip(outcomes);
-                let told = told.map(|(parcel, outcome)| delivery(parcel, outcome, retry, now));
+                let told = told.map(|(outbound, outcome)| delivery(outbound, outcome, retry, now));
                 uploaded.deliveries.extend(told);
                 if let Some(fault) = sink.leave() {
                     uploaded.fault = Some(fault);
@@ -166,7 +166,7 @@ pub fn upload(
             }
             Err(DeliveryError::BatchRejected(reason)) => {
                 let refused =
-                    |parcel| delivery(parcel, DeliveryOutcome::Refused(reason), retry, now);
+                    |outbound| delivery(outbound, DeliveryOutcome::Refused(reason), retry, now);
                 uploaded.deliveries.extend(part.first().map(refused));
             }
             Err(fault) => {
@@ -182,16 +182,16 @@ pub fn upload(
 const BESIDE: &str = "an older revision stands beside it, which the sink can't remove";
 
 fn delivery(
-    parcel: &OutboundEpisode,
+    outbound: &OutboundEpisode,
     outcome: DeliveryOutcome,
     retry: &RetryOptions,
     now: Time,
 ) -> Delivery {
     let mut delivery = Delivery {
-        id: parcel.id,
-        revision: parcel.revision,
+        id: outbound.id,
+        revision: outbound.revision,
         state: State::Seen,
-        attempts: parcel.attempts,
+        attempts: outbound.attempts,
         next_at: None,
         error: None,
         is_under_way: matches!(outcome, DeliveryOutcome::Stopped(_)),
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
-    fn parcel(n: u128) -> OutboundEpisode {
+    fn outbound(n: u128) -> OutboundEpisode {
         OutboundEpisode {
             id: Uuid::from_u128(n),
             revision: 1,
@@ -302,7 +302,7 @@ mod tests {
             poison: vec![77],
             ..Picky::default()
         };
-        let batch: Vec<OutboundEpisode> = (0..128).map(parcel).collect();
+        let batch: Vec<OutboundEpisode> = (0..128).map(outbound).collect();
         let done = upload(&batch, &mut sink, &retry(), Time(0), &mut || true);
         assert_eq!(done.fault, None);
         let dead: Vec<u128> = done
@@ -325,14 +325,14 @@ mod tests {
             tired: vec![5],
             ..Picky::default()
         };
-        let mut parcel = parcel(5);
+        let mut outbound = outbound(5);
         for (attempts, state, next) in [
             (1, State::Queued, Some(110)),
             (2, State::Queued, Some(130)),
             (3, State::Dead, None),
         ] {
             let done = upload(
-                &[parcel.clone()],
+                &[outbound.clone()],
                 &mut sink,
                 &retry(),
                 Time(100),
@@ -341,7 +341,7 @@ mod tests {
             let delivery = &done.deliveries[0];
             assert_eq!((delivery.attempts, delivery.state), (attempts, state));
             assert_eq!(delivery.next_at, next.map(Time));
-            parcel.attempts = delivery.attempts;
+            outbound.attempts = delivery.attempts;
         }
     }
 
@@ -352,7 +352,7 @@ mod tests {
             away_after: Some(2),
             ..Picky::default()
         };
-        let batch: Vec<OutboundEpisode> = (0..4).map(parcel).collect();
+        let batch: Vec<OutboundEpisode> = (0..4).map(outbound).collect();
         let done = upload(&batch, &mut sink, &retry(), Time(0), &mut || true);
         assert!(matches!(done.fault, Some(DeliveryError::Unavailable(..))));
         let told: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
@@ -365,7 +365,7 @@ mod tests {
             poison: vec![3],
             ..Picky::default()
         };
-        let batch: Vec<OutboundEpisode> = (0..4).map(parcel).collect();
+        let batch: Vec<OutboundEpisode> = (0..4).map(outbound).collect();
         let mut asked = 0;
         let mut permitted = || {
             asked += 1;

@@ -4,7 +4,7 @@
 use super::delivery::{configure, done, sink_of};
 use super::faults::{EPISODES, HOUR_MS, many_episodes, stored};
 use super::graphiti::{Mind, World, attempt, start};
-use super::graphiti_rules::{desk, messages, parcels, world};
+use super::graphiti_rules::{desk, messages, outbound_episodes, world};
 use super::server::{Reply, Server};
 use super::sinks::receipts;
 use super::world::Desk;
@@ -33,7 +33,10 @@ fn stuck(desk: &Desk, episodes: u64) -> (World, PathBuf) {
     let path = desk.path(".graphiti/sessionmill.db");
     tamper(&path, &format!("DELETE FROM episode WHERE n > {episodes}"));
     let world = world();
-    let others = world.server_sink(start()).deliver(&parcels(3)).unwrap();
+    let others = world
+        .server_sink(start())
+        .deliver(&outbound_episodes(3))
+        .unwrap();
     assert_eq!(others, vec![DeliveryOutcome::Seen; 3]);
     world.mind().is_dead = true;
     let ran = attempt(&path, &world, world.sink(false, start()).as_mut(), start()).unwrap();
@@ -427,7 +430,7 @@ fn a_server_that_removes_nothing_for_us_is_delivered_to_all_the_same() {
     for status in [403, 404, 405, 501] {
         let world = picky(status, |asked| asked.line.starts_with("DELETE"));
         let mut sink = world.server_sink(start());
-        let all = parcels(3);
+        let all = outbound_episodes(3);
         assert_eq!(sink.deliver(&all).unwrap(), vec![DeliveryOutcome::Seen; 3]);
         let asked = receipts(&sink, &all);
         assert_eq!(sink.forget(&asked).unwrap().len(), 3, "{status}");

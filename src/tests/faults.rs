@@ -57,9 +57,9 @@ struct Moody {
 }
 
 impl Moody {
-    fn take(&mut self, parcel: &OutboundEpisode) {
-        let before = self.held.insert(parcel.id, parcel.revision);
-        let is_again = before == Some(parcel.revision) && !self.lied.remove(&parcel.id);
+    fn take(&mut self, outbound: &OutboundEpisode) {
+        let before = self.held.insert(outbound.id, outbound.revision);
+        let is_again = before == Some(outbound.revision) && !self.lied.remove(&outbound.id);
         self.twice += u64::from(is_again);
     }
 
@@ -84,8 +84,8 @@ impl Sink for Moody {
         true
     }
 
-    fn place(&self, parcel: &OutboundEpisode) -> String {
-        parcel.group.clone()
+    fn place(&self, outbound: &OutboundEpisode) -> String {
+        outbound.group.clone()
     }
 
     fn check(&mut self) -> Result<String, DeliveryError> {
@@ -119,13 +119,13 @@ impl Sink for Moody {
             _ => batch.len(),
         };
         let mut outcomes = Vec::new();
-        for parcel in &batch[..some] {
-            outcomes.push(if self.poison.contains(&parcel.id) {
+        for outbound in &batch[..some] {
+            outcomes.push(if self.poison.contains(&outbound.id) {
                 DeliveryOutcome::Refused("poison".into())
             } else if self.is_moody && self.dice.one_in(20) {
                 DeliveryOutcome::Failed("not today".into())
             } else {
-                self.take(parcel);
+                self.take(outbound);
                 DeliveryOutcome::Seen
             });
         }

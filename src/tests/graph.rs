@@ -2,7 +2,7 @@
 //! delivered. `make test-graph` runs these.
 
 use super::falkor::Falkor;
-use super::sinks::{ODD, falkordb, parcel, receipts};
+use super::sinks::{ODD, falkordb, outbound, receipts};
 use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode};
 use crate::model::time::Time;
 use crate::sinks::database::Login;
@@ -12,18 +12,20 @@ use std::path::Path;
 use std::process::Command;
 
 /// Of one group, one after the other, with these contents.
-pub(super) fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<OutboundEpisode> {
+pub(super) fn outbound_episodes(
+    contents: impl IntoIterator<Item = String>,
+) -> Vec<OutboundEpisode> {
     let one = |(n, content): (u128, String)| {
-        let mut parcel = parcel(n, &content);
-        parcel.group = "desk__global".into();
-        parcel.valid_at = Time(1_780_000_000_000 + n as i64 * 61_003);
-        parcel
+        let mut outbound = outbound(n, &content);
+        outbound.group = "desk__global".into();
+        outbound.valid_at = Time(1_780_000_000_000 + n as i64 * 61_003);
+        outbound
     };
     (0..).zip(contents).map(one).collect()
 }
 
-pub(super) fn deliver(sink: &mut dyn Sink, parcels: &[OutboundEpisode]) {
-    for batch in parcels.chunks(250) {
+pub(super) fn deliver(sink: &mut dyn Sink, outbound_episodes: &[OutboundEpisode]) {
+    for batch in outbound_episodes.chunks(250) {
         let outcomes = sink.deliver(batch).unwrap();
         let unseen = outcomes.iter().find(|o| **o != DeliveryOutcome::Seen);
         assert_eq!((unseen, outcomes.len()), (None, batch.len()));
@@ -60,7 +62,7 @@ fn graphiti_reads_what_was_delivered_as_its_own_in_order() {
     let server = Falkor::start();
     let odd = ODD.iter().map(|text| (*text).to_owned());
     let more = (0..1_200).map(|n| format!("what a zebrafish does, number {n}"));
-    let all = parcels(odd.chain(more));
+    let all = outbound_episodes(odd.chain(more));
     deliver(&mut falkordb(&server, &Login::default()), &all);
     let Some(read) = graphiti(&server, &[]) else {
         return;
@@ -85,7 +87,7 @@ fn a_graph_takes_large_and_many_episodes() {
     let server = Falkor::start();
     let mut sink = falkordb(&server, &Login::default());
     let large = |n| format!("{n} \"quoted\" \\ ü\n").repeat(150_000);
-    let all = parcels(
+    let all = outbound_episodes(
         (0..3)
             .map(large)
             .chain((0..5_000).map(|n| format!("word {n}"))),
@@ -107,7 +109,7 @@ fn falkordb_blames_no_episode_for_what_somebody_put_in_its_place() {
     let server = Falkor::start();
     server.redis(&["SET", "desk__global", "not a graph"]);
     let mut sink = falkordb(&server, &Login::default());
-    let all = parcels(["one".into(), "two".into()]);
+    let all = outbound_episodes(["one".into(), "two".into()]);
     let fault = sink.deliver(&all);
     assert!(
         matches!(fault, Err(DeliveryError::Misconfigured(_))),
@@ -126,7 +128,7 @@ fn falkordb_blames_no_episode_for_what_somebody_put_in_its_place() {
 #[test]
 #[ignore = "needs FalkorDB: make test-graph"]
 fn a_graph_that_dies_and_comes_back_empty_gets_all_of_it() {
-    let all = parcels((0..1_000).map(|n| format!("word {n} ").repeat(200)));
+    let all = outbound_episodes((0..1_000).map(|n| format!("word {n} ").repeat(200)));
     for die_after_ms in [0, 5, 20, 60] {
         let server = Falkor::start();
         let port = server.port();
@@ -158,7 +160,7 @@ fn a_graph_that_dies_and_comes_back_empty_gets_all_of_it() {
 fn a_graph_that_is_slow_is_waited_for() {
     let server = Falkor::start();
     let mut sink = falkordb(&server, &Login::default());
-    let all = parcels((0..200).map(|n| format!("word {n}")));
+    let all = outbound_episodes((0..200).map(|n| format!("word {n}")));
     sink.deliver(&all[..1]).unwrap();
     server.hold(true);
     let ran = std::thread::scope(|scope| {

@@ -264,8 +264,8 @@ impl Sink for Shelf {
     fn replaces(&self) -> bool {
         true
     }
-    fn place(&self, parcel: &OutboundEpisode) -> String {
-        parcel.group.clone()
+    fn place(&self, outbound: &OutboundEpisode) -> String {
+        outbound.group.clone()
     }
     fn check(&mut self) -> Result<String, DeliveryError> {
         Ok(String::new())
@@ -275,22 +275,22 @@ impl Sink for Shelf {
         batch: &[OutboundEpisode],
     ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut mind = self.mind();
-        for parcel in batch {
-            let known = mind.nodes.iter_mut().find(|node| node.uuid == parcel.id);
+        for outbound in batch {
+            let known = mind.nodes.iter_mut().find(|node| node.uuid == outbound.id);
             match known {
-                Some(node) if node.description == parcel.source_description => {
+                Some(node) if node.description == outbound.source_description => {
                     node.is_marked |= node.worked == 0;
                 }
                 Some(node) => {
-                    node.description.clone_from(&parcel.source_description);
+                    node.description.clone_from(&outbound.source_description);
                     node.is_marked = true;
                 }
                 None => mind.nodes.push(Node {
-                    uuid: parcel.id,
-                    group: parcel.group.clone(),
-                    name: parcel.name.clone(),
-                    at: parcel.valid_at.rfc3339(),
-                    description: parcel.source_description.clone(),
+                    uuid: outbound.id,
+                    group: outbound.group.clone(),
+                    name: outbound.name.clone(),
+                    at: outbound.valid_at.rfc3339(),
+                    description: outbound.source_description.clone(),
                     is_marked: true,
                     worked: 0,
                 }),

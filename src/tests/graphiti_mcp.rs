@@ -2,9 +2,9 @@
 //! delivering to it, one by one.
 
 use super::graphiti::{Mind, World, says, start};
-use super::graphiti_rules::{desk, parcels};
+use super::graphiti_rules::{desk, outbound_episodes};
 use super::server::{Asked, Reply, Server};
-use super::sinks::{keeps_its_promises, parcel, receipts};
+use super::sinks::{keeps_its_promises, outbound, receipts};
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
 use crate::model::delivery::{
@@ -150,7 +150,9 @@ fn posted(asked: &[Asked]) -> Vec<Value> {
 
 /// In two groups, one after the other.
 fn of_two_groups(many: u128) -> Vec<OutboundEpisode> {
-    (0..many).map(|n| parcel(n, &format!("word {n}"))).collect()
+    (0..many)
+        .map(|n| outbound(n, &format!("word {n}")))
+        .collect()
 }
 
 fn once_each(world: &World) {
@@ -204,16 +206,19 @@ fn an_episode_is_added_as_the_server_wants_it() {
             "{group}"
         );
     }
-    for parcel in &all {
-        let name = format!("{} [{} {:016x}]", parcel.name, parcel.id, parcel.revision);
+    for outbound in &all {
+        let name = format!(
+            "{} [{} {:016x}]",
+            outbound.name, outbound.id, outbound.revision
+        );
         let call = added.iter().find(|call| call["name"] == name).unwrap();
         let wanted = json!({
             "name": name,
-            "episode_body": parcel.content,
-            "group_id": parcel.group.replace('-', "_"),
+            "episode_body": outbound.content,
+            "group_id": outbound.group.replace('-', "_"),
             "source": "text",
-            "source_description": parcel.source_description,
-            "reference_time": parcel.valid_at.rfc3339_millis(),
+            "source_description": outbound.source_description,
+            "reference_time": outbound.valid_at.rfc3339_millis(),
             "previous_episode_uuids": [],
         });
         assert_eq!(*call, wanted);
@@ -225,7 +230,7 @@ fn an_episode_is_added_as_the_server_wants_it() {
 fn what_a_worker_loses_is_told_from_what_comes_after_it() {
     let world = world();
     (world.mind().poison, world.mind().survives) = (Some("Session 4,".into()), true);
-    let all = parcels(9);
+    let all = outbound_episodes(9);
     let mut sink = world.server_sink(start());
     let outcomes = sink.deliver(&all).unwrap();
     let lost = DeliveryOutcome::Failed("the server took it and lost it".into());
@@ -247,7 +252,7 @@ fn what_a_worker_loses_is_told_from_what_comes_after_it() {
 fn a_server_that_forgot_its_sessions_gets_another_and_nothing_twice() {
     let world = world();
     let mut sink = world.server_sink(start());
-    let all = parcels(9);
+    let all = outbound_episodes(9);
     sink.deliver(&all[..5]).unwrap();
     world.mind().restart();
     world.server.asked();
@@ -294,7 +299,7 @@ fn retry() -> RetryOptions {
 #[test]
 fn one_that_is_too_long_for_the_server_is_a_dead_letter_alone() {
     let world = world();
-    let mut all = parcels(8);
+    let mut all = outbound_episodes(8);
     all[2].content = "x".repeat(4 << 20);
     let done = upload(
         &all,
@@ -322,7 +327,7 @@ fn one_that_is_too_long_for_the_server_is_a_dead_letter_alone() {
 fn a_server_that_shows_nothing_gets_nothing_unless_one_insists() {
     let world = world();
     world.mind().is_blind = true;
-    let all = parcels(3);
+    let all = outbound_episodes(3);
     let fault = world.server_sink(start()).deliver(&all).unwrap_err();
     let reason = fault.reason();
     assert!(matches!(fault, DeliveryError::Unavailable(..)), "{fault:?}");
@@ -359,7 +364,10 @@ fn fault_at(tool: &'static str, reply: impl Fn(&Asked) -> Reply + Send + 'static
         }
     });
     let world = World { server, ..world };
-    world.server_sink(start()).deliver(&parcels(2)).unwrap_err()
+    world
+        .server_sink(start())
+        .deliver(&outbound_episodes(2))
+        .unwrap_err()
 }
 
 #[test]

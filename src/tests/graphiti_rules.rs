@@ -4,7 +4,7 @@
 use super::faults::{EPISODES, HOUR_MS, many_episodes, stored};
 use super::graphiti::{Mind, World, attempt, start};
 use super::server::{Asked, Reply, Server};
-use super::sinks::{ODD, parcel, receipts};
+use super::sinks::{ODD, outbound, receipts};
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
@@ -21,10 +21,10 @@ pub(super) fn world() -> World {
     World::new(Mind::new(0))
 }
 
-pub(super) fn parcels(many: u128) -> Vec<OutboundEpisode> {
+pub(super) fn outbound_episodes(many: u128) -> Vec<OutboundEpisode> {
     let one = |n| OutboundEpisode {
         group: "desk__global".into(),
-        ..parcel(n, &format!("word {n}"))
+        ..outbound(n, &format!("word {n}"))
     };
     (0..many).map(one).collect()
 }
@@ -47,7 +47,7 @@ pub(super) fn messages(asked: &[Asked]) -> Vec<Value> {
 fn an_episode_is_posted_as_the_server_wants_it() {
     let world = world();
     let mut sink = world.server_sink(start());
-    let odd: Vec<OutboundEpisode> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
+    let odd: Vec<OutboundEpisode> = (0..).zip(ODD).map(|(n, text)| outbound(n, text)).collect();
     assert_eq!(sink.deliver(&odd).unwrap(), vec![DeliveryOutcome::Seen; 8]);
     let asked = world.server.asked();
     let canary = &posts(&asked)[0].body;
@@ -66,7 +66,7 @@ fn an_episode_is_posted_as_the_server_wants_it() {
     );
     let sent = messages(&asked);
     assert_eq!(sent.len(), 8);
-    for (sent, parcel) in sent.iter().zip(&odd) {
+    for (sent, outbound) in sent.iter().zip(&odd) {
         let keys: Vec<&String> = sent.as_object().unwrap().keys().collect();
         assert_eq!(
             keys,
@@ -79,9 +79,12 @@ fn an_episode_is_posted_as_the_server_wants_it() {
                 "source_description"
             ]
         );
-        assert_eq!(sent["content"], parcel.content.replace('\0', ""));
-        assert_eq!(sent["timestamp"], parcel.valid_at.rfc3339_millis());
-        let name = format!("{} [{} {:016x}]", parcel.name, parcel.id, parcel.revision);
+        assert_eq!(sent["content"], outbound.content.replace('\0', ""));
+        assert_eq!(sent["timestamp"], outbound.valid_at.rfc3339_millis());
+        let name = format!(
+            "{} [{} {:016x}]",
+            outbound.name, outbound.id, outbound.revision
+        );
         assert_eq!(sent["name"], name);
     }
 }
@@ -89,7 +92,7 @@ fn an_episode_is_posted_as_the_server_wants_it() {
 #[test]
 fn what_is_there_is_not_posted_again_by_whomever_it_was_posted() {
     let world = world();
-    let all = parcels(12);
+    let all = outbound_episodes(12);
     world.server_sink(start()).deliver(&all[..7]).unwrap();
     world.server.asked();
     let mut other = world.server_sink(start());
@@ -112,7 +115,7 @@ fn a_changed_episode_takes_the_place_of_the_one_before_where_the_server_can() {
         let world = world();
         world.mind().deletes = deletes;
         let mut sink = world.server_sink(start());
-        let all = parcels(3);
+        let all = outbound_episodes(3);
         sink.deliver(&all).unwrap();
         let changed = OutboundEpisode {
             revision: 7,
@@ -135,7 +138,7 @@ fn a_changed_episode_takes_the_place_of_the_one_before_where_the_server_can() {
 fn a_node_is_posted_only_after_it_was_seen_and_once() {
     let world = world();
     let mut sink = world.enriched(start());
-    let all = parcels(20);
+    let all = outbound_episodes(20);
     let asked = receipts(&sink, &all);
     assert_eq!(sink.deliver(&all).unwrap(), vec![DeliveryOutcome::Seen; 20]);
     assert_eq!(world.server.asked().len(), 0, "the database has them");
@@ -149,7 +152,7 @@ fn a_node_is_posted_only_after_it_was_seen_and_once() {
     );
     let ids: Vec<String> = all[..12]
         .iter()
-        .map(|parcel| parcel.id.to_string())
+        .map(|outbound| outbound.id.to_string())
         .collect();
     let sent = messages(&world.server.asked());
     let sent: Vec<&str> = sent.iter().map(|m| m["uuid"].as_str().unwrap()).collect();
@@ -246,7 +249,7 @@ fn fault(reply: Reply) -> DeliveryError {
         ..world()
     };
     let mut sink = world.server_sink(start());
-    sink.deliver(&parcels(1)).unwrap_err()
+    sink.deliver(&outbound_episodes(1)).unwrap_err()
 }
 
 #[test]

@@ -3,10 +3,10 @@
 
 use super::arcade::{Arcade, DATABASE, PASSWORD, login};
 use super::forget::{desk, said as typed};
-use super::graph::{deliver, graphiti_at, parcels};
+use super::graph::{deliver, graphiti_at, outbound_episodes};
 use super::graphiti_real::StandIn;
 use super::sinks::{
-    ODD, keeps_its_promises, marks_what_is_to_be_done, of_two_sessions, parcel, permit,
+    ODD, keeps_its_promises, marks_what_is_to_be_done, of_two_sessions, outbound, permit,
     reads_sagas, receipts, tells_sagas,
 };
 use super::world::{Desk, Ran};
@@ -176,7 +176,7 @@ fn a_refusal_that_nobody_knows_pauses_the_sink_and_one_of_a_value_is_its_episode
         let (endpoint, told) =
             script([vec![constraint], there[1..].to_vec(), vec![writes]].concat());
         let fault = neo4j(&endpoint, &login())
-            .deliver(&[parcel(1, "x")])
+            .deliver(&[outbound(1, "x")])
             .unwrap_err();
         told.join().unwrap();
         fault
@@ -201,7 +201,7 @@ fn a_query_that_got_in_the_way_of_another_is_asked_again() {
     let answers = [hello, success(), success()].concat();
     let verified = |turns: Vec<Vec<u8>>| {
         let (endpoint, told) = script(turns);
-        let asked = receipts(&neo4j(&endpoint, &login()), &[parcel(1, "x")]);
+        let asked = receipts(&neo4j(&endpoint, &login()), &[outbound(1, "x")]);
         let verified = neo4j(&endpoint, &login()).verify(&asked);
         let told = told.join().unwrap();
         let asks = |told: &&Vec<u8>| String::from_utf8_lossy(told).contains("MATCH");
@@ -273,11 +273,11 @@ fn neo4j_lets_nobody_make_a_twin_of_an_episode_and_tells_one_that_is_none_of_our
         return;
     };
     let mut sink = neo4j(&server.endpoint("bolt"), &login());
-    let parcels = [parcel(1, "once")];
-    let asked = receipts(&sink, &parcels);
-    sink.deliver(&parcels).unwrap();
+    let outbound_episodes = [outbound(1, "once")];
+    let asked = receipts(&sink, &outbound_episodes);
+    sink.deliver(&outbound_episodes).unwrap();
     let twin = |labels: &str| {
-        let (id, graph) = (parcels[0].id, &asked[0].place);
+        let (id, graph) = (outbound_episodes[0].id, &asked[0].place);
         let query = format!("CREATE (n:{labels} {{uuid: '{id}', group_id: '{graph}'}})");
         let mut bolt = crate::sinks::bolt::Bolt::open(&server.endpoint("bolt"), &login()).unwrap();
         let made = bolt.query(Some(DATABASE), &query, &Cypher::Map(Vec::new()));
@@ -312,7 +312,7 @@ fn neo4j_says_whose_fault_it_is() {
         (at(format!("bolt://127.0.0.1:{http}/{DATABASE}")), &login()),
     ] {
         let mut sink = neo4j(&endpoint, login);
-        let fault = sink.deliver(&[parcel(1, "x")]).unwrap_err();
+        let fault = sink.deliver(&[outbound(1, "x")]).unwrap_err();
         assert!(
             matches!(fault, DeliveryError::Misconfigured(_)),
             "{endpoint}: {fault:?}"
@@ -323,12 +323,12 @@ fn neo4j_says_whose_fault_it_is() {
     assert!(fault.is_err(), "{fault:?}");
     let mut sink = neo4j(&server.endpoint("bolt"), &login());
     assert_eq!(
-        sink.deliver(&[parcel(1, "x")]),
+        sink.deliver(&[outbound(1, "x")]),
         Ok(vec![DeliveryOutcome::Seen])
     );
     drop(server);
     for _ in 0..2 {
-        let away = sink.deliver(&[parcel(1, "x")]);
+        let away = sink.deliver(&[outbound(1, "x")]);
         assert!(
             matches!(away, Err(DeliveryError::Unavailable(..))),
             "{away:?}"
@@ -343,7 +343,8 @@ fn graphiti_reads_from_neo4j_what_was_delivered_as_its_own_in_order() {
         return;
     };
     let odd = ODD.iter().map(|text| (*text).to_owned());
-    let all = parcels(odd.chain((0..600).map(|n| format!("what a fox does, number {n}"))));
+    let all =
+        outbound_episodes(odd.chain((0..600).map(|n| format!("what a fox does, number {n}"))));
     let endpoint = server.endpoint("bolt");
     deliver(&mut neo4j(&endpoint, &login()), &all);
     let Some(read) = graphiti_at(endpoint.as_str(), PASSWORD, &[]) else {
@@ -370,7 +371,7 @@ fn neo4j_takes_large_and_many_episodes_and_is_waited_for() {
     let mut sink = neo4j(&server.endpoint("bolt"), &login());
     let large = "\"quoted\" \\ ü\n".repeat(150_000);
     let many = (0..700).map(|n| format!("word {n}"));
-    let all = parcels(std::iter::once(large).chain(many));
+    let all = outbound_episodes(std::iter::once(large).chain(many));
     deliver(&mut sink, &all);
     let asked = receipts(&sink, &all);
     server.hold(true);
@@ -509,7 +510,7 @@ fn measure_neo4j() {
     };
     let mut sink = neo4j(&server.endpoint("bolt"), &login());
     let words = "why does the cart forget its owls and what would a fox say ";
-    let all = parcels((0..20_000).map(|n| format!("{n} {words}").repeat(31)));
+    let all = outbound_episodes((0..20_000).map(|n| format!("{n} {words}").repeat(31)));
     for what in ["new", "again"] {
         let begun = Instant::now();
         deliver(&mut sink, &all);

@@ -15,7 +15,7 @@ use crate::sinks::markdown::Markdown;
 use crate::stages::upload::Sink;
 use uuid::Uuid;
 
-pub(super) fn parcel(n: u128, content: &str) -> OutboundEpisode {
+pub(super) fn outbound(n: u128, content: &str) -> OutboundEpisode {
     let revision = xxhash_rust::xxh3::xxh3_64(content.as_bytes());
     OutboundEpisode {
         id: Uuid::from_u128(0x1000 + n),
@@ -40,13 +40,13 @@ pub(super) fn parcel(n: u128, content: &str) -> OutboundEpisode {
     }
 }
 
-pub(super) fn receipts(sink: &dyn Sink, parcels: &[OutboundEpisode]) -> Vec<Receipt> {
-    let receipt = |parcel: &OutboundEpisode| Receipt {
-        id: parcel.id,
-        revision: parcel.revision,
-        place: sink.place(parcel),
+pub(super) fn receipts(sink: &dyn Sink, outbound_episodes: &[OutboundEpisode]) -> Vec<Receipt> {
+    let receipt = |outbound: &OutboundEpisode| Receipt {
+        id: outbound.id,
+        revision: outbound.revision,
+        place: sink.place(outbound),
     };
-    parcels.iter().map(receipt).collect()
+    outbound_episodes.iter().map(receipt).collect()
 }
 
 /// Texts that formats stumble over.
@@ -64,13 +64,14 @@ pub(super) const ODD: [&str; 8] = [
 /// Every promise of the trait, one after the other.
 pub(super) fn keeps_its_promises(sink: &mut dyn Sink) {
     sink.check().unwrap();
-    let parcels: Vec<OutboundEpisode> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
-    let asked = receipts(sink, &parcels);
+    let outbound_episodes: Vec<OutboundEpisode> =
+        (0..).zip(ODD).map(|(n, text)| outbound(n, text)).collect();
+    let asked = receipts(sink, &outbound_episodes);
     assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 8], "before");
     for _ in 0..2 {
         // again is nothing
         assert_eq!(
-            sink.deliver(&parcels).unwrap(),
+            sink.deliver(&outbound_episodes).unwrap(),
             vec![DeliveryOutcome::Seen; 8]
         );
     }
@@ -78,7 +79,7 @@ pub(super) fn keeps_its_promises(sink: &mut dyn Sink) {
     let once = landed.iter().filter(|l| **l == Landed::Once).count();
     assert_eq!(once, 8, "{landed:?}");
     // another revision takes the place of the one before
-    let changed = parcel(2, "now it says something else");
+    let changed = outbound(2, "now it says something else");
     sink.deliver(std::slice::from_ref(&changed)).unwrap();
     assert_eq!(sink.verify(&asked[2..3]).unwrap(), [Landed::Missing]);
     let now = receipts(sink, &[changed]);
@@ -110,7 +111,7 @@ fn notes_keep_their_promises_and_leave_nothing_behind() {
 fn a_note_holds_a_session_in_order_under_one_header() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = Markdown::new(folder.path().to_owned());
-    let (first, second) = (parcel(2, "came first"), parcel(3, "came second"));
+    let (first, second) = (outbound(2, "came first"), outbound(3, "came second"));
     sink.deliver(std::slice::from_ref(&second)).unwrap();
     sink.deliver(std::slice::from_ref(&first)).unwrap();
     let place = sink.place(&first);
@@ -145,9 +146,9 @@ fn lines_keep_their_promises_and_leave_nothing_behind() {
 fn a_line_that_somebody_copied_is_seen_to_be_there_twice() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = Jsonl::new(folder.path().to_owned());
-    let parcels = [parcel(1, "once"), parcel(2, "twice")];
-    let asked = receipts(&sink, &parcels);
-    sink.deliver(&parcels).unwrap();
+    let outbound_episodes = [outbound(1, "once"), outbound(2, "twice")];
+    let asked = receipts(&sink, &outbound_episodes);
+    sink.deliver(&outbound_episodes).unwrap();
     let file = folder.path().join("episodes-000001.jsonl");
     let text = std::fs::read(&file).unwrap();
     let last = text.split_inclusive(|b| *b == b'\n').next_back().unwrap();
@@ -156,11 +157,11 @@ fn a_line_that_somebody_copied_is_seen_to_be_there_twice() {
     assert_eq!(landed, [Landed::Once, Landed::Twice]);
     // another sink at the same folder tells nothing again, and changes are told after what stands
     let mut other = Jsonl::new(folder.path().to_owned());
-    other.deliver(&parcels).unwrap();
+    other.deliver(&outbound_episodes).unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
-    let changed = parcel(1, "changed");
-    other.deliver(&[changed, parcel(2, "twice")]).unwrap();
-    other.deliver(&parcels[..1]).unwrap();
+    let changed = outbound(1, "changed");
+    other.deliver(&[changed, outbound(2, "twice")]).unwrap();
+    other.deliver(&outbound_episodes[..1]).unwrap();
     assert_eq!(sink.verify(&asked[..1]).unwrap(), [Landed::Once]);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
 }
@@ -169,16 +170,16 @@ fn a_line_that_somebody_copied_is_seen_to_be_there_twice() {
 fn one_thing_in_the_way_of_one_note_is_that_notes_misfortune() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = Markdown::new(folder.path().to_owned());
-    let parcels = [
-        parcel(1, "in the way"),
-        parcel(2, "free"),
-        parcel(4, "torn"),
+    let outbound_episodes = [
+        outbound(1, "in the way"),
+        outbound(2, "free"),
+        outbound(4, "torn"),
     ];
-    let asked = receipts(&sink, &parcels);
+    let asked = receipts(&sink, &outbound_episodes);
     std::fs::create_dir_all(folder.path().join(&asked[0].place)).unwrap();
     let torn = folder.path().join(&asked[2].place);
     std::fs::write(torn, b"\xff\xfe not UTF-8 <!-- episode ").unwrap();
-    let outcomes = sink.deliver(&parcels).unwrap();
+    let outcomes = sink.deliver(&outbound_episodes).unwrap();
     assert!(matches!(&outcomes[0], DeliveryOutcome::Failed(why) if why.contains(&asked[0].place)));
     assert_eq!(
         outcomes[1..],
@@ -194,7 +195,7 @@ fn one_thing_in_the_way_of_one_note_is_that_notes_misfortune() {
 fn names_that_no_folder_takes_are_cut() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = Markdown::new(folder.path().to_owned());
-    let mut long = parcel(1, "x");
+    let mut long = outbound(1, "x");
     long.session = "漢".repeat(300);
     long.project = "ü".repeat(300);
     assert_eq!(sink.deliver(&[long]), Ok(vec![DeliveryOutcome::Seen]));
@@ -203,12 +204,12 @@ fn names_that_no_folder_takes_are_cut() {
 #[test]
 fn what_a_killed_writer_left_goes_with_what_is_forgotten() {
     let folder = tempfile::tempdir().unwrap();
-    let parcels = [parcel(1, "secret")];
+    let outbound_episodes = [outbound(1, "secret")];
     for sink in [
         &mut Markdown::new(folder.path().join("vault")) as &mut dyn Sink,
         &mut Jsonl::new(folder.path().join("out")),
     ] {
-        let asked = receipts(sink, &parcels);
+        let asked = receipts(sink, &outbound_episodes);
         let name = match asked[0].place.as_str() {
             "" => "out/episodes-000001.jsonl.part".to_owned(),
             place => format!("vault/{place}.part"),
@@ -231,7 +232,7 @@ fn a_folder_that_cannot_be_written_to_is_a_fault_of_the_sink() {
         &mut Jsonl::new(file.join("out")),
     ] {
         assert!(sink.check().is_err());
-        assert!(sink.deliver(&[parcel(1, "x")]).is_err());
+        assert!(sink.deliver(&[outbound(1, "x")]).is_err());
     }
 }
 
@@ -256,29 +257,29 @@ pub(super) fn marks_what_is_to_be_done(
     marking: &mut dyn Database,
     graph: &dyn Fn(&str),
 ) {
-    let mut parcels = [parcel(1, "one"), parcel(2, "two"), parcel(4, "four")];
-    let asked = receipts(plain, &parcels);
+    let mut outbound_episodes = [outbound(1, "one"), outbound(2, "two"), outbound(4, "four")];
+    let asked = receipts(plain, &outbound_episodes);
     let progress = |sink: &mut dyn Database| sink.progress(&asked).unwrap();
     assert_eq!(progress(marking), [DeliveryProgress::Missing; 3]);
     // what was there before has to be worked through as well, unless something was made of it
-    plain.deliver(&parcels).unwrap();
-    let id = parcels[1].id;
+    plain.deliver(&outbound_episodes).unwrap();
+    let id = outbound_episodes[1].id;
     graph(&format!(
         "MATCH (n:Episodic) WHERE n.uuid = '{id}' CREATE (n)-[:MENTIONS]->(:Entity {{name: 'x'}})"
     ));
     let (waits, done) = (DeliveryProgress::Waits, DeliveryProgress::Done);
     assert_eq!(progress(marking), [done; 3]);
     for _ in 0..2 {
-        marking.deliver(&parcels).unwrap();
+        marking.deliver(&outbound_episodes).unwrap();
         assert_eq!(progress(marking), [waits, done, waits]);
     }
     // as Graphiti does in the end: what it doesn't know is wiped
     graph("MATCH (n:Episodic) SET n.sessionmill_pending = NULL");
     assert_eq!(progress(marking), [done; 3]);
     // another revision is worked through again
-    parcels[0] = parcel(1, "changed");
-    let changed = receipts(marking, &parcels[..1]);
-    marking.deliver(&parcels[..1]).unwrap();
+    outbound_episodes[0] = outbound(1, "changed");
+    let changed = receipts(marking, &outbound_episodes[..1]);
+    marking.deliver(&outbound_episodes[..1]).unwrap();
     assert_eq!(progress(marking), [DeliveryProgress::Missing, done, done]);
     assert_eq!(marking.progress(&changed).unwrap(), [waits]);
     assert!(marking.has("desk__global", "Session 2, part 1").unwrap());
@@ -312,18 +313,21 @@ fn falkordb_marks_what_graphiti_has_to_work_through() {
 
 /// Six episodes of two sessions, by turns.
 pub(super) fn of_two_sessions() -> Vec<OutboundEpisode> {
-    let mut parcels: Vec<OutboundEpisode> = (0..6).map(|n| parcel(n, "said")).collect();
-    for (parcel, session) in parcels.iter_mut().zip(["long", "short"].repeat(4)) {
-        (parcel.group, parcel.session) = ("desk__global".into(), session.into());
+    let mut outbound_episodes: Vec<OutboundEpisode> = (0..6).map(|n| outbound(n, "said")).collect();
+    for (outbound, session) in outbound_episodes
+        .iter_mut()
+        .zip(["long", "short"].repeat(4))
+    {
+        (outbound.group, outbound.session) = ("desk__global".into(), session.into());
     }
-    parcels
+    outbound_episodes
 }
 
 /// What a database owes that tells sessions as sagas; `graph` runs a query in the group's and gives
 /// its answer as text.
 pub(super) fn tells_sagas(sink: &mut dyn Sink, graph: &dyn Fn(&str) -> String) {
-    let parcels = of_two_sessions();
-    let asked = receipts(sink, &parcels);
+    let outbound_episodes = of_two_sessions();
+    let asked = receipts(sink, &outbound_episodes);
     let linked = |pairs: &[(u32, u32)]| {
         let query =
             "MATCH (a:Episodic)-[:NEXT_EPISODE]->(b:Episodic) RETURN a.name + ' > ' + b.name AS l";
@@ -336,7 +340,12 @@ pub(super) fn tells_sagas(sink: &mut dyn Sink, graph: &dyn Fn(&str) -> String) {
     };
     let sagas = || graph("MATCH (s:Saga) RETURN s.name AS l");
     // in whatever order they come, and again
-    for some in [&parcels[4..], &parcels[..2], &parcels[2..4], &parcels[..]] {
+    for some in [
+        &outbound_episodes[4..],
+        &outbound_episodes[..2],
+        &outbound_episodes[2..4],
+        &outbound_episodes[..],
+    ] {
         sink.deliver(some).unwrap();
     }
     linked(&[(0, 2), (2, 4), (1, 3), (3, 5)]);
@@ -350,13 +359,13 @@ pub(super) fn tells_sagas(sink: &mut dyn Sink, graph: &dyn Fn(&str) -> String) {
     sink.forget(&short).unwrap();
     linked(&[(0, 4)]);
     assert!(!sagas().contains("short") && sagas().contains("long"));
-    sink.deliver(&parcels).unwrap();
+    sink.deliver(&outbound_episodes).unwrap();
     linked(&[(0, 2), (2, 4), (1, 3), (3, 5)]);
 }
 
 /// What graphiti-core has to read of those: the saga `long`.
 pub(super) fn reads_sagas(read: &[serde_json::Value]) {
-    let id = |n: u128| serde_json::json!(parcel(n, "").id.to_string());
+    let id = |n: u128| serde_json::json!(outbound(n, "").id.to_string());
     let of = |key: &str| {
         read.iter()
             .filter_map(|line| line.get(key))
@@ -404,7 +413,7 @@ fn falkordb_tells_sagas_of_what_was_there_when_graphiti_works_through_it() {
 fn falkordb_says_whose_fault_it_is() {
     let server = Falkor::start();
     let mut sink = falkordb(&server, &Login::default());
-    sink.deliver(&[parcel(1, "x")]).unwrap();
+    sink.deliver(&[outbound(1, "x")]).unwrap();
     let names = ["a-b".to_owned(), "a_b".to_owned()];
     assert!(matches!(
         sink.tells_apart(&names),
@@ -412,7 +421,7 @@ fn falkordb_says_whose_fault_it_is() {
     ));
     server.redis(&["CONFIG", "SET", "requirepass", "swordfish"]);
     let mut stranger = falkordb(&server, &Login::default());
-    let refused = stranger.deliver(&[parcel(1, "x")]);
+    let refused = stranger.deliver(&[outbound(1, "x")]);
     assert!(
         matches!(refused, Err(DeliveryError::Misconfigured(_))),
         "{refused:?}"
@@ -423,11 +432,11 @@ fn falkordb_says_whose_fault_it_is() {
     };
     let mut sink = falkordb(&server, &login);
     assert_eq!(
-        sink.deliver(&[parcel(1, "x")]),
+        sink.deliver(&[outbound(1, "x")]),
         Ok(vec![DeliveryOutcome::Seen])
     );
     drop(server);
-    let away = sink.deliver(&[parcel(1, "x")]);
+    let away = sink.deliver(&[outbound(1, "x")]);
     assert!(
         matches!(away, Err(DeliveryError::Unavailable(..))),
         "{away:?}"

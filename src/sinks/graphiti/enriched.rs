@@ -71,18 +71,21 @@ impl EnrichedSink {
 
     /// Posts these, which are of one graph. What is refused is halved until it stands alone; gives
     /// why, for each that was.
-    fn post(&self, parcels: &[OutboundEpisode]) -> Result<BTreeMap<Uuid, String>, DeliveryError> {
+    fn post(
+        &self,
+        outbound_episodes: &[OutboundEpisode],
+    ) -> Result<BTreeMap<Uuid, String>, DeliveryError> {
         let mut refused = BTreeMap::new();
-        let mut waiting = vec![parcels];
+        let mut waiting = vec![outbound_episodes];
         while let Some(part) = waiting.pop() {
             let Some(first) = part.first() else { continue };
             // of a node that is there, its own content is taken
             let messages: Vec<PostedMessage<'_>> = part
                 .iter()
-                .map(|parcel| PostedMessage {
-                    node: Some(parcel.id),
+                .map(|outbound| PostedMessage {
+                    node: Some(outbound.id),
                     content: "",
-                    ..PostedMessage::of(parcel, &parcel.name)
+                    ..PostedMessage::of(outbound, &outbound.name)
                 })
                 .collect();
             match self.server.post(&self.database.place(first), &messages) {
@@ -183,8 +186,8 @@ impl Sink for EnrichedSink {
         self.database.replaces()
     }
 
-    fn place(&self, parcel: &OutboundEpisode) -> String {
-        self.database.place(parcel)
+    fn place(&self, outbound: &OutboundEpisode) -> String {
+        self.database.place(outbound)
     }
 
     fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
@@ -246,22 +249,24 @@ impl Enrichment for EnrichedSink {
     }
 
     fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
-        let receipt = |parcel: &OutboundEpisode| Receipt {
-            id: parcel.id,
-            revision: parcel.revision,
-            place: self.database.place(parcel),
+        let receipt = |outbound: &OutboundEpisode| Receipt {
+            id: outbound.id,
+            revision: outbound.revision,
+            place: self.database.place(outbound),
         };
         let mut refused = BTreeMap::new();
-        let of_one_group = runs(batch, |parcel| self.database.place(parcel));
-        for parcels in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
-            refused.extend(self.post(parcels)?);
+        let of_one_group = runs(batch, |outbound| self.database.place(outbound));
+        for outbound_episodes in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
+            refused.extend(self.post(outbound_episodes)?);
         }
         let posted = batch.iter().filter(|p| !refused.contains_key(&p.id));
         let receipts: Vec<Receipt> = posted.map(receipt).collect();
         let mut came = self.came_of(&receipts)?;
-        let mut outcome = |parcel: &OutboundEpisode| match refused.remove(&parcel.id) {
+        let mut outcome = |outbound: &OutboundEpisode| match refused.remove(&outbound.id) {
             Some(reason) => DeliveryOutcome::Refused(reason),
-            None => came.remove(&parcel.id).unwrap_or(DeliveryOutcome::Unknown),
+            None => came
+                .remove(&outbound.id)
+                .unwrap_or(DeliveryOutcome::Unknown),
         };
         Ok(batch.iter().map(&mut outcome).collect())
     }

@@ -86,13 +86,13 @@ impl Group {
     }
 }
 
-fn key(parcel: &OutboundEpisode) -> Key {
-    (parcel.id, parcel.revision)
+fn key(outbound: &OutboundEpisode) -> Key {
+    (outbound.id, outbound.revision)
 }
 
 /// `Session 6b1f0a34, part 2: fix the tests [<id> <revision>]`.
-fn name_of(parcel: &OutboundEpisode) -> String {
-    let (name, id, revision) = (&parcel.name, parcel.id, parcel.revision);
+fn name_of(outbound: &OutboundEpisode) -> String {
+    let (name, id, revision) = (&outbound.name, outbound.id, outbound.revision);
     format!("{name} [{id} {revision:016x}]").replace('\0', "")
 }
 
@@ -184,13 +184,13 @@ impl GraphitiServerSink {
     /// The ones of these that aren't there.
     fn missing<'a>(
         &mut self,
-        parcels: &[&'a OutboundEpisode],
+        outbound_episodes: &[&'a OutboundEpisode],
     ) -> Result<Vec<&'a OutboundEpisode>, DeliveryError> {
         let mut missing = Vec::new();
-        for parcel in parcels {
-            let group = self.place(parcel);
-            if self.known(&group)?.nodes(parcel.id, parcel.revision).0 == 0 {
-                missing.push(*parcel);
+        for outbound in outbound_episodes {
+            let group = self.place(outbound);
+            if self.known(&group)?.nodes(outbound.id, outbound.revision).0 == 0 {
+                missing.push(*outbound);
             }
         }
         Ok(missing)
@@ -206,19 +206,24 @@ impl GraphitiServerSink {
     }
 
     /// Posts these. Of a batch that was refused in part, some may be under way: those are left out.
-    fn post(&mut self, parcels: &[&OutboundEpisode]) -> Result<(), DeliveryError> {
-        let is_new = |parcel: &&OutboundEpisode| !self.posted.contains(&key(parcel));
-        let new: Vec<&OutboundEpisode> = parcels.iter().copied().filter(is_new).collect();
-        let of_one_group = runs(&new, |parcel| group::graph_name(&parcel.group));
-        for parcels in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
-            let names: Vec<String> = parcels.iter().map(|parcel| name_of(parcel)).collect();
-            let messages: Vec<PostedMessage<'_>> = parcels
+    fn post(&mut self, outbound_episodes: &[&OutboundEpisode]) -> Result<(), DeliveryError> {
+        let is_new = |outbound: &&OutboundEpisode| !self.posted.contains(&key(outbound));
+        let new: Vec<&OutboundEpisode> = outbound_episodes.iter().copied().filter(is_new).collect();
+        let of_one_group = runs(&new, |outbound| group::graph_name(&outbound.group));
+        for outbound_episodes in of_one_group.flat_map(|run| run.chunks(self.server.post_max())) {
+            let names: Vec<String> = outbound_episodes
+                .iter()
+                .map(|outbound| name_of(outbound))
+                .collect();
+            let messages: Vec<PostedMessage<'_>> = outbound_episodes
                 .iter()
                 .zip(&names)
-                .map(|(parcel, name)| PostedMessage::of(parcel, name))
+                .map(|(outbound, name)| PostedMessage::of(outbound, name))
                 .collect();
-            self.server.post(&self.place(parcels[0]), &messages)?;
-            self.posted.extend(parcels.iter().map(|parcel| key(parcel)));
+            self.server
+                .post(&self.place(outbound_episodes[0]), &messages)?;
+            self.posted
+                .extend(outbound_episodes.iter().map(|outbound| key(outbound)));
         }
         Ok(())
     }
@@ -229,20 +234,21 @@ impl GraphitiServerSink {
         queue: &str,
         missing: &[&OutboundEpisode],
     ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
-        let Some(oldest) = missing.iter().map(|parcel| parcel.valid_at).min() else {
+        let Some(oldest) = missing.iter().map(|outbound| outbound.valid_at).min() else {
             return Ok(Vec::new());
         };
         self.post(missing)?;
         if self.is_unverified {
             return Ok(vec![DeliveryOutcome::Unverified; missing.len()]);
         }
-        let item = |parcel: &&OutboundEpisode| (self.place(parcel), key(parcel));
+        let item = |outbound: &&OutboundEpisode| (self.place(outbound), key(outbound));
         let items = missing.iter().map(item).collect();
         let (done, end) = self.follow(queue.to_owned(), items, oldest)?;
         match end {
             End::Stalled => self.leave = Some(stalled(&self.poll)),
             End::Settled => {
-                let is_known: BTreeSet<Key> = missing.iter().map(|parcel| key(parcel)).collect();
+                let is_known: BTreeSet<Key> =
+                    missing.iter().map(|outbound| key(outbound)).collect();
                 self.posted.retain(|posted| !is_known.contains(posted));
             }
         }
@@ -253,25 +259,27 @@ impl GraphitiServerSink {
     fn deliver_through(
         &mut self,
         queue: &str,
-        parcels: &[&OutboundEpisode],
+        outbound_episodes: &[&OutboundEpisode],
     ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
-        let mut missing = self.missing(parcels)?;
+        let mut missing = self.missing(outbound_episodes)?;
         if !missing.is_empty() && !self.has_shown_something(queue) {
             // what comes meanwhile is not missing any more
             self.settle_queue(queue.to_owned(), &[])?;
-            missing = self.missing(parcels)?;
+            missing = self.missing(outbound_episodes)?;
         }
         let brought = self.bring(queue, &missing)?;
         let mut brought: BTreeMap<Uuid, DeliveryOutcome> = missing
             .iter()
-            .map(|parcel| parcel.id)
+            .map(|outbound| outbound.id)
             .zip(brought)
             .collect();
-        let mut outcomes = Vec::with_capacity(parcels.len());
-        for parcel in parcels {
-            let outcome = brought.remove(&parcel.id).unwrap_or(DeliveryOutcome::Seen);
+        let mut outcomes = Vec::with_capacity(outbound_episodes.len());
+        for outbound in outbound_episodes {
+            let outcome = brought
+                .remove(&outbound.id)
+                .unwrap_or(DeliveryOutcome::Seen);
             outcomes.push(match outcome {
-                DeliveryOutcome::Seen if !self.replace(parcel)? => DeliveryOutcome::Beside,
+                DeliveryOutcome::Seen if !self.replace(outbound)? => DeliveryOutcome::Beside,
                 outcome => outcome,
             });
         }
@@ -330,10 +338,10 @@ impl GraphitiServerSink {
     }
 
     /// Removes what an episode was before; `false`: the server keeps it.
-    fn replace(&mut self, parcel: &OutboundEpisode) -> Result<bool, DeliveryError> {
-        let group = self.place(parcel);
+    fn replace(&mut self, outbound: &OutboundEpisode) -> Result<bool, DeliveryError> {
+        let group = self.place(outbound);
         let older = |group: &Group| {
-            let (_, older) = group.nodes(parcel.id, parcel.revision);
+            let (_, older) = group.nodes(outbound.id, outbound.revision);
             older.into_iter().map(str::to_owned).collect::<Vec<_>>()
         };
         let before = older(self.known(&group)?);
@@ -400,8 +408,8 @@ impl Sink for GraphitiServerSink {
         self.window
     }
 
-    fn place(&self, parcel: &OutboundEpisode) -> String {
-        group::graph_name(&parcel.group)
+    fn place(&self, outbound: &OutboundEpisode) -> String {
+        group::graph_name(&outbound.group)
     }
 
     fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
@@ -418,14 +426,15 @@ impl Sink for GraphitiServerSink {
         batch: &[OutboundEpisode],
     ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut queues: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (nth, parcel) in batch.iter().enumerate() {
-            let queue = self.queue_of(&self.place(parcel));
+        for (nth, outbound) in batch.iter().enumerate() {
+            let queue = self.queue_of(&self.place(outbound));
             queues.entry(queue).or_default().push(nth);
         }
         let mut outcomes = vec![DeliveryOutcome::Unknown; batch.len()];
         for (queue, members) in queues {
-            let parcels: Vec<&OutboundEpisode> = members.iter().map(|nth| &batch[*nth]).collect();
-            let told = self.deliver_through(&queue, &parcels)?;
+            let outbound_episodes: Vec<&OutboundEpisode> =
+                members.iter().map(|nth| &batch[*nth]).collect();
+            let told = self.deliver_through(&queue, &outbound_episodes)?;
             for (nth, outcome) in members.into_iter().zip(told) {
                 outcomes[nth] = outcome;
             }

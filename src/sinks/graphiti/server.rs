@@ -96,12 +96,12 @@ pub struct PostedMessage<'a> {
 
 impl<'a> PostedMessage<'a> {
     /// An episode under this name.
-    pub(super) fn of(parcel: &'a OutboundEpisode, name: &'a str) -> PostedMessage<'a> {
+    pub(super) fn of(outbound: &'a OutboundEpisode, name: &'a str) -> PostedMessage<'a> {
         PostedMessage {
             name,
-            content: &parcel.content,
-            source_description: &parcel.source_description,
-            at: parcel.valid_at,
+            content: &outbound.content,
+            source_description: &outbound.source_description,
+            at: outbound.valid_at,
             node: None,
         }
     }

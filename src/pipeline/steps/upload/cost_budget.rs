@@ -25,20 +25,20 @@ impl CostBudget {
     /// enough for all. One that no budget of this size ever pays keeps the others from nothing.
     pub(super) fn pays(
         &mut self,
-        parcels: Vec<OutboundEpisode>,
+        outbound_episodes: Vec<OutboundEpisode>,
         done: &mut SinkReport,
     ) -> Vec<OutboundEpisode> {
         let Some(extraction) = self.extraction else {
-            return parcels;
+            return outbound_episodes;
         };
         let is_too_much = |estimate: &Estimate| self.usd_max.is_some_and(|max| estimate.usd > max);
-        let mut paid = Vec::with_capacity(parcels.len());
-        for parcel in parcels {
-            let bytes = parcel.content.len() as u64;
+        let mut paid = Vec::with_capacity(outbound_episodes.len());
+        for outbound in outbound_episodes {
+            let bytes = outbound.content.len() as u64;
             let mut alone = Estimate::default();
             alone.add(Some(&extraction), bytes);
             if is_too_much(&alone) {
-                let (episode, usd) = (parcel.id, alone.usd);
+                let (episode, usd) = (outbound.id, alone.usd);
                 done.too_dear.push(OverBudget { episode, usd });
                 continue;
             }
@@ -50,7 +50,7 @@ impl CostBudget {
             }
             done.usd += then.usd - self.spent.usd;
             self.spent = then;
-            paid.push(parcel);
+            paid.push(outbound);
         }
         paid
     }
@@ -62,7 +62,7 @@ mod tests {
     use crate::model::time::Time;
     use uuid::Uuid;
 
-    fn parcel(bytes: usize) -> OutboundEpisode {
+    fn outbound(bytes: usize) -> OutboundEpisode {
         OutboundEpisode {
             id: Uuid::from_u128(bytes as u128),
             revision: 1,
@@ -88,9 +88,9 @@ mod tests {
         };
         let mut purse = CostBudget::new(Some(extraction), Some(1.5));
         let mut done = SinkReport::default();
-        let parcels = [900_000, 10, 20, 30].map(parcel).to_vec();
-        let paid = purse.pays(parcels, &mut done);
-        let paid: Vec<usize> = paid.iter().map(|parcel| parcel.content.len()).collect();
+        let outbound_episodes = [900_000, 10, 20, 30].map(outbound).to_vec();
+        let paid = purse.pays(outbound_episodes, &mut done);
+        let paid: Vec<usize> = paid.iter().map(|outbound| outbound.content.len()).collect();
         assert_eq!(paid, [10, 20]);
         assert_eq!(done.stopped.as_deref(), Some("budget"));
         let [dear] = done.too_dear.as_slice() else {

@@ -5,7 +5,7 @@
 
 use super::cost_budget::CostBudget;
 use super::options::DeliveryOptions;
-use super::outbound::parcel;
+use super::outbound::outbound;
 use super::report::{SinkReport, Verified};
 use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Receipt, State};
 use crate::model::error::Error;
@@ -181,9 +181,9 @@ impl Delivery<'_> {
                 self.done.stopped = Some("time".into());
                 break;
             }
-            let parcels = self.outgoing(rows)?;
-            let parcels = purse.pays(parcels, &mut self.done);
-            self.send_batch(&parcels)?;
+            let outbound_episodes = self.outgoing(rows)?;
+            let outbound_episodes = purse.pays(outbound_episodes, &mut self.done);
+            self.send_batch(&outbound_episodes)?;
             if self.done.stopped.is_some() {
                 break;
             }
@@ -191,12 +191,12 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    fn send_batch(&mut self, parcels: &[OutboundEpisode]) -> Result<(), Interrupted> {
-        if parcels.is_empty() {
+    fn send_batch(&mut self, outbound_episodes: &[OutboundEpisode]) -> Result<(), Interrupted> {
+        if outbound_episodes.is_empty() {
             return Ok(());
         }
         let (n, orders) = (self.n, self.orders);
-        let receipts = self.receipts(parcels);
+        let receipts = self.receipts(outbound_episodes);
         // it is called otherwise by now: the new place is noted only when the old one is empty
         let elsewhere = self.store.elsewhere(n, &receipts)?;
         if !elsewhere.is_empty() {
@@ -212,7 +212,7 @@ impl Delivery<'_> {
             refused.is_none()
         };
         let uploaded = upload(
-            parcels,
+            outbound_episodes,
             self.sink,
             &orders.retry,
             orders.now,
@@ -223,16 +223,16 @@ impl Delivery<'_> {
         if let Some(error) = refused {
             return Err(error.into());
         }
-        let sent = |id| parcels.iter().find(|parcel| parcel.id == id);
+        let sent = |id| outbound_episodes.iter().find(|outbound| outbound.id == id);
         let done = &mut self.done;
         for delivery in &uploaded.deliveries {
-            let Some(parcel) = sent(delivery.id) else {
+            let Some(outbound) = sent(delivery.id) else {
                 continue;
             };
             match delivery.state {
                 State::Seen => {
                     done.delivered += 1;
-                    done.bytes += parcel.content.len() as u64;
+                    done.bytes += outbound.content.len() as u64;
                     done.beside += u64::from(delivery.error.is_some());
                 }
                 State::Unverified => done.unverified += 1,
@@ -251,17 +251,17 @@ impl Delivery<'_> {
     pub(super) fn outgoing(&self, rows: &[i64]) -> Result<Vec<OutboundEpisode>, Error> {
         let found = self.store.outgoing(self.n, rows)?.into_iter();
         found
-            .map(|(found, attempts)| parcel(found, attempts, self.store, self.orders))
+            .map(|(found, attempts)| outbound(found, attempts, self.store, self.orders))
             .collect()
     }
 
-    pub(super) fn receipts(&self, parcels: &[OutboundEpisode]) -> Vec<Receipt> {
-        let receipt = |parcel: &OutboundEpisode| Receipt {
-            id: parcel.id,
-            revision: parcel.revision,
-            place: self.sink.place(parcel),
+    pub(super) fn receipts(&self, outbound_episodes: &[OutboundEpisode]) -> Vec<Receipt> {
+        let receipt = |outbound: &OutboundEpisode| Receipt {
+            id: outbound.id,
+            revision: outbound.revision,
+            place: self.sink.place(outbound),
         };
-        parcels.iter().map(receipt).collect()
+        outbound_episodes.iter().map(receipt).collect()
     }
 }
 

@@ -34,10 +34,10 @@ impl Delivery<'_> {
                 self.done.stopped = Some("time".into());
                 break;
             }
-            let parcels = self.outgoing(rows)?;
-            let parcels = self.still_to_enrich(parcels)?;
-            let parcels = purse.pays(parcels, &mut self.done);
-            self.enrich_window(&parcels)?;
+            let outbound_episodes = self.outgoing(rows)?;
+            let outbound_episodes = self.still_to_enrich(outbound_episodes)?;
+            let outbound_episodes = purse.pays(outbound_episodes, &mut self.done);
+            self.enrich_window(&outbound_episodes)?;
             if self.done.stopped.is_some() {
                 break;
             }
@@ -49,9 +49,9 @@ impl Delivery<'_> {
     /// there any more waits to be delivered again.
     fn still_to_enrich(
         &mut self,
-        parcels: Vec<OutboundEpisode>,
+        outbound_episodes: Vec<OutboundEpisode>,
     ) -> Result<Vec<OutboundEpisode>, Interrupted> {
-        let asked = self.receipts(&parcels);
+        let asked = self.receipts(&outbound_episodes);
         let progress = match self.sink.enrichment() {
             Some(server) => server.progress(&asked)?,
             None => Vec::new(),
@@ -59,12 +59,14 @@ impl Delivery<'_> {
         let mut waits = Vec::new();
         let mut missing: Vec<Receipt> = Vec::new();
         let mut deliveries = Vec::new();
-        for ((parcel, receipt), progress) in parcels.into_iter().zip(asked).zip(progress) {
+        for ((outbound, receipt), progress) in
+            outbound_episodes.into_iter().zip(asked).zip(progress)
+        {
             match progress {
-                DeliveryProgress::Waits => waits.push(parcel),
+                DeliveryProgress::Waits => waits.push(outbound),
                 DeliveryProgress::Missing => missing.push(receipt),
                 DeliveryProgress::Done => {
-                    deliveries.push(attempt(&parcel, DeliveryOutcome::Seen, self.orders))
+                    deliveries.push(attempt(&outbound, DeliveryOutcome::Seen, self.orders))
                 }
             }
         }
@@ -74,20 +76,20 @@ impl Delivery<'_> {
         Ok(waits)
     }
 
-    fn enrich_window(&mut self, parcels: &[OutboundEpisode]) -> Result<(), Interrupted> {
-        if parcels.is_empty() {
+    fn enrich_window(&mut self, outbound_episodes: &[OutboundEpisode]) -> Result<(), Interrupted> {
+        if outbound_episodes.is_empty() {
             return Ok(());
         }
-        let receipts = self.receipts(parcels);
+        let receipts = self.receipts(outbound_episodes);
         self.store.asking(self.n, &receipts, self.orders.now)?;
         let outcomes = match self.sink.enrichment() {
-            Some(server) => server.enrich(parcels)?,
+            Some(server) => server.enrich(outbound_episodes)?,
             None => Vec::new(),
         };
-        let answered = parcels.iter().zip(outcomes);
+        let answered = outbound_episodes.iter().zip(outcomes);
         let known = answered.filter(|(_, outcome)| *outcome != DeliveryOutcome::Unknown);
         let deliveries: Vec<delivery::Delivery> = known
-            .map(|(parcel, outcome)| attempt(parcel, outcome, self.orders))
+            .map(|(outbound, outcome)| attempt(outbound, outcome, self.orders))
             .collect();
         for delivery in &deliveries {
             match (delivery.state, delivery.next_at) {
@@ -107,16 +109,16 @@ impl Delivery<'_> {
 /// The attempt and its outcome. The episode is there whatever happens here. Given up: still seen, with
 /// failures and without a next time.
 fn attempt(
-    parcel: &OutboundEpisode,
+    outbound: &OutboundEpisode,
     outcome: DeliveryOutcome,
     orders: &DeliveryOptions<'_>,
 ) -> delivery::Delivery {
     let RetryOptions { max_retries, .. } = orders.retry;
     let mut delivery = delivery::Delivery {
-        id: parcel.id,
-        revision: parcel.revision,
+        id: outbound.id,
+        revision: outbound.revision,
         state: State::Seen,
-        attempts: parcel.attempts + 1,
+        attempts: outbound.attempts + 1,
         next_at: None,
         error: None,
         is_under_way: false,
@@ -130,7 +132,7 @@ fn attempt(
         }
         DeliveryOutcome::Refused(reason) => delivery.error = Some(reason),
         DeliveryOutcome::Lost => {
-            (delivery.attempts, delivery.next_at) = (parcel.attempts, Some(orders.now))
+            (delivery.attempts, delivery.next_at) = (outbound.attempts, Some(orders.now))
         }
         _ => (delivery.state, delivery.attempts) = (State::Enriched, 0),
     }

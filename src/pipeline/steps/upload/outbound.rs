@@ -17,7 +17,7 @@ use std::path::Path;
 use uuid::Uuid;
 
 /// An episode as every sink gets it.
-pub(super) fn parcel(
+pub(super) fn outbound(
     found: Found,
     attempts: u32,
     store: &Store,

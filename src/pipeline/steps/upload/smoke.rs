@@ -13,7 +13,7 @@ use uuid::Uuid;
 pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, DeliveryError> {
     // what an earlier test left is not taken for this one's
     let id = format!("sessionmill:smoke:{}", now.0);
-    let parcel = OutboundEpisode {
+    let outbound = OutboundEpisode {
         id: Uuid::new_v5(&Uuid::NAMESPACE_URL, id.as_bytes()),
         revision: 1,
         group: "sessionmill_smoke".into(),
@@ -28,15 +28,15 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, DeliveryError> {
         attempts: 0,
     };
     let receipt = [Receipt {
-        id: parcel.id,
-        revision: parcel.revision,
-        place: sink.place(&parcel),
+        id: outbound.id,
+        revision: outbound.revision,
+        place: sink.place(&outbound),
     }];
     match sink.enrichment() {
         Some(server) => server.settle(&receipt)?,
         None => sink.settle(&receipt)?,
     }
-    match sink.deliver(&[parcel])?.pop() {
+    match sink.deliver(&[outbound])?.pop() {
         Some(DeliveryOutcome::Seen | DeliveryOutcome::Beside) => {}
         Some(
             DeliveryOutcome::Refused(reason)
