@@ -13,7 +13,7 @@ use sessionmill::model::zone::Zone;
 use sessionmill::pipeline::context::{HiddenPaths, RunContext, Timer};
 use sessionmill::pipeline::options::RunOptions;
 use sessionmill::pipeline::progress::Silent;
-use sessionmill::pipeline::run::{Outcome, run};
+use sessionmill::pipeline::run::{RunOutcome, run};
 use sessionmill::pipeline::spec;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -70,8 +70,8 @@ pub fn nightly(home: &Path, vars: BTreeMap<String, String>) -> Result<Vec<String
     let pipeline = spec::load("nightly", &ours.pipelines())?;
     let options = RunOptions::new(&pipeline, &cx);
     Ok(match run(&pipeline, &options, &mut cx)? {
-        Outcome::Off(reason) => vec![format!("tracking is off: {reason}")],
-        Outcome::Done(report) => {
+        RunOutcome::Off(reason) => vec![format!("tracking is off: {reason}")],
+        RunOutcome::Done(report) => {
             let ingested = &report.ingested;
             let mut lines = vec![format!(
                 "{} of {} logs read, {} new episodes",

@@ -1,12 +1,13 @@
 //! sessionmill: session logs of coding agents in, searchable and attributable memory out.
 //!
 //! `docs/architecture.md` is the plan: the rooms, the way of one line through them, what always
-//! holds. Reading order is floor order; a module uses only lower floors (architecture § 3):
+//! holds. Reading order is floor order. A module uses lower floors; architecture § 3 has the two
+//! exceptions:
 //!
 //! | floor | modules | what it knows |
 //! | --- | --- | --- |
 //! | 0 | [`model`] | what flows: plain values |
-//! | 1 | [`rules`], [`json`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; raw JSON; settings; the machine, read-only; the only network; the only SQL |
+//! | 1 | [`rules`], [`json`], [`config`], [`host`], [`net`], [`store`] | judgement as tables; raw JSON; settings; the machine, read-only; the only HTTP client; the only SQL |
 //! | 2 | [`stages`], [`insight`], [`tracking`] | the verbs, pure: discover, parse, filter, score, chunk, upload; what a session amounts to; files and git |
 //! | 3 | [`agents`], [`sinks`], [`memory`] | one folder per agent; one per destination; reading back |
 //! | 4 | [`pipeline`] | where it all meets: a run and its steps |

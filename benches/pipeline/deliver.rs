@@ -9,7 +9,7 @@ use crate::homes::Home;
 use crate::table::{Figure, judged, told};
 use serde_json::{Value, json};
 use sessionmill::model::consent::{Consent, Endpoint, Permit, endpoint_text};
-use sessionmill::model::delivery::{OutboundEpisode, Outcome};
+use sessionmill::model::delivery::{DeliveryOutcome, OutboundEpisode};
 use sessionmill::model::time::Time;
 use sessionmill::sinks::database::Login;
 use sessionmill::sinks::falkordb::FalkorDb;
@@ -95,7 +95,10 @@ fn graph(scale: &Scale, figures: &mut Vec<Figure>) -> io::Result<()> {
             let outcomes = sink
                 .deliver(batch)
                 .map_err(|fault| io::Error::other(fault.reason().to_owned()))?;
-            assert!(outcomes == vec![Outcome::Seen; batch.len()], "{outcomes:?}");
+            assert!(
+                outcomes == vec![DeliveryOutcome::Seen; batch.len()],
+                "{outcomes:?}"
+            );
         }
         Ok(all.len() as f64 / begun.elapsed().as_secs_f64())
     };

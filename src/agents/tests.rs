@@ -1,7 +1,7 @@
 //! What holds for every agent.
 
 use super::{claude, codex, registry, toy};
-use crate::host::read::{Block, Shape};
+use crate::host::read::{LogBlock, Shape};
 use crate::memory::query_terms::parse as terms;
 use crate::model::entry::EntryKind;
 use crate::model::source::Root;
@@ -19,7 +19,7 @@ fn a_field_of_another_type_is_named_and_its_line_is_accounted_for() {
     let rows = tables.map(|(agent, table)| table.all().map(move |field| (agent, field)));
     for (agent, field) in rows.into_iter().flatten() {
         let mut bytes = format!("{}\n", field.sample).into_bytes();
-        let block = Block {
+        let block = LogBlock {
             offset: 0,
             line: 0,
             bytes: &mut bytes,

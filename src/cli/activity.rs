@@ -1,6 +1,6 @@
 //! What kind of work it was, as commands ask for it and show it.
 
-use crate::memory::session_activity::Wanted;
+use crate::memory::session_activity::ActivityConditions;
 use crate::model::activity::{Activity, Dimension, MIXED};
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 pub struct ActivityFilter {
     /// Only this kind of work: conditions with >, >=, <, <=, = on building, fixing, configuring,
     /// exploring, refactoring, reviewing, testing, documenting, as in 'fixing>0.6,configuring>0.4'
-    #[arg(long, value_name = "CONDITIONS", value_parser = Wanted::parse)]
-    pub activity: Option<Wanted>,
+    #[arg(long, value_name = "CONDITIONS", value_parser = ActivityConditions::parse)]
+    pub activity: Option<ActivityConditions>,
 }
 
 /// As `--json` shows it.

@@ -12,7 +12,7 @@ use crate::model::human::plural;
 use crate::pipeline::check::defaults_at;
 use crate::pipeline::doctor::examination::{Examination, examined, mended};
 use crate::pipeline::doctor::repair::{Rebuilt, Repaired};
-use crate::pipeline::doctor::{Finding, Severity};
+use crate::pipeline::doctor::{Diagnosis, Severity};
 use crate::pipeline::progress::Silent;
 use anyhow::Result;
 use serde_json::json;
@@ -135,7 +135,7 @@ fn tell_rebuilt(rebuilt: &Rebuilt, ctx: &mut Ctx) -> Result<()> {
     })
 }
 
-fn tell(findings: &[Finding], ctx: &mut Ctx) -> Result<()> {
+fn tell(findings: &[Diagnosis], ctx: &mut Ctx) -> Result<()> {
     if findings.is_empty() {
         return ctx.out.line("nothing is wrong");
     }

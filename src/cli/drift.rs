@@ -6,7 +6,7 @@ use super::exit::Exit;
 use crate::agents::versions;
 use crate::model::human::{count, table, time};
 use crate::model::time::Time;
-use crate::store::{Status, UnknownRow, VersionRow};
+use crate::store::{StoreStatus, UnknownRow, VersionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ pub fn run(ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// Names first, then versions that are newer than known.
-fn rows(status: &Status) -> Vec<Row> {
+fn rows(status: &StoreStatus) -> Vec<Row> {
     let of_name = |row: &UnknownRow| Row {
         name: row.kind.clone(),
         count: row.count,

@@ -26,7 +26,7 @@ const SPARE: u32 = 4;
 const FACTS_MAX: u32 = 200;
 
 /// What `search --graph` is told.
-pub struct Asked<'a> {
+pub struct GraphRequest<'a> {
     /// What to look for.
     pub words: String,
     /// A sink by name, where there are several.
@@ -38,7 +38,7 @@ pub struct Asked<'a> {
 }
 
 /// Asks and shows; no fact is exit 1. Nothing is asked where nothing could be shown.
-pub fn run(asked: &Asked<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exit> {
+pub fn run(asked: &GraphRequest<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exit> {
     if asked.words.trim().is_empty() {
         let error = Error::usage("a graph is asked about something");
         return Err(error.hinted("sessionmill search --graph redis").into());
@@ -116,7 +116,7 @@ fn of_sink(sink: &SinkSettings, wrong: Wrong) -> Error {
 
 /// The facts that may be shown, and how many may not.
 fn facts(
-    asked: &Asked<'_>,
+    asked: &GraphRequest<'_>,
     reach: &Reach,
     server: &Rest,
     store: &Store,

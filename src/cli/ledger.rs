@@ -11,7 +11,7 @@ use crate::model::error::{Error, ErrorKind};
 use crate::model::human::bytes;
 use crate::model::ledger::Fate;
 use crate::model::source::SourceFile;
-use crate::pipeline::explain::{Line, explain};
+use crate::pipeline::explain::{LineAccount, explain};
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::backlog;
 use crate::store::{FileAccount, Store};
@@ -174,7 +174,7 @@ enum Verdict {
 
 impl Verdict {
     /// Of a line that was read and is in no episode.
-    fn of(line: &Line, holders: Vec<String>) -> Verdict {
+    fn of(line: &LineAccount, holders: Vec<String>) -> Verdict {
         match line.fate {
             Some(Fate::Copied) => Verdict::Repeated,
             Some(Fate::Kept) if line.about_session => Verdict::AboutSession,

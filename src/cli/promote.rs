@@ -8,7 +8,7 @@ use crate::memory::promote::{PromoteRequest, curate, gate};
 use crate::memory::redaction_setup;
 use crate::memory::workspace::root_of;
 use crate::model::error::{Error, ErrorKind};
-use crate::model::memory::{MemoryKind, Origin};
+use crate::model::memory::{MemoryKind, MemoryOrigin};
 use crate::model::namespace::namespace;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
@@ -83,7 +83,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         id: None,
         kind: args.kind,
         scope: args.scope,
-        origin: Origin::Promoted,
+        origin: MemoryOrigin::Promoted,
         title: args.title.clone(),
         text,
         session,

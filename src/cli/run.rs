@@ -12,7 +12,7 @@ use crate::memory::when::When;
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
 use crate::pipeline::options::RunOptions;
-use crate::pipeline::run::{self, Outcome};
+use crate::pipeline::run::{self, RunOutcome};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
 use crate::pipeline::steps::enrich::EnrichReport;
 use crate::pipeline::steps::ingest::report::IngestReport;
@@ -120,8 +120,8 @@ fn execute(pipeline: &Pipeline, options: &Options, ctx: &mut Ctx) -> Result<Exit
         ..RunOptions::new(pipeline, &cx)
     };
     let done = match run::run(pipeline, &run_options, &mut cx)? {
-        Outcome::Done(done) => done,
-        Outcome::Off(reason) => {
+        RunOutcome::Done(done) => done,
+        RunOutcome::Off(reason) => {
             let command = ctx.out.command.clone();
             return refuse(&command, &reason, ctx);
         }

@@ -99,7 +99,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     }
     let reach = session_filters::scope(&filters, ctx)?;
     if args.graph {
-        let asked = graph::Asked {
+        let asked = graph::GraphRequest {
             words: args.words.join(" "),
             sink: args.sink.as_deref(),
             allow_untrusted: filters.allow_untrusted,

@@ -9,7 +9,7 @@ use crate::memory::session_activity::{Judge, Order};
 use crate::memory::session_outcome::outcome_of;
 use crate::model::activity::Activity;
 use crate::model::human;
-use crate::model::summary::Outcome;
+use crate::model::summary::SessionOutcome;
 use crate::store::{SessionFilter, SessionRow, Store, TYPED};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ fn length_of(row: &SessionRow) -> Option<String> {
 pub fn document(
     row: &SessionRow,
     activity: &Activity,
-    outcome: Option<Outcome>,
+    outcome: Option<SessionOutcome>,
     ctx: &mut Ctx,
 ) -> Result<Value> {
     let session = &row.session;
@@ -160,7 +160,7 @@ pub fn document(
         "sealed": row.sealed,
         "body_bytes": row.body_bytes,
         "files": row.files,
-        "outcome": outcome.map(Outcome::as_str),
+        "outcome": outcome.map(SessionOutcome::as_str),
         "activity": activity::document(activity),
     });
     session_filters::veiled(document, &session.project_path, ctx)

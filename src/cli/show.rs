@@ -18,7 +18,7 @@ use crate::model::git::FileOperation;
 use crate::model::human;
 use crate::model::session::Session;
 use crate::model::shell;
-use crate::model::summary::{Outcome, Summary};
+use crate::model::summary::{SessionOutcome, Summary};
 use crate::model::time::Time;
 use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
@@ -101,7 +101,7 @@ fn telling_document(telling: &LlmSummary) -> Value {
 /// What is known of a session's work.
 struct Work {
     activity: Activity,
-    outcome: Option<Outcome>,
+    outcome: Option<SessionOutcome>,
 }
 
 /// The log's name without its folders.

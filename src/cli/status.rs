@@ -14,7 +14,7 @@ use crate::pipeline::lock;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::{backlog, older};
 use crate::stages::discover::Discovered;
-use crate::store::{Access, Embedded, Status, Store};
+use crate::store::{Access, Embedded, Store, StoreStatus};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let waiting = backlog(&found.files, &pipeline, store.as_ref(), &cx)?;
     let status = store
         .as_ref()
-        .map_or_else(|| Ok(Status::default()), Store::status)?;
+        .map_or_else(|| Ok(StoreStatus::default()), Store::status)?;
     let older = older(&status, store.as_ref(), &cx)?;
     let memory = MemoryStatus::new(&loaded, store.as_ref(), ctx)?;
     let embedded = match (&store, &config.embeddings) {
@@ -90,7 +90,7 @@ struct State {
     waiting: Discovered,
     /// Symbolic links below the sources.
     links: u64,
-    status: Status,
+    status: StoreStatus,
 }
 
 fn backlog_bytes(waiting: &Discovered) -> u64 {
@@ -204,7 +204,7 @@ fn sources(state: &State, config: &Config) -> String {
     text
 }
 
-fn oddities(status: &Status, store: Option<&Store>, ctx: &mut Ctx) -> Result<()> {
+fn oddities(status: &StoreStatus, store: Option<&Store>, ctx: &mut Ctx) -> Result<()> {
     for kind in &status.unknown {
         ctx.out.line(format!(
             "unknown: {} in {}, first at {}:{}",

@@ -37,7 +37,7 @@ pub trait Reduce {
 
 /// Some lines of a log.
 #[derive(Debug)]
-pub struct Block<'a> {
+pub struct LogBlock<'a> {
     /// Of the first line, in decompressed bytes.
     pub offset: u64,
     /// Lines before the first one.
@@ -304,12 +304,12 @@ impl LogReader {
     }
 
     /// The bytes of a block that was just handed out.
-    pub fn block<'a>(&'a mut self, block: BlockRef, long: &'a mut dyn Reduce) -> Block<'a> {
+    pub fn block<'a>(&'a mut self, block: BlockRef, long: &'a mut dyn Reduce) -> LogBlock<'a> {
         let bytes = match block.end {
             0 => long.finish().as_mut_slice(),
             end => &mut self.buffer[..end],
         };
-        Block {
+        LogBlock {
             offset: block.offset,
             line: block.line,
             bytes,

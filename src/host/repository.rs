@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Why a repository can't be read, or something in it. Never content.
-pub type Fault = String;
+pub type RepositoryError = String;
 
-type Result<T> = std::result::Result<T, Fault>;
+type Result<T> = std::result::Result<T, RepositoryError>;
 
 /// Commits that are counted. More: a reset across a whole history takes seconds.
 const COMMITS_MAX: usize = 1_000;
@@ -260,7 +260,7 @@ fn id(hash: &str) -> Option<ObjectId> {
 }
 
 /// What went wrong, without what the library says of objects: its first line names places only.
-fn fault(what: &str, error: &dyn std::fmt::Display) -> Fault {
+fn fault(what: &str, error: &dyn std::fmt::Display) -> RepositoryError {
     let said = error.to_string();
     let said = said.lines().next().unwrap_or_default();
     match said.is_empty() {

@@ -1,6 +1,6 @@
 //! The files of a project: walks its folders in parallel and says what `stat` says of what is
 //! wanted. Opens nothing but `.gitignore`s; pipes, sockets and devices are passed over, links are
-//! followed only when asked, and never out of the project. Doesn't know patterns ([`Wanted`]).
+//! followed only when asked, and never out of the project. Doesn't know patterns ([`PathFilter`]).
 
 use super::content::read_small;
 use super::files::stat_of;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Which files, by their path from the project's root.
-pub trait Wanted: Sync {
+pub trait PathFilter: Sync {
     /// This file.
     fn file(&self, path: &Path) -> bool;
     /// Something below this folder may be.
@@ -49,7 +49,7 @@ const LINKED_MAX: u64 = 10_000;
 const IGNORE_BYTES_MAX: u64 = 1 << 20;
 
 /// Walks a project. Costs one `stat` per wanted file, and a listing per folder.
-pub fn walk(root: &Path, wanted: &dyn Wanted, threads: usize) -> Walked {
+pub fn walk(root: &Path, wanted: &dyn PathFilter, threads: usize) -> Walked {
     let walk = Walk {
         root,
         canonical: root.canonicalize().unwrap_or_else(|_| root.to_path_buf()),
@@ -98,7 +98,7 @@ struct Queue {
 struct Walk<'a> {
     root: &'a Path,
     canonical: PathBuf,
-    wanted: &'a dyn Wanted,
+    wanted: &'a dyn PathFilter,
     queue: Mutex<Queue>,
     ready: Condvar,
     linked: AtomicU64,

@@ -1,6 +1,6 @@
 //! The items of a session, out of its episodes and where the items stand in their texts.
 
-use super::facts::{Line, facts};
+use super::facts::{LocatedItem, facts};
 use super::outcome::SessionItem;
 use crate::model::episode::Episode;
 use crate::model::item::{Mark, apart};
@@ -45,13 +45,13 @@ impl<'e> SessionItems<'e> {
     }
 
     /// The items with where they stand.
-    pub fn lines(&self) -> Vec<Line<'_>> {
+    pub fn lines(&self) -> Vec<LocatedItem<'_>> {
         let main = self.main();
         let mut lines = Vec::new();
         for (episode, marks) in &self.0 {
             let texts = apart(&episode.text, marks).unwrap_or_default();
             let items = texts.into_iter().zip(marks.iter());
-            lines.extend(items.map(|(text, mark)| Line {
+            lines.extend(items.map(|(text, mark)| LocatedItem {
                 item: SessionItem {
                     kind: mark.kind,
                     text,

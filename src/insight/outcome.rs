@@ -3,7 +3,7 @@
 
 use crate::model::exchange::{INTERRUPTED, ItemKind, is_bare_command, words_of};
 use crate::model::finding::{Finding, Task, TaskState};
-use crate::model::summary::Outcome;
+use crate::model::summary::SessionOutcome;
 use crate::rules::outcome::{Ending, ending};
 
 /// One item of a session.
@@ -19,7 +19,7 @@ pub struct SessionItem<'t> {
 
 /// The outcome by the items of the main log, the **last one first**; `None` where they say nothing.
 /// Reads back to the last words or call, and in what they answer to the last run of tests.
-pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Option<Outcome> {
+pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Option<SessionOutcome> {
     let mut items = backwards.into_iter();
     let verdict = items.by_ref().find_map(last)?;
     if verdict != Verdict::Done {
@@ -30,8 +30,8 @@ pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Opti
     let mut found = exchange.flat_map(|item| item.findings.iter().rev());
     let speaks_against = found.find_map(|finding| since.speaks_against(finding));
     Some(match speaks_against {
-        Some(true) => Outcome::InProgress,
-        _ => Outcome::Completed,
+        Some(true) => SessionOutcome::InProgress,
+        _ => SessionOutcome::Completed,
     })
 }
 
@@ -79,12 +79,12 @@ enum Verdict {
 }
 
 impl Verdict {
-    fn outcome(self) -> Outcome {
+    fn outcome(self) -> SessionOutcome {
         match self {
-            Verdict::Done | Verdict::Proved => Outcome::Completed,
-            Verdict::Open => Outcome::InProgress,
-            Verdict::Stopped => Outcome::Blocked,
-            Verdict::Unanswered => Outcome::Abandoned,
+            Verdict::Done | Verdict::Proved => SessionOutcome::Completed,
+            Verdict::Open => SessionOutcome::InProgress,
+            Verdict::Stopped => SessionOutcome::Blocked,
+            Verdict::Unanswered => SessionOutcome::Abandoned,
         }
     }
 }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     /// The last item first, behind a prompt.
-    fn of(items: &[SessionItem<'_>]) -> Option<Outcome> {
+    fn of(items: &[SessionItem<'_>]) -> Option<SessionOutcome> {
         let prompt = item(ItemKind::Prompt, "User: fix the tests");
         outcome(items.iter().copied().chain([prompt]))
     }
@@ -166,27 +166,30 @@ mod tests {
         let edit = item(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0");
         let error = item(ItemKind::Error, "Error: API Error: 529");
         for (items, wants) in [
-            (vec![agent("Agent: All done.")], Outcome::Completed),
+            (vec![agent("Agent: All done.")], SessionOutcome::Completed),
             (
                 vec![exit, noise, agent("Agent: All done.")],
-                Outcome::Completed,
+                SessionOutcome::Completed,
             ),
             (
                 vec![agent("Agent: Now let me run the tests:")],
-                Outcome::InProgress,
+                SessionOutcome::InProgress,
             ),
             (
                 vec![agent("Agent: I've hit the usage limit.")],
-                Outcome::Blocked,
+                SessionOutcome::Blocked,
             ),
-            (vec![note], Outcome::InProgress),
-            (vec![agent("Agent: All done."), note], Outcome::Completed),
+            (vec![note], SessionOutcome::InProgress),
+            (
+                vec![agent("Agent: All done."), note],
+                SessionOutcome::Completed,
+            ),
             (
                 vec![edit, agent("Agent: Let me edit.")],
-                Outcome::InProgress,
+                SessionOutcome::InProgress,
             ),
-            (vec![error, edit], Outcome::Blocked),
-            (vec![], Outcome::Abandoned),
+            (vec![error, edit], SessionOutcome::Blocked),
+            (vec![], SessionOutcome::Abandoned),
         ] {
             assert_eq!(of(&items), Some(wants), "{items:?}");
         }
@@ -201,15 +204,18 @@ mod tests {
             ..item(ItemKind::Digest, "Action: Bash(cargo test) → …")
         };
         let words = item(ItemKind::Agent, "Agent: All done.");
-        assert_eq!(of(&[words, run(&red)]), Some(Outcome::InProgress));
+        assert_eq!(of(&[words, run(&red)]), Some(SessionOutcome::InProgress));
         assert_eq!(
             of(&[words, run(&green), run(&red)]),
-            Some(Outcome::Completed)
+            Some(SessionOutcome::Completed)
         );
-        assert_eq!(of(&[run(&green)]), Some(Outcome::Completed));
-        assert_eq!(of(&[run(&red)]), Some(Outcome::InProgress));
+        assert_eq!(of(&[run(&green)]), Some(SessionOutcome::Completed));
+        assert_eq!(of(&[run(&red)]), Some(SessionOutcome::InProgress));
         let before = item(ItemKind::Prompt, "User: something else");
-        assert_eq!(of(&[words, before, run(&red)]), Some(Outcome::Completed));
+        assert_eq!(
+            of(&[words, before, run(&red)]),
+            Some(SessionOutcome::Completed)
+        );
     }
 
     #[test]
@@ -232,13 +238,13 @@ mod tests {
         let green = tests(0);
         let words = item(ItemKind::Agent, "Agent: All done.");
         for (findings, wants) in [
-            (vec![&open], Outcome::InProgress),
-            (vec![&done, &open], Outcome::Completed),
-            (vec![&commit, &open], Outcome::Completed),
-            (vec![&green, &open], Outcome::Completed),
-            (vec![&open, &commit], Outcome::InProgress),
-            (vec![&begun], Outcome::InProgress),
-            (vec![&ended, &begun], Outcome::Completed),
+            (vec![&open], SessionOutcome::InProgress),
+            (vec![&done, &open], SessionOutcome::Completed),
+            (vec![&commit, &open], SessionOutcome::Completed),
+            (vec![&green, &open], SessionOutcome::Completed),
+            (vec![&open, &commit], SessionOutcome::InProgress),
+            (vec![&begun], SessionOutcome::InProgress),
+            (vec![&ended, &begun], SessionOutcome::Completed),
         ] {
             let calls = findings.into_iter().map(|findings| SessionItem {
                 findings,

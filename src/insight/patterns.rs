@@ -1,10 +1,10 @@
 //! What many sessions have in common: steps that lead to success, commands that fail, errors that
 //! come again. Pure; counts and rates with their intervals, and nothing that was seen once.
 
-use super::facts::Line;
+use super::facts::LocatedItem;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::summary::{Outcome, Resolution, Sourced};
+use crate::model::summary::{Resolution, SessionOutcome, Sourced};
 use crate::rules::commands;
 use crate::rules::tools::{AnswerKind, tool};
 use serde::Serialize;
@@ -178,12 +178,12 @@ impl Patterns {
     pub fn add(
         &mut self,
         session: &str,
-        lines: &[Line<'_>],
-        outcome: Option<Outcome>,
+        lines: &[LocatedItem<'_>],
+        outcome: Option<SessionOutcome>,
         resolved: &[Sourced<Resolution>],
     ) {
         if let Some(outcome) = outcome {
-            let completed = outcome == Outcome::Completed;
+            let completed = outcome == SessionOutcome::Completed;
             self.sessions.add(completed);
             for sequence in sequences(lines) {
                 self.sequences.entry(sequence).or_default().add(completed);
@@ -210,7 +210,7 @@ impl Patterns {
         }
     }
 
-    fn add_commands(&mut self, lines: &[Line<'_>]) {
+    fn add_commands(&mut self, lines: &[LocatedItem<'_>]) {
         // of each command that failed: whether something was changed since
         let mut open: BTreeMap<u32, bool> = BTreeMap::new();
         for line in lines {
@@ -315,7 +315,7 @@ fn recurring(errors: BTreeMap<String, Met>) -> Vec<Recurring> {
 }
 
 /// Sequences of steps in the main log, each once; a step that is repeated is one.
-fn sequences(lines: &[Line<'_>]) -> BTreeSet<Vec<String>> {
+fn sequences(lines: &[LocatedItem<'_>]) -> BTreeSet<Vec<String>> {
     let mut steps: Vec<String> = lines.iter().filter_map(step).collect();
     steps.dedup();
     let windows = STEPS.into_iter().flat_map(|length| steps.windows(length));
@@ -323,7 +323,7 @@ fn sequences(lines: &[Line<'_>]) -> BTreeSet<Vec<String>> {
 }
 
 /// `Read`, `Edit`, `$ test`; nothing for words.
-fn step(line: &Line<'_>) -> Option<String> {
+fn step(line: &LocatedItem<'_>) -> Option<String> {
     if !line.main || line.item.kind != ItemKind::Digest {
         return None;
     }
@@ -337,13 +337,13 @@ fn step(line: &Line<'_>) -> Option<String> {
 }
 
 /// The call, without what it came to.
-fn called<'t>(line: &Line<'t>) -> &'t str {
+fn called<'t>(line: &LocatedItem<'t>) -> &'t str {
     let words = line.words();
     words.split_once(" → ").map_or(words, |(call, _)| call)
 }
 
 /// What a failed command said, without what differs from time to time.
-fn error_of(line: &Line<'_>) -> Option<String> {
+fn error_of(line: &LocatedItem<'_>) -> Option<String> {
     let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
     if !line.item.findings.iter().any(failed) {
         return None;
@@ -396,8 +396,8 @@ mod tests {
 
     type Item = (&'static str, Vec<Finding>);
 
-    fn add(patterns: &mut Patterns, session: &str, outcome: Outcome, items: &[Item]) {
-        let lines = (1..).zip(items).map(|(n, (text, findings))| Line {
+    fn add(patterns: &mut Patterns, session: &str, outcome: SessionOutcome, items: &[Item]) {
+        let lines = (1..).zip(items).map(|(n, (text, findings))| LocatedItem {
             item: SessionItem {
                 kind: ItemKind::Digest,
                 text,
@@ -407,7 +407,7 @@ mod tests {
             episode: Uuid::nil(),
             line: n,
         });
-        let lines: Vec<Line<'_>> = lines.collect();
+        let lines: Vec<LocatedItem<'_>> = lines.collect();
         let resolved = facts(&lines).errors_resolved;
         patterns.add(session, &lines, Some(outcome), &resolved);
     }
@@ -455,7 +455,7 @@ mod tests {
             worked(),
             failed(),
         ];
-        add(&mut patterns, "a", Outcome::InProgress, &session);
+        add(&mut patterns, "a", SessionOutcome::InProgress, &session);
         let found = patterns.insights().failing;
         assert_eq!(found.len(), 1);
         let cargo = &found[0];
@@ -473,14 +473,14 @@ mod tests {
         add(
             &mut patterns,
             "a",
-            Outcome::Completed,
+            SessionOutcome::Completed,
             &[failed(), edit(), worked()],
         );
         let other = (
             "Action: Bash(cargo test) → exit 1: error at src/b.rs line 7",
             vec![Finding::Failed { key: 7 }],
         );
-        add(&mut patterns, "b", Outcome::Blocked, &[other]);
+        add(&mut patterns, "b", SessionOutcome::Blocked, &[other]);
         let found = patterns.insights().errors;
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].error, "error at … line #");
@@ -494,18 +494,23 @@ mod tests {
         let mut patterns = Patterns::default();
         for n in 0..20 {
             let id = n.to_string();
-            add(&mut patterns, &id, Outcome::Completed, &[edit(), worked()]);
             add(
                 &mut patterns,
                 &id,
-                Outcome::Blocked,
+                SessionOutcome::Completed,
+                &[edit(), worked()],
+            );
+            add(
+                &mut patterns,
+                &id,
+                SessionOutcome::Blocked,
                 &[worked(), failed(), edit()],
             );
         }
         add(
             &mut patterns,
             "x",
-            Outcome::Completed,
+            SessionOutcome::Completed,
             &[worked(), edit(), edit()],
         );
         let found = patterns.insights();

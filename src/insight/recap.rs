@@ -3,7 +3,9 @@
 
 use super::summary::{commit, pull_request, short as cut};
 use crate::model::finding::TestCounts;
-use crate::model::summary::{Commit, Decision, Outcome, PullRequest, Resolution, Sourced, Summary};
+use crate::model::summary::{
+    Decision, PullRequest, Resolution, SessionCommit, SessionOutcome, Sourced, Summary,
+};
 use crate::model::time::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -45,7 +47,7 @@ pub struct RecapProject {
     /// What it is called.
     pub project: String,
     /// One for each session in which something was asked for or changed.
-    pub worked_on: Vec<Work>,
+    pub worked_on: Vec<SessionWork>,
     /// What people chose, approved or said.
     pub decided: Vec<SessionFact<Decision>>,
     /// Errors that were resolved.
@@ -53,20 +55,20 @@ pub struct RecapProject {
     /// Open tasks and proposals of sessions.
     pub left_open: Vec<SessionFact<String>>,
     /// Commits.
-    pub commits: Vec<SessionFact<Commit>>,
+    pub commits: Vec<SessionFact<SessionCommit>>,
     /// Pull requests.
     pub pull_requests: Vec<SessionFact<PullRequest>>,
 }
 
 /// A session in a line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Work {
+pub struct SessionWork {
     /// Its id.
     pub session: String,
     /// What was asked for; where nobody said, its title.
     pub objective: String,
     /// How it ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SessionOutcome>,
     /// When.
     pub ended: Option<Time>,
     /// Files that it changed.
@@ -144,14 +146,14 @@ fn extend<T>(all: &mut Vec<SessionFact<T>>, session: &str, more: Vec<Sourced<T>>
 }
 
 /// `None` where nobody asked for anything and nothing was changed.
-fn work(session: RecapSession) -> Option<Work> {
+fn work(session: RecapSession) -> Option<SessionWork> {
     let summary = session.summary;
     let asked = summary.objective.map(|objective| objective.what);
     let files = &summary.files_modified;
     if asked.is_none() && files.is_empty() {
         return None;
     }
-    Some(Work {
+    Some(SessionWork {
         session: session.id,
         objective: asked.or(session.title).unwrap_or_default(),
         outcome: summary.outcome,
@@ -227,7 +229,7 @@ impl RecapProject {
 /// `12 sessions: 8 completed, 1 blocked.`
 fn head(recap: &Recap) -> String {
     let plural = if recap.sessions == 1 { "" } else { "s" };
-    let outcomes = Outcome::ALL.map(Outcome::as_str).into_iter();
+    let outcomes = SessionOutcome::ALL.map(SessionOutcome::as_str).into_iter();
     let ended = outcomes.filter_map(|outcome| {
         let many = recap.outcomes.get(outcome)?;
         Some(format!("{many} {}", outcome.replace('_', " ")))
@@ -240,7 +242,7 @@ fn head(recap: &Recap) -> String {
     format!("{} session{plural}{ended}.", recap.sessions)
 }
 
-fn line(work: &Work) -> String {
+fn line(work: &SessionWork) -> String {
     let outcome = work
         .outcome
         .map(|outcome| outcome.as_str().replace('_', " "));
@@ -293,10 +295,10 @@ fn section(out: &mut String, title: &str, lines: impl ExactSizeIterator<Item = S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::summary::FileChange;
+    use crate::model::summary::ChangedFile;
     use crate::model::summary::sourced;
 
-    fn session(id: &str, project: &str, objective: &str, outcome: Outcome) -> RecapSession {
+    fn session(id: &str, project: &str, objective: &str, outcome: SessionOutcome) -> RecapSession {
         RecapSession {
             id: id.into(),
             title: None,
@@ -314,10 +316,10 @@ mod tests {
 
     #[test]
     fn projects_tell_what_their_sessions_came_to() {
-        let mut fixed = session("aaaa", "shop", "Fix it.", Outcome::Completed);
+        let mut fixed = session("aaaa", "shop", "Fix it.", SessionOutcome::Completed);
         fixed.summary.files_modified = vec![sourced(
             3,
-            FileChange {
+            ChangedFile {
                 path: "a.rs".into(),
                 added: 4,
                 removed: 1,
@@ -327,12 +329,12 @@ mod tests {
         )];
         let silent = RecapSession {
             summary: Summary::default(),
-            ..session("dddd", "shop", "", Outcome::Completed)
+            ..session("dddd", "shop", "", SessionOutcome::Completed)
         };
         let recap = recap(vec![
-            session("cccc", "notes", "Write it.", Outcome::InProgress),
+            session("cccc", "notes", "Write it.", SessionOutcome::InProgress),
             fixed,
-            session("bbbb", "shop", "Ship it.", Outcome::Completed),
+            session("bbbb", "shop", "Ship it.", SessionOutcome::Completed),
             silent,
         ]);
         let text = markdown(&recap, "this week", |id| id[..2].to_owned());
@@ -347,7 +349,8 @@ mod tests {
 
     #[test]
     fn a_long_section_ends_with_a_count() {
-        let sessions = (0..20).map(|n| session(&format!("{n:04}"), "p", "x", Outcome::Blocked));
+        let sessions =
+            (0..20).map(|n| session(&format!("{n:04}"), "p", "x", SessionOutcome::Blocked));
         let text = markdown(&recap(sessions.collect()), "", str::to_owned);
         assert_eq!(text.matches("- x (blocked)").count(), LINES_MAX);
         assert!(text.contains("- … and 5 more\n"), "{text}");

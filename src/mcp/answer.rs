@@ -15,7 +15,7 @@ const FOOT_BYTES: usize = 96;
 
 /// Which part of a list is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct ListWindow {
     /// Items before it.
     pub from: usize,
     /// Items at most.
@@ -26,7 +26,7 @@ pub struct Window {
     question: u64,
 }
 
-impl Window {
+impl ListWindow {
     /// Where a cursor says, else from the start. `question` is everything that decides what the list
     /// is.
     ///
@@ -37,7 +37,7 @@ impl Window {
         items_max: usize,
         bytes_max: Option<usize>,
         cursor: Option<&str>,
-    ) -> Result<Window, Error> {
+    ) -> Result<ListWindow, Error> {
         let question = xxh3_64(question.as_bytes()) & 0xffff_ffff;
         let from = match cursor.filter(|cursor| !cursor.is_empty()) {
             None => 0,
@@ -53,7 +53,7 @@ impl Window {
                 from
             }
         };
-        Ok(Window {
+        Ok(ListWindow {
             from,
             items_max,
             bytes_max: bytes(bytes_max),
@@ -66,7 +66,7 @@ impl Window {
         self.from.saturating_add(self.items_max).saturating_add(1)
     }
 
-    /// The answer: `head`, then of all items up to [`Window::reach`] those that are its own and fit,
+    /// The answer: `head`, then of all items up to [`ListWindow::reach`] those that are its own and fit,
     /// one at least, then a line with the cursor where items are left.
     pub fn fill(&self, head: &str, items: &[String]) -> String {
         let mut text = head.to_owned();
@@ -142,7 +142,7 @@ mod tests {
         let mut seen = 0;
         let mut cursor = None;
         loop {
-            let window = Window::new("q", 20, Some(1_000), cursor.as_deref()).unwrap();
+            let window = ListWindow::new("q", 20, Some(1_000), cursor.as_deref()).unwrap();
             let text = window.fill("", &items[..items.len().min(window.reach())]);
             assert!(text.len() <= 1_000, "{}", text.len());
             for line in text.lines().filter(|line| line.contains('é')) {
@@ -162,21 +162,28 @@ mod tests {
     #[test]
     fn one_long_item_is_cut_and_the_next_one_comes_next() {
         let items = ["x".repeat(5_000), "y".into()];
-        let first = Window::new("q", 5, None, None).unwrap().fill("", &items);
+        let first = ListWindow::new("q", 5, None, None)
+            .unwrap()
+            .fill("", &items);
         assert!(first.len() <= BYTES_DEFAULT && first.contains("cursor=1."));
     }
 
     #[test]
     fn a_cursor_is_good_for_its_question_alone() {
-        let text = Window::new("a", 1, None, None).unwrap().fill("", &items(2));
+        let text = ListWindow::new("a", 1, None, None)
+            .unwrap()
+            .fill("", &items(2));
         let (_, cursor) = text.rsplit_once("cursor=").unwrap();
         let cursor = Some(cursor.trim());
-        assert_eq!(Window::new("a", 1, None, cursor).unwrap().from, 1);
-        assert!(Window::new("b", 1, None, cursor).is_err());
+        assert_eq!(ListWindow::new("a", 1, None, cursor).unwrap().from, 1);
+        assert!(ListWindow::new("b", 1, None, cursor).is_err());
         for stray in ["1", "x.y", "-1.0", "99999999999999999999999.0"] {
-            assert!(Window::new("a", 1, None, Some(stray)).is_err(), "{stray}");
+            assert!(
+                ListWindow::new("a", 1, None, Some(stray)).is_err(),
+                "{stray}"
+            );
         }
-        assert_eq!(Window::new("a", 1, None, Some("")).unwrap().from, 0);
+        assert_eq!(ListWindow::new("a", 1, None, Some("")).unwrap().from, 0);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::memory::redaction_setup;
 use crate::memory::remember::{FactsRequest, remember};
 use crate::memory::workspace::Workspace;
 use crate::model::error::Error;
-use crate::model::memory::{MemoryKind, Origin};
+use crate::model::memory::{MemoryKind, MemoryOrigin};
 use crate::model::scope::MemoryScope;
 use crate::rules::directives::wants_global;
 use crate::store::{Access, Project, Store};
@@ -135,7 +135,7 @@ fn keep(
         id: None,
         kind,
         scope,
-        origin: Origin::Promoted,
+        origin: MemoryOrigin::Promoted,
         title,
         text: text.to_owned(),
         session: None,

@@ -1,6 +1,6 @@
 //! What is found by words, by time and by decision.
 
-use super::answer::{Window, counted};
+use super::answer::{ListWindow, counted};
 use super::here::{Here, minute};
 use super::session::judge;
 use crate::agents::registry;
@@ -108,7 +108,7 @@ pub fn nodes(here: &Here, args: &Nodes) -> Result<String, Error> {
     let scope = here.open_scope(&args.project_namespaces)?;
     let items = wanted(args.max_nodes, NODES);
     let question = format!("{asked:?}{scope:?}");
-    let window = Window::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
+    let window = ListWindow::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
     let answer = look(here, &here.store()?, asked, &scope, window.reach())?;
     let told: Vec<String> = answer.hits.iter().map(|hit| passage(hit, here)).collect();
     Ok(window.fill(&head(&answer), &told))
@@ -121,7 +121,7 @@ pub fn sessions(here: &Here, args: &Sessions) -> Result<String, Error> {
     let words = args.query.as_deref().unwrap_or_default().trim();
     let items = wanted(args.max_sessions, SESSIONS);
     let question = format!("{words}{agent:?}{scope:?}");
-    let window = Window::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
+    let window = ListWindow::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
     let store = here.store()?;
     if words.is_empty() {
         let rows = store.sessions(&SessionFilter {
@@ -165,7 +165,7 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     let scope = here.open_scope(&[])?;
     let items = wanted(args.max_nodes, RECENT);
     let question = format!("{query:?}{scope:?}");
-    let window = Window::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
+    let window = ListWindow::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
     let passages = (window.reach() * PASSAGES_PER_SESSION).min(PASSAGES_MAX);
     let asked = Meant {
         query,

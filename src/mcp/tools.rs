@@ -128,35 +128,35 @@ static TOOLS: [Tool; 17] = [
         "Switch a project's file tracking on.",
         true,
         tracking::enable,
-        tracking::Project
+        tracking::ProjectArgs
     ),
     tool!(
         "disable_realtime_sync",
         "Switch a project's file tracking off.",
         true,
         tracking::disable,
-        tracking::Project
+        tracking::ProjectArgs
     ),
     tool!(
         "get_tracking_status",
         "Whether a project's files are tracked, how many, and what waits.",
         false,
         tracking::status,
-        tracking::Project
+        tracking::ProjectArgs
     ),
     tool!(
         "pause_tracking",
         "Leave a project's files alone for a while.",
         true,
         tracking::pause,
-        tracking::Project
+        tracking::ProjectArgs
     ),
     tool!(
         "resume_tracking",
         "Go on after pause_tracking.",
         true,
         tracking::resume,
-        tracking::Project
+        tracking::ProjectArgs
     ),
 ];
 

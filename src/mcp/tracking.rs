@@ -63,8 +63,8 @@ pub struct Sync {
 
 /// Arguments of the others.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Project {
+#[serde(deny_unknown_fields, rename = "Project")]
+pub struct ProjectArgs {
     project_path: String,
 }
 
@@ -170,7 +170,7 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
 }
 
 /// Switches a project on, for good.
-pub fn enable(here: &Here, args: &Project) -> Result<String, Error> {
+pub fn enable(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
     let root = admitted(here, &args.project_path)?;
     let project = known(&here.loaded, &root)?;
     switch(&here.home.tracking_config(), &project.name, true)?;
@@ -183,14 +183,14 @@ pub fn enable(here: &Here, args: &Project) -> Result<String, Error> {
 }
 
 /// Switches a project off, for good.
-pub fn disable(here: &Here, args: &Project) -> Result<String, Error> {
+pub fn disable(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
     let project = known(&here.loaded, &project_root(&args.project_path))?;
     switch(&here.home.tracking_config(), &project.name, false)?;
     Ok("off: what was told stays\n".to_owned())
 }
 
 /// How a project stands (004-057).
-pub fn status(here: &Here, args: &Project) -> Result<String, Error> {
+pub fn status(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
     let root = admitted(here, &args.project_path)?;
     let project = known(&here.loaded, &root)?;
     let pending = project_status::pending(&files(here, &here.loaded, project)?);
@@ -216,16 +216,16 @@ pub fn status(here: &Here, args: &Project) -> Result<String, Error> {
 }
 
 /// Until `resume_tracking`; not in the settings (004-058).
-pub fn pause(here: &Here, args: &Project) -> Result<String, Error> {
+pub fn pause(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
     set_pause(here, args, true)
 }
 
 /// Goes on.
-pub fn resume(here: &Here, args: &Project) -> Result<String, Error> {
+pub fn resume(here: &Here, args: &ProjectArgs) -> Result<String, Error> {
     set_pause(here, args, false)
 }
 
-fn set_pause(here: &Here, args: &Project, pauses: bool) -> Result<String, Error> {
+fn set_pause(here: &Here, args: &ProjectArgs, pauses: bool) -> Result<String, Error> {
     let root = project_root(&args.project_path);
     known(&here.loaded, &root)?;
     let _lock = Lock::take(&here.home.lock())?;

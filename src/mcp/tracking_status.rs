@@ -6,7 +6,7 @@ use crate::config::gate;
 use crate::memory::scopes::Scope;
 use crate::model::error::Error;
 use crate::pipeline::lock;
-use crate::store::Status as Numbers;
+use crate::store::StoreStatus as Numbers;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;

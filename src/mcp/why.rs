@@ -1,7 +1,7 @@
 //! Why something is as it is: decisions that mention some words, or what became of a commit, a branch or
 //! a file.
 
-use super::answer::{Window, counted};
+use super::answer::{ListWindow, counted};
 use super::here::{Here, minute};
 use crate::memory::decisions::{DecisionMatch, reasons};
 use crate::model::error::Error;
@@ -60,7 +60,7 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
     }
     let scope = here.open_scope(&args.project_namespaces)?;
     let question = format!("{words:?}{scope:?}");
-    let window = Window::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
+    let window = ListWindow::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
     let found = reasons(&here.store()?, &words, Query::default(), &scope)?;
     let decided = found.decided.iter().map(|reason| decision(reason, here));
     let said = found.said.iter();
@@ -77,7 +77,7 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
 fn history_answer(here: &Here, request: &HistoryRequest, args: &Why) -> Result<String, Error> {
     let scope = here.open_scope(&args.project_namespaces)?;
     let question = format!("{request:?}{scope:?}");
-    let window = Window::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
+    let window = ListWindow::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
     let (store, namespaces) = (here.store()?, scope.namespaces());
     let found = history(&store, request, namespaces.as_deref(), None, window.reach())?;
     let operations = found.operations.iter().map(|one| operation(one, here));

@@ -16,7 +16,7 @@ const STALE: &str = "From earlier sessions; it may be out of date: check before 
 
 /// Something that is remembered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fact {
+pub struct RecalledFact {
     /// What. In a block it stands on one line.
     pub text: String,
     /// Which memory it is in.
@@ -70,20 +70,20 @@ impl FactSource {
 
 /// A block, and which of the facts are in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Block {
+pub struct RecallBlock {
     /// As agents get it.
     pub text: String,
     /// In its order.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<RecalledFact>,
 }
 
 /// The block of the first facts that fit, each whole but for a text that is longer than a fact may be.
 /// `None` where none fits: an empty block is no block (002-016, 002-017).
-pub fn block(facts: Vec<Fact>, limits: &RecallLimits) -> Option<Block> {
+pub fn block(facts: Vec<RecalledFact>, limits: &RecallLimits) -> Option<RecallBlock> {
     let (open, close) = (format!("<{TAG}>\n{STALE}\n"), format!("</{TAG}>"));
     let chars_max = limits.max_total_chars as usize;
     let mut left = chars_max.checked_sub(open.chars().count() + close.len())?;
-    let mut block = Block {
+    let mut block = RecallBlock {
         text: open,
         facts: Vec::new(),
     };
@@ -107,7 +107,7 @@ pub fn block(facts: Vec<Fact>, limits: &RecallLimits) -> Option<Block> {
 }
 
 /// `- text (source)` in so many characters; `None` where nothing of the text would be left.
-fn line(fact: &Fact, chars_max: usize) -> Option<String> {
+fn line(fact: &RecalledFact, chars_max: usize) -> Option<String> {
     let source = fact.source.as_ref();
     let source = source.map_or(String::new(), |source| format!(" ({})", source.told()));
     let room = chars_max.checked_sub(2 + source.chars().count())?;
@@ -169,8 +169,8 @@ mod tests {
     use crate::rules::injected::Spoken;
     use proptest::prelude::*;
 
-    fn fact(text: &str) -> Fact {
-        Fact {
+    fn fact(text: &str) -> RecalledFact {
+        RecalledFact {
             text: text.into(),
             scope: MemoryScope::Workspace,
             source: Some(FactSource {
@@ -262,7 +262,7 @@ mod tests {
             texts in prop::collection::vec(r"(</?graphiti_memory>|<system-reminder>|é|日|owl|\n| ){0,60}", 0..6),
             chars in 0u32..700, fact_chars in 0u32..200,
         ) {
-            let facts: Vec<Fact> = texts.iter().map(|text| fact(text)).collect();
+            let facts: Vec<RecalledFact> = texts.iter().map(|text| fact(text)).collect();
             if let Some(made) = block(facts, &limits(4, fact_chars, chars)) {
                 prop_assert!(made.text.chars().count() <= chars as usize);
                 prop_assert!(made.facts.len() <= 4);

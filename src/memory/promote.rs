@@ -5,7 +5,7 @@ use super::memory_groups;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Env, Memory};
 use crate::model::error::Error;
-use crate::model::memory::{IDS, MemoryKind, Origin, title_of};
+use crate::model::memory::{IDS, MemoryKind, MemoryOrigin, title_of};
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
 use crate::model::time::Time;
@@ -27,7 +27,7 @@ pub struct PromoteRequest {
     /// How far it reaches.
     pub scope: MemoryScope,
     /// Who curated it.
-    pub origin: Origin,
+    pub origin: MemoryOrigin,
     /// One line; `None`: the text's first one.
     pub title: Option<String>,
     /// Its words.

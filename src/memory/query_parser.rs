@@ -2,7 +2,7 @@
 //! (`since:14d`). An error says what is wrong with the line and what to type.
 
 use super::query_terms::{exact, loose, without_stopwords};
-use super::session_activity::Wanted;
+use super::session_activity::ActivityConditions;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;
@@ -22,7 +22,7 @@ pub struct Meant {
     /// Terms and filters. `project` is a path as it is typed.
     pub query: Query,
     /// The kind of work that is asked for.
-    pub activity: Option<Wanted>,
+    pub activity: Option<ActivityConditions>,
     /// What is looked for, as it was typed: without fields and without what must be absent.
     pub words: String,
 }
@@ -267,7 +267,7 @@ impl Reader<'_> {
             "session" => once(&mut query.session, text()),
             "since" => once(&mut query.since, (self.dates)(name, value)),
             "until" => once(&mut query.until, (self.dates)(name, value)),
-            "activity" => once(activity, Wanted::parse(value)),
+            "activity" => once(activity, ActivityConditions::parse(value)),
             "source" => {
                 let list = match token.negative {
                     true => &mut query.not_sources,

@@ -3,7 +3,7 @@
 
 use crate::model::episode::EpisodeSource;
 use crate::rules::words::tokens;
-use crate::store::{Candidate, Candidates, Hit, TermPosition, Whole};
+use crate::store::{Candidates, Hit, SearchCandidate, TermPosition, Whole};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 
@@ -133,7 +133,7 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(candidate: &Candidate, rarity: &[f64]) -> Judged {
+    fn of(candidate: &SearchCandidate, rarity: &[f64]) -> Judged {
         let evidence = &candidate.evidence;
         let titled: FxHashSet<usize> = evidence.title.iter().copied().collect();
         let title: f64 = titled.iter().map(|term| rarity[*term]).sum();
@@ -298,7 +298,7 @@ impl Grounds {
     }
 }
 
-fn nearness(candidate: &Candidate, near: &Near) -> f64 {
+fn nearness(candidate: &SearchCandidate, near: &Near) -> f64 {
     let here = near.project.as_ref() == Some(&candidate.hit.project_path);
     let project = if here { SAME_PROJECT } else { 1.0 };
     let file = if candidate.names_file { SAME_FILE } else { 1.0 };
@@ -312,7 +312,7 @@ fn recency(age_ms: Option<i64>) -> f64 {
 }
 
 /// A session's summary goes before those of its chunks that have nothing that it doesn't have.
-fn summaries_first(candidates: &[Candidate], all: &mut [Judged]) {
+fn summaries_first(candidates: &[SearchCandidate], all: &mut [Judged]) {
     let is_summary = |n: &usize| candidates[*n].hit.source == EpisodeSource::SessionSummary;
     for summary in (0..all.len()).filter(is_summary) {
         let chunks = (0..all.len()).filter(|n| {
@@ -333,7 +333,7 @@ fn better((score, hit): (f64, &Hit), (other_score, other): (f64, &Hit)) -> Order
 }
 
 /// The best group first.
-pub(super) fn sort(groups: &mut [Group], candidates: &[Candidate]) {
+pub(super) fn sort(groups: &mut [Group], candidates: &[SearchCandidate]) {
     groups.sort_by(|a, b| {
         let (one, other) = (&candidates[a.best].hit, &candidates[b.best].hit);
         better((a.score, one), (b.score, other))
@@ -355,7 +355,7 @@ pub(super) struct Group {
 
 impl Group {
     /// The best one, for all of them.
-    pub(super) fn hit(&self, candidates: &[Candidate]) -> Hit {
+    pub(super) fn hit(&self, candidates: &[SearchCandidate]) -> Hit {
         Hit {
             score: self.score,
             confidence: self.confidence,
@@ -371,10 +371,10 @@ impl Group {
 pub(super) fn join(
     groups: &mut Vec<Group>,
     n: usize,
-    candidates: &[Candidate],
+    candidates: &[SearchCandidate],
     folds: bool,
 ) -> usize {
-    let Candidate { hit, evidence, .. } = &candidates[n];
+    let SearchCandidate { hit, evidence, .. } = &candidates[n];
     let tells_the_same = |group: &Group| {
         let best = &candidates[group.best];
         is_neighbour(group, &best.hit, hit)

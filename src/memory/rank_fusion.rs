@@ -2,7 +2,7 @@
 //! rankings, never scores, which don't compare. Pure.
 
 use super::rank::{Group, Near, join, rank, ranking, sort};
-use crate::store::{Candidate, Candidates, Hit};
+use crate::store::{Candidates, Hit, SearchCandidate};
 
 /// Reciprocal rank fusion's only number, as its authors set it (Cormack, Clarke, Büttcher 2009:
 /// "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods"). Less: the first
@@ -13,7 +13,7 @@ const K: f64 = 60.0;
 /// the scores are those of the words. Who is in both comes first; confidence is that of the words.
 pub fn fuse(
     found: Candidates,
-    nearest: Vec<Candidate>,
+    nearest: Vec<SearchCandidate>,
     near: &Near,
     limit: u32,
     folds: bool,
@@ -48,8 +48,8 @@ fn share(place: u32) -> f64 {
 
 /// Which group has this episode now.
 fn add(
-    candidate: Candidate,
-    all: &mut Vec<Candidate>,
+    candidate: SearchCandidate,
+    all: &mut Vec<SearchCandidate>,
     groups: &mut Vec<Group>,
     folds: bool,
 ) -> usize {
@@ -67,21 +67,24 @@ mod tests {
     use super::super::rank::tests::{chunk, found};
     use super::*;
 
-    fn near(session: &str, part: u32, similarity: f32) -> Candidate {
+    fn near(session: &str, part: u32, similarity: f32) -> SearchCandidate {
         let mut near = chunk(session, part, 0.0, &[]);
         near.hit.similarity = Some(similarity);
         near
     }
 
     /// Sessions with parts, the best first.
-    fn order(worded: Vec<Candidate>, nearest: Vec<Candidate>) -> Vec<(String, u32, u32)> {
+    fn order(
+        worded: Vec<SearchCandidate>,
+        nearest: Vec<SearchCandidate>,
+    ) -> Vec<(String, u32, u32)> {
         let near = Near::default();
         let hits = fuse(found(worded), nearest, &near, 9, true).into_iter();
         hits.map(|hit| (hit.session, hit.part, hit.folded))
             .collect()
     }
 
-    fn names(worded: Vec<Candidate>, nearest: Vec<Candidate>) -> String {
+    fn names(worded: Vec<SearchCandidate>, nearest: Vec<SearchCandidate>) -> String {
         let all = order(worded, nearest).into_iter().map(|(name, _, _)| name);
         all.collect::<Vec<_>>().join(" ")
     }

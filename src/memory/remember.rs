@@ -1,6 +1,6 @@
 //! What earlier sessions and people say about a prompt, as facts.
 
-use super::block::{Fact, FactSource, below_home};
+use super::block::{FactSource, RecalledFact, below_home};
 use super::memory_groups::workspace_key_now;
 use super::query_terms::question;
 use super::rank::{CONFIDENT, Near, rank};
@@ -47,7 +47,7 @@ pub struct FactsRequest {
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
     let mut facts = promoted(store, request)?;
     if request.scopes.contains(&MemoryScope::Session) {
         facts.extend(own(store, request)?);
@@ -78,7 +78,7 @@ const SUMMARIES_MAX: u32 = 40;
 const ROLLBACKS_MAX: usize = 1;
 
 /// What was given up of the work that the prompt is about, where a session says why.
-fn given_up(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+fn given_up(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
     let is_asked = request.scopes.contains(&MemoryScope::Workspace);
     if !is_asked || !store.has_operations(&request.workspace.namespace())? {
         return Ok(Vec::new());
@@ -176,7 +176,7 @@ fn certain(
 }
 
 /// What the session that asks said and has no longer before it.
-fn own(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+fn own(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
     let Some(id) = &request.session else {
         return Ok(Vec::new());
     };
@@ -212,7 +212,7 @@ fn whose(request: &FactsRequest) -> Scope {
 }
 
 /// What other sessions of the project said.
-fn project(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+fn project(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
     let query = Query {
         project: request.workspace.project(),
         not_sources: NOT_SAID.to_vec(),
@@ -246,7 +246,7 @@ const NOT_SAID: [EpisodeSource; 6] = [
 const MEMORIES_MAX: u32 = 200;
 
 /// What was promoted for the user, for the project, or in the session that asks.
-fn promoted(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
+fn promoted(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
     let kept = groups(store, request)?;
     if kept.is_empty() {
         return Ok(Vec::new());
@@ -259,7 +259,7 @@ fn promoted(store: &Store, request: &FactsRequest) -> Result<Vec<Fact>, Error> {
     let hits = certain(store, query, &Scope::All, request)?.into_iter();
     let ours = hits.filter_map(|hit| Some((*kept.get(&hit.episode)?, hit)));
     let fact = |(scope, hit): (MemoryScope, Hit)| {
-        Ok(Fact {
+        Ok(RecalledFact {
             text: hit.snippet.text.clone(),
             scope,
             source: Some(FactSource {
@@ -308,7 +308,7 @@ fn session_fact(
     scope: MemoryScope,
     store: &Store,
     request: &FactsRequest,
-) -> Result<Fact, Error> {
+) -> Result<RecalledFact, Error> {
     let snippet = &hit.snippet;
     let (before, after) = (dots(snippet.cut_before), dots(snippet.cut_after));
     let text = match hit.source {
@@ -322,7 +322,7 @@ fn session_fact(
         false => format!("{title}: {text}"),
     };
     let home = request.shows_paths.as_deref();
-    Ok(Fact {
+    Ok(RecalledFact {
         text,
         scope,
         source: Some(FactSource {

@@ -1,7 +1,7 @@
 //! Work of a project that was given up, as facts for agents. Only what the asking session may see is
 //! quoted; which work that is and how it reads is tracking's.
 
-use super::block::{Fact, FactSource, below_home};
+use super::block::{FactSource, RecalledFact, below_home};
 use super::scopes::Scope;
 use super::workspace::Workspace;
 use crate::model::error::Error;
@@ -33,7 +33,7 @@ pub fn recent_facts(
     audience: Audience<'_>,
     now: Time,
     limit: usize,
-) -> Result<Vec<Fact>, Error> {
+) -> Result<Vec<RecalledFact>, Error> {
     let namespace = audience.workspace.namespace();
     if audience.workspace.project().is_none() || !audience.scope.allows(&namespace) {
         return Ok(Vec::new());
@@ -53,7 +53,11 @@ pub fn recent_facts(
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn fact(store: &Store, row: &GitRow, audience: Audience<'_>) -> Result<Option<Fact>, Error> {
+pub fn fact(
+    store: &Store,
+    row: &GitRow,
+    audience: Audience<'_>,
+) -> Result<Option<RecalledFact>, Error> {
     let mut reason = row.git.reason.as_ref();
     if reason.is_some_and(|reason| audience.session == Some(&reason.session)) {
         return Ok(None);
@@ -65,7 +69,7 @@ pub fn fact(store: &Store, row: &GitRow, audience: Audience<'_>) -> Result<Optio
     if source.is_none() {
         reason = None;
     }
-    Ok(Some(Fact {
+    Ok(Some(RecalledFact {
         text: describe(&row.git, reason),
         scope: MemoryScope::Workspace,
         source,

@@ -86,7 +86,7 @@ pub fn segments<'a>(
 
 /// Conditions that all have to hold, as people type them: `fixing>0.6,configuring>0.4`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted(Vec<Condition>);
+pub struct ActivityConditions(Vec<Condition>);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Condition {
@@ -116,14 +116,14 @@ const SIGNS: [(&str, Sign); 5] = [
 /// `=` compares as a profile shows it: to one decimal.
 const EQUAL_WITHIN: f64 = 0.05;
 
-impl Wanted {
+impl ActivityConditions {
     /// Reads conditions; a dimension alone asks for it to be dominant. The error says what to write.
-    pub fn parse(typed: &str) -> Result<Wanted, String> {
+    pub fn parse(typed: &str) -> Result<ActivityConditions, String> {
         typed
             .split(',')
             .map(condition)
             .collect::<Result<_, _>>()
-            .map(Wanted)
+            .map(ActivityConditions)
     }
 
     /// Whether all conditions hold. Work too weak to tell is nothing in every dimension.
@@ -349,7 +349,11 @@ mod tests {
             ("configuring", true),
             ("building", false),
         ] {
-            assert_eq!(Wanted::parse(typed).unwrap().fits(&work), wants, "{typed}");
+            assert_eq!(
+                ActivityConditions::parse(typed).unwrap().fits(&work),
+                wants,
+                "{typed}"
+            );
         }
     }
 
@@ -357,8 +361,8 @@ mod tests {
     fn what_is_too_weak_to_tell_is_nothing() {
         let weak = activity(&[(Dimension::Fixing, 0.1)]);
         assert_eq!(weak.vector.get(Dimension::Fixing), 1.0);
-        assert!(!Wanted::parse("fixing>0").unwrap().fits(&weak));
-        assert!(Wanted::parse("fixing<0.1").unwrap().fits(&weak));
+        assert!(!ActivityConditions::parse("fixing>0").unwrap().fits(&weak));
+        assert!(ActivityConditions::parse("fixing<0.1").unwrap().fits(&weak));
     }
 
     #[test]
@@ -386,7 +390,7 @@ mod tests {
                 "unknown dimension ``; write one of building, fixing, configuring, exploring, refactoring, reviewing, testing, documenting",
             ),
         ] {
-            assert_eq!(Wanted::parse(typed).unwrap_err(), wants);
+            assert_eq!(ActivityConditions::parse(typed).unwrap_err(), wants);
         }
         assert_eq!(Order::parse("newst").unwrap_err(), "did you mean `newest`?");
         assert_eq!(Order::parse("testing"), Ok(Order::By(Dimension::Testing)));

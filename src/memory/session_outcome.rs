@@ -4,7 +4,7 @@ use super::session_summary::summary_of;
 use crate::insight::outcome::{SessionItem, outcome};
 use crate::model::error::Error;
 use crate::model::item::apart;
-use crate::model::summary::Outcome;
+use crate::model::summary::SessionOutcome;
 use crate::store::Store;
 
 /// Most sessions' ends are in their last episodes.
@@ -15,7 +15,7 @@ const FIRST_LOOK: u32 = 2;
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn outcome_of(store: &Store, session: &str) -> Result<Option<Outcome>, Error> {
+pub fn outcome_of(store: &Store, session: &str) -> Result<Option<SessionOutcome>, Error> {
     match look(store, session, Some(FIRST_LOOK))? {
         Look::Quiet => Ok(look(store, session, None)?.outcome()),
         Look::Absent => Ok(summary_of(store, &store.episodes(session)?)?.outcome),
@@ -25,7 +25,7 @@ pub fn outcome_of(store: &Store, session: &str) -> Result<Option<Outcome>, Error
 
 /// What a look found.
 enum Look {
-    Ended(Outcome),
+    Ended(SessionOutcome),
     /// These items say nothing; the ones before them may.
     Quiet,
     /// An older program stored them.
@@ -35,7 +35,7 @@ enum Look {
 }
 
 impl Look {
-    fn outcome(self) -> Option<Outcome> {
+    fn outcome(self) -> Option<SessionOutcome> {
         match self {
             Look::Ended(outcome) => Some(outcome),
             Look::Quiet | Look::Blank | Look::Absent => None,

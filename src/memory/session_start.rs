@@ -1,7 +1,7 @@
 //! What a session that begins should know of its project: what the last one came to, what was given up
 //! lately, what is left open, and the branch.
 
-use super::block::{Fact, FactSource, below_home};
+use super::block::{FactSource, RecalledFact, below_home};
 use super::rollback_facts::{Audience, recent_facts};
 use super::scopes::Scope;
 use super::session_summary::summary_of;
@@ -10,7 +10,7 @@ use super::workspace::Workspace;
 use crate::config::trust::Trusts;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
-use crate::model::summary::{Commit, Outcome, Sourced, Summary, Told};
+use crate::model::summary::{LlmAdditions, SessionCommit, SessionOutcome, Sourced, Summary};
 use crate::model::time::Time;
 use crate::store::{Found, KEPT, LlmSummary, SessionRow, Store};
 use crate::tracking::safe_names;
@@ -53,7 +53,10 @@ const ROLLBACKS_MAX: usize = 2;
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn session_start_facts(store: &Store, start: &SessionStart) -> Result<Vec<Fact>, Error> {
+pub fn session_start_facts(
+    store: &Store,
+    start: &SessionStart,
+) -> Result<Vec<RecalledFact>, Error> {
     let scope = start.workspace.scope(start.trusted.as_deref());
     let scope = trusted(scope, Some(&start.workspace.root), store, &start.trusts)?;
     let mut facts = last(store, start, &scope)?;
@@ -73,14 +76,14 @@ pub fn session_start_facts(store: &Store, start: &SessionStart) -> Result<Vec<Fa
 }
 
 /// What the last session says. Reads one session's ends.
-fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<Fact>, Error> {
+fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<RecalledFact>, Error> {
     for row in store.sessions(&start.workspace.sessions(scope, SESSIONS_MAX))? {
         if start.session.as_ref() == Some(&row.session.id) {
             continue;
         }
         let (episodes, _) = store.chunks(&row.session.id, TEXT_BYTES_MAX)?;
         let mut summary = match store.llm_summary(&row.session.id)? {
-            Some(LlmSummary::Summarized(told)) => *told,
+            Some(LlmSummary::Summarized(llm)) => *llm,
             _ => summary_of(store, &episodes)?,
         };
         let hides = start.shows_paths.is_none();
@@ -108,21 +111,21 @@ struct Last<'l> {
 }
 
 impl Last<'_> {
-    fn facts(&self, summary: &Summary) -> Vec<Fact> {
-        let nothing = Told::default();
-        let told = summary.told.as_ref().unwrap_or(&nothing);
-        let mut facts: Vec<Fact> = self.came_to(summary, told).into_iter().collect();
+    fn facts(&self, summary: &Summary) -> Vec<RecalledFact> {
+        let nothing = LlmAdditions::default();
+        let llm = summary.llm.as_ref().unwrap_or(&nothing);
+        let mut facts: Vec<RecalledFact> = self.came_to(summary, llm).into_iter().collect();
         let steps = summary
             .next_steps
             .iter()
             .map(|step| self.at(step, &step.what));
-        let more = told.next_steps.iter().map(|step| self.whole(step.clone()));
+        let more = llm.next_steps.iter().map(|step| self.whole(step.clone()));
         facts.extend(steps.chain(more).take(OPEN_MAX).map(|mut fact| {
             fact.text.insert_str(0, "Left open: ");
             fact
         }));
         // what git alone tells may be a stranger's words
-        let told_here = |commit: &&Sourced<Commit>| !commit.what.by_git;
+        let told_here = |commit: &&Sourced<SessionCommit>| !commit.what.by_git;
         let commits: Vec<_> = summary.commits.iter().filter(told_here).collect();
         let skipped = commits.len().saturating_sub(COMMITS_MAX);
         for commit in &commits[skipped..] {
@@ -136,18 +139,18 @@ impl Last<'_> {
     }
 
     /// What it was for and how it ended; `None` where nobody asked for anything.
-    fn came_to(&self, summary: &Summary, told: &Told) -> Option<Fact> {
+    fn came_to(&self, summary: &Summary, llm: &LlmAdditions) -> Option<RecalledFact> {
         let objective = summary.objective.as_ref();
-        let what = match told.objective.as_str() {
+        let what = match llm.objective.as_str() {
             "" => objective?.what.as_str(),
             model => model,
         };
-        let outcome = summary.outcome.or(told.outcome);
+        let outcome = summary.outcome.or(llm.outcome);
         let outcome = outcome.map_or("", |outcome| match outcome {
-            Outcome::Completed => " (completed)",
-            Outcome::Blocked => " (blocked)",
-            Outcome::InProgress => " (in progress)",
-            Outcome::Abandoned => " (abandoned)",
+            SessionOutcome::Completed => " (completed)",
+            SessionOutcome::Blocked => " (blocked)",
+            SessionOutcome::InProgress => " (in progress)",
+            SessionOutcome::Abandoned => " (abandoned)",
         });
         let result = summary.result.as_ref();
         let result = result.map_or(String::new(), |result| format!(" → {}", result.what));
@@ -159,14 +162,14 @@ impl Last<'_> {
     }
 
     /// The branch that is checked out, and the session's where that was another one.
-    fn branch(&self) -> Option<Fact> {
+    fn branch(&self) -> Option<RecalledFact> {
         let branch = self.start.workspace.branch.as_ref()?;
         let was = self.row.session.branch.as_ref();
         let was = was.filter(|was| *was != branch && !was.is_empty());
         let branch = safe_names::branch(branch)?;
         let was = was.and_then(|was| safe_names::branch(was));
         let was = was.map_or(String::new(), |was| format!("; that session was on {was}"));
-        Some(Fact {
+        Some(RecalledFact {
             text: format!("Now on branch {branch}{was}"),
             scope: MemoryScope::Workspace,
             source: None,
@@ -174,19 +177,19 @@ impl Last<'_> {
     }
 
     /// A fact with the line that tells it.
-    fn at<T>(&self, told: &Sourced<T>, text: &str) -> Fact {
+    fn at<T>(&self, llm: &Sourced<T>, text: &str) -> RecalledFact {
         let teller = self
             .episodes
             .iter()
-            .find(|found| found.episode.id == told.episode);
+            .find(|found| found.episode.id == llm.episode);
         match teller {
-            Some(found) => self.fact(text.to_owned(), found, (told.line, told.line)),
+            Some(found) => self.fact(text.to_owned(), found, (llm.line, llm.line)),
             None => self.whole(text.to_owned()),
         }
     }
 
     /// A fact that the session as a whole tells.
-    fn whole(&self, text: String) -> Fact {
+    fn whole(&self, text: String) -> RecalledFact {
         match self.episodes.first() {
             Some(found) => {
                 let last = self
@@ -196,7 +199,7 @@ impl Last<'_> {
                     .max();
                 self.fact(text, found, (1, last.unwrap_or(1)))
             }
-            None => Fact {
+            None => RecalledFact {
                 text,
                 scope: MemoryScope::Workspace,
                 source: None,
@@ -204,9 +207,9 @@ impl Last<'_> {
         }
     }
 
-    fn fact(&self, text: String, found: &Found, lines: (u64, u64)) -> Fact {
+    fn fact(&self, text: String, found: &Found, lines: (u64, u64)) -> RecalledFact {
         let home = self.start.shows_paths.as_deref();
-        Fact {
+        RecalledFact {
             text,
             scope: MemoryScope::Workspace,
             source: Some(FactSource {

@@ -2,7 +2,7 @@
 
 use super::episode::Episode;
 use super::ledger::{Ledger, Reject, Unknown};
-use super::memory::Said;
+use super::memory::PromptDirective;
 use super::resume_state::ResumeState;
 use super::session::{Session, SessionFacts};
 use super::source::{Agent, Stat};
@@ -112,7 +112,7 @@ pub struct LastSeen {
 
 /// One transaction: what came of some bytes of one file, and the checkpoint that passes them.
 #[derive(Clone, Debug)]
-pub struct Commit {
+pub struct FileCommit {
     /// Where the file stands after it.
     pub checkpoint: Checkpoint,
     /// The folds' state at `checkpoint.offset`.
@@ -150,5 +150,5 @@ pub struct Commit {
     /// A person said in it that the session stays out: it is forgotten with this transaction.
     pub keeps_out: bool,
     /// What its people's words ask to be remembered (D38).
-    pub said: Vec<Said>,
+    pub said: Vec<PromptDirective>,
 }

@@ -141,7 +141,7 @@ pub enum Landed {
 
 /// How far an episode is that a sink was given to work through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum DeliveryProgress {
     /// It is there, and nothing was made of it yet.
     Waits,
     /// It is done.
@@ -152,7 +152,7 @@ pub enum Progress {
 
 /// What a sink says of one episode of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DeliveryOutcome {
     /// It is there. Of an enrichment: it is done.
     Seen,
     /// It is there, beside an older revision that the sink can't remove.

@@ -161,7 +161,7 @@ pub struct Call {
 /// How a call ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum CallStatus {
     /// It worked.
     #[default]
     Ok,
@@ -181,7 +181,7 @@ pub struct ToolResult {
     /// The [`Call::id`] that it answers.
     pub call: String,
     /// How it ended.
-    pub status: Status,
+    pub status: CallStatus,
     /// Where one is stated.
     pub exit_code: Option<i32>,
     /// Its text.

@@ -1,7 +1,7 @@
 //! What `filter` keeps: a human's prompt and everything until the next one, as lines of text.
 
 use super::activity::ActivityTally;
-use super::entry::{Context, Status};
+use super::entry::{CallStatus, Context};
 use super::finding::Finding;
 use super::resume_state::FilterResumeState;
 use super::source::Span;
@@ -125,7 +125,7 @@ pub struct ToolUse {
     /// On calls of shells: what its command is counted as (`rules::commands`); else empty.
     pub command: String,
     /// How it ended.
-    pub status: Status,
+    pub status: CallStatus,
     /// UTF-8 bytes of the output that the digest stands for.
     pub output_bytes: u64,
     /// Paths that its parameters name: read, edited or written, as written in the log.

@@ -121,7 +121,7 @@ impl OperationKind {
 
 /// An operation as a log tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Operation {
+pub struct RefOperation {
     /// What it was.
     pub kind: OperationKind,
     /// `hard`, `fast-forward`, `aborted`; absent where nothing says it.
@@ -148,14 +148,14 @@ pub struct Operation {
     pub steps: u32,
 }
 
-impl Operation {
+impl RefOperation {
     /// `git_batch_id`: the same wherever and whenever it is read.
     pub fn id(&self, repository: &str) -> Uuid {
         let name = format!("{repository}\n{}\n{}\n{}", self.old, self.new, self.at.0);
         Uuid::new_v5(&IDS, name.as_bytes())
     }
 
-    /// The id where another operation has [`Operation::id`]: one between the same commits in the same
+    /// The id where another operation has [`RefOperation::id`]: one between the same commits in the same
     /// second, such as a branch that is made and what is thrown away on it.
     pub fn twin_id(&self, repository: &str) -> Uuid {
         let name = format!("{}\n{}", self.kind.as_str(), self.message);
@@ -163,7 +163,7 @@ impl Operation {
     }
 
     /// The same line of a log: what is learned later counts for nothing.
-    pub fn is_same_line(&self, other: &Operation) -> bool {
+    pub fn is_same_line(&self, other: &RefOperation) -> bool {
         (self.kind, &self.message) == (other.kind, &other.message)
     }
 
@@ -179,10 +179,10 @@ impl Operation {
 }
 
 #[cfg(test)]
-impl Operation {
+impl RefOperation {
     /// `git reset --hard` from a…a to b…b on `feature/cache`.
-    pub fn sample() -> Operation {
-        Operation {
+    pub fn sample() -> RefOperation {
+        RefOperation {
             kind: OperationKind::Reset,
             mode: Some("hard".into()),
             old: "a".repeat(40),
@@ -379,7 +379,7 @@ impl Reason {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitOperation {
     /// What was done.
-    pub operation: Operation,
+    pub operation: RefOperation,
     /// What it changed.
     pub effect: Effect,
     /// Why.
@@ -439,7 +439,7 @@ impl GitOperation {
 /// How far a work tree's history is in the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Seen {
+pub struct HistoryCursor {
     /// What `stat` said of the files that change with every operation.
     pub stamp: String,
     /// Bytes of HEAD's log that were read.
@@ -466,8 +466,8 @@ mod tests {
 
     #[test]
     fn an_operation_has_one_id_wherever_it_is_read() {
-        let hard = Operation::sample();
-        let reset = Operation {
+        let hard = RefOperation::sample();
+        let reset = RefOperation {
             mode: None,
             ..hard.clone()
         };
@@ -477,7 +477,7 @@ mod tests {
             "what is learned later changes no id"
         );
         assert_ne!(reset.id("r"), reset.id("other"));
-        let later = Operation {
+        let later = RefOperation {
             at: Time(2_000),
             ..reset.clone()
         };

@@ -16,7 +16,7 @@ pub enum Turn {
 
 /// What a model said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct ModelReply {
     /// Its words; may be empty.
     pub text: String,
     /// Tokens that the server counted; `None` where it doesn't say.

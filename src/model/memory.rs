@@ -61,25 +61,25 @@ impl MemoryKind {
 /// Who curated a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum MemoryOrigin {
     /// A person, by command.
     Promoted,
     /// A directive in a prompt.
     Directive,
 }
 
-impl Origin {
+impl MemoryOrigin {
     /// The word used in tables and output.
     pub fn as_str(self) -> &'static str {
         match self {
-            Origin::Promoted => "promoted",
-            Origin::Directive => "directive",
+            MemoryOrigin::Promoted => "promoted",
+            MemoryOrigin::Directive => "directive",
         }
     }
 
-    /// The inverse of [`Origin::as_str`].
-    pub fn parse(word: &str) -> Option<Origin> {
-        [Origin::Promoted, Origin::Directive]
+    /// The inverse of [`MemoryOrigin::as_str`].
+    pub fn parse(word: &str) -> Option<MemoryOrigin> {
+        [MemoryOrigin::Promoted, MemoryOrigin::Directive]
             .into_iter()
             .find(|origin| origin.as_str() == word)
     }
@@ -87,7 +87,7 @@ impl Origin {
 
 /// A directive as a prompt has it, before anybody judged it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct PromptDirective {
     /// Of the memory that it becomes: UUIDv5 of its record's id, so that reading it again changes
     /// nothing.
     pub id: Uuid,

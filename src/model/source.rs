@@ -111,11 +111,11 @@ impl SourceFile {
 
 /// How a file differs from what the store knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum SourceChange {
     /// The store has no checkpoint for it.
     New,
     /// Longer than the checkpoint: both fingerprints are checked at the first read; where they
-    /// differ the slice is read as [`Seen::Replaced`].
+    /// differ the slice is read as [`SourceChange::Replaced`].
     Grown,
     /// As long as before by another `stat`, or (de)compressed: the whole content is compared first.
     Touched,
@@ -135,7 +135,7 @@ pub struct Slice {
     /// Lines before `from`.
     pub line: u64,
     /// Why it has to be read.
-    pub seen: Seen,
+    pub seen: SourceChange,
     /// The key under which the store knows it, where it moved.
     pub was: Option<String>,
 }

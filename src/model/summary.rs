@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// What a session amounts to. What is absent or empty was not in its logs; nothing is guessed but what a
-/// language model says: [`Summary::told`], and of an item its reasons.
+/// language model says: [`Summary::llm`], and of an item its reasons.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
     /// What was asked for: one or two sentences.
     pub objective: Option<Sourced<String>>,
     /// How it ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SessionOutcome>,
     /// What the agent said last: its first lines.
     pub result: Option<Sourced<String>>,
     /// What people asked for after that, each in a line; of many the first, the longest, the last.
@@ -31,9 +31,9 @@ pub struct Summary {
     /// Test runs; absent where none ran.
     pub tests: Option<Sourced<TestRuns>>,
     /// Files that edit tools and patches changed, and those that only git's output names, by path.
-    pub files_modified: Vec<Sourced<FileChange>>,
+    pub files_modified: Vec<Sourced<ChangedFile>>,
     /// Commits, in order.
-    pub commits: Vec<Sourced<Commit>>,
+    pub commits: Vec<Sourced<SessionCommit>>,
     /// Pull requests that were opened, merged or closed.
     pub pull_requests: Vec<Sourced<PullRequest>>,
     /// Tools of MCP servers with their calls, the most used first.
@@ -42,8 +42,8 @@ pub struct Summary {
     /// propose.
     pub next_steps: Vec<Sourced<String>>,
     /// What a language model says besides; absent where none was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub told: Option<Told>,
+    #[serde(rename = "told", skip_serializing_if = "Option::is_none")]
+    pub llm: Option<LlmAdditions>,
 }
 
 impl Summary {
@@ -116,9 +116,9 @@ impl Summary {
         settings.for_each(|change| shorten(&mut change.what.file));
         let files = self.files_modified.iter_mut();
         files.for_each(|file| shorten(&mut file.what.path));
-        let Some(told) = &mut self.told else { return };
-        told.files_modified.iter_mut().for_each(shorten);
-        let settings = told.config_changes.iter_mut();
+        let Some(llm) = &mut self.llm else { return };
+        llm.files_modified.iter_mut().for_each(shorten);
+        let settings = llm.config_changes.iter_mut();
         settings.for_each(|change| shorten(&mut change.file));
     }
 }
@@ -159,25 +159,25 @@ pub fn sourced<T>(line: u64, what: T) -> Sourced<T> {
 /// found in the log but what says so.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Told {
+pub struct LlmAdditions {
     /// The model's name.
     pub by: String,
     /// What the session was for, in one or two sentences.
     pub objective: String,
     /// How it ended; absent where the facts say it.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SessionOutcome>,
     /// Tasks that were accomplished, without those that the log lists.
     pub completed: Vec<String>,
     /// What was behind the errors.
     pub root_cause: Option<String>,
     /// Errors that the facts don't have.
-    pub errors_resolved: Vec<ToldError>,
+    pub errors_resolved: Vec<LlmResolution>,
     /// Settings that the facts don't have, in files that the log names.
     pub config_changes: Vec<SettingChange>,
     /// What was learned.
     pub discoveries: Vec<String>,
     /// Decisions that the facts don't have.
-    pub decisions: Vec<ToldDecision>,
+    pub decisions: Vec<LlmDecision>,
     /// Tests; absent where the facts have some.
     pub tests: Option<TestCounts>,
     /// Per cent of the code that tests reached; a number that the log has.
@@ -188,29 +188,29 @@ pub struct Told {
     pub next_steps: Vec<String>,
 }
 
-/// A decision as a model tells it.
+/// A decision as a model states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldDecision {
+pub struct LlmDecision {
     /// What was chosen.
     pub decision: String,
     /// And why.
     #[serde(flatten)]
-    pub why: Why,
+    pub why: DecisionReasons,
 }
 
 /// A model's reasons for a decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Why {
+pub struct DecisionReasons {
     /// Why this.
     pub rationale: String,
     /// What else was considered.
     pub alternatives: Vec<String>,
 }
 
-/// An error as a model tells it.
+/// An error as a model explains it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldError {
+pub struct LlmResolution {
     /// What went wrong.
     pub error: String,
     /// And what became of it.
@@ -241,7 +241,7 @@ pub struct Decision {
     pub instead_of: Option<String>,
     /// A language model's reasons for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<Why>,
+    pub why: Option<DecisionReasons>,
 }
 
 /// Something that failed and worked later (003-104).
@@ -296,7 +296,7 @@ pub struct TestRuns {
 
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileChange {
+pub struct ChangedFile {
     /// As the calls name it, absolute where they do or the working directory was known.
     pub path: String,
     /// Lines, over all edits.
@@ -312,7 +312,7 @@ pub struct FileChange {
 
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Commit {
+pub struct SessionCommit {
     /// Abbreviated; empty where nothing printed it.
     pub hash: String,
     /// First line of its message.
@@ -363,7 +363,7 @@ impl From<WrittenPullRequest> for PullRequest {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum SessionOutcome {
     /// The last request is done.
     Completed,
     /// Something outside stopped it.
@@ -374,27 +374,27 @@ pub enum Outcome {
     Abandoned,
 }
 
-impl Outcome {
+impl SessionOutcome {
     /// All of them.
-    pub const ALL: [Outcome; 4] = [
-        Outcome::Completed,
-        Outcome::Blocked,
-        Outcome::InProgress,
-        Outcome::Abandoned,
+    pub const ALL: [SessionOutcome; 4] = [
+        SessionOutcome::Completed,
+        SessionOutcome::Blocked,
+        SessionOutcome::InProgress,
+        SessionOutcome::Abandoned,
     ];
 
     /// The word used in tables, options and output.
     pub fn as_str(self) -> &'static str {
         match self {
-            Outcome::Completed => "completed",
-            Outcome::Blocked => "blocked",
-            Outcome::InProgress => "in_progress",
-            Outcome::Abandoned => "abandoned",
+            SessionOutcome::Completed => "completed",
+            SessionOutcome::Blocked => "blocked",
+            SessionOutcome::InProgress => "in_progress",
+            SessionOutcome::Abandoned => "abandoned",
         }
     }
 
-    /// The inverse of [`Outcome::as_str`].
-    pub fn parse(word: &str) -> Option<Outcome> {
-        Outcome::ALL.into_iter().find(|o| o.as_str() == word)
+    /// The inverse of [`SessionOutcome::as_str`].
+    pub fn parse(word: &str) -> Option<SessionOutcome> {
+        SessionOutcome::ALL.into_iter().find(|o| o.as_str() == word)
     }
 }

@@ -4,7 +4,7 @@
 use super::http::{Http, HttpError};
 use crate::model::consent::Permit;
 use crate::model::error::{Error, ErrorKind};
-use crate::model::llm::{Said, Tokens, Turn, Unanswered};
+use crate::model::llm::{ModelReply, Tokens, Turn, Unanswered};
 use serde_json::{Value, json};
 
 /// How a server is spoken to.
@@ -65,7 +65,7 @@ impl Llm {
         permit: &Permit,
         turns: &[Turn],
         tokens_max: u64,
-    ) -> Result<Said, Unanswered> {
+    ) -> Result<ModelReply, Unanswered> {
         let key = self.key.as_deref().unwrap_or_default();
         let messages: Vec<Value> = turns.iter().map(message).collect();
         let mut body = json!({"model": self.model, "messages": messages});
@@ -132,7 +132,7 @@ pub(super) fn named(permit: &Permit, instead: Unanswered) -> Unanswered {
     }
 }
 
-fn openai(answered: &Value) -> Result<Said, Unanswered> {
+fn openai(answered: &Value) -> Result<ModelReply, Unanswered> {
     let choice = &answered["choices"][0];
     let message = choice["message"].as_object().ok_or_else(no_text)?;
     let ended = choice["finish_reason"].as_str();
@@ -142,21 +142,21 @@ fn openai(answered: &Value) -> Result<Said, Unanswered> {
     let is_cut = ended == Some("length");
     let text = message.get("content").and_then(Value::as_str);
     let text = text.or(is_cut.then_some("")).ok_or_else(no_text)?;
-    Ok(Said {
+    Ok(ModelReply {
         text: text.to_owned(),
         tokens: tokens(&answered["usage"], ["prompt_tokens", "completion_tokens"]),
         is_cut,
     })
 }
 
-fn anthropic(answered: &Value) -> Result<Said, Unanswered> {
+fn anthropic(answered: &Value) -> Result<ModelReply, Unanswered> {
     let blocks = answered["content"].as_array().ok_or_else(no_text)?;
     let ended = answered["stop_reason"].as_str();
     if ended == Some("refusal") {
         return Err(refused());
     }
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-    Ok(Said {
+    Ok(ModelReply {
         text: texts.collect(),
         tokens: tokens(&answered["usage"], ["input_tokens", "output_tokens"]),
         is_cut: ended == Some("max_tokens"),

@@ -5,7 +5,7 @@ pub mod recall;
 
 use super::parsed_log::ParsedLog;
 use crate::host::files::source_file;
-use crate::insight::facts::{Line, facts};
+use crate::insight::facts::{LocatedItem, facts};
 use crate::insight::outcome::{SessionItem, outcome};
 use crate::model::activity::{
     Activity, ActivityTally, ActivityVector, Dimension, MIN_STRENGTH, MIXED,
@@ -15,7 +15,7 @@ use crate::model::exchange::Item;
 use crate::model::finding::{Finding, file_key};
 use crate::model::policy::FilterPolicy;
 use crate::model::source::Agent;
-use crate::model::summary::Outcome;
+use crate::model::summary::SessionOutcome;
 use crate::rules::classify::Classifier;
 use crate::rules::commands;
 use crate::rules::secrets::Redactor;
@@ -363,7 +363,7 @@ impl Ends {
                 findings,
             });
         self.count_objective(row, session.clone());
-        let found = outcome(session.rev()).map_or("none", Outcome::as_str);
+        let found = outcome(session.rev()).map_or("none", SessionOutcome::as_str);
         let label = Label {
             best: &row.outcome,
             also: &row.outcome_ok,
@@ -403,7 +403,7 @@ impl Ends {
         row: &Labelled,
         items: impl Iterator<Item = SessionItem<'t>>,
     ) {
-        let lines = items.map(|item| Line {
+        let lines = items.map(|item| LocatedItem {
             item,
             main: true,
             episode: Uuid::nil(),

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 /// A line in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct LineAccount {
     /// Without its newline.
     pub bytes: u64,
     /// The first byte after it.
@@ -32,8 +32,8 @@ pub struct Line {
 ///
 /// # Errors
 /// When the file can't be read, or has no such line.
-pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
-    let (mut line, mut ids) = (Line::default(), Ids::default());
+pub fn explain(file: &SourceFile, number: u64) -> Result<LineAccount> {
+    let (mut line, mut ids) = (LineAccount::default(), Ids::default());
     ParsedLog::open(file)?.for_each_batch(|log, batch| {
         for entry in &batch.items {
             let record = ids.meet(entry);
@@ -61,7 +61,7 @@ pub fn explain(file: &SourceFile, number: u64) -> Result<Line> {
     Ok(line)
 }
 
-impl Line {
+impl LineAccount {
     fn learn(&mut self, entry: &Entry, record: RecordOrigin) {
         (self.bytes, self.end) = (entry.place.bytes, entry.place.end());
         self.records.push(word(&entry.what));

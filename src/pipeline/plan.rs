@@ -8,7 +8,7 @@ use super::options::{self, PENDING_MS, RunOptions};
 use super::spec::{Pipeline, Step};
 use super::steps::enrich::embeddings;
 use super::steps::enrich::llm_summary::{self, Predicted};
-use super::steps::enrich::tools::{self, Question};
+use super::steps::enrich::tools::{self, ToolsQuestion};
 use super::steps::ingest;
 use super::steps::ingest::report::IngestReport;
 use crate::config::Config;
@@ -23,7 +23,7 @@ pub struct Plan {
     /// What it would read.
     pub report: IngestReport,
     /// What it would ask about unknown tools.
-    pub tools: Option<Question>,
+    pub tools: Option<ToolsQuestion>,
     /// What asking about sessions would cost; `None`: nobody is asked.
     pub llm_summaries: Option<Predicted>,
     /// Texts that would be sent for their vectors; `None`: no model is configured.

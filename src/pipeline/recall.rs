@@ -7,7 +7,7 @@
 use super::context::RunContext;
 use crate::config::RecallLimits;
 use crate::config::trust::Trusts;
-use crate::memory::block::{Block, block};
+use crate::memory::block::{RecallBlock, block};
 use crate::memory::remember::{FactsRequest, remember};
 use crate::memory::session_start::{SessionStart, session_start_facts};
 use crate::memory::workspace::Workspace;
@@ -50,7 +50,7 @@ pub enum Event {
 ///
 /// # Errors
 /// What stands in the way, and when there is no answer in time.
-pub fn give(request: &RecallRequest, cx: &RunContext<'_>) -> Result<Option<Block>> {
+pub fn give(request: &RecallRequest, cx: &RunContext<'_>) -> Result<Option<RecallBlock>> {
     let loaded = cx.loaded;
     let limits = loaded.here.memory.recall.clone();
     let workspace = Workspace::of(&request.cwd);
@@ -80,7 +80,7 @@ pub fn give(request: &RecallRequest, cx: &RunContext<'_>) -> Result<Option<Block
     let left = u64::from(limits.timeout_ms).saturating_sub((cx.elapsed_ms)());
     let left = Duration::from_millis(left);
     let path = cx.home.store();
-    let work = move || -> Result<Option<Block>, Error> {
+    let work = move || -> Result<Option<RecallBlock>, Error> {
         let store = Store::open_within(&path, left)?;
         let facts = match task {
             Task::Start(begins) => session_start_facts(&store, &begins),

@@ -12,7 +12,7 @@ use crate::model::error::Error;
 use anyhow::Result;
 
 /// How a run ended.
-pub enum Outcome {
+pub enum RunOutcome {
     /// Tracking is off, with why: nothing was read. No failure, or a timer would fail for ever.
     Off(String),
     /// Its steps went through.
@@ -25,10 +25,14 @@ pub enum Outcome {
 /// # Errors
 /// Kind `Usage` when the pipeline or the settings can't be run, `Busy` when another run holds the lock;
 /// else when the store fails. What can't be read, or reached, is a problem of the report.
-pub fn run(pipeline: &Pipeline, options: &RunOptions, cx: &mut RunContext<'_>) -> Result<Outcome> {
+pub fn run(
+    pipeline: &Pipeline,
+    options: &RunOptions,
+    cx: &mut RunContext<'_>,
+) -> Result<RunOutcome> {
     let gate = gate(&cx.loaded.config);
     if !gate.enabled {
-        return Ok(Outcome::Off(gate.reason));
+        return Ok(RunOutcome::Off(gate.reason));
     }
     let has = |step| pipeline.steps.contains(&step);
     if !has(Step::Ingest) {
@@ -58,7 +62,7 @@ pub fn run(pipeline: &Pipeline, options: &RunOptions, cx: &mut RunContext<'_>) -
     }
     run.end()?;
     report::run(&mut run, &done)?;
-    Ok(Outcome::Done(Box::new(done)))
+    Ok(RunOutcome::Done(Box::new(done)))
 }
 
 fn without_ingest(pipeline: &Pipeline) -> Error {

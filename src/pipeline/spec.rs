@@ -5,7 +5,7 @@ mod nearest;
 mod pipeline;
 mod wire;
 
-pub use pipeline::{Check, Example, Given, Origin, Pipeline, Step, Wants, Window, steps};
+pub use pipeline::{Check, Example, Given, Pipeline, PipelineOrigin, Step, Wants, Window, steps};
 pub use wire::parse;
 
 use crate::model::error::Error;
@@ -29,7 +29,7 @@ pub fn load(name: &str, dir: &Path) -> Result<Pipeline, Error> {
     }
     let path = dir.join(format!("{name}.yaml"));
     match std::fs::read_to_string(&path) {
-        Ok(text) => parse(name, &text, Origin::File(path)),
+        Ok(text) => parse(name, &text, PipelineOrigin::File(path)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => embedded(name, dir),
         Err(error) => Err(Error::usage(format!("{}: {error}", path.display()))),
     }
@@ -50,7 +50,7 @@ fn known(dir: &Path) -> Vec<String> {
 
 fn embedded(name: &str, dir: &Path) -> Result<Pipeline, Error> {
     match EMBEDDED.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => parse(name, text, Origin::Embedded),
+        Some((_, text)) => parse(name, text, PipelineOrigin::Embedded),
         None => {
             let known = known(dir);
             let hint = match nearest(name, known.iter().map(String::as_str)) {
@@ -75,7 +75,7 @@ mod tests {
     use crate::model::time::Time;
 
     fn message(text: &str) -> String {
-        parse("x", text, Origin::File("x.yaml".into()))
+        parse("x", text, PipelineOrigin::File("x.yaml".into()))
             .unwrap_err()
             .message
     }
@@ -146,7 +146,7 @@ mod tests {
     fn windows_in_all_their_spellings() {
         let window = |text: &str| {
             let text = format!("steps: [ingest]\nwindow: {text}\n");
-            parse("x", &text, Origin::Embedded).unwrap().window
+            parse("x", &text, PipelineOrigin::Embedded).unwrap().window
         };
         let april = Time::parse("2026-04-01T00:00:00Z").unwrap();
         assert_eq!(window("all"), Window::All);

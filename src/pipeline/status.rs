@@ -9,7 +9,7 @@ use crate::memory::classifiers;
 use crate::memory::redaction_setup::Redaction;
 use crate::model::source::SourceFile;
 use crate::stages::discover::{DiscoverOptions, Discovered, KnownLog, discover};
-use crate::store::{Status, Store};
+use crate::store::{Store, StoreStatus};
 use anyhow::Result;
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// When the store or a table can't be read.
-pub fn older(status: &Status, store: Option<&Store>, cx: &RunContext<'_>) -> Result<u64> {
+pub fn older(status: &StoreStatus, store: Option<&Store>, cx: &RunContext<'_>) -> Result<u64> {
     let counter = classifiers::counter(cx.home)?;
     let rules = options::rules(&cx.loaded.config, cx.host, Redaction::default(), counter);
     let mut current = BTreeSet::from([rules.made_by()]);

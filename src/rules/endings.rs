@@ -2,12 +2,12 @@
 //! guess from anything but an output's first words (D28).
 
 use super::table;
-use crate::model::entry::Status;
+use crate::model::entry::CallStatus;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
 /// How a call ended, judged by the first words of its output; absent when they say nothing.
-pub fn of(output: &str) -> Option<Status> {
+pub fn of(output: &str) -> Option<CallStatus> {
     let head = &output[..output.floor_char_boundary(200)];
     ROWS.iter()
         .find(|row| match (&row.starts, &row.within) {
@@ -23,7 +23,7 @@ pub fn of(output: &str) -> Option<Status> {
 struct Row {
     starts: Option<String>,
     within: Option<String>,
-    status: Status,
+    status: CallStatus,
     #[cfg_attr(not(test), expect(dead_code, reason = "tests check it"))]
     sample: String,
 }

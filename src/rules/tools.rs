@@ -195,7 +195,7 @@ pub(crate) struct Sample {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SampleResult {
-    pub status: crate::model::entry::Status,
+    pub status: crate::model::entry::CallStatus,
     pub exit_code: Option<i32>,
     pub output: String,
     /// Instead of those of `output`.

@@ -1,7 +1,7 @@
 //! What a graph database is let in with, and what it knows of Graphiti's work, for whoever hands that
 //! work out.
 
-use crate::model::delivery::{DeliveryError, Progress, Receipt};
+use crate::model::delivery::{DeliveryError, DeliveryProgress, Receipt};
 use crate::stages::upload::Sink;
 
 /// Who logs in; both empty where nobody has to.
@@ -20,7 +20,7 @@ pub trait Database: Sink {
     ///
     /// # Errors
     /// When it can't be asked.
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError>;
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError>;
 
     /// An episode of this name stands in this graph.
     ///

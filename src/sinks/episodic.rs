@@ -10,7 +10,9 @@ use super::database::Database;
 use super::graph::{Graph, IDS_MAX, these};
 use super::group;
 use super::saga;
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -117,7 +119,7 @@ impl<G: Graph> Episodic<G> {
         &mut self,
         graph: &str,
         parcels: &[&OutboundEpisode],
-    ) -> Result<Vec<Outcome>, DeliveryError> {
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         self.graph.ensure(graph)?;
         let new = match self.marks {
             true => self.mark(graph, parcels)?,
@@ -145,9 +147,11 @@ impl<G: Graph> Episodic<G> {
         let found = self.read_back(graph, &ids)?;
         let outcome =
             |parcel: &&OutboundEpisode| match landed(found.get(&parcel.id), parcel.revision) {
-                Landed::Once | Landed::Beside => Outcome::Seen,
-                Landed::Missing | Landed::Unknown => Outcome::Failed("it was not read back".into()),
-                Landed::Twice => Outcome::Failed("it was read back more than once".into()),
+                Landed::Once | Landed::Beside => DeliveryOutcome::Seen,
+                Landed::Missing | Landed::Unknown => {
+                    DeliveryOutcome::Failed("it was not read back".into())
+                }
+                Landed::Twice => DeliveryOutcome::Failed("it was read back more than once".into()),
             };
         Ok(parcels.iter().map(outcome).collect())
     }
@@ -245,12 +249,15 @@ impl<G: Graph> Sink for Episodic<G> {
         self.graph.check()
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut graphs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             graphs.entry(self.place(parcel)).or_default().push(nth);
         }
-        let mut outcomes = vec![Outcome::Seen; batch.len()];
+        let mut outcomes = vec![DeliveryOutcome::Seen; batch.len()];
         for (graph, members) in graphs {
             let parcels: Vec<&OutboundEpisode> = members.iter().map(|nth| &batch[*nth]).collect();
             for (nth, outcome) in members.into_iter().zip(self.write(&graph, &parcels)?) {
@@ -283,15 +290,15 @@ impl<G: Graph> Sink for Episodic<G> {
 }
 
 impl<G: Graph> Database for Episodic<G> {
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError> {
         let found = self.held(receipts)?;
         let progress = |receipt: &Receipt| {
             let nodes = found.get(&receipt.id);
             let is_marked = nodes.is_some_and(|nodes| nodes.iter().any(|node| node.is_marked));
             match landed(nodes, receipt.revision) {
-                Landed::Missing => Progress::Missing,
-                _ if is_marked => Progress::Waits,
-                _ => Progress::Done,
+                Landed::Missing => DeliveryProgress::Missing,
+                _ if is_marked => DeliveryProgress::Waits,
+                _ => DeliveryProgress::Done,
             }
         };
         Ok(receipts.iter().map(progress).collect())

@@ -1,10 +1,10 @@
 //! Episodes as lines of JSON: each batch is a file of its own, numbered, complete or absent.
 //!
-//! Append-only: a changed episode is told again in a later file, the last line of an id counts. What
-//! the files tell already is not told again. Forgetting rewrites the files that hold the episode.
+//! Append-only: a changed episode is recorded again in a later file, the last line of an id counts. What
+//! the files tell already is not recorded again. Forgetting rewrites the files that hold the episode.
 
 use super::atomic;
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
 use crate::stages::upload::Sink;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -19,12 +19,12 @@ use uuid::Uuid;
 pub struct Jsonl {
     folder: PathBuf,
     /// Of each id; read when it is first needed.
-    told: Option<BTreeMap<Uuid, Told>>,
+    recorded: Option<BTreeMap<Uuid, Recorded>>,
 }
 
 /// What the files tell of an episode.
 #[derive(Debug)]
-struct Told {
+struct Recorded {
     /// In its last line.
     revision: String,
     /// Lines in a row that tell this revision.
@@ -58,19 +58,22 @@ struct Key {
 impl Jsonl {
     /// Into this folder, which is made when it is needed.
     pub fn new(folder: PathBuf) -> Jsonl {
-        Jsonl { folder, told: None }
+        Jsonl {
+            folder,
+            recorded: None,
+        }
     }
 
     /// What our files tell. Reads all of them, the first time.
-    fn told(&mut self) -> io::Result<&mut BTreeMap<Uuid, Told>> {
-        let told = match self.told.take() {
-            Some(told) => told,
+    fn recorded(&mut self) -> io::Result<&mut BTreeMap<Uuid, Recorded>> {
+        let recorded = match self.recorded.take() {
+            Some(recorded) => recorded,
             None => self.read()?,
         };
-        Ok(self.told.insert(told))
+        Ok(self.recorded.insert(recorded))
     }
 
-    fn read(&self) -> io::Result<BTreeMap<Uuid, Told>> {
+    fn read(&self) -> io::Result<BTreeMap<Uuid, Recorded>> {
         let mut all = BTreeMap::new();
         for path in self.files()?.values() {
             for line in fs::read(path)?.split(|byte| *byte == b'\n') {
@@ -103,16 +106,16 @@ impl Jsonl {
     }
 }
 
-/// The last line of an id counts, and how often it is told in that revision.
-fn tell(all: &mut BTreeMap<Uuid, Told>, key: Key) {
-    let told = all.entry(key.id).or_insert(Told {
+/// The last line of an id counts, and how often it is recorded in that revision.
+fn tell(all: &mut BTreeMap<Uuid, Recorded>, key: Key) {
+    let recorded = all.entry(key.id).or_insert(Recorded {
         revision: String::new(),
         times: 0,
     });
-    if told.revision != key.revision {
-        (told.revision, told.times) = (key.revision, 0);
+    if recorded.revision != key.revision {
+        (recorded.revision, recorded.times) = (key.revision, 0);
     }
-    told.times += 1;
+    recorded.times += 1;
 }
 
 /// 16 hex digits.
@@ -159,14 +162,17 @@ impl Sink for Jsonl {
         Ok(format!("{}: {} files", self.folder.display(), files.len()))
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let folder = self.folder.clone();
         let fault = || atomic::fault(&folder);
         atomic::folder(&folder).map_err(fault())?;
-        let told = self.told().map_err(fault())?;
+        let recorded = self.recorded().map_err(fault())?;
         let is_new = |parcel: &&OutboundEpisode| {
-            let told = told.get(&parcel.id);
-            told.is_none_or(|told| told.revision != hex(parcel.revision))
+            let recorded = recorded.get(&parcel.id);
+            recorded.is_none_or(|recorded| recorded.revision != hex(parcel.revision))
         };
         let new: Vec<&OutboundEpisode> = batch.iter().filter(is_new).collect();
         let mut text = Vec::new();
@@ -180,22 +186,22 @@ impl Sink for Jsonl {
             let next = files.last_key_value().map_or(1, |(number, _)| number + 1);
             let path = folder.join(format!("episodes-{next:06}.jsonl"));
             // whatever comes of it, the files are asked again next time
-            let mut told = self.told.take().unwrap_or_default();
+            let mut recorded = self.recorded.take().unwrap_or_default();
             atomic::write(&path, &text).map_err(fault())?;
             for parcel in new {
                 let (id, revision) = (parcel.id, hex(parcel.revision));
-                tell(&mut told, Key { id, revision });
+                tell(&mut recorded, Key { id, revision });
             }
-            self.told = Some(told);
+            self.recorded = Some(recorded);
         }
-        Ok(vec![Outcome::Seen; batch.len()])
+        Ok(vec![DeliveryOutcome::Seen; batch.len()])
     }
 
     fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
-        let told = self.read().map_err(self.fault())?;
-        let landed = |receipt: &Receipt| match told.get(&receipt.id) {
-            Some(told) if told.revision != hex(receipt.revision) => Landed::Missing,
-            Some(told) if told.times > 1 => Landed::Twice,
+        let recorded = self.read().map_err(self.fault())?;
+        let landed = |receipt: &Receipt| match recorded.get(&receipt.id) {
+            Some(recorded) if recorded.revision != hex(receipt.revision) => Landed::Missing,
+            Some(recorded) if recorded.times > 1 => Landed::Twice,
             Some(_) => Landed::Once,
             None => Landed::Missing,
         };
@@ -203,7 +209,7 @@ impl Sink for Jsonl {
     }
 
     fn forget(&mut self, receipts: &[Receipt]) -> Result<Vec<Receipt>, DeliveryError> {
-        self.told = None;
+        self.recorded = None;
         let ids: BTreeSet<Uuid> = receipts.iter().map(|receipt| receipt.id).collect();
         let stays = |line: &&[u8]| {
             let key = serde_json::from_slice::<Key>(line);

@@ -4,7 +4,7 @@
 //! A file is ours: episodes stand between marks, what stands outside of them is written anew.
 
 use super::atomic;
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
 use crate::stages::upload::Sink;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -186,13 +186,16 @@ impl Sink for Markdown {
         Ok(self.folder.display().to_string())
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             files.entry(self.place(parcel)).or_default().push(nth);
         }
         atomic::folder(&self.folder).map_err(self.fault())?;
-        let mut outcomes = vec![Outcome::Seen; batch.len()];
+        let mut outcomes = vec![DeliveryOutcome::Seen; batch.len()];
         for (place, members) in files {
             let add = |note: &mut Note| members.iter().for_each(|nth| note.add(&batch[*nth]));
             match self.change(&place, add) {
@@ -200,7 +203,7 @@ impl Sink for Markdown {
                     let reason = format!("{place}: {}", error.kind());
                     members
                         .into_iter()
-                        .for_each(|nth| outcomes[nth] = Outcome::Failed(reason.clone()));
+                        .for_each(|nth| outcomes[nth] = DeliveryOutcome::Failed(reason.clone()));
                 }
                 other => other.map_err(self.fault())?,
             }

@@ -1,7 +1,9 @@
 //! The same episodes in another group (`graphiti.ingest_scopes`): a sink in front of a sink. There an
 //! episode has an id of its own, so that two groups of one database can hold it.
 
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+};
 use crate::stages::upload::{Enrichment, Sink};
 use uuid::Uuid;
 
@@ -79,7 +81,10 @@ impl Sink for Scoped {
         self.sink.check()
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let batch = self.parcels(batch);
         self.sink.deliver(&batch)
     }
@@ -120,7 +125,7 @@ impl Enrichment for Scoped {
         self.enriched_max
     }
 
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError> {
         let receipts = self.receipts(receipts);
         self.enricher()?.progress(&receipts)
     }
@@ -130,7 +135,7 @@ impl Enrichment for Scoped {
         self.enricher()?.settle(&asked)
     }
 
-    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let batch = self.parcels(batch);
         self.enricher()?.enrich(&batch)
     }

@@ -4,7 +4,7 @@
 //! what was read is checked when they are opened.
 
 use crate::model::checkpoint::LastSeen;
-use crate::model::source::{Agent, Seen, Slice, SourceFile, Stat};
+use crate::model::source::{Agent, Slice, SourceChange, SourceFile, Stat};
 use crate::model::time::Time;
 use rustc_hash::FxHashSet;
 use std::cell::LazyCell;
@@ -64,12 +64,12 @@ pub fn discover(
         };
         if let Some(last) = known.get(&file.key) {
             let seen = match options.again {
-                true => Some(Seen::Again),
+                true => Some(SourceChange::Again),
                 false => compare(file, last),
             };
             match seen {
                 None => found.unchanged += 1,
-                Some(seen @ (Seen::Replaced | Seen::Again)) => {
+                Some(seen @ (SourceChange::Replaced | SourceChange::Again)) => {
                     found.slices.push(slice(seen, 0, 0, None));
                 }
                 Some(seen) => {
@@ -78,10 +78,10 @@ pub fn discover(
             }
         } else if let Some(old) = moves.get(file.key.as_str()) {
             let was = Some(old.key.clone());
-            let slice = slice(Seen::Grown, old.offset, old.line, was);
+            let slice = slice(SourceChange::Grown, old.offset, old.line, was);
             found.slices.push(slice);
         } else if recent.as_ref().is_none_or(|r| r.contains(family(file))) {
-            found.slices.push(slice(Seen::New, 0, 0, None));
+            found.slices.push(slice(SourceChange::New, 0, 0, None));
         } else {
             found.outside.0 += 1;
             found.outside.1 += file.stat.size;
@@ -94,7 +94,7 @@ pub fn discover(
 }
 
 /// `None`: unchanged (architecture § 6, "Unchanged").
-fn compare(file: &SourceFile, last: &LastSeen) -> Option<Seen> {
+fn compare(file: &SourceFile, last: &LastSeen) -> Option<SourceChange> {
     let (now, then) = (file.stat, last.stat);
     if now == then {
         return None;
@@ -102,11 +102,11 @@ fn compare(file: &SourceFile, last: &LastSeen) -> Option<Seen> {
     // sizes on disk say nothing about a compressed content's length
     Some(
         if file.compressed || last.compressed || now.size == then.size {
-            Seen::Touched
+            SourceChange::Touched
         } else if now.size < last.read_to {
-            Seen::Replaced
+            SourceChange::Replaced
         } else {
-            Seen::Grown
+            SourceChange::Grown
         },
     )
 }
@@ -194,7 +194,7 @@ mod tests {
         BTreeMap::from([(file.key.clone(), last)])
     }
 
-    fn seen(now: &SourceFile, then: &SourceFile) -> Vec<(Seen, u64)> {
+    fn seen(now: &SourceFile, then: &SourceFile) -> Vec<(SourceChange, u64)> {
         let found = discover(
             std::slice::from_ref(now),
             &known(then),
@@ -210,19 +210,19 @@ mod tests {
         assert_eq!(seen(&then, &then), []);
         assert_eq!(
             seen(&file("/p/a.jsonl", 150, 6), &then),
-            [(Seen::Grown, 10)]
+            [(SourceChange::Grown, 10)]
         );
         assert_eq!(
             seen(&file("/p/a.jsonl", 100, 6), &then),
-            [(Seen::Touched, 10)]
+            [(SourceChange::Touched, 10)]
         );
         assert_eq!(
             seen(&file("/p/a.jsonl", 50, 6), &then),
-            [(Seen::Replaced, 0)]
+            [(SourceChange::Replaced, 0)]
         );
         let mut ctime_only = then.clone();
         ctime_only.stat.ctime_ns = 9;
-        assert_eq!(seen(&ctime_only, &then), [(Seen::Touched, 10)]);
+        assert_eq!(seen(&ctime_only, &then), [(SourceChange::Touched, 10)]);
     }
 
     #[test]

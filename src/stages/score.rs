@@ -7,7 +7,7 @@
 
 use crate::model::activity::{ActivityTally, Dimension, Signals};
 use crate::model::batch::Batch;
-use crate::model::entry::Status;
+use crate::model::entry::CallStatus;
 use crate::model::exchange::{Exchange, Item, ItemKind, ToolUse};
 use crate::rules::classify::{CHANGES, COMMAND, Classifier};
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ fn of_call(tool: &ToolUse, classifier: &Classifier) -> ActivityTally {
         (command, _) => format!("{COMMAND}{command}"),
     };
     tally.tools.insert(class, 1);
-    tally.errors = u64::from(tool.status == Status::Failed);
+    tally.errors = u64::from(tool.status == CallStatus::Failed);
     for file in &tool.files {
         let hash = xxh3_64(file.as_bytes());
         for category in classifier.categories(file) {

@@ -4,7 +4,8 @@
 //! come from (`store`), how a sink works (`sinks`) and what time it is.
 
 use crate::model::delivery::{
-    Delivery, DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt, State,
+    Delivery, DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+    State,
 };
 use crate::model::time::Time;
 
@@ -40,7 +41,8 @@ pub trait Sink {
     ///
     /// # Errors
     /// When nothing of it, or nobody knows what of it, was taken.
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError>;
+    fn deliver(&mut self, batch: &[OutboundEpisode])
+    -> Result<Vec<DeliveryOutcome>, DeliveryError>;
 
     /// Why it is to be left after what it said last; `None`: go on.
     fn leave(&mut self) -> Option<DeliveryError> {
@@ -83,7 +85,7 @@ pub trait Enrichment {
     ///
     /// # Errors
     /// When it can't be asked.
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError>;
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError>;
 
     /// Waits until nothing is under way: what was asked for before is done now, or never will be.
     /// As long as something of `asked` is done, it isn't given up.
@@ -97,7 +99,7 @@ pub trait Enrichment {
     ///
     /// # Errors
     /// When nothing of it, or nobody knows what of it, was done.
-    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError>;
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<DeliveryOutcome>, DeliveryError>;
 }
 
 /// `session_tracking.resilience.retry_queue` (000-037, 000-038).
@@ -163,7 +165,8 @@ pub fn upload(
                 waiting.extend([second, first]);
             }
             Err(DeliveryError::BatchRejected(reason)) => {
-                let refused = |parcel| delivery(parcel, Outcome::Refused(reason), retry, now);
+                let refused =
+                    |parcel| delivery(parcel, DeliveryOutcome::Refused(reason), retry, now);
                 uploaded.deliveries.extend(part.first().map(refused));
             }
             Err(fault) => {
@@ -180,7 +183,7 @@ const BESIDE: &str = "an older revision stands beside it, which the sink can't r
 
 fn delivery(
     parcel: &OutboundEpisode,
-    outcome: Outcome,
+    outcome: DeliveryOutcome,
     retry: &RetryOptions,
     now: Time,
 ) -> Delivery {
@@ -191,22 +194,22 @@ fn delivery(
         attempts: parcel.attempts,
         next_at: None,
         error: None,
-        is_under_way: matches!(outcome, Outcome::Stopped(_)),
+        is_under_way: matches!(outcome, DeliveryOutcome::Stopped(_)),
     };
     match outcome {
-        Outcome::Seen => delivery.attempts = 0,
-        Outcome::Beside => {
+        DeliveryOutcome::Seen => delivery.attempts = 0,
+        DeliveryOutcome::Beside => {
             delivery.attempts = 0;
             delivery.error = Some(BESIDE.into());
         }
-        Outcome::Unverified => delivery.state = State::Unverified,
-        Outcome::Unknown => delivery.state = State::Sent,
-        Outcome::Lost => (delivery.state, delivery.next_at) = (State::Queued, Some(now)),
-        Outcome::Refused(reason) => {
+        DeliveryOutcome::Unverified => delivery.state = State::Unverified,
+        DeliveryOutcome::Unknown => delivery.state = State::Sent,
+        DeliveryOutcome::Lost => (delivery.state, delivery.next_at) = (State::Queued, Some(now)),
+        DeliveryOutcome::Refused(reason) => {
             delivery.attempts += 1;
             (delivery.state, delivery.error) = (State::Dead, Some(reason));
         }
-        Outcome::Failed(reason) | Outcome::Stopped(reason) => {
+        DeliveryOutcome::Failed(reason) | DeliveryOutcome::Stopped(reason) => {
             delivery.attempts += 1;
             delivery.error = Some(reason);
             let is_over = delivery.attempts > retry.max_retries;
@@ -267,7 +270,10 @@ mod tests {
         fn check(&mut self) -> Result<String, DeliveryError> {
             Ok(String::new())
         }
-        fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+        fn deliver(
+            &mut self,
+            batch: &[OutboundEpisode],
+        ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
             self.requests += 1;
             if self.away_after.is_some_and(|n| self.requests > n) {
                 return Err(DeliveryError::Unavailable("away".into(), None));
@@ -277,8 +283,8 @@ mod tests {
             }
             self.taken.extend(batch.iter().map(|p| p.id.as_u128()));
             let outcome = |p: &OutboundEpisode| match self.tired.contains(&p.id.as_u128()) {
-                true => Outcome::Failed("tired".into()),
-                false => Outcome::Seen,
+                true => DeliveryOutcome::Failed("tired".into()),
+                false => DeliveryOutcome::Seen,
             };
             Ok(batch.iter().map(outcome).collect())
         }

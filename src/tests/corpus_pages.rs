@@ -7,7 +7,7 @@ use super::corpus::{corpus, logs_below};
 use super::home::Home;
 use crate::insight::summary::{body, commit, pull_request};
 use crate::memory::session_summary::summary_of;
-use crate::model::summary::{Outcome, Summary};
+use crate::model::summary::{SessionOutcome, Summary};
 use crate::rules::paths::is_throwaway;
 use crate::store::Access;
 use anyhow::{Context, Result};
@@ -65,7 +65,7 @@ fn summary(log: &Path, corpus: &Path) -> Result<Summary> {
 }
 
 fn made_of(summary: &Summary) -> String {
-    let outcome = summary.outcome.map_or("none", Outcome::as_str);
+    let outcome = summary.outcome.map_or("none", SessionOutcome::as_str);
     let mut out = format!("outcome: {outcome}\nsections: {}\n", sections(summary));
     if let Some(runs) = &summary.tests {
         let runs = &runs.what;

@@ -10,7 +10,7 @@ use super::sinks::receipts;
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::{Consent, endpoint_text};
-use crate::model::delivery::Outcome;
+use crate::model::delivery::DeliveryOutcome;
 use crate::model::time::Time;
 use crate::pipeline::steps::upload::smoke::smoke;
 use crate::stages::upload::Sink;
@@ -34,7 +34,7 @@ fn stuck(desk: &Desk, episodes: u64) -> (World, PathBuf) {
     tamper(&path, &format!("DELETE FROM episode WHERE n > {episodes}"));
     let world = world();
     let others = world.server_sink(start()).deliver(&parcels(3)).unwrap();
-    assert_eq!(others, vec![Outcome::Seen; 3]);
+    assert_eq!(others, vec![DeliveryOutcome::Seen; 3]);
     world.mind().is_dead = true;
     let ran = attempt(&path, &world, world.sink(false, start()).as_mut(), start()).unwrap();
     assert!(ran.fault.is_some() && ran.delivered == 0, "{ran:?}");
@@ -428,7 +428,7 @@ fn a_server_that_removes_nothing_for_us_is_delivered_to_all_the_same() {
         let world = picky(status, |asked| asked.line.starts_with("DELETE"));
         let mut sink = world.server_sink(start());
         let all = parcels(3);
-        assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 3]);
+        assert_eq!(sink.deliver(&all).unwrap(), vec![DeliveryOutcome::Seen; 3]);
         let asked = receipts(&sink, &all);
         assert_eq!(sink.forget(&asked).unwrap().len(), 3, "{status}");
     }

@@ -4,7 +4,7 @@
 use super::forget::said;
 use super::world::Desk;
 use crate::cli::Exit;
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::pipeline::steps::upload::delivery::{deliver, verify};
@@ -92,7 +92,10 @@ impl Sink for Moody {
         Ok(String::new())
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         self.requests += 1;
         if self.is_moody {
             self.interfere(batch);
@@ -118,12 +121,12 @@ impl Sink for Moody {
         let mut outcomes = Vec::new();
         for parcel in &batch[..some] {
             outcomes.push(if self.poison.contains(&parcel.id) {
-                Outcome::Refused("poison".into())
+                DeliveryOutcome::Refused("poison".into())
             } else if self.is_moody && self.dice.one_in(20) {
-                Outcome::Failed("not today".into())
+                DeliveryOutcome::Failed("not today".into())
             } else {
                 self.take(parcel);
-                Outcome::Seen
+                DeliveryOutcome::Seen
             });
         }
         match fate {

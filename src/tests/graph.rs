@@ -3,7 +3,7 @@
 
 use super::falkor::Falkor;
 use super::sinks::{ODD, falkordb, parcel, receipts};
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode};
 use crate::model::time::Time;
 use crate::sinks::database::Login;
 use crate::stages::upload::Sink;
@@ -25,7 +25,7 @@ pub(super) fn parcels(contents: impl IntoIterator<Item = String>) -> Vec<Outboun
 pub(super) fn deliver(sink: &mut dyn Sink, parcels: &[OutboundEpisode]) {
     for batch in parcels.chunks(250) {
         let outcomes = sink.deliver(batch).unwrap();
-        let unseen = outcomes.iter().find(|o| **o != Outcome::Seen);
+        let unseen = outcomes.iter().find(|o| **o != DeliveryOutcome::Seen);
         assert_eq!((unseen, outcomes.len()), (None, batch.len()));
     }
 }
@@ -168,5 +168,5 @@ fn a_graph_that_is_slow_is_waited_for() {
         });
         sink.deliver(&all)
     });
-    assert_eq!(ran, Ok(vec![Outcome::Seen; all.len()]));
+    assert_eq!(ran, Ok(vec![DeliveryOutcome::Seen; all.len()]));
 }

@@ -5,7 +5,9 @@
 use super::faults::{Dice, EPISODES, HOUR_MS, many_episodes, stored};
 use super::server::{Asked, Reply, Server};
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::time::Time;
 use crate::net::http::{Http, HttpOptions};
@@ -268,7 +270,10 @@ impl Sink for Shelf {
     fn check(&mut self) -> Result<String, DeliveryError> {
         Ok(String::new())
     }
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut mind = self.mind();
         for parcel in batch {
             let known = mind.nodes.iter_mut().find(|node| node.uuid == parcel.id);
@@ -291,11 +296,11 @@ impl Sink for Shelf {
                 }),
             }
         }
-        Ok(vec![Outcome::Seen; batch.len()])
+        Ok(vec![DeliveryOutcome::Seen; batch.len()])
     }
     fn verify(&mut self, receipts: &[Receipt]) -> Result<Vec<Landed>, DeliveryError> {
-        let landed = |progress: Progress| match progress {
-            Progress::Missing => Landed::Missing,
+        let landed = |progress: DeliveryProgress| match progress {
+            DeliveryProgress::Missing => Landed::Missing,
             _ => Landed::Once,
         };
         let progress = self.progress(receipts)?;
@@ -309,7 +314,7 @@ impl Sink for Shelf {
 }
 
 impl Database for Shelf {
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError> {
         let mut mind = self.mind();
         mind.work();
         let progress = |receipt: &Receipt| {
@@ -320,11 +325,11 @@ impl Database for Shelf {
                         .description
                         .ends_with(&format!("{:016x}", receipt.revision)) =>
                 {
-                    Progress::Missing
+                    DeliveryProgress::Missing
                 }
-                Some(node) if node.is_marked => Progress::Waits,
-                Some(_) => Progress::Done,
-                None => Progress::Missing,
+                Some(node) if node.is_marked => DeliveryProgress::Waits,
+                Some(_) => DeliveryProgress::Done,
+                None => DeliveryProgress::Missing,
             }
         };
         Ok(receipts.iter().map(progress).collect())

@@ -7,7 +7,9 @@ use super::server::{Asked, Reply, Server};
 use super::sinks::{keeps_its_promises, parcel, receipts};
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, State};
+use crate::model::delivery::{
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, State,
+};
 use crate::stages::upload::{Enrichment, RetryOptions, Sink, upload};
 use serde_json::{Value, json};
 
@@ -173,7 +175,7 @@ fn an_episode_is_added_as_the_server_wants_it() {
     let world = world();
     let all = of_two_groups(9);
     let mut sink = world.server_sink(start());
-    assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 9]);
+    assert_eq!(sink.deliver(&all).unwrap(), vec![DeliveryOutcome::Seen; 9]);
     drop(sink);
     let asked = world.server.asked();
     let methods: Vec<&Value> = asked.iter().map(|asked| &asked.body["method"]).collect();
@@ -226,13 +228,17 @@ fn what_a_worker_loses_is_told_from_what_comes_after_it() {
     let all = parcels(9);
     let mut sink = world.server_sink(start());
     let outcomes = sink.deliver(&all).unwrap();
-    let lost = Outcome::Failed("the server took it and lost it".into());
+    let lost = DeliveryOutcome::Failed("the server took it and lost it".into());
     for (nth, outcome) in outcomes.iter().enumerate() {
-        let wanted = if nth == 4 { &lost } else { &Outcome::Seen };
+        let wanted = if nth == 4 {
+            &lost
+        } else {
+            &DeliveryOutcome::Seen
+        };
         assert_eq!(outcome, wanted, "{nth}");
     }
     world.mind().poison = None;
-    assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 9]);
+    assert_eq!(sink.deliver(&all).unwrap(), vec![DeliveryOutcome::Seen; 9]);
     once_each(&world);
     assert_eq!(posted(&world.server.asked()).len(), 10);
 }
@@ -245,7 +251,7 @@ fn a_server_that_forgot_its_sessions_gets_another_and_nothing_twice() {
     sink.deliver(&all[..5]).unwrap();
     world.mind().restart();
     world.server.asked();
-    assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 9]);
+    assert_eq!(sink.deliver(&all).unwrap(), vec![DeliveryOutcome::Seen; 9]);
     let asked = world.server.asked();
     let opened = asked.iter().filter(|a| a.body["method"] == "initialize");
     // the first was refused with the session, and was added in the other
@@ -261,10 +267,13 @@ fn a_node_is_worked_through_where_its_database_is_beside_it() {
     all.iter_mut()
         .for_each(|p| p.group = p.group.replace('-', "_"));
     let asked = receipts(&sink, &all);
-    assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 9]);
+    assert_eq!(sink.deliver(&all).unwrap(), vec![DeliveryOutcome::Seen; 9]);
     Enrichment::settle(&mut sink, &asked).unwrap();
-    assert_eq!(sink.enrich(&all).unwrap(), vec![Outcome::Seen; 9]);
-    assert_eq!(sink.progress(&asked).unwrap(), vec![Progress::Done; 9]);
+    assert_eq!(sink.enrich(&all).unwrap(), vec![DeliveryOutcome::Seen; 9]);
+    assert_eq!(
+        sink.progress(&asked).unwrap(),
+        vec![DeliveryProgress::Done; 9]
+    );
     let ids: Vec<Value> = posted(&world.server.asked())
         .into_iter()
         .map(|c| c["uuid"].clone())
@@ -329,7 +338,10 @@ fn a_server_that_shows_nothing_gets_nothing_unless_one_insists() {
         true,
         start(),
     );
-    assert_eq!(insists.deliver(&all).unwrap(), vec![Outcome::Unverified; 3]);
+    assert_eq!(
+        insists.deliver(&all).unwrap(),
+        vec![DeliveryOutcome::Unverified; 3]
+    );
     let asked = receipts(&insists, &all);
     assert_eq!(insists.verify(&asked).unwrap(), vec![Landed::Unknown; 3]);
     assert_eq!(posted(&world.server.asked()).len(), 3);

@@ -8,7 +8,9 @@ use super::sinks::{ODD, parcel, receipts};
 use super::world::Desk;
 use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, State};
+use crate::model::delivery::{
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, State,
+};
 use crate::model::time::Time;
 use crate::stages::upload::{Enrichment, Sink};
 use crate::store::{Access, Store};
@@ -46,7 +48,7 @@ fn an_episode_is_posted_as_the_server_wants_it() {
     let world = world();
     let mut sink = world.server_sink(start());
     let odd: Vec<OutboundEpisode> = (0..).zip(ODD).map(|(n, text)| parcel(n, text)).collect();
-    assert_eq!(sink.deliver(&odd).unwrap(), vec![Outcome::Seen; 8]);
+    assert_eq!(sink.deliver(&odd).unwrap(), vec![DeliveryOutcome::Seen; 8]);
     let asked = world.server.asked();
     let canary = &posts(&asked)[0].body;
     assert_eq!(
@@ -91,7 +93,10 @@ fn what_is_there_is_not_posted_again_by_whomever_it_was_posted() {
     world.server_sink(start()).deliver(&all[..7]).unwrap();
     world.server.asked();
     let mut other = world.server_sink(start());
-    assert_eq!(other.deliver(&all).unwrap(), vec![Outcome::Seen; 12]);
+    assert_eq!(
+        other.deliver(&all).unwrap(),
+        vec![DeliveryOutcome::Seen; 12]
+    );
     let asked = world.server.asked();
     assert_eq!(messages(&asked).len(), 5);
     let canaries = posts(&asked).len() - 1;
@@ -114,8 +119,8 @@ fn a_changed_episode_takes_the_place_of_the_one_before_where_the_server_can() {
             ..all[1].clone()
         };
         let (outcome, landed, kept) = match deletes {
-            true => (Outcome::Seen, Landed::Once, 0),
-            false => (Outcome::Beside, Landed::Beside, 2),
+            true => (DeliveryOutcome::Seen, Landed::Once, 0),
+            false => (DeliveryOutcome::Beside, Landed::Beside, 2),
         };
         let changed = std::slice::from_ref(&changed);
         assert_eq!(sink.deliver(changed).unwrap(), [outcome]);
@@ -132,10 +137,16 @@ fn a_node_is_posted_only_after_it_was_seen_and_once() {
     let mut sink = world.enriched(start());
     let all = parcels(20);
     let asked = receipts(&sink, &all);
-    assert_eq!(sink.deliver(&all).unwrap(), vec![Outcome::Seen; 20]);
+    assert_eq!(sink.deliver(&all).unwrap(), vec![DeliveryOutcome::Seen; 20]);
     assert_eq!(world.server.asked().len(), 0, "the database has them");
-    assert_eq!(sink.progress(&asked).unwrap(), vec![Progress::Waits; 20]);
-    assert_eq!(sink.enrich(&all[..12]).unwrap(), vec![Outcome::Seen; 12]);
+    assert_eq!(
+        sink.progress(&asked).unwrap(),
+        vec![DeliveryProgress::Waits; 20]
+    );
+    assert_eq!(
+        sink.enrich(&all[..12]).unwrap(),
+        vec![DeliveryOutcome::Seen; 12]
+    );
     let ids: Vec<String> = all[..12]
         .iter()
         .map(|parcel| parcel.id.to_string())

@@ -12,7 +12,7 @@ use super::sinks::{
 use super::world::{Desk, Ran};
 use crate::cli::Exit;
 use crate::model::consent::{Endpoint, endpoint_text};
-use crate::model::delivery::{DeliveryError, Landed, Outcome};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed};
 use crate::model::time::Time;
 use crate::sinks::cypher::Value as Cypher;
 use crate::sinks::database::Login;
@@ -322,7 +322,10 @@ fn neo4j_says_whose_fault_it_is() {
     let fault = neo4j(&server.endpoint("bolt+s"), &login()).check();
     assert!(fault.is_err(), "{fault:?}");
     let mut sink = neo4j(&server.endpoint("bolt"), &login());
-    assert_eq!(sink.deliver(&[parcel(1, "x")]), Ok(vec![Outcome::Seen]));
+    assert_eq!(
+        sink.deliver(&[parcel(1, "x")]),
+        Ok(vec![DeliveryOutcome::Seen])
+    );
     drop(server);
     for _ in 0..2 {
         let away = sink.deliver(&[parcel(1, "x")]);

@@ -4,7 +4,9 @@
 use super::falkor::Falkor;
 use super::graph::graphiti_at;
 use crate::model::consent::{Consent, Endpoint, Permit};
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+};
 use crate::model::time::Time;
 use crate::sinks::database::{Database, Login};
 use crate::sinks::falkordb::FalkorDb;
@@ -67,7 +69,10 @@ pub(super) fn keeps_its_promises(sink: &mut dyn Sink) {
     assert_eq!(sink.verify(&asked).unwrap(), [Landed::Missing; 8], "before");
     for _ in 0..2 {
         // again is nothing
-        assert_eq!(sink.deliver(&parcels).unwrap(), vec![Outcome::Seen; 8]);
+        assert_eq!(
+            sink.deliver(&parcels).unwrap(),
+            vec![DeliveryOutcome::Seen; 8]
+        );
     }
     let landed = sink.verify(&asked).unwrap();
     let once = landed.iter().filter(|l| **l == Landed::Once).count();
@@ -174,8 +179,11 @@ fn one_thing_in_the_way_of_one_note_is_that_notes_misfortune() {
     let torn = folder.path().join(&asked[2].place);
     std::fs::write(torn, b"\xff\xfe not UTF-8 <!-- episode ").unwrap();
     let outcomes = sink.deliver(&parcels).unwrap();
-    assert!(matches!(&outcomes[0], Outcome::Failed(why) if why.contains(&asked[0].place)));
-    assert_eq!(outcomes[1..], [Outcome::Seen, Outcome::Seen]);
+    assert!(matches!(&outcomes[0], DeliveryOutcome::Failed(why) if why.contains(&asked[0].place)));
+    assert_eq!(
+        outcomes[1..],
+        [DeliveryOutcome::Seen, DeliveryOutcome::Seen]
+    );
     let landed = sink.verify(&asked).unwrap();
     assert_eq!(landed, [Landed::Missing, Landed::Once, Landed::Once]);
     sink.forget(&asked).unwrap();
@@ -189,7 +197,7 @@ fn names_that_no_folder_takes_are_cut() {
     let mut long = parcel(1, "x");
     long.session = "漢".repeat(300);
     long.project = "ü".repeat(300);
-    assert_eq!(sink.deliver(&[long]), Ok(vec![Outcome::Seen]));
+    assert_eq!(sink.deliver(&[long]), Ok(vec![DeliveryOutcome::Seen]));
 }
 
 #[test]
@@ -251,14 +259,14 @@ pub(super) fn marks_what_is_to_be_done(
     let mut parcels = [parcel(1, "one"), parcel(2, "two"), parcel(4, "four")];
     let asked = receipts(plain, &parcels);
     let progress = |sink: &mut dyn Database| sink.progress(&asked).unwrap();
-    assert_eq!(progress(marking), [Progress::Missing; 3]);
+    assert_eq!(progress(marking), [DeliveryProgress::Missing; 3]);
     // what was there before has to be worked through as well, unless something was made of it
     plain.deliver(&parcels).unwrap();
     let id = parcels[1].id;
     graph(&format!(
         "MATCH (n:Episodic) WHERE n.uuid = '{id}' CREATE (n)-[:MENTIONS]->(:Entity {{name: 'x'}})"
     ));
-    let (waits, done) = (Progress::Waits, Progress::Done);
+    let (waits, done) = (DeliveryProgress::Waits, DeliveryProgress::Done);
     assert_eq!(progress(marking), [done; 3]);
     for _ in 0..2 {
         marking.deliver(&parcels).unwrap();
@@ -271,13 +279,16 @@ pub(super) fn marks_what_is_to_be_done(
     parcels[0] = parcel(1, "changed");
     let changed = receipts(marking, &parcels[..1]);
     marking.deliver(&parcels[..1]).unwrap();
-    assert_eq!(progress(marking), [Progress::Missing, done, done]);
+    assert_eq!(progress(marking), [DeliveryProgress::Missing, done, done]);
     assert_eq!(marking.progress(&changed).unwrap(), [waits]);
     assert!(marking.has("desk__global", "Session 2, part 1").unwrap());
     assert!(!marking.has("desk__global", "Session 2").unwrap());
     assert!(!marking.has("no_such_graph", "x").unwrap());
     marking.empty("desk__global").unwrap();
-    assert_eq!(marking.progress(&changed).unwrap(), [Progress::Missing]);
+    assert_eq!(
+        marking.progress(&changed).unwrap(),
+        [DeliveryProgress::Missing]
+    );
 }
 
 #[test]
@@ -411,7 +422,10 @@ fn falkordb_says_whose_fault_it_is() {
         password: Some("swordfish".into()),
     };
     let mut sink = falkordb(&server, &login);
-    assert_eq!(sink.deliver(&[parcel(1, "x")]), Ok(vec![Outcome::Seen]));
+    assert_eq!(
+        sink.deliver(&[parcel(1, "x")]),
+        Ok(vec![DeliveryOutcome::Seen])
+    );
     drop(server);
     let away = sink.deliver(&[parcel(1, "x")]);
     assert!(

@@ -4,18 +4,18 @@
 use super::server::{Reply, Server, agreed};
 use crate::agents::registry;
 use crate::config::{Env, load};
-use crate::insight::facts::{Line, facts};
+use crate::insight::facts::{LocatedItem, facts};
 use crate::insight::outcome::SessionItem;
-use crate::insight::summarise::ask::{Asked, ask};
+use crate::insight::summarise::ask::{AskOutcome, ask};
 use crate::insight::summarise::merge::merged;
-use crate::insight::summarise::prompt::{About, Question, embedded, question};
+use crate::insight::summarise::prompt::{About, SummaryQuestion, embedded, question};
 use crate::insight::summary::markdown;
 use crate::model::activity::ActivityVector;
 use crate::model::consent::{Endpoint, Permit};
 use crate::model::exchange::ItemKind;
 use crate::model::llm::{Tokens, Unanswered};
 use crate::model::policy::SummaryPolicy;
-use crate::model::summary::Outcome;
+use crate::model::summary::SessionOutcome;
 use crate::net::http::{Http, HttpOptions};
 use crate::net::llm::{ApiStyle, Llm};
 use crate::rules::secrets::Redactor;
@@ -33,8 +33,8 @@ const LOG: [(ItemKind, &str); 3] = [
     (ItemKind::Agent, "Agent: I've hit the usage limit."),
 ];
 
-fn lines() -> Vec<Line<'static>> {
-    let line = |(kind, text)| Line {
+fn lines() -> Vec<LocatedItem<'static>> {
+    let line = |(kind, text)| LocatedItem {
         item: SessionItem {
             kind,
             text,
@@ -47,7 +47,7 @@ fn lines() -> Vec<Line<'static>> {
     LOG.map(line).to_vec()
 }
 
-fn asked() -> Question {
+fn asked() -> SummaryQuestion {
     let lines = lines();
     let facts = facts(&lines);
     let vector = ActivityVector::from_values(|_| 1.0).unwrap();
@@ -82,7 +82,7 @@ fn fine() -> String {
 }
 
 /// Asks a server that answers so.
-fn told(replies: Vec<Reply>, shape: ApiStyle, allows: bool) -> (Asked, Server) {
+fn told(replies: Vec<Reply>, shape: ApiStyle, allows: bool) -> (AskOutcome, Server) {
     let server = Server::new(replies);
     let endpoint: Endpoint = server.endpoint.parse().unwrap();
     let permit = Permit::of(&endpoint, &[agreed(&endpoint)]).unwrap();
@@ -101,7 +101,7 @@ fn told(replies: Vec<Reply>, shape: ApiStyle, allows: bool) -> (Asked, Server) {
     (asked, server)
 }
 
-fn refused(asked: &Asked) -> &str {
+fn refused(asked: &AskOutcome) -> &str {
     match &asked.answer {
         Err(Unanswered::Refused { why }) => why,
         other => panic!("{other:?}"),
@@ -243,7 +243,7 @@ fn an_answer_that_obeys_the_log_changes_no_fact_and_no_form() {
     let summary = merged(facts(&lines), &asked.answer.unwrap(), "m", &lines);
     assert_eq!(
         summary.outcome,
-        Some(Outcome::Blocked),
+        Some(SessionOutcome::Blocked),
         "the log's last words"
     );
     let text = markdown(&summary, "exploring (1.0)");

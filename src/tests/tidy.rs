@@ -28,7 +28,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
         "tracking",
         &["model", "rules", "config", "host", "store", "insight"],
     ),
-    // Of `host`, stages take `read::Block` and `read::Reduce`: bytes with their places, no I/O.
+    // Of `host`, stages take `read::LogBlock` and `read::Reduce`: bytes with their places, no I/O.
     ("stages", &["model", "rules", "json", "host"]),
     ("agents", &["model", "rules", "json", "config", "stages"]),
     ("sinks", &["model", "net", "stages"]),

@@ -6,7 +6,7 @@ use crate::insight::summary::commits as commits_in;
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::git::{AFTER_MS, GitOperation, OperationKind, short_hash};
-use crate::model::summary::{Commit, Sourced, Summary};
+use crate::model::summary::{SessionCommit, Sourced, Summary};
 use crate::model::time::Time;
 use crate::store::{Found, Query, Store, Term};
 use uuid::Uuid;
@@ -53,7 +53,7 @@ pub struct Author {
 }
 
 /// Chunks of the sessions that were at work somewhere, with the commits that their logs name.
-pub struct SessionsAtWork(Vec<(Found, Vec<Commit>)>);
+pub struct SessionsAtWork(Vec<(Found, Vec<SessionCommit>)>);
 
 impl SessionsAtWork {
     /// Of chunks with their items.
@@ -98,13 +98,13 @@ const SECOND_MS: i64 = 999;
 
 fn link(
     found: &Found,
-    commits: &[Commit],
+    commits: &[SessionCommit],
     shared: usize,
     git: &GitOperation,
 ) -> Option<LinkStrength> {
     let operation = &git.operation;
     let names =
-        |commit: &Commit| !commit.hash.is_empty() && operation.new.starts_with(&commit.hash);
+        |commit: &SessionCommit| !commit.hash.is_empty() && operation.new.starts_with(&commit.hash);
     if commits.iter().any(names) {
         return Some(LinkStrength::Hash);
     }
@@ -114,7 +114,7 @@ fn link(
         return None;
     }
     let subject = git.commit().map(|commit| commit.subject.as_str());
-    let says = |commit: &Commit| commit.hash.is_empty() && Some(&*commit.subject) == subject;
+    let says = |commit: &SessionCommit| commit.hash.is_empty() && Some(&*commit.subject) == subject;
     Some(match () {
         () if commits.iter().any(says) => LinkStrength::Message,
         () if shared > 0 => LinkStrength::Files,
@@ -141,7 +141,7 @@ const CHUNKS_MAX: u32 = 256;
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commit>>, Error> {
+pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<SessionCommit>>, Error> {
     let chunks = episodes.iter().map(|found| &found.episode);
     let began = chunks.clone().filter_map(|chunk| chunk.valid_at).min();
     let ended = chunks
@@ -159,7 +159,7 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
     }
     let chunks = store.chunks_at_work(namespace, until, since, CHUNKS_MAX)?;
     let at_work = SessionsAtWork::of(chunks);
-    let mut made: Vec<Sourced<Commit>> = Vec::new();
+    let mut made: Vec<Sourced<SessionCommit>> = Vec::new();
     for row in rows.iter().rev() {
         let operation = &row.git.operation;
         if operation.kind == OperationKind::Amend {
@@ -172,7 +172,7 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
             continue;
         };
         made.push(Sourced {
-            what: Commit {
+            what: SessionCommit {
                 hash: short_hash(&commit.hash).to_owned(),
                 subject: commit.subject.clone(),
                 pushed: false,
@@ -187,7 +187,7 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Commi
 
 /// Adds to a summary what git has of a session's commits, as [`commits_of`] gives it: hashes that the
 /// log doesn't have, and commits that it doesn't name.
-pub fn add_commits(summary: &mut Summary, commits: &[Sourced<Commit>]) {
+pub fn add_commits(summary: &mut Summary, commits: &[Sourced<SessionCommit>]) {
     for commit in commits {
         let known = summary.commits.iter_mut().find(|known| {
             let (known, git) = (&known.what, &commit.what);

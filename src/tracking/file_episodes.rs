@@ -225,7 +225,7 @@ fn changed(git: &GitOperation, path: &str, operation: FileOperation) -> FileChan
 
 /// A file that is new, or gone, where moves are looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct MoveCandidate<'a> {
     /// Its bytes.
     pub path: &'a [u8],
     /// Absent where it was not read.
@@ -236,10 +236,10 @@ pub struct Candidate<'a> {
     pub text: Option<&'a str>,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> MoveCandidate<'a> {
     /// A file of the catalogue.
-    pub fn of(path: &'a [u8], known: &'a Known, text: Option<&'a str>) -> Candidate<'a> {
-        Candidate {
+    pub fn of(path: &'a [u8], known: &'a Known, text: Option<&'a str>) -> MoveCandidate<'a> {
+        MoveCandidate {
             path,
             hashes: known.hashes.as_ref(),
             stat: known.stat,
@@ -257,7 +257,7 @@ const SIMILAR_PERCENT: usize = 50;
 
 /// Which of the new files are which of the gone ones, by their places in the two: the same content, where
 /// several have it under the same name first; then those whose text is as good as the same.
-pub fn moves(came: &[Candidate<'_>], gone: &[Candidate<'_>]) -> BTreeMap<usize, usize> {
+pub fn moves(came: &[MoveCandidate<'_>], gone: &[MoveCandidate<'_>]) -> BTreeMap<usize, usize> {
     let mut moves = BTreeMap::new();
     let mut left: BTreeMap<Content<'_>, Vec<usize>> = BTreeMap::new();
     for (nth, file) in gone.iter().enumerate() {
@@ -288,7 +288,11 @@ pub fn moves(came: &[Candidate<'_>], gone: &[Candidate<'_>]) -> BTreeMap<usize, 
 }
 
 /// Adds the pairs of the most similar texts that are left.
-fn edited(came: &[Candidate<'_>], gone: &[Candidate<'_>], moves: &mut BTreeMap<usize, usize>) {
+fn edited(
+    came: &[MoveCandidate<'_>],
+    gone: &[MoveCandidate<'_>],
+    moves: &mut BTreeMap<usize, usize>,
+) {
     let taken: BTreeSet<usize> = moves.values().copied().collect();
     let left = |nth: &usize| !moves.contains_key(nth);
     let new: Vec<usize> = (0..came.len()).filter(left).take(SIMILAR_MAX).collect();
@@ -325,7 +329,7 @@ enum Content<'a> {
 
 impl<'a> Content<'a> {
     /// `None`: empty files are no proof.
-    fn of(file: &Candidate<'a>) -> Option<Content<'a>> {
+    fn of(file: &MoveCandidate<'a>) -> Option<Content<'a>> {
         let stat = &file.stat;
         let content = match file.hashes {
             Some(hashes) => Content::Read(&hashes.sha256),
@@ -372,8 +376,8 @@ mod tests {
         }
     }
 
-    fn candidate<'a>(path: &'a str, hashes: &'a Hashes, text: &'a str) -> Candidate<'a> {
-        Candidate {
+    fn candidate<'a>(path: &'a str, hashes: &'a Hashes, text: &'a str) -> MoveCandidate<'a> {
+        MoveCandidate {
             path: path.as_bytes(),
             hashes: Some(hashes),
             stat: Stat {

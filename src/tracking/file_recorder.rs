@@ -10,7 +10,7 @@ use crate::model::file::{FileFacts, Known, Strategy, shown};
 use crate::model::git::FileOperation;
 use crate::store::{FileUnit, Store, Supersede};
 use crate::tracking::file_episodes::{
-    Candidate, Named, NewContent, Words, Writer, content, deletion, moves, relocation,
+    MoveCandidate, Named, NewContent, Words, Writer, content, deletion, moves, relocation,
 };
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,12 +129,12 @@ impl<'a> FileRecorder<'a> {
             texts.push(found.map(|found| found.episode.text));
         }
         let gone = self.scan.gone.iter().zip(&texts);
-        let gone: Vec<Candidate<'_>> = gone
-            .map(|((path, known), text)| Candidate::of(path, known, text.as_deref()))
+        let gone: Vec<MoveCandidate<'_>> = gone
+            .map(|((path, known), text)| MoveCandidate::of(path, known, text.as_deref()))
             .collect();
         let new: Vec<(usize, &FoundFile)> = self.scan.found.iter().enumerate().collect();
         let new: Vec<(usize, &FoundFile)> = new.into_iter().filter(|(_, f)| is_new(f)).collect();
-        let came: Vec<Candidate<'_>> = new.iter().map(|(_, found)| candidate(found)).collect();
+        let came: Vec<MoveCandidate<'_>> = new.iter().map(|(_, found)| candidate(found)).collect();
         let pairs = moves(&came, &gone).into_iter();
         Ok(pairs.map(|(nth, at)| (new[nth].0, at)).collect())
     }
@@ -338,8 +338,8 @@ fn unchanged(found: &FoundFile, known: Option<Known>) -> FileUnit {
     FileUnit::of(&found.sighting.path, known)
 }
 
-fn candidate(found: &FoundFile) -> Candidate<'_> {
-    Candidate {
+fn candidate(found: &FoundFile) -> MoveCandidate<'_> {
+    MoveCandidate {
         path: &found.sighting.path,
         hashes: found.hashes.as_ref(),
         stat: found.sighting.stat,

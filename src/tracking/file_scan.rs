@@ -5,7 +5,7 @@ use super::track_options::{TrackOptions, Workers};
 use super::track_report::FilesReport;
 use crate::config::{FilePattern, Tracked, TrackedProject};
 use crate::host::content::{self, Unread};
-use crate::host::tree::{self, Walked, Wanted};
+use crate::host::tree::{self, PathFilter, Walked};
 use crate::model::file::{Hashes, Known, Sighting, is_racy, path_of, print_of, shown};
 use crate::model::namespace::namespace;
 use crate::model::source::Stat;
@@ -69,7 +69,7 @@ struct Matcher<'a> {
     exclusions: Exclusions<'a>,
 }
 
-impl Wanted for Matcher<'_> {
+impl PathFilter for Matcher<'_> {
     fn file(&self, path: &Path) -> bool {
         self.tracked.pattern(path).is_some() && !self.exclusions.covers(path)
     }

@@ -228,11 +228,11 @@ fn shortened(said: &&Utterance) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{Effect, Operation, Reason};
+    use crate::model::git::{Effect, Reason, RefOperation};
 
     fn git() -> GitOperation {
         GitOperation {
-            operation: Operation::sample(),
+            operation: RefOperation::sample(),
             effect: Effect {
                 left: vec![CommitLine {
                     hash: "a".repeat(40),

@@ -1,6 +1,6 @@
 //! Lines of reflogs become operations, by git's messages alone: no repository is opened.
 
-use crate::model::git::{LogLine, Operation, OperationKind};
+use crate::model::git::{LogLine, OperationKind, RefOperation};
 
 /// What is known beside the lines.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Start {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogOperations {
     /// In order.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<RefOperation>,
     /// Lines that were used; the others are of something that is under way, or too many at once.
     pub lines: usize,
     /// The others were too many.
@@ -69,13 +69,13 @@ fn lines_of_one(lines: &[LogLine], is_busy: bool) -> Option<usize> {
 }
 
 /// The stash's log as operations; the commit that it was made on is for the repository to say.
-pub fn stashes(lines: &[LogLine]) -> Vec<Operation> {
+pub fn stashes(lines: &[LogLine]) -> Vec<RefOperation> {
     let stashed = lines.iter().filter(|line| !line.new.is_empty());
     stashed
         .map(|line| {
             let branch = line.message.split_once(':').map_or("", |(head, _)| head);
             let branch = branch.rsplit(' ').next().filter(|name| !name.is_empty());
-            Operation {
+            RefOperation {
                 kind: OperationKind::Stash,
                 branch: branch.map(str::to_owned),
                 old: String::new(),
@@ -123,8 +123,8 @@ impl<'m> Action<'m> {
     }
 }
 
-fn plain(line: &LogLine) -> Operation {
-    Operation {
+fn plain(line: &LogLine) -> RefOperation {
+    RefOperation {
         kind: OperationKind::Other,
         mode: None,
         old: line.old.clone(),
@@ -139,7 +139,7 @@ fn plain(line: &LogLine) -> Operation {
 }
 
 /// One operation out of all its lines.
-fn operation(group: &[LogLine], branch: Option<String>) -> Operation {
+fn operation(group: &[LogLine], branch: Option<String>) -> RefOperation {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let action = Action::of(&first.message);
     let is_bisect = group.len() > 1 && action.step.is_none();
@@ -155,7 +155,7 @@ fn operation(group: &[LogLine], branch: Option<String>) -> Operation {
         _ if end.detail.starts_with("Fast-forward") => Some("fast-forward"),
         _ => None,
     };
-    Operation {
+    RefOperation {
         kind,
         mode: mode.map(str::to_owned),
         old: first.old.clone(),
@@ -243,7 +243,11 @@ fn first_branch(lines: &[LogLine], start: &Start) -> Option<String> {
 
 /// The branch after an operation; `rest`: what follows it. The next checkout knows whether the last one
 /// went to a branch, or to a commit by another name.
-fn branch_after(operation: &Operation, before: Option<String>, rest: &[LogLine]) -> Option<String> {
+fn branch_after(
+    operation: &RefOperation,
+    before: Option<String>,
+    rest: &[LogLine],
+) -> Option<String> {
     if let Some((_, to)) = renamed(&operation.message) {
         return Some(to.to_owned());
     }
@@ -287,7 +291,7 @@ mod tests {
     }
 
     fn shown(found: &LogOperations) -> Vec<String> {
-        let one = |o: &Operation| {
+        let one = |o: &RefOperation| {
             let branch = o.branch.as_deref().unwrap_or("-");
             format!("{} {}..{} on {branch}", o.name(), o.old, o.new)
         };
@@ -438,7 +442,8 @@ mod tests {
         assert_eq!((second.lines, second.has_more), (4, false));
         assert_eq!(second.branch.as_deref(), Some("main"));
         let all = first.operations.iter().chain(&second.operations);
-        let is_on_feature = |operation: &Operation| operation.branch.as_deref() == Some("feature");
+        let is_on_feature =
+            |operation: &RefOperation| operation.branch.as_deref() == Some("feature");
         assert_eq!(all.filter(|one| is_on_feature(one)).count(), commits + 1);
     }
 

@@ -12,7 +12,9 @@ use crate::host::reflog::{self, Log, WorkTree};
 use crate::host::repository::Repository;
 use crate::model::episode::Episode;
 use crate::model::error::Error;
-use crate::model::git::{Effect, GitOperation, LogLine, Operation, OperationKind, Seen};
+use crate::model::git::{
+    Effect, GitOperation, HistoryCursor, LogLine, OperationKind, RefOperation,
+};
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
 use crate::store::{GitUnit, Project, Store};
@@ -129,8 +131,8 @@ struct TreeScan<'a> {
 
 /// What a scan found.
 struct News {
-    operations: Vec<Operation>,
-    seen: Seen,
+    operations: Vec<RefOperation>,
+    seen: HistoryCursor,
     /// The log has lines that the next run reads.
     has_more: bool,
 }
@@ -159,7 +161,7 @@ impl TreeScan<'_> {
             }
             Err(why) => {
                 done.problems.push((self.project.path.clone(), why.clone()));
-                let seen = Seen {
+                let seen = HistoryCursor {
                     problem: Some(why),
                     ..known.clone()
                 };
@@ -181,7 +183,7 @@ impl TreeScan<'_> {
         Ok(())
     }
 
-    fn stamp(&self, seen: &Seen) -> String {
+    fn stamp(&self, seen: &HistoryCursor) -> String {
         self.tree.stamp(seen.branches.keys().map(String::as_str))
     }
 
@@ -199,7 +201,12 @@ impl TreeScan<'_> {
     }
 
     /// Operations since the last scan, in order, and how far that is.
-    fn news(&self, repository: &Repository, known: &Seen, is_known: bool) -> Result<News, String> {
+    fn news(
+        &self,
+        repository: &Repository,
+        known: &HistoryCursor,
+        is_known: bool,
+    ) -> Result<News, String> {
         let unread = |error: std::io::Error| format!("its log can't be read: {}", error.kind());
         let log = reflog::read(&self.tree.log(), known.log_to, &known.log_last).map_err(unread)?;
         let stash = self.tree.stash_log();
@@ -226,7 +233,7 @@ impl TreeScan<'_> {
         operations.sort_by_key(|operation| operation.at);
         Ok(News {
             operations,
-            seen: Seen {
+            seen: HistoryCursor {
                 stamp: String::new(),
                 log_to: log.to_after(sorted.lines),
                 log_last: last(&log, sorted.lines, &known.log_last),
@@ -245,16 +252,16 @@ impl TreeScan<'_> {
     fn moved(
         &self,
         lines: &[LogLine],
-        known: &Seen,
+        known: &HistoryCursor,
         head: &str,
         branch_now: Option<String>,
-    ) -> Option<Operation> {
+    ) -> Option<RefOperation> {
         let last = lines.last().map_or(known.head.as_str(), |line| &line.new);
         if last == head || known.head.is_empty() {
             return None;
         }
         let at = self.tree.moved_at(branch_now.as_deref())?;
-        Some(Operation {
+        Some(RefOperation {
             branch: branch_now,
             ..guessed(OperationKind::Moved, last, head, at)
         })
@@ -264,9 +271,9 @@ impl TreeScan<'_> {
     fn dropped(
         &self,
         lines: &[LogLine],
-        known: &Seen,
+        known: &HistoryCursor,
         now: &BTreeMap<String, String>,
-    ) -> Vec<Operation> {
+    ) -> Vec<RefOperation> {
         let renamed = lines.iter().filter_map(|line| renamed(&line.message));
         let renamed = renamed.map(|(from, _)| self.options.stored_name(from));
         let renamed: BTreeSet<String> = renamed.collect();
@@ -274,7 +281,7 @@ impl TreeScan<'_> {
         let gone = gone.filter(|(name, _)| !now.contains_key(*name) && !renamed.contains(*name));
         gone.filter_map(|(name, commit)| {
             let at = self.tree.dropped_at(name)?;
-            Some(Operation {
+            Some(RefOperation {
                 branch: Some(name.clone()),
                 ..guessed(OperationKind::BranchDeleted, commit, "", at)
             })
@@ -286,7 +293,7 @@ impl TreeScan<'_> {
     fn units(
         &self,
         repository: &Repository,
-        operations: Vec<Operation>,
+        operations: Vec<RefOperation>,
         store: &Store,
     ) -> Result<Vec<GitUnit>> {
         let forgotten = store.tombstones()?.before(&self.project.namespace);
@@ -307,7 +314,7 @@ impl TreeScan<'_> {
     /// The operation's id; `None`: it is recorded already.
     fn new_id(
         &self,
-        operation: &Operation,
+        operation: &RefOperation,
         units: &[GitUnit],
         store: &Store,
     ) -> Result<Option<Uuid>> {
@@ -331,7 +338,7 @@ impl TreeScan<'_> {
     fn unit(
         &self,
         repository: &Repository,
-        mut operation: Operation,
+        mut operation: RefOperation,
         id: Uuid,
         store: &Store,
     ) -> Result<GitUnit, Error> {
@@ -454,7 +461,7 @@ fn last(log: &Log, lines: usize, known: &str) -> String {
 }
 
 /// A stash lies on the commit that it was made on.
-fn stashed(lines: &[LogLine], repository: &Repository) -> Vec<Operation> {
+fn stashed(lines: &[LogLine], repository: &Repository) -> Vec<RefOperation> {
     let mut stashes = operations::stashes(lines);
     for stash in &mut stashes {
         stash.old = repository.parent(&stash.new).unwrap_or_default();
@@ -462,7 +469,7 @@ fn stashed(lines: &[LogLine], repository: &Repository) -> Vec<Operation> {
     stashes
 }
 
-fn effect(repository: &Repository, operation: &Operation) -> Effect {
+fn effect(repository: &Repository, operation: &RefOperation) -> Effect {
     let (old, new) = (operation.old.as_str(), operation.new.as_str());
     match operation.kind {
         OperationKind::BranchDeleted => {
@@ -477,8 +484,8 @@ fn effect(repository: &Repository, operation: &Operation) -> Effect {
     }
 }
 
-fn guessed(kind: OperationKind, old: &str, new: &str, at: Time) -> Operation {
-    Operation {
+fn guessed(kind: OperationKind, old: &str, new: &str, at: Time) -> RefOperation {
+    RefOperation {
         kind,
         mode: None,
         old: old.to_owned(),

@@ -113,7 +113,7 @@ fn files(effect: &Effect) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{CommitLine, FileChange, Operation};
+    use crate::model::git::{CommitLine, FileChange, RefOperation};
     use uuid::Uuid;
 
     fn git(kind: OperationKind, mode: Option<&str>) -> GitOperation {
@@ -125,10 +125,10 @@ mod tests {
             "d",
         ];
         GitOperation {
-            operation: Operation {
+            operation: RefOperation {
                 kind,
                 mode: mode.map(str::to_owned),
-                ..Operation::sample()
+                ..RefOperation::sample()
             },
             effect: Effect {
                 left: vec![CommitLine {

@@ -4,7 +4,7 @@ use super::CodingAgent;
 use crate::config::Env;
 use crate::config::agent_settings::{HookSettings, ServerFormat, ServerSettings};
 use crate::model::entry::{Call, Context, Entry, EntryKind, Excerpt, Message, ToolResult};
-use crate::model::entry::{PromptOrigin, Status};
+use crate::model::entry::{CallStatus, PromptOrigin};
 use crate::model::source::{Agent, Span};
 use crate::model::time::Time;
 use crate::rules::injected::{Injected, Spoken};
@@ -166,7 +166,7 @@ fn run(place: Span, command: String, output: &str) -> Vec<EntryKind> {
     let id = format!("line:{}", place.offset);
     let result = ToolResult {
         call: id.clone(),
-        status: Status::Ok,
+        status: CallStatus::Ok,
         output: Excerpt::of(output.to_owned()),
         ..ToolResult::default()
     };

@@ -12,7 +12,7 @@ const INPUT_BYTES_MAX: u64 = 4 << 20;
 /// passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct Call {
+pub struct HookCall {
     /// Which hook.
     hook_event_name: String,
     /// The session's id.
@@ -27,10 +27,10 @@ pub struct Call {
     agent_id: Option<String>,
 }
 
-impl Call {
+impl HookCall {
     /// Reads one value; what follows it is nobody's business, so that an agent that leaves the pipe
     /// open is answered too. The reason when it isn't JSON, without a word of it.
-    pub fn read(from: &mut dyn Read) -> Result<Call, String> {
+    pub fn read(from: &mut dyn Read) -> Result<HookCall, String> {
         let mut values = Deserializer::from_reader(from.take(INPUT_BYTES_MAX)).into_iter();
         match values.next() {
             Some(Ok(call)) => Ok(call),
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Option<Event>, String> {
-        Call::read(&mut text.as_bytes()).map(|call| call.event())
+        HookCall::read(&mut text.as_bytes()).map(|call| call.event())
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
                 self.0.read(&mut into[..1])
             }
         }
-        let call = Call::read(&mut Open(br#"{"hook_event_name": "SessionStart"}"#));
+        let call = HookCall::read(&mut Open(br#"{"hook_event_name": "SessionStart"}"#));
         assert_eq!(call.unwrap().event(), Some(Event::Begins));
     }
 }

@@ -11,7 +11,7 @@ use super::exit::{self, Exit};
 use super::out::Out;
 use crate::agents::registry;
 use crate::config;
-use crate::memory::block::Fact;
+use crate::memory::block::RecalledFact;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
@@ -20,7 +20,7 @@ use crate::pipeline::recall::{Event, RecallRequest, give};
 use crate::pipeline::run_log;
 use crate::rules::injected::Spoken;
 use anyhow::Result;
-use hook::Call;
+use hook::HookCall;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ fn question(args: &Args, ctx: &mut Ctx) -> Result<String> {
 }
 
 fn answer_hook(args: &Args, ctx: &mut Ctx) -> Result<()> {
-    let call = Call::read(&mut ctx.stdin.from).map_err(anyhow::Error::msg)?;
+    let call = HookCall::read(&mut ctx.stdin.from).map_err(anyhow::Error::msg)?;
     let Some(event) = call.event() else {
         return Ok(());
     };
@@ -203,12 +203,17 @@ fn typed(agent: Agent, prompt: &str) -> Option<String> {
     }
 }
 
-fn document(facts: &[Fact], text: Option<&str>, reason: Option<&str>, ctx: &mut Ctx) -> Result<()> {
+fn document(
+    facts: &[RecalledFact],
+    text: Option<&str>,
+    reason: Option<&str>,
+    ctx: &mut Ctx,
+) -> Result<()> {
     let body = answer(facts, text, reason, ctx.elapsed_ms());
     ctx.out.document("recall", body)
 }
 
-fn answer(facts: &[Fact], text: Option<&str>, reason: Option<&str>, took_ms: u64) -> Value {
+fn answer(facts: &[RecalledFact], text: Option<&str>, reason: Option<&str>, took_ms: u64) -> Value {
     let list: Vec<Value> = facts.iter().map(fact_document).collect();
     json!({
         "block": text,
@@ -218,7 +223,7 @@ fn answer(facts: &[Fact], text: Option<&str>, reason: Option<&str>, took_ms: u64
     })
 }
 
-fn fact_document(fact: &Fact) -> Value {
+fn fact_document(fact: &RecalledFact) -> Value {
     let source = fact.source.as_ref();
     let session = source.and_then(|source| source.session.as_ref());
     json!({

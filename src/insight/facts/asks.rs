@@ -1,6 +1,6 @@
 //! What the agent asked last, where nobody answered.
 
-use super::line::Line;
+use super::line::LocatedItem;
 use super::words::folded;
 use crate::insight::outcome::is_aside;
 use crate::insight::summary::short;
@@ -12,7 +12,7 @@ use crate::rules::words::sentences;
 const QUESTIONS_CHARS_MAX: usize = 240;
 
 /// The questions in the last paragraph of a session that ends with the agent's words.
-pub fn unanswered(lines: &[Line<'_>]) -> Option<Sourced<String>> {
+pub fn unanswered(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let mut last = lines.iter().rev().filter(|line| line.main);
     let last = last.find(|line| match line.item.kind {
         ItemKind::Note => false,
@@ -48,8 +48,8 @@ mod tests {
     use crate::insight::outcome::SessionItem;
     use uuid::Uuid;
 
-    fn line(kind: ItemKind, text: &str) -> Line<'_> {
-        Line {
+    fn line(kind: ItemKind, text: &str) -> LocatedItem<'_> {
+        LocatedItem {
             item: SessionItem {
                 kind,
                 text,
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_question_is_open_until_somebody_answers() {
         let asks = line(ItemKind::Agent, "Agent: Done. Shall I push it?");
-        let left = |lines: &[Line<'_>]| unanswered(lines).map(|asked| asked.what);
+        let left = |lines: &[LocatedItem<'_>]| unanswered(lines).map(|asked| asked.what);
         let wants = Some("Unanswered: Shall I push it?".to_owned());
         assert_eq!(left(&[asks]), wants);
         assert_eq!(left(&[asks, line(ItemKind::Prompt, "User: /exit")]), wants);

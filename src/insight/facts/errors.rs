@@ -1,7 +1,7 @@
 //! Errors that were resolved: a command that failed, and worked later, after something was changed. What
 //! was changed between is listed; causes are not guessed.
 
-use super::line::Line;
+use super::line::LocatedItem;
 use crate::model::classification::{Domain, Intent};
 use crate::model::finding::Finding;
 use crate::model::summary::{Resolution, Sourced};
@@ -18,14 +18,14 @@ const CHANGED_MAX: usize = 5;
 /// A command that failed and didn't work yet.
 struct Open<'l, 't> {
     key: u32,
-    line: &'l Line<'t>,
+    line: &'l LocatedItem<'t>,
     /// Of what was changed since, in order.
     changed: Vec<String>,
 }
 
 /// Resolved errors in the order in which they were resolved. Only the last failure of a command
 /// counts before it works, with what was changed since the first one.
-pub fn resolved(lines: &[Line<'_>]) -> Vec<Sourced<Resolution>> {
+pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
     let mut open: Vec<Open<'_, '_>> = Vec::new();
     let mut all = Vec::new();
     for line in lines {
@@ -46,7 +46,7 @@ pub fn resolved(lines: &[Line<'_>]) -> Vec<Sourced<Resolution>> {
     all
 }
 
-fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l Line<'t>) {
+fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t>) {
     match open.iter_mut().find(|error| error.key == key) {
         Some(error) => error.line = line,
         None => open.push(Open {
@@ -58,7 +58,11 @@ fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l Line<'t>) {
 }
 
 /// What was only repeated until it worked is no resolution.
-fn work(open: &mut Vec<Open<'_, '_>>, key: u32, now: &Line<'_>) -> Option<Sourced<Resolution>> {
+fn work(
+    open: &mut Vec<Open<'_, '_>>,
+    key: u32,
+    now: &LocatedItem<'_>,
+) -> Option<Sourced<Resolution>> {
     let at = open.iter().position(|error| error.key == key)?;
     let Open { line, changed, .. } = open.remove(at);
     let mut seen = BTreeSet::new();
@@ -109,8 +113,8 @@ mod tests {
     use super::*;
     use crate::model::exchange::ItemKind;
 
-    fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
-        Line::sample(ItemKind::Digest, n, text, findings)
+    fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
+        LocatedItem::sample(ItemKind::Digest, n, text, findings)
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! What a session left in a history that others see: files, commits, pull requests. Only what git and edit
 //! tools state counts: what was pushed by hand is not guessed.
 
-use super::line::{Line, found};
+use super::line::{LocatedItem, found};
 use crate::model::finding::{Finding, PullRequestState, Tree};
-use crate::model::summary::{Commit, FileChange, PullRequest, Sourced};
+use crate::model::summary::{ChangedFile, PullRequest, SessionCommit, Sourced};
 use crate::rules::tools::{AnswerKind, tool};
 use std::collections::BTreeMap;
 
 /// Files with their lines, by path: those that calls changed, and those that only git names.
-pub fn files(lines: &[Line<'_>]) -> Vec<Sourced<FileChange>> {
-    let mut all: BTreeMap<&str, Sourced<FileChange>> = BTreeMap::new();
+pub fn files(lines: &[LocatedItem<'_>]) -> Vec<Sourced<ChangedFile>> {
+    let mut all: BTreeMap<&str, Sourced<ChangedFile>> = BTreeMap::new();
     for (line, finding) in found(lines) {
         let Finding::Changed {
             path,
@@ -20,7 +20,7 @@ pub fn files(lines: &[Line<'_>]) -> Vec<Sourced<FileChange>> {
             continue;
         };
         let known = all.entry(path).or_insert_with(|| {
-            line.source(FileChange {
+            line.source(ChangedFile {
                 path: path.clone(),
                 added: 0,
                 removed: 0,
@@ -41,7 +41,7 @@ pub fn files(lines: &[Line<'_>]) -> Vec<Sourced<FileChange>> {
 
 /// What was changed while nobody saw it: what was about to be committed, the last commit where the
 /// session made one, and the working tree once sub-agents had worked.
-fn changed_by_git<'t>(lines: &[Line<'t>]) -> BTreeMap<&'t str, Sourced<FileChange>> {
+fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<ChangedFile>> {
     let mut all = BTreeMap::new();
     let mut staged = BTreeMap::new();
     let (mut commits, mut helped) = (false, false);
@@ -59,7 +59,7 @@ fn changed_by_git<'t>(lines: &[Line<'t>]) -> BTreeMap<&'t str, Sourced<FileChang
                     removed,
                     of,
                 } => {
-                    let file = line.source(FileChange {
+                    let file = line.source(ChangedFile {
                         path: path.clone(),
                         added: *added,
                         removed: *removed,
@@ -97,13 +97,13 @@ fn is_same(edited: &str, by_git: &str) -> bool {
 }
 
 /// One that was made again (amended, rebased) counts as it was last.
-pub fn commits(lines: &[Line<'_>]) -> Vec<Sourced<Commit>> {
-    let mut all: Vec<Sourced<Commit>> = Vec::new();
+pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
+    let mut all: Vec<Sourced<SessionCommit>> = Vec::new();
     for (line, finding) in found(lines) {
         match finding {
             Finding::Commit { hash, subject } => {
                 all.retain(|known| known.what.subject != *subject);
-                all.push(line.source(Commit {
+                all.push(line.source(SessionCommit {
                     hash: hash.clone(),
                     subject: subject.clone(),
                     pushed: false,
@@ -124,8 +124,8 @@ pub fn commits(lines: &[Line<'_>]) -> Vec<Sourced<Commit>> {
 }
 
 /// What is left to push; `None` where all were pushed.
-pub fn unpushed(commits: &[Sourced<Commit>]) -> Option<Sourced<String>> {
-    let left: Vec<&Sourced<Commit>> = commits.iter().filter(|c| !c.what.pushed).collect();
+pub fn unpushed(commits: &[Sourced<SessionCommit>]) -> Option<Sourced<String>> {
+    let left: Vec<&Sourced<SessionCommit>> = commits.iter().filter(|c| !c.what.pushed).collect();
     let last = left.last()?;
     let what = match left.len() {
         1 => format!("Committed, not pushed: {}", last.what.subject),
@@ -139,7 +139,11 @@ pub fn unpushed(commits: &[Sourced<Commit>]) -> Option<Sourced<String>> {
 }
 
 /// Says of tasks that were open before the last commit that they may be done: nobody ticked them off.
-pub fn note_older(tasks: &mut [Sourced<String>], commits: &[Sourced<Commit>], lines: &[Line<'_>]) {
+pub fn note_older(
+    tasks: &mut [Sourced<String>],
+    commits: &[Sourced<SessionCommit>],
+    lines: &[LocatedItem<'_>],
+) {
     let Some(last) = commits.last() else { return };
     let place = |episode, at| {
         let mut lines = lines.iter();
@@ -154,7 +158,7 @@ pub fn note_older(tasks: &mut [Sourced<String>], commits: &[Sourced<Commit>], li
 }
 
 /// Those that were opened, and others that were merged or closed, each in its last state.
-pub fn pull_requests(lines: &[Line<'_>]) -> Vec<Sourced<PullRequest>> {
+pub fn pull_requests(lines: &[LocatedItem<'_>]) -> Vec<Sourced<PullRequest>> {
     let mut all: Vec<Sourced<PullRequest>> = Vec::new();
     for (line, finding) in found(lines) {
         let (named, now, done) = match finding {
@@ -192,8 +196,8 @@ mod tests {
     use super::*;
     use crate::model::exchange::ItemKind;
 
-    fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
-        Line::sample(ItemKind::Digest, n, text, findings)
+    fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
+        LocatedItem::sample(ItemKind::Digest, n, text, findings)
     }
 
     fn commit(subject: &str) -> [Finding; 1] {
@@ -285,7 +289,7 @@ mod tests {
         ];
         let (work, last) = ([stat("c.rs", Tree::Work)], [stat("d.rs", Tree::Last)]);
         let made = commit("a");
-        let found = |lines: &[Line<'_>]| -> Vec<String> {
+        let found = |lines: &[LocatedItem<'_>]| -> Vec<String> {
             let files = files(lines).into_iter();
             files
                 .map(|file| format!("{} {}", file.what.path, file.what.by_git))

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 /// One item of a session with where it stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Line<'t> {
+pub struct LocatedItem<'t> {
     /// The item.
     pub item: SessionItem<'t>,
     /// It is of the session's main log, or of what stands for it, not of a sub-agent's.
@@ -22,15 +22,15 @@ pub struct Line<'t> {
 }
 
 #[cfg(test)]
-impl<'t> Line<'t> {
+impl<'t> LocatedItem<'t> {
     /// Of a main log, in no episode.
     pub(super) fn sample(
         kind: ItemKind,
         line: u64,
         text: &'t str,
         findings: &'t [Finding],
-    ) -> Line<'t> {
-        Line {
+    ) -> LocatedItem<'t> {
+        LocatedItem {
             item: SessionItem {
                 kind,
                 text,
@@ -43,7 +43,7 @@ impl<'t> Line<'t> {
     }
 }
 
-impl<'t> Line<'t> {
+impl<'t> LocatedItem<'t> {
     /// Something that it says, with where that stands.
     pub(super) fn source<T>(&self, what: T) -> Sourced<T> {
         Sourced {
@@ -61,9 +61,9 @@ impl<'t> Line<'t> {
 
 /// What the calls of these items came to, each with its item.
 pub(super) fn found<'l, 't: 'l>(
-    lines: &'l [Line<'t>],
-) -> impl DoubleEndedIterator<Item = (&'l Line<'t>, &'t Finding)> {
-    let each = |line: &'l Line<'t>| {
+    lines: &'l [LocatedItem<'t>],
+) -> impl DoubleEndedIterator<Item = (&'l LocatedItem<'t>, &'t Finding)> {
+    let each = |line: &'l LocatedItem<'t>| {
         line.item
             .findings
             .iter()

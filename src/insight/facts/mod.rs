@@ -10,12 +10,12 @@ mod line;
 mod tasks;
 mod words;
 
-pub use line::Line;
+pub use line::LocatedItem;
 
 use super::outcome::outcome;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
-use crate::model::summary::{Decision, Outcome, SettingChange, Sourced, Summary, TestRuns};
+use crate::model::summary::{Decision, SessionOutcome, SettingChange, Sourced, Summary, TestRuns};
 use crate::rules::decisions::{decisions, sentences};
 use line::found;
 
@@ -23,17 +23,17 @@ use line::found;
 const DECISIONS_MAX: usize = 12;
 
 /// The facts of a session, from its items in the order of time. About 10 MB/s of text.
-pub fn facts(lines: &[Line<'_>]) -> Summary {
+pub fn facts(lines: &[LocatedItem<'_>]) -> Summary {
     let main = || lines.iter().filter(|line| line.main);
     let tasks = tasks::tasks(lines);
     let last_words = main().rev().find(|line| line.item.kind == ItemKind::Agent);
-    let bare = |line: &Line<'_>| asked(line, words::command);
+    let bare = |line: &LocatedItem<'_>| asked(line, words::command);
     let objective = main().find_map(|line| asked(line, words::objective));
     let objective = objective.or_else(|| main().find_map(bare));
     let commits = history::commits(lines);
     let outcome = outcome(main().rev().map(|line| line.item));
     let mut next = tasks.open;
-    if outcome == Some(Outcome::Completed) {
+    if outcome == Some(SessionOutcome::Completed) {
         history::note_older(&mut next, &commits, lines);
     }
     next.extend(history::unpushed(&commits));
@@ -53,12 +53,12 @@ pub fn facts(lines: &[Line<'_>]) -> Summary {
         pull_requests: history::pull_requests(lines),
         mcp_tools_used: Vec::new(),
         next_steps: tasks::next_steps(next, last_words),
-        told: None,
+        llm: None,
     }
 }
 
 /// What a prompt asks for.
-fn asked(line: &Line<'_>, says: fn(&str) -> Option<String>) -> Option<Sourced<String>> {
+fn asked(line: &LocatedItem<'_>, says: fn(&str) -> Option<String>) -> Option<Sourced<String>> {
     let is_prompt = line.item.kind == ItemKind::Prompt;
     let said = is_prompt.then(|| says(line.words()))??;
     Some(line.source(said))
@@ -66,7 +66,7 @@ fn asked(line: &Line<'_>, says: fn(&str) -> Option<String>) -> Option<Sourced<St
 
 /// What people asked for after the first request, each in a line: of many the first, the longest and
 /// the last ones.
-fn requests(lines: &[Line<'_>], first: Option<&Sourced<String>>) -> Vec<Sourced<String>> {
+fn requests(lines: &[LocatedItem<'_>], first: Option<&Sourced<String>>) -> Vec<Sourced<String>> {
     let asked = lines.iter().filter(|line| {
         let by_people = matches!(line.item.kind, ItemKind::Prompt | ItemKind::Aside);
         line.main && by_people && first.is_none_or(|first| first.line != line.line)
@@ -93,7 +93,7 @@ const REQUESTS_FIRST: usize = 2;
 const REQUESTS_LAST: usize = 4;
 
 /// What people chose, approved or said, all of it.
-pub fn decided(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
+pub fn decided(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
     let mut all: Vec<Sourced<Decision>> = Vec::new();
     for line in lines.iter().filter(|line| line.main) {
         for finding in line.item.findings {
@@ -112,7 +112,7 @@ pub fn decided(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
 }
 
 /// What people stated, each sentence; questions and code are none.
-pub fn stated(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
+pub fn stated(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
     let said = lines.iter().filter(|line| is_said(line));
     let each = said.flat_map(|line| {
         sentences(line.words()).map(|sentence| {
@@ -126,7 +126,7 @@ pub fn stated(lines: &[Line<'_>]) -> Vec<Sourced<Decision>> {
 }
 
 /// A person's words, not an agent's to another one.
-fn is_said(line: &Line<'_>) -> bool {
+fn is_said(line: &LocatedItem<'_>) -> bool {
     let by_people = matches!(line.item.kind, ItemKind::Prompt | ItemKind::Aside);
     line.main && by_people && !line.item.text.starts_with(TASK)
 }
@@ -135,7 +135,7 @@ fn is_said(line: &Line<'_>) -> bool {
 const TASK: &str = "Task: ";
 
 /// An answer to the agent's question, or a plan that somebody approved.
-fn answered(finding: &Finding, line: &Line<'_>) -> Option<Decision> {
+fn answered(finding: &Finding, line: &LocatedItem<'_>) -> Option<Decision> {
     match finding {
         Finding::Answered { question, answer } => Some(Decision {
             decision: answer.clone(),
@@ -152,7 +152,7 @@ fn answered(finding: &Finding, line: &Line<'_>) -> Option<Decision> {
 }
 
 /// Of each setting the first value and the last, where they differ.
-fn settings(lines: &[Line<'_>]) -> Vec<Sourced<SettingChange>> {
+fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {
     let mut all: Vec<Sourced<SettingChange>> = Vec::new();
     for (line, finding) in found(lines) {
         let Finding::Set {
@@ -184,8 +184,8 @@ fn settings(lines: &[Line<'_>]) -> Vec<Sourced<SettingChange>> {
     all
 }
 
-fn tests(lines: &[Line<'_>]) -> Option<Sourced<TestRuns>> {
-    let mut runs: Vec<(&Line<'_>, &TestCounts)> = Vec::new();
+fn tests(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
+    let mut runs: Vec<(&LocatedItem<'_>, &TestCounts)> = Vec::new();
     for (line, finding) in found(lines) {
         if let Finding::Tests(counts) = finding {
             runs.push((line, counts));
@@ -202,7 +202,10 @@ fn tests(lines: &[Line<'_>]) -> Option<Sourced<TestRuns>> {
 
 /// Where the last run was of less than half of the tests that its runner ran at most: the last one of
 /// about all of them.
-fn full<'c>(runs: &[(&Line<'_>, &'c TestCounts)], last: &TestCounts) -> Option<&'c TestCounts> {
+fn full<'c>(
+    runs: &[(&LocatedItem<'_>, &'c TestCounts)],
+    last: &TestCounts,
+) -> Option<&'c TestCounts> {
     let size = |run: &TestCounts| run.passed + run.failed;
     let same = runs.iter().map(|(_, run)| *run);
     let same = same.filter(|run| run.runner == last.runner);
@@ -225,7 +228,7 @@ mod tests {
             })
         };
         let full = |findings: &[Finding]| {
-            let line = Line::sample(ItemKind::Digest, 1, "", findings);
+            let line = LocatedItem::sample(ItemKind::Digest, 1, "", findings);
             let runs = tests(&[line]).expect("runs").what;
             runs.full.map(|full| full.passed)
         };

@@ -1,7 +1,7 @@
 //! Tasks: what lists say, and what the agent's last words propose. They come from to-do tools, check boxes
 //! and headings.
 
-use super::line::Line;
+use super::line::LocatedItem;
 use super::words::folded;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, Task, TaskState};
@@ -24,7 +24,7 @@ struct Known {
 }
 
 /// What lists of tasks and check boxes say, each task once, in its last state.
-pub fn tasks(lines: &[Line<'_>]) -> Tasks {
+pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
     let mut known: Vec<Known> = Vec::new();
     for line in lines.iter().filter(|line| line.main) {
         for finding in line.item.findings {
@@ -63,7 +63,7 @@ fn forget_open(known: &mut Vec<Known>, list: &[Task]) {
     });
 }
 
-fn note(known: &mut Vec<Known>, task: &Task, line: &Line<'_>) {
+fn note(known: &mut Vec<Known>, task: &Task, line: &LocatedItem<'_>) {
     let same = |known: &&mut Known| match (&known.task.id, &task.id) {
         (Some(a), Some(b)) => a == b,
         _ => known.task.text == task.text && !task.text.is_empty(),
@@ -104,7 +104,10 @@ fn boxes(words: &str) -> impl Iterator<Item = Task> {
 }
 
 /// Open tasks first, then what the agent's last words list under a heading about what comes next.
-pub fn next_steps(open: Vec<Sourced<String>>, last: Option<&Line<'_>>) -> Vec<Sourced<String>> {
+pub fn next_steps(
+    open: Vec<Sourced<String>>,
+    last: Option<&LocatedItem<'_>>,
+) -> Vec<Sourced<String>> {
     let mut all = open;
     if let Some(line) = last {
         for step in proposed(line.words()) {
@@ -184,8 +187,8 @@ mod tests {
         }
     }
 
-    fn line<'t>(kind: ItemKind, text: &'t str, findings: &'t [Finding]) -> Line<'t> {
-        Line::sample(kind, 1, text, findings)
+    fn line<'t>(kind: ItemKind, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
+        LocatedItem::sample(kind, 1, text, findings)
     }
 
     fn texts(list: &[Sourced<String>]) -> Vec<&str> {

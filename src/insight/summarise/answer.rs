@@ -1,7 +1,7 @@
 //! What an answer has to be (003 § 4), and what of it is accepted. Words that would change how our summary
 //! reads are refused.
 
-use crate::model::summary::Outcome;
+use crate::model::summary::SessionOutcome;
 use crate::rules::secrets::Redactor;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -18,7 +18,7 @@ pub struct EnhancedSessionSummary {
     /// What the session was for: 1 or 2 sentences.
     pub objective: String,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: SessionOutcome,
     /// One short sentence each.
     pub completed_tasks: Vec<String>,
     /// Decisions with their reasons.
@@ -158,7 +158,7 @@ impl fmt::Display for Wrong {
             Wrong::Missing(field) => write!(f, "`{field}` is missing"),
             Wrong::Shape(field) => write!(f, "`{field}` is not as the schema says"),
             Wrong::Outcome => {
-                let words = Outcome::ALL.map(Outcome::as_str).join(", ");
+                let words = SessionOutcome::ALL.map(SessionOutcome::as_str).join(", ");
                 write!(f, "`outcome` is none of {words}")
             }
             Wrong::TooLong(field) => write!(
@@ -277,9 +277,10 @@ impl Fields {
         Ok(list)
     }
 
-    fn outcome(&mut self) -> Result<Outcome, Wrong> {
+    fn outcome(&mut self) -> Result<SessionOutcome, Wrong> {
         let word: String = self.take("outcome").map_err(|_| Wrong::Outcome)?;
-        Outcome::parse(&word.trim().to_lowercase().replace([' ', '-'], "_")).ok_or(Wrong::Outcome)
+        SessionOutcome::parse(&word.trim().to_lowercase().replace([' ', '-'], "_"))
+            .ok_or(Wrong::Outcome)
     }
 
     fn tests(&mut self) -> Result<Option<TestSummary>, Wrong> {
@@ -399,7 +400,7 @@ mod tests {
             let read = read(&answer).expect("an answer");
             assert_eq!(
                 (read.objective.as_str(), read.outcome),
-                ("Mend it.", Outcome::Completed)
+                ("Mend it.", SessionOutcome::Completed)
             );
         }
     }

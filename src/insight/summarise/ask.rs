@@ -1,17 +1,17 @@
 //! The conversation about one session: a question, and where its answer can't be used one more.
 
 use super::answer::{EnhancedSessionSummary, Wrong, read};
-use super::prompt::Question;
+use super::prompt::SummaryQuestion;
 use super::tokens::tokens;
-use crate::model::llm::{Said, Tokens, Turn, Unanswered};
+use crate::model::llm::{ModelReply, Tokens, Turn, Unanswered};
 use crate::rules::secrets::Redactor;
 
 /// Whoever carries turns to a model: `net::llm`. The answer has at most so many tokens.
-pub type Talk<'t> = dyn Fn(&[Turn], u64) -> Result<Said, Unanswered> + 't;
+pub type ChatFn<'t> = dyn Fn(&[Turn], u64) -> Result<ModelReply, Unanswered> + 't;
 
 /// What came of a question.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct AskOutcome {
     /// The answer, or why there is none.
     pub answer: Result<EnhancedSessionSummary, Unanswered>,
     /// How often the model was asked.
@@ -26,12 +26,12 @@ const SHOWN_BYTES_MAX: usize = 20_000;
 /// Asks. An answer that can't be used is mended once, where `allows` the tokens which that takes,
 /// spent and to be spent. Never asks more than twice.
 pub fn ask(
-    talk: &Talk<'_>,
-    question: &Question,
+    talk: &ChatFn<'_>,
+    question: &SummaryQuestion,
     redactor: &Redactor,
     allows: impl Fn(Tokens) -> bool,
-) -> Asked {
-    let mut asked = Asked {
+) -> AskOutcome {
+    let mut asked = AskOutcome {
         answer: Err(useless(Wrong::NoObject)),
         calls: 0,
         spent: Tokens::default(),
@@ -61,13 +61,13 @@ pub fn ask(
     asked.ended(answer)
 }
 
-impl Asked {
+impl AskOutcome {
     fn call(
         &mut self,
-        talk: &Talk<'_>,
+        talk: &ChatFn<'_>,
         turns: &[Turn],
-        question: &Question,
-    ) -> Result<Said, Unanswered> {
+        question: &SummaryQuestion,
+    ) -> Result<ModelReply, Unanswered> {
         self.calls += 1;
         let said = talk(turns, question.answer_tokens_max)?;
         self.spent += said.tokens.unwrap_or_else(|| Tokens {
@@ -77,8 +77,8 @@ impl Asked {
         Ok(said)
     }
 
-    fn ended(self, answer: Result<EnhancedSessionSummary, Unanswered>) -> Asked {
-        Asked { answer, ..self }
+    fn ended(self, answer: Result<EnhancedSessionSummary, Unanswered>) -> AskOutcome {
+        AskOutcome { answer, ..self }
     }
 }
 
@@ -88,7 +88,7 @@ fn weight(turn: &Turn) -> u64 {
     }
 }
 
-fn judged(said: &Said, redactor: &Redactor) -> Result<EnhancedSessionSummary, Wrong> {
+fn judged(said: &ModelReply, redactor: &Redactor) -> Result<EnhancedSessionSummary, Wrong> {
     read(&said.text, redactor).map_err(|wrong| match wrong {
         Wrong::NoObject if said.is_cut => Wrong::Cut,
         wrong => wrong,

@@ -7,7 +7,7 @@
 //! a count.
 
 use super::tokens::tokens;
-use crate::insight::facts::Line;
+use crate::insight::facts::LocatedItem;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::item::between;
@@ -45,7 +45,7 @@ impl Worth {
     /// These are cut first.
     const CUT: [Worth; 2] = [Worth::Agent, Worth::Person];
 
-    fn of(line: &Line<'_>) -> Worth {
+    fn of(line: &LocatedItem<'_>) -> Worth {
         match line.item.kind {
             ItemKind::Digest => Worth::of_digest(line),
             ItemKind::Note | ItemKind::Error => Worth::Turning,
@@ -55,7 +55,7 @@ impl Worth {
         }
     }
 
-    fn of_digest(line: &Line<'_>) -> Worth {
+    fn of_digest(line: &LocatedItem<'_>) -> Worth {
         let findings = line.item.findings;
         if findings.iter().any(is_turning) || failed(line.words()) {
             return Worth::Turning;
@@ -133,7 +133,7 @@ const CUT_BYTES_MIN: usize = 400;
 
 /// The text of a session's items, in their order, of at most `tokens_max` tokens; `None` where not
 /// even a mark fits. The same items give the same text.
-pub fn content(lines: &[Line<'_>], tokens_max: u64) -> Option<String> {
+pub fn content(lines: &[LocatedItem<'_>], tokens_max: u64) -> Option<String> {
     let all = Fitting::new(lines);
     let whole = all.text();
     let mut counted = tokens(&whole);
@@ -158,13 +158,13 @@ pub fn content(lines: &[Line<'_>], tokens_max: u64) -> Option<String> {
 }
 
 struct Fitting<'l, 't> {
-    lines: &'l [Line<'t>],
+    lines: &'l [LocatedItem<'t>],
     worth: Vec<Worth>,
     fate: Vec<Fate>,
 }
 
 impl<'l, 't> Fitting<'l, 't> {
-    fn new(lines: &'l [Line<'t>]) -> Self {
+    fn new(lines: &'l [LocatedItem<'t>]) -> Self {
         Fitting {
             lines,
             worth: lines.iter().map(Worth::of).collect(),
@@ -331,7 +331,7 @@ mod tests {
     }
 
     fn fitted(items: &[String], bytes_max: usize) -> String {
-        let lines: Vec<Line<'_>> = items.iter().map(|item| said(item)).collect();
+        let lines: Vec<LocatedItem<'_>> = items.iter().map(|item| said(item)).collect();
         let mut fitting = Fitting::new(&lines);
         fitting.fit(bytes_max);
         fitting.text()
@@ -436,7 +436,7 @@ mod tests {
             Worth::of(&said("Action: mcp__a__b() → 3 results")),
             Worth::Worked
         );
-        let sub = Line {
+        let sub = LocatedItem {
             main: false,
             ..said("User: find it")
         };
@@ -448,7 +448,7 @@ mod tests {
         let mut items = session();
         items.insert(5, format!("Agent: {}", "!?;".repeat(3_000)));
         items.insert(9, format!("Agent: {}", "用户请检查".repeat(500)));
-        let lines: Vec<Line<'_>> = items.iter().map(|item| said(item)).collect();
+        let lines: Vec<LocatedItem<'_>> = items.iter().map(|item| said(item)).collect();
         for tokens_max in [300, 1_000, 3_000, 100_000] {
             let text = content(&lines, tokens_max).expect("it fits");
             assert!(tokens(&text) <= tokens_max, "{tokens_max}");

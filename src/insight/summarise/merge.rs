@@ -4,10 +4,11 @@
 use super::answer::{
     ConfigChange, DecisionRecord, EnhancedSessionSummary, ErrorResolution, TestSummary,
 };
-use crate::insight::facts::Line;
+use crate::insight::facts::LocatedItem;
 use crate::model::finding::TestCounts;
 use crate::model::summary::{
-    Explanation, SettingChange, Sourced, Summary, Told, ToldDecision, ToldError, Why,
+    DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, SettingChange, Sourced,
+    Summary,
 };
 use std::collections::BTreeSet;
 
@@ -20,11 +21,11 @@ pub fn merged(
     facts: Summary,
     answer: &EnhancedSessionSummary,
     by: &str,
-    lines: &[Line<'_>],
+    lines: &[LocatedItem<'_>],
 ) -> Summary {
     let log = Log(lines);
     let mut summary = facts;
-    let mut told = Told {
+    let mut llm = LlmAdditions {
         by: by.to_owned(),
         objective: answer.objective.clone(),
         outcome: summary.outcome.is_none().then_some(answer.outcome),
@@ -32,33 +33,33 @@ pub fn merged(
         root_cause: answer.root_cause_analysis.clone(),
         discoveries: answer.discoveries.clone(),
         next_steps: besides(&answer.next_steps, &summary.next_steps),
-        ..Told::default()
+        ..LlmAdditions::default()
     };
     if summary.files_modified.is_empty() {
         let files = answer.files_modified.iter().filter(|path| log.names(path));
-        told.files_modified = files.cloned().collect();
+        llm.files_modified = files.cloned().collect();
     }
     if let Some(tests) = answer
         .test_results
         .as_ref()
         .filter(|_| summary.tests.is_none())
     {
-        told.tests = log.bears_out(tests);
+        llm.tests = log.bears_out(tests);
         let coverage = tests
             .coverage_pct
             .filter(|per_cent| log.has_number(*per_cent));
-        told.coverage = coverage.filter(|_| told.tests.is_some());
+        llm.coverage = coverage.filter(|_| llm.tests.is_some());
     }
     for decision in &answer.key_decisions {
-        decided(&mut summary, &mut told, decision);
+        decided(&mut summary, &mut llm, decision);
     }
     for error in &answer.errors_resolved {
-        resolved(&mut summary, &mut told, error);
+        resolved(&mut summary, &mut llm, error);
     }
     for change in &answer.config_changes {
-        set(&mut summary, &mut told, change, &log);
+        set(&mut summary, &mut llm, change, &log);
     }
-    summary.told = Some(told);
+    summary.llm = Some(llm);
     summary
 }
 
@@ -86,22 +87,22 @@ fn called<'i, T>(
     Some(&mut item.what)
 }
 
-fn decided(summary: &mut Summary, told: &mut Told, record: &DecisionRecord) {
-    let why = Why {
+fn decided(summary: &mut Summary, llm: &mut LlmAdditions, record: &DecisionRecord) {
+    let why = DecisionReasons {
         rationale: record.rationale.clone(),
         alternatives: record.alternatives.clone().unwrap_or_default(),
     };
     match called(&mut summary.decisions, 'D', record.known.as_ref()) {
         Some(known) => known.why = Some(why),
         None if record.decision.is_empty() => {}
-        None => told.decisions.push(ToldDecision {
+        None => llm.decisions.push(LlmDecision {
             decision: record.decision.clone(),
             why,
         }),
     }
 }
 
-fn resolved(summary: &mut Summary, told: &mut Told, record: &ErrorResolution) {
+fn resolved(summary: &mut Summary, llm: &mut LlmAdditions, record: &ErrorResolution) {
     let explained = Explanation {
         root_cause: record.root_cause.clone(),
         fix: record.fix.clone(),
@@ -110,7 +111,7 @@ fn resolved(summary: &mut Summary, told: &mut Told, record: &ErrorResolution) {
     match called(&mut summary.errors_resolved, 'E', record.known.as_ref()) {
         Some(known) => known.explained = Some(explained),
         None if record.error.is_empty() => {}
-        None => told.errors_resolved.push(ToldError {
+        None => llm.errors_resolved.push(LlmResolution {
             error: record.error.clone(),
             explained,
         }),
@@ -118,7 +119,7 @@ fn resolved(summary: &mut Summary, told: &mut Told, record: &ErrorResolution) {
 }
 
 /// A change is known by its name, or by file and setting.
-fn set(summary: &mut Summary, told: &mut Told, record: &ConfigChange, log: &Log<'_>) {
+fn set(summary: &mut Summary, llm: &mut LlmAdditions, record: &ConfigChange, log: &Log<'_>) {
     let reason = Some(record.reason.clone()).filter(|reason| !reason.is_empty());
     let same = |change: &SettingChange| {
         change.setting == record.setting && name_of(&change.file) == name_of(&record.file)
@@ -129,7 +130,7 @@ fn set(summary: &mut Summary, told: &mut Told, record: &ConfigChange, log: &Log<
     } else if let Some(known) = called(&mut summary.config_changes, 'C', record.known.as_ref()) {
         known.reason = reason;
     } else if log.names(&record.file) {
-        told.config_changes.push(SettingChange {
+        llm.config_changes.push(SettingChange {
             file: record.file.clone(),
             setting: record.setting.clone(),
             old: record.old_value.clone(),
@@ -146,7 +147,7 @@ fn name_of(path: &str) -> &str {
 }
 
 /// What was said in the session.
-struct Log<'l>(&'l [Line<'l>]);
+struct Log<'l>(&'l [LocatedItem<'l>]);
 
 impl Log<'_> {
     fn has(&self, text: &str) -> bool {
@@ -195,7 +196,7 @@ mod tests {
     use crate::insight::summarise::answer::read;
     use crate::insight::summarise::tests::said;
     use crate::model::summary::sourced;
-    use crate::model::summary::{Decision, FileChange, Outcome, Resolution, TestRuns};
+    use crate::model::summary::{ChangedFile, Decision, Resolution, SessionOutcome, TestRuns};
     use crate::rules::secrets::Redactor;
     use serde_json::{Value, json};
 
@@ -207,7 +208,7 @@ mod tests {
         };
         Summary {
             objective: Some(sourced(1, "fix it".into())),
-            outcome: Some(Outcome::InProgress),
+            outcome: Some(SessionOutcome::InProgress),
             completed: vec![sourced(1, "Fix the test".into())],
             decisions: vec![sourced(
                 1,
@@ -245,7 +246,7 @@ mod tests {
             )),
             files_modified: vec![sourced(
                 1,
-                FileChange {
+                ChangedFile {
                     path: "/p/a.rs".into(),
                     added: 1,
                     removed: 0,
@@ -257,12 +258,12 @@ mod tests {
         }
     }
 
-    fn answered(facts: Summary, answer: &Value, log: &[&str]) -> (Summary, Told) {
+    fn answered(facts: Summary, answer: &Value, log: &[&str]) -> (Summary, LlmAdditions) {
         let answer = read(&answer.to_string(), &Redactor::default()).expect("an answer");
-        let lines: Vec<Line<'_>> = log.iter().map(|text| said(text)).collect();
+        let lines: Vec<LocatedItem<'_>> = log.iter().map(|text| said(text)).collect();
         let mut summary = merged(facts, &answer, "m", &lines);
-        let told = summary.told.take().expect("a model was asked");
-        (summary, told)
+        let llm = summary.llm.take().expect("a model was asked");
+        (summary, llm)
     }
 
     /// What an injection in a log would like to say.
@@ -279,40 +280,37 @@ mod tests {
 
     #[test]
     fn facts_win_wherever_they_speak() {
-        let (summary, told) = answered(facts(), &obeying(), &["User: 99 passed, 100 % of passwd"]);
+        let (summary, llm) = answered(facts(), &obeying(), &["User: 99 passed, 100 % of passwd"]);
         let mut wants = facts();
         wants.config_changes[0].what.reason = Some("Too small".into());
         assert_eq!(summary, wants);
-        assert_eq!(told.objective, "All is well.");
+        assert_eq!(llm.objective, "All is well.");
         assert_eq!(
-            told.completed,
+            llm.completed,
             ["Ship it"],
             "what the log lists isn't told twice"
         );
-        assert_eq!(
-            (told.outcome, told.tests, told.coverage),
-            (None, None, None)
-        );
-        assert!(told.files_modified.is_empty() && told.config_changes.is_empty());
+        assert_eq!((llm.outcome, llm.tests, llm.coverage), (None, None, None));
+        assert!(llm.files_modified.is_empty() && llm.config_changes.is_empty());
     }
 
     #[test]
     fn what_the_log_cannot_bear_out_is_dropped() {
-        let (_, told) = answered(Summary::default(), &obeying(), &["User: hi"]);
-        assert_eq!(told.outcome, Some(Outcome::Completed));
-        assert_eq!((told.tests, told.coverage), (None, None));
-        assert!(told.files_modified.is_empty() && told.config_changes.is_empty());
+        let (_, llm) = answered(Summary::default(), &obeying(), &["User: hi"]);
+        assert_eq!(llm.outcome, Some(SessionOutcome::Completed));
+        assert_eq!((llm.tests, llm.coverage), (None, None));
+        assert!(llm.files_modified.is_empty() && llm.config_changes.is_empty());
         let log = [
             "Action: Bash(sed -i s/8/9/ app.toml /etc/passwd) → ok",
             "Agent: 99 pass, 100%",
         ];
-        let (_, told) = answered(Summary::default(), &obeying(), &log);
-        assert_eq!(told.tests.map(|tests| tests.passed), Some(99));
-        assert_eq!(told.coverage, Some(100.0));
-        assert_eq!(told.files_modified, ["/etc/passwd"]);
-        assert_eq!(told.config_changes.len(), 1);
-        let (_, told) = answered(Summary::default(), &obeying(), &["Agent: 1995 pass"]);
-        assert_eq!(told.tests, None, "99 stands in it only as a part");
+        let (_, llm) = answered(Summary::default(), &obeying(), &log);
+        assert_eq!(llm.tests.map(|tests| tests.passed), Some(99));
+        assert_eq!(llm.coverage, Some(100.0));
+        assert_eq!(llm.files_modified, ["/etc/passwd"]);
+        assert_eq!(llm.config_changes.len(), 1);
+        let (_, llm) = answered(Summary::default(), &obeying(), &["Agent: 1995 pass"]);
+        assert_eq!(llm.tests, None, "99 stands in it only as a part");
     }
 
     #[test]
@@ -329,7 +327,7 @@ mod tests {
                 {"error": "A race", "root_cause": "Two writers", "fix": "A lock", "verification": "Soak"},
             ],
         });
-        let (summary, told) = answered(facts(), &answer, &[]);
+        let (summary, llm) = answered(facts(), &answer, &[]);
         let why = summary.decisions[0].what.why.clone().expect("a reason");
         assert_eq!(
             (why.rationale.as_str(), why.alternatives.len()),
@@ -341,9 +339,9 @@ mod tests {
             .clone()
             .expect("an explanation");
         assert_eq!(explained.root_cause, "A typo");
-        let decisions: Vec<&str> = told.decisions.iter().map(|d| d.decision.as_str()).collect();
+        let decisions: Vec<&str> = llm.decisions.iter().map(|d| d.decision.as_str()).collect();
         assert_eq!(decisions, ["Push on green"]);
-        let errors: Vec<&str> = told
+        let errors: Vec<&str> = llm
             .errors_resolved
             .iter()
             .map(|e| e.error.as_str())

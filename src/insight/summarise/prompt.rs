@@ -4,7 +4,7 @@ use super::answer::schema;
 use super::content::content;
 use super::priority::asked;
 use super::tokens::tokens;
-use crate::insight::facts::Line;
+use crate::insight::facts::LocatedItem;
 use crate::model::activity::ActivityVector;
 use crate::model::llm::Tokens;
 use crate::model::policy::SummaryPolicy;
@@ -32,7 +32,7 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
 
 /// What is asked about one session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct SummaryQuestion {
     /// What is sent.
     pub prompt: String,
     /// Tokens that it and an ordinary answer have.
@@ -45,7 +45,7 @@ pub struct Question {
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// Its items in the order of time.
-    pub lines: &'a [Line<'a>],
+    pub lines: &'a [LocatedItem<'a>],
     /// Its facts, with paths as they may be shown.
     pub facts: &'a Summary,
     /// Its work; all zero where the signals are too weak to say anything.
@@ -66,7 +66,7 @@ pub fn question(
     policy: &SummaryPolicy,
     template: &Template,
     tokens_max: u64,
-) -> Option<Question> {
+) -> Option<SummaryQuestion> {
     let mut fields = asked(about.vector, policy);
     fields.retain(|(field, _)| !is_known(&field.name, about.facts));
     let answer = ANSWER_TOKENS + FIELD_TOKENS * fields.len() as u64;
@@ -80,7 +80,7 @@ pub fn question(
     let around = tokens(&build("")) + answer * ANSWER_ROOM;
     let content = content(about.lines, tokens_max.checked_sub(around)?)?;
     let prompt = build(&content);
-    Some(Question {
+    Some(SummaryQuestion {
         predicted: Tokens {
             input: tokens(&prompt),
             output: answer,
@@ -264,7 +264,11 @@ mod tests {
         vector(&json!({"fixing": 1.0, "exploring": 1.0}))
     }
 
-    fn asked_about(lines: &[Line<'_>], facts: &Summary, tokens_max: u64) -> Option<Question> {
+    fn asked_about(
+        lines: &[LocatedItem<'_>],
+        facts: &Summary,
+        tokens_max: u64,
+    ) -> Option<SummaryQuestion> {
         let about = About {
             lines,
             facts,

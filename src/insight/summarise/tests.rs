@@ -1,6 +1,6 @@
 //! What the tests of this folder need: golden cases and items.
 
-use crate::insight::facts::Line;
+use crate::insight::facts::LocatedItem;
 use crate::insight::outcome::SessionItem;
 use crate::model::activity::ActivityVector;
 use crate::model::exchange::ItemKind;
@@ -28,19 +28,19 @@ pub fn vector(named: &Value) -> ActivityVector {
 }
 
 /// An item of the main log, by its label.
-pub fn said(text: &str) -> Line<'_> {
+pub fn said(text: &str) -> LocatedItem<'_> {
     found(text, &[])
 }
 
 /// The same with what was found in it.
-pub fn found<'t>(text: &'t str, findings: &'t [Finding]) -> Line<'t> {
+pub fn found<'t>(text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
     let kind = match text.split(": ").next() {
         Some("User") => ItemKind::Prompt,
         Some("Agent") => ItemKind::Agent,
         Some("Action") => ItemKind::Digest,
         _ => ItemKind::Note,
     };
-    Line {
+    LocatedItem {
         item: SessionItem {
             kind,
             text,

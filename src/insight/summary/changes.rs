@@ -1,13 +1,13 @@
 //! What a session changed, as Markdown: settings and files.
 
 use super::escape::{cell, inline};
-use crate::model::summary::{FileChange, SettingChange, Sourced, Summary, Told};
+use crate::model::summary::{ChangedFile, LlmAdditions, SettingChange, Sourced, Summary};
 use crate::rules::paths::is_throwaway;
 
 /// A table; of reasons only where there are some.
-pub fn settings(summary: &Summary, told: &Told) -> Vec<String> {
+pub fn settings(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
     let facts = removed_together(&summary.config_changes);
-    let changes: Vec<&SettingChange> = facts.iter().chain(&told.config_changes).collect();
+    let changes: Vec<&SettingChange> = facts.iter().chain(&llm.config_changes).collect();
     if changes.is_empty() {
         return Vec::new();
     }
@@ -46,36 +46,36 @@ fn removed_together(changes: &[Sourced<SettingChange>]) -> Vec<SettingChange> {
         });
         same.map(|other| other.what.setting.as_str()).collect()
     };
-    let mut told = Vec::new();
+    let mut latest = Vec::new();
     for change in changes {
         let gone: Vec<&str> = match is_gone(&change.what) {
             true => together(change),
             false => Vec::new(),
         };
         if gone.len() < REMOVED_MIN {
-            told.push(change.what.clone());
+            latest.push(change.what.clone());
         } else if gone.first() == Some(&change.what.setting.as_str()) {
-            told.push(SettingChange {
+            latest.push(SettingChange {
                 setting: format!("{} and {} more", gone[0], gone.len() - 1),
                 old: Some(format!("{} settings", gone.len())),
                 ..change.what.clone()
             });
         }
     }
-    told
+    latest
 }
 
 /// Fewer may each have a row.
 const REMOVED_MIN: usize = 4;
 
 /// Scratch files are only counted.
-pub fn files(summary: &Summary, told: &Told) -> Vec<String> {
-    let is_kept = |file: &&Sourced<FileChange>| !is_throwaway(&file.what.path);
+pub fn files(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
+    let is_kept = |file: &&Sourced<ChangedFile>| !is_throwaway(&file.what.path);
     let kept = || summary.files_modified.iter().filter(is_kept);
     let folder = shared_folder(kept().map(|file| file.what.path.as_str()));
     let head = folder.map(|folder| format!("In `{folder}`:"));
     let facts = kept().map(|file| {
-        let FileChange {
+        let ChangedFile {
             path,
             added,
             removed,
@@ -86,7 +86,7 @@ pub fn files(summary: &Summary, told: &Told) -> Vec<String> {
         let by_git = if *by_git { " (from git)" } else { "" };
         format!("- `{path}` +{added} −{removed}{by_git}")
     });
-    let model = told
+    let model = llm
         .files_modified
         .iter()
         .map(|path| format!("- `{}`", path.replace('`', "'")));
@@ -96,7 +96,7 @@ pub fn files(summary: &Summary, told: &Told) -> Vec<String> {
         1 => lines.push("- and a scratch file".to_owned()),
         scratch => lines.push(format!("- and {scratch} scratch files")),
     }
-    if lines.is_empty() && !told.discoveries.is_empty() {
+    if lines.is_empty() && !llm.discoveries.is_empty() {
         lines.push("- (none - exploration only)".to_owned());
     }
     lines
@@ -155,7 +155,7 @@ mod tests {
         summary
             .config_changes
             .push(sourced(3, change("e", Some("1"), None)));
-        let rows = settings(&summary, &Told::default());
+        let rows = settings(&summary, &LlmAdditions::default());
         assert_eq!(
             rows[1..],
             [
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_file_that_only_git_tells_says_so() {
         let file = |path: &str, by_git: bool| {
-            let file = FileChange {
+            let file = ChangedFile {
                 path: path.into(),
                 added: 2,
                 removed: 1,
@@ -182,7 +182,7 @@ mod tests {
             files_modified: vec![file("a.rs", false), file("b.rs", true)],
             ..Summary::default()
         };
-        let lines = files(&summary, &Told::default());
+        let lines = files(&summary, &LlmAdditions::default());
         assert_eq!(lines, ["- `a.rs` +2 −1", "- `b.rs` +2 −1 (from git)"]);
     }
 

@@ -5,8 +5,8 @@ mod escape;
 
 use crate::model::finding::TestCounts;
 use crate::model::summary::{
-    Commit, Decision, Explanation, PullRequest, Resolution, Sourced, Summary, Told, ToldDecision,
-    ToldError, Why,
+    Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
+    Resolution, SessionCommit, Sourced, Summary,
 };
 use escape::inline;
 use std::fmt::Write;
@@ -26,11 +26,11 @@ pub fn markdown(summary: &Summary, profile: &str) -> String {
 /// Characters that would break a table are escaped, and in a model's words all that Markdown would
 /// read as more than text.
 pub fn body(summary: &Summary, profile: &str) -> String {
-    let nothing = Told::default();
-    let told = summary.told.as_ref().unwrap_or(&nothing);
+    let nothing = LlmAdditions::default();
+    let llm = summary.llm.as_ref().unwrap_or(&nothing);
     let mut out = head(summary, profile);
     let objective = summary.objective.as_ref().map(|said| said.what.clone());
-    let objective = match told.objective.as_str() {
+    let objective = match llm.objective.as_str() {
         "" => objective,
         model => Some(inline(model)),
     };
@@ -40,24 +40,20 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     let requests = bullets(&summary.requests, |request| request.clone());
     section(&mut out, "Further Requests", requests);
     let completed = bullets(&summary.completed, |task| task.clone());
-    section(
-        &mut out,
-        "Completed",
-        completed.chain(said(&told.completed)),
-    );
-    let cause = told.root_cause.iter().map(|cause| inline(cause));
+    section(&mut out, "Completed", completed.chain(said(&llm.completed)));
+    let cause = llm.root_cause.iter().map(|cause| inline(cause));
     section(&mut out, "Root Cause", cause);
     let errors = summary.errors_resolved.iter().map(|e| resolved(&e.what));
-    let told_errors = told.errors_resolved.iter().map(told_error);
-    section(&mut out, "Errors Resolved", errors.chain(told_errors));
-    let settings = changes::settings(summary, told);
+    let llm_errors = llm.errors_resolved.iter().map(llm_resolution);
+    section(&mut out, "Errors Resolved", errors.chain(llm_errors));
+    let settings = changes::settings(summary, llm);
     section(&mut out, "Configuration Changes", settings);
-    section(&mut out, "Discoveries", said(&told.discoveries));
+    section(&mut out, "Discoveries", said(&llm.discoveries));
     let decisions = summary.decisions.iter().map(|d| decision(&d.what));
-    let told_decisions = told.decisions.iter().map(told_decision);
-    section(&mut out, "Key Decisions", decisions.chain(told_decisions));
-    section(&mut out, "Test Results", tests(summary, told));
-    section(&mut out, "Files Modified", changes::files(summary, told));
+    let llm_decisions = llm.decisions.iter().map(llm_decision);
+    section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
+    section(&mut out, "Test Results", tests(summary, llm));
+    section(&mut out, "Files Modified", changes::files(summary, llm));
     section(&mut out, COMMITS, bullets(&summary.commits, commit));
     let pulls = bullets(&summary.pull_requests, pull_request);
     section(&mut out, "Pull Requests", pulls);
@@ -65,7 +61,7 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     let tools = tools.map(|(name, calls)| format!("- `{name}` × {calls}"));
     section(&mut out, "MCP Tools Used", tools);
     let steps = bullets(&summary.next_steps, |step| step.clone());
-    section(&mut out, "Next Steps", steps.chain(said(&told.next_steps)));
+    section(&mut out, "Next Steps", steps.chain(said(&llm.next_steps)));
     out
 }
 
@@ -74,14 +70,14 @@ pub fn commits(body: &str) -> Vec<(&str, &str)> {
     let heading = format!("## {COMMITS}");
     let lines = body.lines().skip_while(|line| *line != heading).skip(1);
     let lines = lines.take_while(|line| !line.starts_with('#'));
-    let told = lines.filter_map(|line| line.strip_prefix("- "));
-    let told = told.map(|told| {
-        let told = told.strip_suffix(PUSHED).unwrap_or(told);
-        told.strip_suffix(BY_GIT).unwrap_or(told)
+    let line = lines.filter_map(|line| line.strip_prefix("- "));
+    let line = line.map(|line| {
+        let line = line.strip_suffix(PUSHED).unwrap_or(line);
+        line.strip_suffix(BY_GIT).unwrap_or(line)
     });
-    told.map(|told| match told.split_once(' ') {
+    line.map(|line| match line.split_once(' ') {
         Some((hash, subject)) if hash.bytes().all(|b| b.is_ascii_hexdigit()) => (hash, subject),
-        _ => ("", told),
+        _ => ("", line),
     })
     .collect()
 }
@@ -94,13 +90,13 @@ const BY_GIT: &str = " (git tells it)";
 
 fn head(summary: &Summary, profile: &str) -> String {
     let mut out = format!("**Activity Profile**: {profile}\n");
-    let told = summary.told.as_ref();
-    let outcome = summary.outcome.or(told.and_then(|told| told.outcome));
+    let llm = summary.llm.as_ref();
+    let outcome = summary.outcome.or(llm.and_then(|llm| llm.outcome));
     if let Some(outcome) = outcome {
         let _ = writeln!(out, "**Outcome**: {}", outcome.as_str());
     }
-    if let Some(told) = told {
-        let _ = writeln!(out, "**Told by**: {}, beside the facts", inline(&told.by));
+    if let Some(llm) = llm {
+        let _ = writeln!(out, "**Told by**: {}, beside the facts", inline(&llm.by));
     }
     out
 }
@@ -127,7 +123,7 @@ fn resolved(error: &Resolution) -> String {
     lines.join("\n")
 }
 
-fn told_error(error: &ToldError) -> String {
+fn llm_resolution(error: &LlmResolution) -> String {
     let explained = &error.explained;
     let mut lines = vec![format!(
         "### {}",
@@ -163,16 +159,16 @@ fn decision(decision: &Decision) -> String {
     text
 }
 
-fn told_decision(told: &ToldDecision) -> String {
-    let mut text = format!("- **{}**", inline(&told.decision));
-    if !told.why.rationale.is_empty() {
-        let _ = write!(text, ": {}", inline(&told.why.rationale));
+fn llm_decision(llm: &LlmDecision) -> String {
+    let mut text = format!("- **{}**", inline(&llm.decision));
+    if !llm.why.rationale.is_empty() {
+        let _ = write!(text, ": {}", inline(&llm.why.rationale));
     }
-    text.push_str(&alternatives(&told.why));
+    text.push_str(&alternatives(&llm.why));
     text
 }
 
-fn alternatives(why: &Why) -> String {
+fn alternatives(why: &DecisionReasons) -> String {
     let names: Vec<String> = why.alternatives.iter().map(|name| inline(name)).collect();
     match names.is_empty() {
         true => String::new(),
@@ -181,7 +177,7 @@ fn alternatives(why: &Why) -> String {
 }
 
 /// `1a2b3c4 Fix the login (git tells it) (pushed)`.
-pub fn commit(commit: &Commit) -> String {
+pub fn commit(commit: &SessionCommit) -> String {
     let hash = match commit.hash.as_str() {
         "" => String::new(),
         hash => format!("{hash} "),
@@ -237,8 +233,8 @@ fn said(items: &[String]) -> impl Iterator<Item = String> + '_ {
     items.iter().map(|item| format!("- {}", inline(item)))
 }
 
-fn tests(summary: &Summary, told: &Told) -> Vec<String> {
-    let (last, runs) = match (&summary.tests, &told.tests) {
+fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
+    let (last, runs) = match (&summary.tests, &llm.tests) {
         (Some(Sourced { what: runs, .. }), _) => (&runs.last, Some(runs)),
         (None, Some(last)) => (last, None),
         (None, None) => return Vec::new(),
@@ -251,7 +247,7 @@ fn tests(summary: &Summary, told: &Told) -> Vec<String> {
         let names: Vec<String> = last.failures.iter().map(|name| inline(name)).collect();
         lines.push(format!("- **Failed**: {}", names.join(", ")));
     }
-    if let Some(coverage) = told.coverage {
+    if let Some(coverage) = llm.coverage {
         lines.push(format!("- **Coverage**: {coverage:.1}%"));
     }
     if let Some(runs) = runs.filter(|runs| runs.runs > 1) {
@@ -273,7 +269,7 @@ fn counts(run: &TestCounts) -> String {
 mod tests {
     use super::*;
     use crate::model::summary::sourced;
-    use crate::model::summary::{Outcome, SettingChange, TestRuns};
+    use crate::model::summary::{SessionOutcome, SettingChange, TestRuns};
 
     #[test]
     fn an_empty_section_is_absent() {
@@ -294,7 +290,7 @@ mod tests {
         };
         let summary = Summary {
             objective: Some(sourced(1, "Fix the tests.".into())),
-            outcome: Some(Outcome::Completed),
+            outcome: Some(SessionOutcome::Completed),
             config_changes: vec![sourced(
                 1,
                 SettingChange {
@@ -327,11 +323,11 @@ mod tests {
         assert_eq!(text, wants);
     }
 
-    fn told() -> Told {
-        Told {
+    fn llm() -> LlmAdditions {
+        LlmAdditions {
             by: "some-model".into(),
             objective: "Resolve the timeout.".into(),
-            ..Told::default()
+            ..LlmAdditions::default()
         }
     }
 
@@ -356,10 +352,10 @@ mod tests {
         let summary = Summary {
             objective: Some(sourced(1, "it times out".into())),
             config_changes: vec![sourced(1, setting(Some("units | were ambiguous")))],
-            told: Some(Told {
-                outcome: Some(Outcome::Completed),
+            llm: Some(LlmAdditions {
+                outcome: Some(SessionOutcome::Completed),
                 root_cause: Some("Ambiguous units".into()),
-                errors_resolved: vec![ToldError {
+                errors_resolved: vec![LlmResolution {
                     error: "401 Unauthorized".into(),
                     explained: explained(),
                 }],
@@ -367,9 +363,9 @@ mod tests {
                     setting: "UNIT".into(),
                     ..setting(None)
                 }],
-                decisions: vec![ToldDecision {
+                decisions: vec![LlmDecision {
                     decision: "Explicit units".into(),
-                    why: Why {
+                    why: DecisionReasons {
                         rationale: "Nobody guesses".into(),
                         alternatives: vec!["Document it".into(), "ISO 8601".into()],
                     },
@@ -382,7 +378,7 @@ mod tests {
                 coverage: Some(87.34),
                 files_modified: vec![".env".into()],
                 next_steps: vec!["Validate in CI".into()],
-                ..told()
+                ..llm()
             }),
             ..Summary::default()
         };
@@ -422,7 +418,7 @@ mod tests {
                 Decision {
                     decision: "Use Redis".into(),
                     about: Some("Which store?".into()),
-                    why: Some(Why {
+                    why: Some(DecisionReasons {
                         rationale: "It expires keys".into(),
                         alternatives: Vec::new(),
                     }),
@@ -442,9 +438,9 @@ mod tests {
     #[test]
     fn exploration_says_that_nothing_was_modified() {
         let explored = Summary {
-            told: Some(Told {
+            llm: Some(LlmAdditions {
                 discoveries: vec!["Tokens are signed".into()],
-                ..told()
+                ..llm()
             }),
             ..Summary::default()
         };

@@ -11,11 +11,11 @@ use uuid::Uuid;
 const DAY_MS: i64 = 86_400_000;
 
 /// A chunk that has these terms, one after the other.
-pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate {
+pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> SearchCandidate {
     let positions = (0..)
         .zip(terms)
         .map(|(word, term)| TermPosition { term: *term, word });
-    Candidate {
+    SearchCandidate {
         hit: Hit {
             episode: Uuid::from_u64_pair(part.into(), session.len() as u64),
             session: session.into(),
@@ -48,14 +48,14 @@ pub fn chunk(session: &str, part: u32, score: f64, terms: &[usize]) -> Candidate
     }
 }
 
-fn summary(session: &str, score: f64, terms: &[usize]) -> Candidate {
+fn summary(session: &str, score: f64, terms: &[usize]) -> SearchCandidate {
     let mut summary = chunk(session, 0, score, terms);
     summary.hit.source = EpisodeSource::SessionSummary;
     summary
 }
 
 /// Two rare terms and a common one, in a store of a thousand episodes.
-pub fn found(all: Vec<Candidate>) -> Candidates {
+pub fn found(all: Vec<SearchCandidate>) -> Candidates {
     let term = |text: &str| Term {
         text: text.into(),
         ..Term::default()
@@ -69,21 +69,21 @@ pub fn found(all: Vec<Candidate>) -> Candidates {
     }
 }
 
-fn ranked(all: Vec<Candidate>, near: &Near) -> Vec<(String, u32)> {
+fn ranked(all: Vec<SearchCandidate>, near: &Near) -> Vec<(String, u32)> {
     let hits = rank(&found(all), near, 9, true).hits;
     hits.into_iter()
         .map(|hit| (hit.session, hit.part))
         .collect()
 }
 
-fn order(all: Vec<Candidate>, near: &Near) -> String {
+fn order(all: Vec<SearchCandidate>, near: &Near) -> String {
     let names = ranked(all, near).into_iter().map(|(session, _)| session);
     names.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn words_that_stand_together_and_are_rare_come_first() {
-    let far = |mut candidate: Candidate| {
+    let far = |mut candidate: SearchCandidate| {
         candidate.evidence.positions[1].word = 500;
         candidate
     };
@@ -143,7 +143,7 @@ fn operations_of_one_project_answer_each_for_itself() {
         one.hit.source = EpisodeSource::GitMetadata;
         one
     };
-    let confidence = |all: Vec<Candidate>| {
+    let confidence = |all: Vec<SearchCandidate>| {
         let hits = rank(&found(all), &Near::default(), 9, false).hits;
         hits.iter().map(|hit| hit.confidence).fold(0.0, f64::max)
     };
@@ -169,7 +169,7 @@ fn several_hits_of_one_session_make_room_for_another() {
 #[test]
 fn it_is_sure_of_rare_words_together_and_not_of_a_common_one() {
     let confidence =
-        |all: Vec<Candidate>| rank(&found(all), &Near::default(), 9, true).hits[0].confidence;
+        |all: Vec<SearchCandidate>| rank(&found(all), &Near::default(), 9, true).hits[0].confidence;
     let both = confidence(vec![
         chunk("a", 1, 9.0, &[0, 1, 2]),
         chunk("b", 1, 1.0, &[2]),

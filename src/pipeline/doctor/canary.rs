@@ -111,10 +111,10 @@ impl Canary {
 }
 
 /// A place's name, and the lines of a log that have a secret there.
-pub type Place = (&'static str, fn(&str) -> Vec<Value>);
+pub type PlantSite = (&'static str, fn(&str) -> Vec<Value>);
 
 /// Where a secret may stand.
-pub const PLACES: [Place; 22] = [
+pub const PLACES: [PlantSite; 22] = [
     ("prompt", |s| vec![user(json!(format!("use {s} please")))]),
     ("answer", |s| {
         vec![said(

@@ -1,7 +1,7 @@
 //! Reads every log again and compares its content with what was read of it. Finds what sizes, times
 //! and fingerprints can't: a change in the middle of a log that grew as well (architecture § 6).
 
-use super::finding::{Finding, Severity, counted, first_of};
+use super::finding::{Diagnosis, Severity, counted, first_of};
 use crate::host::read::content;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::source::SourceFile;
@@ -17,7 +17,7 @@ pub fn deep(
     files: &[SourceFile],
     known: &BTreeMap<String, Checkpoint>,
     jobs: usize,
-) -> Result<Vec<Finding>> {
+) -> Result<Vec<Diagnosis>> {
     let read: Vec<(&SourceFile, &Checkpoint)> = files
         .iter()
         .filter_map(|file| Some((file, known.get(&file.key)?)))
@@ -38,7 +38,7 @@ pub fn deep(
         first_of(&differing)
     );
     let command = "sessionmill run --rebuild";
-    Ok(vec![Finding::new(
+    Ok(vec![Diagnosis::new(
         Severity::Warning,
         "log-changed",
         reason,

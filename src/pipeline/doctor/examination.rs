@@ -1,7 +1,7 @@
 //! Looks at an installation once, for the checks to judge; and mends its store as a rebuilding run would.
 
 use super::repair::{Repaired, repair};
-use super::{Finding, Inside, Observed, Schedule, deep, examine};
+use super::{Diagnosis, Inside, Observed, Schedule, deep, examine};
 use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::host::files::{unreadable, walk};
@@ -33,7 +33,7 @@ pub struct Examination<'e> {
 ///
 /// # Errors
 /// When the workers of a deep examination can't be started.
-pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Vec<Finding>> {
+pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Vec<Diagnosis>> {
     let settings = match examination.unreadable {
         Some(error) => Err(error),
         None => Ok(cx.loaded),

@@ -27,7 +27,7 @@ impl Severity {
 
 /// One thing that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct Diagnosis {
     /// How much it matters.
     pub severity: Severity,
     /// Its name, which stays the same from version to version.
@@ -38,14 +38,14 @@ pub struct Finding {
     pub command: String,
 }
 
-impl Finding {
+impl Diagnosis {
     pub(super) fn new(
         severity: Severity,
         code: &'static str,
         reason: impl Into<String>,
         command: impl Into<String>,
-    ) -> Finding {
-        Finding {
+    ) -> Diagnosis {
+        Diagnosis {
             severity,
             code,
             reason: reason.into(),

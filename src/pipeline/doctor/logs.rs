@@ -1,7 +1,7 @@
 //! Checks of the logs themselves: whether they are there, can be read, and get into the store
 //! before an agent deletes them.
 
-use super::finding::{Finding, Severity, counted, first_of, quoted};
+use super::finding::{Diagnosis, Severity, counted, first_of, quoted};
 use super::observed::Observed;
 use crate::agents::registry;
 use crate::model::namespace::project_root;
@@ -12,7 +12,7 @@ use crate::pipeline::peek::peek;
 const DAY_MS: i64 = 86_400_000;
 
 /// Places that the settings name and that don't exist, or none at all.
-pub(super) fn roots(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn roots(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let Ok(loaded) = observed.settings else {
         return Vec::new();
     };
@@ -26,7 +26,7 @@ pub(super) fn roots(observed: &Observed<'_>) -> Vec<Finding> {
     let command = "sessionmill config show";
     if !named.is_empty() {
         let reason = format!("the settings name {}, which is not there", first_of(&named));
-        return vec![Finding::new(
+        return vec![Diagnosis::new(
             Severity::Warning,
             "roots-missing",
             reason,
@@ -36,7 +36,7 @@ pub(super) fn roots(observed: &Observed<'_>) -> Vec<Finding> {
     match roots.iter().all(|root| missing(&root.path)) {
         true => {
             let reason = "none of the configured places with logs is there";
-            vec![Finding::new(
+            vec![Diagnosis::new(
                 Severity::Warning,
                 "roots-missing",
                 reason,
@@ -48,7 +48,7 @@ pub(super) fn roots(observed: &Observed<'_>) -> Vec<Finding> {
 }
 
 /// Logs, or folders of them, that this user may not read.
-pub(super) fn unreadable(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn unreadable(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let paths: Vec<String> = observed
         .found
         .problems
@@ -61,7 +61,7 @@ pub(super) fn unreadable(observed: &Observed<'_>) -> Vec<Finding> {
     };
     let reason = format!("{} can't be read", first_of(&paths));
     let command = format!("ls -ld {}", quoted(first));
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Warning,
         "logs-unreadable",
         reason,
@@ -116,7 +116,7 @@ fn is_outside(file: &SourceFile, observed: &Observed<'_>) -> bool {
 }
 
 /// What the next run would take comes too late for some logs.
-pub(super) fn deleted_before_the_next_run(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn deleted_before_the_next_run(observed: &Observed<'_>) -> Vec<Diagnosis> {
     if !observed.enabled() {
         return Vec::new();
     }
@@ -145,7 +145,7 @@ pub(super) fn deleted_before_the_next_run(observed: &Observed<'_>) -> Vec<Findin
         counted(soon.len() as u64, "log"),
         day(first.at)
     );
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Warning,
         "deleted-soon",
         reason,
@@ -154,7 +154,7 @@ pub(super) fn deleted_before_the_next_run(observed: &Observed<'_>) -> Vec<Findin
 }
 
 /// Logs outside the window are deleted unread, whenever that is.
-pub(super) fn never_stored(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn never_stored(observed: &Observed<'_>) -> Vec<Diagnosis> {
     if !observed.enabled() {
         return Vec::new();
     }
@@ -171,7 +171,7 @@ pub(super) fn never_stored(observed: &Observed<'_>) -> Vec<Finding> {
         day(first.at),
         day(last.at)
     );
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Warning,
         "never-stored",
         reason,

@@ -17,11 +17,11 @@ mod workplace;
 
 pub use deep::deep;
 
-pub use finding::{Finding, Severity};
+pub use finding::{Diagnosis, Severity};
 pub use observed::{Inside, Observed, Schedule};
 
 /// One check. A new one is one more function in [`CHECKS`].
-type Check = fn(&Observed<'_>) -> Vec<Finding>;
+type Check = fn(&Observed<'_>) -> Vec<Diagnosis>;
 
 /// In the order in which a person would mend things.
 const CHECKS: [Check; 18] = [
@@ -46,8 +46,8 @@ const CHECKS: [Check; 18] = [
 ];
 
 /// All findings, the gravest first.
-pub fn examine(observed: &Observed<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(observed)).collect();
+pub fn examine(observed: &Observed<'_>) -> Vec<Diagnosis> {
+    let mut findings: Vec<Diagnosis> = CHECKS.iter().flat_map(|check| check(observed)).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }

@@ -8,7 +8,7 @@ use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::pipeline::ingest_options::Admit;
-use crate::store::{DatabaseState, Health, Status, Store};
+use crate::store::{DatabaseState, Health, Store, StoreStatus};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub struct Inside {
     /// Pages, tables, index.
     pub health: Health,
     /// Counts; `None` where the store is too damaged to count.
-    pub status: Option<Status>,
+    pub status: Option<StoreStatus>,
     /// How far each log is in it, by key.
     pub checkpoints: BTreeMap<String, Checkpoint>,
     /// Work trees that couldn't be read, with why.

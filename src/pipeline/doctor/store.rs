@@ -1,6 +1,6 @@
 //! Checks of the store's file. Knows which damage `doctor --repair` mends; refuses to mend it here.
 
-use super::finding::{Finding, Severity, counted, quoted};
+use super::finding::{Diagnosis, Severity, counted, quoted};
 use super::observed::Observed;
 use crate::agents::versions;
 use crate::store::{DatabaseState, VersionRow};
@@ -8,13 +8,13 @@ use crate::store::{DatabaseState, VersionRow};
 const REPAIR: &str = "sessionmill doctor --repair";
 
 /// The file is missing, foreign, cut short, or of another version.
-pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let database_state = match &observed.database_state {
         Ok(database_state) => *database_state,
         Err(error) => {
             let command = format!("ls -l {}", quoted(&observed.store.to_string_lossy()));
             let reason = error.message.clone();
-            return vec![Finding::new(
+            return vec![Diagnosis::new(
                 Severity::Error,
                 "store-unreadable",
                 reason,
@@ -29,7 +29,7 @@ pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Finding> {
                 "{} has schema {version}; the next run brings it up to date",
                 observed.store.display()
             );
-            let finding = Finding::new(Severity::Note, "store-older", reason, "sessionmill run");
+            let finding = Diagnosis::new(Severity::Note, "store-older", reason, "sessionmill run");
             return vec![finding];
         }
         // Without consent there is nothing that a run could store.
@@ -45,19 +45,19 @@ pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Finding> {
     let fault = database_state.fault(&observed.store);
     let finding = fault.map(|error| {
         let command = error.hint.unwrap_or_default();
-        Finding::new(severity, code, error.message, command)
+        Diagnosis::new(severity, code, error.message, command)
     });
     finding.into_iter().collect()
 }
 
 /// Pages or tables contradict each other.
-pub(super) fn pages(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn pages(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let Some(inside) = observed.inside.as_ref().filter(|i| i.health.faults > 0) else {
         return Vec::new();
     };
     let (path, faults) = (observed.store.display(), inside.health.faults);
     let reason = format!("{path} is damaged: SQLite's check finds {faults} or more faults");
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Error,
         "store-damaged",
         reason,
@@ -66,7 +66,7 @@ pub(super) fn pages(observed: &Observed<'_>) -> Vec<Finding> {
 }
 
 /// Search would miss episodes, or find ones that are gone.
-pub(super) fn index(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn index(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let health = observed.inside.as_ref().map(|i| i.health);
     let Some(health) = health.filter(|h| h.faults == 0 && h.index_is_out_of_step()) else {
         return Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn index(observed: &Observed<'_>) -> Vec<Finding> {
             counted(stray, "row")
         ),
     };
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Error,
         "index-out-of-step",
         reason,
@@ -88,7 +88,7 @@ pub(super) fn index(observed: &Observed<'_>) -> Vec<Finding> {
 }
 
 /// Records that could not be understood.
-pub(super) fn rejects(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn rejects(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let status = observed.inside.as_ref().and_then(|i| i.status.as_ref());
     let Some(rejects) = status.map(|s| s.rejects).filter(|n| *n > 0) else {
         return Vec::new();
@@ -97,7 +97,7 @@ pub(super) fn rejects(observed: &Observed<'_>) -> Vec<Finding> {
         "{} of the logs could not be understood",
         counted(rejects, "record")
     );
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Note,
         "rejects",
         reason,
@@ -106,7 +106,7 @@ pub(super) fn rejects(observed: &Observed<'_>) -> Vec<Finding> {
 }
 
 /// Logs say things that this version doesn't know.
-pub(super) fn drift(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn drift(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let status = observed.inside.as_ref().and_then(|i| i.status.as_ref());
     let newer = |row: &&VersionRow| versions::newer(row.agent, &row.version).is_some();
     let names = status.map(|s| s.unknown.len() + s.versions.iter().filter(newer).count());
@@ -118,5 +118,5 @@ pub(super) fn drift(observed: &Observed<'_>) -> Vec<Finding> {
         counted(names as u64, "name")
     );
     let command = "sessionmill status --drift";
-    vec![Finding::new(Severity::Note, "drift", reason, command)]
+    vec![Diagnosis::new(Severity::Note, "drift", reason, command)]
 }

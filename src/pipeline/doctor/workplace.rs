@@ -1,6 +1,6 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
-use super::finding::{Finding, Severity, counted, first_of, quoted};
+use super::finding::{Diagnosis, Severity, counted, first_of, quoted};
 use super::observed::Observed;
 use crate::host::writable::NotWritable;
 use crate::model::error::Error;
@@ -18,11 +18,11 @@ const MISSED_RUNS: u64 = 4;
 const LEFT_BEHIND: Duration = Duration::from_secs(3_600);
 
 /// The settings' files can't be understood: nothing runs until they can.
-pub(super) fn settings(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn settings(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let finding = observed.settings.err().map(|error| {
         let hint = error.hint.iter().map(|hint| format!("; {hint}"));
         let reason = format!("{}{}", error.message, hint.collect::<String>());
-        Finding::new(
+        Diagnosis::new(
             Severity::Error,
             "settings",
             reason,
@@ -33,12 +33,12 @@ pub(super) fn settings(observed: &Observed<'_>) -> Vec<Finding> {
 }
 
 /// Nobody said yes.
-pub(super) fn consent(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn consent(observed: &Observed<'_>) -> Vec<Diagnosis> {
     if observed.settings.is_err() || observed.enabled() {
         return Vec::new();
     }
     let reason = "tracking is off: no log is read";
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Warning,
         "not-enabled",
         reason,
@@ -47,31 +47,31 @@ pub(super) fn consent(observed: &Observed<'_>) -> Vec<Finding> {
 }
 
 /// Runs fail before they read anything.
-pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let finding = |error: &Error| {
         let command = error
             .hint
             .as_deref()
             .unwrap_or("sessionmill config validate");
         let reason = format!("every run stops: {}", error.message);
-        Finding::new(Severity::Error, "run-refused", reason, command)
+        Diagnosis::new(Severity::Error, "run-refused", reason, command)
     };
     observed.refusals.iter().map(finding).collect()
 }
 
 /// Where trust can't be read, nothing is (D63).
-pub(super) fn trust(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn trust(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let finding = observed.trust.as_ref().map(|error| {
         let (file, _) = error.message.split_once(": ").unwrap_or_default();
         let reason = format!("no log of a project is read: {}", error.message);
         let command = format!("${{EDITOR:-vi}} {}", quoted(file));
-        Finding::new(Severity::Error, "trust-unreadable", reason, command)
+        Diagnosis::new(Severity::Error, "trust-unreadable", reason, command)
     });
     finding.into_iter().collect()
 }
 
 /// Tracked repositories that could not be read when a run looked at them last.
-pub(super) fn repositories(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn repositories(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let (Some(inside), Ok(loaded)) = (&observed.inside, observed.settings) else {
         return Vec::new();
     };
@@ -85,14 +85,14 @@ pub(super) fn repositories(observed: &Observed<'_>) -> Vec<Finding> {
             "{tree} can't be read: {why}; `enabled: false` for it in tracking-config leaves it alone"
         );
         let command = format!("git --git-dir {} fsck", quoted(tree));
-        Finding::new(Severity::Warning, "repository-unreadable", reason, command)
+        Diagnosis::new(Severity::Warning, "repository-unreadable", reason, command)
     };
     unread.map(finding).collect()
 }
 
 /// Others can get at what is ours: into the folder, or, where a file was let loose by hand, at it.
 #[cfg(unix)]
-pub(super) fn modes(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn modes(observed: &Observed<'_>) -> Vec<Diagnosis> {
     use std::os::unix::fs::PermissionsExt;
     let entries = std::fs::read_dir(&observed.home).into_iter().flatten();
     let inside = entries.flatten().map(|entry| entry.path());
@@ -114,7 +114,7 @@ pub(super) fn modes(observed: &Observed<'_>) -> Vec<Finding> {
     open.sort_unstable();
     let reason = format!("others may read or write {}", first_of(&open));
     let command = format!("chmod -R go= {}", quoted(&observed.home.to_string_lossy()));
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Warning,
         "open-to-others",
         reason,
@@ -130,12 +130,12 @@ fn is_secret(path: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-pub(super) fn modes(_observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn modes(_observed: &Observed<'_>) -> Vec<Diagnosis> {
     Vec::new()
 }
 
 /// What commands that were killed left in our folder.
-pub(super) fn temporary_files(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn temporary_files(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let entries = std::fs::read_dir(&observed.home).into_iter().flatten();
     let now = UNIX_EPOCH + Duration::from_millis(u64::try_from(observed.now.0).unwrap_or(0));
     let old = |modified: SystemTime| {
@@ -155,7 +155,7 @@ pub(super) fn temporary_files(observed: &Observed<'_>) -> Vec<Finding> {
     let files: Vec<String> = left.iter().map(|path| quoted(path)).collect();
     let reason = format!("a killed command left {} behind", first_of(&left));
     let command = format!("rm {}", files.join(" "));
-    vec![Finding::new(
+    vec![Diagnosis::new(
         Severity::Note,
         "temporary-files",
         reason,
@@ -175,7 +175,7 @@ fn is_temporary(name: &str) -> bool {
 }
 
 /// Nothing can be written where everything of ours is.
-pub(super) fn room(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn room(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let Some(not_writable) = observed.not_writable else {
         return Vec::new();
     };
@@ -202,7 +202,7 @@ pub(super) fn room(observed: &Observed<'_>) -> Vec<Finding> {
             format!("ls -ld {home}"),
         ),
     };
-    vec![Finding::new(Severity::Error, code, reason, command)]
+    vec![Diagnosis::new(Severity::Error, code, reason, command)]
 }
 
 /// `3 hours`, and from two days on `27 days`.
@@ -214,7 +214,7 @@ fn spell(seconds: u64) -> String {
 }
 
 /// No timer, or one that doesn't get through.
-pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Diagnosis> {
     if !observed.enabled() {
         return Vec::new();
     }
@@ -233,7 +233,7 @@ pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Finding> {
             false => "and no timer is installed",
         };
         let reason = format!("the last run was {} ago, {timer}", spell(quiet_s));
-        findings.push(Finding::new(
+        findings.push(Diagnosis::new(
             Severity::Warning,
             "run-overdue",
             reason,
@@ -242,7 +242,7 @@ pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Finding> {
     }
     if !schedule.installed {
         let (reason, command) = ("no timer runs the pipeline", "sessionmill schedule install");
-        findings.push(Finding::new(
+        findings.push(Diagnosis::new(
             Severity::Note,
             "not-scheduled",
             reason,

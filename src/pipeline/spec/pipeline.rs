@@ -27,7 +27,7 @@ pub struct Pipeline {
     /// Small examples that `run --check` and `make test` run.
     pub tests: Vec<Example>,
     /// Where it is written.
-    pub origin: Origin,
+    pub origin: PipelineOrigin,
 }
 
 /// What a run does; each can be run alone and repeated at any time.
@@ -127,7 +127,7 @@ pub struct Wants {
 
 /// Where a pipeline is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum PipelineOrigin {
     /// In this program.
     Embedded,
     /// In a file of the user's.

@@ -2,7 +2,9 @@
 //! to say what is wrong with one, and where.
 
 use super::nearest::nearest;
-use super::pipeline::{Check, Example, Given, Origin, Pipeline, Step, Wants, Window, steps};
+use super::pipeline::{
+    Check, Example, Given, Pipeline, PipelineOrigin, Step, Wants, Window, steps,
+};
 use crate::agents::registry;
 use crate::model::error::Error;
 use crate::model::ledger::Fate;
@@ -15,10 +17,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Reads a pipeline. Errors name the file, the line and the nearest word that is valid there.
-pub fn parse(name: &str, text: &str, origin: Origin) -> Result<Pipeline, Error> {
+pub fn parse(name: &str, text: &str, origin: PipelineOrigin) -> Result<Pipeline, Error> {
     let (place, base) = match &origin {
-        Origin::Embedded => (format!("pipelines/{name}.yaml"), PathBuf::new()),
-        Origin::File(path) => {
+        PipelineOrigin::Embedded => (format!("pipelines/{name}.yaml"), PathBuf::new()),
+        PipelineOrigin::File(path) => {
             let base = path.parent().map(Path::to_owned).unwrap_or_default();
             (path.display().to_string(), base)
         }

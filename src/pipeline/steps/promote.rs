@@ -6,7 +6,7 @@ use crate::memory::memory_groups;
 use crate::memory::promote::{PromoteRequest, curate};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::plural;
-use crate::model::memory::{IDS, Origin, block};
+use crate::model::memory::{IDS, MemoryOrigin, block};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
 use crate::pipeline::active_run::Run;
@@ -90,7 +90,7 @@ fn judged(
         id: Some(said.id),
         kind: said.kind,
         scope,
-        origin: Origin::Directive,
+        origin: MemoryOrigin::Directive,
         title: None,
         text: said.text,
         session: Some(said.session),

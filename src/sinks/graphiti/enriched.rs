@@ -7,7 +7,9 @@
 use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
 use super::server::{GraphitiServer, PostedMessage};
 use super::{CANARY_DESCRIPTION, canary_name, post_canary, runs};
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Progress, Receipt};
+use crate::model::delivery::{
+    DeliveryError, DeliveryOutcome, DeliveryProgress, Landed, OutboundEpisode, Receipt,
+};
 use crate::model::time::Time;
 use crate::sinks::database::Database;
 use crate::stages::upload::{Enrichment, Sink};
@@ -99,7 +101,10 @@ impl EnrichedSink {
     }
 
     /// Waits for these, which were posted; what came of each.
-    fn came_of(&mut self, posted: &[Receipt]) -> Result<BTreeMap<Uuid, Outcome>, DeliveryError> {
+    fn came_of(
+        &mut self,
+        posted: &[Receipt],
+    ) -> Result<BTreeMap<Uuid, DeliveryOutcome>, DeliveryError> {
         let mut all = BTreeMap::new();
         for (queue, receipts) in self.by_queue(posted) {
             if receipts.is_empty() {
@@ -113,10 +118,10 @@ impl EnrichedSink {
             let mut outcomes = outcomes(&done, end);
             let progress = self.database.progress(&receipts)?;
             for (outcome, progress) in outcomes.iter_mut().zip(progress) {
-                if progress == Progress::Missing {
+                if progress == DeliveryProgress::Missing {
                     *outcome = match end {
-                        End::Settled => Outcome::Lost,
-                        End::Stalled => Outcome::Unknown,
+                        End::Settled => DeliveryOutcome::Lost,
+                        End::Stalled => DeliveryOutcome::Unknown,
                     };
                 }
             }
@@ -153,7 +158,7 @@ impl Work for Window<'_> {
         self.server.permitted()?;
         let progress = self.database.progress(&self.receipts)?.into_iter();
         Ok(progress
-            .map(|progress| progress != Progress::Waits)
+            .map(|progress| progress != DeliveryProgress::Waits)
             .collect())
     }
 
@@ -192,7 +197,10 @@ impl Sink for EnrichedSink {
         Ok(format!("database: {database}; the server answers"))
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         self.database.deliver(batch)
     }
 
@@ -218,7 +226,7 @@ impl Enrichment for EnrichedSink {
         self.window
     }
 
-    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<Progress>, DeliveryError> {
+    fn progress(&mut self, receipts: &[Receipt]) -> Result<Vec<DeliveryProgress>, DeliveryError> {
         self.database.progress(receipts)
     }
 
@@ -237,7 +245,7 @@ impl Enrichment for EnrichedSink {
         Ok(())
     }
 
-    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn enrich(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let receipt = |parcel: &OutboundEpisode| Receipt {
             id: parcel.id,
             revision: parcel.revision,
@@ -252,8 +260,8 @@ impl Enrichment for EnrichedSink {
         let receipts: Vec<Receipt> = posted.map(receipt).collect();
         let mut came = self.came_of(&receipts)?;
         let mut outcome = |parcel: &OutboundEpisode| match refused.remove(&parcel.id) {
-            Some(reason) => Outcome::Refused(reason),
-            None => came.remove(&parcel.id).unwrap_or(Outcome::Unknown),
+            Some(reason) => DeliveryOutcome::Refused(reason),
+            None => came.remove(&parcel.id).unwrap_or(DeliveryOutcome::Unknown),
         };
         Ok(batch.iter().map(&mut outcome).collect())
     }

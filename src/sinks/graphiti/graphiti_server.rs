@@ -7,7 +7,7 @@
 use super::queue::{End, PollPolicy, Work, follow, outcomes, settle, stalled};
 use super::server::{GraphitiServer, ListedEpisode, PostedMessage};
 use super::{canary_name, is_left_canary, post_canary, runs};
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
 use crate::model::time::Time;
 use crate::sinks::group;
 use crate::stages::upload::Sink;
@@ -228,13 +228,13 @@ impl GraphitiServerSink {
         &mut self,
         queue: &str,
         missing: &[&OutboundEpisode],
-    ) -> Result<Vec<Outcome>, DeliveryError> {
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let Some(oldest) = missing.iter().map(|parcel| parcel.valid_at).min() else {
             return Ok(Vec::new());
         };
         self.post(missing)?;
         if self.is_unverified {
-            return Ok(vec![Outcome::Unverified; missing.len()]);
+            return Ok(vec![DeliveryOutcome::Unverified; missing.len()]);
         }
         let item = |parcel: &&OutboundEpisode| (self.place(parcel), key(parcel));
         let items = missing.iter().map(item).collect();
@@ -254,7 +254,7 @@ impl GraphitiServerSink {
         &mut self,
         queue: &str,
         parcels: &[&OutboundEpisode],
-    ) -> Result<Vec<Outcome>, DeliveryError> {
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut missing = self.missing(parcels)?;
         if !missing.is_empty() && !self.has_shown_something(queue) {
             // what comes meanwhile is not missing any more
@@ -262,16 +262,16 @@ impl GraphitiServerSink {
             missing = self.missing(parcels)?;
         }
         let brought = self.bring(queue, &missing)?;
-        let mut brought: BTreeMap<Uuid, Outcome> = missing
+        let mut brought: BTreeMap<Uuid, DeliveryOutcome> = missing
             .iter()
             .map(|parcel| parcel.id)
             .zip(brought)
             .collect();
         let mut outcomes = Vec::with_capacity(parcels.len());
         for parcel in parcels {
-            let outcome = brought.remove(&parcel.id).unwrap_or(Outcome::Seen);
+            let outcome = brought.remove(&parcel.id).unwrap_or(DeliveryOutcome::Seen);
             outcomes.push(match outcome {
-                Outcome::Seen if !self.replace(parcel)? => Outcome::Beside,
+                DeliveryOutcome::Seen if !self.replace(parcel)? => DeliveryOutcome::Beside,
                 outcome => outcome,
             });
         }
@@ -413,13 +413,16 @@ impl Sink for GraphitiServerSink {
         Ok("the server answers (whether it works, --smoke says)".into())
     }
 
-    fn deliver(&mut self, batch: &[OutboundEpisode]) -> Result<Vec<Outcome>, DeliveryError> {
+    fn deliver(
+        &mut self,
+        batch: &[OutboundEpisode],
+    ) -> Result<Vec<DeliveryOutcome>, DeliveryError> {
         let mut queues: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (nth, parcel) in batch.iter().enumerate() {
             let queue = self.queue_of(&self.place(parcel));
             queues.entry(queue).or_default().push(nth);
         }
-        let mut outcomes = vec![Outcome::Unknown; batch.len()];
+        let mut outcomes = vec![DeliveryOutcome::Unknown; batch.len()];
         for (queue, members) in queues {
             let parcels: Vec<&OutboundEpisode> = members.iter().map(|nth| &batch[*nth]).collect();
             let told = self.deliver_through(&queue, &parcels)?;

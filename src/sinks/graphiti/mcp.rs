@@ -30,7 +30,7 @@ const ALL: u64 = 1_000_000_000;
 
 /// What its tools give; their errors are told as anything else is.
 #[derive(Deserialize)]
-struct Told {
+struct ToolAnswer {
     error: Option<IgnoredAny>,
     #[serde(default)]
     episodes: Vec<ListedEpisode>,
@@ -58,8 +58,8 @@ impl GraphitiMcp {
         &self,
         tool: &str,
         arguments: &Value,
-    ) -> Result<Result<Told, DeliveryError>, DeliveryError> {
-        let told: Told = self.ask(|permit| self.client.call(permit, tool, arguments))?;
+    ) -> Result<Result<ToolAnswer, DeliveryError>, DeliveryError> {
+        let told: ToolAnswer = self.ask(|permit| self.client.call(permit, tool, arguments))?;
         Ok(match told.error {
             None => Ok(told),
             // its words may be the database's, or repeat what was sent

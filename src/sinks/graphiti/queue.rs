@@ -6,7 +6,7 @@
 //! it is seen, what is missing is lost. When nothing comes for the whole of it, the worker is dead, or
 //! so slow that nobody can tell.
 
-use crate::model::delivery::{DeliveryError, Outcome};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -132,16 +132,16 @@ impl Quiet<'_> {
 
 /// What is to be said of each piece of work. The first that isn't done was the worker's when it went;
 /// it alone is blamed, besides those that were overtaken.
-pub(super) fn outcomes(done: &[bool], end: End) -> Vec<Outcome> {
+pub(super) fn outcomes(done: &[bool], end: End) -> Vec<DeliveryOutcome> {
     let last_done = done.iter().rposition(|is_done| *is_done);
     let first_of_tail = last_done.map_or(0, |last| last + 1);
     let outcome = |(nth, is_done): (usize, &bool)| match (is_done, end) {
-        (true, _) => Outcome::Seen,
-        (false, _) if nth < first_of_tail => Outcome::Failed(LOST.into()),
-        (false, End::Settled) if nth == first_of_tail => Outcome::Failed(LOST.into()),
-        (false, End::Settled) => Outcome::Lost,
-        (false, End::Stalled) if nth == first_of_tail => Outcome::Stopped(ENDED.into()),
-        (false, End::Stalled) => Outcome::Unknown,
+        (true, _) => DeliveryOutcome::Seen,
+        (false, _) if nth < first_of_tail => DeliveryOutcome::Failed(LOST.into()),
+        (false, End::Settled) if nth == first_of_tail => DeliveryOutcome::Failed(LOST.into()),
+        (false, End::Settled) => DeliveryOutcome::Lost,
+        (false, End::Stalled) if nth == first_of_tail => DeliveryOutcome::Stopped(ENDED.into()),
+        (false, End::Stalled) => DeliveryOutcome::Unknown,
     };
     done.iter().enumerate().map(outcome).collect()
 }
@@ -230,20 +230,20 @@ mod tests {
     }
 
     /// What is said of a worker's jobs, and the time that it took, in stall times.
-    fn followed(mut worker: Worker, jobs: usize) -> (Vec<Outcome>, f64) {
+    fn followed(mut worker: Worker, jobs: usize) -> (Vec<DeliveryOutcome>, f64) {
         worker.jobs = vec![false; jobs];
         let poll = worker.poll();
         let (done, end) = follow(&mut worker, &poll).unwrap();
         (outcomes(&done, end), worker.waited())
     }
 
-    fn shape(outcomes: &[Outcome]) -> String {
-        let letter = |outcome: &Outcome| match outcome {
-            Outcome::Seen => 's',
-            Outcome::Failed(_) => 'f',
-            Outcome::Stopped(_) => 'e',
-            Outcome::Lost => 'l',
-            Outcome::Unknown => 'u',
+    fn shape(outcomes: &[DeliveryOutcome]) -> String {
+        let letter = |outcome: &DeliveryOutcome| match outcome {
+            DeliveryOutcome::Seen => 's',
+            DeliveryOutcome::Failed(_) => 'f',
+            DeliveryOutcome::Stopped(_) => 'e',
+            DeliveryOutcome::Lost => 'l',
+            DeliveryOutcome::Unknown => 'u',
             other => panic!("{other:?}"),
         };
         outcomes.iter().map(letter).collect()

@@ -4,7 +4,7 @@
 use super::piece::Piece;
 use crate::model::activity::ExchangeTally;
 use crate::model::batch::Delta;
-use crate::model::entry::Status;
+use crate::model::entry::CallStatus;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::{Item, ItemKind, LEFT_OUT, is_bare_command};
 use crate::model::item::{Mark, between};
@@ -175,10 +175,10 @@ fn tally(pieces: &[Piece]) -> Tally {
             ItemKind::Error | ItemKind::Note => {}
         }
         if let Some(tool) = &item.tool {
-            let failed = u64::from(tool.status == Status::Failed);
+            let failed = u64::from(tool.status == CallStatus::Failed);
             tally.calls += 1;
             tally.failures += failed;
-            tally.refusals += u64::from(tool.status == Status::Refused);
+            tally.refusals += u64::from(tool.status == CallStatus::Refused);
             tally.output_bytes += tool.output_bytes;
             let per_tool = tally.tools.entry(tool.name.clone()).or_default();
             per_tool.calls += 1;

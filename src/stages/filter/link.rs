@@ -3,7 +3,7 @@
 
 use super::digest::{CallOutcome, Digest, DigestContext, digest, shorten_input};
 use super::emit::{At, Out};
-use crate::model::entry::{Call, Status, ToolResult};
+use crate::model::entry::{Call, CallStatus, ToolResult};
 use crate::model::fold::StreamFold;
 use crate::model::policy::Keep;
 use crate::model::resume_state::PendingCall;
@@ -56,7 +56,7 @@ pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, ou
         _ => Some(words(&call, CallOutcome::Result(result), at, out)),
     };
     let late = call.given_up;
-    if result.status == Status::Running && found.is_some() {
+    if result.status == CallStatus::Running && found.is_some() {
         give_up_call(&mut carry.calls, call);
     }
     match text {

@@ -5,7 +5,7 @@
 //! settings and which are neither shown nor delivered, the log's path, and what the checkpoint
 //! carries of calls and prompts that are not told yet. They are hidden when they are.
 
-use crate::model::checkpoint::Commit;
+use crate::model::checkpoint::FileCommit;
 use crate::model::episode::Episode;
 use crate::model::session::SessionFacts;
 use regex::Regex;
@@ -61,7 +61,7 @@ impl Hider {
     }
 
     /// Everything of a commit that is shown or delivered.
-    pub fn commit(&self, commit: &mut Commit) {
+    pub fn commit(&self, commit: &mut FileCommit) {
         let episodes = commit.sealed.iter_mut().chain(&mut commit.open);
         episodes.for_each(|episode| self.episode(episode));
         self.facts(&mut commit.facts);

@@ -4,7 +4,7 @@
 //! Calls' inputs and results' outputs are masked where digests are made of them, because most of
 //! their bytes are only counted.
 
-use crate::model::checkpoint::Commit;
+use crate::model::checkpoint::FileCommit;
 use crate::model::entry::{EntryKind, Queue, ResultFacts};
 use crate::model::ledger::Ledger;
 use crate::model::resume_state::ResumeState;
@@ -47,7 +47,7 @@ fn results(facts: &mut ResultFacts, redactor: &Redactor) {
 /// Masks what a commit tells besides its episodes: the session, its titles and links, names of
 /// unknown kinds, and what the checkpoint carries. What stays: ids, and personal data in the log's
 /// path and in where the session ran, by which logs, settings and repositories are found again.
-pub fn commit(commit: &mut Commit, redactor: &Redactor) {
+pub fn commit(commit: &mut FileCommit, redactor: &Redactor) {
     session(&mut commit.session, redactor);
     facts(&mut commit.facts, redactor);
     facts(&mut commit.tail_facts, redactor);

@@ -3,7 +3,7 @@
 //! Knows newlines, BOMs, CRs, NULs, glued and torn values.
 
 use super::{Dialect, ParseState};
-use crate::host::read::{Block, Shape};
+use crate::host::read::{LogBlock, Shape};
 use crate::json::cursor;
 use crate::model::batch::{Batch, Delta};
 use crate::model::entry::{Entry, EntryKind, Identity};
@@ -24,7 +24,7 @@ const LINE_BYTES: usize = 1_024;
 /// line of a file without a newline gives its entries when it is complete, else it is `pending`.
 ///
 /// `delta` covers whole lines only: an unterminated line never moves a checkpoint.
-pub fn parse(dialect: &dyn Dialect, state: &mut ParseState, block: Block<'_>) -> Batch<Entry> {
+pub fn parse(dialect: &dyn Dialect, state: &mut ParseState, block: LogBlock<'_>) -> Batch<Entry> {
     let mut out = Out {
         dialect,
         batch: Batch::default(),
@@ -190,7 +190,7 @@ mod tests {
 
     fn check(text: &[u8], shape: Shape) -> (usize, Vec<String>, u64, u64) {
         let mut bytes = text.to_vec();
-        let block = Block {
+        let block = LogBlock {
             offset: 100,
             line: 7,
             bytes: &mut bytes,

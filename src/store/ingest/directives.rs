@@ -1,6 +1,6 @@
 //! Directives in a log's prompts, on their way in. What becomes of them is `memory`'s.
 
-use crate::model::memory::Said;
+use crate::model::memory::PromptDirective;
 use crate::model::time::Time;
 use rusqlite::{Connection, params};
 
@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 pub(crate) fn note_said(
     db: &Connection,
     session: &str,
-    said: &[Said],
+    said: &[PromptDirective],
     now: Time,
 ) -> rusqlite::Result<()> {
     for said in said {

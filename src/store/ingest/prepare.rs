@@ -1,10 +1,10 @@
 //! What workers make of a commit before the writer sees it: words, packed texts, revisions, sums.
 //! Knows how rows look, but not what is in the store, so it runs on any thread.
 
-use crate::model::checkpoint::{Checkpoint, Commit, short_id};
+use crate::model::checkpoint::{Checkpoint, FileCommit, short_id};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject, Unknown};
-use crate::model::memory::Said;
+use crate::model::memory::PromptDirective;
 use crate::model::session::{Session, SessionFacts};
 use crate::model::source::Stat;
 use crate::model::tally::ToolTally;
@@ -37,7 +37,7 @@ pub struct Prepared {
     pub(crate) unknown: Vec<Unknown>,
     pub(crate) rebuild: bool,
     pub(crate) keeps_out: bool,
-    pub(crate) said: Vec<Said>,
+    pub(crate) said: Vec<PromptDirective>,
     pub(crate) made_by: String,
     /// Titles for the owners of records, by short id.
     pub(crate) summaries: Vec<(i64, String)>,
@@ -61,7 +61,7 @@ pub(crate) struct Row {
 
 impl Prepared {
     /// Does everything that needs no store: about 70 MB of kept text a second and thread.
-    pub fn new(commit: Commit) -> Prepared {
+    pub fn new(commit: FileCommit) -> Prepared {
         let ties = commit.checkpoint.ties.iter().map(|tie| tie_name(tie));
         let main = commit.checkpoint.stream.is_none();
         let placed = commit.session.cwd.is_some();

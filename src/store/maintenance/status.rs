@@ -17,7 +17,7 @@ use std::fs;
 
 /// The store in numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Status {
+pub struct StoreStatus {
     /// Files by agent.
     pub files: BTreeMap<String, u64>,
     /// Sessions by agent, without the forgotten ones.
@@ -99,7 +99,7 @@ pub struct RejectRow {
 
 impl Store {
     /// Everything counted. Reads all rows but no text: some ten ms for a thousand files.
-    pub fn status(&self) -> Result<Status> {
+    pub fn status(&self) -> Result<StoreStatus> {
         let mut status = self.count().map_err(failed("counting"))?;
         status.store_bytes = self.bytes_on_disk();
         Ok(status)
@@ -159,7 +159,7 @@ impl Store {
         Ok(known.into_values().collect())
     }
 
-    fn count(&self) -> rusqlite::Result<Status> {
+    fn count(&self) -> rusqlite::Result<StoreStatus> {
         let groups = |sql: &str| -> rusqlite::Result<BTreeMap<String, u64>> {
             self.db
                 .prepare(sql)?
@@ -178,7 +178,7 @@ impl Store {
         let unknown = unknown
             .query_map([], |row| unknown_row(row, &ledger))?
             .collect::<rusqlite::Result<_>>()?;
-        Ok(Status {
+        Ok(StoreStatus {
             files: groups("SELECT agent, count(*) FROM file GROUP BY agent")?,
             sessions: groups(&format!(
                 "SELECT agent, count(*) FROM session s WHERE {NOT_FORGOTTEN} GROUP BY agent"

@@ -2,7 +2,7 @@
 //! Knows rows and their states; refuses to judge what may be kept and where it is delivered.
 
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::memory::{MemoryKind, Origin};
+use crate::model::memory::{MemoryKind, MemoryOrigin};
 use crate::model::scope::MemoryScope;
 use crate::model::source::Agent;
 use crate::model::time::Time;
@@ -33,7 +33,7 @@ pub struct Curated {
     /// How far it reaches.
     pub scope: MemoryScope,
     /// Who curated it.
-    pub origin: Origin,
+    pub origin: MemoryOrigin,
     /// The session that it was said in, where there is one.
     pub session: Option<String>,
     /// Where the work tree was.
@@ -94,7 +94,7 @@ pub struct MemoryRow {
     /// How far it reaches; a refused one's as it was written.
     pub scope: String,
     /// Who curated it.
-    pub origin: Origin,
+    pub origin: MemoryOrigin,
     /// What became of it.
     pub state: MemoryState,
     /// The session that it was said in.
@@ -403,7 +403,7 @@ const SELECT: &str =
     "SELECT id, kind, scope, origin, state, session, reason, git, at, edited FROM memory";
 
 fn memory_row(row: &Row<'_>) -> rusqlite::Result<MemoryRow> {
-    let origin = Origin::parse(row.get_ref(3)?.as_str()?);
+    let origin = MemoryOrigin::parse(row.get_ref(3)?.as_str()?);
     Ok(MemoryRow {
         id: Uuid::from_bytes(row.get(0)?),
         kind: kind(row, 1)?,

@@ -10,7 +10,7 @@ use rusqlite::params_from_iter;
 
 /// An episode that may answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct SearchCandidate {
     /// Its score is what the index gives it (BM25).
     pub hit: Hit,
     /// What its text says about the query.
@@ -23,7 +23,7 @@ pub struct Candidate {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidates {
     /// The best by the index first.
-    pub all: Vec<Candidate>,
+    pub all: Vec<SearchCandidate>,
     /// The terms of the query that have a word in them; [`super::Place::term`] counts these.
     pub terms: Vec<Term>,
     /// Episodes that have each term; estimated where that are very many.
@@ -79,7 +79,7 @@ impl Store {
             let read = self.read_all(&best, &patterns)?;
             let mut all = Vec::with_capacity(read.len());
             for ((n, _), (hit, evidence)) in best.into_iter().zip(read) {
-                all.push(Candidate {
+                all.push(SearchCandidate {
                     names_file: self.names_one(n, files)?,
                     hit,
                     evidence,

@@ -6,7 +6,7 @@ use crate::model::embedding::{Meaning, Vector};
 use crate::model::time::Time;
 use crate::store::compression::Unpacked;
 use crate::store::error::failed;
-use crate::store::search::candidates::Candidate;
+use crate::store::search::candidates::SearchCandidate;
 use crate::store::search::evidence::Evidence;
 use crate::store::search::query::{Hit, Keeps, Query, patterns, restrict};
 use crate::store::search::sessions::Conditions;
@@ -54,7 +54,7 @@ pub struct Embedded {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Nearest {
     /// The nearest first; their scores are 0.
-    pub all: Vec<Candidate>,
+    pub all: Vec<SearchCandidate>,
     /// Vectors that were compared: what it cost.
     pub compared: u64,
 }
@@ -220,14 +220,14 @@ impl Store {
             let read = self.read_all(&best, &patterns(&query.terms))?;
             let candidate = |((mut hit, evidence), similarity): ((Hit, Evidence), f32)| {
                 hit.similarity = Some(similarity);
-                Candidate {
+                SearchCandidate {
                     hit,
                     evidence,
                     names_file: false,
                 }
             };
             let all = read.into_iter().zip(similar).map(candidate);
-            let mut all: Vec<Candidate> = all.collect();
+            let mut all: Vec<SearchCandidate> = all.collect();
             all.sort_by(|one, other| nearer(&one.hit, &other.hit));
             Ok(Nearest { all, compared })
         };

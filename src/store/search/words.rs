@@ -36,26 +36,26 @@ impl IndexText {
         // Everything before it is in `words` already.
         let mut copied = 0;
         scan_all(text, |told| match told {
-            Told::Plain { .. } => {}
-            Told::Word(word) if word.glued => {
+            Token::Plain { .. } => {}
+            Token::Word(word) if word.glued => {
                 word.write(&mut glued);
                 glued.push(b' ');
             }
-            Told::Word(word) if word.as_it_stands() => {
+            Token::Word(word) if word.as_it_stands() => {
                 if word.start > copied && bytes[word.start - 1].is_ascii_alphanumeric() {
                     words.extend_from_slice(&bytes[copied..word.start]);
                     words.push(b' ');
                     copied = word.start;
                 }
             }
-            Told::Word(word) => {
+            Token::Word(word) => {
                 words.extend_from_slice(bytes.get(copied..word.start).unwrap_or_default());
                 words.push(b' ');
                 word.write(&mut words);
                 words.push(b' ');
                 copied = copied.max(word.end);
             }
-            Told::Gap { start, end } => {
+            Token::Gap { start, end } => {
                 words.extend_from_slice(&bytes[copied..start]);
                 words.push(b' ');
                 copied = end;
@@ -125,14 +125,14 @@ impl Word<'_> {
 /// Tells every word of `text` in order; the glued form of a name follows its pieces.
 pub fn scan(text: &str, mut tell: impl FnMut(Word<'_>)) {
     scan_all(text, |told| match told {
-        Told::Plain { start, end } => tell(ascii(&text.as_bytes()[start..end], start, false)),
-        Told::Word(word) => tell(word),
-        Told::Gap { .. } => {}
+        Token::Plain { start, end } => tell(ascii(&text.as_bytes()[start..end], start, false)),
+        Token::Word(word) => tell(word),
+        Token::Gap { .. } => {}
     });
 }
 
 /// What a scan comes across.
-enum Told<'a> {
+enum Token<'a> {
     /// An ASCII word without parts, between gaps: nine of ten words.
     Plain { start: usize, end: usize },
     /// Any other word.
@@ -142,7 +142,7 @@ enum Told<'a> {
 }
 
 #[inline(always)]
-fn scan_all(text: &str, mut tell: impl FnMut(Told<'_>)) {
+fn scan_all(text: &str, mut tell: impl FnMut(Token<'_>)) {
     let bytes = text.as_bytes();
     let mut fold = Fold::default();
     let mut at = 0;
@@ -163,9 +163,9 @@ fn scan_all(text: &str, mut tell: impl FnMut(Told<'_>)) {
                 at = wide(text, at, end, &mut fold, &mut tell);
             } else {
                 if is_plain(class, rest) && end - at <= WORD_BYTES_MAX {
-                    tell(Told::Plain { start: at, end });
+                    tell(Token::Plain { start: at, end });
                 } else {
-                    compound(&bytes[at..end], at, &mut |word| tell(Told::Word(word)));
+                    compound(&bytes[at..end], at, &mut |word| tell(Token::Word(word)));
                 }
                 at = end;
             }
@@ -294,15 +294,15 @@ fn wide(
     at: usize,
     known: usize,
     fold: &mut Fold,
-    tell: &mut impl FnMut(Told<'_>),
+    tell: &mut impl FnMut(Token<'_>),
 ) -> usize {
-    let mut word = |word: Word<'_>| tell(Told::Word(word));
+    let mut word = |word: Word<'_>| tell(Token::Word(word));
     let mut rest = text[at..].char_indices().map(|(i, c)| (at + i, c));
     match rest.next() {
         Some((_, c)) if known == at && is_cjk(c) => pairs(text, at, fold, &mut word),
         Some((_, c)) if known == at && !Fold::is_word(c) => {
             let end = at + c.len_utf8();
-            tell(Told::Gap { start: at, end });
+            tell(Token::Gap { start: at, end });
             end
         }
         _ => {

@@ -122,7 +122,7 @@ fn made_up(bytes: usize) -> String {
     text
 }
 
-fn commits(text: &str) -> Vec<Commit> {
+fn commits(text: &str) -> Vec<FileCommit> {
     let mut texts = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {

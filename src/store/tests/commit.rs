@@ -11,7 +11,7 @@ use crate::store::pending_tasks::Task;
 use rusqlite::TransactionBehavior;
 use rustc_hash::FxHashMap;
 
-fn open_log(name: &str, sealed: &[&str], open: &str) -> Commit {
+fn open_log(name: &str, sealed: &[&str], open: &str) -> FileCommit {
     let mut commit = log(name, "/home/u/app", sealed);
     commit.open = vec![Episode {
         sealed: false,

@@ -18,7 +18,7 @@ fn forget(world: &mut World, session: &str) -> Forgotten {
     world.store.forget(&selection, Time(7), false).unwrap()
 }
 
-fn telling(name: &str, word: &str) -> Commit {
+fn telling(name: &str, word: &str) -> FileCommit {
     let text = format!("{word} was said here");
     let mut commit = log(name, "/home/u/app", &[&text]);
     commit.sealed[0].files = [format!("/home/u/{word}.txt")].into();

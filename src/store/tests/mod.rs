@@ -9,7 +9,7 @@ mod search;
 
 use super::{Access, Prepared, Store, Stored};
 use crate::model::batch::Delta;
-use crate::model::checkpoint::{Checkpoint, Commit, Fingerprints};
+use crate::model::checkpoint::{Checkpoint, FileCommit, Fingerprints};
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::ledger::{Fate, Ledger, Unknown};
 use crate::model::namespace::namespace;
@@ -52,7 +52,7 @@ impl World {
         World { folder, store }
     }
 
-    fn commit(&mut self, commits: &[Commit]) -> Stored {
+    fn commit(&mut self, commits: &[FileCommit]) -> Stored {
         let prepared: Vec<Prepared> = commits.iter().cloned().map(Prepared::new).collect();
         self.store
             .commit(&prepared, Time(1_000), "host__global")
@@ -65,11 +65,11 @@ impl World {
 }
 
 /// The commit of a log `name` of `project` that was read up to `offset`, with nothing in it.
-fn commit(name: &str, project: &str, offset: u64) -> Commit {
+fn commit(name: &str, project: &str, offset: u64) -> FileCommit {
     let mut ledger = Ledger::default();
     ledger.count(Fate::Kept, "prompt");
     ledger.count(Fate::Filtered, "progress");
-    Commit {
+    FileCommit {
         checkpoint: Checkpoint {
             key: format!("/logs/{name}.jsonl"),
             path: format!("/logs/{name}.jsonl"),
@@ -168,7 +168,7 @@ fn episode(name: &str, part: u32, text: &str) -> Episode {
 }
 
 /// A log with these texts as sealed episodes.
-fn log(name: &str, project: &str, texts: &[&str]) -> Commit {
+fn log(name: &str, project: &str, texts: &[&str]) -> FileCommit {
     let mut commit = commit(name, project, 100 * texts.len() as u64);
     commit.sealed = (1..)
         .zip(texts)

@@ -2,7 +2,7 @@
 //! read.
 
 use crate::model::episode::Episode;
-use crate::model::git::{AFTER_MS, GitOperation, Seen, short_hash};
+use crate::model::git::{AFTER_MS, GitOperation, HistoryCursor, short_hash};
 use crate::model::time::Time;
 use crate::store::compression::{Json, pack_json};
 use crate::store::error::failed;
@@ -59,12 +59,12 @@ pub struct GitRow {
 
 impl Store {
     /// How far the history of a work tree was read; `None`: no run saw it.
-    pub fn git_seen(&self, tree: &str) -> Result<Option<Seen>> {
+    pub fn git_seen(&self, tree: &str) -> Result<Option<HistoryCursor>> {
         let seen = self
             .db
             .prepare_cached("SELECT seen FROM git_tree WHERE tree = ?1")
             .and_then(|mut select| {
-                let row = select.query_row([tree], |row| row.get::<_, Json<Seen>>(0));
+                let row = select.query_row([tree], |row| row.get::<_, Json<HistoryCursor>>(0));
                 row.optional()
             });
         let seen = seen.map_err(failed("reading how far a repository was read"))?;
@@ -78,7 +78,7 @@ impl Store {
         project: &Project,
         group: &str,
         units: Vec<GitUnit>,
-        tree: Option<(&str, &Seen)>,
+        tree: Option<(&str, &HistoryCursor)>,
         at: Time,
     ) -> Result<Stored> {
         let mut names = std::mem::take(&mut self.names);
@@ -182,7 +182,7 @@ impl Store {
     /// Work trees that couldn't be read when they were looked at last, with why: (folder of its HEAD,
     /// reason), by folder.
     pub fn unread_trees(&self) -> Result<Vec<(String, String)>> {
-        let read = || -> rusqlite::Result<Vec<(String, Json<Seen>)>> {
+        let read = || -> rusqlite::Result<Vec<(String, Json<HistoryCursor>)>> {
             let mut select = self
                 .db
                 .prepare_cached("SELECT tree, seen FROM git_tree ORDER BY tree")?;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::agents::registry;
-use crate::host::read::{Block, Shape};
+use crate::host::read::{LogBlock, Shape};
 use crate::model::source::Agent;
 use crate::stages::parse::{ParseState, parse};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn entries(
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let dialect = registry::dialect(Agent::new("claude"));
     let mut state = ParseState::resume(dialect, carry.context.clone(), &name);
-    let block = Block {
+    let block = LogBlock {
         offset: from.0,
         line: from.1,
         bytes: &mut bytes[start..end].to_vec(),

@@ -1,7 +1,7 @@
 //! architecture § 6, "The fold": what becomes an item, and where it stands.
 
 use super::*;
-use crate::model::entry::Status;
+use crate::model::entry::CallStatus;
 use crate::model::policy::Keep;
 
 #[test]
@@ -73,7 +73,7 @@ fn a_call_that_runs_in_the_background_may_be_answered_again() {
     let mut log = Log::default();
     log.prompt("go").call("1", "Bash", "server").result("1");
     if let Some(EntryKind::Result(result)) = log.entries.last_mut().map(|e| &mut e.what) {
-        result.status = Status::Running;
+        result.status = CallStatus::Running;
     }
     log.prompt("and?").result("1");
     assert_eq!(

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::agents::registry;
-use crate::host::read::{Block, Shape};
-use crate::model::entry::Status;
+use crate::host::read::{LogBlock, Shape};
+use crate::model::entry::CallStatus;
 use crate::model::exchange::ToolUse;
 use crate::model::source::Agent;
 use crate::rules::tools::{self, AnswerKind};
@@ -91,7 +91,7 @@ const NEXT: &str = "Agent: next";
 fn printed(record: &Value) -> (String, Option<ToolUse>) {
     let next = json!({ "type": "assistant", "content": "next" });
     let dialect = registry::dialect(Agent::new("claude"));
-    let block = Block {
+    let block = LogBlock {
         offset: 0,
         line: 0,
         bytes: &mut format!("{record}\n{next}\n").into_bytes(),
@@ -159,7 +159,7 @@ fn a_run_prints_what_the_golden_vectors_say() {
         if let Some(tool) = tool {
             assert_eq!(tool.name, input["tool"].as_str().unwrap_or_default());
             let succeeded = case["want"]["status"] == "success";
-            assert_eq!(tool.status == Status::Ok, succeeded, "{input}");
+            assert_eq!(tool.status == CallStatus::Ok, succeeded, "{input}");
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -181,7 +181,7 @@ fn outputs_of_unknown_tools_are_told_by_their_kind() {
     let failed = json!({"type": "tool_use", "tool": "X", "input": null});
     let (text, tool) = printed(&failed);
     assert_eq!(text, format!("Action: X() → No output\n{NEXT}"));
-    assert_eq!(tool.map(|tool| tool.status), Some(Status::Failed));
+    assert_eq!(tool.map(|tool| tool.status), Some(CallStatus::Failed));
 }
 
 #[test]

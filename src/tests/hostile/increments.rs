@@ -5,16 +5,16 @@
 //! what the store's tables do.
 
 use crate::host::files::source_file;
-use crate::model::checkpoint::{Checkpoint, Commit, RecordIds};
+use crate::model::checkpoint::{Checkpoint, FileCommit, RecordIds};
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject};
 use crate::model::policy::{ChunkOptions, FilterPolicy};
 use crate::model::resume_state::ResumeState;
 use crate::model::session::SessionFacts;
-use crate::model::source::{Agent, Seen, Slice};
+use crate::model::source::{Agent, Slice, SourceChange};
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::Scratch;
-use crate::pipeline::steps::ingest::file::{Before, Work, fold};
+use crate::pipeline::steps::ingest::file::{Before, FileWork, fold};
 use crate::pipeline::steps::ingest::ids::Ids;
 use crate::rules::secrets::Redactor;
 use std::collections::BTreeMap;
@@ -87,12 +87,12 @@ impl Shelf {
             ids: self.ids.clone(),
         });
         let at = self.checkpoint.as_ref();
-        let work = Work {
+        let work = FileWork {
             slice: Slice {
                 file,
                 from: at.map_or(0, |c| c.offset),
                 line: at.map_or(0, |c| c.line),
-                seen: at.map_or(Seen::New, |_| Seen::Grown),
+                seen: at.map_or(SourceChange::New, |_| SourceChange::Grown),
                 was: None,
             },
             ties: Vec::new(),
@@ -114,7 +114,7 @@ impl Shelf {
         fold(work, rules, &mut ids, &mut scratch, &|_| {}, &mut take).expect("a log that is read");
     }
 
-    fn take(&mut self, commit: Commit) {
+    fn take(&mut self, commit: FileCommit) {
         self.checkpoint = Some(Checkpoint {
             stat: Default::default(), // each run has its own
             ..commit.checkpoint

@@ -2,7 +2,7 @@
 //! through both folds.
 
 use crate::agents::registry;
-use crate::host::read::{Block, Shape};
+use crate::host::read::{LogBlock, Shape};
 use crate::json::cursor;
 use crate::json::skim::Skimmer;
 use crate::model::batch::Batch;
@@ -85,7 +85,7 @@ fn one_line(agent: Agent, data: &[u8]) {
 
 fn read(agent: Agent, state: &mut ParseState, bytes: &[u8], shape: Shape) -> Batch<Entry> {
     let mut bytes = bytes.to_vec();
-    let block = Block {
+    let block = LogBlock {
         offset: 0,
         line: 0,
         bytes: &mut bytes,

@@ -3,7 +3,7 @@
 use super::super::injected::INJECTED;
 use crate::json::text::is_wide;
 use crate::model::entry::{
-    Call, Entry, EntryKind, Excerpt, Message, PromptOrigin, ResultFacts, Status, ToolResult,
+    Call, CallStatus, Entry, EntryKind, Excerpt, Message, PromptOrigin, ResultFacts, ToolResult,
 };
 use crate::model::source::Span;
 use crate::model::time::Time;
@@ -101,8 +101,8 @@ fn tool_use(entry: &Map<String, Value>, place: Span) -> Vec<EntryKind> {
     let result = ToolResult {
         call: id.clone(),
         status: match output {
-            Some(_) => Status::Ok,
-            None => Status::Failed,
+            Some(_) => CallStatus::Ok,
+            None => CallStatus::Failed,
         },
         output: Excerpt::of(output.map(output_text).unwrap_or_default()),
         facts: ResultFacts {
@@ -179,14 +179,14 @@ mod tests {
             panic!("a call and its result");
         };
         assert_eq!((&*call.tool, &call.id), ("Grep", &result.call));
-        assert_eq!((result.output.lines, result.status), (2, Status::Ok));
+        assert_eq!((result.output.lines, result.status), (2, CallStatus::Ok));
         let error = r#"{"type":"error","tool":"Edit","message":"String not found","details":"at"}"#;
         assert_eq!(
             read(error).unwrap(),
             [EntryKind::Failure("Edit failed - String not found".into())]
         );
         let open = read(r#"{"type":"tool_use","tool":"Bash","input":{}}"#).unwrap();
-        assert!(matches!(&open[1], EntryKind::Result(r) if r.status == Status::Failed));
+        assert!(matches!(&open[1], EntryKind::Result(r) if r.status == CallStatus::Failed));
     }
 
     #[test]

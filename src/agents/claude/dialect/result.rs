@@ -5,7 +5,7 @@ use super::line::{Line, decode_raw};
 use super::message::Block;
 use crate::json::cursor::{self, Raw};
 use crate::json::text::{decode, excerpt, inside, is_name};
-use crate::model::entry::{Status, ToolResult};
+use crate::model::entry::{CallStatus, ToolResult};
 
 /// One `tool_result` block with what the line's `toolUseResult` says of it.
 ///
@@ -37,15 +37,15 @@ pub(super) fn read(block: &Block<'_>, line: &Line<'_>, first: bool) -> ToolResul
     result.exit_code = stated.or_else(|| exit_code(&result.output.head, block.failed));
     result.status = match block.failed {
         true => failure(&result.output.head, line.denial.is_some()),
-        false if structured.interrupted => Status::Interrupted,
-        false if structured.background => Status::Running,
-        false => Status::Ok,
+        false if structured.interrupted => CallStatus::Interrupted,
+        false if structured.background => CallStatus::Running,
+        false => CallStatus::Ok,
     };
     result
 }
 
 /// `is_error` covers refusals and cancelled siblings too.
-fn failure(text: &str, denied: bool) -> Status {
+fn failure(text: &str, denied: bool) -> CallStatus {
     let text = text.trim_start();
     let starts = |starts: &[&str]| starts.iter().any(|s| text.starts_with(s));
     if denied
@@ -55,7 +55,7 @@ fn failure(text: &str, denied: bool) -> Status {
             "User declined",
         ])
     {
-        Status::Refused
+        CallStatus::Refused
     } else if starts(&[
         "[Request interrupted",
         "Sibling tool call errored",
@@ -63,9 +63,9 @@ fn failure(text: &str, denied: bool) -> Status {
         "Cancelled: parallel tool call",
         "<tool_use_error>Cancelled: parallel tool call",
     ]) {
-        Status::Interrupted
+        CallStatus::Interrupted
     } else {
-        Status::Failed
+        CallStatus::Failed
     }
 }
 

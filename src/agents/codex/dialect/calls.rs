@@ -1,13 +1,13 @@
 //! Tool calls and their outputs, each told once. Knows how calls are spelled and which records add
 //! to a result.
 
-use super::output::{self, Output};
+use super::output::{self, CallOutput};
 use super::record::Record;
 use super::state::OpenCall;
 use super::{patch, script};
 use crate::json::fields::{self, Fields};
 use crate::json::text::is_wide;
-use crate::model::entry::{Call, EntryKind, Excerpt, ResultFacts, Status, ToolResult};
+use crate::model::entry::{Call, CallStatus, EntryKind, Excerpt, ResultFacts, ToolResult};
 use memchr::memmem;
 use serde_json::{Map, Value, json};
 
@@ -136,7 +136,11 @@ impl Record<'_> {
         }));
         self.push(EntryKind::Result(ToolResult {
             call: id,
-            status: if failed { Status::Failed } else { Status::Ok },
+            status: if failed {
+                CallStatus::Failed
+            } else {
+                CallStatus::Ok
+            },
             facts: ResultFacts {
                 images,
                 ..ResultFacts::default()
@@ -205,7 +209,11 @@ impl Record<'_> {
         let (added, removed) = patch::sum(&changed);
         self.push(EntryKind::Result(ToolResult {
             call: id.to_owned(),
-            status: if success { Status::Ok } else { Status::Failed },
+            status: if success {
+                CallStatus::Ok
+            } else {
+                CallStatus::Failed
+            },
             output: Excerpt::of(report.text("stdout").unwrap_or_default()),
             facts: ResultFacts {
                 added,
@@ -240,15 +248,15 @@ impl Record<'_> {
 }
 
 /// The result as the output states it, with what `open` learned since the call.
-fn result(call: String, output: Output<'_>, open: Option<&OpenCall>) -> ToolResult {
+fn result(call: String, output: CallOutput<'_>, open: Option<&OpenCall>) -> ToolResult {
     let reported = open.and_then(|open| open.exit_code);
     let exit_code = output.exit_code.or(reported);
     let status = match (output.status, exit_code) {
-        (Status::Ok, Some(code)) if code != 0 => Status::Failed,
+        (CallStatus::Ok, Some(code)) if code != 0 => CallStatus::Failed,
         (status, _) => status,
     };
     let patched = match open {
-        Some(open) if open.confirmed || status == Status::Ok => open.patched.clone(),
+        Some(open) if open.confirmed || status == CallStatus::Ok => open.patched.clone(),
         _ => Vec::new(),
     };
     let (added, removed) = patch::sum(&patched);

@@ -2,7 +2,7 @@
 
 use super::tests::{billed, inputs, parse, prompts, results, said};
 use super::*;
-use crate::model::entry::Status;
+use crate::model::entry::CallStatus;
 use crate::model::tally::Usage;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,7 +224,7 @@ fn the_odd_files_behave() {
     let result = results(&all)[0];
     assert_eq!(
         (result.exit_code, result.status),
-        (Some(101), Status::Failed)
+        (Some(101), CallStatus::Failed)
     );
     assert_eq!(&*result.output.head, "test result: FAILED\n");
     let base = "rollout-2026-09-05T12-00-00-01a0714f-0000-7d23-9f9d-02d710c07ed8.jsonl";

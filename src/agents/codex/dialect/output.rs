@@ -2,15 +2,15 @@
 //! formats § 8.5.
 
 use crate::json::fields::{self, Fields};
-use crate::model::entry::Status;
+use crate::model::entry::CallStatus;
 use crate::rules::endings;
 use std::borrow::Cow;
 
 /// One output, taken apart.
 #[derive(Debug, Default, PartialEq)]
-pub struct Output<'a> {
+pub struct CallOutput<'a> {
     /// As far as the output says.
-    pub status: Status,
+    pub status: CallStatus,
     /// Where one is stated: the last one of a script's.
     pub exit_code: Option<i32>,
     /// Wall time, milliseconds.
@@ -22,40 +22,40 @@ pub struct Output<'a> {
 }
 
 /// Reads the raw JSON value of an `output` field: a string, an array of blocks or an object.
-pub fn read(raw: &str) -> Output<'_> {
+pub fn read(raw: &str) -> CallOutput<'_> {
     match raw.as_bytes().first() {
         Some(b'"') => of_text(fields::text(raw).unwrap_or_default()),
         Some(b'[') => blocks(&fields::elements(raw)),
-        Some(b'{') => fields::object(raw).map_or_else(Output::default, |f| of_object(&f, raw)),
-        _ => Output::default(),
+        Some(b'{') => fields::object(raw).map_or_else(CallOutput::default, |f| of_object(&f, raw)),
+        _ => CallOutput::default(),
     }
 }
 
 /// `{"content": text or blocks, "success": bool}`, else the JSON itself.
-fn of_object<'a>(fields: &Fields<'a>, raw: &'a str) -> Output<'a> {
+fn of_object<'a>(fields: &Fields<'a>, raw: &'a str) -> CallOutput<'a> {
     let content = fields
         .raw("content")
         .or_else(|| fields.raw("content_items"));
     let mut output = match content {
         Some(content) if !content.starts_with('{') => read(content),
-        _ => Output {
+        _ => CallOutput {
             text: Cow::Borrowed(raw),
-            ..Output::default()
+            ..CallOutput::default()
         },
     };
-    if fields.raw("success") == Some("false") && output.status == Status::Ok {
-        output.status = Status::Failed;
+    if fields.raw("success") == Some("false") && output.status == CallStatus::Ok {
+        output.status = CallStatus::Failed;
     }
     output
 }
 
-fn of_text(text: Cow<'_, str>) -> Output<'_> {
+fn of_text(text: Cow<'_, str>) -> CallOutput<'_> {
     if let Some(output) = structured(&text) {
         return output;
     }
-    let mut output = Output::default();
+    let mut output = CallOutput::default();
     let body = header(&text, &mut output);
-    let said = output.exit_code.is_some() || output.status != Status::Ok || body > 0;
+    let said = output.exit_code.is_some() || output.status != CallStatus::Ok || body > 0;
     if !said && let Some(status) = endings::of(&text) {
         output.status = status;
     }
@@ -70,8 +70,8 @@ fn of_text(text: Cow<'_, str>) -> Output<'_> {
 }
 
 /// `[{"type":"input_text","text":header}, …]`: the header's facts, the other blocks' text.
-fn blocks<'a>(elements: &[&'a str]) -> Output<'a> {
-    let mut whole = Output::default();
+fn blocks<'a>(elements: &[&'a str]) -> CallOutput<'a> {
+    let mut whole = CallOutput::default();
     let mut texts: Vec<Cow<'a, str>> = Vec::new();
     for raw in elements {
         let Some(block) = fields::object(raw) else {
@@ -82,14 +82,14 @@ fn blocks<'a>(elements: &[&'a str]) -> Output<'a> {
             continue;
         };
         let part = match structured(&text) {
-            Some(part) => Output {
+            Some(part) => CallOutput {
                 text: Cow::Owned(part.text.into_owned()),
                 ..part
             },
             None if texts.is_empty() && whole.duration_ms.is_none() => of_text(text),
-            None => Output {
+            None => CallOutput {
                 text,
-                ..Output::default()
+                ..CallOutput::default()
             },
         };
         take(&mut whole, &part);
@@ -104,22 +104,22 @@ fn blocks<'a>(elements: &[&'a str]) -> Output<'a> {
     whole
 }
 
-fn take(whole: &mut Output<'_>, part: &Output<'_>) {
+fn take(whole: &mut CallOutput<'_>, part: &CallOutput<'_>) {
     match part.exit_code {
         Some(code) => {
             whole.exit_code = Some(code);
-            if matches!(whole.status, Status::Ok | Status::Failed) {
+            if matches!(whole.status, CallStatus::Ok | CallStatus::Failed) {
                 whole.status = part.status;
             }
         }
-        None if whole.status == Status::Ok => whole.status = part.status,
+        None if whole.status == CallStatus::Ok => whole.status = part.status,
         None => {}
     }
     whole.duration_ms = whole.duration_ms.or(part.duration_ms);
 }
 
 /// `{"output":…,"metadata":{"exit_code":…}}` and `{"chunk_id":…,"exit_code":…,"output":…}`.
-fn structured<'a>(text: &str) -> Option<Output<'a>> {
+fn structured<'a>(text: &str) -> Option<CallOutput<'a>> {
     if !text.starts_with("{\"") || !text.contains("\"output\"") {
         return None;
     }
@@ -134,11 +134,11 @@ fn structured<'a>(text: &str) -> Option<Output<'a>> {
     let seconds = ["duration_seconds", "wall_time_seconds"]
         .iter()
         .find_map(|key| facts.number::<f64>(key));
-    Some(Output {
+    Some(CallOutput {
         status: match exit_code {
-            _ if running => Status::Running,
-            Some(0) | None => Status::Ok,
-            Some(_) => Status::Failed,
+            _ if running => CallStatus::Running,
+            Some(0) | None => CallStatus::Ok,
+            Some(_) => CallStatus::Failed,
         },
         exit_code,
         duration_ms: seconds.map(millis),
@@ -148,7 +148,7 @@ fn structured<'a>(text: &str) -> Option<Output<'a>> {
 }
 
 /// Reads the header lines at the start of `text`; gives back where the real text begins.
-fn header(text: &str, output: &mut Output<'_>) -> usize {
+fn header(text: &str, output: &mut CallOutput<'_>) -> usize {
     let mut at = 0;
     while let Some(line) = text[at..].split_inclusive('\n').next() {
         let words = line.trim_end();
@@ -163,14 +163,14 @@ fn header(text: &str, output: &mut Output<'_>) -> usize {
     at
 }
 
-fn header_line(line: &str, output: &mut Output<'_>) -> bool {
+fn header_line(line: &str, output: &mut CallOutput<'_>) -> bool {
     if let Some(code) = line
         .strip_prefix("Process exited with code ")
         .or_else(|| line.strip_prefix("Exit code: "))
     {
         output.exit_code = code.parse().ok();
         if output.exit_code.is_some_and(|code| code != 0) {
-            output.status = Status::Failed;
+            output.status = CallStatus::Failed;
         }
         return output.exit_code.is_some();
     }
@@ -187,11 +187,11 @@ fn header_line(line: &str, output: &mut Output<'_>) -> bool {
         "Script running with cell ID ",
     ];
     if running.iter().any(|start| line.starts_with(start)) {
-        output.status = Status::Running;
+        output.status = CallStatus::Running;
         return true;
     }
     if line == "Script failed" {
-        output.status = Status::Failed;
+        output.status = CallStatus::Failed;
         return true;
     }
     line == "Script completed"
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn facts(raw: &str) -> (Status, Option<i32>, Option<u64>, String) {
+    fn facts(raw: &str) -> (CallStatus, Option<i32>, Option<u64>, String) {
         let output = read(raw);
         (
             output.status,
@@ -228,35 +228,35 @@ mod tests {
         let cases = [
             (
                 r#""{\"output\":\"hi\\n\",\"metadata\":{\"exit_code\":2,\"duration_seconds\":0.5}}""#,
-                (Status::Failed, Some(2), Some(500), "hi\n"),
+                (CallStatus::Failed, Some(2), Some(500), "hi\n"),
             ),
             (
                 r#""Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token count: 3\nOutput:\nOutput:\nx""#,
-                (Status::Ok, Some(0), Some(100), "Output:\nx"),
+                (CallStatus::Ok, Some(0), Some(100), "Output:\nx"),
             ),
             (
                 r#""Wall time: 5.0 seconds\nProcess running with session ID 7\nOutput:\n""#,
-                (Status::Running, None, Some(5000), ""),
+                (CallStatus::Running, None, Some(5000), ""),
             ),
             (
                 r#""Exit code: 1\nWall time: 2 seconds\nTotal output lines: 9\nOutput:\nno""#,
-                (Status::Failed, Some(1), Some(2000), "no"),
+                (CallStatus::Failed, Some(1), Some(2000), "no"),
             ),
             (
                 r#"[{"type":"input_text","text":"Script completed\nWall time 1.7 seconds\nOutput:\n"},{"type":"input_text","text":"a"},{"type":"input_text","text":"b"}]"#,
-                (Status::Ok, None, Some(1700), "a\nb"),
+                (CallStatus::Ok, None, Some(1700), "a\nb"),
             ),
             (
                 r#"[{"type":"input_text","text":"Script completed\nWall time 0 seconds\nOutput:\n"},{"type":"input_text","text":"{\"chunk_id\":\"1\",\"exit_code\":3,\"output\":\"bad\"}"}]"#,
-                (Status::Failed, Some(3), Some(0), "bad"),
+                (CallStatus::Failed, Some(3), Some(0), "bad"),
             ),
             (
                 r#"[{"type":"input_text","text":"Script failed\nWall time 1 seconds\nOutput:\n"},{"type":"input_text","text":"TypeError"}]"#,
-                (Status::Failed, None, Some(1000), "TypeError"),
+                (CallStatus::Failed, None, Some(1000), "TypeError"),
             ),
             (
                 r#""Script running with cell ID 4\nWall time 10.0 seconds\nOutput:\npart""#,
-                (Status::Running, None, Some(10_000), "part"),
+                (CallStatus::Running, None, Some(10_000), "part"),
             ),
         ];
         for (raw, (status, code, time, text)) in cases {
@@ -267,16 +267,16 @@ mod tests {
     #[test]
     fn outputs_without_a_header_are_judged_by_their_first_words() {
         for (raw, status) in [
-            (r#""aborted by user after 3s""#, Status::Interrupted),
+            (r#""aborted by user after 3s""#, CallStatus::Interrupted),
             (
                 r#""apply_patch verification failed: no lines""#,
-                Status::Failed,
+                CallStatus::Failed,
             ),
-            (r#""exec command rejected by user""#, Status::Refused),
-            (r#""Plan updated""#, Status::Ok),
-            (r#""1 failed""#, Status::Ok),
-            (r#"{"content":"no","success":false}"#, Status::Failed),
-            ("null", Status::Ok),
+            (r#""exec command rejected by user""#, CallStatus::Refused),
+            (r#""Plan updated""#, CallStatus::Ok),
+            (r#""1 failed""#, CallStatus::Ok),
+            (r#"{"content":"no","success":false}"#, CallStatus::Failed),
+            ("null", CallStatus::Ok),
         ] {
             assert_eq!(read(raw).status, status, "{raw}");
         }

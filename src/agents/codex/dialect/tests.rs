@@ -1,7 +1,7 @@
 //! The three eras in small records of our own.
 
 use super::*;
-use crate::model::entry::{PromptOrigin, Status, ToolResult};
+use crate::model::entry::{CallStatus, PromptOrigin, ToolResult};
 use crate::model::tally::Usage;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -240,7 +240,7 @@ fn the_paginated_era_is_told_by_completed_items() {
     let result = results(&all)[0];
     assert_eq!(
         (result.status, result.exit_code),
-        (Status::Failed, Some(101))
+        (CallStatus::Failed, Some(101))
     );
     assert_eq!(result.facts.patched, [("/p/a".to_owned(), 2, 0)]);
     assert_eq!(result.facts.duration_ms, Some(1500));
@@ -308,10 +308,10 @@ fn a_patch_is_told_once_with_its_files() {
     assert_eq!(
         patched,
         [
-            (Status::Ok, vec![("/p/a.rs".into(), 2, 1)]),
-            (Status::Ok, vec![("a.rs".into(), 2, 1)]),
-            (Status::Failed, vec![]),
-            (Status::Ok, vec![("/p/b.rs".into(), 1, 0)]),
+            (CallStatus::Ok, vec![("/p/a.rs".into(), 2, 1)]),
+            (CallStatus::Ok, vec![("a.rs".into(), 2, 1)]),
+            (CallStatus::Failed, vec![]),
+            (CallStatus::Ok, vec![("/p/b.rs".into(), 1, 0)]),
         ]
     );
     assert_eq!(inputs(&all).len(), 4);

@@ -39,7 +39,7 @@ pub struct EmbedOptions<'a> {
 }
 
 /// Gives one vector for each of some texts, in their order.
-pub type Talk<'a> = dyn Fn(&[String]) -> Result<Vec<Vector>, Unanswered> + 'a;
+pub type EmbedFn<'a> = dyn Fn(&[String]) -> Result<Vec<Vector>, Unanswered> + 'a;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub fn waiting(store: &Store, options: &EmbedOptions<'_>) -> Result<(Vec<Unembed
 pub fn embed(
     store: &mut Store,
     options: &EmbedOptions<'_>,
-    talk: &Talk<'_>,
+    talk: &EmbedFn<'_>,
 ) -> Result<EmbedReport> {
     let (waiting, left) = waiting(store, options)?;
     let mut step = Step {
@@ -188,7 +188,7 @@ impl Step {
         store: &mut Store,
         part: &'t [ToEmbed],
         options: &EmbedOptions<'_>,
-        talk: &Talk<'_>,
+        talk: &EmbedFn<'_>,
     ) -> Result<Halves<'t>> {
         let texts: Vec<String> = part.iter().map(|text| cut(&text.text).to_owned()).collect();
         match talk(&texts).and_then(|vectors| self.checked(vectors)) {

@@ -5,10 +5,10 @@ use super::budget::Budget;
 use super::models::language_model;
 use super::session_summary::Whole;
 use crate::config::{Config, LlmSettings as Settings};
-use crate::insight::summarise::ask::{Talk, ask};
+use crate::insight::summarise::ask::{ChatFn, ask};
 use crate::insight::summarise::merge::merged;
 use crate::insight::summarise::prompt::embedded;
-use crate::insight::summarise::prompt::{About, Question, question};
+use crate::insight::summarise::prompt::{About, SummaryQuestion, question};
 use crate::memory::redaction_setup;
 use crate::memory::session_activity::Judge;
 use crate::model::activity::ActivityVector;
@@ -40,7 +40,7 @@ pub struct LlmSummaryOptions<'a> {
     /// Tells what kind of work it was.
     pub judge: &'a Judge,
     /// The projects, by path: whether they want it, and whether their paths are told to nobody.
-    pub project: &'a mut dyn FnMut(&str) -> Result<Project>,
+    pub project: &'a mut dyn FnMut(&str) -> Result<ProjectConsent>,
     /// What is asked for.
     pub policy: SummaryPolicy,
     /// The words around it.
@@ -65,7 +65,7 @@ pub struct LlmSummaryOptions<'a> {
 
 /// What a project says of its sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Project {
+pub struct ProjectConsent {
     /// A model may be asked about them.
     pub wants: bool,
     /// Their paths are told to nobody.
@@ -215,7 +215,7 @@ fn with_options<T>(
                 admission.admit(Some(path), None, "").is_ok()
                     && own.is_ok_and(|(config, _)| config.auto_summarize)
             };
-            Ok(Project {
+            Ok(ProjectConsent {
                 wants: *wants.entry(path.to_owned()).or_insert_with(own),
                 hides_paths: cx.hides_paths_of(path),
             })
@@ -240,7 +240,7 @@ fn with_options<T>(
 fn summarize_waiting(
     store: &mut Store,
     options: &mut LlmSummaryOptions<'_>,
-    talk: &Talk<'_>,
+    talk: &ChatFn<'_>,
 ) -> Result<LlmSummaryReport> {
     let mut done = LlmSummaryReport {
         rests_until: store.model_rests_until(options.now)?,
@@ -293,7 +293,7 @@ fn predict(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Predict
 fn waiting(
     store: &Store,
     options: &mut LlmSummaryOptions<'_>,
-) -> Result<Vec<(PendingSummary, Project)>> {
+) -> Result<Vec<(PendingSummary, ProjectConsent)>> {
     let mut waiting = Vec::new();
     for untold in store.pending_summaries(options.now, options.since)? {
         if waiting.len() >= options.queue_max as usize {
@@ -316,7 +316,7 @@ fn allow(budgets: &[Budget], tokens: Tokens) -> bool {
 struct Prepared {
     session: PendingSummary,
     whole: Whole,
-    question: Question,
+    question: SummaryQuestion,
 }
 
 impl Prepared {
@@ -333,7 +333,7 @@ impl Prepared {
 fn prepared(
     store: &Store,
     session: PendingSummary,
-    project: Project,
+    project: ProjectConsent,
     options: &LlmSummaryOptions<'_>,
 ) -> Result<Option<Prepared>> {
     let whole = Whole::read(store, session.clone().into(), project.hides_paths)?;
@@ -368,7 +368,7 @@ fn one(
     store: &mut Store,
     asked: &Prepared,
     options: &LlmSummaryOptions<'_>,
-    talk: &Talk<'_>,
+    talk: &ChatFn<'_>,
     done: &mut LlmSummaryReport,
 ) -> Result<bool> {
     let before = done.tokens;

@@ -6,7 +6,7 @@ use crate::memory::session_activity::Judge;
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::summary::{Commit, Sourced, Summary};
+use crate::model::summary::{SessionCommit, Sourced, Summary};
 use crate::model::time::Time;
 use crate::pipeline::options::PENDING_MS;
 use crate::store::{self, Found, LlmSummary, Resting, Store, SummaryUpdate, Unsummarised};
@@ -38,7 +38,7 @@ pub(super) struct Whole {
     hides: bool,
     episodes: Vec<Found>,
     /// That git tells of it.
-    commits: Vec<Sourced<Commit>>,
+    commits: Vec<Sourced<SessionCommit>>,
     tally: ActivityTally,
 }
 

@@ -26,7 +26,7 @@ const AGAIN_AFTER_MS: i64 = 86_400_000;
 
 /// A question, and the names in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct ToolsQuestion {
     /// What is asked about, the most used first; never empty.
     pub names: Vec<String>,
     /// What is sent.
@@ -100,7 +100,7 @@ pub fn ask_about_tools(store: &Store, cx: &mut RunContext<'_>) -> Result<ToolsRe
 ///
 /// # Errors
 /// When the store or a table can't be read.
-pub fn planned(store: &Store, cx: &mut RunContext<'_>) -> Result<Option<Question>> {
+pub fn planned(store: &Store, cx: &mut RunContext<'_>) -> Result<Option<ToolsQuestion>> {
     let Some(settings) = &cx.loaded.config.llm else {
         return Ok(None);
     };
@@ -125,7 +125,7 @@ pub fn question(
     classifier: &Classifier,
     now: Time,
     budget: &Budget,
-) -> Result<Option<Question>> {
+) -> Result<Option<ToolsQuestion>> {
     let mut unknown: BTreeMap<String, u64> = BTreeMap::new();
     for (counted, calls) in store.counted_tools()? {
         if let Some(name) = classifier.unknown(&counted) {
@@ -142,7 +142,7 @@ pub fn question(
         let prompt = prompt(&names);
         let tokens_max = answer_tokens_max(names.len());
         if budget.allows(prompt.len().div_ceil(4) as u64, tokens_max) {
-            return Ok(Some(Question {
+            return Ok(Some(ToolsQuestion {
                 names,
                 prompt,
                 tokens_max,
@@ -162,7 +162,7 @@ pub struct Learned {
 
 impl Learned {
     /// Of the names that were asked; one without a sound row could not be learned.
-    pub fn of(question: &Question, answer: &str) -> Learned {
+    pub fn of(question: &ToolsQuestion, answer: &str) -> Learned {
         let rows = read(answer, &question.names);
         let missing = question
             .names

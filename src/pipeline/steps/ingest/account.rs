@@ -423,7 +423,7 @@ fn is_for_the_fold(entry: &Entry) -> bool {
 mod tests {
     use super::*;
     use crate::agents::registry;
-    use crate::host::read::{Block, Shape};
+    use crate::host::read::{LogBlock, Shape};
     use crate::model::source::Agent;
     use crate::stages::parse::{ParseState, parse};
     use uuid::Uuid;
@@ -455,7 +455,7 @@ mod tests {
     fn account(text: &str) -> Account {
         let (mut account, mut ids) = (Account::default(), Ids::default());
         let mut bytes = text.as_bytes().to_vec();
-        let block = Block {
+        let block = LogBlock {
             offset: 0,
             line: 0,
             bytes: &mut bytes,

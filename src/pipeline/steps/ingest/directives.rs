@@ -2,13 +2,13 @@
 //! Knows whose words an item is; refuses to judge whether a directive may be kept.
 
 use crate::model::exchange::{Exchange, Item, ItemKind};
-use crate::model::memory::{IDS, Said};
+use crate::model::memory::{IDS, PromptDirective};
 use crate::rules::directives::directives;
 use uuid::Uuid;
 
 /// What the people of these exchanges ask to be remembered. `more`: words that count besides the usual
 /// ones.
-pub(super) fn said(exchanges: &[Exchange], more: &[&str]) -> Vec<Said> {
+pub(super) fn said(exchanges: &[Exchange], more: &[&str]) -> Vec<PromptDirective> {
     let people = exchanges
         .iter()
         .filter(|exchange| exchange.stream.is_none());
@@ -19,7 +19,7 @@ pub(super) fn said(exchanges: &[Exchange], more: &[&str]) -> Vec<Said> {
         .collect()
 }
 
-fn of_item(item: &Item, more: &[&str]) -> Vec<Said> {
+fn of_item(item: &Item, more: &[&str]) -> Vec<PromptDirective> {
     // what a sub-agent was told is an agent's word
     if !item.label().starts_with("User") {
         return Vec::new();
@@ -28,7 +28,7 @@ fn of_item(item: &Item, more: &[&str]) -> Vec<Said> {
     found
         .map(|(nth, directive)| {
             let name = format!("directive {} {} {nth}", item.id, item.nth);
-            Said {
+            PromptDirective {
                 id: Uuid::new_v5(&IDS, name.as_bytes()),
                 kind: directive.kind,
                 scope: directive.scope,

@@ -1,7 +1,7 @@
 //! Files that may hold copies of one another's records belong to one family, which one worker
 //! reads in an order that says who owns a record (architecture § 6, "Records once").
 
-use super::file::Work;
+use super::file::FileWork;
 use rustc_hash::FxHashMap;
 
 /// Files to read, in order, and short ids of records that files of the family hold which are not
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 pub struct Family {
     /// In reading order: the first that has a record owns it.
-    pub works: Vec<Work>,
+    pub works: Vec<FileWork>,
     /// Committed ids of the other files of the family that the store knows.
     pub known: Vec<u64>,
 }
@@ -17,7 +17,10 @@ pub struct Family {
 /// Groups works by their ties, transitively; families are ordered by their first file's key.
 /// `also` are the ties of files that the store knows and that are not to be read: they join
 /// families too.
-pub fn families(works: Vec<Work>, also: &[(String, Vec<String>)]) -> Vec<(Family, Vec<String>)> {
+pub fn families(
+    works: Vec<FileWork>,
+    also: &[(String, Vec<String>)],
+) -> Vec<(Family, Vec<String>)> {
     let mut sets = Sets::default();
     let mut names: FxHashMap<String, usize> = FxHashMap::default();
     let ties = works
@@ -70,7 +73,7 @@ pub fn families(works: Vec<Work>, also: &[(String, Vec<String>)]) -> Vec<(Family
 /// (what they hold is theirs), main logs before sub-agents' (they
 /// share no records), stated forks after their origins, then by the time of the first own record
 /// (a log without one is a prefix of another and goes first), then by name.
-fn reading_order(work: &Work) -> (bool, bool, bool, bool, Option<i64>, &str) {
+fn reading_order(work: &FileWork) -> (bool, bool, bool, bool, Option<i64>, &str) {
     let (new, fork) = (work.before.is_none(), work.forked_from.is_some());
     let first = work.first_own.map(|t| t.0);
     let stays = !work.tombstones.holds(&work.session);

@@ -8,16 +8,16 @@ use super::directives::said;
 use super::ids::Ids;
 use crate::host::read::{self, Content};
 use crate::model::batch::Batch;
-use crate::model::checkpoint::{COPY, Checkpoint, Commit, Fingerprints, RecordIds};
+use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, RecordIds};
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_bare_command;
 use crate::model::ledger::{REJECTS_MAX, Reject};
-use crate::model::memory::Said;
+use crate::model::memory::PromptDirective;
 use crate::model::namespace::{namespace, project_root};
 use crate::model::resume_state::ResumeState;
 use crate::model::session::Session;
-use crate::model::source::{Seen, Slice, SourceFile, Span, Stat};
+use crate::model::source::{Slice, SourceChange, SourceFile, Span, Stat};
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::model::tombstone::Tombstones;
@@ -42,7 +42,7 @@ const COMMIT_LINES: usize = 20_000;
 
 /// One file to read.
 #[derive(Debug)]
-pub struct Work {
+pub struct FileWork {
     /// Which bytes.
     pub slice: Slice,
     /// Names that tie it to its family.
@@ -94,12 +94,12 @@ pub struct FileTally {
 /// # Errors
 /// When the file can't be read (any more). Commits handed out before are good.
 pub fn fold(
-    work: Work,
+    work: FileWork,
     rules: &Rules,
     ids: &mut Ids,
     scratch: &mut Scratch,
     advance: &dyn Fn(u64),
-    emit: &mut dyn FnMut(Commit) -> bool,
+    emit: &mut dyn FnMut(FileCommit) -> bool,
 ) -> Result<FileTally> {
     let own = work.rules.clone();
     let rules = own.as_deref().unwrap_or(rules);
@@ -150,14 +150,14 @@ struct Fold {
     committed_to: u64,
     sealed: Vec<Episode>,
     rejects: Vec<Reject>,
-    said: Vec<Said>,
+    said: Vec<PromptDirective>,
     gathered: usize,
     tally: Tally,
 }
 
 impl Fold {
     fn open(
-        work: Work,
+        work: FileWork,
         rules: &Rules,
         ids: &mut Ids,
         scratch: Scratch,
@@ -237,7 +237,7 @@ impl Fold {
 
     /// What came of the bytes since the last commit; `None` before the last one where the open
     /// tail hasn't moved.
-    fn commit(&mut self, log: &ParsedLog, last: bool, rules: &Rules) -> Result<Option<Commit>> {
+    fn commit(&mut self, log: &ParsedLog, last: bool, rules: &Rules) -> Result<Option<FileCommit>> {
         let end = log.reader().position();
         let filter = self.filter_at_newline.as_ref().unwrap_or(&self.filter);
         let mut tail = self.chunk.tail(end, log.context(), filter, &self.filter);
@@ -262,7 +262,7 @@ impl Fold {
             tail.carry.streams.iter_mut().for_each(|s| s.end = None);
             tail.open.clear();
         }
-        let mut commit = Commit {
+        let mut commit = FileCommit {
             checkpoint,
             carry: tail.carry,
             made_by: rules.made_by(),
@@ -445,14 +445,14 @@ enum FileContinuity {
 }
 
 /// What has to be done with a file, and the bytes that it took to know.
-fn standing(work: &Work) -> Result<(FileContinuity, u64)> {
+fn standing(work: &FileWork) -> Result<(FileContinuity, u64)> {
     let Some(Before { ids, .. }) = &work.before else {
         return Ok((FileContinuity::Afresh, 0));
     };
     match work.slice.seen {
-        Seen::Grown | Seen::Touched => Ok((FileContinuity::GoesOn, 0)),
-        Seen::Again => Ok((FileContinuity::Again, 0)),
-        Seen::New | Seen::Replaced => {
+        SourceChange::Grown | SourceChange::Touched => Ok((FileContinuity::GoesOn, 0)),
+        SourceChange::Again => Ok((FileContinuity::Again, 0)),
+        SourceChange::New | SourceChange::Replaced => {
             let (edited, bytes) = was_edited(&work.slice.file, ids)?;
             let standing = match edited {
                 true => FileContinuity::Again,

@@ -3,7 +3,7 @@
 //! Reads heads of new files only; writes nothing.
 
 use super::family::{Family, families};
-use super::file::{Before, Work};
+use super::file::{Before, FileWork};
 use super::report::IngestReport;
 use super::workers::each;
 use crate::agents::registry;
@@ -13,7 +13,7 @@ use crate::host::read::{Content, content, fingerprints};
 use crate::model::checkpoint::{Checkpoint, short_id};
 use crate::model::entry::Identity;
 use crate::model::namespace::project_root;
-use crate::model::source::{Seen, Slice, SourceFile, Stat};
+use crate::model::source::{Slice, SourceChange, SourceFile, Stat};
 use crate::model::summary::MASKED_USER;
 use crate::model::time::Time;
 use crate::model::tombstone::{FORGOTTEN, Tombstones};
@@ -175,8 +175,8 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
     // moved and changed: a new generation of the same log, unless it is another one's
     let old = old.filter(|old| !moved || is_same_log(old, &peek));
     slice.seen = match old {
-        Some(_) => Seen::Replaced,
-        None => Seen::New,
+        Some(_) => SourceChange::Replaced,
+        None => SourceChange::New,
     };
     slice.was = slice.was.filter(|_| old.is_some());
     (slice.from, slice.line) = (0, 0);
@@ -202,14 +202,14 @@ fn is_same_log(old: &Checkpoint, now: &Peek) -> bool {
 fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
     let (file, known) = (&slice.file, old.fingerprints);
     match slice.seen {
-        Seen::New | Seen::Replaced => Ok((false, 0)),
-        Seen::Touched => {
+        SourceChange::New | SourceChange::Replaced => Ok((false, 0)),
+        SourceChange::Touched => {
             let (now, bytes) = content(file, known.content_to)?;
             let (crc, to) = (known.content, known.content_to);
             Ok((now == Content { crc, to }, bytes))
         }
-        Seen::Again if file.stat == old.stat => Ok((true, 0)),
-        Seen::Grown | Seen::Again => {
+        SourceChange::Again if file.stat == old.stat => Ok((true, 0)),
+        SourceChange::Grown | SourceChange::Again => {
             let (now, bytes) = fingerprints(file, known.head_bytes, old.read_to)?;
             Ok(((now.head, now.tail) == (known.head, known.tail), bytes))
         }
@@ -220,7 +220,7 @@ fn goes_on(slice: &Slice, old: &Checkpoint) -> Result<(bool, u64)> {
 fn is_as_it_was(slice: &Slice, old: &Checkpoint) -> bool {
     let size = slice.file.stat.size;
     let whole = !slice.file.compressed && size == old.stat.size && size == old.read_to;
-    whole && slice.was.is_none() && slice.seen != Seen::Again
+    whole && slice.was.is_none() && slice.seen != SourceChange::Again
 }
 
 /// A file to read, or `None` where it is left out on purpose.
@@ -231,7 +231,7 @@ fn admit(
     setup: &IngestOptions<'_>,
     gathered: &mut Gathered,
     report: &mut IngestReport,
-) -> Result<Option<Work>> {
+) -> Result<Option<FileWork>> {
     let slice = looked.slice;
     if looked.same {
         let key = slice.file.key.clone();
@@ -241,7 +241,7 @@ fn admit(
     }
     let key = slice.known_as();
     let (checkpoint, store) = match (known.get(key), store) {
-        (Some(checkpoint), Some(store)) if slice.seen != Seen::New => (checkpoint, store),
+        (Some(checkpoint), Some(store)) if slice.seen != SourceChange::New => (checkpoint, store),
         _ => {
             let peek = looked.peek.unwrap_or_default();
             return Ok(new_work(slice, peek, setup, &gathered.tombstones, report));
@@ -276,7 +276,7 @@ fn admit(
         key: slice.file.key.clone(),
         ..checkpoint.clone()
     };
-    Ok(Some(Work {
+    Ok(Some(FileWork {
         ties: head.ties,
         session: head.session,
         stream: head.stream,
@@ -304,7 +304,7 @@ fn follow(
     report: &mut IngestReport,
 ) -> bool {
     let as_long = slice.file.stat.size == checkpoint.stat.size;
-    let same = slice.seen == Seen::Grown && !slice.file.compressed && as_long;
+    let same = slice.seen == SourceChange::Grown && !slice.file.compressed && as_long;
     let mut file = slice.file.clone();
     if !same {
         // until it is read, the store must not take it for read
@@ -350,7 +350,7 @@ fn not_again(
     checkpoint: &Checkpoint,
     tombstones: &Tombstones,
 ) -> Option<&'static str> {
-    if slice.seen != Seen::Again {
+    if slice.seen != SourceChange::Again {
         return None;
     }
     // Its records would have no owner for a while, and a fork could tell them.
@@ -367,7 +367,7 @@ fn new_work(
     setup: &IngestOptions<'_>,
     tombstones: &Arc<Tombstones>,
     report: &mut IngestReport,
-) -> Option<Work> {
+) -> Option<FileWork> {
     let root = root_on_disk(peek.cwd.as_deref());
     let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
         Ok(rules) => rules,
@@ -376,7 +376,7 @@ fn new_work(
             return None;
         }
     };
-    Some(Work {
+    Some(FileWork {
         slice,
         ties: peek.ties,
         session: peek.session,
@@ -408,7 +408,7 @@ fn admitted(
     let project = root.or(cwd).map(project_root);
     let narrowed = (setup.admit)(project.as_deref(), cwd, &slice.file.key)?;
     let old = |since: Time| slice.file.stat.mtime_ns / 1_000_000 < since.0;
-    let is_new = slice.seen == Seen::New;
+    let is_new = slice.seen == SourceChange::New;
     if is_new && narrowed.as_ref().and_then(|n| n.since).is_some_and(old) {
         return Err("older than its project keeps".into());
     }
@@ -422,7 +422,7 @@ fn admitted(
 
 /// New logs that begin with the same record are forks of one another: their first own records say
 /// who comes first. They are read twice; there are few.
-fn tell_forks_apart(works: &mut [Work], report: &mut IngestReport) {
+fn tell_forks_apart(works: &mut [FileWork], report: &mut IngestReport) {
     let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for (n, work) in works.iter().enumerate().filter(|(_, w)| w.before.is_none()) {
         if let Some(tie) = work.ties.iter().find(|t| t.starts_with("uuid:")) {
@@ -448,7 +448,7 @@ fn tell_forks_apart(works: &mut [Work], report: &mut IngestReport) {
 }
 
 /// The first in reading order is what the others were forked from.
-fn name_origin(works: &mut [Work], members: &[usize]) {
+fn name_origin(works: &mut [FileWork], members: &[usize]) {
     let order = |n: &usize| (works[*n].first_own, works[*n].slice.file.key.clone());
     let Some(first) = members.iter().min_by_key(|n| order(n)).copied() else {
         return;

@@ -24,7 +24,7 @@ use crate::store::{Prepared, Store};
 use anyhow::Result;
 use gather::gather;
 use report::{CommitTally, IngestReport};
-use workers::{Message, ingest};
+use workers::{WorkerMessage, ingest};
 
 /// Text that one transaction takes. Larger: fewer segments of the index to merge; smaller: less
 /// memory, less to do again after a crash.
@@ -89,12 +89,12 @@ pub fn index(
             progress,
             &prepare,
             &mut |message| match message {
-                Message::Commit(commit, _) => {
+                WorkerMessage::Commit(commit, _) => {
                     let (counted, prepared) = *commit;
                     report.add_commit(&counted);
                     writer.take(prepared, &mut report)
                 }
-                Message::Done { key, outcome } => {
+                WorkerMessage::Done { key, outcome } => {
                     report.add_file(key, outcome);
                     Ok(())
                 }
@@ -147,8 +147,8 @@ pub fn plan(
         &count,
         &mut |message| {
             match message {
-                Message::Commit(counted, _) => report.add_commit(&counted),
-                Message::Done { key, outcome } => report.add_file(key, outcome),
+                WorkerMessage::Commit(counted, _) => report.add_commit(&counted),
+                WorkerMessage::Done { key, outcome } => report.add_file(key, outcome),
             }
             Ok(())
         },

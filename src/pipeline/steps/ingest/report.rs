@@ -2,7 +2,7 @@
 
 use super::file::FileTally;
 use crate::agents::versions;
-use crate::model::checkpoint::Commit;
+use crate::model::checkpoint::FileCommit;
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
@@ -94,7 +94,7 @@ pub struct CommitTally {
 
 impl CommitTally {
     /// Counts.
-    pub fn of(commit: &Commit) -> CommitTally {
+    pub fn of(commit: &FileCommit) -> CommitTally {
         let mut counted = CommitTally {
             ledger: commit.ledger.clone(),
             sealed: commit.sealed.len() as u64,

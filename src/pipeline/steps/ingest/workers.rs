@@ -4,10 +4,10 @@
 //! [`QUEUE_COMMITS`] commits (architecture § 6, "Committing").
 
 use super::family::Family;
-use super::file::{FileTally, Work, fold};
+use super::file::{FileTally, FileWork, fold};
 use super::ids::Ids;
 use super::run_ahead::RunAhead;
-use crate::model::checkpoint::Commit;
+use crate::model::checkpoint::FileCommit;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::Scratch;
 use crate::pipeline::progress::Progress;
@@ -26,7 +26,7 @@ const AHEAD_FAMILIES: usize = 32;
 const AHEAD_BYTES: usize = 8 << 20;
 
 /// What workers hand to the writer.
-pub enum Message<P> {
+pub enum WorkerMessage<P> {
     /// Prepared for writing, and the bytes that it takes while it waits.
     Commit(Box<P>, usize),
     /// A file of the family is read, or could not be.
@@ -48,8 +48,8 @@ pub fn ingest<P: Send>(
     rules: &Rules,
     jobs: usize,
     progress: &dyn Progress,
-    prepare: &(dyn Fn(Commit) -> (P, usize) + Sync),
-    write: &mut dyn FnMut(Message<P>) -> Result<()>,
+    prepare: &(dyn Fn(FileCommit) -> (P, usize) + Sync),
+    write: &mut dyn FnMut(WorkerMessage<P>) -> Result<()>,
 ) -> Result<()> {
     let jobs = jobs.max(1);
     let window = RunAhead::new(AHEAD_FAMILIES * jobs, AHEAD_BYTES);
@@ -75,13 +75,13 @@ pub fn ingest<P: Send>(
 }
 
 fn write_in_order<P>(
-    lanes: Vec<Receiver<Message<P>>>,
+    lanes: Vec<Receiver<WorkerMessage<P>>>,
     window: &RunAhead,
-    write: &mut dyn FnMut(Message<P>) -> Result<()>,
+    write: &mut dyn FnMut(WorkerMessage<P>) -> Result<()>,
 ) -> Result<()> {
     for lane in lanes {
         for message in lane {
-            if let Message::Commit(_, bytes) = &message {
+            if let WorkerMessage::Commit(_, bytes) = &message {
                 window.take(*bytes);
             }
             write(message)?;
@@ -92,11 +92,11 @@ fn write_in_order<P>(
 }
 
 fn work<P: Send>(
-    queue: &Mutex<impl Iterator<Item = (usize, (Family, Sender<Message<P>>))>>,
+    queue: &Mutex<impl Iterator<Item = (usize, (Family, Sender<WorkerMessage<P>>))>>,
     window: &RunAhead,
     rules: &Rules,
     progress: &dyn Progress,
-    prepare: &(dyn Fn(Commit) -> (P, usize) + Sync),
+    prepare: &(dyn Fn(FileCommit) -> (P, usize) + Sync),
 ) {
     let mut scratch = Scratch::default();
     let next = || queue.lock().ok()?.next();
@@ -107,7 +107,7 @@ fn work<P: Send>(
         let prepare = |commit| {
             let (prepared, bytes) = prepare(commit);
             window.put(bytes);
-            Message::Commit(Box::new(prepared), bytes)
+            WorkerMessage::Commit(Box::new(prepared), bytes)
         };
         let hand = |message| lane.send(message).is_ok();
         fold_family(family, rules, &mut scratch, progress, &prepare, &hand);
@@ -120,8 +120,8 @@ fn fold_family<P>(
     rules: &Rules,
     scratch: &mut Scratch,
     progress: &dyn Progress,
-    prepare: &dyn Fn(Commit) -> Message<P>,
-    hand: &dyn Fn(Message<P>) -> bool,
+    prepare: &dyn Fn(FileCommit) -> WorkerMessage<P>,
+    hand: &dyn Fn(WorkerMessage<P>) -> bool,
 ) {
     let mut ids = Ids::default();
     ids.know(family.known);
@@ -147,14 +147,14 @@ fn fold_family<P>(
         }));
         let outcome = folded.unwrap_or_else(|_| Err(anyhow!("internal error while reading it")));
         progress.file_done();
-        if !hand(Message::Done { key, outcome }) {
+        if !hand(WorkerMessage::Done { key, outcome }) {
             return;
         }
     }
 }
 
 /// Records that are stored as this file's.
-fn owned(work: &Work) -> impl Iterator<Item = u64> {
+fn owned(work: &FileWork) -> impl Iterator<Item = u64> {
     work.before.iter().flat_map(|before| before.ids.owned())
 }
 

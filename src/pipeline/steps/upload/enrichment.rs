@@ -7,7 +7,9 @@
 use super::cost_budget::CostBudget;
 use super::delivery::{Delivery, Interrupted, paced};
 use super::options::DeliveryOptions;
-use crate::model::delivery::{self, OutboundEpisode, Outcome, Progress, Receipt, State};
+use crate::model::delivery::{
+    self, DeliveryOutcome, DeliveryProgress, OutboundEpisode, Receipt, State,
+};
 use crate::model::time::Time;
 use crate::stages::upload::RetryOptions;
 
@@ -59,9 +61,11 @@ impl Delivery<'_> {
         let mut deliveries = Vec::new();
         for ((parcel, receipt), progress) in parcels.into_iter().zip(asked).zip(progress) {
             match progress {
-                Progress::Waits => waits.push(parcel),
-                Progress::Missing => missing.push(receipt),
-                Progress::Done => deliveries.push(attempt(&parcel, Outcome::Seen, self.orders)),
+                DeliveryProgress::Waits => waits.push(parcel),
+                DeliveryProgress::Missing => missing.push(receipt),
+                DeliveryProgress::Done => {
+                    deliveries.push(attempt(&parcel, DeliveryOutcome::Seen, self.orders))
+                }
             }
         }
         self.done.enriched += deliveries.len() as u64;
@@ -81,7 +85,7 @@ impl Delivery<'_> {
             None => Vec::new(),
         };
         let answered = parcels.iter().zip(outcomes);
-        let known = answered.filter(|(_, outcome)| *outcome != Outcome::Unknown);
+        let known = answered.filter(|(_, outcome)| *outcome != DeliveryOutcome::Unknown);
         let deliveries: Vec<delivery::Delivery> = known
             .map(|(parcel, outcome)| attempt(parcel, outcome, self.orders))
             .collect();
@@ -104,7 +108,7 @@ impl Delivery<'_> {
 /// failures and without a next time.
 fn attempt(
     parcel: &OutboundEpisode,
-    outcome: Outcome,
+    outcome: DeliveryOutcome,
     orders: &DeliveryOptions<'_>,
 ) -> delivery::Delivery {
     let RetryOptions { max_retries, .. } = orders.retry;
@@ -118,14 +122,14 @@ fn attempt(
         is_under_way: false,
     };
     match outcome {
-        Outcome::Failed(reason) | Outcome::Stopped(reason) => {
+        DeliveryOutcome::Failed(reason) | DeliveryOutcome::Stopped(reason) => {
             let next = orders.retry.delay_ms(delivery.attempts);
             let is_over = delivery.attempts > max_retries;
             delivery.next_at = (!is_over).then_some(Time(orders.now.0.saturating_add(next)));
             delivery.error = Some(reason);
         }
-        Outcome::Refused(reason) => delivery.error = Some(reason),
-        Outcome::Lost => {
+        DeliveryOutcome::Refused(reason) => delivery.error = Some(reason),
+        DeliveryOutcome::Lost => {
             (delivery.attempts, delivery.next_at) = (parcel.attempts, Some(orders.now))
         }
         _ => (delivery.state, delivery.attempts) = (State::Enriched, 0),

@@ -1,6 +1,6 @@
 //! A sink's smoke test.
 
-use crate::model::delivery::{DeliveryError, Landed, OutboundEpisode, Outcome, Receipt};
+use crate::model::delivery::{DeliveryError, DeliveryOutcome, Landed, OutboundEpisode, Receipt};
 use crate::model::time::Time;
 use crate::stages::upload::Sink;
 use uuid::Uuid;
@@ -37,11 +37,16 @@ pub fn smoke(sink: &mut dyn Sink, now: Time) -> Result<bool, DeliveryError> {
         None => sink.settle(&receipt)?,
     }
     match sink.deliver(&[parcel])?.pop() {
-        Some(Outcome::Seen | Outcome::Beside) => {}
-        Some(Outcome::Refused(reason) | Outcome::Failed(reason) | Outcome::Stopped(reason)) => {
+        Some(DeliveryOutcome::Seen | DeliveryOutcome::Beside) => {}
+        Some(
+            DeliveryOutcome::Refused(reason)
+            | DeliveryOutcome::Failed(reason)
+            | DeliveryOutcome::Stopped(reason),
+        ) => {
             return Err(DeliveryError::BatchRejected(reason));
         }
-        Some(Outcome::Unknown | Outcome::Lost | Outcome::Unverified) | None => {
+        Some(DeliveryOutcome::Unknown | DeliveryOutcome::Lost | DeliveryOutcome::Unverified)
+        | None => {
             let silent = || DeliveryError::BatchRejected("it said nothing about an episode".into());
             return Err(sink.leave().unwrap_or_else(silent));
         }

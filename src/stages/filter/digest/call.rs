@@ -3,7 +3,7 @@
 use super::line::{self, COMMAND_CHARS_MAX, TEXT_CHARS_MAX};
 use super::output::ToolOutput;
 use super::patch::{self, PatchChange};
-use crate::model::entry::{Status, ToolResult};
+use crate::model::entry::{CallStatus, ToolResult};
 use crate::rules::commands::history::{self, Act};
 use crate::rules::commands::{self, Counted};
 use crate::rules::documents;
@@ -90,11 +90,11 @@ impl<'a> DigestCall<'a> {
     }
 
     /// A command that states a bad exit code failed, whatever the parser made of it.
-    pub fn status(&self, result: &ToolResult, output: &ToolOutput<'_>) -> Status {
+    pub fn status(&self, result: &ToolResult, output: &ToolOutput<'_>) -> CallStatus {
         let exited_badly = output.exit_code.is_some_and(|code| code != 0);
         let by_code = matches!(self.row.answer, AnswerKind::Shell | AnswerKind::Patch);
         match result.status {
-            Status::Ok if exited_badly && by_code => Status::Failed,
+            CallStatus::Ok if exited_badly && by_code => CallStatus::Failed,
             status => status,
         }
     }

@@ -3,7 +3,7 @@
 use super::call::DigestCall;
 use super::output::ToolOutput;
 use super::people;
-use crate::model::entry::{Status, ToolResult};
+use crate::model::entry::{CallStatus, ToolResult};
 use crate::rules::terminal::plain;
 use crate::rules::tools::AnswerKind;
 
@@ -58,15 +58,15 @@ pub fn left_out(
     output: &ToolOutput<'_>,
 ) {
     match (call.status(result, output), call.row.answer) {
-        (Status::Refused, _) => return people::refused(out, output),
-        (Status::Ok, AnswerKind::Ask) => return people::answered(out, call, result, output),
-        (Status::Failed, _) => match output.exit_code {
+        (CallStatus::Refused, _) => return people::refused(out, output),
+        (CallStatus::Ok, AnswerKind::Ask) => return people::answered(out, call, result, output),
+        (CallStatus::Failed, _) => match output.exit_code {
             Some(code) if code != 0 => out.push_str(&format!("exit {code} ")),
             _ => out.push_str("failed "),
         },
-        (Status::Interrupted, _) => out.push_str("interrupted "),
-        (Status::Running, _) => out.push_str("running in the background "),
-        (Status::Ok, _) => {}
+        (CallStatus::Interrupted, _) => out.push_str("interrupted "),
+        (CallStatus::Running, _) => out.push_str("running in the background "),
+        (CallStatus::Ok, _) => {}
     }
     out.push_str("(content left out)");
 }

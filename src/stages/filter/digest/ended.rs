@@ -2,7 +2,7 @@
 
 use super::call::DigestCall;
 use super::output::ToolOutput;
-use crate::model::entry::{Status, ToolResult};
+use crate::model::entry::{CallStatus, ToolResult};
 use crate::rules::test_runners::TestRun;
 
 /// A call with its result.
@@ -11,7 +11,7 @@ pub struct Ended<'a> {
     /// What its command is recognised by.
     pub key: u32,
     pub result: &'a ToolResult,
-    pub status: Status,
+    pub status: CallStatus,
     pub output: &'a ToolOutput<'a>,
     /// The tests that it ran.
     pub run: Option<TestRun>,

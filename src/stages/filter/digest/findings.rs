@@ -7,7 +7,7 @@ use super::history;
 use super::line::{self, TEXT_CHARS_MAX};
 use super::people;
 use super::tasks;
-use crate::model::entry::Status;
+use crate::model::entry::CallStatus;
 use crate::model::finding::{Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
@@ -29,17 +29,17 @@ impl Ended<'_> {
         let mut found = Vec::new();
         let red = self.run.as_ref().is_some_and(|run| run.failed > 0);
         match self.status {
-            Status::Refused => found.push(Finding::Refused {
+            CallStatus::Refused => found.push(Finding::Refused {
                 key: self.file().unwrap_or(self.key),
             }),
-            Status::Interrupted | Status::Running => {}
-            Status::Failed => {
+            CallStatus::Interrupted | CallStatus::Running => {}
+            CallStatus::Failed => {
                 found.extend(self.failed());
                 if policy.tool_content != Keep::Out {
                     found.extend(history::found(self));
                 }
             }
-            Status::Ok => {
+            CallStatus::Ok => {
                 self.changes(&mut found);
                 if self.is_command() && found.is_empty() {
                     // `pytest | tail` ends well whatever the tests do

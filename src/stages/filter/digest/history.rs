@@ -3,7 +3,7 @@
 
 use super::ended::Ended;
 use super::line::{self, TEXT_CHARS_MAX};
-use crate::model::entry::Status;
+use crate::model::entry::CallStatus;
 use crate::model::finding::{Finding, PullRequestState, Tree};
 use crate::rules::commands::history::{self, Act, HistoryAction};
 use crate::rules::tools::AnswerKind;
@@ -31,7 +31,7 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
         acts,
         told: &told,
         polled,
-        worked: ended.status == Status::Ok,
+        worked: ended.status == CallStatus::Ok,
     };
     let mut found = seen.stats();
     found.extend(seen.commits());

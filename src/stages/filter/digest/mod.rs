@@ -22,7 +22,7 @@ mod tests;
 
 pub use shorten::shorten_input;
 
-use crate::model::entry::{Status, ToolResult};
+use crate::model::entry::{CallStatus, ToolResult};
 use crate::model::exchange::ToolUse;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
@@ -59,7 +59,7 @@ pub fn digest(
         CallOutcome::NoResult if call.row.alone => {}
         CallOutcome::NoResult => {
             text.push_str(" → no result");
-            used.status = Status::Interrupted;
+            used.status = CallStatus::Interrupted;
         }
         CallOutcome::Result(result) => {
             let output = ToolOutput::of(result, context.redactor);
@@ -68,7 +68,7 @@ pub fn digest(
                 Some(_) => result.output.bytes,
                 None => output.bytes,
             };
-            if used.status == Status::Ok {
+            if used.status == CallStatus::Ok {
                 used.modified = modified(&call, result);
                 used.completed = tasks::completed(&call, result);
             }
@@ -137,7 +137,7 @@ fn modified(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
 }
 
 fn says_nothing(result: &ToolResult) -> bool {
-    result.output.bytes == 0 && result.facts.matches.is_none() && result.status == Status::Ok
+    result.output.bytes == 0 && result.facts.matches.is_none() && result.status == CallStatus::Ok
 }
 
 /// Also says which tests ran.
@@ -152,18 +152,18 @@ fn answer(
         return None;
     }
     match (call.status(result, output), call.row.answer) {
-        (Status::Refused, _) => people::refused(out, output),
-        (Status::Interrupted, _) => out.push_str("interrupted"),
-        (Status::Ok | Status::Failed | Status::Running, AnswerKind::Poll) => {
+        (CallStatus::Refused, _) => people::refused(out, output),
+        (CallStatus::Interrupted, _) => out.push_str("interrupted"),
+        (CallStatus::Ok | CallStatus::Failed | CallStatus::Running, AnswerKind::Poll) => {
             return shell::polled(out, call, result, output);
         }
-        (Status::Running, _) => out.push_str("running in the background"),
-        (Status::Failed, AnswerKind::Shell) => return shell::ended(out, call, result, output),
-        (Status::Failed, _) => shell::failure(out, output),
-        (Status::Ok, AnswerKind::Shell) if call.changes.is_empty() => {
+        (CallStatus::Running, _) => out.push_str("running in the background"),
+        (CallStatus::Failed, AnswerKind::Shell) => return shell::ended(out, call, result, output),
+        (CallStatus::Failed, _) => shell::failure(out, output),
+        (CallStatus::Ok, AnswerKind::Shell) if call.changes.is_empty() => {
             return shell::ended(out, call, result, output);
         }
-        (Status::Ok, kind) => succeeded(out, kind, call, result, output),
+        (CallStatus::Ok, kind) => succeeded(out, kind, call, result, output),
     }
     None
 }

@@ -3,7 +3,7 @@
 use super::call::DigestCall;
 use super::line;
 use super::output::ToolOutput;
-use crate::model::entry::{Status, ToolResult};
+use crate::model::entry::{CallStatus, ToolResult};
 use crate::rules::test_runners::{TestRun, test_run_in};
 use std::fmt::Write;
 
@@ -14,7 +14,8 @@ pub fn ended(
     result: &ToolResult,
     output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
-    let failed = result.status == Status::Failed || output.exit_code.is_some_and(|code| code != 0);
+    let failed =
+        result.status == CallStatus::Failed || output.exit_code.is_some_and(|code| code != 0);
     let run = tests(call, result, output);
     match (failed, &run) {
         (_, Some(run)) if run.failed > 0 || !failed => write_run(out, run, output),
@@ -115,7 +116,7 @@ pub fn polled(
     output: &ToolOutput<'_>,
 ) -> Option<TestRun> {
     let inner = Inner::of(output);
-    let running = result.status == Status::Running || inner.state == Some("running");
+    let running = result.status == CallStatus::Running || inner.state == Some("running");
     if running {
         out.push_str("still running");
         if !inner.output.is_blank() {

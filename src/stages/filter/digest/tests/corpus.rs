@@ -197,9 +197,9 @@ fn codex_result(output: &Value) -> ToolResult {
     }
     let mut result = ok(&text);
     if text.contains("Process running with session ID") || text.starts_with("Script running") {
-        result.status = Status::Running;
+        result.status = CallStatus::Running;
     } else if text.starts_with("apply_patch verification failed") {
-        result.status = Status::Failed;
+        result.status = CallStatus::Failed;
     }
     result
 }
@@ -208,11 +208,11 @@ fn claude_result(block: &Value, copy: &Value) -> ToolResult {
     let text = text_of(&block["content"]);
     let mut result = ok(&text);
     result.status = match () {
-        _ if copy["isAsync"] == true || copy["backgroundTaskId"].is_string() => Status::Running,
-        _ if block["is_error"] != true => Status::Ok,
-        _ if text.starts_with("The user doesn't want") => Status::Refused,
-        _ if text.contains("Sibling tool call errored") => Status::Interrupted,
-        _ => Status::Failed,
+        _ if copy["isAsync"] == true || copy["backgroundTaskId"].is_string() => CallStatus::Running,
+        _ if block["is_error"] != true => CallStatus::Ok,
+        _ if text.starts_with("The user doesn't want") => CallStatus::Refused,
+        _ if text.contains("Sibling tool call errored") => CallStatus::Interrupted,
+        _ => CallStatus::Failed,
     };
     let number = |value: &Value| value.as_u64();
     let facts = &mut result.facts;

@@ -13,7 +13,7 @@ fn found(tool: &str, input: Value, result: &ToolResult) -> Vec<Finding> {
 
 fn failed(output: &str) -> ToolResult {
     ToolResult {
-        status: Status::Failed,
+        status: CallStatus::Failed,
         ..ok(output)
     }
 }
@@ -39,7 +39,7 @@ fn edits_and_patches_name_files_and_lines() {
     let not = found("Edit", edit.clone(), &failed("String to replace not found"));
     assert_eq!(not, [Finding::Unchanged { key }]);
     let mut refused = ok("The user doesn't want to proceed");
-    refused.status = Status::Refused;
+    refused.status = CallStatus::Refused;
     assert_eq!(found("Edit", edit, &refused), [Finding::Refused { key }]);
     let mut patch = ok("Success.");
     patch.facts.patched = vec![("/p/a.rs".into(), 2, 1), ("b.rs".into(), 1, 0)];

@@ -155,7 +155,7 @@ fn only_what_succeeded_counts_as_modified_or_completed() {
         (vec!["src/a.rs".to_owned()], vec!["src/a.rs".to_owned()])
     );
     let mut refused = ok("The user doesn't want to proceed");
-    refused.status = Status::Refused;
+    refused.status = CallStatus::Refused;
     let got = told("Edit", input, &refused).tool;
     assert_eq!((got.files.len(), got.modified.len()), (1, 0));
     let todos = json!({"todos": [{"content": "Write\ntests", "status": "completed"}, {"content": "b", "status": "pending"}]});
@@ -207,7 +207,7 @@ fn content_is_kept_or_left_out_as_the_policy_says() {
     assert_eq!(with(Keep::Full, &ok("")), "Bash(cat a) → ok, no output");
     assert_eq!(with(Keep::Out, &long), "Bash(cat a) → (content left out)");
     let mut failed = ok("Exit code 2\nsecret");
-    failed.status = Status::Failed;
+    failed.status = CallStatus::Failed;
     assert_eq!(
         with(Keep::Out, &failed),
         "Bash(cat a) → exit 2 (content left out)"
@@ -241,7 +241,12 @@ fn nothing_that_a_model_writes_breaks_the_line() {
     for tool in names.iter().map(String::as_str).chain(odd) {
         for input in &inputs {
             for output in outputs {
-                for status in [Status::Ok, Status::Failed, Status::Refused, Status::Running] {
+                for status in [
+                    CallStatus::Ok,
+                    CallStatus::Failed,
+                    CallStatus::Refused,
+                    CallStatus::Running,
+                ] {
                     let mut result = ok(output);
                     result.status = status;
                     result.facts.lines = Some(u64::MAX);
