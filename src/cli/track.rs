@@ -1,10 +1,10 @@
 //! What the step `track` says on the command line.
 
-use crate::tracking::{Done, FilesDone};
+use crate::tracking::{FilesReport, TrackReport};
 use serde_json::{Value, json};
 
 /// What could not be read, line by line.
-pub fn warnings(done: &Done) -> Vec<String> {
+pub fn warnings(done: &TrackReport) -> Vec<String> {
     let repositories = done.problems.iter();
     let repositories = repositories.map(|(path, why)| format!("repository {path}: {why}"));
     let projects = done.files.problems.iter();
@@ -25,7 +25,7 @@ pub fn warnings(done: &Done) -> Vec<String> {
 const UNREAD_TOLD: usize = 10;
 
 /// What happened to files, as JSON.
-pub fn files(done: &FilesDone) -> Value {
+pub fn files(done: &FilesReport) -> Value {
     let unread = done.unread.iter();
     let unread = unread
         .map(|(project, path, reason)| json!({"project": project, "path": path, "reason": reason}));
@@ -49,7 +49,7 @@ pub fn files(done: &FilesDone) -> Value {
 }
 
 /// Repositories that can't be read, as JSON.
-pub fn problems(done: &Done) -> Value {
+pub fn problems(done: &TrackReport) -> Value {
     let all = done.problems.iter();
     all.map(|(path, reason)| json!({"path": path, "reason": reason}))
         .collect()

@@ -11,11 +11,11 @@ mod search;
 mod server;
 mod server_context;
 mod session;
-mod standing;
 mod stdio;
 mod token;
 mod tools;
 mod tracking;
+mod tracking_status;
 mod why;
 
 pub use server_context::ServerContext;

@@ -71,8 +71,8 @@ impl Server {
         project: Option<PathBuf>,
         context: RequestContext<RoleServer>,
         work: impl FnOnce(&Here) -> Result<T, Error> + Send + 'static,
-    ) -> Result<Result<T, Error>, ErrorData> {
-        let lost = || ErrorData::internal_error("cancelled", None);
+    ) -> Result<T, CallError> {
+        let lost = || CallError::Lost(ErrorData::internal_error("cancelled", None));
         let named = match project {
             Some(project) => Some(project),
             None => self.root(&context).await,
@@ -86,8 +86,11 @@ impl Server {
         });
         tokio::select! {
             done = job => match done {
-                Ok(done) => done.ok_or_else(lost),
-                Err(_) => Err(ErrorData::internal_error("this question broke the answerer", None)),
+                Ok(done) => done.ok_or_else(lost)?.map_err(CallError::Refused),
+                Err(_) => {
+                    let broken = "this question broke the answerer";
+                    Err(CallError::Lost(ErrorData::internal_error(broken, None)))
+                }
             },
             () = context.ct.cancelled() => Err(lost()),
         }
@@ -129,13 +132,18 @@ impl ServerHandler for Server {
         let told = match project.as_ref().is_none_or(|dir| dir.is_absolute()) {
             true => {
                 let work = move |here: &Here| (tool.call)(here, arguments.into());
-                self.work(project, context, work).await?
+                self.work(project, context, work).await
             }
-            false => Err(Error::usage("`project` is to be an absolute path")),
+            false => Err(CallError::Refused(Error::usage(
+                "`project` is to be an absolute path",
+            ))),
         };
         Ok(match told {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Err(error) => CallToolResult::error(vec![ContentBlock::text(explained(&error))]),
+            Err(CallError::Lost(data)) => return Err(data),
+            Err(CallError::Refused(error)) => {
+                CallToolResult::error(vec![ContentBlock::text(explained(&error))])
+            }
         }
         .into())
     }
@@ -147,7 +155,7 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         let work = move |here: &Here| session::list(here, cursor.as_deref());
-        let (sessions, next) = self.work(None, context, work).await?.map_err(refused)?;
+        let (sessions, next) = self.work(None, context, work).await?;
         let resource = |told: session::Listed| {
             Resource::new(told.uri, told.title)
                 .with_description(told.origin)
@@ -177,7 +185,7 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
         let work = move |here: &Here| session::read(here, &uri);
-        let text = self.work(None, context, work).await?.map_err(refused)?;
+        let text = self.work(None, context, work).await?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type(MIME);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
@@ -216,8 +224,21 @@ fn explained(error: &Error) -> String {
     }
 }
 
-fn refused(error: Error) -> ErrorData {
-    ErrorData::invalid_params(explained(&error), None)
+/// Why a call has no answer.
+enum CallError {
+    /// What was asked for can't be had. A tool's answer says why.
+    Refused(Error),
+    /// Nobody answered: it was cancelled, or the work broke.
+    Lost(ErrorData),
+}
+
+impl From<CallError> for ErrorData {
+    fn from(error: CallError) -> ErrorData {
+        match error {
+            CallError::Refused(error) => ErrorData::invalid_params(explained(&error), None),
+            CallError::Lost(data) => data,
+        }
+    }
 }
 
 #[cfg(test)]

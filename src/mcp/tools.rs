@@ -3,7 +3,7 @@
 //! tool.
 
 use super::here::Here;
-use super::{memory, search, session, standing, tracking, why};
+use super::{memory, search, session, tracking, tracking_status, why};
 use crate::model::error::Error;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
@@ -99,8 +99,8 @@ static TOOLS: [Tool; 17] = [
         "session_tracking_status",
         "Whether sessions are tracked, when last, and how much is remembered.",
         false,
-        standing::status,
-        standing::Status
+        tracking_status::status,
+        tracking_status::Status
     ),
     tool!(
         "configure_file_tracking",

@@ -12,7 +12,7 @@ use crate::model::namespace::{namespace, project_root};
 use crate::pipeline::admission::Admission;
 use crate::pipeline::lock::Lock;
 use crate::pipeline::spec::Window;
-use crate::pipeline::steps::track::{self, Moment, TrackRequest, look};
+use crate::pipeline::steps::track::{self, TrackRequest, TrackSetup, look};
 use crate::store::{Access, Store};
 use crate::tracking::project_status::{self, FileStatus};
 use schemars::JsonSchema;
@@ -144,7 +144,10 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
     let _lock = Lock::take(&here.home.lock())?;
     let redaction = redaction_setup::load(&loaded.config, &here.home).map_err(typed)?;
     let mut store = Store::open(&here.home.store(), Access::ReadWrite)?;
-    let moment = Moment {
+    let setup = TrackSetup {
+        loaded,
+        admission: &admission,
+        redactor: &redaction.redactor,
         now: here.now,
         host: &here.host,
         since: window.first(loaded.config.keep_length_days, here.now),
@@ -154,14 +157,7 @@ pub fn sync(here: &Here, args: &Sync) -> Result<String, Error> {
         only: Some(&root),
         force: args.force,
     };
-    let done = look(
-        loaded,
-        &admission,
-        &moment,
-        &redaction.redactor,
-        &wish,
-        &mut store,
-    );
+    let done = look(&setup, &wish, &mut store);
     let done = done.map_err(typed)?;
     store.finish()?;
     Ok(format!(

@@ -5,7 +5,7 @@
 use super::file_scan::{FoundFile, ProjectScan, Reader, known, pattern};
 use super::git_attribution::{FileNow, GitAttribution};
 use super::track_options::{TrackOptions, Workers};
-use super::track_report::FilesDone;
+use super::track_report::FilesReport;
 use crate::model::file::{FileFacts, Known, Strategy, shown};
 use crate::model::git::FileOperation;
 use crate::store::{FileUnit, Store, Supersede};
@@ -25,7 +25,7 @@ pub(super) fn record(
     options: &TrackOptions<'_>,
     scans: Vec<ProjectScan<'_>>,
     workers: &impl Workers,
-    done: &mut FilesDone,
+    done: &mut FilesReport,
 ) -> Result<()> {
     for scan in scans.iter().filter(|scan| !scan.is_empty()) {
         // what was there before the first scan is nobody's change
@@ -74,7 +74,7 @@ impl<'a> FileRecorder<'a> {
         attribution: &'a GitAttribution<'a>,
         store: &mut Store,
         workers: &impl Workers,
-        done: &mut FilesDone,
+        done: &mut FilesReport,
     ) -> Result<bool> {
         let pairs = self.pairs(store)?;
         let moved: BTreeSet<usize> = pairs.values().copied().collect();
@@ -173,7 +173,7 @@ impl<'a> FileRecorder<'a> {
         changes: &[Change<'_>],
         store: &mut Store,
         workers: &impl Workers,
-        done: &mut FilesDone,
+        done: &mut FilesReport,
     ) -> Result<()> {
         let units = workers.map(changes.iter().collect(), |change| self.unit(change));
         let mut ready = Vec::with_capacity(units.len());
@@ -267,7 +267,7 @@ impl<'a> FileRecorder<'a> {
         &self,
         gone: &(Vec<u8>, Known),
         attribution: &GitAttribution<'_>,
-        done: &mut FilesDone,
+        done: &mut FilesReport,
     ) -> FileUnit {
         let (path, known) = gone;
         let writer = attribution.writer(path, None);
@@ -299,7 +299,7 @@ impl<'a> FileRecorder<'a> {
         self.options.redactor.redact(&shown(path)).into_owned()
     }
 
-    fn put(&self, store: &mut Store, units: &[FileUnit], done: &mut FilesDone) -> Result<()> {
+    fn put(&self, store: &mut Store, units: &[FileUnit], done: &mut FilesReport) -> Result<()> {
         if units.is_empty() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::exclusions::{Exclusions, TrackingContext};
 use super::track_options::{TrackOptions, Workers};
-use super::track_report::FilesDone;
+use super::track_report::FilesReport;
 use crate::config::{FilePattern, Tracked, TrackedProject};
 use crate::host::content::{self, Unread};
 use crate::host::tree::{self, PathFilter, Walked};
@@ -103,7 +103,7 @@ pub(super) fn scan<'a>(
     store: &mut Store,
     options: &TrackOptions<'a>,
     workers: &impl Workers,
-    done: &mut FilesDone,
+    done: &mut FilesReport,
 ) -> Result<Vec<ProjectScan<'a>>> {
     let mut scans = Vec::new();
     let mut scanner = Scanner {
@@ -139,7 +139,7 @@ struct Scanner<'s, 'a, W> {
     store: &'s mut Store,
     options: &'s TrackOptions<'a>,
     workers: &'s W,
-    done: &'s mut FilesDone,
+    done: &'s mut FilesReport,
 }
 
 impl<'a, W: Workers> Scanner<'_, 'a, W> {

@@ -31,7 +31,7 @@ mod track_options;
 mod track_report;
 
 pub use track_options::{TrackOptions, Workers};
-pub use track_report::{Done, FilesDone};
+pub use track_report::{FilesReport, TrackReport};
 
 use crate::store::Store;
 use anyhow::Result;
@@ -46,8 +46,8 @@ pub fn track(
     store: &mut Store,
     options: &TrackOptions<'_>,
     workers: &impl Workers,
-) -> Result<Done> {
-    let mut done = Done::default();
+) -> Result<TrackReport> {
+    let mut done = TrackReport::default();
     repositories::record_again(store, options)?;
     if !options.context.tracking.is_on() {
         return Ok(done);

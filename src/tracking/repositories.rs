@@ -5,7 +5,7 @@
 use super::conversation_context::{Conversation, around};
 use super::exclusions::Exclusions;
 use super::track_options::TrackOptions;
-use super::track_report::Done;
+use super::track_report::TrackReport;
 use crate::config::{FileTracking, Tracked, TrackedProject};
 use crate::host::git;
 use crate::host::reflog::{self, Log, WorkTree};
@@ -68,7 +68,11 @@ const BULK_MAX: usize = 200;
 ///
 /// # Errors
 /// When the store fails.
-pub(super) fn record(store: &mut Store, options: &TrackOptions<'_>, done: &mut Done) -> Result<()> {
+pub(super) fn record(
+    store: &mut Store,
+    options: &TrackOptions<'_>,
+    done: &mut TrackReport,
+) -> Result<()> {
     let mut met = BTreeSet::new();
     for repo in repositories(store, options.context.tracking)? {
         let is_meant = options.includes(&repo.root) || options.includes(&repo.project);
@@ -134,7 +138,7 @@ struct News {
 }
 
 impl TreeScan<'_> {
-    fn scan(&self, store: &mut Store, done: &mut Done) -> Result<()> {
+    fn scan(&self, store: &mut Store, done: &mut TrackReport) -> Result<()> {
         let tree = self.tree.git_dir.to_string_lossy();
         let seen = store.git_seen(&tree)?;
         let is_known = seen.is_some();

@@ -4,7 +4,7 @@ use crate::store::Stored;
 
 /// What tracking did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct TrackReport {
     /// Work trees that were checked.
     pub trees: u64,
     /// Work trees of which something was opened.
@@ -16,10 +16,10 @@ pub struct Done {
     /// Repositories that can't be read and changed since they were checked last, with why. Never content.
     pub problems: Vec<(String, String)>,
     /// What happened to files.
-    pub files: FilesDone,
+    pub files: FilesReport,
 }
 
-impl Done {
+impl TrackReport {
     /// Repositories, projects and files that could not be read.
     pub fn unread(&self) -> usize {
         self.problems.len() + self.files.problems.len() + self.files.unread.len()
@@ -28,7 +28,7 @@ impl Done {
 
 /// What scanning files did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilesDone {
+pub struct FilesReport {
     /// Projects that were scanned.
     pub projects: u64,
     /// Files that patterns name.
@@ -59,7 +59,7 @@ pub struct FilesDone {
     pub stored: Stored,
 }
 
-impl FilesDone {
+impl FilesReport {
     /// Files of which something was recorded.
     pub fn changes(&self) -> u64 {
         self.created + self.updated + self.deleted + self.moved

@@ -10,7 +10,7 @@ use crate::model::ledger::Fate;
 use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;
 use crate::pipeline::run_log;
-use crate::tracking::Done;
+use crate::tracking::TrackReport;
 use anyhow::Result;
 
 /// What the steps of a run did.
@@ -23,7 +23,7 @@ pub struct RunReport {
     /// Words that people wanted remembered.
     pub promoted: PromoteReport,
     /// Files and repositories.
-    pub tracked: Done,
+    pub tracked: TrackReport,
     /// What models were asked.
     pub enriched: EnrichReport,
     /// Deliveries, by sink.

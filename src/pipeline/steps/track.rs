@@ -12,10 +12,10 @@ use crate::pipeline::options::RunOptions;
 use crate::pipeline::spec::Window;
 use crate::rules::secrets::Redactor;
 use crate::store::Store;
-use crate::tracking::FilesDone;
+use crate::tracking::FilesReport;
 use crate::tracking::exclusions::TrackingContext;
 use crate::tracking::project_status::{self, FileStatus};
-use crate::tracking::{Done, TrackOptions, Workers, track};
+use crate::tracking::{TrackOptions, TrackReport, Workers, track};
 use anyhow::Result;
 use rayon::prelude::*;
 
@@ -23,19 +23,9 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// When the store fails. What can't be read is a problem of the report.
-pub fn run(run: &mut Run<'_, '_>) -> Result<Done> {
-    let moment = moment(run.options, run.cx);
-    let redactor = &run.rules.redactor;
-    let everything = TrackRequest::default();
-    let loaded = run.cx.loaded;
-    look(
-        loaded,
-        &run.admission,
-        &moment,
-        redactor,
-        &everything,
-        &mut run.store,
-    )
+pub fn run(run: &mut Run<'_, '_>) -> Result<TrackReport> {
+    let setup = setup(run.options, &run.admission, &run.rules.redactor, run.cx);
+    look(&setup, &TrackRequest::default(), &mut run.store)
 }
 
 /// Does it for whoever asks for it alone.
@@ -48,14 +38,21 @@ pub fn sync(
     redactor: &Redactor,
     store: &mut Store,
     cx: &RunContext<'_>,
-) -> Result<Done> {
+) -> Result<TrackReport> {
     let admission = Admission::new(cx.loaded, cx.env, options.window, options.now);
-    let moment = moment(options, cx);
-    look(cx.loaded, &admission, &moment, redactor, request, store)
+    look(&setup(options, &admission, redactor, cx), request, store)
 }
 
-fn moment<'o>(options: &'o RunOptions, cx: &RunContext<'_>) -> Moment<'o> {
-    Moment {
+fn setup<'s, 'l>(
+    options: &'s RunOptions,
+    admission: &'s Admission<'l>,
+    redactor: &'s Redactor,
+    cx: &'s RunContext<'_>,
+) -> TrackSetup<'s, 'l> {
+    TrackSetup {
+        loaded: cx.loaded,
+        admission,
+        redactor,
         now: options.now,
         host: &options.host,
         since: options.since(&cx.loaded.config),
@@ -72,9 +69,14 @@ pub struct TrackRequest<'a> {
     pub force: bool,
 }
 
-/// Where and when it is done.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment<'a> {
+/// What the step goes by, whatever is wanted of it.
+pub struct TrackSetup<'a, 'l> {
+    /// The settings.
+    pub loaded: &'a Loaded,
+    /// What may be read.
+    pub admission: &'a Admission<'l>,
+    /// What hides secrets.
+    pub redactor: &'a Redactor,
     /// The run's time.
     pub now: Time,
     /// The machine's name.
@@ -90,30 +92,32 @@ pub struct Moment<'a> {
 /// # Errors
 /// When the store fails. What can't be read is a problem of the report.
 pub fn look(
-    loaded: &Loaded,
-    admission: &Admission<'_>,
-    moment: &Moment<'_>,
-    redactor: &Redactor,
+    setup: &TrackSetup<'_, '_>,
     request: &TrackRequest<'_>,
     store: &mut Store,
-) -> Result<Done> {
-    let group = match &loaded.config.group_id {
+) -> Result<TrackReport> {
+    let group = match &setup.loaded.config.group_id {
         Some(group) => group.clone(),
         None => store
             .last_group()?
-            .unwrap_or_else(|| global_group(moment.host)),
+            .unwrap_or_else(|| global_group(setup.host)),
     };
-    let refuses = |root: &str| admission.admit(Some(root), Some(root), root).err();
+    let refuses = |root: &str| setup.admission.admit(Some(root), Some(root), root).err();
     let options = TrackOptions {
-        now: moment.now,
-        host: moment.host,
-        context: TrackingContext::new(loaded, &refuses, admission.mistrusted(), moment.jobs),
-        since: moment.since,
+        now: setup.now,
+        host: setup.host,
+        context: TrackingContext::new(
+            setup.loaded,
+            &refuses,
+            setup.admission.mistrusted(),
+            setup.jobs,
+        ),
+        since: setup.since,
         group: &group,
-        redactor,
+        redactor: setup.redactor,
         only: request.only,
         force: request.force,
-        sinks: &sinks(loaded, store)?,
+        sinks: &sinks(setup.loaded, store)?,
     };
     track(store, &options, &Threads)
 }
@@ -155,7 +159,7 @@ fn sinks(loaded: &Loaded, store: &Store) -> Result<Vec<i64>> {
 }
 
 /// What was new; `None` where nothing was.
-pub fn line(done: &Done) -> Option<String> {
+pub fn line(done: &TrackReport) -> Option<String> {
     let files = &done.files;
     let operations =
         (done.operations > 0).then(|| format!("{} told", plural(done.operations, "git operation")));
@@ -175,7 +179,7 @@ fn waits(count: u64) -> String {
 }
 
 /// `3 file changes told (1 new, 2 changed)`.
-fn file_line(files: &FilesDone) -> String {
+fn file_line(files: &FilesReport) -> String {
     let parts = [
         (files.created, "new"),
         (files.updated, "changed"),

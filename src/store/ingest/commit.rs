@@ -81,6 +81,22 @@ impl Store {
             .map_err(failed("folding the log"))
     }
 
+    /// Does `write` in one transaction: all of it or nothing. `doing` names it in errors.
+    pub(crate) fn write_transaction(
+        &mut self,
+        doing: &str,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<()> {
+        self.writable()?;
+        let before = self.db.total_changes();
+        let outcome = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|tx| write(&tx).and_then(|()| tx.commit()));
+        self.dirty |= self.db.total_changes() != before;
+        outcome.map_err(failed(doing))
+    }
+
     /// An error where the store was opened for reading.
     pub(crate) fn writable(&self) -> Result<()> {
         match self.access {

@@ -27,7 +27,7 @@ impl Store {
         }
         let names = serde_json::to_string(sinks).unwrap_or_default();
         let mut left = 0;
-        self.write_outbox("emptying what sinks keep", |tx| {
+        self.write_transaction("emptying what sinks keep", |tx| {
             let mut select = tx.prepare(EVERYWHERE)?;
             let rows = select.query_map([names], |row| Ok((row.get(0)?, row.get(1)?)))?;
             for (n, title) in rows.collect::<rusqlite::Result<Vec<(i64, String)>>>()? {

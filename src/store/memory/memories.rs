@@ -170,7 +170,7 @@ impl Store {
         };
         let mut names = std::mem::take(&mut self.names);
         let row = EpisodeRow::new(episode, true);
-        let kept = self.write_outbox("keeping a memory", |tx| {
+        let kept = self.write_transaction("keeping a memory", |tx| {
             put(tx, &mut names, project, &row, &memory.group, memory.at)?;
             tx.prepare_cached(
                 "INSERT INTO memory (id, kind, scope, origin, state, session, git, at)
@@ -219,7 +219,7 @@ impl Store {
         let mut row = EpisodeRow::new(episode, true);
         row.index = Default::default();
         let mut names = std::mem::take(&mut self.names);
-        let kept = self.write_outbox("keeping a message", |tx| {
+        let kept = self.write_transaction("keeping a message", |tx| {
             put(tx, &mut names, project, &row, group, at)
         });
         self.names.clear();
@@ -238,7 +238,7 @@ impl Store {
 
     /// Notes that a directive may not be kept, and why (never content); its words go.
     pub fn refuse_memory(&mut self, id: Uuid, reason: &str) -> Result<()> {
-        self.write_outbox("refusing a memory", |tx| {
+        self.write_transaction("refusing a memory", |tx| {
             tx.execute(
                 "UPDATE memory SET (state, reason, text) = ('refused', ?2, NULL) WHERE id = ?1",
                 params![id.as_bytes(), reason],
@@ -298,7 +298,7 @@ impl Store {
         };
         let row = EpisodeRow::new(episode, true);
         let mut names = std::mem::take(&mut self.names);
-        let edited = self.write_outbox("editing a memory", |tx| {
+        let edited = self.write_transaction("editing a memory", |tx| {
             put(tx, &mut names, &project, &row, &found.group, at)?;
             tx.execute(
                 "UPDATE memory SET edited = ?2 WHERE id = ?1",
@@ -313,7 +313,7 @@ impl Store {
     /// Takes a memory back: its words go, sinks are asked to forget it, and reading its prompt again
     /// doesn't bring it back.
     pub fn undo_memory(&mut self, id: Uuid) -> Result<()> {
-        self.write_outbox("taking a memory back", |tx| {
+        self.write_transaction("taking a memory back", |tx| {
             remove_memory(tx, id, MemoryState::Undone.as_str())?;
             after_removal(tx)
         })

@@ -91,7 +91,7 @@ impl Store {
 
     /// Notes what names a project's group, for good: a later word changes nothing.
     pub fn set_workspace(&mut self, namespace: &str, key: &str) -> Result<()> {
-        self.write_outbox("noting a workspace", |tx| {
+        self.write_transaction("noting a workspace", |tx| {
             tx.execute(
                 "INSERT OR IGNORE INTO workspace (namespace, key) VALUES (?1, ?2)",
                 [namespace, key],

@@ -8,7 +8,7 @@ use crate::store::columns::{hash, int};
 use crate::store::error::failed;
 use crate::store::search::episodes::{Found, found_in};
 use crate::store::{Result, Store};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
@@ -54,7 +54,7 @@ pub struct DeadLetter {
 impl Store {
     /// What was stored before the sink was known is due too.
     pub fn ask_for_history(&mut self, sink: i64) -> Result<()> {
-        self.write_outbox("asking for history", |tx| {
+        self.write_transaction("asking for history", |tx| {
             let asked = tx.execute(
                 "DELETE FROM delivery WHERE sink = ?1 AND state = 'before'",
                 [sink],
@@ -117,7 +117,7 @@ impl Store {
     /// Notes that these are about to be handed over, before they are: whatever happens then, a later
     /// run looks whether they arrived.
     pub fn sending(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
-        self.write_outbox("noting what is sent", |tx| {
+        self.write_transaction("noting what is sent", |tx| {
             let mut upsert = tx.prepare_cached(
                 "INSERT INTO delivery (id, sink, revision, state, attempts, at, place)
                  VALUES (?1, ?2, ?3, 'sent', 0, ?4, ?5)
@@ -143,7 +143,7 @@ impl Store {
     /// Notes what became of attempts, and what may be under way after them. Where an episode went or
     /// changed meanwhile, that counts.
     pub fn delivered(&mut self, sink: i64, deliveries: &[Delivery], at: Time) -> Result<()> {
-        self.write_outbox("noting what was delivered", |tx| {
+        self.write_transaction("noting what was delivered", |tx| {
             let mut update = tx.prepare_cached(
                 "UPDATE delivery SET state = ?4, attempts = ?5, next_at = ?6, error = ?7, at = ?8,
                      asked = CASE WHEN ?9 THEN ?8 ELSE asked END
@@ -184,7 +184,7 @@ impl Store {
     /// Takes back that these were sent or seen: they wait as before. For what a sink doesn't have,
     /// after it was asked.
     pub fn unsent(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
-        self.write_outbox("noting what was not sent", |tx| {
+        self.write_transaction("noting what was not sent", |tx| {
             let mut update = tx.prepare_cached(
                 "UPDATE delivery SET attempts = CASE state WHEN 'sent' THEN attempts ELSE 0 END,
                      state = 'queued', next_at = ?4, at = ?4
@@ -234,7 +234,7 @@ impl Store {
         receipts: &[Receipt],
         kept: &[Receipt],
     ) -> Result<()> {
-        self.write_outbox("noting what a sink forgot", |tx| {
+        self.write_transaction("noting what a sink forgot", |tx| {
             let mut keep = tx.prepare_cached(
                 "UPDATE delivery SET state = 'kept'
                  WHERE id = ?1 AND sink = ?2 AND state = 'gone'",
@@ -255,7 +255,7 @@ impl Store {
     /// Notes up to where nothing is left to send, so that the next run looks at nothing before it.
     /// `only_logs`: as in [`Due`].
     pub fn clean(&mut self, sink: i64, only_logs: bool) -> Result<()> {
-        self.write_outbox("noting what is delivered", |tx| {
+        self.write_transaction("noting what is delivered", |tx| {
             tx.execute(
                 "WITH clean (n) AS (SELECT coalesce(
                      (SELECT min(e.n) - 1 FROM episode e
@@ -312,7 +312,7 @@ impl Store {
             .iter()
             .filter(|d| ids.is_empty() || ids.contains(&d.id));
         let chosen: Vec<&DeadLetter> = chosen.collect();
-        self.write_outbox("settling dead letters", |tx| {
+        self.write_transaction("settling dead letters", |tx| {
             let (sent, seen) = match replay {
                 true => (
                     "state = 'queued', attempts = 0",
@@ -394,21 +394,6 @@ impl Store {
                 .collect()
         };
         read().map_err(failed("reading groups"))
-    }
-
-    pub(crate) fn write_outbox(
-        &mut self,
-        doing: &str,
-        write: impl FnOnce(&Connection) -> rusqlite::Result<()>,
-    ) -> Result<()> {
-        self.writable()?;
-        let before = self.db.total_changes();
-        let outcome = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .and_then(|tx| write(&tx).and_then(|()| tx.commit()));
-        self.dirty |= self.db.total_changes() != before;
-        outcome.map_err(failed(doing))
     }
 }
 

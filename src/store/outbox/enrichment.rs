@@ -73,7 +73,7 @@ impl Store {
 
     /// Notes that a sink is about to be asked for these.
     pub fn asking(&mut self, sink: i64, receipts: &[Receipt], at: Time) -> Result<()> {
-        self.write_outbox("noting what is asked for", |tx| {
+        self.write_transaction("noting what is asked for", |tx| {
             let mut update = tx.prepare_cached(
                 "UPDATE delivery SET asked = ?4
                  WHERE id = ?1 AND sink = ?2 AND revision = ?3 AND state = 'seen'",
@@ -88,7 +88,7 @@ impl Store {
 
     /// Notes that nothing is under way at a sink: what was asked for is done or lost.
     pub fn settled(&mut self, sink: i64) -> Result<()> {
-        self.write_outbox("noting that nothing is under way", |tx| {
+        self.write_transaction("noting that nothing is under way", |tx| {
             tx.execute(
                 "UPDATE delivery SET asked = NULL WHERE sink = ?1 AND asked IS NOT NULL",
                 [sink],
@@ -100,7 +100,7 @@ impl Store {
     /// Notes what became of what was asked for: `Enriched`, or still `Seen` with its failures; after
     /// one, it may be under way still. Where an episode went or changed meanwhile, that counts.
     pub fn enriched(&mut self, sink: i64, deliveries: &[Delivery], at: Time) -> Result<()> {
-        self.write_outbox("noting what was enriched", |tx| {
+        self.write_transaction("noting what was enriched", |tx| {
             let mut update = tx.prepare_cached(
                 "UPDATE delivery SET state = ?4, attempts = ?5, next_at = ?6, error = ?7,
                      asked = CASE ?5 WHEN 0 THEN NULL ELSE asked END, at = CASE ?4 WHEN state THEN at ELSE ?8 END

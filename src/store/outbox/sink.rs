@@ -27,7 +27,7 @@ impl Store {
     /// name to another address is kept under `NAME at ADDRESS`, and is there again when that is.
     pub fn sink(&mut self, name: &str, address: &str, now: Time) -> Result<SinkRow> {
         if self.address_of(name)?.as_deref() != Some(address) {
-            self.write_outbox("noting where a sink is", |tx| {
+            self.write_transaction("noting where a sink is", |tx| {
                 settle_in(tx, name, address, now)
             })?;
         }
@@ -91,7 +91,7 @@ impl Store {
         until: Option<Time>,
         error: Option<&str>,
     ) -> Result<()> {
-        self.write_outbox("noting how a sink is", |tx| {
+        self.write_transaction("noting how a sink is", |tx| {
             let row = params![sink, failures, until.map(|t| t.0), error];
             tx.execute(
                 "UPDATE sink SET (failures, paused_until, error) = (?2, ?3, ?4) WHERE n = ?1

@@ -118,7 +118,7 @@ impl Store {
 
     /// Stores vectors by a model; a text that changed since it was read keeps none.
     pub fn put_vectors(&mut self, model: &str, made: &[(&ToEmbed, Vector)]) -> Result<()> {
-        self.write_outbox("storing vectors", |tx| {
+        self.write_transaction("storing vectors", |tx| {
             let mut put = tx.prepare_cached(PUT)?;
             for (text, vector) in made {
                 let key = (text.n, text.revision, model);
@@ -146,7 +146,7 @@ impl Store {
         } else {
             "refused"
         };
-        self.write_outbox("noting that a text has no vector", |tx| {
+        self.write_transaction("noting that a text has no vector", |tx| {
             tx.prepare_cached(PUT)?.execute(params![
                 text.n,
                 text.revision,

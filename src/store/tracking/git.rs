@@ -84,7 +84,7 @@ impl Store {
         let mut names = std::mem::take(&mut self.names);
         let units: Vec<Prepared> = units.into_iter().map(Prepared::of).collect();
         let mut stored = Stored::default();
-        let put = self.write_outbox("storing git operations", |tx| {
+        let put = self.write_transaction("storing git operations", |tx| {
             let stamp = Stamp {
                 indexed_at: at,
                 group,

@@ -229,7 +229,7 @@ impl Store {
         if failures.is_empty() && better.is_empty() {
             return Ok(());
         }
-        self.write_outbox("noting what could not be read", |tx| {
+        self.write_transaction("noting what could not be read", |tx| {
             let n = project_row(tx, root)?;
             for path in better {
                 tx.prepare_cached("DELETE FROM tracked_failure WHERE project = ?1 AND path = ?2")?
@@ -261,7 +261,7 @@ impl Store {
     ) -> Result<Stored> {
         let mut names = std::mem::take(&mut self.names);
         let mut stored = Stored::default();
-        let put = self.write_outbox("storing files", |tx| {
+        let put = self.write_transaction("storing files", |tx| {
             let stamp = Stamp {
                 indexed_at: at,
                 group,
@@ -275,7 +275,7 @@ impl Store {
 
     /// A look is over that found news.
     pub fn looked(&mut self, root: &str, at: Time, told_to: i64) -> Result<()> {
-        self.write_outbox("noting a look", |tx| {
+        self.write_transaction("noting a look", |tx| {
             let n = project_row(tx, root)?;
             tx.execute(
                 "UPDATE tracked_project SET (changed_at, told_to) = (?2, ?3) WHERE n = ?1",
@@ -291,7 +291,7 @@ impl Store {
         if is_paused == paused_at.is_some() {
             return Ok(false);
         }
-        self.write_outbox("pausing a project", |tx| {
+        self.write_transaction("pausing a project", |tx| {
             let n = project_row(tx, root)?;
             tx.execute(
                 "UPDATE tracked_project SET paused_at = ?2 WHERE n = ?1",
@@ -306,7 +306,7 @@ impl Store {
     pub fn remove_tracked(&mut self, root: &str, forgets: bool) -> Result<u64> {
         let row = self.tracked_project(root)?;
         let mut gone = 0;
-        self.write_outbox("removing a project's files", |tx| {
+        self.write_transaction("removing a project's files", |tx| {
             for table in ["tracked_file", "tracked_failure"] {
                 tx.execute(&format!("DELETE FROM {table} WHERE project = ?1"), [row.n])?;
             }

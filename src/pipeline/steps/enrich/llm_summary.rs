@@ -250,7 +250,7 @@ fn summarize_waiting(
         return Ok(done);
     }
     for (untold, project) in waiting(store, options)? {
-        let Some(asked) = prepared(store, &untold, project, options)? else {
+        let Some(asked) = prepared(store, untold, project, options)? else {
             continue;
         };
         if !allow(options.bounds, asked.most()) {
@@ -263,7 +263,7 @@ fn summarize_waiting(
             done.stopped = Some("budget".into());
             break;
         }
-        if !one(store, &untold, &asked, options, talk, &mut done)? {
+        if !one(store, &asked, options, talk, &mut done)? {
             break;
         }
     }
@@ -280,7 +280,7 @@ fn predict(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Predict
         return Ok(sum);
     }
     for (untold, project) in waiting(store, options)? {
-        let asked = prepared(store, &untold, project, options)?;
+        let asked = prepared(store, untold, project, options)?;
         if let Some(asked) = asked.filter(|asked| allow(options.bounds, asked.most())) {
             sum.sessions += 1;
             sum.tokens += asked.question.predicted;
@@ -314,6 +314,7 @@ fn allow(budgets: &[Budget], tokens: Tokens) -> bool {
 
 /// A session with what is asked about it.
 struct Prepared {
+    session: PendingSummary,
     whole: Whole,
     question: SummaryQuestion,
 }
@@ -331,11 +332,11 @@ impl Prepared {
 /// `None`: there is nothing to ask about.
 fn prepared(
     store: &Store,
-    untold: &PendingSummary,
+    session: PendingSummary,
     project: ProjectConsent,
     options: &LlmSummaryOptions<'_>,
 ) -> Result<Option<Prepared>> {
-    let whole = Whole::read(store, untold.clone().into(), project.hides_paths)?;
+    let whole = Whole::read(store, session.clone().into(), project.hides_paths)?;
     let items = whole.items();
     let Some(facts) = whole.facts(&items) else {
         return Ok(None);
@@ -355,13 +356,16 @@ fn prepared(
     let tokens_max = bounds.fold(options.context_tokens, u64::min);
     let question = question(&about, &options.policy, options.template, tokens_max);
     drop(items);
-    Ok(question.map(|question| Prepared { whole, question }))
+    Ok(question.map(|question| Prepared {
+        session,
+        whole,
+        question,
+    }))
 }
 
 /// Asks about one session and notes what came of it; `false`: there is no use in asking about others.
 fn one(
     store: &mut Store,
-    untold: &PendingSummary,
     asked: &Prepared,
     options: &LlmSummaryOptions<'_>,
     talk: &ChatFn<'_>,
@@ -403,7 +407,7 @@ fn one(
         Err(Unanswered::Misconfigured { why }) => {
             done.stopped = Some(why.clone());
             let telling = LlmSummary::Pending {
-                attempts: untold.attempts,
+                attempts: asked.session.attempts,
                 next_at: None,
                 error: Some(why),
             };
@@ -411,10 +415,10 @@ fn one(
         }
         Err(Unanswered::Unavailable { why, after_ms }) => {
             let after_ms = after_ms.and_then(|ms| i64::try_from(ms).ok());
-            (away(untold, why, after_ms, options, done), None)
+            (away(&asked.session, why, after_ms, options, done), None)
         }
     };
-    store.put_llm_summary(&untold.id, &telling, update, spent, options.now)?;
+    store.put_llm_summary(&asked.session.id, &telling, update, spent, options.now)?;
     match &done.stopped {
         Some(why) if options.when_away == WhenAway::Fail => {
             anyhow::bail!("no language model answers: {why}")
