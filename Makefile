@@ -2,13 +2,15 @@
 
 CARGO ?= cargo
 
-.PHONY: help demo test test-graph test-mcp crash soak check fmt bench eval fuzz install
+.PHONY: help demo test test-graph test-mcp crash soak check fmt bench eval fuzz dist install
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## index the fixture sessions into a throw-away home, search them, show the stats
-	@$(CARGO) build --release --quiet
+	@echo "demo: builds sessionmill (5 minutes at most the first time on two cores, then seconds), indexes"
+	@echo "      the fixture sessions into a throw-away home, searches them and shows the stats (1 second)"
+	@$(CARGO) build --release
 	@scripts/demo target/release/sessionmill
 
 test: ## run all tests
@@ -41,7 +43,7 @@ fmt: ## format the code
 	$(CARGO) fmt
 
 bench: ## measure speed and size; prints the table of docs/performance.md
-	FALKORDB_BIN=$$(scripts/graph-parts || true) $(CARGO) bench
+	FALKORDB_BIN=$$(scripts/graph-parts || true) $(CARGO) bench --profile dist
 
 # Needs cargo-fuzz (`cargo install cargo-fuzz`) and a C++ compiler; a stable toolchain will do. The
 # first build takes some minutes, then each target takes FUZZ_SECONDS. What is found lands in
@@ -57,8 +59,12 @@ fuzz: ## throw hostile bytes at the parsers, ten minutes for each target; needs 
 	done
 
 eval: ## measure rules and ranking against labelled examples (TRUTH=DIR); the tables of docs/activity.md, docs/memory.md
-	@$(CARGO) build --release --quiet
+	@$(CARGO) build --release
 	@target/release/sessionmill eval --truth $(or $(TRUTH),../shared/truth) --truth fixtures/truth
 
+dist: ## build the program that is installed: small, fast, stripped; takes some minutes
+	$(CARGO) build --profile dist --locked
+	@ls -l target/dist/sessionmill
+
 install: ## build the program and put it into ~/.cargo/bin
-	$(CARGO) install --locked --path .
+	$(CARGO) install --profile dist --locked --path .
