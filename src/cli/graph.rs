@@ -51,8 +51,14 @@ pub fn run(asked: &GraphRequest<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exi
     let (mut shown, mut dropped) = (Vec::new(), 0);
     if reach.refusal().is_none() {
         let server = graph(sink, &store, &ctx.pipeline_context(&loaded, &Silent))?;
-        (shown, dropped) = facts(asked, reach, &server, &store, &loaded, ctx)
-            .map_err(|fault| of_sink(sink, fault))?;
+        let group = match loaded.config.group_id.clone() {
+            Some(group) => group,
+            None => store
+                .last_group()?
+                .unwrap_or_else(|| global_group(&ctx.host)),
+        };
+        (shown, dropped) =
+            facts(asked, reach, &server, &store, &group).map_err(|fault| of_sink(sink, fault))?;
     }
     shown.truncate(asked.limit as usize);
     if ctx.out.json {
@@ -120,23 +126,15 @@ fn facts(
     reach: &Reach,
     server: &Rest,
     store: &Store,
-    loaded: &Loaded,
-    ctx: &Ctx,
+    group: &str,
 ) -> Result<(Vec<SourcedFact>, usize), Wrong> {
-    let group = match loaded.config.group_id.clone() {
-        Some(group) => group,
-        None => store
-            .last_group()
-            .map_err(Wrong::Here)?
-            .unwrap_or_else(|| global_group(&ctx.host)),
-    };
     let wanted = asked.limit.saturating_mul(SPARE).min(FACTS_MAX);
     let mut facts = server
-        .facts(&asked.words, &group, wanted)
+        .facts(&asked.words, group, wanted)
         .map_err(Wrong::Server)?;
     facts.truncate(wanted as usize);
     let names = match strangers(store, &facts).map_err(Wrong::Here)? {
-        true => server.names(&group).map_err(Wrong::Server)?,
+        true => server.names(group).map_err(Wrong::Server)?,
         false => BTreeMap::new(),
     };
     let is_here = |found: &Found| {

@@ -63,8 +63,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             activity: work,
             outcome: summary.outcome,
         };
-        let stored = StoredSummary { summary, telling };
-        return show_session(&row, &work, &stored, &episodes, &judge, ctx);
+        let shown = ShownSession {
+            row,
+            work,
+            summary,
+            telling,
+            episodes,
+        };
+        return show_session(&shown, &judge, ctx);
     }
     if let Some(mut found) = store.episode_among(&args.id, seen.as_deref())? {
         let mut row = store.session(&found.session)?;
@@ -78,15 +84,34 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             outcome: outcome_of(&store, &found.session)?,
         };
         let facts = store.file_facts(found.episode.id)?;
-        return show_episode(&found, row.as_ref(), &work, facts.as_ref(), &judge, ctx);
+        let shown = ShownEpisode {
+            found,
+            row,
+            work,
+            facts,
+        };
+        return show_episode(&shown, &judge, ctx);
     }
     Err(absent(&args.id, is_forgotten).into())
 }
 
-/// A session's summary, and what came of asking a model about it.
-struct StoredSummary {
+/// A session as it is printed.
+struct ShownSession {
+    row: SessionRow,
+    work: Work,
     summary: Summary,
+    /// What came of asking a model about it.
     telling: Option<LlmSummary>,
+    episodes: Vec<Found>,
+}
+
+/// An episode as it is printed, with its session, where that is stored.
+struct ShownEpisode {
+    found: Found,
+    row: Option<SessionRow>,
+    work: Work,
+    /// Where it is a file's.
+    facts: Option<FileFacts>,
 }
 
 fn telling_document(telling: &LlmSummary) -> Value {
@@ -122,14 +147,14 @@ fn absent(id: &str, forgotten: bool) -> Error {
     }
 }
 
-fn show_session(
-    row: &SessionRow,
-    work: &Work,
-    stored: &StoredSummary,
-    episodes: &[Found],
-    judge: &Judge,
-    ctx: &mut Ctx,
-) -> Result<Exit> {
+fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
+    let ShownSession {
+        row,
+        work,
+        summary,
+        telling,
+        episodes,
+    } = shown;
     let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let segments = segments(episodes.iter().map(|found| &found.episode), gap_ms);
     if ctx.out.json {
@@ -141,8 +166,8 @@ fn show_session(
             json!({
                 "session": session,
                 "resume": resume(&row.session),
-                "summary": stored.summary,
-                "telling": stored.telling.as_ref().map(telling_document),
+                "summary": summary,
+                "telling": telling.as_ref().map(telling_document),
                 "segments": segments.iter().map(|s| segment_document(s, judge)).collect::<Vec<_>>(),
                 "episodes": episodes,
             }),
@@ -159,12 +184,11 @@ fn show_session(
             ctx.out.line(line)?;
         }
     }
-    if stored.summary != Summary::default() {
+    if *summary != Summary::default() {
         ctx.out.line("")?;
-        ctx.out
-            .text(markdown(&stored.summary, &work.activity.profile()))?;
+        ctx.out.text(markdown(summary, &work.activity.profile()))?;
     }
-    if let Some(LlmSummary::Refused(why)) = &stored.telling {
+    if let Some(LlmSummary::Refused(why)) = telling {
         ctx.out.note(format!("facts alone: {why}"))?;
     }
     for found in episodes {
@@ -177,14 +201,8 @@ fn show_session(
     Ok(Exit::Done)
 }
 
-fn show_episode(
-    found: &Found,
-    row: Option<&SessionRow>,
-    work: &Work,
-    facts: Option<&FileFacts>,
-    judge: &Judge,
-    ctx: &mut Ctx,
-) -> Result<Exit> {
+fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
+    let (found, work, row) = (&shown.found, &shown.work, shown.row.as_ref());
     if ctx.out.json {
         let session = row.map(|row| sessions::document(row, &work.activity, work.outcome, ctx));
         let session = session.transpose()?;
@@ -192,7 +210,7 @@ fn show_episode(
             "episode": document(found, judge, ctx)?,
             "session": session,
             "resume": row.and_then(|row| resume(&row.session)),
-            "file": facts.map(facts_document),
+            "file": shown.facts.as_ref().map(facts_document),
         });
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);

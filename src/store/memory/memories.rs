@@ -171,7 +171,13 @@ impl Store {
         let mut names = std::mem::take(&mut self.names);
         let row = EpisodeRow::new(episode, true);
         let kept = self.write_transaction("keeping a memory", |tx| {
-            put(tx, &mut names, project, &row, &memory.group, memory.at)?;
+            put(
+                tx,
+                &mut names,
+                project,
+                &row,
+                &stamp(&memory.group, memory.at),
+            )?;
             tx.prepare_cached(
                 "INSERT INTO memory (id, kind, scope, origin, state, session, git, at)
                  VALUES (?1, ?2, ?3, ?4, 'kept', ?5, ?6, ?7)
@@ -220,7 +226,7 @@ impl Store {
         row.index = Default::default();
         let mut names = std::mem::take(&mut self.names);
         let kept = self.write_transaction("keeping a message", |tx| {
-            put(tx, &mut names, project, &row, group, at)
+            put(tx, &mut names, project, &row, &stamp(group, at))
         });
         self.names.clear();
         kept.map(|()| true)
@@ -299,7 +305,7 @@ impl Store {
         let row = EpisodeRow::new(episode, true);
         let mut names = std::mem::take(&mut self.names);
         let edited = self.write_transaction("editing a memory", |tx| {
-            put(tx, &mut names, &project, &row, &found.group, at)?;
+            put(tx, &mut names, &project, &row, &stamp(&found.group, at))?;
             tx.execute(
                 "UPDATE memory SET edited = ?2 WHERE id = ?1",
                 params![id.as_bytes(), at.0],
@@ -380,21 +386,20 @@ impl Store {
     }
 }
 
+fn stamp(group: &str, indexed_at: Time) -> Stamp<'_> {
+    Stamp { indexed_at, group }
+}
+
 /// Writes an episode that was cut from no log.
 fn put(
     db: &Connection,
     names: &mut rustc_hash::FxHashMap<String, i64>,
     project: &Project,
     row: &EpisodeRow,
-    group: &str,
-    at: Time,
+    stamp: &Stamp<'_>,
 ) -> rusqlite::Result<()> {
     let session = session_without_log(db, "memories", project)?;
-    let stamp = Stamp {
-        indexed_at: at,
-        group,
-    };
-    let mut writer = EpisodeWriter::new(db, names, &stamp);
+    let mut writer = EpisodeWriter::new(db, names, stamp);
     writer.upsert(session, NO_FILE, row, MADE_BY)?;
     writer.finish().map(drop)
 }
