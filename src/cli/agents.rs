@@ -170,6 +170,7 @@ impl Entries {
             let file = (self.file)(agent, &ctx.env);
             let found =
                 agent_file::read(&file).and_then(|text| (self.status)(agent, text.as_deref(), ctx));
+            // one agent's unreadable file mustn't hide the others
             let status = found.unwrap_or_else(|error| EntryStatus {
                 document: nothing.clone(),
                 fault: Some(error.message),

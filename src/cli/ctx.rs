@@ -73,6 +73,7 @@ impl<'w> Ctx<'w> {
                 false => "HOME is not set to an absolute path",
             };
             let error = Error::usage(what).hinted("HOME=/home/you sessionmill …");
+            // with the output, so that the error is shown as the switches ask
             return Err(Box::new((out, error)));
         };
         let env = Env {

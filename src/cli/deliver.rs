@@ -218,6 +218,7 @@ pub fn exit(done: &[SinkReport]) -> Exit {
 }
 
 fn verify(sinks: &[&Settings], requeue: bool, loaded: &Loaded, ctx: &mut Ctx) -> Result<Exit> {
+    // what another run is just delivering would count as missing
     let (_lock, mut store) = writer(ctx)?;
     let cx = ctx.pipeline_context(loaded, &Silent);
     let mut all = Vec::new();

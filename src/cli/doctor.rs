@@ -128,6 +128,7 @@ fn tell_rebuilt(rebuilt: &Rebuilt, ctx: &mut Ctx) -> Result<()> {
                 .line(format!("could not be read in whole or in part: {tables}"))?;
         }
     }
+    // the loss is known from the old table of episodes: with a hole in it no number holds
     let is_counted = !rebuilt.holes.iter().any(|table| table == "episode");
     ctx.out.line(match is_counted {
         true => format!("lost: {}", plural(rebuilt.episodes_lost, "episode")),

@@ -348,6 +348,7 @@ fn undo(args: &Args, store: &mut Store, ctx: &mut Ctx) -> Result<Exit> {
             return Err(error.hinted("sessionmill store dump").into());
         }
     }
+    // tombstones of a time belong to no session: they go only when all do
     let times = args.one().is_none() && !tombstones.before.is_empty();
     let (back, lost): (Vec<String>, Vec<String>) = {
         let mut parted = (Vec::new(), Vec::new());

@@ -60,6 +60,7 @@ pub fn run(asked: &GraphRequest<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exi
         (shown, dropped) =
             facts(asked, reach, &server, &store, &group).map_err(|fault| of_sink(sink, fault))?;
     }
+    // only now: some of what the server gave may not be seen here
     shown.truncate(asked.limit as usize);
     if ctx.out.json {
         let list = shown.iter().map(|fact| document(fact, ctx));

@@ -34,6 +34,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let mut all = Patterns::default();
     let mut projects: BTreeMap<(String, String), Patterns> = BTreeMap::new();
     let mut rows = store.sessions(&filter)?;
+    // the oldest first: of ways to resolve an error, the last ones are shown
     rows.reverse();
     for row in &rows {
         let session = &row.session;

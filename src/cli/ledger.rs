@@ -119,6 +119,7 @@ fn one_line(key: &str, number: u64, store: &Store, ctx: &mut Ctx) -> Result<Exit
         Some(log) if line.end <= log.read_to => {
             let episodes = episodes(&log, number, store)?;
             let verdict = match episodes.is_empty() {
+                // first: the lines of a forgotten session are in no episode either
                 true if store.tombstones()?.holds(&log.session) => Verdict::Forgotten,
                 true => Verdict::of(&line, store.holders(&log, &line.ids)?),
                 false => Verdict::Within,

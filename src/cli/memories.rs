@@ -118,6 +118,7 @@ fn list(scope: Option<MemoryScope>, filters: &Filters, ctx: &mut Ctx) -> Result<
         false => Trusts::load(&ctx.env)?,
     };
     let is_seen = |row: &MemoryRow, kept: &KeptWords| {
+        // a global memory is for every project, but not from one that isn't trusted
         let is_global = row.scope == MemoryScope::Global.as_str()
             && trusts.of(&kept.project_path) != Trust::Untrusted;
         let begins = |start: &String| kept.namespace.starts_with(start.as_str());

@@ -190,6 +190,7 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
                 llm.model, llm.endpoint
             ))?;
         }
+        // what these cost is said in lines of their own
         _ if predicted.is_some() || texts.is_some() || costs.iter().any(|cost| cost.has_model) => {}
         _ if plan.may_ask.is_some() => {}
         _ => ctx

@@ -70,6 +70,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     let settings = &loaded.here.memory;
     let text = said(args.text.as_deref(), ctx)?;
+    // only now: what is refused leaves no folder behind
     ctx.make_home()?;
     let redaction = redaction_setup::load(&loaded.config, &ctx.home)?;
     let mut store = Store::open(&ctx.home.store(), Access::ReadWrite)?;

@@ -170,6 +170,7 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     for problem in track::warnings(tracked) {
         ctx.out.warn(problem)?;
     }
+    // problems are no result: they are shown even so
     if ctx.out.quiet {
         return Ok(());
     }

@@ -95,6 +95,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let typed = typed(args, ctx)?;
     let mut filters = args.filters.clone();
     if let Some(project) = &typed.query.project {
+        // whose memory may be seen depends on the project, however it was given
         filters.project = Some(project.into());
     }
     let reach = session_filters::scope(&filters, ctx)?;

@@ -46,6 +46,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     let seen = scope.namespaces();
     let row = store.session_among(&args.id, seen.as_deref())?;
+    // a forgotten session keeps its row, which is nothing to show
     let is_forgotten = match &row {
         Some(row) => store.is_forgotten(&row.session.id)?,
         None => false,
@@ -155,6 +156,7 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         telling,
         episodes,
     } = shown;
+    // segments aren't stored: they follow the gap that is set now
     let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let segments = segments(episodes.iter().map(|found| &found.episode), gap_ms);
     if ctx.out.json {

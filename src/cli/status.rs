@@ -66,6 +66,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         memory,
         embedded,
         gate: (gate.enabled, gate.reason),
+        // a lock without a store is of a run that didn't get that far
         last_run: store.as_ref().and(lock::last_run(&ctx.home.lock())),
         older,
         waiting,

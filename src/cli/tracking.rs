@@ -156,6 +156,7 @@ fn run_add(args: &AddArgs, ctx: &mut Ctx) -> Result<Exit> {
     };
     let file = ctx.home.tracking_config();
     let edited = add(&file, &ctx.env, &new)?;
+    // read again: files are counted by what is written now
     let loaded = ctx.settings()?;
     let project = one(&loaded.tracking, &root)?;
     let files = files(None, project, &loaded, ctx.cores)?;

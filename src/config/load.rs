@@ -98,6 +98,7 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
         layers,
         mappings,
     };
+    // last: a project's file is judged by what the user's files say, and notes speak of both
     loaded.narrow_here()?;
     loaded.note_effects();
     Ok(loaded)

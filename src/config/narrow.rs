@@ -95,6 +95,7 @@ pub(super) fn narrow(
             None => ignored.push(warning(source.error(&at, ""))),
         }
     }
+    // only now: each key was to be compared with the user's settings, not with this file's
     let index = layers.add(source);
     for (key, value) in kept {
         layers.put(&key, value, index);

@@ -31,6 +31,7 @@ fn walk(
     if !fits(schema, value) {
         return Some(wrong_value(schema, value, path));
     }
+    // of several shapes the one that fits says which keys there are
     let fitting = options(schema).and_then(|all| all.iter().find(|o| fits(o, value)));
     let schema = fitting.unwrap_or(schema);
     match value {

@@ -42,6 +42,7 @@ pub fn walk(roots: &[Root], is_log: &IsLog) -> FoundFile {
             continue;
         }
         let (include, exclude) = (globs(&root.include), globs(&root.exclude));
+        // two roots may lead to one folder by different links: its logs are found once
         let base = root
             .path
             .canonicalize()
@@ -74,6 +75,7 @@ pub fn walk(roots: &[Root], is_log: &IsLog) -> FoundFile {
             if !all && !wanted() {
                 continue;
             }
+            // counted only here: a link to what isn't wanted is nobody's concern
             if link {
                 found.links += 1;
                 continue;

@@ -185,6 +185,7 @@ impl Walk<'_> {
                 return found;
             }
         };
+        // before anything else in the folder is looked at, its ignore file included
         if entries.iter().any(is_settings) && self.wanted.is_left_alone(&folder.path) {
             return found;
         }

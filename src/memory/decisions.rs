@@ -78,6 +78,7 @@ pub fn reasons(
         };
         let decided = decided(&lines);
         let mut said = stated(&lines);
+        // a sentence that is a decision, too, is shown as one
         said.retain(|said| {
             decided
                 .iter()
@@ -86,6 +87,7 @@ pub fn reasons(
         answer
             .decided
             .extend(decided.into_iter().filter_map(|told| speaks(told, 1)));
+        // what was only said proves less: one shared word would be chance
         let half = words.len().div_ceil(2);
         answer
             .said

@@ -276,6 +276,7 @@ impl Reader<'_> {
                 list.push(source(value)?);
                 Ok(())
             }
+            // `operation`: other names were refused before
             _ => {
                 let list = match token.negative {
                     true => &mut query.not_operations,

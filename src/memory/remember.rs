@@ -105,6 +105,7 @@ fn given_up(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, 
     let mut rows = BTreeMap::new();
     let mut found = rollbacks(store, &query, &mut rows)?;
     if found.all.is_empty() {
+        // a prompt has more words than a summary: rarely does one have them all
         let any = Query { any: true, ..query };
         found = rollbacks(store, &any, &mut rows)?;
     }
@@ -116,6 +117,7 @@ fn given_up(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, 
         let fact = fact(store, row, audience)?;
         facts.extend(fact.filter(|fact| fact.source.is_some()));
     }
+    // not before: some turn out to name no session
     facts.truncate(ROLLBACKS_MAX);
     Ok(facts)
 }

@@ -57,6 +57,7 @@ pub fn costs(
         if let Some(row) = &known {
             waiting = store.due(row.n, &due(settings, kept_here, cx))?;
             if matches!(&settings.to, SinkTo::Graphiti(to) if to.database.is_some()) {
+                // with those whose next attempt is far off: they are paid for in the end
                 to_enrich = store.to_enrich(row.n, kept_here, Time(i64::MAX))?;
             }
         }

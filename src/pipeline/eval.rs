@@ -292,6 +292,7 @@ fn sessions(
         let counted = read.tally;
         let activity = Activity::of(signals(&counted, classifier), MIN_STRENGTH);
         let vector = activity.vector;
+        // too weak to have a primary dimension is too weak to have dominant ones
         let dominant: Vec<&str> = match activity.primary {
             Some(_) => vector
                 .dominant()

@@ -81,6 +81,7 @@ pub fn open(
         SinkTo::Jsonl(folder) => Box::new(Jsonl::new(folder.clone())),
         SinkTo::Database(to) => database(to, false)?,
         SinkTo::Graphiti(to) => {
+            // each request asks again; here it fails before the first one
             store.permit(&to.endpoint)?;
             let token = secret("token_env", &to.token_env)?;
             let server = server(to, permits(settings, store)?, token, cx)?;

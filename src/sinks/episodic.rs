@@ -136,6 +136,7 @@ impl<G: Graph> Episodic<G> {
                 bytes += outbound.content.len();
                 bytes <= QUERY_BYTES_MAX
             };
+            // one that is over the limit goes alone, or it would wait for ever
             let many = rest.iter().take_while(fits).count().clamp(1, IDS_MAX);
             let (now, later) = rest.split_at(many);
             let rows = now.iter().map(|outbound| row(graph, outbound, self.sagas));
@@ -154,6 +155,7 @@ impl<G: Graph> Episodic<G> {
             .iter()
             .map(|outbound| outbound.id)
             .collect();
+        // only what was read back has arrived
         let found = self.read_back(graph, &ids)?;
         let outcome = |outbound: &&OutboundEpisode| match landed(
             found.get(&outbound.id),

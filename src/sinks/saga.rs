@@ -145,6 +145,7 @@ fn link(db: &mut impl Graph, graph: &str, sagas: &[Uuid]) -> Result<(), Delivery
             ("to", Value::text(*chain.last()?)),
         ]))
     });
+    // cut before it is tied: in between a chain has a gap, and never a fork
     for (query, rows) in [
         (CUT, stale.into_iter().map(row).collect::<Vec<_>>()),
         (TIE, missing.into_iter().map(row).collect()),

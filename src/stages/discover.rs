@@ -62,6 +62,7 @@ pub fn discover(
             seen,
             was,
         };
+        // whatever the window: a log that was begun is read on
         if let Some(last) = known.get(&file.key) {
             let seen = match options.again {
                 true => Some(SourceChange::Again),

@@ -74,6 +74,7 @@ impl ServerSettings {
             }
             Some(entry) if started(entry) == *start => return Ok(before.to_owned()),
             Some(_) => {
+                // taken out first, which refuses what was changed by hand
                 let removed = self.without(before, false)?;
                 if !removed.left.is_empty() {
                     let agent = self.agent.as_str();
@@ -118,6 +119,7 @@ impl ServerSettings {
             return Ok(stays(Vec::new()));
         };
         let start = started(entry);
+        // a file that has nothing but ours was made by us: it goes as a whole
         let blank = text.strip_suffix(&self.fresh(&start)).and_then(|before| {
             let is_ours = before.is_empty() || before.ends_with('\n');
             Some(before).filter(|before| is_ours && before.trim().is_empty())

@@ -73,6 +73,7 @@ pub fn add(file: &Path, env: &Env, new: &NewProject<'_>) -> Result<Edited, Error
                     let old = &document["projects"][&name];
                     (at(&[&name, key]), value(old))
                 }
+                // the first key writes the whole entry, which the others find
                 None => (at(&[&name_for(new)]), entry(new)),
             }
         };

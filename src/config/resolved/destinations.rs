@@ -225,6 +225,7 @@ fn sink_to(written: &WireSink, env: &Env) -> Result<SinkTo, String> {
             is_graphiti,
         ),
     ];
+    // refused, not passed over: whoever wrote it counts on it
     if let Some((key, ..)) = says
         .iter()
         .find(|(_, is_written, fits)| *is_written && !fits)

@@ -202,12 +202,14 @@ fn project(
     let root = env.expand(&written.project_root);
     let root = root.map_err(|error| document.error(&at_root, &error.message))?;
     let root = project_root(&root);
+    // `C:/repo` is absolute, too
     if !root.starts_with('/') && !root.contains(":/") {
         return Err(document.error(&at_root, "must be absolute"));
     }
     let mut patterns = Vec::new();
     for (nth, written) in written.patterns.iter().enumerate() {
         let of = |step: &[PathStep]| at(&[&[key("patterns"), PathStep::Index(nth)], step].concat());
+        // before it is compiled: this error names the very key, the other one the pattern
         check_pattern(written, &|more, what| document.error(&of(more), what))?;
         let pattern = FilePattern::new(written, limits.max_file_bytes);
         patterns.push(pattern.map_err(|what| document.error(&of(&[]), &what))?);

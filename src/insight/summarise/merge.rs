@@ -35,6 +35,7 @@ pub fn merged(
         next_steps: besides(&answer.next_steps, &summary.next_steps),
         ..LlmAdditions::default()
     };
+    // what the facts have was seen: a model can only add where they have nothing
     if summary.files_modified.is_empty() {
         let files = answer.files_modified.iter().filter(|path| log.names(path));
         llm.files_modified = files.cloned().collect();
@@ -48,6 +49,7 @@ pub fn merged(
         let coverage = tests
             .coverage_pct
             .filter(|per_cent| log.has_number(*per_cent));
+        // a coverage without the run that it belongs to says nothing
         llm.coverage = coverage.filter(|_| llm.tests.is_some());
     }
     for decision in &answer.key_decisions {

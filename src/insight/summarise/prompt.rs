@@ -235,6 +235,7 @@ fn known(facts: &Summary) -> String {
         format!("{} {}: {old} → {new}", change.file, change.setting)
     });
     lines.extend(called('C', "setting", settings));
+    // a line break within a text would begin a fact of its own
     let lines = lines.iter().map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         crate::insight::summary::short(&words.join(" "), KNOWN_CHARS_MAX)

@@ -34,6 +34,7 @@ pub struct Examination<'e> {
 /// # Errors
 /// When the workers of a deep examination can't be started.
 pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Vec<Diagnosis>> {
+    // settings that can't be read are one finding: what needs none is examined even so
     let settings = match examination.unreadable {
         Some(error) => Err(error),
         None => Ok(cx.loaded),

@@ -157,6 +157,7 @@ impl Table {
             let runner = Runner { words, flags };
             table.program_of(base).runners.push(runner);
         }
+        // the first row that fits is taken: what asks for more stands before what asks for less
         let classes = &table.classes;
         for program in table.programs.values_mut() {
             for rows in program.named.values_mut().chain([&mut program.plain]) {

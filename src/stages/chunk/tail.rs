@@ -60,6 +60,7 @@ impl ChunkState {
             }
             tail.carry.streams.push(carry);
         }
+        // these are sealed: where the main log's tail is read again, they are passed over
         let again = |(stream, at): &(&Option<String>, &u64)| {
             **at > tail.from && tail.carry.streams.iter().all(|s| s.stream != **stream)
         };

@@ -328,6 +328,7 @@ impl Known {
         };
         let sealed = sealed.as_ref().unwrap_or(&commit.sealed_state);
         if let Some(reason) = forgotten {
+            // carry and facts hold words; ledgers don't
             let nothing = pack_json(&ResumeState::default());
             let sealed = withheld(sealed, reason)?;
             let tail = withheld(&commit.tail_state, reason)?;
@@ -343,6 +344,7 @@ impl Known {
             for (leaf, text) in &commit.summaries {
                 told += insert.execute(params![leaf, file, text])?;
             }
+            // the records that these are titles of may be in a file that is read later
             if told > 0 {
                 Task::Titles.set(db)?;
             }

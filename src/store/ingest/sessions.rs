@@ -87,6 +87,7 @@ pub(crate) fn refresh(db: &Connection, session: i64) -> rusqlite::Result<()> {
         facts.ended.map(|t| t.0),
         pack_json(&facts),
     ];
+    // equal values are not written: a run without news must leave the file alone
     db.prepare_cached(
         "UPDATE session SET (title, branch, started, ended, facts) = (?2, ?3, ?4, ?5, ?6)
          WHERE n = ?1

@@ -202,6 +202,7 @@ fn forget_before(
         untitle(tx, n)?;
         clear_files(tx, n, None, &|carry| without_words(carry, before))?;
         tx.execute("UPDATE session SET summary = NULL WHERE n = ?1", [n])?;
+        // the end went with the facts, which hold words; it is none, and sessions are ordered by it
         let ended: Option<i64> =
             tx.query_row("SELECT ended FROM session WHERE n = ?1", [n], |r| r.get(0))?;
         refresh(tx, n)?;

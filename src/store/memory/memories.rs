@@ -195,6 +195,7 @@ impl Store {
             ])
             .map(drop)
         });
+        // a transaction that failed took its names back
         self.names.clear();
         kept.map(|()| true)
     }

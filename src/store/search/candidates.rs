@@ -70,6 +70,7 @@ impl Store {
                 self.weigh(&mut patterns)?.into_iter().unzip();
             let (best, rows) = match query.any {
                 true => {
+                    // rare words first: often they find enough, and common ones cost most
                     let mut order = rarest_first(&documents);
                     order.retain(|n| !query.telling || tells(documents[*n], episodes));
                     self.best_of_any(query, &patterns, &documents, &order, keeps)?

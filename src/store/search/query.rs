@@ -264,6 +264,7 @@ fn filters(query: &Query, all: &mut Conditions) {
         all.add("substr(s.id, 1, length({})) = {}", session.clone());
     }
     if let Some(since) = query.since {
+        // one that began before and went on counts
         all.add("coalesce(e.ended_at, e.valid_at) >= {}", since.0);
     }
     if let Some(until) = query.until {
@@ -295,6 +296,7 @@ fn filters(query: &Query, all: &mut Conditions) {
         all.add(
             "EXISTS (SELECT 1 FROM episode_tool t JOIN name ON name.n = t.tool
                  WHERE t.episode = e.n AND lower(name.text) GLOB {})",
+            // a bracket is meant as it stands: only `*` stands for anything
             tool.to_ascii_lowercase().replace('[', "[[]"),
         );
     }

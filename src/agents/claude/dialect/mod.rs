@@ -95,6 +95,7 @@ fn value(
         return Ok(used);
     }
     let mut record = line.record(state, place);
+    // nothing of a replay is kept: with ids its records would own what the session's log has
     if state.file.is_replay {
         record.id = Identity::None;
         record.push(out, EntryKind::Noise("compaction agent".into()));
@@ -109,6 +110,7 @@ fn value(
     }
     let drifted = drift::of(kind.as_deref(), &line);
     match kind.as_deref() {
+        // named below; kept without its words, it would be an empty turn
         _ if drifted.hides_content => {}
         Some("assistant") => assistant::entries(state, &line, &mut record, out),
         Some("user") => user::entries(&line, &mut record, out),

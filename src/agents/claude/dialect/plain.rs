@@ -39,6 +39,7 @@ pub fn line(
         "user" => vec![user(&entry)],
         "assistant" => {
             message = Some(Message {
+                // these have no message id: no two lines are one message
                 group: place.offset.wrapping_add(1),
                 model: None,
                 usage: None,

@@ -16,6 +16,7 @@ impl Record<'_> {
             "user_message" => self.user_message(event),
             "item_completed" => self.item_completed(event),
             "token_count" => self.token_count(event),
+            // a response item says the same: taken here too, it would count twice
             "agent_message" => {
                 self.decide(RolloutFormat::Legacy);
                 self.told_elsewhere();
@@ -88,6 +89,7 @@ impl Record<'_> {
         match item.text("type").unwrap_or_default().as_ref() {
             "UserMessage" => {
                 self.decide(RolloutFormat::Paginated);
+                // a file is wholly of one format: a legacy one has the same words as `user_message`
                 if state::format(&self.state.context) != RolloutFormat::Paginated {
                     return self.told_elsewhere();
                 }
@@ -107,6 +109,7 @@ impl Record<'_> {
                 self.noise("review");
                 self.reviewing(false);
             }
+            // a response item says the same of each
             "AgentMessage"
             | "Plan"
             | "McpToolCall"

@@ -112,6 +112,7 @@ fn value(
         }
         None if WRAPPED.contains(&&*kind) => match envelope.raw("payload") {
             None | Some("null") => return Err("no payload".into()),
+            // a payload that is no object: `drifted` names it
             Some(_) => {}
         },
         None => record.bare(&kind, &envelope, text),

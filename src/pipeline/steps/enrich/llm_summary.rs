@@ -216,6 +216,7 @@ fn with_options<T>(
                     && own.is_ok_and(|(config, _)| config.auto_summarize)
             };
             Ok(ProjectConsent {
+                // a project has many sessions: its file is read once
                 wants: *wants.entry(path.to_owned()).or_insert_with(own),
                 hides_paths: cx.hides_paths_of(path),
             })
@@ -386,6 +387,7 @@ fn one(
         tokens: said.spent,
         usd: said.spent.usd(prices),
     };
+    // before the answer is looked at: one that is of no use is paid for as well
     done.tokens += spent.tokens;
     done.usd += spent.usd;
     let (telling, update) = match said.answer {

@@ -59,6 +59,7 @@ pub fn families(
             .works
             .sort_by(|a, b| reading_order(a).cmp(&reading_order(b)));
     }
+    // the map above has no order, and the output must not depend on it
     all.sort_by(|a, b| {
         a.0.works[0]
             .slice

@@ -166,6 +166,7 @@ impl Fold {
         let again = standing == FileContinuity::Again;
         let (generation, content, carry) = start(work.before, standing, ids);
         let mut slice = work.slice;
+        // the bytes before the offset are other ones now
         if standing != FileContinuity::GoesOn {
             (slice.from, slice.line) = (0, 0);
         }

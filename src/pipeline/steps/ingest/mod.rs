@@ -58,9 +58,11 @@ pub fn index(
     progress: &dyn Progress,
 ) -> Result<IngestReport> {
     let mut report = IngestReport::default();
+    // whether there is news or not: new rules hold for old texts
     let masked = redact_stored(store, &setup.rules.redactor)?;
     report.episodes_redacted = masked;
     let gathered = gather(Some(store), setup, &mut report)?;
+    // before any commit: it looks for its file under the new key
     for (was, file) in &gathered.moved {
         store.relocate(was, &file.key, &file.path.to_string_lossy(), file.stat)?;
     }

@@ -313,6 +313,7 @@ pub fn verify(
     let Some(row) = store.known_sink(name, address)? else {
         return Ok(verified);
     };
+    // these may well be there: sent again, they could be there twice
     let unverified = store.receipts(row.n, &[State::Unverified], None, usize::MAX)?;
     verified.unverified = unverified.len() as u64;
     let mut after = None;

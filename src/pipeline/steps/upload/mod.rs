@@ -146,6 +146,7 @@ impl Upload {
         let config = &cx.loaded.config;
         let (limits, options) = (&config.delivery, self.options);
         let mut sink = open(settings, options.unverified, store, cx)?;
+        // asked before each batch: consent may be taken back while a run goes on
         let permitted = |store: &Store| {
             let endpoints = settings.to.endpoints();
             let mut permits = endpoints.into_iter().map(|endpoint| store.permit(endpoint));

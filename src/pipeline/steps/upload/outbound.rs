@@ -199,6 +199,7 @@ fn of_a_log(found: Found, attempts: u32, orders: &DeliveryOptions<'_>) -> Outbou
             true => summary_name(&found.session, &episode.title),
             false => heading.trim_start_matches("# ").to_owned(),
         },
+        // the revision goes here, because Graphiti wipes properties that it doesn't know
         source_description: format!("{described}{git}, revision {:016x}", found.revision),
         valid_at: episode.valid_at.unwrap_or(found.indexed_at),
         created_at: found.indexed_at,

@@ -59,6 +59,7 @@ pub fn shorten_input(tool: &str, mut input: Value, redactor: &Redactor) -> Value
     for (key, value) in map {
         let shown = row.shows.iter().find(|show| show.keys().contains(&key));
         let command = matches!(shown, Some(Show::Command(_)));
+        // a command that patches is the patch, of which the changes are kept already
         if is_needed(row, &key) && !(command && patched) && !kept.contains_key(&key) {
             kept.insert(key, shorten_value(value, command));
         }
