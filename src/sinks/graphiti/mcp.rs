@@ -53,21 +53,22 @@ impl GraphitiMcp {
         }
     }
 
-    /// The outer error: it didn't do it, or nobody knows. The inner one: the tool says that it failed.
-    fn call(
-        &self,
-        tool: &str,
-        arguments: &Value,
-    ) -> Result<Result<ToolAnswer, DeliveryError>, DeliveryError> {
-        let told: ToolAnswer = self.ask(|permit| self.client.call(permit, tool, arguments))?;
-        Ok(match told.error {
-            None => Ok(told),
+    /// What a tool answers, which may be that it failed. An error: it wasn't called, or nobody knows.
+    fn answer(&self, tool: &str, arguments: &Value) -> Result<ToolAnswer, DeliveryError> {
+        self.ask(|permit| self.client.call(permit, tool, arguments))
+    }
+
+    /// What a tool answers that did what it was called for.
+    fn call(&self, tool: &str, arguments: &Value) -> Result<ToolAnswer, DeliveryError> {
+        let answer = self.answer(tool, arguments)?;
+        match answer.error {
+            None => Ok(answer),
             // its words may be the database's, or repeat what was sent
             Some(_) => Err(DeliveryError::Unavailable(
                 format!("{}: {tool} says that it failed: see its log", self.endpoint),
                 None,
             )),
-        })
+        }
     }
 
     fn ask<T: DeserializeOwned>(
@@ -133,7 +134,7 @@ impl GraphitiServer for GraphitiMcp {
                 let reason = "it is longer than the 4 MiB that the server takes";
                 return Err(DeliveryError::BatchRejected(reason.into()));
             }
-            self.call("add_memory", &arguments)??;
+            self.call("add_memory", &arguments)?;
         }
         Ok(())
     }
@@ -141,12 +142,12 @@ impl GraphitiServer for GraphitiMcp {
     /// In no particular order, so always all of them.
     fn episodes(&self, group: &str, _: u64) -> Result<Vec<ListedEpisode>, DeliveryError> {
         let arguments = json!({"group_ids": [group], "max_episodes": ALL});
-        Ok(self.call("get_episodes", &arguments)??.episodes)
+        Ok(self.call("get_episodes", &arguments)?.episodes)
     }
 
     fn delete(&self, uuid: &str) -> Result<(), DeliveryError> {
         // one that isn't in the graph that it looks at is an error, too
-        self.call("delete_episode", &json!({"uuid": uuid}))
+        self.answer("delete_episode", &json!({"uuid": uuid}))
             .map(|_| ())
     }
 

@@ -26,6 +26,14 @@ pub struct Rest {
 /// The group of canaries. All groups have one queue, so one of any group is behind all of them.
 const CANARY_GROUP: &str = "sessionmill_canary";
 
+/// Why a request came to nothing.
+enum RequestError {
+    /// It was never sent: nobody permits it.
+    Denied(DeliveryError),
+    /// What the server did instead, or the way to it.
+    Http(HttpError),
+}
+
 impl Rest {
     /// The server at this endpoint, as long as it is permitted.
     pub fn new(http: Http, endpoint: Endpoint, permits: Permits, token: Option<String>) -> Rest {
@@ -37,17 +45,17 @@ impl Rest {
         }
     }
 
-    /// The inner error is what the server did; the outer one, that it is asked for nothing.
     fn ask<T: serde::de::DeserializeOwned>(
         &self,
         request: (Verb, &str),
         body: Option<&Value>,
-    ) -> Result<Result<T, HttpError>, DeliveryError> {
-        let permit = self.permitted()?;
+    ) -> Result<T, RequestError> {
+        let permit = self.permitted().map_err(RequestError::Denied)?;
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
         let headers = bearer.as_deref().map(|bearer| ("authorization", bearer));
         let headers = headers.as_slice();
-        Ok(self.http.once(&permit, request, headers, body))
+        let answer = self.http.once(&permit, request, headers, body);
+        answer.map_err(RequestError::Http)
     }
 
     /// What the server takes for true about these words in a group, the best first.
@@ -65,8 +73,7 @@ impl Rest {
             facts: Vec<GraphFact>,
         }
         let body = json!({"query": words, "group_ids": [group], "max_facts": facts_max});
-        let found = self.ask::<Found>((Verb::Post, "/search"), Some(&body))?;
-        found
+        self.ask::<Found>((Verb::Post, "/search"), Some(&body))
             .map(|found| found.facts)
             .map_err(|error| self.fault(error))
     }
@@ -81,14 +88,19 @@ impl Rest {
         Ok(ours.map(|(id, uuid)| (uuid, id)).collect())
     }
 
-    fn fault(&self, error: HttpError) -> DeliveryError {
-        server::fault(&self.endpoint, error, "Graphiti's REST server")
+    fn fault(&self, error: RequestError) -> DeliveryError {
+        match error {
+            RequestError::Denied(error) => error,
+            RequestError::Http(error) => {
+                server::fault(&self.endpoint, error, "Graphiti's REST server")
+            }
+        }
     }
 }
 
 impl GraphitiServer for Rest {
     fn check(&self) -> Result<(), DeliveryError> {
-        self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)?
+        self.ask::<IgnoredAny>((Verb::Get, "/healthcheck"), None)
             .map(|_| ())
             .map_err(|error| self.fault(error))
     }
@@ -100,9 +112,9 @@ impl GraphitiServer for Rest {
     fn post(&self, group: &str, messages: &[PostedMessage<'_>]) -> Result<(), DeliveryError> {
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let body = json!({"group_id": group, "messages": messages});
-        let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body))?;
+        let posted = self.ask::<IgnoredAny>((Verb::Post, "/messages"), Some(&body));
         posted.map(|_| ()).map_err(|error| match error {
-            HttpError::Status(400 | 413 | 422, _) => {
+            RequestError::Http(error @ HttpError::Status(400 | 413 | 422, _)) => {
                 DeliveryError::BatchRejected(format!("the server {error}"))
             }
             error => self.fault(error),
@@ -111,7 +123,7 @@ impl GraphitiServer for Rest {
 
     fn episodes(&self, group: &str, newest: u64) -> Result<Vec<ListedEpisode>, DeliveryError> {
         let path = format!("/episodes/{group}?last_n={newest}");
-        self.ask((Verb::Get, &path), None)?
+        self.ask((Verb::Get, &path), None)
             .map_err(|error| self.fault(error))
     }
 
@@ -120,9 +132,9 @@ impl GraphitiServer for Rest {
         let Ok(uuid) = uuid.parse::<Uuid>() else {
             return Ok(());
         };
-        match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None)? {
+        match self.ask::<IgnoredAny>((Verb::Delete, &format!("/episode/{uuid}")), None) {
             // who may not remove anything keeps it
-            Ok(_) | Err(HttpError::Status(403..=405 | 501, _)) => Ok(()),
+            Ok(_) | Err(RequestError::Http(HttpError::Status(403..=405 | 501, _))) => Ok(()),
             Err(error) => Err(self.fault(error)),
         }
     }
