@@ -14,7 +14,8 @@ use crate::model::session::SessionFacts;
 use crate::model::source::{Agent, Slice, SourceChange};
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::Scratch;
-use crate::pipeline::steps::ingest::file::{Before, FileWork, fold};
+use crate::pipeline::progress::Silent;
+use crate::pipeline::steps::ingest::file::{Before, FileWork, FoldContext, fold};
 use crate::pipeline::steps::ingest::ids::Ids;
 use crate::rules::secrets::Redactor;
 use std::collections::BTreeMap;
@@ -111,7 +112,11 @@ impl Shelf {
             self.take(commit);
             true
         };
-        fold(work, rules, &mut ids, &mut scratch, &|_| {}, &mut take).expect("a log that is read");
+        let context = FoldContext {
+            rules,
+            progress: &Silent,
+        };
+        fold(work, context, &mut ids, &mut scratch, &mut take).expect("a log that is read");
     }
 
     fn take(&mut self, commit: FileCommit) {

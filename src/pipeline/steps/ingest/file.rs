@@ -24,6 +24,7 @@ use crate::model::tombstone::Tombstones;
 use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::{ParsedLog, Scratch};
 use crate::pipeline::peek::label;
+use crate::pipeline::progress::Progress;
 use crate::rules::markers::Markers;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
 use crate::stages::filter::paths::Hider;
@@ -88,24 +89,33 @@ pub struct FileTally {
     pub tally: Tally,
 }
 
+/// What all files of a run are folded with.
+#[derive(Clone, Copy)]
+pub struct FoldContext<'a> {
+    /// How a file is treated whose project wants nothing else.
+    pub rules: &'a Rules,
+    /// Hears of the bytes as they are read.
+    pub progress: &'a dyn Progress,
+}
+
 /// Folds `work` and hands out its commits, the last one with the open tail. `emit` says whether to
-/// go on; `advance` is told the bytes as they are read.
+/// go on.
 ///
 /// # Errors
 /// When the file can't be read (any more). Commits handed out before are good.
 pub fn fold(
     work: FileWork,
-    rules: &Rules,
+    context: FoldContext<'_>,
     ids: &mut Ids,
     scratch: &mut Scratch,
-    advance: &dyn Fn(u64),
     emit: &mut dyn FnMut(FileCommit) -> bool,
 ) -> Result<FileTally> {
     let own = work.rules.clone();
-    let rules = own.as_deref().unwrap_or(rules);
+    let rules = own.as_deref().unwrap_or(context.rules);
     let (mut fold, mut log) = Fold::open(work, rules, ids, std::mem::take(scratch))?;
     let stopped = log.for_each_batch(|log, batch| {
-        advance(batch.delta.to - batch.delta.from);
+        let bytes = batch.delta.to - batch.delta.from;
+        context.progress.advance(bytes);
         fold.take(batch, log, rules, ids);
         if fold.has_enough()
             && let Some(commit) = fold.commit(log, false, rules)?

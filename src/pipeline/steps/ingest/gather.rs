@@ -86,13 +86,18 @@ pub fn gather(
     })?;
     let tombstones = store.map_or(Ok(Tombstones::default()), Store::tombstones)?;
     gathered.tombstones = Arc::new(tombstones);
+    let context = GatherContext {
+        store,
+        known: &known,
+        setup,
+    };
     let mut works = Vec::new();
     for outcome in outcomes {
         match outcome {
             Err((path, error)) => report.problem(path, format!("{:#}", error.root_cause())),
             Ok(looked) => {
                 report.bytes_read += looked.read_bytes;
-                works.extend(admit(looked, store, &known, setup, &mut gathered, report)?);
+                works.extend(admit(looked, &context, &mut gathered, report)?);
             }
         }
     }
@@ -223,16 +228,21 @@ fn is_as_it_was(slice: &Slice, old: &Checkpoint) -> bool {
     whole && slice.was.is_none() && slice.seen != SourceChange::Again
 }
 
+/// What a file is judged by.
+struct GatherContext<'a> {
+    store: Option<&'a Store>,
+    known: &'a Checkpoints,
+    setup: &'a IngestOptions<'a>,
+}
+
 /// A file to read, or `None` where it is left out on purpose.
 fn admit(
     looked: Looked,
-    store: Option<&Store>,
-    known: &Checkpoints,
-    setup: &IngestOptions<'_>,
+    context: &GatherContext<'_>,
     gathered: &mut Gathered,
     report: &mut IngestReport,
 ) -> Result<Option<FileWork>> {
-    let slice = looked.slice;
+    let (slice, setup) = (looked.slice, context.setup);
     if looked.same {
         let key = slice.file.key.clone();
         gathered.moved.push((key, slice.file));
@@ -240,7 +250,7 @@ fn admit(
         return Ok(None);
     }
     let key = slice.known_as();
-    let (checkpoint, store) = match (known.get(key), store) {
+    let (checkpoint, store) = match (context.known.get(key), context.store) {
         (Some(checkpoint), Some(store)) if slice.seen != SourceChange::New => (checkpoint, store),
         _ => {
             let peek = looked.peek.unwrap_or_default();
@@ -248,6 +258,7 @@ fn admit(
         }
     };
     let mut head = head(&slice, checkpoint, store, report)?;
+    // a log that was too short to tell may say by now whose relative it is
     for tie in looked.peek.into_iter().flat_map(|peek| peek.ties) {
         if !head.ties.contains(&tie) {
             head.ties.push(tie);
@@ -257,14 +268,15 @@ fn admit(
     let rules = match admitted(&head, root.as_deref(), &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
-            *report.left_out.entry(reason).or_default() += 1;
+            report.leave_out(reason);
             return Ok(None);
         }
     };
     if let Some(reason) = not_again(&slice, checkpoint, &gathered.tombstones) {
-        *report.left_out.entry(reason.into()).or_default() += 1;
+        report.leave_out(reason.into());
         return Ok(None);
     }
+    // only what was admitted: a log that is left out stays where the store has it
     if let Some(was) = &slice.was
         && follow(was, &slice, checkpoint, gathered, report)
     {
@@ -372,7 +384,7 @@ fn new_work(
     let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
-            *report.left_out.entry(reason).or_default() += 1;
+            report.leave_out(reason);
             return None;
         }
     };

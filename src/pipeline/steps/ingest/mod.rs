@@ -22,6 +22,7 @@ use crate::pipeline::progress::Progress;
 use crate::rules::secrets::Redactor;
 use crate::store::{Prepared, Store};
 use anyhow::Result;
+use file::FoldContext;
 use gather::gather;
 use report::{CommitTally, IngestReport};
 use workers::{WorkerMessage, ingest};
@@ -78,6 +79,7 @@ pub fn index(
             waiting: Vec::new(),
             bytes: 0,
         };
+        let context = fold_context(setup, progress);
         let prepare = |commit| {
             let counted = CommitTally::of(&commit);
             let prepared = Prepared::new(commit);
@@ -86,9 +88,8 @@ pub fn index(
         };
         ingest(
             gathered.families,
-            &setup.rules,
+            context,
             setup.jobs,
-            progress,
             &prepare,
             &mut |message| match message {
                 WorkerMessage::Commit(commit, _) => {
@@ -107,6 +108,13 @@ pub fn index(
     }
     store.finish()?;
     Ok(report)
+}
+
+fn fold_context<'a>(setup: &'a IngestOptions<'_>, progress: &'a dyn Progress) -> FoldContext<'a> {
+    FoldContext {
+        rules: &setup.rules,
+        progress,
+    }
 }
 
 fn group(store: &Store, setup: &IngestOptions<'_>) -> Result<String> {
@@ -140,12 +148,12 @@ pub fn plan(
     let mut report = IngestReport::default();
     let gathered = gather(store, setup, &mut report)?;
     progress.total(gathered.bytes, gathered.files);
+    let context = fold_context(setup, progress);
     let count = |commit| (CommitTally::of(&commit), 0);
     ingest(
         gathered.families,
-        &setup.rules,
+        context,
         setup.jobs,
-        progress,
         &count,
         &mut |message| {
             match message {

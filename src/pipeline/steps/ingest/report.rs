@@ -160,6 +160,11 @@ impl IngestReport {
         self.problems.push(Problem { path, reason });
     }
 
+    /// A file is left out on purpose.
+    pub fn leave_out(&mut self, reason: String) {
+        *self.left_out.entry(reason).or_default() += 1;
+    }
+
     /// What stands in the way of reading, as `file: why`.
     pub fn unclear(&mut self, what: Vec<String>) {
         for what in what {

@@ -4,13 +4,11 @@
 //! [`QUEUE_COMMITS`] commits (architecture § 6, "Committing").
 
 use super::family::Family;
-use super::file::{FileTally, FileWork, fold};
+use super::file::{FileTally, FileWork, FoldContext, fold};
 use super::ids::Ids;
 use super::run_ahead::RunAhead;
 use crate::model::checkpoint::FileCommit;
-use crate::pipeline::ingest_options::Rules;
 use crate::pipeline::parsed_log::Scratch;
-use crate::pipeline::progress::Progress;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rayon::prelude::*;
@@ -45,9 +43,8 @@ pub enum WorkerMessage<P> {
 /// The first error of `write`; workers stop at their next commit.
 pub fn ingest<P: Send>(
     families: Vec<Family>,
-    rules: &Rules,
+    context: FoldContext<'_>,
     jobs: usize,
-    progress: &dyn Progress,
     prepare: &(dyn Fn(FileCommit) -> (P, usize) + Sync),
     write: &mut dyn FnMut(WorkerMessage<P>) -> Result<()>,
 ) -> Result<()> {
@@ -65,7 +62,7 @@ pub fn ingest<P: Send>(
     pool.in_place_scope(|scope| {
         for _ in 0..jobs {
             let (queue, window) = (&queue, &window);
-            scope.spawn(move |_| work(queue, window, rules, progress, prepare));
+            scope.spawn(move |_| work(queue, window, context, prepare));
         }
         let outcome = write_in_order(lanes, &window, write);
         // whoever sends finds the receiver gone
@@ -94,8 +91,7 @@ fn write_in_order<P>(
 fn work<P: Send>(
     queue: &Mutex<impl Iterator<Item = (usize, (Family, Sender<WorkerMessage<P>>))>>,
     window: &RunAhead,
-    rules: &Rules,
-    progress: &dyn Progress,
+    context: FoldContext<'_>,
     prepare: &(dyn Fn(FileCommit) -> (P, usize) + Sync),
 ) {
     let mut scratch = Scratch::default();
@@ -110,16 +106,15 @@ fn work<P: Send>(
             WorkerMessage::Commit(Box::new(prepared), bytes)
         };
         let hand = |message| lane.send(message).is_ok();
-        fold_family(family, rules, &mut scratch, progress, &prepare, &hand);
+        fold_family(family, context, &mut scratch, &prepare, &hand);
     }
 }
 
 /// `hand` says whether to go on.
 fn fold_family<P>(
     family: Family,
-    rules: &Rules,
+    context: FoldContext<'_>,
     scratch: &mut Scratch,
-    progress: &dyn Progress,
     prepare: &dyn Fn(FileCommit) -> WorkerMessage<P>,
     hand: &dyn Fn(WorkerMessage<P>) -> bool,
 ) {
@@ -136,17 +131,12 @@ fn fold_family<P>(
         let key = work.slice.file.key.clone();
         // one file's panic is one file's failure
         let folded = catch_unwind(AssertUnwindSafe(|| {
-            fold(
-                work,
-                rules,
-                &mut ids,
-                scratch,
-                &|bytes| progress.advance(bytes),
-                &mut |commit| hand(prepare(commit)),
-            )
+            fold(work, context, &mut ids, scratch, &mut |commit| {
+                hand(prepare(commit))
+            })
         }));
         let outcome = folded.unwrap_or_else(|_| Err(anyhow!("internal error while reading it")));
-        progress.file_done();
+        context.progress.file_done();
         if !hand(WorkerMessage::Done { key, outcome }) {
             return;
         }
