@@ -61,17 +61,17 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         interval_s,
         is_deep: args.deep,
     };
-    let findings = examined(&examination, &ctx.pipeline_context(&settings, &Silent))?;
+    let diagnoses = examined(&examination, &ctx.pipeline_context(&settings, &Silent))?;
     if ctx.out.json {
-        let body = json!({"repaired": repaired, "findings": findings});
+        let body = json!({"repaired": repaired, "findings": diagnoses});
         ctx.out.document("doctor", body)?;
     } else {
         if let Some(repaired) = &repaired {
             tell_repair(repaired, ctx)?;
         }
-        tell(&findings, ctx)?;
+        tell(&diagnoses, ctx)?;
     }
-    let grave = findings.iter().any(|f| f.severity > Severity::Note);
+    let grave = diagnoses.iter().any(|f| f.severity > Severity::Note);
     Ok(if grave { Exit::Partial } else { Exit::Done })
 }
 
@@ -136,20 +136,20 @@ fn tell_rebuilt(rebuilt: &Rebuilt, ctx: &mut Ctx) -> Result<()> {
     })
 }
 
-fn tell(findings: &[Diagnosis], ctx: &mut Ctx) -> Result<()> {
-    if findings.is_empty() {
+fn tell(diagnoses: &[Diagnosis], ctx: &mut Ctx) -> Result<()> {
+    if diagnoses.is_empty() {
         return ctx.out.line("nothing is wrong");
     }
-    for finding in findings {
-        let style = match finding.severity {
+    for diagnosis in diagnoses {
+        let style = match diagnosis.severity {
             Severity::Note => Style::Dim,
             Severity::Warning => Style::Bold,
             Severity::Error => Style::Alarm,
         };
-        let word = ctx.out.paint(style, finding.severity.as_str());
-        let (code, reason) = (finding.code, &finding.reason);
+        let word = ctx.out.paint(style, diagnosis.severity.as_str());
+        let (code, reason) = (diagnosis.code, &diagnosis.reason);
         ctx.out.line(format!("{word} {code}: {reason}"))?;
-        ctx.out.line(format!("  {}", finding.command))?;
+        ctx.out.line(format!("  {}", diagnosis.command))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Reads every log again and compares its content with what was read of it. Finds what sizes, times
 //! and fingerprints can't: a change in the middle of a log that grew as well (architecture § 6).
 
-use super::finding::{Diagnosis, Severity, counted, first_of};
+use super::diagnosis::{Diagnosis, Severity, counted, first_of};
 use crate::host::read::content;
 use crate::model::checkpoint::Checkpoint;
 use crate::model::source::SourceFile;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Compares all logs with their checkpoints, `jobs` at a time. Reads all of them once.
 ///
 /// # Errors
-/// When the workers can't be started. A log that can't be read is another check's finding.
+/// When the workers can't be started. A log that can't be read is another check's diagnosis.
 pub fn deep(
     files: &[SourceFile],
     known: &BTreeMap<String, Checkpoint>,

@@ -34,7 +34,7 @@ pub struct Examination<'e> {
 /// # Errors
 /// When the workers of a deep examination can't be started.
 pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Vec<Diagnosis>> {
-    // settings that can't be read are one finding: what needs none is examined even so
+    // settings that can't be read are one diagnosis: what needs none is examined even so
     let settings = match examination.unreadable {
         Some(error) => Err(error),
         None => Ok(cx.loaded),
@@ -79,12 +79,12 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
         admit: &admit,
         keeps_days: registry::keeps_days(cx.env),
     };
-    let mut findings = examine(&observed);
+    let mut diagnoses = examine(&observed);
     if let (true, Some(inside)) = (examination.is_deep, &observed.inside) {
         let jobs = cx.jobs.unwrap_or(cx.cores);
-        findings.extend(deep(&observed.found.files, &inside.checkpoints, jobs)?);
+        diagnoses.extend(deep(&observed.found.files, &inside.checkpoints, jobs)?);
     }
-    Ok(findings)
+    Ok(diagnoses)
 }
 
 /// Why a run would not begin, of every part that can say so.

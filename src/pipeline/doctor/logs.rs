@@ -1,7 +1,7 @@
 //! Checks of the logs themselves: whether they are there, can be read, and get into the store
 //! before an agent deletes them.
 
-use super::finding::{Diagnosis, Severity, counted, first_of, quoted};
+use super::diagnosis::{Diagnosis, Severity, counted, first_of, quoted};
 use super::observed::Observed;
 use crate::agents::registry;
 use crate::model::namespace::project_root;

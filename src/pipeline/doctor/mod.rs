@@ -7,8 +7,8 @@
 pub mod canary;
 pub mod canary_run;
 mod deep;
+mod diagnosis;
 pub mod examination;
-mod finding;
 mod logs;
 mod observed;
 pub mod repair;
@@ -17,7 +17,7 @@ mod workplace;
 
 pub use deep::deep;
 
-pub use finding::{Diagnosis, Severity};
+pub use diagnosis::{Diagnosis, Severity};
 pub use observed::{Inside, Observed, Schedule};
 
 /// One check. A new one is one more function in [`CHECKS`].
@@ -45,9 +45,9 @@ const CHECKS: [Check; 18] = [
     store::drift,
 ];
 
-/// All findings, the gravest first.
+/// All diagnoses, the gravest first.
 pub fn examine(observed: &Observed<'_>) -> Vec<Diagnosis> {
-    let mut findings: Vec<Diagnosis> = CHECKS.iter().flat_map(|check| check(observed)).collect();
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    findings
+    let mut diagnoses: Vec<Diagnosis> = CHECKS.iter().flat_map(|check| check(observed)).collect();
+    diagnoses.sort_by_key(|diagnosis| std::cmp::Reverse(diagnosis.severity));
+    diagnoses
 }

@@ -1,6 +1,6 @@
 //! Checks of the store's file. Knows which damage `doctor --repair` mends; refuses to mend it here.
 
-use super::finding::{Diagnosis, Severity, counted, quoted};
+use super::diagnosis::{Diagnosis, Severity, counted, quoted};
 use super::observed::Observed;
 use crate::agents::versions;
 use crate::store::{DatabaseState, VersionRow};
@@ -29,8 +29,9 @@ pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Diagnosis> {
                 "{} has schema {version}; the next run brings it up to date",
                 observed.store.display()
             );
-            let finding = Diagnosis::new(Severity::Note, "store-older", reason, "sessionmill run");
-            return vec![finding];
+            let diagnosis =
+                Diagnosis::new(Severity::Note, "store-older", reason, "sessionmill run");
+            return vec![diagnosis];
         }
         // Without consent there is nothing that a run could store.
         DatabaseState::Missing if !observed.enabled() => return Vec::new(),
@@ -43,11 +44,11 @@ pub(super) fn database_state(observed: &Observed<'_>) -> Vec<Diagnosis> {
         DatabaseState::Remote(_) => (Severity::Error, "store-remote"),
     };
     let fault = database_state.fault(&observed.store);
-    let finding = fault.map(|error| {
+    let diagnosis = fault.map(|error| {
         let command = error.hint.unwrap_or_default();
         Diagnosis::new(severity, code, error.message, command)
     });
-    finding.into_iter().collect()
+    diagnosis.into_iter().collect()
 }
 
 /// Pages or tables contradict each other.

@@ -1,6 +1,6 @@
 //! Checks of what surrounds the store: settings, consent, the timer, files that a crash left.
 
-use super::finding::{Diagnosis, Severity, counted, first_of, quoted};
+use super::diagnosis::{Diagnosis, Severity, counted, first_of, quoted};
 use super::observed::Observed;
 use crate::host::writable::NotWritable;
 use crate::model::error::Error;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const DAY_S: u64 = 86_400;
 
 /// Runs that a timer may miss before it counts as stuck. Fewer: a laptop's lunch break is a
-/// finding; more: a day's words may be lost to Claude Code's cleanup before anyone looks.
+/// diagnosis; more: a day's words may be lost to Claude Code's cleanup before anyone looks.
 const MISSED_RUNS: u64 = 4;
 
 /// A temporary file younger than this may belong to a command that is at work.
@@ -19,7 +19,7 @@ const LEFT_BEHIND: Duration = Duration::from_secs(3_600);
 
 /// The settings' files can't be understood: nothing runs until they can.
 pub(super) fn settings(observed: &Observed<'_>) -> Vec<Diagnosis> {
-    let finding = observed.settings.err().map(|error| {
+    let diagnosis = observed.settings.err().map(|error| {
         let hint = error.hint.iter().map(|hint| format!("; {hint}"));
         let reason = format!("{}{}", error.message, hint.collect::<String>());
         Diagnosis::new(
@@ -29,7 +29,7 @@ pub(super) fn settings(observed: &Observed<'_>) -> Vec<Diagnosis> {
             "sessionmill config validate",
         )
     });
-    finding.into_iter().collect()
+    diagnosis.into_iter().collect()
 }
 
 /// Nobody said yes.
@@ -48,7 +48,7 @@ pub(super) fn consent(observed: &Observed<'_>) -> Vec<Diagnosis> {
 
 /// Runs fail before they read anything.
 pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Diagnosis> {
-    let finding = |error: &Error| {
+    let diagnosis = |error: &Error| {
         let command = error
             .hint
             .as_deref()
@@ -56,18 +56,18 @@ pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Diagnosis> {
         let reason = format!("every run stops: {}", error.message);
         Diagnosis::new(Severity::Error, "run-refused", reason, command)
     };
-    observed.refusals.iter().map(finding).collect()
+    observed.refusals.iter().map(diagnosis).collect()
 }
 
 /// Where trust can't be read, nothing is (D63).
 pub(super) fn trust(observed: &Observed<'_>) -> Vec<Diagnosis> {
-    let finding = observed.trust.as_ref().map(|error| {
+    let diagnosis = observed.trust.as_ref().map(|error| {
         let (file, _) = error.message.split_once(": ").unwrap_or_default();
         let reason = format!("no log of a project is read: {}", error.message);
         let command = format!("${{EDITOR:-vi}} {}", quoted(file));
         Diagnosis::new(Severity::Error, "trust-unreadable", reason, command)
     });
-    finding.into_iter().collect()
+    diagnosis.into_iter().collect()
 }
 
 /// Tracked repositories that could not be read when a run looked at them last.
@@ -80,14 +80,14 @@ pub(super) fn repositories(observed: &Observed<'_>) -> Vec<Diagnosis> {
         lies_there && loaded.tracking.of(&project_root(&tree.0)).is_some()
     };
     let unread = inside.unread_trees.iter().filter(is_tracked);
-    let finding = |(tree, why): &(String, String)| {
+    let diagnosis = |(tree, why): &(String, String)| {
         let reason = format!(
             "{tree} can't be read: {why}; `enabled: false` for it in tracking-config leaves it alone"
         );
         let command = format!("git --git-dir {} fsck", quoted(tree));
         Diagnosis::new(Severity::Warning, "repository-unreadable", reason, command)
     };
-    unread.map(finding).collect()
+    unread.map(diagnosis).collect()
 }
 
 /// Others can get at what is ours: into the folder, or, where a file was let loose by hand, at it.
@@ -226,14 +226,14 @@ pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Diagnosis> {
         true => (schedule.interval_s * MISSED_RUNS).max(3_600),
         false => DAY_S,
     };
-    let mut findings = Vec::new();
+    let mut diagnoses = Vec::new();
     if let Some(quiet_s) = quiet_s.filter(|s| *s > allowed_s) {
         let timer = match schedule.installed {
             true => "though a timer is installed",
             false => "and no timer is installed",
         };
         let reason = format!("the last run was {} ago, {timer}", spell(quiet_s));
-        findings.push(Diagnosis::new(
+        diagnoses.push(Diagnosis::new(
             Severity::Warning,
             "run-overdue",
             reason,
@@ -242,14 +242,14 @@ pub(super) fn schedule(observed: &Observed<'_>) -> Vec<Diagnosis> {
     }
     if !schedule.installed {
         let (reason, command) = ("no timer runs the pipeline", "sessionmill schedule install");
-        findings.push(Diagnosis::new(
+        diagnoses.push(Diagnosis::new(
             Severity::Note,
             "not-scheduled",
             reason,
             command,
         ));
     }
-    findings
+    diagnoses
 }
 
 #[cfg(test)]

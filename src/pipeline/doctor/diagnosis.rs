@@ -1,8 +1,8 @@
-//! What a check says: a finding, and the words that findings are made of.
+//! What a check says: a diagnosis, and the words that diagnoses are made of.
 
 use serde::Serialize;
 
-/// How much a finding matters.
+/// How much a diagnosis matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
