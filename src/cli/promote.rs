@@ -78,7 +78,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         MemoryScope::Session => session(args.session.as_deref(), &project, &store)?,
         _ => None,
     };
-    let tells_git = settings.includes_git;
+    let includes_git = settings.includes_git;
     let state = || worktree::state(Path::new(&project.path), ctx.vars());
     let wish = PromoteRequest {
         id: None,
@@ -88,7 +88,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         title: args.title.clone(),
         text,
         session,
-        git: tells_git.then(state).flatten(),
+        git: includes_git.then(state).flatten(),
         at: ctx.now,
     };
     let memory = curate(wish, &project, &mut store, settings, &redaction.redactor)?;

@@ -38,7 +38,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ..reach.sessions(&args.filters, ctx)?
     };
     let until = filter.until;
-    let sessions = told(&filter, since, ctx)?;
+    let sessions = recap_sessions(&filter, since, ctx)?;
     let recap = recap(sessions);
     if ctx.out.json {
         let body = json!({
@@ -82,14 +82,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 }
 
 /// The latest first.
-fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<RecapSession>> {
+fn recap_sessions(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<RecapSession>> {
     let store = ctx.reader()?;
     let mut sessions = Vec::new();
     for row in store.sessions(filter)? {
         let episodes = store.episodes(&row.session.id)?;
         let mut summary = summary_of(&store, &episodes)?;
         add_commits(&mut summary, &commits_of(&store, &episodes)?);
-        summary.told_by(&within(&episodes, since, filter.until));
+        summary.retain_episodes(&within(&episodes, since, filter.until));
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
         summary.shorten_paths(&row.session.project_path, hides);
         let path = &row.session.project_path;

@@ -9,7 +9,7 @@ use crate::insight::summary::markdown;
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::{Judge, Segment, segments};
 use crate::memory::session_outcome::outcome_of;
-use crate::memory::session_summary::told_of;
+use crate::memory::session_summary::shown_summary;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
@@ -59,7 +59,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             episodes.iter_mut().for_each(name_only);
         }
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
-        let (summary, telling) = told_of(&store, &row.session, &episodes, hides)?;
+        let (summary, llm_summary) = shown_summary(&store, &row.session, &episodes, hides)?;
         let work = Work {
             activity: work,
             outcome: summary.outcome,
@@ -68,7 +68,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             row,
             work,
             summary,
-            telling,
+            llm_summary,
             episodes,
         };
         return show_session(&shown, &judge, ctx);
@@ -102,7 +102,7 @@ struct ShownSession {
     work: Work,
     summary: Summary,
     /// What came of asking a model about it.
-    telling: Option<LlmSummary>,
+    llm_summary: Option<LlmSummary>,
     episodes: Vec<Found>,
 }
 
@@ -115,8 +115,8 @@ struct ShownEpisode {
     facts: Option<FileFacts>,
 }
 
-fn telling_document(telling: &LlmSummary) -> Value {
-    let (state, error) = match telling {
+fn llm_summary_document(llm_summary: &LlmSummary) -> Value {
+    let (state, error) = match llm_summary {
         LlmSummary::Pending { error, .. } => ("waiting", error.as_deref()),
         LlmSummary::Summarized(_) => ("told", None),
         LlmSummary::Refused(why) => ("refused", Some(why.as_str())),
@@ -153,7 +153,7 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         row,
         work,
         summary,
-        telling,
+        llm_summary,
         episodes,
     } = shown;
     // segments aren't stored: they follow the gap that is set now
@@ -169,7 +169,7 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
                 "session": session,
                 "resume": resume(&row.session),
                 "summary": summary,
-                "telling": telling.as_ref().map(telling_document),
+                "telling": llm_summary.as_ref().map(llm_summary_document),
                 "segments": segments.iter().map(|s| segment_document(s, judge)).collect::<Vec<_>>(),
                 "episodes": episodes,
             }),
@@ -190,7 +190,7 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         ctx.out.line("")?;
         ctx.out.text(markdown(summary, &work.activity.profile()))?;
     }
-    if let Some(LlmSummary::Refused(why)) = telling {
+    if let Some(LlmSummary::Refused(why)) = llm_summary {
         ctx.out.note(format!("facts alone: {why}"))?;
     }
     for found in episodes {

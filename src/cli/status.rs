@@ -161,9 +161,9 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
 /// How far language models, and those of vectors, are with what is stored.
 fn models(state: &State, ctx: &mut Ctx) -> Result<()> {
     const GIVEN_UP: &str = "given up (sessionmill run --ask-again)";
-    let tellings = &state.status.tellings;
-    if tellings.keys().any(|state| state != "waiting") {
-        let told = tellings.iter().map(|(state, n)| match state.as_str() {
+    let llm_summaries = &state.status.llm_summaries;
+    if llm_summaries.keys().any(|state| state != "waiting") {
+        let told = llm_summaries.iter().map(|(state, n)| match state.as_str() {
             "told" => format!("{} told by a model", count(*n)),
             "refused" => format!("{} {GIVEN_UP}", count(*n)),
             _ => format!("{} not asked about", count(*n)),
@@ -253,7 +253,7 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         "episodes": {"sealed": status.sealed, "open": status.open, "older": state.older},
         "episode_sources": status.sources,
         "embeddings": state.embedded.map(|e| json!({"made": e.made, "waiting": e.waiting, "refused": e.refused})),
-        "tellings": status.tellings,
+        "tellings": status.llm_summaries,
         "made_by": status.made_by,
         "read_bytes": status.read_bytes,
         "tail_bytes": status.tail_bytes,

@@ -6,7 +6,7 @@ use crate::agents::registry;
 use crate::config::trust::Trusts;
 use crate::config::{self, Config, Env, Home, Loaded};
 use crate::host::git;
-use crate::memory::provenance::{of_project, told_path};
+use crate::memory::provenance::{of_project, shown_path};
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::scopes::{self, Scope, ScopeRequest};
 use crate::memory::trusted::trusted;
@@ -160,15 +160,15 @@ impl<'w> Here<'w> {
 
     /// `[namespace: a1b2c3d4, path: /home/me/app]` (000-061).
     pub fn origin(&self, namespace: &str, project: &str) -> String {
-        let told = told_path(project, &self.loaded.here);
-        of_project(namespace, &told, !self.hides_paths_of(project))
+        let shown = shown_path(project, &self.loaded.here);
+        of_project(namespace, &shown, !self.hides_paths_of(project))
     }
 
     /// A log's path as it may be shown: its name alone where paths are hidden.
     pub fn log<'p>(&self, path: &'p str, project: &str) -> Cow<'p, str> {
         match self.hides_paths_of(project) {
             true => path.rsplit('/').next().unwrap_or_default().into(),
-            false => told_path(path, &self.loaded.here),
+            false => shown_path(path, &self.loaded.here),
         }
     }
 }

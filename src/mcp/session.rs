@@ -6,7 +6,7 @@ use super::here::{Here, minute};
 use crate::insight::summary::body;
 use crate::memory::classifiers;
 use crate::memory::session_activity::Judge;
-use crate::memory::session_summary::told_of;
+use crate::memory::session_summary::shown_summary;
 use crate::model::error::{Error, ErrorKind};
 use crate::store::{Found, SessionFilter, SessionRow, Store};
 use schemars::JsonSchema;
@@ -143,7 +143,7 @@ fn summary(
 ) -> Result<String, Error> {
     let session = &row.session;
     let hides = here.hides_paths_of(&session.project_path);
-    let (summary, _) = told_of(store, session, episodes, hides)?;
+    let (summary, _) = shown_summary(store, session, episodes, hides)?;
     let facts = &session.facts;
     let head = format!(
         "# {}\n{} {} session {} on {}, {} to {}\n",

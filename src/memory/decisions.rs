@@ -70,11 +70,11 @@ pub fn reasons(
         let episodes = store.episodes(&session)?;
         let items = items_of(store, &episodes)?;
         let lines = items.lines();
-        let speaks = |told: Sourced<Decision>, least: usize| {
-            let matched = matches(&told.what, words);
-            let found = episodes.iter().find(|f| f.episode.id == told.episode);
+        let speaks = |decision: Sourced<Decision>, least: usize| {
+            let matched = matches(&decision.what, words);
+            let found = episodes.iter().find(|f| f.episode.id == decision.episode);
             let found = found.filter(|_| matched.len() >= least)?;
-            Some(reason(told, matched, found))
+            Some(reason(decision, matched, found))
         };
         let decided = decided(&lines);
         let mut said = stated(&lines);
@@ -84,14 +84,17 @@ pub fn reasons(
                 .iter()
                 .all(|d| d.what.decision != said.what.decision)
         });
-        answer
-            .decided
-            .extend(decided.into_iter().filter_map(|told| speaks(told, 1)));
+        answer.decided.extend(
+            decided
+                .into_iter()
+                .filter_map(|decision| speaks(decision, 1)),
+        );
         // what was only said proves less: one shared word would be chance
         let half = words.len().div_ceil(2);
-        answer
-            .said
-            .extend(said.into_iter().filter_map(|told| speaks(told, half)));
+        answer.said.extend(
+            said.into_iter()
+                .filter_map(|decision| speaks(decision, half)),
+        );
     }
     let order = |a: &DecisionMatch, b: &DecisionMatch| {
         b.words.len().cmp(&a.words.len()).then(b.at.cmp(&a.at))
@@ -105,13 +108,13 @@ pub fn reasons(
 /// More: a search finds them.
 const SAID_MAX: usize = 5;
 
-fn reason(decision: Sourced<Decision>, words: Vec<String>, told: &Found) -> DecisionMatch {
+fn reason(decision: Sourced<Decision>, words: Vec<String>, found: &Found) -> DecisionMatch {
     DecisionMatch {
-        session: told.session.clone(),
-        namespace: told.namespace.clone(),
-        project_path: told.project_path.clone(),
-        path: told.path.clone(),
-        at: told.episode.valid_at,
+        session: found.session.clone(),
+        namespace: found.namespace.clone(),
+        project_path: found.project_path.clone(),
+        path: found.path.clone(),
+        at: found.episode.valid_at,
         decision,
         words,
     }
@@ -124,13 +127,13 @@ fn matches(decision: &Decision, words: &[String]) -> Vec<String> {
         decision.about.as_ref(),
         decision.instead_of.as_ref(),
     ];
-    let told: BTreeSet<String> = parts
+    let present: BTreeSet<String> = parts
         .into_iter()
         .flatten()
         .flat_map(|t| tokens(t))
         .collect();
-    let is_told = |word: &&String| told.iter().any(|told| is_same(told, word));
-    words.iter().filter(is_told).cloned().collect()
+    let is_present = |word: &&String| present.iter().any(|present| is_same(present, word));
+    words.iter().filter(is_present).cloned().collect()
 }
 
 #[cfg(test)]

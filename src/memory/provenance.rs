@@ -25,7 +25,7 @@ pub fn of_project(namespace: &str, path: &str, include_project_path: bool) -> St
 
 /// A path as others than the user may be told it: without the names of people's homes where personal
 /// data is masked.
-pub fn told_path<'p>(path: &'p str, config: &Config) -> Cow<'p, str> {
+pub fn shown_path<'p>(path: &'p str, config: &Config) -> Cow<'p, str> {
     match config.masks_personal {
         true => without_homes(path),
         false => Cow::Borrowed(path),

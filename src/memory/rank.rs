@@ -139,10 +139,10 @@ impl Judged {
         let title: f64 = titled.iter().map(|term| rarity[*term]).sum();
         let score =
             candidate.hit.score + passage(&evidence.positions, rarity).weight + TITLE * title;
-        let told = evidence.positions.iter().map(|place| place.term);
+        let in_text = evidence.positions.iter().map(|place| place.term);
         Judged {
             score,
-            terms: told.chain(titled).collect(),
+            terms: in_text.chain(titled).collect(),
         }
     }
 }
@@ -249,7 +249,7 @@ impl<'c> Sessions<'c> {
             .map(|(rarity, own)| if *own { PROJECT_NAME * rarity } else { *rarity })
             .collect();
         let judged = session.candidates.iter().map(|n| &self.judged[*n]);
-        let told: FxHashSet<usize> = judged
+        let seen: FxHashSet<usize> = judged
             .clone()
             .flat_map(|j| j.terms.iter().copied())
             .collect();
@@ -261,7 +261,7 @@ impl<'c> Sessions<'c> {
             .map(|passage| passage.terms.iter().filter(|term| !is_own[**term]).count())
             .max();
         let score = judged.map(|judged| judged.score).fold(0.0, f64::max);
-        let share = told.iter().map(|term| weights[*term]).sum::<f64>();
+        let share = seen.iter().map(|term| weights[*term]).sum::<f64>();
         Grounds {
             score: (score + SUMMARY * session.summary)
                 / ((found.episodes.max(FEW_EPISODES) + 1) as f64).ln(),

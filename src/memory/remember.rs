@@ -86,7 +86,7 @@ fn given_up(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, 
     let query = Query {
         project: request.workspace.project(),
         sources: vec![EpisodeSource::GitMetadata],
-        telling: true,
+        skips_common: true,
         ..query(request)
     };
     let root = Some(request.workspace.root.as_str());
@@ -165,7 +165,7 @@ fn certain(
         ..Near::default()
     };
     let query = Query {
-        telling: true,
+        skips_common: true,
         ..query
     };
     let question = RecallQuestion {

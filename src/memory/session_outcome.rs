@@ -57,7 +57,7 @@ fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Look, Error>
     }
     let items = episodes.iter().zip(&outlines).flat_map(|(found, marks)| {
         let texts = apart(&found.episode.text, marks).unwrap_or_default();
-        let told = texts
+        let own = texts
             .into_iter()
             .zip(marks)
             .map(|(text, mark)| SessionItem {
@@ -65,7 +65,7 @@ fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Look, Error>
                 text,
                 findings: &mark.findings,
             });
-        told.rev()
+        own.rev()
     });
     Ok(outcome(items).map_or(Look::Quiet, Look::Ended))
 }

@@ -25,20 +25,20 @@ pub fn items_of<'e>(store: &Store, episodes: &'e [Found]) -> Result<SessionItems
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn told_of(
+pub fn shown_summary(
     store: &Store,
     session: &Session,
     episodes: &[Found],
     hides_paths: bool,
 ) -> Result<(Summary, Option<LlmSummary>), Error> {
-    let telling = store.llm_summary(&session.id)?;
-    let mut summary = match &telling {
-        Some(LlmSummary::Summarized(told)) => Summary::clone(told),
+    let llm_summary = store.llm_summary(&session.id)?;
+    let mut summary = match &llm_summary {
+        Some(LlmSummary::Summarized(summary)) => Summary::clone(summary),
         _ => summary_of(store, episodes)?,
     };
     add_commits(&mut summary, &commits_of(store, episodes)?);
     summary.shorten_paths(&session.project_path, hides_paths);
-    Ok((summary, telling))
+    Ok((summary, llm_summary))
 }
 
 /// The facts of a session's log, from all of its episodes.

@@ -49,11 +49,11 @@ impl Workspace {
             return Err(Error::usage("graphiti.recall.enabled is false"));
         }
         let trusts = Trusts::load(env)?;
-        let told = [&self.root, &self.cwd].map(|dir| trusts.of(dir));
-        if told.contains(&Trust::Untrusted) {
+        let trust = [&self.root, &self.cwd].map(|dir| trusts.of(dir));
+        if trust.contains(&Trust::Untrusted) {
             return Err(Error::usage("the project is not trusted"));
         }
-        if here.memory.denies_unknown && !told.contains(&Trust::Trusted) {
+        if here.memory.denies_unknown && !trust.contains(&Trust::Trusted) {
             return Err(Error::usage(
                 "no agent was told to trust the project, and graphiti.unknown_projects is deny",
             ));

@@ -116,7 +116,7 @@ pub struct FileCommit {
     /// Where the file stands after it.
     pub checkpoint: Checkpoint,
     /// The folds' state at `checkpoint.offset`.
-    pub carry: ResumeState,
+    pub resume_state: ResumeState,
     /// The version of the rules and settings that made its episodes.
     pub made_by: String,
     /// The session, as far as this file knows it; merged into what is stored. A stored session
@@ -143,7 +143,7 @@ pub struct FileCommit {
     pub rejects: Vec<Reject>,
     /// Names that nobody knew, with where each was first met.
     pub unknown: Vec<Unknown>,
-    /// The first of a rebuild (`run --rebuild`): the file's account, record ids and carry start
+    /// The first of a rebuild (`run --rebuild`): the file's account, record ids and resume state start
     /// afresh with it. Episodes that are not told again go with the commit that passes the file's
     /// end, whichever run makes it.
     pub rebuild: bool,

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What stays the same from line to line. Shared between neighbours; also the parser's carry: a
+/// What stays the same from line to line. Shared between neighbours; also the parser's state: a
 /// parser that is handed the context of the record at an offset reads on from there as if it had
 /// read everything before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

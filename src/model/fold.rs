@@ -1,7 +1,7 @@
 //! The filter's state while a run reads on: per stream what links its records. Knows how it comes
-//! out of a stored carry, but not the rules that change it (`stages::filter` has them).
+//! out of a stored one, but not the rules that change it (`stages::filter` has them).
 //!
-//! It is here because `filter` changes it and `chunk` writes it into the carry at its boundary.
+//! It is here because `filter` changes it and `chunk` writes it into what is stored at its boundary.
 
 use super::resume_state::{FilterResumeState, ResumeState};
 use super::tally::Usage;
@@ -21,7 +21,7 @@ pub struct StreamFold {
     /// Records before this offset are passed over: what came of them is sealed.
     pub from: u64,
     /// Shared with the items that were emitted since it last changed.
-    pub carry: Arc<FilterResumeState>,
+    pub state: Arc<FilterResumeState>,
     /// The record that is being read.
     pub record: RecordFold,
 }
@@ -39,11 +39,11 @@ pub struct RecordFold {
 
 impl FilterState {
     /// Reads on from a checkpoint; `ResumeState::default()` starts afresh.
-    pub fn resume(carry: &ResumeState) -> FilterState {
-        let streams = carry.streams.iter().map(|stored| {
+    pub fn resume(state: &ResumeState) -> FilterState {
+        let streams = state.streams.iter().map(|stored| {
             let fold = StreamFold {
                 from: stored.from,
-                carry: Arc::new(stored.filter.clone()),
+                state: Arc::new(stored.filter.clone()),
                 record: RecordFold::default(),
             };
             (stored.stream.clone(), fold)
@@ -54,8 +54,8 @@ impl FilterState {
     }
 
     /// The state of a stream after the last record; `None` where it has none.
-    pub fn carry(&self, stream: &Option<String>) -> Option<&FilterResumeState> {
-        self.streams.get(stream).map(|fold| &*fold.carry)
+    pub fn state(&self, stream: &Option<String>) -> Option<&FilterResumeState> {
+        self.streams.get(stream).map(|fold| &*fold.state)
     }
 }
 

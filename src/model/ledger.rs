@@ -73,8 +73,8 @@ impl Ledger {
     /// Counts some lines.
     pub fn add(&mut self, fate: Fate, reason: impl Into<Cow<'static, str>>, lines: u64) {
         let (reasons, reason) = (self.lines.entry(fate).or_default(), reason.into());
-        let told = reasons.len() < REASONS_MAX || reasons.contains_key(&reason);
-        let reason = if told { reason } else { OTHER.into() };
+        let is_listed = reasons.len() < REASONS_MAX || reasons.contains_key(&reason);
+        let reason = if is_listed { reason } else { OTHER.into() };
         *reasons.entry(reason).or_default() += lines;
     }
 
@@ -89,8 +89,8 @@ impl Ledger {
 
     /// Counts meetings of a name that nobody knew.
     pub fn drifted(&mut self, name: &str, times: u64) {
-        let told = self.drift.len() < REASONS_MAX || self.drift.contains_key(name);
-        let name = if told { name } else { OTHER };
+        let is_listed = self.drift.len() < REASONS_MAX || self.drift.contains_key(name);
+        let name = if is_listed { name } else { OTHER };
         *self.drift.entry(name.to_owned()).or_default() += times;
     }
 

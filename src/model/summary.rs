@@ -49,7 +49,7 @@ pub struct Summary {
 impl Summary {
     /// Leaves out what was told by other episodes: tasks, decisions, errors, settings, commits, pull
     /// requests. What is known of the session as a whole stays.
-    pub fn told_by(&mut self, episodes: &BTreeSet<Uuid>) {
+    pub fn retain_episodes(&mut self, episodes: &BTreeSet<Uuid>) {
         fn retain<T>(list: &mut Vec<Sourced<T>>, episodes: &BTreeSet<Uuid>) {
             list.retain(|item| episodes.contains(&item.episode));
         }

@@ -185,11 +185,11 @@ impl Http {
     /// Of kind `Failed`; they name the endpoint and what it did, never what was sent or answered.
     pub fn tell(&self, permit: &Permit, body: &Value) -> Result<(), Error> {
         let headers = header_map(&[])?;
-        let told = self.with_retries(|| {
+        let sent = self.with_retries(|| {
             self.send(permit, Verb::Post, "", &headers, Some(body))
                 .map(|_| ())
         });
-        told.map_err(|error| failed(format!("{}: {error}", permit.endpoint())))
+        sent.map_err(|error| failed(format!("{}: {error}", permit.endpoint())))
     }
 
     /// Tries one request again within a run, where that may help: of language models and webhooks, whose

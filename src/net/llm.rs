@@ -84,13 +84,13 @@ impl Llm {
                 self.http.post(permit, "/v1/messages", headers, &body)
             }
         };
-        let told = posted
+        let answer = posted
             .map_err(unanswered)
             .and_then(|answered| match self.shape {
                 ApiStyle::OpenAi => openai(&answered),
                 ApiStyle::Anthropic => anthropic(&answered),
             });
-        told.map_err(|instead| named(permit, instead))
+        answer.map_err(|instead| named(permit, instead))
     }
 }
 

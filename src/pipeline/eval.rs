@@ -416,8 +416,8 @@ impl Ends {
             .unwrap_or_default();
         let ours: Vec<String> = tokens(&objective).collect();
         for word in content_words(&row.objective) {
-            let is_told = ours.iter().any(|own| is_same(own, &word));
-            self.objective.note(&row.id, is_told);
+            let is_found = ours.iter().any(|own| is_same(own, &word));
+            self.objective.note(&row.id, is_found);
         }
         self.objective.misses.clear();
     }

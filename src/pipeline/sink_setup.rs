@@ -192,8 +192,12 @@ fn database(
 ) -> Result<Box<dyn Beside>, DeliveryError> {
     let is_falkordb = permit.endpoint().scheme().starts_with("redis");
     Ok(match is_falkordb {
-        true => Box::new(FalkorDb::new(permit, login)?.marking(marks).telling(sagas)),
-        false => Box::new(Neo4j::new(permit, login)?.marking(marks).telling(sagas)),
+        true => Box::new(
+            FalkorDb::new(permit, login)?
+                .marking(marks)
+                .with_sagas(sagas),
+        ),
+        false => Box::new(Neo4j::new(permit, login)?.marking(marks).with_sagas(sagas)),
     })
 }
 

@@ -60,7 +60,7 @@ impl<G: Graph> Episodic<G> {
     }
 
     /// The same; `sagas`: sessions are told as sagas.
-    pub fn telling(mut self, sagas: bool) -> Episodic<G> {
+    pub fn with_sagas(mut self, sagas: bool) -> Episodic<G> {
         self.sagas = sagas;
         self
     }
@@ -72,10 +72,10 @@ impl<G: Graph> Episodic<G> {
             return Ok(found);
         }
         for ids in ids.chunks(IDS_MAX) {
-            let told = self
+            let lines = self
                 .graph
                 .lines(graph, THESE, &node_line(), &these(graph, ids))?;
-            for (id, node) in told.iter().filter_map(|line| node(line)) {
+            for (id, node) in lines.iter().filter_map(|line| node(line)) {
                 found.entry(id).or_default().push(node);
             }
         }
@@ -256,7 +256,7 @@ impl<G: Graph> Sink for Episodic<G> {
     }
 
     fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
-        group::tell_apart(groups)
+        group::check_distinct(groups)
     }
 
     fn check(&mut self) -> Result<String, DeliveryError> {

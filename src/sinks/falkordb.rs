@@ -158,8 +158,8 @@ impl Graph for FalkorServer {
         params: &Value,
     ) -> Result<Vec<String>, DeliveryError> {
         let query = format!("{matches} RETURN string.join(collect({line}), '\n')");
-        let told = self.query(graph, &query, params)?;
-        Ok(told.lines().map(str::to_owned).collect())
+        let answer = self.query(graph, &query, params)?;
+        Ok(answer.lines().map(str::to_owned).collect())
     }
 }
 

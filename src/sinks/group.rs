@@ -28,7 +28,9 @@ pub fn graph_name(group: &str) -> String {
 ///
 /// # Errors
 /// `DeliveryError::Misconfigured` with both names.
-pub fn tell_apart<'a>(groups: impl IntoIterator<Item = &'a String>) -> Result<(), DeliveryError> {
+pub fn check_distinct<'a>(
+    groups: impl IntoIterator<Item = &'a String>,
+) -> Result<(), DeliveryError> {
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
     for group in groups {
         let name = graph_name(group);
@@ -65,9 +67,9 @@ mod tests {
     #[test]
     fn names_that_would_be_one_are_refused() {
         let groups = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
-        assert!(tell_apart(&groups(&["a-b", "c"])).is_ok());
-        assert!(tell_apart(&groups(&["a-b", "a-b"])).is_ok());
-        let fault = tell_apart(&groups(&["a-b", "a_b"])).unwrap_err();
+        assert!(check_distinct(&groups(&["a-b", "c"])).is_ok());
+        assert!(check_distinct(&groups(&["a-b", "a-b"])).is_ok());
+        let fault = check_distinct(&groups(&["a-b", "a_b"])).unwrap_err();
         assert_eq!(
             fault.reason(),
             "the groups a-b and a_b would both be called a_b there"

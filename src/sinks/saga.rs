@@ -74,7 +74,7 @@ pub fn of_episodes(
 ) -> Result<BTreeSet<Uuid>, DeliveryError> {
     let matches = "MATCH (s:Saga)-[:HAS_EPISODE]->(n:Episodic) \
                    WHERE n.uuid IN $ids AND n.group_id = $group WITH DISTINCT s";
-    let told = db.lines(
+    let found = db.lines(
         graph,
         matches,
         "s.uuid + ' ' + s.name",
@@ -85,7 +85,7 @@ pub fn of_episodes(
         let id = id.parse().ok()?;
         (id == saga_id(graph, session)).then_some(id)
     };
-    Ok(told.iter().filter_map(ours).collect())
+    Ok(found.iter().filter_map(ours).collect())
 }
 
 /// Removes those of the sagas that have no episode, and links the episodes of the others in the order

@@ -134,8 +134,8 @@ fn doing(tally: &ActivityTally, classifier: &Classifier) -> Signals {
     }
     let share = DOING_MAX / done.total().max(DOING_MAX);
     let mut signals = Signals::default();
-    for (dimension, telling) in Dimension::ALL.into_iter().zip(TELLING) {
-        signals.add(dimension, done.get(dimension) * share * telling * SCALE);
+    for (dimension, weight) in Dimension::ALL.into_iter().zip(TELLING) {
+        signals.add(dimension, done.get(dimension) * share * weight * SCALE);
     }
     signals
 }

@@ -152,9 +152,9 @@ pub fn upload(
         }
         match sink.deliver(part) {
             Ok(outcomes) => {
-                let told = part.iter().zip(outcomes);
-                let told = told.map(|(outbound, outcome)| delivery(outbound, outcome, retry, now));
-                uploaded.deliveries.extend(told);
+                let pairs = part.iter().zip(outcomes);
+                let all = pairs.map(|(outbound, outcome)| delivery(outbound, outcome, retry, now));
+                uploaded.deliveries.extend(all);
                 if let Some(fault) = sink.leave() {
                     uploaded.fault = Some(fault);
                     return uploaded;
@@ -355,8 +355,8 @@ mod tests {
         let batch: Vec<OutboundEpisode> = (0..4).map(outbound).collect();
         let done = upload(&batch, &mut sink, &retry(), Time(0), &mut || true);
         assert!(matches!(done.fault, Some(DeliveryError::Unavailable(..))));
-        let told: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
-        assert_eq!(told, [0, 1]);
+        let ids: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
+        assert_eq!(ids, [0, 1]);
     }
 
     #[test]
@@ -372,8 +372,8 @@ mod tests {
             asked <= 2
         };
         let done = upload(&batch, &mut sink, &retry(), Time(0), &mut permitted);
-        let told: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
-        assert_eq!((told, done.fault, sink.requests), (vec![0, 1], None, 2));
+        let ids: Vec<u128> = done.deliveries.iter().map(|d| d.id.as_u128()).collect();
+        assert_eq!((ids, done.fault, sink.requests), (vec![0, 1], None, 2));
     }
 
     #[test]

@@ -133,7 +133,7 @@ pub(crate) fn gone(
     Ok(())
 }
 
-/// Carry and facts hold words; ledgers don't, and tell `reason` of what was kept.
+/// Resume state and facts hold words; ledgers don't, and tell `reason` of what was kept.
 pub(crate) fn clear_files(
     tx: &Connection,
     session: i64,
@@ -151,15 +151,20 @@ pub(crate) fn clear_files(
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
-    for (file, carry, sealed, tail) in folds {
+    for (file, resume_state, sealed, tail) in folds {
         let without_facts = |Json((mut ledger, _)): State| {
             reason.inspect(|reason| ledger.withhold(reason));
             pack_json(&(ledger, SessionFacts::default()))
         };
-        let carry = pack_json(&keep(carry.0));
+        let resume_state = pack_json(&keep(resume_state.0));
         tx.execute(
             "UPDATE fold SET (carry, sealed, tail) = (?2, ?3, ?4) WHERE file = ?1",
-            params![file, carry, without_facts(sealed), without_facts(tail)],
+            params![
+                file,
+                resume_state,
+                without_facts(sealed),
+                without_facts(tail)
+            ],
         )?;
         tx.execute("DELETE FROM summary WHERE file = ?1", [file])?;
     }

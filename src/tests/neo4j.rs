@@ -251,13 +251,13 @@ fn neo4j_tells_sessions_as_sagas() {
         return;
     };
     let endpoint = server.endpoint("bolt");
-    let mut sink = neo4j(&endpoint, &login()).telling(true);
+    let mut sink = neo4j(&endpoint, &login()).with_sagas(true);
     keeps_its_promises(&mut sink);
     assert_eq!(server.query("MATCH (n) RETURN n").len(), 0);
     // what was there without them gets them
     let sink = || neo4j(&endpoint, &login());
     sink().deliver(&of_two_sessions()).unwrap();
-    tells_sagas(&mut sink().marking(true).telling(true), &|query| {
+    tells_sagas(&mut sink().marking(true).with_sagas(true), &|query| {
         format!("{:?}", server.query(query))
     });
     let read = graphiti_at(endpoint.as_str(), PASSWORD, &["--saga", "long"]);

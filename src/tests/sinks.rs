@@ -383,7 +383,7 @@ pub(super) fn reads_sagas(read: &[serde_json::Value]) {
 #[ignore = "needs FalkorDB: make test-graph"]
 fn falkordb_tells_sessions_as_sagas() {
     let server = Falkor::start();
-    let mut sink = falkordb(&server, &Login::default()).telling(true);
+    let mut sink = falkordb(&server, &Login::default()).with_sagas(true);
     keeps_its_promises(&mut sink);
     let query = "MATCH (s:Saga) RETURN 'saga of ' + s.name AS l";
     let left = server.redis(&["GRAPH.QUERY", "desk__global", query]);
@@ -403,7 +403,7 @@ fn falkordb_tells_sagas_of_what_was_there_when_graphiti_works_through_it() {
     let server = Falkor::start();
     let sink = || falkordb(&server, &Login::default());
     sink().deliver(&of_two_sessions()).unwrap();
-    tells_sagas(&mut sink().marking(true).telling(true), &|query| {
+    tells_sagas(&mut sink().marking(true).with_sagas(true), &|query| {
         server.redis(&["GRAPH.QUERY", "desk__global", query])
     });
 }

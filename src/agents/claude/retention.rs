@@ -18,11 +18,11 @@ struct Settings {
 /// understood says nothing: then it is Claude Code's default.
 pub fn keeps_days(env: &Env) -> u32 {
     let file = env.claude_dir().join("settings.json");
-    let told = std::fs::read_to_string(file)
+    let configured = std::fs::read_to_string(file)
         .ok()
         .and_then(|text| serde_json::from_str::<Settings>(&text).ok())
         .and_then(|settings| settings.cleanup_period_days);
-    told.map_or(DEFAULT_DAYS, |days| days.clamp(0.0, 36_500.0) as u32)
+    configured.map_or(DEFAULT_DAYS, |days| days.clamp(0.0, 36_500.0) as u32)
 }
 
 #[cfg(test)]

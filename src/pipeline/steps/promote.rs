@@ -134,11 +134,11 @@ pub fn groups_in_use(store: &Store, settings: &Memory) -> Result<Groups> {
 ///
 /// # Errors
 /// When the store fails.
-pub fn tell_owner(store: &mut Store, settings: &Memory, now: Time) -> Result<u64> {
+pub fn announce_owners(store: &mut Store, settings: &Memory, now: Time) -> Result<u64> {
     if !settings.includes_owner {
         return Ok(0);
     }
-    let mut told = 0;
+    let mut announced = 0;
     for (group, (scope, project)) in groups_in_use(store, settings)? {
         let owner = match &settings.user_scope_key {
             Some(key) => format!("Owner: {key}."),
@@ -150,7 +150,7 @@ pub fn tell_owner(store: &mut Store, settings: &Memory, now: Time) -> Result<u64
         );
         let id = Uuid::new_v5(&IDS, format!("owner {group}\n{says}").as_bytes());
         let text = block("ownership_context", scope, now, None, &says);
-        told += u64::from(store.keep_message(id, &group, &text, &project, now)?);
+        announced += u64::from(store.keep_message(id, &group, &text, &project, now)?);
     }
-    Ok(told)
+    Ok(announced)
 }

@@ -102,7 +102,7 @@ impl Bolt {
             match self.receive()? {
                 (SUCCESS, _) => return Ok(rows),
                 (RECORD, Value::List(row)) => rows.push(row),
-                (tag, told) => return Err(refusal(tag, &told)),
+                (tag, answer) => return Err(refusal(tag, &answer)),
             }
         }
     }
@@ -134,8 +134,8 @@ impl Bolt {
             messages.push(self.message(LOGON, &[&Value::Map(credentials(login))]));
         }
         self.wire.send(&messages)?;
-        let told = self.success()?;
-        self.server = text_of(&told, "server").unwrap_or("no name").to_owned();
+        let answer = self.success()?;
+        self.server = text_of(&answer, "server").unwrap_or("no name").to_owned();
         if logs_on {
             self.success()?;
         }
@@ -160,15 +160,15 @@ impl Bolt {
 
     fn success(&mut self) -> Result<Value, BoltError> {
         match self.receive()? {
-            (SUCCESS, told) => Ok(told),
-            (tag, told) => Err(refusal(tag, &told)),
+            (SUCCESS, answer) => Ok(answer),
+            (tag, answer) => Err(refusal(tag, &answer)),
         }
     }
 }
 
 /// Of a failure only its code is told: the words may repeat a query.
-fn refusal(tag: u8, told: &Value) -> BoltError {
-    let code = text_of(told, "neo4j_code").or_else(|| text_of(told, "code"));
+fn refusal(tag: u8, answer: &Value) -> BoltError {
+    let code = text_of(answer, "neo4j_code").or_else(|| text_of(answer, "code"));
     match (tag, code) {
         (FAILURE, Some(code)) => BoltError::Refused(code.to_owned()),
         _ => BoltError::Odd("it answers something else"),

@@ -126,10 +126,10 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    /// What it says is given, what it is told is kept.
+    /// What it says is given, what it hears is kept.
     struct Script {
         says: Cursor<Vec<u8>>,
-        told: Vec<u8>,
+        heard: Vec<u8>,
     }
 
     impl Read for Script {
@@ -142,12 +142,12 @@ mod tests {
 
     impl Write for Script {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.told.write(bytes)
+            self.heard.write(bytes)
         }
         fn flush(&mut self) -> io::Result<()> {
-            // an echo: what it was told it says
-            let told = std::mem::take(&mut self.told);
-            self.says.get_mut().extend(told);
+            // an echo: what it heard it says
+            let heard = std::mem::take(&mut self.heard);
+            self.says.get_mut().extend(heard);
             Ok(())
         }
     }
@@ -155,7 +155,7 @@ mod tests {
     fn wire(says: &[u8]) -> Wire {
         let script = Script {
             says: Cursor::new(says.to_vec()),
-            told: Vec::new(),
+            heard: Vec::new(),
         };
         Wire {
             stream: BufReader::new(Box::new(script)),

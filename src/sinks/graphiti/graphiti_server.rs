@@ -413,7 +413,7 @@ impl Sink for GraphitiServerSink {
     }
 
     fn tells_apart(&self, groups: &[String]) -> Result<(), DeliveryError> {
-        group::tell_apart(groups)
+        group::check_distinct(groups)
     }
 
     fn check(&mut self) -> Result<String, DeliveryError> {
@@ -434,8 +434,8 @@ impl Sink for GraphitiServerSink {
         for (queue, members) in queues {
             let outbound_episodes: Vec<&OutboundEpisode> =
                 members.iter().map(|nth| &batch[*nth]).collect();
-            let told = self.deliver_through(&queue, &outbound_episodes)?;
-            for (nth, outcome) in members.into_iter().zip(told) {
+            let delivered = self.deliver_through(&queue, &outbound_episodes)?;
+            for (nth, outcome) in members.into_iter().zip(delivered) {
                 outcomes[nth] = outcome;
             }
         }

@@ -35,8 +35,8 @@ pub struct ChunkState {
 
 impl ChunkState {
     /// Reads on from a checkpoint; `ResumeState::default()` starts afresh.
-    pub fn resume(carry: &ResumeState) -> ChunkState {
-        let streams = carry.streams.iter();
+    pub fn resume(resume_state: &ResumeState) -> ChunkState {
+        let streams = resume_state.streams.iter();
         ChunkState {
             streams: streams
                 .map(|s| (s.stream.clone(), Open::resume(s)))

@@ -30,12 +30,12 @@ pub(super) struct Open {
 
 impl Open {
     /// Reads on; the items before [`ChunkResumeState::skip_items`] come again and are passed over.
-    pub(super) fn resume(carry: &StreamResumeState) -> Open {
+    pub(super) fn resume(stored: &StreamResumeState) -> Open {
         Open {
-            from: carry.from,
-            base: carry.chunk.clone(),
-            exchanges: u32::from(carry.chunk.inside),
-            skip: carry.chunk.skip_items > 0 || carry.chunk.skip_bytes > 0,
+            from: stored.from,
+            base: stored.chunk.clone(),
+            exchanges: u32::from(stored.chunk.inside),
+            skip: stored.chunk.skip_items > 0 || stored.chunk.skip_bytes > 0,
             ..Open::default()
         }
     }

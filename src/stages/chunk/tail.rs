@@ -1,5 +1,5 @@
 //! The open tail: what is stored of a file besides its sealed episodes, and where the next run
-//! reads on. Knows how the folds' states become a carry.
+//! reads on. Knows how the folds' states become the state to resume from.
 
 use super::ChunkState;
 use super::episode;
@@ -18,7 +18,7 @@ pub struct Tail {
     /// Lines before `from`.
     pub line: u64,
     /// The folds' state at `from`.
-    pub carry: ResumeState,
+    pub resume_state: ResumeState,
     /// One per stream that has told something since its last boundary.
     pub open: Vec<Episode>,
 }
@@ -28,7 +28,7 @@ impl ChunkState {
     /// that was read; `context` is the parser's state there, `there` the filter's, and `now` the
     /// filter's after a last line without a newline, which will be read again.
     ///
-    /// Handing `carry` back to the parser, `FilterState::resume` and `ChunkState::resume`, and
+    /// Handing `resume_state` back to the parser, `FilterState::resume` and `ChunkState::resume`, and
     /// feeding every record from `from` on gives the same episodes as going on would have.
     pub fn tail(
         &self,
@@ -42,27 +42,32 @@ impl ChunkState {
             line: end.1,
             ..Tail::default()
         };
-        tail.carry.context = context.clone();
+        tail.resume_state.context = context.clone();
         for start in self.streams.values().filter_map(Open::start) {
             if start.place.offset < tail.from {
                 tail.from = start.place.offset;
                 tail.line = start.place.line.saturating_sub(1);
-                tail.carry.context = Context::clone(&start.resume.context);
+                tail.resume_state.context = Context::clone(&start.resume.context);
             }
         }
         let names: BTreeSet<_> = self.streams.keys().chain(now.streams.keys()).collect();
         for stream in names {
             let open = self.streams.get(stream);
-            let mut carry = carry(stream, open, end.0, there);
+            let mut stored = stream_state(stream, open, end.0, there);
             if let Some((episode, after)) = open_episode(stream, open, now) {
-                carry.end = Some(Box::new(after));
+                stored.end = Some(Box::new(after));
                 tail.open.push(episode);
             }
-            tail.carry.streams.push(carry);
+            tail.resume_state.streams.push(stored);
         }
         // these are sealed: where the main log's tail is read again, they are passed over
         let again = |(stream, at): &(&Option<String>, &u64)| {
-            **at > tail.from && tail.carry.streams.iter().all(|s| s.stream != **stream)
+            **at > tail.from
+                && tail
+                    .resume_state
+                    .streams
+                    .iter()
+                    .all(|s| s.stream != **stream)
         };
         let done = self.done.iter().filter(again);
         let done: Vec<_> = done
@@ -72,12 +77,12 @@ impl ChunkState {
                 ..StreamResumeState::default()
             })
             .collect();
-        tail.carry.streams.extend(done);
+        tail.resume_state.streams.extend(done);
         tail
     }
 }
 
-fn carry(
+fn stream_state(
     stream: &Option<String>,
     open: Option<&Open>,
     end: u64,
@@ -101,7 +106,7 @@ fn carry(
         },
         filter: match first {
             Some(piece) => (*piece.item.resume.filter).clone(),
-            None => fold.map(|f| (*f.carry).clone()).unwrap_or_default(),
+            None => fold.map(|f| (*f.state).clone()).unwrap_or_default(),
         },
         chunk,
         end: None,
@@ -119,9 +124,9 @@ fn open_episode(
     let mut after = open.base.clone();
     episode::advance(&mut after, &open.pieces);
     let mut episode = episode::of(stream, &after, &open.pieces, false);
-    let mut carry = filter.carry(stream).cloned().unwrap_or_default();
-    let (messages, usage) = carry.take_counts();
-    episode.pending_calls = carry.waiting();
+    let mut state = filter.state(stream).cloned().unwrap_or_default();
+    let (messages, usage) = state.take_counts();
+    episode.pending_calls = state.waiting();
     episode.message_count += u64::from(messages);
     episode.tally.messages += u64::from(messages);
     episode.tally.usage = episode.tally.usage.plus(usage);
@@ -129,7 +134,7 @@ fn open_episode(
     after.parts += 1;
     (after.inside, after.first) = (false, None);
     let end = StreamEnd {
-        filter: carry,
+        filter: state,
         chunk: after,
     };
     Some((episode, end))

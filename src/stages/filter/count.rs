@@ -13,33 +13,33 @@ const GROUPS_MAX: usize = 16;
 /// Counts a message when its first line comes, kept or silent, and what each line adds to the
 /// maximum of its usage. Words without a message are a message each; errors are none, but what they
 /// cost counts.
-pub(super) fn message(carry: &mut FilterResumeState, entry: &Entry) {
+pub(super) fn message(state: &mut FilterResumeState, entry: &Entry) {
     let is_error = matches!(entry.what, EntryKind::Failure(_));
     let Some(message) = &entry.message else {
-        carry.messages += u32::from(matches!(entry.what, EntryKind::Said(_)));
+        state.messages += u32::from(matches!(entry.what, EntryKind::Said(_)));
         return;
     };
     let stated = message.usage.unwrap_or_default();
-    let known = carry.groups.iter_mut().rev();
+    let known = state.groups.iter_mut().rev();
     if let Some((_, seen)) = known.into_iter().find(|(group, _)| *group == message.group) {
         let grown = seen.max(stated);
-        carry.usage = carry.usage.plus(grown.minus(*seen));
+        state.usage = state.usage.plus(grown.minus(*seen));
         *seen = grown;
         return;
     }
-    if carry.groups.len() >= GROUPS_MAX {
-        carry.groups.remove(0);
+    if state.groups.len() >= GROUPS_MAX {
+        state.groups.remove(0);
     }
-    carry.groups.push((message.group, stated));
-    carry.messages += u32::from(!is_error);
-    carry.usage = carry.usage.plus(stated);
+    state.groups.push((message.group, stated));
+    state.messages += u32::from(!is_error);
+    state.usage = state.usage.plus(stated);
 }
 
 /// Moves on to a record's time: the last one seen, and the latest of those that gaps are measured
 /// from.
-pub(super) fn time(carry: &mut FilterResumeState, time: Option<Time>, timed: bool) {
-    carry.last = time;
+pub(super) fn time(state: &mut FilterResumeState, time: Option<Time>, timed: bool) {
+    state.last = time;
     if timed {
-        carry.latest = carry.latest.max(time);
+        state.latest = state.latest.max(time);
     }
 }

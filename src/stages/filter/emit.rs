@@ -33,10 +33,10 @@ impl<'a> At<'a> {
     pub(super) fn of(entry: &'a Entry, fold: &StreamFold) -> At<'a> {
         At {
             place: entry.place,
-            time: entry.time.or(fold.carry.last),
+            time: entry.time.or(fold.state.last),
             context: &entry.context,
             identity: entry.id,
-            quiet_since: fold.carry.latest,
+            quiet_since: fold.state.latest,
             stream: &entry.context.stream,
             foreign: false,
         }
@@ -155,17 +155,17 @@ impl<'a> Out<'a> {
         if self.policy.agent_messages != Keep::Out {
             return self.line(at, fold, Label::AGENT, text);
         }
-        if !text.is_empty() && !fold.carry.marked_agent {
+        if !text.is_empty() && !fold.state.marked_agent {
             self.push(at, fold, Body::note("(agent messages left out)"));
-            Arc::make_mut(&mut fold.carry).marked_agent = true;
+            Arc::make_mut(&mut fold.state).marked_agent = true;
         }
     }
 
     /// One marker per run of tool calls that are left out.
     pub(super) fn tools_left_out(&mut self, at: &At<'_>, fold: &mut StreamFold) {
-        if !fold.carry.marked_tools {
+        if !fold.state.marked_tools {
             self.push(at, fold, Body::note("(tool calls left out)"));
-            Arc::make_mut(&mut fold.carry).marked_tools = true;
+            Arc::make_mut(&mut fold.state).marked_tools = true;
         }
     }
 
@@ -192,9 +192,9 @@ impl<'a> Out<'a> {
         text.push_str(label);
         text.push_str(": ");
         text.push_str(words);
-        let carry = Arc::make_mut(&mut fold.carry);
-        carry.marked_agent = false;
-        carry.marked_tools = false;
+        let state = Arc::make_mut(&mut fold.state);
+        state.marked_agent = false;
+        state.marked_tools = false;
         let tool = None;
         self.push(at, fold, Body { kind, text, tool });
     }
@@ -207,15 +207,15 @@ impl<'a> Out<'a> {
         text: String,
         tool: ToolUse,
     ) {
-        let carry = Arc::make_mut(&mut fold.carry);
-        carry.marked_agent = false;
-        carry.marked_tools = false;
+        let state = Arc::make_mut(&mut fold.state);
+        state.marked_agent = false;
+        state.marked_tools = false;
         let (kind, tool) = (ItemKind::Digest, Some(tool));
         self.push(at, fold, Body { kind, text, tool });
     }
 
     fn push(&mut self, at: &At<'_>, fold: &mut StreamFold, Body { kind, text, tool }: Body) {
-        let (messages, usage) = Arc::make_mut(&mut fold.carry).take_counts();
+        let (messages, usage) = Arc::make_mut(&mut fold.state).take_counts();
         let item = Item {
             place: at.place,
             nth: fold.record.items,

@@ -27,14 +27,14 @@ pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out
         Keep::Out => Value::Null,
         _ => shorten_input(&call.tool, call.input, out.redactor),
     };
-    let calls = &mut Arc::make_mut(&mut fold.carry).calls;
+    let calls = &mut Arc::make_mut(&mut fold.state).calls;
     if !call.id.is_empty() {
         calls.retain(|c| c.id != call.id);
     }
-    if fold.carry.waiting() as usize >= WAITING_MAX {
+    if fold.state.waiting() as usize >= WAITING_MAX {
         give_up(at, fold, out);
     }
-    Arc::make_mut(&mut fold.carry)
+    Arc::make_mut(&mut fold.state)
         .calls
         .push(Arc::new(PendingCall {
             id: call.id,
@@ -48,16 +48,16 @@ pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out
 /// The digest stands where the result is; one that comes after its call was given up says so. A
 /// call that still runs in the background may be answered again, late.
 pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
-    let carry = Arc::make_mut(&mut fold.carry);
-    let found = carry.calls.iter().position(|c| c.id == result.call);
-    let call = found.map(|i| carry.calls.remove(i)).unwrap_or_else(unknown);
+    let state = Arc::make_mut(&mut fold.state);
+    let found = state.calls.iter().position(|c| c.id == result.call);
+    let call = found.map(|i| state.calls.remove(i)).unwrap_or_else(unknown);
     let text = match out.policy.tool_calls {
         Keep::Out => None,
         _ => Some(words(&call, CallOutcome::Result(result), at, out)),
     };
     let late = call.given_up;
     if result.status == CallStatus::Running && found.is_some() {
-        give_up_call(&mut carry.calls, call);
+        give_up_call(&mut state.calls, call);
     }
     match text {
         None => out.tools_left_out(at, fold),
@@ -73,14 +73,14 @@ pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, ou
 /// Calls that are still open when a prompt comes: `… → no result`, in the order of the calls,
 /// before the prompt. Their time is the call's, so that the prompt's doesn't end their episode.
 pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
-    if fold.carry.waiting() == 0 {
+    if fold.state.waiting() == 0 {
         return;
     }
-    let carry = Arc::make_mut(&mut fold.carry);
-    let (given_up, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut carry.calls)
+    let state = Arc::make_mut(&mut fold.state);
+    let (given_up, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut state.calls)
         .into_iter()
         .partition(|c| c.given_up);
-    carry.calls = given_up;
+    state.calls = given_up;
     for call in waiting {
         match out.policy.tool_calls {
             Keep::Out => out.tools_left_out(at, fold),
@@ -89,7 +89,7 @@ pub(super) fn give_up(at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
                 out.digest(&at.timed(call.time), fold, text, tool);
             }
         }
-        give_up_call(&mut Arc::make_mut(&mut fold.carry).calls, call);
+        give_up_call(&mut Arc::make_mut(&mut fold.state).calls, call);
     }
 }
 

@@ -78,13 +78,13 @@ fn step(mut entry: Entry, rest: &[Entry], state: &mut FilterState, out: &mut Out
         return;
     };
     enter_record(fold, &entry, rest);
-    count::message(Arc::make_mut(&mut fold.carry), &entry);
+    count::message(Arc::make_mut(&mut fold.state), &entry);
     let timed = times_the_gap(&entry);
     let mut what = std::mem::replace(&mut entry.what, EntryKind::Noise("".into()));
     redact::words(&mut what, out.redactor);
     let at = At::of(&entry, fold);
     keep(what, &at, fold, out);
-    count::time(Arc::make_mut(&mut fold.carry), at.time, timed);
+    count::time(Arc::make_mut(&mut fold.state), at.time, timed);
 }
 
 /// Notes the state before a record, where the record may give items.
@@ -96,9 +96,9 @@ fn enter_record(fold: &mut StreamFold, entry: &Entry, rest: &[Entry]) {
     fold.record.offset = Some(offset);
     fold.record.items = 0;
     let mut others = rest.iter().take_while(|e| e.place.offset == offset);
-    let crowded = fold.carry.calls.len() + 1 + others.clone().count() > link::WAITING_MAX;
+    let crowded = fold.state.calls.len() + 1 + others.clone().count() > link::WAITING_MAX;
     if crowded || may_give_items(&entry.what) || others.any(|e| may_give_items(&e.what)) {
-        fold.record.before = Arc::clone(&fold.carry);
+        fold.record.before = Arc::clone(&fold.state);
     }
 }
 
@@ -147,10 +147,10 @@ fn finish_sidechains(entry: &Entry, state: &mut FilterState, out: &mut Out<'_>) 
         if stream.is_none() || fold.from > offset {
             return true;
         }
-        if fold.carry.waiting() > 0 {
+        if fold.state.waiting() > 0 {
             fold.record.offset = Some(offset);
             fold.record.items = 0;
-            fold.record.before = Arc::clone(&fold.carry);
+            fold.record.before = Arc::clone(&fold.state);
             let at = At::of(entry, fold).inside(stream);
             link::give_up(&at, fold, out);
         }
@@ -166,8 +166,8 @@ fn keep(what: EntryKind, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) 
         EntryKind::Result(result) => link::result(&result, at, fold, out),
         EntryKind::Failure(text) => out.failure(at, fold, text.trim()),
         EntryKind::Queue(op) => {
-            let carry = Arc::make_mut(&mut fold.carry);
-            if let Some(text) = queue::operate(&mut carry.queued, op) {
+            let state = Arc::make_mut(&mut fold.state);
+            if let Some(text) = queue::operate(&mut state.queued, op) {
                 out.aside(at, fold, &text);
             }
         }
@@ -184,7 +184,7 @@ fn prompt(text: &str, via: PromptOrigin, at: &At<'_>, fold: &mut StreamFold, out
     if text.is_empty() {
         return;
     }
-    let queued = &mut Arc::make_mut(&mut fold.carry).queued;
+    let queued = &mut Arc::make_mut(&mut fold.state).queued;
     match via {
         PromptOrigin::Queued if queue::delivered(queued, text) == queue::Delivery::Copy => {}
         PromptOrigin::Queued => out.aside(at, fold, text),

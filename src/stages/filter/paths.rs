@@ -70,7 +70,7 @@ impl Hider {
             .said
             .iter_mut()
             .for_each(|said| self.one(&mut said.text));
-        for stream in &mut commit.carry.streams {
+        for stream in &mut commit.resume_state.streams {
             self.some(&mut stream.chunk.title);
             if let Some(end) = &mut stream.end {
                 self.some(&mut end.chunk.title);

@@ -57,7 +57,7 @@ pub fn commit(commit: &mut FileCommit, redactor: &Redactor) {
         .unknown
         .iter_mut()
         .for_each(|unknown| redactor.mask(&mut unknown.name));
-    carry(&mut commit.carry, redactor);
+    resume_state(&mut commit.resume_state, redactor);
 }
 
 fn session(session: &mut Session, redactor: &Redactor) {
@@ -127,8 +127,8 @@ fn ledger(ledger: &mut Ledger, redactor: &Redactor) {
 }
 
 /// Prompts and calls in it were masked as they came.
-fn carry(carry: &mut ResumeState, redactor: &Redactor) {
-    let context = &mut carry.context;
+fn resume_state(state: &mut ResumeState, redactor: &Redactor) {
+    let context = &mut state.context;
     let places = redactor.secrets_only();
     context.cwd.iter_mut().for_each(|cwd| places.mask(cwd));
     let said = [&mut context.branch, &mut context.version];

@@ -52,7 +52,7 @@ impl Store {
     }
 
     /// The folds' state at a file's checkpoint; `None` when the store doesn't know the key.
-    pub fn carry(&self, key: &str) -> Result<Option<ResumeState>> {
+    pub fn resume_state(&self, key: &str) -> Result<Option<ResumeState>> {
         let read = || -> rusqlite::Result<Option<ResumeState>> {
             self.db
                 .prepare_cached(
@@ -60,7 +60,7 @@ impl Store {
                 )?
                 .query_row([key], |row| row.get::<_, Json<ResumeState>>(0))
                 .optional()
-                .map(|carry| carry.map(|Json(carry)| carry))
+                .map(|state| state.map(|Json(state)| state))
         };
         read().map_err(failed("reading a carry"))
     }
@@ -312,7 +312,7 @@ impl Known {
         Ok(())
     }
 
-    /// Writes carry, ledgers, facts, rejects and unknown kinds.
+    /// Writes resume state, ledgers, facts, rejects and unknown kinds.
     pub(crate) fn write_account(
         &self,
         db: &Connection,
@@ -328,24 +328,24 @@ impl Known {
         };
         let sealed = sealed.as_ref().unwrap_or(&commit.sealed_state);
         if let Some(reason) = forgotten {
-            // carry and facts hold words; ledgers don't
+            // resume state and facts hold words; ledgers don't
             let nothing = pack_json(&ResumeState::default());
             let sealed = withheld(sealed, reason)?;
             let tail = withheld(&commit.tail_state, reason)?;
             db.prepare_cached(FOLD)?
                 .execute(params![file, nothing, sealed, tail])?;
         } else {
-            let values = params![file, commit.carry, sealed, commit.tail_state];
+            let values = params![file, commit.resume_state, sealed, commit.tail_state];
             db.prepare_cached(FOLD)?.execute(values)?;
             let mut insert = db.prepare_cached(
                 "INSERT OR IGNORE INTO summary (leaf, file, text) VALUES (?1, ?2, ?3)",
             )?;
-            let mut told = 0;
+            let mut inserted = 0;
             for (leaf, text) in &commit.summaries {
-                told += insert.execute(params![leaf, file, text])?;
+                inserted += insert.execute(params![leaf, file, text])?;
             }
             // the records that these are titles of may be in a file that is read later
-            if told > 0 {
+            if inserted > 0 {
                 Task::Titles.set(db)?;
             }
         }
@@ -361,12 +361,17 @@ impl Known {
 
     /// Takes out refused records of the open tail that are not told again: the file was damaged
     /// there and isn't any more.
-    fn drop_rejects(&self, db: &Connection, file: i64, told: &[Reject]) -> rusqlite::Result<()> {
+    fn drop_rejects(
+        &self,
+        db: &Connection,
+        file: i64,
+        reported: &[Reject],
+    ) -> rusqlite::Result<()> {
         let held: Vec<i64> = db
             .prepare_cached("SELECT offset FROM reject WHERE file = ?1 AND offset >= ?2")?
             .query_map(params![file, int(self.offset)], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        let again = |offset: &i64| told.iter().any(|r| int(r.place.offset) == *offset);
+        let again = |offset: &i64| reported.iter().any(|r| int(r.place.offset) == *offset);
         for gone in held.iter().filter(|offset| !again(offset)) {
             db.prepare_cached("DELETE FROM reject WHERE file = ?1 AND offset = ?2")?
                 .execute([file, *gone])?;

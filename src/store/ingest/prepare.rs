@@ -23,7 +23,7 @@ pub struct Prepared {
     pub(crate) session: Session,
     /// How well this log knows the project: a main log with a directory best.
     pub(crate) standing: u8,
-    pub(crate) carry: Packed,
+    pub(crate) resume_state: Packed,
     /// What a file that the store doesn't know yet gets as `fold.sealed`.
     pub(crate) sealed_state: Packed,
     pub(crate) ledger: Ledger,
@@ -65,7 +65,7 @@ impl Prepared {
         let ties = commit.checkpoint.ties.iter().map(|tie| tie_name(tie));
         let main = commit.checkpoint.stream.is_none();
         let placed = commit.session.cwd.is_some();
-        let told = commit
+        let summaries = commit
             .facts
             .summaries
             .iter()
@@ -75,10 +75,10 @@ impl Prepared {
         Prepared {
             ties: ties.collect(),
             standing: u8::from(main) + 2 * u8::from(placed),
-            carry: pack_json(&commit.carry),
+            resume_state: pack_json(&commit.resume_state),
             sealed_state: pack_json(&(&commit.ledger, &commit.facts)),
             tail_state: pack_json(&(&commit.tail_ledger, &commit.tail_facts)),
-            summaries: told
+            summaries: summaries
                 .map(|(leaf, text)| (short_id(*leaf) as i64, text.clone()))
                 .collect(),
             rows: sealed.chain(open).collect(),

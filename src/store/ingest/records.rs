@@ -110,11 +110,11 @@ pub(crate) fn are_titled(
     if Task::Titles.is_due(db)? {
         return Ok(false);
     }
-    let told: Vec<i64> = db
+    let leaves: Vec<i64> = db
         .prepare_cached("SELECT leaf FROM summary")?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    if told.is_empty() {
+    if leaves.is_empty() {
         return Ok(false);
     }
     let tail: Option<Vec<u8>> = db
@@ -128,7 +128,7 @@ pub(crate) fn are_titled(
         .flat_map(|ids| unpacked_ids(ids))
         .filter(|id| !known.contains(id))
         .collect();
-    Ok(told.iter().any(|leaf| new.contains(&(*leaf as u64))))
+    Ok(leaves.iter().any(|leaf| new.contains(&(*leaf as u64))))
 }
 
 /// What a generation held stays known, its open tail too: each record once.

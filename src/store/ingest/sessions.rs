@@ -139,11 +139,11 @@ pub(crate) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<bool>
         after_removal(&tx)?;
     }
     Task::Titles.clear(&tx)?;
-    let told: FxHashMap<u64, String> = tx
+    let texts: FxHashMap<u64, String> = tx
         .prepare_cached("SELECT leaf, text FROM summary ORDER BY leaf, text")?
         .query_map([], |row| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    if told.is_empty() {
+    if texts.is_empty() {
         return tx.commit().map(|()| true);
     }
     let mut titles = BTreeMap::new();
@@ -156,7 +156,7 @@ pub(crate) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<bool>
         while let Some(row) = rows.next()? {
             let ids = row.get_ref(4)?.as_blob()?;
             for (nth, id) in unpacked_ids(ids).enumerate() {
-                let Some(text) = told.get(&id) else { continue };
+                let Some(text) = texts.get(&id) else { continue };
                 let (session, main): (i64, bool) = (row.get(0)?, row.get(1)?);
                 let (key, block): (String, i64) = (row.get(2)?, row.get(3)?);
                 // sub-agents' count least
@@ -183,11 +183,11 @@ pub(crate) fn attribute_summaries(db: &mut Connection) -> rusqlite::Result<bool>
 /// Takes out the titles that other sessions' logs give to records of forgotten ones; whether there
 /// were any. Reads record ids of forgotten sessions only, and only where logs tell such titles.
 pub(crate) fn scrub_summaries(tx: &Connection) -> rusqlite::Result<bool> {
-    let told: Vec<(i64, i64)> = tx
+    let summaries: Vec<(i64, i64)> = tx
         .prepare_cached("SELECT leaf, file FROM summary")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    if told.is_empty() {
+    if summaries.is_empty() {
         return Ok(false);
     }
     let forgotten: Vec<i64> = tx
@@ -199,7 +199,7 @@ pub(crate) fn scrub_summaries(tx: &Connection) -> rusqlite::Result<bool> {
         let ids = records::of_session(tx, session)?;
         theirs.extend(ids.into_iter().filter(|id| id & COPY == 0));
     }
-    let files: BTreeSet<i64> = told
+    let files: BTreeSet<i64> = summaries
         .iter()
         .filter(|(leaf, _)| theirs.contains(&(*leaf as u64)))
         .map(|(_, file)| *file)

@@ -92,9 +92,9 @@ impl<'a> EpisodeWriter<'a> {
         if open.is_empty() {
             return Ok(());
         }
-        let told: FxHashSet<[u8; 16]> =
+        let current: FxHashSet<[u8; 16]> =
             rows.iter().map(|row| row.episode.id.into_bytes()).collect();
-        for (n, _) in open.iter().filter(|(_, id)| !told.contains(id)) {
+        for (n, _) in open.iter().filter(|(_, id)| !current.contains(id)) {
             self.remove(*n)?;
         }
         Ok(())
@@ -325,13 +325,13 @@ fn keep_only(
     table: &str,
     column: &str,
     n: i64,
-    told: &Names,
+    current: &Names,
 ) -> rusqlite::Result<()> {
     let held: Vec<i64> = db
         .prepare_cached(&format!("SELECT {column} FROM {table} WHERE episode = ?1"))?
         .query_map([n], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    for gone in held.iter().filter(|held| !told.contains(held)) {
+    for gone in held.iter().filter(|held| !current.contains(held)) {
         db.prepare_cached(&format!(
             "DELETE FROM {table} WHERE episode = ?1 AND {column} = ?2"
         ))?

@@ -38,9 +38,9 @@ impl Store {
     }
 
     fn dump_table(&self, shown: &Shown, out: &mut String) -> rusqlite::Result<()> {
-        let told = || shown.columns.iter().filter(|c| !c.starts_with('-'));
-        let names: Vec<&str> = told().map(|c| split(c).0).collect();
-        let columns: Vec<String> = told().map(|c| expression(split(c).1)).collect();
+        let dumped = || shown.columns.iter().filter(|c| !c.starts_with('-'));
+        let names: Vec<&str> = dumped().map(|c| split(c).0).collect();
+        let columns: Vec<String> = dumped().map(|c| expression(split(c).1)).collect();
         let sql = format!(
             "SELECT {} FROM {} t ORDER BY {}",
             columns.join(", "),
@@ -369,15 +369,15 @@ mod tests {
                 "SELECT name FROM pragma_table_info('{}')",
                 shown.table
             ));
-            let told = shown
+            let named = shown
                 .columns
                 .iter()
                 .map(|c| match split(c.trim_start_matches('-')) {
                     (_, column) if has.contains(column) => column.to_string(),
                     (name, _) => name.to_string(),
                 });
-            let told: BTreeSet<String> = told.collect();
-            let missing: Vec<_> = has.difference(&told).collect();
+            let named: BTreeSet<String> = named.collect();
+            let missing: Vec<_> = has.difference(&named).collect();
             assert!(missing.is_empty(), "{}: {missing:?}", shown.table);
             seen.insert(shown.table.to_string());
         }

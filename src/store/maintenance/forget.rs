@@ -200,7 +200,9 @@ fn forget_before(
         gone(tx, &old, forgotten)?;
         remove_summary(tx, n)?;
         untitle(tx, n)?;
-        clear_files(tx, n, None, &|carry| without_words(carry, before))?;
+        clear_files(tx, n, None, &|resume_state| {
+            without_words(resume_state, before)
+        })?;
         tx.execute("UPDATE session SET summary = NULL WHERE n = ?1", [n])?;
         // the end went with the facts, which hold words; it is none, and sessions are ordered by it
         let ended: Option<i64> =
@@ -232,13 +234,13 @@ fn untitle(tx: &Transaction<'_>, session: i64) -> rusqlite::Result<()> {
 }
 
 /// The folds' state without words from before a time.
-fn without_words(mut carry: ResumeState, before: Time) -> ResumeState {
+fn without_words(mut resume_state: ResumeState, before: Time) -> ResumeState {
     let filter = |state: &mut FilterResumeState| {
         state.queued.clear();
         state.calls.retain(|call| call.time >= Some(before));
     };
     let chunk = |state: &mut ChunkResumeState| state.title = None;
-    for stream in &mut carry.streams {
+    for stream in &mut resume_state.streams {
         filter(&mut stream.filter);
         chunk(&mut stream.chunk);
         if let Some(end) = &mut stream.end {
@@ -246,7 +248,7 @@ fn without_words(mut carry: ResumeState, before: Time) -> ResumeState {
             chunk(&mut end.chunk);
         }
     }
-    carry
+    resume_state
 }
 
 /// Sessions that own records of which a session's logs have copies: what was said before the fork

@@ -59,7 +59,7 @@ impl Salvage {
     /// it is; an error where it is absent or its folder can't be written to.
     pub fn of(place: &Path) -> Result<Salvage> {
         let unfinished = beside(place, NEW);
-        clear(&unfinished).map_err(|error| told("removing an unfinished store", &error))?;
+        clear(&unfinished).map_err(|error| io_error("removing an unfinished store", &error))?;
         let mut store = Store::open(&unfinished, Access::ReadWrite)?;
         let salvaged = match open_damaged(place) {
             Ok(damaged) => copy(&damaged, &mut store.db).map_err(failed("salvaging"))?,
@@ -87,7 +87,7 @@ impl Salvage {
         let unfinished = self.store.path.clone();
         drop(self.store);
         let aside = free(&beside(&self.place, &format!(".damaged-{mark}")));
-        let set_aside = |error: std::io::Error| told("setting the damaged file aside", &error);
+        let set_aside = |error: std::io::Error| io_error("setting the damaged file aside", &error);
         // The log first: beside the new file it would be taken for its own.
         for suffix in ["-wal", "-shm"] {
             let from = beside(&self.place, suffix);
@@ -100,7 +100,7 @@ impl Salvage {
             .or_else(|_| fs::rename(&self.place, &aside))
             .map_err(set_aside)?;
         fs::rename(&unfinished, &self.place)
-            .map_err(|error| told("moving the new store to its place", &error))?;
+            .map_err(|error| io_error("moving the new store to its place", &error))?;
         Ok((aside, lost))
     }
 }
@@ -114,7 +114,7 @@ fn free(name: &Path) -> PathBuf {
         .unwrap_or_else(|| name.to_path_buf())
 }
 
-fn told(doing: &str, error: &std::io::Error) -> Error {
+fn io_error(doing: &str, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::Store, format!("{doing}: {}", error.kind()))
         .hinted("check the permissions of the folder")
 }
@@ -331,8 +331,8 @@ fn forget_texts(db: &Connection) -> rusqlite::Result<u64> {
     for n in unreadable {
         db.execute("DELETE FROM body WHERE episode = ?1", [n])?;
     }
-    let told = "UPDATE episode SET revision = 0 WHERE n NOT IN (SELECT episode FROM body)";
-    Ok(db.execute(told, [])? as u64)
+    let sql = "UPDATE episode SET revision = 0 WHERE n NOT IN (SELECT episode FROM body)";
+    Ok(db.execute(sql, [])? as u64)
 }
 
 /// Takes out the parts of episodes whose row could not be read; gives the number of texts.
@@ -357,7 +357,7 @@ fn drop_parts(db: &Connection) -> rusqlite::Result<u64> {
 fn stand_in(db: &Connection) -> rusqlite::Result<()> {
     let facts = pack_json(&SessionFacts::default());
     let state = pack_json(&(Ledger::default(), SessionFacts::default()));
-    let carry = pack_json(&ResumeState::default());
+    let resume_state = pack_json(&ResumeState::default());
     db.execute(
         "INSERT OR IGNORE INTO session (n, id, agent, namespace, project_path, host, file,
              standing, facts)
@@ -377,7 +377,7 @@ fn stand_in(db: &Connection) -> rusqlite::Result<()> {
     keep_readable(db, "telling", &["summary"])?;
     db.execute(
         "INSERT OR IGNORE INTO fold (file, carry, sealed, tail) SELECT n, ?1, ?2, ?2 FROM file",
-        params![carry, state],
+        params![resume_state, state],
     )?;
     db.execute(
         "INSERT OR IGNORE INTO name (n, text)

@@ -29,7 +29,7 @@ pub struct StoreStatus {
     /// Episodes by source.
     pub sources: BTreeMap<String, u64>,
     /// Sessions by what a model was asked about them: `waiting`, `told`, `refused`.
-    pub tellings: BTreeMap<String, u64>,
+    pub llm_summaries: BTreeMap<String, u64>,
     /// Episodes by the version of the rules and settings that made them.
     pub made_by: BTreeMap<String, u64>,
     /// Lines of all files by fate and reason.
@@ -186,7 +186,7 @@ impl Store {
             sealed: number("SELECT count(*) FROM episode WHERE sealed = 1 AND source = 'session'")?,
             open: number("SELECT count(*) FROM episode WHERE sealed = 0")?,
             sources: groups("SELECT source, count(*) FROM episode GROUP BY source")?,
-            tellings: groups("SELECT state, count(*) FROM telling GROUP BY state")?,
+            llm_summaries: groups("SELECT state, count(*) FROM telling GROUP BY state")?,
             made_by: groups(
                 "SELECT name.text, count(*) FROM episode JOIN name ON name.n = made_by
                  WHERE source = 'session' GROUP BY made_by",

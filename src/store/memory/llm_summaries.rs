@@ -27,11 +27,11 @@ pub struct PendingSummary {
 }
 
 impl From<PendingSummary> for Unsummarised {
-    fn from(untold: PendingSummary) -> Unsummarised {
+    fn from(pending: PendingSummary) -> Unsummarised {
         Unsummarised {
-            id: untold.id,
-            title: untold.title,
-            project_path: untold.project_path,
+            id: pending.id,
+            title: pending.title,
+            project_path: pending.project_path,
         }
     }
 }
@@ -81,7 +81,9 @@ impl Store {
                 })
                 .optional()?;
             match found {
-                Some((n, about, telling)) if content(&self.db, n)? == about => Ok(Some(telling)),
+                Some((n, about, llm_summary)) if content(&self.db, n)? == about => {
+                    Ok(Some(llm_summary))
+                }
                 _ => Ok(None),
             }
         };
@@ -169,7 +171,7 @@ impl Store {
     pub fn put_llm_summary(
         &mut self,
         session: &str,
-        telling: &LlmSummary,
+        llm_summary: &LlmSummary,
         summary: Option<SummaryUpdate>,
         spent: Spent,
         at: Time,
@@ -180,7 +182,7 @@ impl Store {
                 .db
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let stored = put_all(&tx, &mut self.names, summary.as_slice(), at)?;
-            note(&tx, session, telling, at)?;
+            note(&tx, session, llm_summary, at)?;
             tx.execute(
                 "INSERT INTO spent (day, input_tokens, output_tokens, usd) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens,
@@ -205,8 +207,13 @@ impl Store {
     }
 }
 
-fn note(db: &Connection, session: &str, telling: &LlmSummary, at: Time) -> rusqlite::Result<()> {
-    let (state, attempts, next_at, error, summary) = match telling {
+fn note(
+    db: &Connection,
+    session: &str,
+    llm_summary: &LlmSummary,
+    at: Time,
+) -> rusqlite::Result<()> {
+    let (state, attempts, next_at, error, summary) = match llm_summary {
         LlmSummary::Pending {
             attempts,
             next_at,

@@ -72,7 +72,7 @@ impl Store {
                 true => {
                     // rare words first: often they find enough, and common ones cost most
                     let mut order = rarest_first(&documents);
-                    order.retain(|n| !query.telling || tells(documents[*n], episodes));
+                    order.retain(|n| !query.skips_common || is_rare(documents[*n], episodes));
                     self.best_of_any(query, &patterns, &documents, &order, keeps)?
                 }
                 false => (self.best(query, &patterns, keeps)?, 0),
@@ -205,6 +205,6 @@ fn rarest_first(documents: &[u64]) -> Vec<usize> {
 }
 
 /// A word of which there are few enough, or that fewer than half of the episodes have.
-fn tells(documents: u64, episodes: u64) -> bool {
+fn is_rare(documents: u64, episodes: u64) -> bool {
     documents < 2 * COUNTED_MAX || 2 * documents < episodes
 }

@@ -27,7 +27,7 @@ pub struct Query {
     /// One term is enough; `false`: all of them.
     pub any: bool,
     /// With `any`, in a store of thousands: terms that half of the episodes have find nothing.
-    pub telling: bool,
+    pub skips_common: bool,
     /// Terms that must not be there.
     pub without: Vec<Term>,
     /// Beginnings of namespaces; `None`: all, empty: none.

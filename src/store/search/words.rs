@@ -35,7 +35,7 @@ impl IndexText {
         let mut glued = Vec::new();
         // Everything before it is in `words` already.
         let mut copied = 0;
-        scan_all(text, |told| match told {
+        scan_all(text, |token| match token {
             Token::Plain { .. } => {}
             Token::Word(word) if word.glued => {
                 word.write(&mut glued);
@@ -123,10 +123,10 @@ impl Word<'_> {
 }
 
 /// Tells every word of `text` in order; the glued form of a name follows its pieces.
-pub fn scan(text: &str, mut tell: impl FnMut(Word<'_>)) {
-    scan_all(text, |told| match told {
-        Token::Plain { start, end } => tell(ascii(&text.as_bytes()[start..end], start, false)),
-        Token::Word(word) => tell(word),
+pub fn scan(text: &str, mut emit: impl FnMut(Word<'_>)) {
+    scan_all(text, |token| match token {
+        Token::Plain { start, end } => emit(ascii(&text.as_bytes()[start..end], start, false)),
+        Token::Word(word) => emit(word),
         Token::Gap { .. } => {}
     });
 }
@@ -142,7 +142,7 @@ enum Token<'a> {
 }
 
 #[inline(always)]
-fn scan_all(text: &str, mut tell: impl FnMut(Token<'_>)) {
+fn scan_all(text: &str, mut emit: impl FnMut(Token<'_>)) {
     let bytes = text.as_bytes();
     let mut fold = Fold::default();
     let mut at = 0;
@@ -151,7 +151,7 @@ fn scan_all(text: &str, mut tell: impl FnMut(Token<'_>)) {
         if class == GAP {
             at += 1;
         } else if class == WIDE {
-            at = wide(text, at, at, &mut fold, &mut tell);
+            at = wide(text, at, at, &mut fold, &mut emit);
         } else {
             let mut end = at + 1;
             let mut rest = 0;
@@ -160,12 +160,12 @@ fn scan_all(text: &str, mut tell: impl FnMut(Token<'_>)) {
                 end += 1;
             }
             if end < bytes.len() && bytes[end] >= 0x80 && continues(text, end) {
-                at = wide(text, at, end, &mut fold, &mut tell);
+                at = wide(text, at, end, &mut fold, &mut emit);
             } else {
                 if is_plain(class, rest) && end - at <= WORD_BYTES_MAX {
-                    tell(Token::Plain { start: at, end });
+                    emit(Token::Plain { start: at, end });
                 } else {
-                    compound(&bytes[at..end], at, &mut |word| tell(Token::Word(word)));
+                    compound(&bytes[at..end], at, &mut |word| emit(Token::Word(word)));
                 }
                 at = end;
             }
@@ -219,24 +219,24 @@ fn ascii(raw: &[u8], at: usize, glued: bool) -> Word<'_> {
 
 /// Splits at underscores, then each stretch at its humps.
 #[cold]
-fn compound(raw: &[u8], at: usize, tell: &mut impl FnMut(Word<'_>)) {
+fn compound(raw: &[u8], at: usize, emit: &mut impl FnMut(Word<'_>)) {
     let mut pieces = 0;
     let mut from = 0;
     for stretch in raw.split(|b| *b == b'_') {
         if !stretch.is_empty() {
-            pieces += humps(stretch, at + from, tell);
+            pieces += humps(stretch, at + from, emit);
         }
         from += stretch.len() + 1;
     }
     if pieces > 1 {
-        tell(ascii(raw, at, true));
+        emit(ascii(raw, at, true));
     }
 }
 
 /// Splits `parseHTTPConfig2` as people read it. Returns how many pieces it told.
-fn humps(raw: &[u8], at: usize, tell: &mut impl FnMut(Word<'_>)) -> usize {
+fn humps(raw: &[u8], at: usize, emit: &mut impl FnMut(Word<'_>)) -> usize {
     if raw.len() > WORD_BYTES_MAX {
-        tell(ascii(raw, at, false));
+        emit(ascii(raw, at, false));
         return 1;
     }
     let by_digits = digits_separate(raw);
@@ -244,7 +244,7 @@ fn humps(raw: &[u8], at: usize, tell: &mut impl FnMut(Word<'_>)) -> usize {
     let mut pieces = 0;
     for end in 1..=raw.len() {
         if end == raw.len() || is_hump(raw, end, by_digits) {
-            tell(ascii(&raw[from..end], at + from, false));
+            emit(ascii(&raw[from..end], at + from, false));
             from = end;
             pieces += 1;
         }
@@ -294,15 +294,15 @@ fn wide(
     at: usize,
     known: usize,
     fold: &mut Fold,
-    tell: &mut impl FnMut(Token<'_>),
+    emit: &mut impl FnMut(Token<'_>),
 ) -> usize {
-    let mut word = |word: Word<'_>| tell(Token::Word(word));
+    let mut word = |word: Word<'_>| emit(Token::Word(word));
     let mut rest = text[at..].char_indices().map(|(i, c)| (at + i, c));
     match rest.next() {
         Some((_, c)) if known == at && is_cjk(c) => pairs(text, at, fold, &mut word),
         Some((_, c)) if known == at && !Fold::is_word(c) => {
             let end = at + c.len_utf8();
-            tell(Token::Gap { start: at, end });
+            emit(Token::Gap { start: at, end });
             end
         }
         _ => {
@@ -316,14 +316,14 @@ fn wide(
 }
 
 /// A word of a script with letters, split at underscores.
-fn letters(text: &str, at: usize, end: usize, fold: &mut Fold, tell: &mut impl FnMut(Word<'_>)) {
+fn letters(text: &str, at: usize, end: usize, fold: &mut Fold, emit: &mut impl FnMut(Word<'_>)) {
     let mut from = at;
     let mut pieces = 0;
     for stretch in text[at..end].split('_') {
         let folded = fold.word(stretch, WORD_BYTES_MAX);
         if !folded.is_empty() {
             pieces += 1;
-            tell(Word {
+            emit(Word {
                 form: Form::Folded(folded),
                 glued: false,
                 lone: false,
@@ -334,7 +334,7 @@ fn letters(text: &str, at: usize, end: usize, fold: &mut Fold, tell: &mut impl F
         from += stretch.len() + 1;
     }
     if pieces > 1 {
-        tell(Word {
+        emit(Word {
             form: Form::Folded(fold.word(&text[at..end], WORD_BYTES_MAX)),
             glued: true,
             lone: false,
@@ -345,7 +345,7 @@ fn letters(text: &str, at: usize, end: usize, fold: &mut Fold, tell: &mut impl F
 }
 
 /// A CJK run as overlapping pairs and its last character. Returns the run's end.
-fn pairs(text: &str, at: usize, fold: &mut Fold, tell: &mut impl FnMut(Word<'_>)) -> usize {
+fn pairs(text: &str, at: usize, fold: &mut Fold, emit: &mut impl FnMut(Word<'_>)) -> usize {
     let run = fold.cjk(&text[at..]);
     let mut both = String::with_capacity(8);
     for (i, (c, start, end)) in run.iter().enumerate() {
@@ -353,7 +353,7 @@ fn pairs(text: &str, at: usize, fold: &mut Fold, tell: &mut impl FnMut(Word<'_>)
         both.clear();
         both.push(*c);
         both.extend(next.map(|(c, _, _)| *c));
-        tell(Word {
+        emit(Word {
             form: Form::Folded(&both),
             glued: false,
             lone: next.is_none(),

@@ -183,7 +183,7 @@ fn what_goes_in_comes_out() {
     let mut world = World::new();
     let mut commit = log("a", "/home/u/app", &["long text ".repeat(100).as_str()]);
     commit.sealed[0].tally.usage.input = u64::MAX;
-    commit.carry.context.cwd = Some("/home/u/app".into());
+    commit.resume_state.context.cwd = Some("/home/u/app".into());
     world.commit(std::slice::from_ref(&commit));
     let found = world.store.episodes("a").unwrap().remove(0);
     let mut wants = commit.sealed[0].clone();
@@ -192,8 +192,11 @@ fn what_goes_in_comes_out() {
     assert_eq!((&*found.path, &*found.host), ("/logs/a.jsonl", "host"));
     let stored = world.store.checkpoints().unwrap();
     assert_eq!(stored, [commit.checkpoint.clone()]);
-    assert_eq!(world.store.carry("/logs/a.jsonl"), Ok(Some(commit.carry)));
-    assert_eq!(world.store.carry("/logs/b.jsonl"), Ok(None));
+    assert_eq!(
+        world.store.resume_state("/logs/a.jsonl"),
+        Ok(Some(commit.resume_state))
+    );
+    assert_eq!(world.store.resume_state("/logs/b.jsonl"), Ok(None));
     let ids = world.store.record_ids("/logs/a.jsonl").unwrap();
     assert_eq!((ids.committed, ids.tail), (commit.ids, commit.tail_ids));
     let tied = world.store.tied(&commit.checkpoint.ties);

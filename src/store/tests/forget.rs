@@ -23,7 +23,7 @@ fn telling(name: &str, word: &str) -> FileCommit {
     let mut commit = log(name, "/home/u/app", &[&text]);
     commit.sealed[0].files = [format!("/home/u/{word}.txt")].into();
     commit.facts.ai_title = Some(format!("about {word}"));
-    commit.carry.streams = vec![StreamResumeState {
+    commit.resume_state.streams = vec![StreamResumeState {
         filter: FilterResumeState {
             queued: vec![Arc::new(QueuedPrompt {
                 text: word.into(),

@@ -94,7 +94,7 @@ fn commit(name: &str, project: &str, offset: u64) -> FileCommit {
             stream: None,
             ties: vec![format!("session:{name}")],
         },
-        carry: ResumeState::default(),
+        resume_state: ResumeState::default(),
         made_by: "rules-1".into(),
         session: Session {
             id: name.into(),

@@ -308,10 +308,10 @@ fn very_common_words_are_estimated_and_find_nothing_for_who_did_not_ask() {
         .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let world = world(&texts);
-    let ask = |line: &str, telling: bool| {
+    let ask = |line: &str, skips_common: bool| {
         let query = Query {
             any: true,
-            telling,
+            skips_common,
             ..parse(line, 5)
         };
         world.store.candidates(&query, None, &[]).unwrap()

@@ -234,7 +234,11 @@ fn finished_sub_agents_do_not_pile_up_in_the_carry() {
     let mut folds = Folds::new(ChunkOptions::default());
     folds.feed(&log.entries);
     let tail = folds.tail();
-    assert!(tail.carry.streams.len() <= 7, "{:#?}", tail.carry.streams);
+    assert!(
+        tail.resume_state.streams.len() <= 7,
+        "{:#?}",
+        tail.resume_state.streams
+    );
     assert_eq!(folds.sealed.len(), 299 + 59);
 }
 

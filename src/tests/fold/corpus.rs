@@ -24,7 +24,7 @@ fn logs() -> Vec<PathBuf> {
 fn entries(
     path: &Path,
     bytes: &[u8],
-    carry: &ResumeState,
+    resume_state: &ResumeState,
     from: (u64, u64),
     to: usize,
 ) -> Vec<Entry> {
@@ -33,7 +33,7 @@ fn entries(
     let end = memchr::memrchr(b'\n', &bytes[start..to]).map_or(start, |at| start + at + 1);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let dialect = registry::dialect(Agent::new("claude"));
-    let mut state = ParseState::resume(dialect, carry.context.clone(), &name);
+    let mut state = ParseState::resume(dialect, resume_state.context.clone(), &name);
     let block = LogBlock {
         offset: from.0,
         line: from.1,
@@ -46,19 +46,19 @@ fn entries(
 /// Runs that end after each of these bytes, and one over everything.
 fn in_runs(path: &Path, bytes: &[u8], ends: &[usize], carry_bytes: &mut usize) -> Vec<Episode> {
     let mut folds = Folds::new(ChunkOptions::default());
-    let (mut carry, mut from) = (ResumeState::default(), (0, 0));
+    let (mut resume_state, mut from) = (ResumeState::default(), (0, 0));
     for end in ends {
-        let read = entries(path, bytes, &carry, from, *end);
+        let read = entries(path, bytes, &resume_state, from, *end);
         folds.feed(&read);
         if let Some(last) = read.last() {
             folds.end = (last.place.end(), last.place.line);
         }
         let tail = folds.tail();
-        *carry_bytes = value_bytes(&tail.carry).max(*carry_bytes);
+        *carry_bytes = value_bytes(&tail.resume_state).max(*carry_bytes);
         folds.resume();
-        (carry, from) = (tail.carry, (tail.from, tail.line));
+        (resume_state, from) = (tail.resume_state, (tail.from, tail.line));
     }
-    folds.feed(&entries(path, bytes, &carry, from, bytes.len()));
+    folds.feed(&entries(path, bytes, &resume_state, from, bytes.len()));
     folds.episodes()
 }
 

@@ -99,7 +99,7 @@ fn given_up_calls_do_not_pile_up() {
     }
     let mut folds = Folds::new(ChunkOptions::default());
     folds.feed(&log.entries);
-    let bytes = value_bytes(&folds.tail().carry);
+    let bytes = value_bytes(&folds.tail().resume_state);
     // before and after the open tail
     assert!(bytes < 2 * 4_000, "{bytes}");
 }

@@ -189,11 +189,11 @@ impl Folds {
     /// Drops all state but the stored carry, and reads on at the offset that it returns.
     fn resume(&mut self) -> u64 {
         let tail = self.tail();
-        let stored = serde_json::to_string(&tail.carry).unwrap();
-        let carry: ResumeState = serde_json::from_str(&stored).unwrap();
-        assert_eq!(carry, tail.carry);
-        self.filter = FilterState::resume(&carry);
-        self.chunk = ChunkState::resume(&carry);
+        let stored = serde_json::to_string(&tail.resume_state).unwrap();
+        let resume_state: ResumeState = serde_json::from_str(&stored).unwrap();
+        assert_eq!(resume_state, tail.resume_state);
+        self.filter = FilterState::resume(&resume_state);
+        self.chunk = ChunkState::resume(&resume_state);
         self.end = (tail.from, tail.line);
         tail.from
     }

@@ -228,7 +228,7 @@ fn the_carry_stays_small_however_long_the_log_is() {
     }
     let mut folds = Folds::new(ChunkOptions::default());
     folds.feed(&log.entries);
-    let bytes = value_bytes(&folds.tail().carry);
+    let bytes = value_bytes(&folds.tail().resume_state);
     // before and after the open tail
     assert!(bytes < 2 * 8_000, "{bytes}");
 }

@@ -153,13 +153,17 @@ fn calls_and_sub_agents_without_number_are_given_up() {
     assert_eq!(of(&account.ledger, Fate::Kept), account.ledger.total());
     let store = home.store(Access::ReadOnly).unwrap();
     let checkpoint = store.checkpoints().unwrap().remove(0);
-    let carry = store.carry(&checkpoint.key).unwrap().unwrap();
+    let resume_state = store.resume_state(&checkpoint.key).unwrap().unwrap();
     assert!(
-        carry.streams.len() <= 514,
+        resume_state.streams.len() <= 514,
         "{} streams",
-        carry.streams.len()
+        resume_state.streams.len()
     );
-    let calls = carry.streams.iter().map(|s| s.filter.calls.len()).max();
+    let calls = resume_state
+        .streams
+        .iter()
+        .map(|s| s.filter.calls.len())
+        .max();
     assert!(calls <= Some(280), "{calls:?} calls are carried");
 }
 
@@ -244,12 +248,14 @@ fn codex_scripts_patches_and_forks_without_number_end_at_the_limit() {
     let (home, _) = attack(ROLLOUT, log.as_bytes());
     let store = home.store(Access::ReadOnly).unwrap();
     let checkpoint = store.checkpoints().unwrap().remove(0);
-    let mut carry = store.carry(&checkpoint.key).unwrap().unwrap();
-    carry.context.dialect.restore::<RolloutState>();
-    let codex = state::links(&carry.context).cloned().unwrap_or_default();
+    let mut resume_state = store.resume_state(&checkpoint.key).unwrap().unwrap();
+    resume_state.context.dialect.restore::<RolloutState>();
+    let codex = state::links(&resume_state.context)
+        .cloned()
+        .unwrap_or_default();
     assert!(codex.chain.len() <= 64, "{} threads", codex.chain.len());
     assert!(codex.open.iter().all(|open| open.patched.len() <= 500));
-    let calls = carry.streams.iter().flat_map(|s| &s.filter.calls);
+    let calls = resume_state.streams.iter().flat_map(|s| &s.filter.calls);
     let changes = calls.filter_map(|call| call.input.get("~changes")?.as_array());
     assert!(
         changes.map(Vec::len).eq([500]),

@@ -68,7 +68,7 @@ fn rules(choice: u64) -> Rules {
 #[derive(Debug, Default, PartialEq)]
 struct Shelf {
     checkpoint: Option<Checkpoint>,
-    carry: ResumeState,
+    resume_state: ResumeState,
     ids: RecordIds,
     sealed: Vec<Episode>,
     open: Vec<Episode>,
@@ -84,7 +84,7 @@ impl Shelf {
         let file = source_file(path, agent).expect("the log's stat");
         let before = self.checkpoint.clone().map(|checkpoint| Before {
             checkpoint,
-            carry: self.carry.clone(),
+            resume_state: self.resume_state.clone(),
             ids: self.ids.clone(),
         });
         let at = self.checkpoint.as_ref();
@@ -124,7 +124,7 @@ impl Shelf {
             stat: Default::default(), // each run has its own
             ..commit.checkpoint
         });
-        self.carry = commit.carry;
+        self.resume_state = commit.resume_state;
         self.ids.committed.extend(commit.ids);
         self.ids.tail = commit.tail_ids;
         self.sealed.extend(commit.sealed);

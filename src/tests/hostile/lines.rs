@@ -75,9 +75,9 @@ fn one_line(agent: Agent, data: &[u8]) {
         &filtered,
         &filtered,
     );
-    let carry = serde_json::to_string(&tail.carry).expect("a carry is JSON");
-    let again = serde_json::from_str(&carry).expect("a carry is read back");
-    assert_eq!(tail.carry, again, "a carry is what was stored");
+    let resume_state = serde_json::to_string(&tail.resume_state).expect("a carry is JSON");
+    let again = serde_json::from_str(&resume_state).expect("a carry is read back");
+    assert_eq!(tail.resume_state, again, "a carry is what was stored");
     for episode in sealed.items.iter().chain(&tail.open) {
         assert!(!episode.text.is_empty(), "an episode tells nothing");
     }

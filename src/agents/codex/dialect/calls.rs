@@ -76,12 +76,12 @@ impl Record<'_> {
         let id = call.clone();
         self.push(EntryKind::Call(Call { id, tool, input }));
         if script || !patched.is_empty() {
-            self.amend(|carry| {
-                carry.open.retain(|open| open.call != call);
-                if carry.open.len() >= OPEN_CALLS {
-                    carry.open.remove(0);
+            self.amend(|links| {
+                links.open.retain(|open| open.call != call);
+                if links.open.len() >= OPEN_CALLS {
+                    links.open.remove(0);
                 }
-                carry.open.push(OpenCall {
+                links.open.push(OpenCall {
                     call,
                     script,
                     patched,
@@ -95,14 +95,14 @@ impl Record<'_> {
         let call = self.call_id(item);
         let output = output::read(item.raw("output").unwrap_or("null"));
         let open = self
-            .carry()
-            .and_then(|carry| carry.open.iter().find(|open| open.call == call));
+            .links()
+            .and_then(|links| links.open.iter().find(|open| open.call == call));
         let was_open = open.is_some();
         let result = result(call, output, open);
         let call = result.call.clone();
         self.push(EntryKind::Result(result));
         if was_open {
-            self.amend(|carry| carry.open.retain(|open| open.call != call));
+            self.amend(|links| links.open.retain(|open| open.call != call));
         }
     }
 
@@ -164,14 +164,14 @@ impl Record<'_> {
                 .unwrap_or_default(),
             false => Vec::new(),
         };
-        let open = self.carry().map(|c| c.open.as_slice()).unwrap_or_default();
+        let open = self.links().map(|c| c.open.as_slice()).unwrap_or_default();
         let by_id = open.iter().position(|open| open.call == id);
         let Some(at) = by_id.or_else(|| open.iter().rposition(|open| open.script)) else {
             return self.patch_alone(id, success, changed, report);
         };
-        self.told_elsewhere();
-        self.amend(|carry| {
-            let open = &mut carry.open[at];
+        self.recorded_elsewhere();
+        self.amend(|links| {
+            let open = &mut links.open[at];
             if !open.confirmed {
                 open.patched.clear();
                 open.confirmed = true;
@@ -198,7 +198,7 @@ impl Record<'_> {
         report: &Fields<'_>,
     ) {
         if changed.is_empty() {
-            return self.told_elsewhere();
+            return self.recorded_elsewhere();
         }
         let files: Vec<&str> = changed.iter().map(|file| file.0.as_str()).collect();
         self.push(EntryKind::Call(Call {
@@ -228,13 +228,13 @@ impl Record<'_> {
     /// A command ended (`CommandExecution`, `exec_command_end`): its exit code is the open
     /// script's; plain calls state their own.
     pub(super) fn command_ended(&mut self, report: &Fields<'_>) {
-        self.told_elsewhere();
+        self.recorded_elsewhere();
         let code = report.number::<i32>("exit_code");
-        let open = self.carry().map(|c| c.open.as_slice()).unwrap_or_default();
+        let open = self.links().map(|c| c.open.as_slice()).unwrap_or_default();
         if let Some(code) = code
             && let Some(at) = open.iter().rposition(|open| open.script)
         {
-            self.amend(|carry| carry.open[at].exit_code = Some(code));
+            self.amend(|links| links.open[at].exit_code = Some(code));
         }
     }
 

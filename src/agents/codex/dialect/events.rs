@@ -19,7 +19,7 @@ impl Record<'_> {
             // a response item says the same: taken here too, it would count twice
             "agent_message" => {
                 self.decide(RolloutFormat::Legacy);
-                self.told_elsewhere();
+                self.recorded_elsewhere();
             }
             "task_started" | "turn_started" => self.noise("turn start"),
             "task_complete" | "turn_complete" => self.turn_end(Fact::TurnEnd),
@@ -59,9 +59,9 @@ impl Record<'_> {
     fn user_message(&mut self, event: &Fields<'_>) {
         self.decide(RolloutFormat::Legacy);
         if state::format(&self.state.context) != RolloutFormat::Legacy {
-            return self.told_elsewhere();
+            return self.recorded_elsewhere();
         }
-        if self.carry().is_some_and(|carry| carry.reviewing) {
+        if self.links().is_some_and(|links| links.reviewing) {
             return self.noise("review");
         }
         if let Some("environment_context" | "user_instructions") = event.text("kind").as_deref() {
@@ -91,9 +91,9 @@ impl Record<'_> {
                 self.decide(RolloutFormat::Paginated);
                 // a file is wholly of one format: a legacy one has the same words as `user_message`
                 if state::format(&self.state.context) != RolloutFormat::Paginated {
-                    return self.told_elsewhere();
+                    return self.recorded_elsewhere();
                 }
-                if self.carry().is_some_and(|carry| carry.reviewing) {
+                if self.links().is_some_and(|links| links.reviewing) {
                     return self.noise("review");
                 }
                 let (texts, pictures) = content(&item);
@@ -119,7 +119,7 @@ impl Record<'_> {
             | "ContextCompaction"
             | "ImageGeneration"
             | "ImageView" => {
-                self.told_elsewhere();
+                self.recorded_elsewhere();
             }
             "Reasoning" => self.noise("thinking"),
             "SubAgentActivity" => self.noise("mail between agents"),
@@ -143,24 +143,24 @@ impl Record<'_> {
         let Some(total) = stated("total_token_usage") else {
             return self.noise("token count");
         };
-        let carry = self.carry().cloned().unwrap_or_default();
+        let links = self.links().cloned().unwrap_or_default();
         // A total that went down was reset; a first one may include what another file tells.
-        let fresh = carry.billed == Usage::default() || sum(total) < sum(carry.billed);
+        let fresh = links.billed == Usage::default() || sum(total) < sum(links.billed);
         let since = match stated("last_token_usage").filter(|_| fresh) {
             Some(last) => last,
-            None => total.minus(carry.billed),
+            None => total.minus(links.billed),
         };
-        let spent = carry.spent.plus(since);
-        let message = (carry.message != 0).then_some(Message {
-            group: carry.message,
-            model: carry.model,
+        let spent = links.spent.plus(since);
+        let message = (links.message != 0).then_some(Message {
+            group: links.message,
+            model: links.model,
             usage: Some(spent),
         });
         self.push_with(EntryKind::Noise("token count".into()), message);
-        if total != carry.billed {
-            self.amend(|carry| {
-                carry.billed = total;
-                carry.spent = spent;
+        if total != links.billed {
+            self.amend(|links| {
+                links.billed = total;
+                links.spent = spent;
             });
         }
     }
@@ -169,17 +169,17 @@ impl Record<'_> {
     /// message without words.
     fn turn_end(&mut self, fact: Fact) {
         let silent = self
-            .carry()
-            .filter(|carry| carry.message == 0 && carry.spent != Usage::default())
-            .map(|carry| Message {
+            .links()
+            .filter(|links| links.message == 0 && links.spent != Usage::default())
+            .map(|links| Message {
                 group: self.group(),
-                model: carry.model.clone(),
-                usage: Some(carry.spent),
+                model: links.model.clone(),
+                usage: Some(links.spent),
             });
         let group = silent.as_ref().map(|message| message.group);
         self.push_with(EntryKind::Fact(fact), silent);
         if let Some(group) = group {
-            self.amend(|carry| carry.message = group);
+            self.amend(|links| links.message = group);
         }
         self.reviewing(false);
     }
@@ -193,8 +193,8 @@ impl Record<'_> {
     }
 
     fn reviewing(&mut self, now: bool) {
-        if self.carry().is_some_and(|carry| carry.reviewing) != now {
-            self.amend(|carry| carry.reviewing = now);
+        if self.links().is_some_and(|links| links.reviewing) != now {
+            self.amend(|links| links.reviewing = now);
         }
     }
 }

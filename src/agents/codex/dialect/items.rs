@@ -36,7 +36,7 @@ impl Record<'_> {
             "agent_message" => self.noise("mail between agents"),
             "ghost_snapshot" => self.noise("snapshot"),
             "compaction" | "compaction_summary" | "context_compaction" | "compaction_trigger" => {
-                self.told_elsewhere();
+                self.recorded_elsewhere();
             }
             "other" => self.noise("other"),
             _ => self.push(EntryKind::Unknown(format!("response_item/{kind}"))),
@@ -63,20 +63,20 @@ impl Record<'_> {
             return self.noise("empty");
         }
         let group = self.group();
-        let carry = self.carry();
+        let links = self.links();
         // Tokens billed before the session's first message were this message's.
-        let spent = carry.map(|c| c.spent).unwrap_or_default();
-        let first = carry.is_none_or(|c| c.message == 0);
+        let spent = links.map(|c| c.spent).unwrap_or_default();
+        let first = links.is_none_or(|c| c.message == 0);
         let message = Message {
             group,
-            model: carry.and_then(|c| c.model.clone()),
+            model: links.and_then(|c| c.model.clone()),
             usage: (first && spent != Default::default()).then_some(spent),
         };
         self.push_with(EntryKind::Said(text), Some(message));
-        self.amend(|carry| {
-            carry.message = group;
+        self.amend(|links| {
+            links.message = group;
             if !first {
-                carry.spent = Default::default();
+                links.spent = Default::default();
             }
         });
     }

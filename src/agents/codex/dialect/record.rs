@@ -60,11 +60,11 @@ impl Record<'_> {
         self.push(EntryKind::Noise(Cow::Borrowed(reason)));
     }
 
-    pub(super) fn told_elsewhere(&mut self) {
+    pub(super) fn recorded_elsewhere(&mut self) {
         self.noise("told elsewhere");
     }
 
-    pub(super) fn carry(&self) -> Option<&RecordLinks> {
+    pub(super) fn links(&self) -> Option<&RecordLinks> {
         state::links(&self.state.context)
     }
 

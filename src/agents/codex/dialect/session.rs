@@ -37,10 +37,10 @@ impl Record<'_> {
         self.id = identity(&thread, ("session_meta", ""), None, raw);
         self.noise("copied history");
         let time = self.time;
-        self.amend(|carry| {
-            carry.burst = time;
-            if carry.chain.len() < CHAIN_MAX && !carry.chain.contains(&thread) {
-                carry.chain.push(thread);
+        self.amend(|links| {
+            links.burst = time;
+            if links.chain.len() < CHAIN_MAX && !links.chain.contains(&thread) {
+                links.chain.push(thread);
             }
         });
     }
@@ -75,11 +75,11 @@ impl Record<'_> {
         if let Some(from) = meta.label("forked_from_id").filter(|_| first) {
             self.push(EntryKind::Fact(Fact::ForkedFrom(from.into_owned())));
         }
-        self.amend(|carry| {
-            if carry.chain.is_empty() && !thread.is_empty() {
-                carry.chain.push(thread);
+        self.amend(|links| {
+            if links.chain.is_empty() && !thread.is_empty() {
+                links.chain.push(thread);
             }
-            leave_copies(carry);
+            leave_copies(links);
         });
     }
 
@@ -92,7 +92,7 @@ impl Record<'_> {
         let model = turn.label("model");
         let known = &self.state.context;
         let moved = cwd.is_some() && cwd.as_deref() != known.cwd.as_deref();
-        let old = self.carry().and_then(|c| c.model.as_deref());
+        let old = self.links().and_then(|c| c.model.as_deref());
         let other_model = model.is_some() && model.as_deref() != old;
         if moved {
             self.sticky(|context| context.cwd = cwd.map(|c| c.into_owned()));
@@ -102,7 +102,7 @@ impl Record<'_> {
             false => self.noise("turn context"),
         }
         if let Some(model) = model.filter(|_| other_model) {
-            self.amend(|carry| carry.model = Some(Arc::from(&*model)));
+            self.amend(|links| links.model = Some(Arc::from(&*model)));
         }
     }
 
@@ -112,21 +112,21 @@ impl Record<'_> {
         let Some(origin) = self.state.context.origin.clone() else {
             return;
         };
-        let Some(carry) = self.carry() else { return };
+        let Some(links) = self.links() else { return };
         let owner = match payload.text("turn_id").and_then(|id| born(&id)) {
-            Some(turn) => carry
+            Some(turn) => links
                 .chain
                 .iter()
                 .find(|thread| born(thread).is_some_and(|thread| thread <= turn))
                 .cloned(),
             None => {
-                let pause = carry.burst.zip(self.time).map(|(a, b)| b.0 - a.0);
+                let pause = links.burst.zip(self.time).map(|(a, b)| b.0 - a.0);
                 let own = pause.is_some_and(|ms| ms >= BURST_PAUSE_MS);
-                own.then(|| carry.chain.first().cloned()).flatten()
+                own.then(|| links.chain.first().cloned()).flatten()
             }
         };
-        let own = carry.chain.first() == owner.as_ref() && owner.is_some();
-        let (time, burst) = (self.time, carry.burst);
+        let own = links.chain.first() == owner.as_ref() && owner.is_some();
+        let (time, burst) = (self.time, links.burst);
         if own {
             self.sticky(|context| {
                 context.origin = None;
@@ -138,18 +138,18 @@ impl Record<'_> {
             self.sticky(|context| context.origin = Some(owner));
         }
         if time > burst {
-            self.amend(|carry| carry.burst = time);
+            self.amend(|links| links.burst = time);
         }
     }
 }
 
 /// Copied messages and calls are none of the file's own: forgets them, but not the total so far.
-fn leave_copies(carry: &mut RecordLinks) {
-    if carry.burst.take().is_some() {
-        carry.message = 0;
-        carry.spent = Default::default();
-        carry.open.clear();
-        carry.reviewing = false;
+fn leave_copies(links: &mut RecordLinks) {
+    if links.burst.take().is_some() {
+        links.message = 0;
+        links.spent = Default::default();
+        links.open.clear();
+        links.reviewing = false;
     }
 }
 

@@ -250,8 +250,8 @@ fn summarize_waiting(
     if done.rests_until.is_some() {
         return Ok(done);
     }
-    for (untold, project) in waiting(store, options)? {
-        let Some(asked) = prepared(store, untold, project, options)? else {
+    for (pending, project) in waiting(store, options)? {
+        let Some(asked) = prepared(store, pending, project, options)? else {
             continue;
         };
         if !allow(options.bounds, asked.most()) {
@@ -280,8 +280,8 @@ fn predict(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Predict
     if store.model_rests_until(options.now)?.is_some() {
         return Ok(sum);
     }
-    for (untold, project) in waiting(store, options)? {
-        let asked = prepared(store, untold, project, options)?;
+    for (pending, project) in waiting(store, options)? {
+        let asked = prepared(store, pending, project, options)?;
         if let Some(asked) = asked.filter(|asked| allow(options.bounds, asked.most())) {
             sum.sessions += 1;
             sum.tokens += asked.question.predicted;
@@ -296,13 +296,13 @@ fn waiting(
     options: &mut LlmSummaryOptions<'_>,
 ) -> Result<Vec<(PendingSummary, ProjectConsent)>> {
     let mut waiting = Vec::new();
-    for untold in store.pending_summaries(options.now, options.since)? {
+    for pending in store.pending_summaries(options.now, options.since)? {
         if waiting.len() >= options.queue_max as usize {
             break;
         }
-        let project = (options.project)(&untold.project_path)?;
+        let project = (options.project)(&pending.project_path)?;
         if project.wants {
-            waiting.push((untold, project));
+            waiting.push((pending, project));
         }
     }
     Ok(waiting)
@@ -390,7 +390,7 @@ fn one(
     // before the answer is looked at: one that is of no use is paid for as well
     done.tokens += spent.tokens;
     done.usd += spent.usd;
-    let (telling, update) = match said.answer {
+    let (llm_summary, update) = match said.answer {
         Ok(answer) => {
             let items = asked.whole.items();
             let Some(facts) = asked.whole.facts(&items) else {
@@ -408,19 +408,19 @@ fn one(
         }
         Err(Unanswered::Misconfigured { why }) => {
             done.stopped = Some(why.clone());
-            let telling = LlmSummary::Pending {
+            let llm_summary = LlmSummary::Pending {
                 attempts: asked.session.attempts,
                 next_at: None,
                 error: Some(why),
             };
-            (telling, None)
+            (llm_summary, None)
         }
         Err(Unanswered::Unavailable { why, after_ms }) => {
             let after_ms = after_ms.and_then(|ms| i64::try_from(ms).ok());
             (away(&asked.session, why, after_ms, options, done), None)
         }
     };
-    store.put_llm_summary(&asked.session.id, &telling, update, spent, options.now)?;
+    store.put_llm_summary(&asked.session.id, &llm_summary, update, spent, options.now)?;
     match &done.stopped {
         Some(why) if options.when_away == WhenAway::Fail => {
             anyhow::bail!("no language model answers: {why}")
@@ -431,17 +431,17 @@ fn one(
 
 /// Nobody answered: what becomes of the session.
 fn away(
-    untold: &PendingSummary,
+    pending: &PendingSummary,
     why: String,
     after_ms: Option<i64>,
     options: &LlmSummaryOptions<'_>,
     done: &mut LlmSummaryReport,
 ) -> LlmSummary {
-    let attempts = untold.attempts + 1;
+    let attempts = pending.attempts + 1;
     done.stopped = Some(why.clone());
     match options.when_away {
         WhenAway::Fail => LlmSummary::Pending {
-            attempts: untold.attempts,
+            attempts: pending.attempts,
             next_at: None,
             error: Some(why),
         },

@@ -91,12 +91,12 @@ pub fn summarize(store: &mut Store, options: &mut SummarizeOptions<'_>) -> Resul
 struct Due {
     whole: Whole,
     /// What a model told of it.
-    told: Option<Summary>,
+    llm_summary: Option<Summary>,
 }
 
 impl Due {
     fn update(&self, judge: &Judge) -> SummaryUpdate {
-        match &self.told {
+        match &self.llm_summary {
             Some(summary) => {
                 let mut summary = summary.clone();
                 add_commits(&mut summary, &self.whole.commits);
@@ -116,13 +116,13 @@ fn read(
     while bytes < READ_BYTES
         && let Some((hides, session)) = waiting.next()
     {
-        let told = match store.llm_summary(&session.id)? {
+        let llm_summary = match store.llm_summary(&session.id)? {
             Some(LlmSummary::Summarized(summary)) => Some(*summary),
             _ => None,
         };
         let whole = Whole::read(store, session, hides)?;
         bytes += whole.bytes();
-        batch.push(Due { whole, told });
+        batch.push(Due { whole, llm_summary });
     }
     Ok(batch)
 }
@@ -147,10 +147,10 @@ impl Whole {
     /// Its facts, with paths as they may be shown; `None`: there is nothing to tell.
     pub(super) fn facts(&self, items: &SessionItems<'_>) -> Option<Summary> {
         let mut summary = items.summary();
-        let tells = summary != Summary::default();
+        let has_facts = summary != Summary::default();
         add_commits(&mut summary, &self.commits);
         self.shorten_paths(&mut summary);
-        tells.then_some(summary)
+        has_facts.then_some(summary)
     }
 
     /// As they may be shown.
@@ -186,7 +186,12 @@ impl Whole {
         };
         let tally = self.tally.clone();
         let modified = summary.files_modified.iter();
-        let objective = || summary.objective.as_ref().map(|told| told.what.clone());
+        let objective = || {
+            summary
+                .objective
+                .as_ref()
+                .map(|objective| objective.what.clone())
+        };
         let title = self.session.title.clone().or_else(objective);
         let episode = Episode {
             id: SummaryUpdate::id(id),

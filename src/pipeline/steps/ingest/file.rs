@@ -75,7 +75,7 @@ pub struct Before {
     /// How far it is.
     pub checkpoint: Checkpoint,
     /// The folds' state there.
-    pub carry: ResumeState,
+    pub resume_state: ResumeState,
     /// The records that it has and had.
     pub ids: RecordIds,
 }
@@ -174,13 +174,13 @@ impl Fold {
     ) -> Result<(Fold, ParsedLog)> {
         let (standing, checked_bytes) = standing(&work)?;
         let again = standing == FileContinuity::Again;
-        let (generation, content, carry) = start(work.before, standing, ids);
+        let (generation, content, resume_state) = start(work.before, standing, ids);
         let mut slice = work.slice;
         // the bytes before the offset are other ones now
         if standing != FileContinuity::GoesOn {
             (slice.from, slice.line) = (0, 0);
         }
-        let log = ParsedLog::resume(&slice, content, carry.context.clone(), scratch)?;
+        let log = ParsedLog::resume(&slice, content, resume_state.context.clone(), scratch)?;
         let session = session(
             &slice,
             &work.session,
@@ -189,12 +189,12 @@ impl Fold {
             rules,
         );
         let fold = Fold {
-            filter: FilterState::resume(&carry),
+            filter: FilterState::resume(&resume_state),
             filter_at_newline: None,
-            chunk: ChunkState::resume(&carry),
+            chunk: ChunkState::resume(&resume_state),
             account: Account::forgetting(
                 work.tombstones.before(&session.namespace),
-                last_time(&carry),
+                last_time(&resume_state),
             ),
             committed_to: slice.from,
             stream: work.stream,
@@ -264,18 +264,21 @@ impl Fold {
             open.facts.first_prompt = self.first_prompt(&tail);
         }
         let checkpoint = self.checkpoint(log, &tail, last)?;
-        let told = |reject: &Reject| last || reject.place.offset < tail.from;
-        let rejects = self.rejects.partition_point(told);
+        let is_due = |reject: &Reject| last || reject.place.offset < tail.from;
+        let rejects = self.rejects.partition_point(is_due);
         self.committed_to = tail.from;
         self.gathered = 0;
         if !last {
             // the tail is not stored yet: there is no state after it
-            tail.carry.streams.iter_mut().for_each(|s| s.end = None);
+            tail.resume_state
+                .streams
+                .iter_mut()
+                .for_each(|s| s.end = None);
             tail.open.clear();
         }
         let mut commit = FileCommit {
             checkpoint,
-            carry: tail.carry,
+            resume_state: tail.resume_state,
             made_by: rules.made_by(),
             session: self.session.clone(),
             facts: settled.facts,
@@ -295,10 +298,10 @@ impl Fold {
         redact::commit(&mut commit, &rules.redactor);
         if rules.hides_paths {
             // as the texts tell them
-            let told = |path: &str| rules.redactor.redact(path).into_owned();
+            let masked = |path: &str| rules.redactor.redact(path).into_owned();
             let session = &commit.session;
-            let cwd = session.cwd.as_deref().map(told);
-            let hider = Hider::new(&told(&session.project_path), cwd.as_deref());
+            let cwd = session.cwd.as_deref().map(masked);
+            let hider = Hider::new(&masked(&session.project_path), cwd.as_deref());
             hider.commit(&mut commit);
         }
         Ok(Some(commit))
@@ -349,13 +352,17 @@ impl Fold {
         if self.stream.is_some() {
             return None;
         }
-        let told = tail.carry.streams.iter().find(|s| s.stream.is_none());
-        let told = told.and_then(|s| s.chunk.title.clone());
+        let known = tail
+            .resume_state
+            .streams
+            .iter()
+            .find(|s| s.stream.is_none());
+        let known = known.and_then(|s| s.chunk.title.clone());
         let open = tail.open.iter().rfind(|e| e.stream.is_none());
         let open = open
             .map(|e| e.title.clone())
             .filter(|title| !title.is_empty());
-        told.filter(|title| !is_bare_command(title)).or(open)
+        known.filter(|title| !is_bare_command(title)).or(open)
     }
 
     fn fingerprints(&mut self, log: &ParsedLog, read_to: u64) -> Result<Fingerprints> {
@@ -392,7 +399,7 @@ fn start(
 ) -> (u32, Content, ResumeState) {
     let Some(Before {
         checkpoint,
-        carry,
+        resume_state,
         ids: records,
     }) = before
     else {
@@ -406,12 +413,12 @@ fn start(
                 crc: checkpoint.fingerprints.content,
                 to: checkpoint.fingerprints.content_to,
             };
-            (checkpoint.generation, content, carry)
+            (checkpoint.generation, content, resume_state)
         }
         FileContinuity::Afresh => {
             ids.begin(&[], records.all());
             let generation = checkpoint.generation + 1;
-            (generation, Content::default(), carry.at_the_end())
+            (generation, Content::default(), resume_state.at_the_end())
         }
         FileContinuity::Again => {
             ids.begin(&[], []);
@@ -438,8 +445,8 @@ fn leave_out_marked(entries: &mut [Entry], markers: &Markers) -> bool {
 }
 
 /// The last time before the records that the fold goes on with.
-fn last_time(carry: &ResumeState) -> Option<Time> {
-    let times = carry.streams.iter().map(|stream| stream.filter.last);
+fn last_time(resume_state: &ResumeState) -> Option<Time> {
+    let times = resume_state.streams.iter().map(|stream| stream.filter.last);
     times.max().flatten()
 }
 

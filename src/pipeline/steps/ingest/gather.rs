@@ -101,7 +101,7 @@ pub fn gather(
             }
         }
     }
-    tell_forks_apart(&mut works, report);
+    order_forks(&mut works, report);
     let mut also = match store {
         Some(store) => store.tied(works.iter().flat_map(|work| &work.ties))?,
         None => Vec::new(),
@@ -157,8 +157,8 @@ fn look(mut slice: Slice, known: &Checkpoints) -> Result<Looked, (String, anyhow
     };
     let same = goes_on && old.is_some_and(|old| is_as_it_was(&slice, old));
     // a log that was empty, or replaced, may have got the record that it begins with since
-    let told = old.is_some_and(|old| old.read_to > 0 && old.generation == 1);
-    if same || goes_on && told {
+    let head_is_known = old.is_some_and(|old| old.read_to > 0 && old.generation == 1);
+    if same || goes_on && head_is_known {
         return Ok(Looked {
             slice,
             peek: None,
@@ -283,7 +283,7 @@ fn admit(
         return Ok(None);
     }
     let ids = store.record_ids(key)?;
-    let carry = store.carry(key)?.unwrap_or_default();
+    let resume_state = store.resume_state(key)?.unwrap_or_default();
     let checkpoint = Checkpoint {
         key: slice.file.key.clone(),
         ..checkpoint.clone()
@@ -300,7 +300,7 @@ fn admit(
         tombstones: gathered.tombstones.clone(),
         before: Some(Before {
             checkpoint,
-            carry,
+            resume_state,
             ids,
         }),
         slice,
@@ -339,9 +339,9 @@ fn head(
         .session(&checkpoint.session)?
         .and_then(|s| s.session.cwd);
     let has_ids = registry::dialect(slice.file.agent).has_record_ids();
-    let told = !has_ids || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
+    let head_is_known = !has_ids || checkpoint.ties.iter().any(|t| t.starts_with("uuid:"));
     let is_masked = cwd.as_ref().is_some_and(|cwd| cwd.contains(MASKED_USER));
-    if (cwd.is_none() || is_masked || !told)
+    if (cwd.is_none() || is_masked || !head_is_known)
         && let Ok(peek) = peek(&slice.file)
     {
         report.bytes_read += peek.read_bytes;
@@ -434,7 +434,7 @@ fn admitted(
 
 /// New logs that begin with the same record are forks of one another: their first own records say
 /// who comes first. They are read twice; there are few.
-fn tell_forks_apart(works: &mut [FileWork], report: &mut IngestReport) {
+fn order_forks(works: &mut [FileWork], report: &mut IngestReport) {
     let mut alike: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for (n, work) in works.iter().enumerate().filter(|(_, w)| w.before.is_none()) {
         if let Some(tie) = work.ties.iter().find(|t| t.starts_with("uuid:")) {

@@ -53,20 +53,20 @@ impl RunAhead {
 
     /// The writer took a commit of `bytes`.
     pub fn take(&self, bytes: usize) {
-        self.tell(|s| s.waiting -= bytes);
+        self.update(|s| s.waiting -= bytes);
     }
 
     /// The family at its turn is committed.
     pub fn advance(&self) {
-        self.tell(|s| s.committed += 1);
+        self.update(|s| s.committed += 1);
     }
 
     /// Nobody writes any more.
     pub fn close(&self) {
-        self.tell(|s| s.closed = true);
+        self.update(|s| s.closed = true);
     }
 
-    fn tell(&self, change: impl FnOnce(&mut State)) {
+    fn update(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.state());
         self.news.notify_all();
     }

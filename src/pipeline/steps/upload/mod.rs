@@ -13,7 +13,7 @@ mod settling;
 pub mod smoke;
 
 use crate::config::{Config, SinkSettings as Settings, SinkTo};
-use crate::memory::provenance::told_path;
+use crate::memory::provenance::shown_path;
 use crate::memory::session_activity::Judge;
 use crate::model::human::{count, plural, time};
 use crate::model::zone::Zone;
@@ -23,7 +23,7 @@ use crate::pipeline::graph_gate::{KeptHere, of_a_run};
 use crate::pipeline::notify::{self, GivenUp};
 use crate::pipeline::options::{PENDING_MS, ms, retry};
 use crate::pipeline::sink_setup::{extraction, open};
-use crate::pipeline::steps::promote::tell_owner;
+use crate::pipeline::steps::promote::announce_owners;
 use crate::store::{Due, Store};
 use anyhow::Result;
 use options::DeliveryOptions;
@@ -108,7 +108,7 @@ pub fn deliver_to(
     let last_scoped = scoped.len();
     for (nth, sink) in scoped.into_iter().chain(own).enumerate() {
         if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
-            tell_owner(store, &config.memory, cx.now)?;
+            announce_owners(store, &config.memory, cx.now)?;
         }
         all.push(upload.to(sink, store, cx)?);
     }
@@ -178,10 +178,10 @@ impl Upload {
             insist: options.insist,
             kept_here: self.kept.of(settings),
             only_logs: settings.scope.is_some(),
-            tells_git: config.memory.includes_git && settings.is_graph(),
-            told_path: &|project| {
+            includes_git: config.memory.includes_git && settings.is_graph(),
+            shown_path: &|project| {
                 let shown = !self.hidden.contains(project);
-                shown.then(|| told_path(project, config).into_owned())
+                shown.then(|| shown_path(project, config).into_owned())
             },
             profile: &|tally| self.judge.activity(tally).profile(),
             permitted: &permitted,

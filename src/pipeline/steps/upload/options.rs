@@ -43,9 +43,9 @@ pub struct DeliveryOptions<'a> {
     /// Chunks and summaries only: memories have groups of their own.
     pub only_logs: bool,
     /// The branch that sessions were on, and where memories' work trees were, may be told.
-    pub tells_git: bool,
+    pub includes_git: bool,
     /// A project's path as it may be told; `None`: not at all.
-    pub told_path: &'a dyn Fn(&str) -> Option<String>,
+    pub shown_path: &'a dyn Fn(&str) -> Option<String>,
     /// What kind of work was counted, in words.
     pub profile: &'a dyn Fn(&ActivityTally) -> String,
     /// Asked before each batch and each part of one: somebody still agrees.
@@ -75,8 +75,8 @@ impl DeliveryOptions<'_> {
             insist: true,
             kept_here: &[],
             only_logs: false,
-            tells_git: false,
-            told_path: &|path| Some(path.to_owned()),
+            includes_git: false,
+            shown_path: &|path| Some(path.to_owned()),
             profile: &|_| String::new(),
             permitted: &|_| Ok(()),
         }

@@ -76,10 +76,10 @@ fn facts_header(facts: &FileFacts) -> String {
         ("invalid_at", time(facts.invalid_at)),
     ];
     let lines = lines.into_iter();
-    let told: String = lines
+    let fields: String = lines
         .filter_map(|(key, value)| Some(format!("{key}: {}\n", value?)))
         .collect();
-    format!("---\n{told}---\n")
+    format!("---\n{fields}---\n")
 }
 
 /// What was done to a repository: named as the documents name it (004-012, 004-015, 004-018).
@@ -112,7 +112,7 @@ fn of_a_memory(
     let title = found.episode.title.clone();
     let at = memory.edited.unwrap_or(memory.at);
     found.episode.text = block(kind, scope, at, Some(&title), &found.episode.text);
-    let git = memory.git.as_ref().filter(|_| orders.tells_git);
+    let git = memory.git.as_ref().filter(|_| orders.includes_git);
     let git = git.map(|git| format!(", git {git}")).unwrap_or_default();
     let what = format!("memory: {kind} ({}){git}", scope.as_str());
     bare(found, format!("Memory: {title}"), what, attempts, orders)
@@ -149,7 +149,7 @@ const NAMESPACE_SHOWN: usize = 8;
 
 /// The project's last folder, where it may be told.
 fn project(found: &Found, orders: &DeliveryOptions<'_>) -> String {
-    match (orders.told_path)(&found.project_path) {
+    match (orders.shown_path)(&found.project_path) {
         Some(path) => file_name(&path).unwrap_or_default(),
         None => "project".to_owned(),
     }
@@ -166,7 +166,7 @@ fn of_a_log(found: Found, attempts: u32, orders: &DeliveryOptions<'_>) -> Outbou
     let header = Header {
         version: VERSION.to_owned(),
         project_namespace: Some(found.namespace.clone()),
-        project_path: (orders.told_path)(&found.project_path),
+        project_path: (orders.shown_path)(&found.project_path),
         hostname: Some(found.host.clone()),
         indexed_at: Some(found.indexed_at),
         session_file: file_name(&found.path),
@@ -187,7 +187,7 @@ fn of_a_log(found: Found, attempts: u32, orders: &DeliveryOptions<'_>) -> Outbou
         (!is_summary).then_some(episode.part),
     );
     let project = project(&found, orders);
-    let git = found.branch.as_ref().filter(|_| orders.tells_git);
+    let git = found.branch.as_ref().filter(|_| orders.includes_git);
     let git = git
         .map(|branch| format!(", git {branch}"))
         .unwrap_or_default();

@@ -305,11 +305,11 @@ impl<'a> DigestCall<'a> {
             Value::Array(list) => Cow::Owned(joined(list)),
             other => Cow::Borrowed(other.as_str().unwrap_or("")),
         };
-        let told = match &command {
+        let shown = match &command {
             Cow::Borrowed(text) => line::folded(text, COMMAND_CHARS_MAX),
             Cow::Owned(text) => Cow::Owned(line::folded(text, COMMAND_CHARS_MAX).into_owned()),
         };
-        if told.is_empty() {
+        if shown.is_empty() {
             return None;
         }
         let place = self
@@ -318,9 +318,9 @@ impl<'a> DigestCall<'a> {
         Some(
             match place.filter(|dir| !matches!(*dir, "" | ".") && self.cwd.is_some()) {
                 Some(dir) => {
-                    Cow::Owned(format!("{told}, in {}", line::folded(dir, TEXT_CHARS_MAX)))
+                    Cow::Owned(format!("{shown}, in {}", line::folded(dir, TEXT_CHARS_MAX)))
                 }
-                None => told,
+                None => shown,
             },
         )
     }
@@ -337,14 +337,14 @@ fn texts(value: &Value) -> Vec<&str> {
 
 /// `k=v, k2=v2` by the documents' rules, on one line.
 pub fn params(input: &Value) -> String {
-    let told = match input {
+    let shown = match input {
         Value::Object(map) if map.is_empty() => return String::new(),
         Value::Object(_) => documents::params(&documents::summarise_input(input)),
         Value::Null => return String::new(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    line::folded(&told, COMMAND_CHARS_MAX).into_owned()
+    line::folded(&shown, COMMAND_CHARS_MAX).into_owned()
 }
 
 /// A list of arguments as one would type it; `bash -lc SCRIPT` is the script.

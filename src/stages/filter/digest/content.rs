@@ -13,10 +13,10 @@ const BLOCK_BYTES_MAX: usize = 2 * 1024;
 /// Appends the output below the digest, each line indented by four spaces: all of it up to 2 KB,
 /// else its start and its end with `…` between them. Nothing when there is none.
 pub fn indented(out: &mut String, output: &ToolOutput<'_>) {
-    let told = output.masked_parts();
-    let head = plain(&told[0]);
+    let masked = output.masked_parts();
+    let head = plain(&masked[0]);
     let head = head.trim_end();
-    let tail = plain(&told[1]);
+    let tail = plain(&masked[1]);
     let tail = tail.trim_end();
     if tail.is_empty() && head.len() <= BLOCK_BYTES_MAX {
         return lines(out, head);

@@ -26,10 +26,10 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     if acts.is_empty() && !(polled && parts.iter().any(prints)) {
         return Vec::new();
     }
-    let told = ended.output.masked_parts();
+    let masked = ended.output.masked_parts();
     let seen = Seen {
         acts,
-        told: &told,
+        masked: &masked,
         polled,
         worked: ended.status == CallStatus::Ok,
     };
@@ -47,7 +47,7 @@ static PRINTED: LazyLock<AhoCorasick> =
 struct Seen<'a> {
     acts: Vec<Act>,
     /// Start and end of the output, masked.
-    told: &'a [Cow<'a, str>; 2],
+    masked: &'a [Cow<'a, str>; 2],
     polled: bool,
     worked: bool,
 }
@@ -62,7 +62,7 @@ impl Seen<'_> {
     }
 
     fn lines(&self) -> impl Iterator<Item = &str> {
-        self.told.iter().flat_map(|part| part.lines())
+        self.masked.iter().flat_map(|part| part.lines())
     }
 
     /// Those that git printed; where it was told to be quiet those that the command made.
@@ -86,7 +86,7 @@ impl Seen<'_> {
 
     fn quiet_commits(&self) -> Vec<Finding> {
         let printed = history::printed();
-        let says = |words: &AhoCorasick| self.told.iter().any(|part| words.is_match(&**part));
+        let says = |words: &AhoCorasick| self.masked.iter().any(|part| words.is_match(&**part));
         if says(&printed.refused) {
             return Vec::new();
         }
@@ -115,13 +115,13 @@ impl Seen<'_> {
         if !asked && !self.polled {
             return false;
         }
-        let sent = self.told.iter().any(|part| {
+        let sent = self.masked.iter().any(|part| {
             let mut lines = part.lines().skip_while(|line| !line.starts_with("To "));
             lines.any(|line| line.contains(" -> ") && !line.trim_start().starts_with('!'))
         });
         let refused = || {
             let words = &history::printed().unsent;
-            self.told.iter().any(|part| words.is_match(&**part))
+            self.masked.iter().any(|part| words.is_match(&**part))
         };
         sent || asked && self.worked && !refused()
     }
@@ -154,7 +154,7 @@ impl Seen<'_> {
 
     /// With its state where that says more than that it is open.
     fn opened(&self, act: &Act) -> Vec<Finding> {
-        let [head, _] = self.told;
+        let [head, _] = self.masked;
         let Some(address) = address(head) else {
             return Vec::new();
         };
@@ -174,7 +174,7 @@ impl Seen<'_> {
         let (look, None) = (looks.next()?, looks.next()) else {
             return None;
         };
-        let [head, _] = self.told;
+        let [head, _] = self.masked;
         let named = address(head).map(str::to_owned).or(look.names.clone());
         Some(Finding::PullRequestState {
             named: named.unwrap_or_default(),
@@ -194,13 +194,13 @@ impl Seen<'_> {
             return Vec::new();
         };
         let stats = self.lines().filter_map(stat);
-        let told = stats.map(|(path, added, removed)| Finding::Stat {
+        let findings = stats.map(|(path, added, removed)| Finding::Stat {
             path: path.to_owned(),
             added,
             removed,
             of,
         });
-        told.take(FILES_MAX).collect()
+        findings.take(FILES_MAX).collect()
     }
 }
 

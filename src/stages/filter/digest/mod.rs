@@ -133,8 +133,8 @@ pub struct Digest {
 /// Paths that a successful call changed, relative to the working directory when below it.
 fn modified(call: &DigestCall<'_>, result: &ToolResult) -> Vec<String> {
     let changed = files::changed(call, result).into_iter();
-    let told = changed.map(|(path, ..)| line::relative(&path, call.cwd).to_owned());
-    told.filter(|path| !path.is_empty()).collect()
+    let paths = changed.map(|(path, ..)| line::relative(&path, call.cwd).to_owned());
+    paths.filter(|path| !path.is_empty()).collect()
 }
 
 fn says_nothing(result: &ToolResult) -> bool {

@@ -134,8 +134,8 @@ impl<'a> ToolOutput<'a> {
 
     /// The message in it, without stack trace; appends nothing when it says nothing.
     pub fn write_message(&self, out: &mut String, before: &str) {
-        let told = self.masked_parts();
-        let message = errors::message([&told[0], &told[1]]);
+        let masked = self.masked_parts();
+        let message = errors::message([&masked[0], &masked[1]]);
         let message = line::folded(&message, line::TEXT_CHARS_MAX);
         if !message.is_empty() {
             out.push_str(before);

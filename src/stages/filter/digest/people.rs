@@ -26,9 +26,9 @@ pub fn answered(
 ) {
     let answers = answers(call, result, output);
     let first = call.questions().next().map(|(_, question)| question);
-    for (told, (question, answer)) in answers.iter().enumerate() {
+    for (nth, (question, answer)) in answers.iter().enumerate() {
         let question = Some(question.as_str()).filter(|question| Some(*question) != first);
-        write(out, question, answer, told);
+        write(out, question, answer, nth);
     }
     if answers.is_empty() {
         output.write(out);
@@ -62,8 +62,8 @@ pub fn answers(
     asked.chain(others).collect()
 }
 
-fn write(out: &mut String, question: Option<&str>, answer: &str, told: usize) {
-    out.push_str(if told > 0 { "; " } else { "" });
+fn write(out: &mut String, question: Option<&str>, answer: &str, nth: usize) {
+    out.push_str(if nth > 0 { "; " } else { "" });
     if let Some(question) = question {
         out.push('"');
         line::fold(out, question, usize::MAX);

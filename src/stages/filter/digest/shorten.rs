@@ -76,8 +76,8 @@ fn mask(row: &ToolRule, input: &mut Value, redactor: &Redactor) {
     );
     match input {
         Value::Object(map) if counted => {
-            let told = map.iter_mut().filter(|(key, _)| is_needed(row, key));
-            told.for_each(|(_, value)| redactor.mask_value(value));
+            let shown = map.iter_mut().filter(|(key, _)| is_needed(row, key));
+            shown.for_each(|(_, value)| redactor.mask_value(value));
         }
         input => redactor.mask_value(input),
     }
@@ -130,8 +130,8 @@ fn shorten_unknown(input: Value) -> Value {
     match input.get(PARAMS).is_some_and(Value::is_string) {
         true => input,
         false => match params(&input) {
-            told if told.is_empty() => Value::Object(Map::new()),
-            told => json!({ PARAMS: told }),
+            params if params.is_empty() => Value::Object(Map::new()),
+            params => json!({ PARAMS: params }),
         },
     }
 }
