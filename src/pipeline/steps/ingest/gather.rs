@@ -102,26 +102,33 @@ pub fn gather(
         }
     }
     order_forks(&mut works, report);
+    gathered.files = works.len() as u64;
+    gathered.bytes = works
+        .iter()
+        .map(|w| w.slice.file.stat.size.saturating_sub(w.slice.from))
+        .sum();
+    gathered.families = with_relatives(works, store)?;
+    Ok(gathered)
+}
+
+/// The families of these files, with the records that the store has of their relatives.
+fn with_relatives(works: Vec<FileWork>, store: Option<&Store>) -> Result<Vec<Family>> {
     let mut also = match store {
         Some(store) => store.tied(works.iter().flat_map(|work| &work.ties))?,
         None => Vec::new(),
     };
     let reading: FxHashSet<&str> = works.iter().map(|w| w.slice.known_as()).collect();
     also.retain(|(key, _)| !reading.contains(&**key));
-    gathered.files = works.len() as u64;
-    gathered.bytes = works
-        .iter()
-        .map(|w| w.slice.file.stat.size.saturating_sub(w.slice.from))
-        .sum();
+    let mut all = Vec::new();
     for (mut family, others) in families(works, &also) {
         if let Some(store) = store {
             for key in others {
                 family.known.extend(store.record_ids(&key)?.owned());
             }
         }
-        gathered.families.push(family);
+        all.push(family);
     }
-    Ok(gathered)
+    Ok(all)
 }
 
 /// The checkpoints of the files to read, by key.
