@@ -23,7 +23,10 @@ const LIST_BYTES_MAX: u64 = 64 << 10;
 /// What is no plain file, by its name in the repository.
 pub fn preflight(tree: &WorkTree) -> Result<BTreeSet<PathBuf>, String> {
     let mut preflight = Preflight::default();
-    for name in ["HEAD", "logs/HEAD", "commondir", "config.worktree"] {
+    if tree.common_dir.join("reftable").is_dir() {
+        return Err("its branches are stored as reftable, which is not supported yet".to_owned());
+    }
+    for name in ["HEAD", "logs/HEAD", "commondir", "config.worktree", "index"] {
         preflight.file(&tree.git_dir, name)?;
     }
     for name in ["config", "packed-refs", "shallow", "logs/refs/stash"] {

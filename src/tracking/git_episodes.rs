@@ -262,6 +262,7 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line: 1,
+            at: None,
         }
     }
 

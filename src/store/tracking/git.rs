@@ -197,6 +197,21 @@ impl Store {
             .collect())
     }
 
+    /// How far the histories of the work trees in a folder were read, by the folders of their HEADs.
+    pub fn trees_below(&self, folder: &str) -> Result<Vec<(String, HistoryCursor)>> {
+        let read = || -> rusqlite::Result<Vec<(String, HistoryCursor)>> {
+            let mut select = self.db.prepare_cached(
+                "SELECT tree, seen FROM git_tree WHERE substr(tree, 1, length(?1)) = ?1 ORDER BY tree",
+            )?;
+            let row = |row: &Row<'_>| {
+                let Json(seen) = row.get(1)?;
+                Ok((row.get(0)?, seen))
+            };
+            select.query_map([format!("{folder}/")], row)?.collect()
+        };
+        read().map_err(failed("reading how far work trees were read"))
+    }
+
     /// Operations whose summary is to be written again.
     pub fn operations_to_rewrite(&self) -> Result<Vec<GitRow>> {
         git_rows(&self.db, "o.untold = 1", &[]).map_err(failed("reading git operations"))
