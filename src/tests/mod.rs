@@ -67,4 +67,5 @@ mod tracked_delivery;
 mod tracked_git;
 mod tracked_hostile;
 mod trust;
+mod undone_flows;
 mod world;
