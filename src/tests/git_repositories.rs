@@ -32,12 +32,12 @@ fn a_bare_repository_is_read_through_its_work_tree() {
     site.user("try it here");
     let lost = take_one_back(&mut site);
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
     // the work tree goes: what was told of it stays, and nothing fails
     fs::remove_dir_all(&site.repo).unwrap();
     site.git_in(&bare, "worktree prune");
     site.run();
-    assert_eq!(undone(&site, &lost)[0], "undid reset");
+    assert_eq!(undone(&site, &lost)[0], "undid reset --hard");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_shallow_clone_ends_where_it_ends() {
     let lost = site.commit("b", "b\n", "mine");
     site.git("reset -q --hard HEAD~1");
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
     let document = site.ask(&format!("why --commit {lost}"));
     assert_eq!(document["operations"][0]["left_count"], 1);
 }
@@ -81,7 +81,7 @@ fn a_submodule_is_a_repository_of_its_own() {
     let lost = site.commit("b", "b\n", "in the submodule");
     site.git("reset -q --hard HEAD~1");
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
     let document = site.ask(&format!("why --commit {lost}"));
     let root = document["operations"][0]["project_path"].as_str().unwrap();
     assert!(root.ends_with("/around/lib"), "{root}");
@@ -172,7 +172,7 @@ fn a_damaged_repository_is_named_once_and_read_again_when_it_is_mended() {
     fs::write(&head, sound).unwrap();
     site.run();
     assert!(!doctor(&site));
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn pulls_merge_rebase_and_are_forced() {
     site.git("fetch -q");
     site.git("reset -q --hard origin/main");
     site.run();
-    assert_eq!(undone(&site, &mine)[0], "undid reset");
+    assert_eq!(undone(&site, &mine)[0], "undid reset --hard");
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn a_log_that_was_cut_or_written_anew_tells_nothing_twice() {
     let after = site.told("--branch main");
     assert_eq!(after[1..], before[..], "{after:?}");
     assert_eq!(undone(&site, &next), ["made commit"]);
-    assert_eq!(undone(&site, &lost)[0], "undid reset");
+    assert_eq!(undone(&site, &lost)[0], "undid reset --hard");
     // no line of it is left
     fs::write(&log, "").unwrap();
     site.run();
@@ -381,7 +381,7 @@ fn a_repository_that_vanished_keeps_what_was_told() {
     let away = site.desk.path("away");
     fs::rename(&site.repo, &away).unwrap();
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
     // it comes back with news
     fs::rename(&away, &site.repo).unwrap();
     let next = site.commit("c", "c\n", "third");
@@ -389,5 +389,5 @@ fn a_repository_that_vanished_keeps_what_was_told() {
     assert_eq!(undone(&site, &next), ["made commit"]);
     fs::remove_dir_all(site.repo.join(".git")).unwrap();
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
 }

@@ -125,7 +125,6 @@ impl<'m> Action<'m> {
             ("revert", _) => OperationKind::Revert,
             ("pull", _) => OperationKind::Pull,
             ("am", _) => OperationKind::Apply,
-            ("Branch", _) => OperationKind::BranchRenamed,
             _ => OperationKind::Other,
         }
     }
@@ -351,8 +350,9 @@ mod tests {
             ),
             ("cherry-pick: add x", "cherry-pick"),
             ("revert: Revert \"add x\"", "revert"),
+            ("am: add x", "am"),
             ("clone: from https://example.org/r", "other"),
-            ("", "other"),
+            ("", "moved"),
         ] {
             let found = read(&[&format!("a b {message}")], "main");
             assert_eq!(found, [format!("{wants} a..b on main")], "{message}");
