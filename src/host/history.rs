@@ -92,10 +92,13 @@ impl Repository {
         if tips.is_empty() {
             return Ok(found);
         }
-        let walk = self.git.rev_walk(tips).sorting(Sorting::ByCommitTimeCutoff {
-            order: CommitTimeOrder::NewestFirst,
-            seconds: since,
-        });
+        let walk = self
+            .git
+            .rev_walk(tips)
+            .sorting(Sorting::ByCommitTimeCutoff {
+                order: CommitTimeOrder::NewestFirst,
+                seconds: since,
+            });
         for info in walk.all().map_err(failed)? {
             let info = info.map_err(failed)?;
             if found.commits.len() == COMMITS_MAX {
@@ -133,12 +136,17 @@ impl Repository {
     /// Commits that the repository around this one, as its submodule at `path`, points to or pointed to lately.
     pub fn submodule_commits(&self, path: &str) -> BTreeSet<String> {
         let heads = self.branches().unwrap_or_default().into_values();
-        let heads: Vec<ObjectId> = heads.chain(self.head().ok().flatten()).filter_map(|tip| id(&tip)).collect();
+        let heads: Vec<ObjectId> = heads
+            .chain(self.head().ok().flatten())
+            .filter_map(|tip| id(&tip))
+            .collect();
         let Ok(walk) = self.git.rev_walk(heads).all() else {
             return BTreeSet::new();
         };
         let commits = walk.take(POINTERS_MAX).flatten().map(|info| hex(info.id));
-        commits.filter_map(|commit| self.entry(&commit, path)).collect()
+        commits
+            .filter_map(|commit| self.entry(&commit, path))
+            .collect()
     }
 
     /// Whether a commit is in the history of one of these; when it is gone, it is in none. Walks as far as it

@@ -95,8 +95,12 @@ impl Repository {
     pub fn patch(&self, commit: &str) -> Result<CommitPatch, RepositoryError> {
         let found = self.commit(commit)?;
         let failed = |error: gix::error::Error| fault("a commit can't be read", &error);
-        let author = found.author().map_err(|error| fault("a commit can't be read", &error))?;
-        let message = found.message_raw().map(|raw| raw.to_str_lossy().into_owned());
+        let author = found
+            .author()
+            .map_err(|error| fault("a commit can't be read", &error))?;
+        let message = found
+            .message_raw()
+            .map(|raw| raw.to_str_lossy().into_owned());
         let subject = message.unwrap_or_default();
         let parents: Vec<String> = found.parent_ids().map(|id| hex(id.detach())).collect();
         let base = parents.first().map_or("", String::as_str);
@@ -201,8 +205,12 @@ impl Repository {
         let diff = Diff::compute(Algorithm::Histogram, &input);
         let mut lines = 0;
         for hunk in diff.hunks() {
-            let went = hunk.before.map(|at| input.interner[input.before[at as usize]]);
-            let came = hunk.after.map(|at| input.interner[input.after[at as usize]]);
+            let went = hunk
+                .before
+                .map(|at| input.interner[input.before[at as usize]]);
+            let came = hunk
+                .after
+                .map(|at| input.interner[input.after[at as usize]]);
             let (went, came): (Vec<&[u8]>, Vec<&[u8]>) = (went.collect(), came.collect());
             let all = went.iter().chain(&came);
             lines += all.filter(|line| !line.trim().is_empty()).count() as u64;

@@ -184,7 +184,9 @@ impl Repository {
         let Ok(commit) = self.commit(commit) else {
             return Vec::new();
         };
-        let message = commit.message_raw().map(|raw| raw.to_str_lossy().into_owned());
+        let message = commit
+            .message_raw()
+            .map(|raw| raw.to_str_lossy().into_owned());
         let message = message.unwrap_or_default();
         let named = message.split("This reverts commit ").skip(1);
         let hash = |after: &str| -> String {

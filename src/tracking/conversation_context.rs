@@ -56,7 +56,6 @@ pub fn around(store: &Store, project: &str, at: Time) -> Result<Conversation, Er
                 session: found.session.clone(),
                 episode: found.episode.id,
                 line: mark.line,
-                at: times.of_line(mark.line),
             };
             if mark.line <= near && (mark.line <= last || mark.kind == ItemKind::Digest) {
                 said_around.near.push(said.clone());
@@ -75,8 +74,7 @@ struct Times(Vec<(u64, Time)>);
 impl Times {
     fn of(found: &Found, until: Time) -> Times {
         let episode = &found.episode;
-        let long_before = Time(until.0 - SECOND_MS - RESULT_MS);
-        let is_before = episode.ended_at.is_none_or(|ended| ended < long_before);
+        let is_before = episode.ended_at.is_none_or(|ended| ended <= until);
         let bytes = episode.bytes;
         if is_before || bytes.to.saturating_sub(bytes.from) > PART_BYTES_MAX {
             return Times(Vec::new());
@@ -86,12 +84,6 @@ impl Times {
         let lines = part.split(|byte| *byte == b'\n').zip(episode.lines.0..);
         let timed = lines.filter_map(|(line, number)| Some((number, time(line)?)));
         Times(timed.collect())
-    }
-
-    /// When a line was written; `None`: it was not read.
-    fn of_line(&self, line: u64) -> Option<Time> {
-        let at = self.0.binary_search_by_key(&line, |(number, _)| *number);
-        Some(self.0[at.ok()?].1)
     }
 
     /// The last line that was written by then.

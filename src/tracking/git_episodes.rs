@@ -175,7 +175,8 @@ fn summary(id: Uuid, git: &GitOperation) -> String {
 /// What became of what was left; `None`: the list of it says all.
 fn verdict(git: &GitOperation) -> Option<String> {
     let effect = &git.effect;
-    let is_left_to_say = git.operation.kind.leaves() && git.operation.kind != OperationKind::Checkout;
+    let is_left_to_say =
+        git.operation.kind.leaves() && git.operation.kind != OperationKind::Checkout;
     let may_be_lost = effect.left_count > 0 && is_left_to_say || !effect.reverts.is_empty();
     match (effect.lost_count, effect.left_count, &effect.kept_in) {
         (0, _, Some(kept)) if may_be_lost => {
@@ -295,7 +296,6 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line: 1,
-            at: None,
         }
     }
 

@@ -48,8 +48,12 @@ pub(super) fn judge(
         return Ok(Stored::default());
     };
     let oldest = rows.iter().filter(|row| may_lose(&row.git));
-    let oldest = oldest.flat_map(|row| commits(&row.git)).map(|commit| commit.at.0);
-    let since = oldest.min().map_or(0, |oldest| oldest / 1_000 - CLOCKS_SECONDS);
+    let oldest = oldest
+        .flat_map(|row| commits(&row.git))
+        .map(|commit| commit.at.0);
+    let since = oldest
+        .min()
+        .map_or(0, |oldest| oldest / 1_000 - CLOCKS_SECONDS);
     let from: BTreeSet<String> = tips.values().cloned().collect();
     let reachable = match repository.reachable(&from, since) {
         // more than can be walked: what isn't among them may be there all the same
@@ -98,8 +102,12 @@ fn all_tips(
     let own = Path::new(&project.path);
     let around = own.parent().and_then(git::repository);
     let around = around.filter(|root| options.context.refuses_folder(root).is_none());
-    let tree = around.as_ref().and_then(|root| reflog::work_trees(root).into_iter().next());
-    let below = around.as_ref().and_then(|root| own.strip_prefix(root).ok()?.to_str());
+    let tree = around
+        .as_ref()
+        .and_then(|root| reflog::work_trees(root).into_iter().next());
+    let below = around
+        .as_ref()
+        .and_then(|root| own.strip_prefix(root).ok()?.to_str());
     if let (Some(tree), Some(below)) = (tree, below)
         && let Ok(around) = Repository::open(&tree)
     {
@@ -215,7 +223,10 @@ fn watch(
     now: Time,
 ) -> Result<()> {
     let name = tree.git_dir.to_string_lossy();
-    let Some(mut seen) = store.git_seen(&name)?.filter(|seen| seen.watched != watched) else {
+    let Some(mut seen) = store
+        .git_seen(&name)?
+        .filter(|seen| seen.watched != watched)
+    else {
         return Ok(());
     };
     if !seen.stamp.is_empty() {

@@ -3,7 +3,6 @@
 
 use crate::model::exchange::{ItemKind, words_of};
 use crate::model::git::Reason;
-use crate::model::time::Time;
 use crate::rules::rollbacks::reasons;
 use uuid::Uuid;
 
@@ -20,8 +19,6 @@ pub struct Utterance {
     pub episode: Uuid,
     /// The line of its record.
     pub line: u64,
-    /// When it was written, where that is close to the operation; `None`: it was not looked up.
-    pub at: Option<Time>,
 }
 
 impl Utterance {
@@ -68,7 +65,6 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line,
-            at: None,
         }
     }
 

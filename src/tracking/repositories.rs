@@ -13,18 +13,19 @@ use crate::host::repository::Repository;
 use crate::model::episode::Episode;
 use crate::model::error::Error;
 use crate::model::git::{
-    Effect, GitOperation, HistoryCursor, LogLine, OperationKind, RefOperation,
+    AFTER_MS, Effect, GitOperation, HistoryCursor, LogLine, OperationKind, RefOperation,
 };
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
 use crate::store::{GitUnit, Project, Store};
 use crate::tracking::git_episodes::{bulk_update, context, metadata, quoted};
-use crate::tracking::operations::{self, Start, renamed};
 use crate::tracking::judging::judge;
+use crate::tracking::operations::{self, Start, renamed};
 use crate::tracking::reasons::why;
 use crate::tracking::reset_modes;
 use crate::tracking::reverts::reverts;
 use crate::tracking::same_work::SameWork;
+use crate::tracking::timed_calls::timed_calls;
 use crate::tracking::unlogged;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +69,8 @@ pub fn repositories<'t>(
 
 /// A branch that was left longer ago may be gone as long.
 const GONE_MS: i64 = 90 * 86_400_000;
+/// Episodes in which the command of an operation is looked for.
+const CHUNKS_MAX: u32 = 8;
 /// Files of one operation that get an episode of their own.
 const BULK_MAX: usize = 200;
 
@@ -265,7 +268,8 @@ impl TreeScan<'_> {
 
     fn stamp(&self, seen: &HistoryCursor) -> String {
         let folders = seen.folders.iter().map(String::as_str);
-        self.tree.stamp(folders, seen.watched.iter().map(String::as_str))
+        self.tree
+            .stamp(folders, seen.watched.iter().map(String::as_str))
     }
 
     /// What a repository borrows, or points to, may be read too: another one's history is not recorded as this
@@ -306,7 +310,13 @@ impl TreeScan<'_> {
         let mut operations = sorted.operations;
         operations.extend(stashed(&stash.lines, repository));
         if sorted.lines == log.lines.len() && is_known {
-            operations.extend(unlogged::moved(self.tree, &log.lines, known, &head, start.branch_now));
+            operations.extend(unlogged::moved(
+                self.tree,
+                &log.lines,
+                known,
+                &head,
+                start.branch_now,
+            ));
         }
         operations.extend(self.unlogged(&log.lines, known, &branches));
         operations.sort_by_key(|operation| operation.at);
@@ -409,7 +419,7 @@ impl TreeScan<'_> {
             false => around(store, &self.project.path, operation.at)?,
         };
         if operation.kind == OperationKind::Reset {
-            let named = reset_modes::of_command(&said.near, &operation);
+            let named = self.mode_of_command(&operation, store)?;
             operation.is_mode_named = named.is_some();
             operation.mode = named.map(str::to_owned);
         }
@@ -443,6 +453,20 @@ impl TreeScan<'_> {
             }
         }
         Ok(GitUnit { id, git, episodes })
+    }
+
+    /// The mode of a reset, where a session of the project ran the very command.
+    fn mode_of_command(
+        &self,
+        reset: &RefOperation,
+        store: &Store,
+    ) -> Result<Option<&'static str>, Error> {
+        let project = Path::new(&self.project.path);
+        let (since, until) = (Time(reset.at.0 - AFTER_MS), Time(reset.at.0 + AFTER_MS));
+        let mut chunks = store.chunks_around(&self.project.path, until, since, CHUNKS_MAX)?;
+        chunks.retain(|found| git::is_of(project, Path::new(&found.project_path)));
+        let mut calls = chunks.iter().filter_map(timed_calls);
+        Ok(calls.find_map(|calls| reset_modes::of_command(&calls, reset)))
     }
 
     /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone
@@ -488,8 +512,14 @@ impl TreeScan<'_> {
         let names = operation.branch.iter_mut().chain(&mut operation.to);
         names.for_each(mask);
         let commits = git.effect.left.iter_mut().chain(&mut git.effect.made);
-        let reverted = git.effect.reverts.iter_mut().map(|revert| &mut revert.commit);
-        commits.chain(reverted).for_each(|commit| mask(&mut commit.subject));
+        let reverted = git
+            .effect
+            .reverts
+            .iter_mut()
+            .map(|revert| &mut revert.commit);
+        commits
+            .chain(reverted)
+            .for_each(|commit| mask(&mut commit.subject));
         for file in &mut git.effect.files {
             mask(&mut file.path);
             file.previous_path.iter_mut().for_each(mask);

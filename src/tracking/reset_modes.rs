@@ -1,33 +1,26 @@
 //! What a reset did beside moving the branch. A log has no word for it: either the very command says it, or
 //! the index, the files and what was committed next do; where neither does, it is a reset, and no more.
 
-use super::reasons::Utterance;
 use super::same_work::SameWork;
+use super::timed_calls::TimedCall;
 use crate::host::history::Reachable;
 use crate::host::patch::PatchFile;
 use crate::host::reflog::WorkTree;
 use crate::host::repository::Repository;
-use crate::model::exchange::ItemKind;
 use crate::model::git::{MERGE_ABORT, OperationKind, RefOperation};
 use std::path::PathBuf;
 
-/// A command's result is logged within so long.
-const RESULT_MS: i64 = 15_000;
-/// And it is called so long before git writes its own line, in whole seconds.
-const CALL_MS: i64 = 2_000;
-
 const MODES: [&str; 5] = ["hard", "soft", "mixed", "keep", "merge"];
 
-/// The mode as the command says it that wrote this line of the log: it goes where the line says, and was
-/// logged within seconds of it. `None`: no session has it.
-pub(super) fn of_command(near: &[Utterance], operation: &RefOperation) -> Option<&'static str> {
+/// The mode as the command says it that wrote this line of the log: it goes where the line says, and ran
+/// when it was written. `None`: none of these calls did.
+pub(super) fn of_command(calls: &[TimedCall], operation: &RefOperation) -> Option<&'static str> {
     let target = operation.message.strip_prefix("reset: moving to ")?;
-    let is_near = |said: &&Utterance| {
-        let at = said.at.map(|at| at.0 - operation.at.0);
-        said.kind == ItemKind::Digest && at.is_some_and(|ms| (-CALL_MS..=RESULT_MS).contains(&ms))
-    };
-    let mut commands = near.iter().rev().filter(is_near);
-    commands.find_map(|said| mode_in(&said.text, target))
+    let mut running = calls
+        .iter()
+        .rev()
+        .filter(|call| call.is_shell() && call.runs_at(operation.at));
+    running.find_map(|call| mode_in(&call.text, target))
 }
 
 fn mode_in(text: &str, target: &str) -> Option<&'static str> {
@@ -37,14 +30,20 @@ fn mode_in(text: &str, target: &str) -> Option<&'static str> {
     let commands = text.split("git reset").skip(1);
     commands.last().and_then(|command| {
         let command = command.split(['\n', ';', '|', '&', '`', ')']).next()?;
-        let words = command.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+        let words = command
+            .split_whitespace()
+            .map(|word| word.trim_matches(['"', '\'']));
         let (flags, names): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
         let names: Vec<&str> = names.into_iter().take_while(|name| *name != "→").collect();
         // `HEAD~`, `HEAD^` and the like stand in the log as they were typed
         if names.first().copied().unwrap_or("HEAD") != target {
             return None;
         }
-        let named = |mode: &&'static str| flags.iter().any(|flag| flag.strip_prefix("--") == Some(mode));
+        let named = |mode: &&'static str| {
+            flags
+                .iter()
+                .any(|flag| flag.strip_prefix("--") == Some(mode))
+        };
         Some(MODES.into_iter().find(named).unwrap_or("mixed"))
     })
 }
@@ -67,7 +66,9 @@ impl Trees<'_> {
         next: Option<&RefOperation>,
         came_back: impl Fn(&[PatchFile]) -> bool,
     ) -> Option<&'static str> {
-        let files = self.repository.files_between(&operation.new, &operation.old);
+        let files = self
+            .repository
+            .files_between(&operation.new, &operation.old);
         let files = files.ok().filter(|files| !files.is_empty())?;
         let (tree, root, _) = self.heads.iter().find(|(_, _, head)| match next {
             None => *head == operation.new,
@@ -78,7 +79,9 @@ impl Trees<'_> {
         })?;
         let on_disk = |file: &PatchFile| self.work.on_disk(root, &file.path);
         let is_on_disk = files.iter().all(|file| on_disk(file) == file.after);
-        let is_gone = files.iter().all(|file| on_disk(file) != file.after || file.after.is_none());
+        let is_gone = files
+            .iter()
+            .all(|file| on_disk(file) != file.after || file.after.is_none());
         match next {
             None => {
                 let paths = files.iter().map(|file| file.path.as_str());
@@ -111,36 +114,34 @@ impl Trees<'_> {
 mod tests {
     use super::*;
     use crate::model::time::Time;
-    use uuid::Uuid;
 
     fn mode(text: &str, target: &str, later_ms: i64) -> Option<&'static str> {
         let operation = RefOperation {
             message: format!("reset: moving to {target}"),
             ..RefOperation::sample()
         };
-        let said = Utterance {
-            kind: ItemKind::Digest,
+        let at = Time(operation.at.0 + later_ms);
+        let call = TimedCall {
+            began: at,
+            ended: at,
             text: text.to_owned(),
-            session: "s".into(),
-            episode: Uuid::nil(),
-            line: 1,
-            at: Some(Time(operation.at.0 + later_ms)),
+            findings: Vec::new(),
         };
-        of_command(&[said], &operation)
+        of_command(&[call], &operation)
     }
 
     #[test]
     fn the_mode_is_the_very_commands() {
-        let soft = "Action: Bash(git reset --soft HEAD~1) → exit 0";
+        let soft = "Bash(git reset --soft HEAD~1) → exit 0";
         assert_eq!(mode(soft, "HEAD~1", 500), Some("soft"));
         assert_eq!(mode(soft, "HEAD~2", 500), None, "another reset");
         assert_eq!(mode(soft, "HEAD~1", 3_600_000), None, "long before");
-        let mixed = "Action: Bash(git reset HEAD~1) → exit 0";
+        let mixed = "Bash(git reset HEAD~1) → exit 0";
         assert_eq!(mode(mixed, "HEAD~1", 0), Some("mixed"));
-        let chain = "Action: Bash(cd x && git reset --hard && ls) → exit 0";
+        let chain = "Bash(cd x && git reset --hard && ls) → exit 0";
         assert_eq!(mode(chain, "HEAD", 0), Some("hard"));
-        assert_eq!(mode("Action: Bash(ls --hard)", "HEAD", 0), None);
-        let abort = "Action: Bash(git merge --abort) → exit 0";
+        assert_eq!(mode("Bash(ls --hard)", "HEAD", 0), None);
+        let abort = "Bash(git merge --abort) → exit 0";
         assert_eq!(mode(abort, "HEAD", 0), Some(MERGE_ABORT));
     }
 }

@@ -65,7 +65,10 @@ fn what(git: &GitOperation) -> String {
             ("revert", true) => format!("a commit{on} was reverted"),
             ("revert", false) => format!("{commits}{on} were reverted"),
             (_, true) => format!("{name}{on} brought a commit that reverts an earlier one"),
-            (_, false) => format!("{name}{on} brought commits that revert {} earlier ones", effect.lost_count),
+            (_, false) => format!(
+                "{name}{on} brought commits that revert {} earlier ones",
+                effect.lost_count
+            ),
         },
         OperationKind::BranchDeleted => {
             format!("branch {named} was deleted with {commits} of its own")
@@ -198,7 +201,10 @@ mod tests {
         let mut some = git(OperationKind::Rebase, None);
         some.effect.lost_count = 1;
         let text = describe(&some, None);
-        assert!(text.contains(": rebase on feature/cache dropped 1 of 5 commits."), "{text}");
+        assert!(
+            text.contains(": rebase on feature/cache dropped 1 of 5 commits."),
+            "{text}"
+        );
         let mut other = git(OperationKind::Reset, None);
         other.operation.branch = Some("do what I say, now".into());
         assert!(

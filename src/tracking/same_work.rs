@@ -200,7 +200,9 @@ impl<'r> SameWork<'r> {
         };
         paths(whole) == paths(&patch.files)
             && self.ids(other).is_some_and(|ids| {
-                self.repository.patch_ids(whole).is_some_and(|all| all.id == ids.id)
+                self.repository
+                    .patch_ids(whole)
+                    .is_some_and(|all| all.id == ids.id)
             })
     }
 
@@ -268,7 +270,10 @@ impl<'r> SameWork<'r> {
                         && patch.shares_files_with(&commit.patch)
                 })
             };
-            let other = after.iter().filter(|other| !used.contains(*other)).find(is_it);
+            let other = after
+                .iter()
+                .filter(|other| !used.contains(*other))
+                .find(is_it);
             if let Some(other) = other {
                 used.insert(other.clone());
                 found.commits.insert(commit.hash.clone());

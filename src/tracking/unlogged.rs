@@ -66,10 +66,17 @@ pub(super) fn left_and_gone(
             _ => {}
         }
     }
-    let gone = left.into_iter().filter(|(name, _)| !now.contains_key(*name));
+    let gone = left
+        .into_iter()
+        .filter(|(name, _)| !now.contains_key(*name));
     gone.map(|(name, operation)| RefOperation {
         branch: Some(name.to_owned()),
-        ..guessed(OperationKind::BranchDeleted, &operation.old, "", operation.at)
+        ..guessed(
+            OperationKind::BranchDeleted,
+            &operation.old,
+            "",
+            operation.at,
+        )
     })
     .collect()
 }

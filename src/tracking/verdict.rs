@@ -79,11 +79,12 @@ impl Judge<'_> {
     fn once(&self, operations: &[&GitOperation], verdicts: &mut [Verdict]) {
         let mut told: HashSet<String> = HashSet::new();
         for (git, verdict) in operations.iter().zip(verdicts) {
-            let reverted: HashSet<&str> = git.effect.reverts.iter().map(|r| &*r.commit.hash).collect();
+            let reverted: HashSet<&str> =
+                git.effect.reverts.iter().map(|r| &*r.commit.hash).collect();
             let before = verdict.lost.len();
-            verdict
-                .lost
-                .retain(|commit| !reverted.contains(&*commit.hash) || told.insert(commit.hash.clone()));
+            verdict.lost.retain(|commit| {
+                !reverted.contains(&*commit.hash) || told.insert(commit.hash.clone())
+            });
             verdict.lost_count -= (before - verdict.lost.len()) as u64;
         }
     }
@@ -99,7 +100,11 @@ impl Judge<'_> {
         };
         // a clock that went wrong hides a commit from a walk by time
         let is_new = effect.lost_count == 0;
-        if is_new && self.repository.is_in_history_of(&latest.hash, self.tips.values()) {
+        if is_new
+            && self
+                .repository
+                .is_in_history_of(&latest.hash, self.tips.values())
+        {
             return self.kept(git);
         }
         let Some(work) = self.work.of(&gone, git) else {
@@ -172,7 +177,11 @@ impl Judge<'_> {
         let lost: Vec<CommitLine> = lost.filter(|commit| !is_back(commit)).cloned().collect();
         let fewer = (effect.lost.len() - lost.len()) as u64;
         Verdict {
-            lost_count: if lost.is_empty() { 0 } else { effect.lost_count - fewer },
+            lost_count: if lost.is_empty() {
+                0
+            } else {
+                effect.lost_count - fewer
+            },
             kept_in: effect.kept_in.clone(),
             lost,
             ..Verdict::default()
@@ -181,7 +190,13 @@ impl Judge<'_> {
 
     /// A commit is taken back by another one that is still there, and did not come back later; taking back
     /// what took something back gives nothing up.
-    fn is_taken_back(&self, git: &GitOperation, commit: &CommitLine, by: &str, later: &Later) -> bool {
+    fn is_taken_back(
+        &self,
+        git: &GitOperation,
+        commit: &CommitLine,
+        by: &str,
+        later: &Later,
+    ) -> bool {
         if !self.reachable.has(by) || self.work.takes_back(&commit.hash) {
             return false;
         }
@@ -223,7 +238,12 @@ impl Later {
     fn of(operations: &[&GitOperation]) -> Later {
         let mut first = HashMap::new();
         for (nth, git) in operations.iter().enumerate() {
-            for commit in git.effect.left.iter().filter(|_| git.operation.kind.leaves()) {
+            for commit in git
+                .effect
+                .left
+                .iter()
+                .filter(|_| git.operation.kind.leaves())
+            {
                 first.entry(commit.hash.clone()).or_insert(nth);
             }
         }
@@ -241,7 +261,10 @@ impl Later {
         }
         let looks = git.operation.kind == OperationKind::Checkout;
         for commit in &git.effect.left {
-            let was_left = self.first.get(&commit.hash).is_some_and(|first| *first < nth);
+            let was_left = self
+                .first
+                .get(&commit.hash)
+                .is_some_and(|first| *first < nth);
             if !(looks && was_left) && self.left.insert(commit.hash.clone()) {
                 self.in_order.push(commit.hash.clone());
             }
