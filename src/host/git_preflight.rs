@@ -17,6 +17,9 @@ const BORROWED_MAX: usize = 16;
 /// Of a list of folders with borrowed objects.
 const LIST_BYTES_MAX: u64 = 64 << 10;
 
+/// Why a repository that is sound is not read.
+pub const REFTABLE: &str = "its branches are stored as a reftable, which is not supported";
+
 /// The folders that a work tree's history truly lies in, without links.
 ///
 /// # Errors
@@ -24,7 +27,7 @@ const LIST_BYTES_MAX: u64 = 64 << 10;
 pub fn preflight(tree: &WorkTree) -> Result<BTreeSet<PathBuf>, String> {
     let mut preflight = Preflight::default();
     if tree.common_dir.join("reftable").is_dir() {
-        return Err("its branches are stored as reftable, which is not supported yet".to_owned());
+        return Err(REFTABLE.to_owned());
     }
     for name in ["HEAD", "logs/HEAD", "commondir", "config.worktree", "index"] {
         preflight.file(&tree.git_dir, name)?;

@@ -72,6 +72,13 @@ impl WorkTree {
         is_main.then(|| self.common_dir.join("logs/refs/stash"))
     }
 
+    /// The stashes that there are, the latest last; none for a linked work tree, which shares them.
+    pub fn stashes(&self) -> Vec<String> {
+        let log = self.stash_log().and_then(|path| read(&path, 0, "").ok());
+        let lines = log.unwrap_or_default().lines.into_iter();
+        lines.map(|line| line.new).collect()
+    }
+
     /// A rebase or a bisection is under way.
     pub fn is_busy(&self) -> bool {
         let marks = ["rebase-merge", "rebase-apply", "BISECT_LOG"];
@@ -162,6 +169,12 @@ impl WorkTree {
     pub fn trees_changed_at(&self) -> Option<Time> {
         let trees = written_at(&self.common_dir.join("worktrees"));
         trees.or_else(|| written_at(&self.common_dir))
+    }
+
+    /// When a stash came or went; `None`: nobody knows.
+    pub fn stashes_changed_at(&self) -> Option<Time> {
+        let log = written_at(&self.common_dir.join("logs/refs/stash"));
+        log.or_else(|| written_at(&self.common_dir.join("logs/refs")))
     }
 
     /// When a branch was taken away: its folder, or the file of packed branches, was written then.

@@ -94,6 +94,15 @@ impl Repository {
         Ok(all)
     }
 
+    /// The names of tags. Those that can't be read are left out.
+    pub fn tags(&self) -> BTreeSet<String> {
+        let Ok(platform) = self.git.references() else {
+            return BTreeSet::new();
+        };
+        let tags = platform.tags().into_iter().flatten().flatten();
+        tags.map(|tag| tag.name().shorten().to_string()).collect()
+    }
+
     /// A commit.
     ///
     /// # Errors

@@ -62,6 +62,8 @@ pub enum OperationKind {
     Pull,
     /// Changes were put aside.
     Stash,
+    /// Changes that were put aside were taken back.
+    StashPop,
     /// Commits were looked at, one after the other.
     Bisect,
     /// A mailed patch was committed.
@@ -96,6 +98,7 @@ impl OperationKind {
             OperationKind::Revert => "revert",
             OperationKind::Pull => "pull",
             OperationKind::Stash => "stash",
+            OperationKind::StashPop => "stash pop",
             OperationKind::Bisect => "bisect",
             OperationKind::Apply => "am",
             OperationKind::WorktreeAdded => "worktree added",
@@ -136,6 +139,7 @@ impl OperationKind {
             OperationKind::Commit
                 | OperationKind::CherryPick
                 | OperationKind::Apply
+                | OperationKind::StashPop
                 | OperationKind::WorktreeAdded
                 | OperationKind::BranchRenamed
                 | OperationKind::Bisect
@@ -511,6 +515,9 @@ pub struct HistoryCursor {
     pub stash_to: u64,
     /// The commit that the last line of them came to.
     pub stash_last: String,
+    /// The stashes that there were, the latest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stashes: Vec<String>,
     /// Where HEAD was.
     pub head: String,
     /// The branch that HEAD was on.

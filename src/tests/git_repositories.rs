@@ -391,3 +391,58 @@ fn a_repository_that_vanished_keeps_what_was_told() {
     site.run();
     assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
 }
+
+#[test]
+fn a_repository_that_moved_does_not_tell_its_history_again() {
+    let mut site = Site::new();
+    site.user("work here");
+    let lost = take_one_back(&mut site);
+    site.run();
+    let before = site.count("git_metadata");
+    let moved = site.desk.path("elsewhere/app");
+    fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    fs::rename(&site.repo, &moved).unwrap();
+    site.repo = moved;
+    site.user("and go on there");
+    site.run();
+    assert_eq!(site.count("git_metadata"), before);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
+    let next = site.commit("c", "c\n", "after it moved");
+    site.run();
+    assert_eq!(undone(&site, &next), ["made commit"]);
+    assert_eq!(site.count("git_metadata"), before + 1);
+    // a copy has a history of its own: the first one is still there
+    let copy = site.desk.path("copy");
+    fs::create_dir_all(&copy).unwrap();
+    site.git(&format!("clone -q . {}", copy.display()));
+    fs::remove_dir_all(copy.join(".git/logs")).unwrap();
+    fs::create_dir_all(copy.join(".git/logs")).unwrap();
+    fs::copy(
+        site.repo.join(".git/logs/HEAD"),
+        copy.join(".git/logs/HEAD"),
+    )
+    .unwrap();
+    site.repo = copy;
+    site.user("and in a copy");
+    site.run();
+    assert!(site.count("git_metadata") > before + 1);
+}
+
+#[test]
+fn references_in_a_reftable_are_named_as_unsupported() {
+    let mut site = Site::new();
+    fs::remove_dir_all(site.repo.join(".git")).unwrap();
+    let (ok, said) = site.try_git(&site.repo.clone(), "init -q -b main --ref-format=reftable");
+    if !ok {
+        assert!(said.contains("ref-format"), "an older git: {said}");
+        return;
+    }
+    site.user("work here");
+    site.commit("a", "a\n", "first");
+    site.save();
+    let ran = site.desk.run("sessionmill run --steps ingest,track,report");
+    assert_eq!(ran.exit, Exit::Partial, "{}", ran.shown());
+    assert!(ran.stderr.contains("reftable"), "{}", ran.shown());
+    let ran = site.desk.run("sessionmill doctor");
+    assert!(!ran.stdout.contains("git fsck"), "{}", ran.shown());
+}

@@ -38,6 +38,7 @@ mod same_work;
 mod timed_calls;
 mod track_options;
 mod track_report;
+mod tracked_contents;
 mod unlogged;
 mod verdict;
 

@@ -3,21 +3,20 @@
 //! and opens nothing.
 
 use super::conversation_context::{Conversation, around};
-use super::exclusions::Exclusions;
 use super::track_options::TrackOptions;
 use super::track_report::TrackReport;
-use crate::config::{FileTracking, Tracked, TrackedProject};
+use crate::config::{FileTracking, Tracked};
 use crate::host::git;
 use crate::host::reflog::{self, Log, WorkTree};
 use crate::host::repository::Repository;
 use crate::model::episode::Episode;
 use crate::model::error::Error;
 use crate::model::git::{
-    AFTER_MS, Effect, GitOperation, HistoryCursor, LogLine, OperationKind, RefOperation,
+    Effect, GitOperation, HistoryCursor, LogLine, OperationKind, RefOperation,
 };
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
-use crate::store::{GitUnit, Project, Store};
+use crate::store::{GitRow, GitUnit, Project, Store};
 use crate::tracking::git_episodes::{bulk_update, context, metadata, quoted};
 use crate::tracking::judging::judge;
 use crate::tracking::operations::{self, Start, renamed};
@@ -25,7 +24,7 @@ use crate::tracking::reasons::why;
 use crate::tracking::reset_modes;
 use crate::tracking::reverts::reverts;
 use crate::tracking::same_work::SameWork;
-use crate::tracking::timed_calls::timed_calls;
+use crate::tracking::tracked_contents::TrackedContents;
 use crate::tracking::unlogged;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,8 +68,6 @@ pub fn repositories<'t>(
 
 /// A branch that was left longer ago may be gone as long.
 const GONE_MS: i64 = 90 * 86_400_000;
-/// Episodes in which the command of an operation is looked for.
-const CHUNKS_MAX: u32 = 8;
 /// Files of one operation that get an episode of their own.
 const BULK_MAX: usize = 200;
 
@@ -198,7 +195,10 @@ impl TreeScan<'_> {
             Ok((repository, news))
         });
         let (units, mut next, has_more) = match read {
-            Ok((repository, news)) => {
+            Ok((repository, mut news)) => {
+                if !is_known {
+                    self.drop_recorded_elsewhere(&mut news.operations, store)?;
+                }
                 let units = self.units(&repository, news.operations, store)?;
                 (units, news.seen, news.has_more)
             }
@@ -300,7 +300,8 @@ impl TreeScan<'_> {
         let head = repository.head()?.unwrap_or_default();
         let name = |name: String| self.options.stored_name(&name);
         let branches = repository.branches()?.into_iter();
-        let branches = branches.map(|(branch, tip)| (name(branch), tip)).collect();
+        let branches: BTreeMap<String, String> =
+            branches.map(|(branch, tip)| (name(branch), tip)).collect();
         let start = Start {
             branch: known.branch.clone().filter(|_| !log.is_anew),
             branch_now: repository.branch(),
@@ -309,6 +310,14 @@ impl TreeScan<'_> {
         let sorted = operations::operations(&log.lines, &stash.lines, &start);
         let mut operations = sorted.operations;
         operations.extend(stashed(&stash.lines, repository));
+        let tags = repository.tags();
+        for operation in &mut operations {
+            let is_tag = |to: &String| tags.contains(to) && !branches.contains_key(to);
+            if operation.to.as_ref().is_some_and(is_tag) {
+                operation.mode = Some("tag".to_owned());
+            }
+        }
+        let stashes = self.tree.stashes();
         if sorted.lines == log.lines.len() && is_known {
             operations.extend(unlogged::moved(
                 self.tree,
@@ -318,7 +327,7 @@ impl TreeScan<'_> {
                 start.branch_now,
             ));
         }
-        operations.extend(self.unlogged(&log.lines, known, &branches));
+        operations.extend(self.unlogged(repository, &log.lines, &stashes, known, &branches));
         operations.sort_by_key(|operation| operation.at);
         Ok(LogNews {
             operations,
@@ -328,6 +337,7 @@ impl TreeScan<'_> {
                 log_last: last(&log, sorted.lines, &known.log_last),
                 stash_to: stash.to,
                 stash_last: last(&stash, stash.lines.len(), &known.stash_last),
+                stashes,
                 head,
                 branch: sorted.branch.map(name),
                 branches,
@@ -342,7 +352,9 @@ impl TreeScan<'_> {
     /// Operations that HEAD's log doesn't tell.
     fn unlogged(
         &self,
+        repository: &Repository,
         log: &[LogLine],
+        stashes: &[String],
         known: &HistoryCursor,
         now: &BTreeMap<String, String>,
     ) -> Vec<RefOperation> {
@@ -355,6 +367,9 @@ impl TreeScan<'_> {
         let renamed = messages.filter_map(|message| Some(renamed(message)?.0));
         let renamed = renamed.map(|from| self.options.stored_name(from)).collect();
         operations.extend(unlogged::dropped(self.tree, &renamed, known, now));
+        let excludes = |path: &Path| self.options.context.excludes(path);
+        let work = SameWork::new(repository, Vec::new(), &excludes);
+        operations.extend(unlogged::popped(self.tree, &work, known, stashes));
         operations
     }
 
@@ -380,6 +395,41 @@ impl TreeScan<'_> {
             }
         }
         Ok(units)
+    }
+
+    /// A repository that was moved brings its history along: what is recorded under the path that it had, where
+    /// none is any more, is not told again.
+    fn drop_recorded_elsewhere(
+        &self,
+        operations: &mut Vec<RefOperation>,
+        store: &Store,
+    ) -> Result<(), Error> {
+        let Some(first) = operations.first() else {
+            return Ok(());
+        };
+        let rows = store.operations_at(first.at)?.into_iter();
+        let is_elsewhere = |row: &GitRow| {
+            let path = Path::new(&row.project.path);
+            self.is_same(&row.git.operation, first)
+                && row.project.namespace != self.project.namespace
+                && git::common_dir(path).is_none()
+        };
+        let Some(row) = rows.into_iter().find(is_elsewhere) else {
+            return Ok(());
+        };
+        let until = Time(i64::MAX);
+        let recorded = store.operations_between(&row.project.namespace, first.at, until)?;
+        operations.retain(|operation| {
+            let mut recorded = recorded.iter().map(|row| &row.git.operation);
+            !recorded.any(|recorded| self.is_same(recorded, operation))
+        });
+        Ok(())
+    }
+
+    fn is_same(&self, recorded: &RefOperation, operation: &RefOperation) -> bool {
+        (recorded.at, &recorded.old, &recorded.new)
+            == (operation.at, &operation.old, &operation.new)
+            && recorded.message == self.options.stored_name(&operation.message)
     }
 
     /// The operation's id; `None`: it is recorded already.
@@ -419,9 +469,7 @@ impl TreeScan<'_> {
             false => around(store, &self.project.path, operation.at)?,
         };
         if operation.kind == OperationKind::Reset {
-            let named = self.mode_of_command(&operation, store)?;
-            operation.is_mode_named = named.is_some();
-            operation.mode = named.map(str::to_owned);
+            reset_modes::name(&mut operation, &self.project.path, store)?;
         }
         let reason = match operation.kind.leaves() {
             true => why(&said.before),
@@ -443,64 +491,15 @@ impl TreeScan<'_> {
         });
         let mut episodes = episodes(id, &git, &said);
         if git.operation.kind.writes_files() {
-            let kept = self.kept(store)?;
+            let contents = TrackedContents::of(self.options, &self.project.path, store)?;
             for (file, path) in git.effect.files.iter().zip(&paths).take(BULK_MAX) {
-                let content = kept
-                    .as_ref()
-                    .and_then(|kept| self.content(repository, kept, file.blob.as_deref()?, path));
+                let contents = contents.as_ref().zip(file.blob.as_deref());
+                let content = contents.and_then(|(all, blob)| all.read(repository, blob, path));
                 let episode = bulk_update(id, &git, file, content.as_deref());
                 episodes.push((episode, BTreeSet::new()));
             }
         }
         Ok(GitUnit { id, git, episodes })
-    }
-
-    /// The mode of a reset, where a session of the project ran the very command.
-    fn mode_of_command(
-        &self,
-        reset: &RefOperation,
-        store: &Store,
-    ) -> Result<Option<&'static str>, Error> {
-        let project = Path::new(&self.project.path);
-        let (since, until) = (Time(reset.at.0 - AFTER_MS), Time(reset.at.0 + AFTER_MS));
-        let mut chunks = store.chunks_around(&self.project.path, until, since, CHUNKS_MAX)?;
-        chunks.retain(|found| git::is_of(project, Path::new(&found.project_path)));
-        let mut calls = chunks.iter().filter_map(timed_calls);
-        Ok(calls.find_map(|calls| reset_modes::of_command(&calls, reset)))
-    }
-
-    /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone
-    /// for a while.
-    fn kept(&self, store: &Store) -> Result<Option<Kept<'_>>, Error> {
-        let context = &self.options.context;
-        let Some(project) = context.tracking.around(&self.project.path) else {
-            return Ok(None);
-        };
-        let is_paused = store.tracked_project(&project.root)?.paused_at.is_some();
-        let root = Path::new(&project.root);
-        let below = Path::new(&self.project.path).strip_prefix(root);
-        Ok(below.ok().filter(|_| !is_paused).map(|below| Kept {
-            project,
-            below: below.to_path_buf(),
-            exclusions: Exclusions::of(root, context),
-        }))
-    }
-
-    /// A file's content, where a pattern names it and a scan of the disk would read it.
-    fn content(
-        &self,
-        repository: &Repository,
-        kept: &Kept<'_>,
-        blob: &str,
-        path: &Path,
-    ) -> Option<String> {
-        let path = kept.below.join(path);
-        let pattern = kept.project.tracked.pattern(&path)?;
-        if kept.exclusions.covers_content(&path) {
-            return None;
-        }
-        let content = repository.file(blob, pattern.max_bytes)?;
-        Some(self.options.redactor.redact(&content).into_owned())
     }
 
     /// What people wrote into commits, branches and paths goes through the same filter as sessions, and is
@@ -532,14 +531,6 @@ impl TreeScan<'_> {
         let name = self.tree.name.as_deref().unwrap_or_default();
         format!("{}\n{name}", self.project.namespace)
     }
-}
-
-/// The project whose patterns name files of a repository.
-struct Kept<'a> {
-    project: &'a TrackedProject,
-    /// The repository, from the project's root.
-    below: PathBuf,
-    exclusions: Exclusions<'a>,
 }
 
 /// The summary of an operation and the conversation before it, each with the sessions whose words it has.

@@ -2,25 +2,59 @@
 //! the index, the files and what was committed next do; where neither does, it is a reset, and no more.
 
 use super::same_work::SameWork;
-use super::timed_calls::TimedCall;
+use super::timed_calls::{TimedCall, timed_calls};
+use crate::host::git;
 use crate::host::history::Reachable;
 use crate::host::patch::PatchFile;
 use crate::host::reflog::WorkTree;
 use crate::host::repository::Repository;
-use crate::model::git::{MERGE_ABORT, OperationKind, RefOperation};
-use std::path::PathBuf;
+use crate::model::error::Error;
+use crate::model::git::{AFTER_MS, MERGE_ABORT, OperationKind, RefOperation};
+use crate::model::time::Time;
+use crate::store::Store;
+use std::path::{Path, PathBuf};
 
 const MODES: [&str; 5] = ["hard", "soft", "mixed", "keep", "merge"];
 
+/// Episodes in which the command of a reset is looked for.
+const CHUNKS_MAX: u32 = 8;
+
+/// Takes the mode of a reset from the very command, where a session of the project at this path ran it.
+///
+/// # Errors
+/// When the store can't be read.
+pub(super) fn name(reset: &mut RefOperation, project: &str, store: &Store) -> Result<(), Error> {
+    let (since, until) = (Time(reset.at.0 - AFTER_MS), Time(reset.at.0 + AFTER_MS));
+    let mut chunks = store.chunks_around(project, until, since, CHUNKS_MAX)?;
+    chunks.retain(|found| git::is_of(Path::new(project), Path::new(&found.project_path)));
+    for calls in chunks.iter().filter_map(timed_calls) {
+        if let Some(mode) = of_command(&calls, reset) {
+            reset.mode = Some(mode.to_owned());
+            reset.is_mode_named = true;
+        } else if is_stash(&calls, reset) {
+            reset.kind = OperationKind::Stash;
+        }
+    }
+    Ok(())
+}
+
 /// The mode as the command says it that wrote this line of the log: it goes where the line says, and ran
 /// when it was written. `None`: none of these calls did.
-pub(super) fn of_command(calls: &[TimedCall], operation: &RefOperation) -> Option<&'static str> {
+fn of_command(calls: &[TimedCall], operation: &RefOperation) -> Option<&'static str> {
     let target = operation.message.strip_prefix("reset: moving to ")?;
     let mut running = calls
         .iter()
         .rev()
         .filter(|call| call.is_shell() && call.runs_at(operation.at));
     running.find_map(|call| mode_in(&call.text, target))
+}
+
+/// A stash whose own log is gone was a stash all the same, where one of these calls made it.
+fn is_stash(calls: &[TimedCall], operation: &RefOperation) -> bool {
+    let mut running = calls
+        .iter()
+        .filter(|call| call.is_shell() && call.runs_at(operation.at));
+    operation.old == operation.new && running.any(|call| call.text.contains("git stash"))
 }
 
 fn mode_in(text: &str, target: &str) -> Option<&'static str> {
@@ -113,7 +147,6 @@ impl Trees<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::time::Time;
 
     fn mode(text: &str, target: &str, later_ms: i64) -> Option<&'static str> {
         let operation = RefOperation {

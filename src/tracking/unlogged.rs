@@ -2,6 +2,8 @@
 //! trees that are no more, and to a HEAD that went elsewhere without a line.
 
 use super::operations::renamed;
+use super::same_work::SameWork;
+use crate::host::patch::PatchFile;
 use crate::host::reflog::{self, WorkTree};
 use crate::model::git::{HistoryCursor, LogLine, OperationKind, RefOperation};
 use crate::model::time::Time;
@@ -127,6 +129,32 @@ fn branch_move(line: &LogLine) -> Option<OperationKind> {
         }
         _ => None,
     }
+}
+
+/// Stashes that are no more and whose files are on the disk as they had them. Those that are not there were
+/// dropped, or popped long ago.
+pub(super) fn popped(
+    tree: &WorkTree,
+    work: &SameWork<'_>,
+    known: &HistoryCursor,
+    now: &[String],
+) -> Vec<RefOperation> {
+    let gone = known.stashes.iter().filter(|stash| !now.contains(*stash));
+    let popped = gone.filter_map(|stash| {
+        let patch = work.patch(stash)?;
+        let root = tree.root()?;
+        let is_there = |file: &PatchFile| work.on_disk(&root, &file.path) == file.after;
+        if patch.files.is_empty() || !patch.files.iter().all(is_there) {
+            return None;
+        }
+        let at = tree.stashes_changed_at()?;
+        let head = patch.parents.first()?;
+        Some(RefOperation {
+            branch: known.branch.clone(),
+            ..guessed(OperationKind::StashPop, stash, head, at)
+        })
+    });
+    popped.collect()
 }
 
 /// A linked work tree that is no more.

@@ -164,6 +164,11 @@ impl Store {
         .map_err(failed("reading git operations"))
     }
 
+    /// Operations of all repositories at a time. Reads every operation's time.
+    pub fn operations_at(&self, at: Time) -> Result<Vec<GitRow>> {
+        git_rows(&self.db, "o.at = ?1", &[&at.0]).map_err(failed("reading git operations"))
+    }
+
     /// The operation with this id.
     pub fn operation(&self, id: Uuid) -> Result<Option<GitRow>> {
         git_rows(&self.db, "o.id = ?1", &[id.as_bytes()])
