@@ -67,4 +67,5 @@ mod tracked_git;
 mod tracked_hostile;
 mod trust;
 mod undone_flows;
+mod undone_property;
 mod world;
