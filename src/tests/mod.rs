@@ -11,6 +11,7 @@ mod corpus_pages;
 mod delivery;
 mod delivery_trust;
 mod doctor;
+mod doers;
 mod drift;
 mod embeddings;
 mod embeddings_trouble;
