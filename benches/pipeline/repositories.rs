@@ -33,7 +33,12 @@ fn why(scale: &Scale, home: &Path, figures: &mut Vec<Figure>) -> io::Result<()> 
     settings(home, true)?;
     let log = home.join(".claude/projects/-app/5e550000-0000-4000-8000-000000000001.jsonl");
     session(&log, &repository)?;
-    let run = || child::run(home, &["run", "--steps", "ingest,track,report", "--all", "--json"]);
+    let run = || {
+        child::run(
+            home,
+            &["run", "--steps", "ingest,track,report", "--all", "--json"],
+        )
+    };
     let first = run()?;
     let mut stored = number(&first, "git_operations")?;
     loop {
@@ -86,7 +91,12 @@ fn look(scale: &Scale, home: &Path, figures: &mut Vec<Figure>) -> io::Result<()>
         )?;
     }
     settings(home, true)?;
-    let run = || child::run(home, &["run", "--steps", "ingest,track,report", "--all", "--json"]);
+    let run = || {
+        child::run(
+            home,
+            &["run", "--steps", "ingest,track,report", "--all", "--json"],
+        )
+    };
     let opened = number(&run()?, "git_trees_opened")?;
     assert_eq!(
         opened, scale.repositories as u64,
