@@ -129,21 +129,15 @@ impl WorkTree {
         found
     }
 
-    /// The folder that its files are in; `None`: it has none, or it is gone.
+    /// The folder that the files of a linked one are in; `None`: it is none, or it is gone.
     pub fn root(&self) -> Option<PathBuf> {
-        match &self.name {
-            None => {
-                let is_inside = self.git_dir.file_name().is_some_and(|name| name == ".git");
-                let around = self.git_dir.parent().filter(|_| is_inside)?;
-                Some(around.to_owned())
-            }
-            Some(_) => {
-                let link = read_start(&self.git_dir.join("gitdir"), LINE_BYTES_MAX)?;
-                let link = String::from_utf8_lossy(&link).trim().to_owned();
-                let link = self.git_dir.join(link);
-                link.parent().map(Path::to_owned)
-            }
-        }
+        self.name.as_ref()?;
+        let link = read_start(&self.git_dir.join("gitdir"), LINE_BYTES_MAX)?;
+        let link = String::from_utf8_lossy(&link).trim().to_owned();
+        let link = self.git_dir.join(link);
+        link.parent()
+            .filter(|root| root.is_dir())
+            .map(Path::to_owned)
     }
 
     /// A branch's log.

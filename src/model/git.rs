@@ -163,6 +163,9 @@ pub struct RefOperation {
     pub old: String,
     /// The commit after; empty: there is none.
     pub new: String,
+    /// The linked work tree that it happened in, by its name; absent: the main one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// The branch that it happened on; absent: HEAD was detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
@@ -222,6 +225,7 @@ impl RefOperation {
             is_mode_named: true,
             old: "a".repeat(40),
             new: "b".repeat(40),
+            tree: None,
             branch: Some("feature/cache".into()),
             to: None,
             at: Time(1_762_961_400_000),

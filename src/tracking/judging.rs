@@ -7,7 +7,8 @@ use super::same_work::SameWork;
 use super::track_options::TrackOptions;
 use super::verdict::{Judge, may_lose};
 use crate::host::git;
-use crate::host::history::Reachable;
+use crate::host::patch::PatchFile;
+use crate::host::reachability::Reachable;
 use crate::host::reflog::{self, WorkTree};
 use crate::host::repository::Repository;
 use crate::model::git::{CommitLine, GitOperation, OperationKind, RefOperation};
@@ -15,7 +16,7 @@ use crate::model::time::Time;
 use crate::store::{GitRow, GitUnit, Project, Store, Stored};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What happened longer ago is judged when it is read first, and not again.
 const JUDGED_MS: i64 = 90 * 86_400_000;
@@ -61,8 +62,8 @@ pub(super) fn judge(
         _ => return Ok(Stored::default()),
     };
     let excludes = |path: &Path| options.context.excludes(path);
-    let roots = trees.iter().filter_map(WorkTree::root).collect();
-    let mut work = SameWork::new(&repository, roots, &excludes);
+    let roots = trees.iter().filter_map(|tree| root(tree, project));
+    let mut work = SameWork::new(&repository, roots.collect(), &excludes);
     work.learn(rows.iter().map(|row| &row.git));
     let judged = Judged {
         repository: &repository,
@@ -70,6 +71,7 @@ pub(super) fn judge(
         work: &work,
         tips: &tips,
         trees,
+        project,
     };
     let (changed, watched) = judged.again(rows);
     let units = changed.into_iter().map(rewritten).collect();
@@ -123,6 +125,16 @@ struct Judged<'r> {
     work: &'r SameWork<'r>,
     tips: &'r BTreeMap<String, String>,
     trees: &'r [WorkTree],
+    project: &'r Project,
+}
+
+/// Where a work tree's files are; `None`: it has none, or they are gone.
+fn root(tree: &WorkTree, project: &Project) -> Option<PathBuf> {
+    let main = Path::new(&project.path);
+    match tree.name {
+        None => main.join(".git").exists().then(|| main.to_owned()),
+        Some(_) => tree.root(),
+    }
 }
 
 impl Judged<'_> {
@@ -130,7 +142,7 @@ impl Judged<'_> {
     fn again(&self, mut rows: Vec<GitRow>) -> (Vec<GitRow>, BTreeSet<String>) {
         let heads = self.trees.iter().filter_map(|tree| {
             let head = Repository::open(tree).ok()?.head().ok()??;
-            Some((tree, tree.root()?, head))
+            Some((tree, root(tree, self.project)?, head))
         });
         let trees = Trees {
             repository: self.repository,
@@ -146,7 +158,7 @@ impl Judged<'_> {
                 let mode = trees.mode(operation, next(&before[nth + 1..], operation), |base| {
                     self.came_back(operation, base)
                 });
-                operation.mode = mode.map(str::to_owned);
+                operation.mode = mode;
             }
         }
         let judge = Judge {
@@ -169,7 +181,7 @@ impl Judged<'_> {
     }
 
     /// Some of what a reset left is in what came after it.
-    fn came_back(&self, operation: &RefOperation, files: &[crate::host::patch::PatchFile]) -> bool {
+    fn came_back(&self, operation: &RefOperation, files: &[PatchFile]) -> bool {
         let before = self.reachable.history_of([operation.new.as_str()]);
         let after = self.reachable.commits.iter();
         let mut after = after.filter(|commit| !before.contains(commit.as_str()));
@@ -177,7 +189,7 @@ impl Judged<'_> {
             let patch = self.work.patch(commit);
             patch.is_some_and(|patch| {
                 patch.files.iter().any(|file| {
-                    let is_it = |left: &&crate::host::patch::PatchFile| left.path == file.path;
+                    let is_it = |left: &&PatchFile| left.path == file.path;
                     let left = files.iter().find(is_it);
                     left.is_some_and(|left| left.after == file.after)
                 })
@@ -199,7 +211,10 @@ fn next<'g>(later: &'g [GitOperation], reset: &RefOperation) -> Option<&'g RefOp
                 | OperationKind::WorktreeAdded
                 | OperationKind::WorktreeRemoved
         );
-        is_head && operation.old == reset.new && operation.at >= reset.at
+        is_head
+            && operation.tree == reset.tree
+            && operation.old == reset.new
+            && operation.at >= reset.at
     })
 }
 

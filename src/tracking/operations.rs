@@ -137,6 +137,7 @@ fn plain(line: &LogLine) -> RefOperation {
         is_mode_named: false,
         old: line.old.clone(),
         new: line.new.clone(),
+        tree: None,
         branch: None,
         to: None,
         at: line.at,

@@ -369,7 +369,8 @@ impl TreeScan<'_> {
         operations.extend(unlogged::dropped(self.tree, &renamed, known, now));
         let excludes = |path: &Path| self.options.context.excludes(path);
         let work = SameWork::new(repository, Vec::new(), &excludes);
-        operations.extend(unlogged::popped(self.tree, &work, known, stashes));
+        let root = Path::new(&self.project.path);
+        operations.extend(unlogged::popped((self.tree, root), &work, known, stashes));
         operations
     }
 
@@ -468,6 +469,7 @@ impl TreeScan<'_> {
             true => Conversation::default(),
             false => around(store, &self.project.path, operation.at)?,
         };
+        operation.tree.clone_from(&self.tree.name);
         if operation.kind == OperationKind::Reset {
             reset_modes::name(&mut operation, &self.project.path, store)?;
         }

@@ -4,8 +4,8 @@
 use super::same_work::SameWork;
 use super::timed_calls::{TimedCall, timed_calls};
 use crate::host::git;
-use crate::host::history::Reachable;
 use crate::host::patch::PatchFile;
+use crate::host::reachability::Reachable;
 use crate::host::reflog::WorkTree;
 use crate::host::repository::Repository;
 use crate::model::error::Error;
@@ -92,25 +92,44 @@ pub(super) struct Trees<'t> {
 }
 
 impl Trees<'_> {
-    /// The mode as the repository's state says it; `next`: the operation that went on from where the reset
-    /// went; `came_back`: whether later commits have some of what it left. `None`: the state doesn't say.
+    /// The mode as the repository's state says it, `None` where it doesn't; `next`: the operation that went on
+    /// from where the reset went; `came_back`: whether later commits have some of what it left. Where its work
+    /// tree is gone, or somewhere else, it is what it was.
     pub(super) fn mode(
         &self,
         operation: &RefOperation,
         next: Option<&RefOperation>,
         came_back: impl Fn(&[PatchFile]) -> bool,
+    ) -> Option<String> {
+        let is_its = |tree: &WorkTree| tree.name == operation.tree;
+        match self.heads.iter().find(|(tree, ..)| is_its(tree)) {
+            Some(head) => self
+                .mode_at(head, operation, next, came_back)
+                .map(str::to_owned),
+            None => operation.mode.clone(),
+        }
+    }
+
+    fn mode_at(
+        &self,
+        (tree, root, head): &(&WorkTree, PathBuf, String),
+        operation: &RefOperation,
+        next: Option<&RefOperation>,
+        came_back: impl Fn(&[PatchFile]) -> bool,
     ) -> Option<&'static str> {
-        let files = self
-            .repository
-            .files_between(&operation.new, &operation.old);
+        let (old, new) = (&operation.old, &operation.new);
+        let files = self.repository.files_between(new, old);
         let files = files.ok().filter(|files| !files.is_empty())?;
-        let (tree, root, _) = self.heads.iter().find(|(_, _, head)| match next {
-            None => *head == operation.new,
+        let is_there = match next {
+            None => head == new,
             Some(next) => {
                 let history = self.reachable.history_of([head.as_str()]);
                 history.contains(next.new.as_str())
             }
-        })?;
+        };
+        if !is_there {
+            return None;
+        }
         let on_disk = |file: &PatchFile| self.work.on_disk(root, &file.path);
         let is_on_disk = files.iter().all(|file| on_disk(file) == file.after);
         let is_gone = files

@@ -9,6 +9,7 @@ use crate::model::git::{HistoryCursor, LogLine, OperationKind, RefOperation};
 use crate::model::time::Time;
 use crate::store::GitRow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// HEAD is elsewhere, and no line says so.
 pub(super) fn moved(
@@ -134,7 +135,7 @@ fn branch_move(line: &LogLine) -> Option<OperationKind> {
 /// Stashes that are no more and whose files are on the disk as they had them. Those that are not there were
 /// dropped, or popped long ago.
 pub(super) fn popped(
-    tree: &WorkTree,
+    (tree, root): (&WorkTree, &Path),
     work: &SameWork<'_>,
     known: &HistoryCursor,
     now: &[String],
@@ -142,8 +143,7 @@ pub(super) fn popped(
     let gone = known.stashes.iter().filter(|stash| !now.contains(*stash));
     let popped = gone.filter_map(|stash| {
         let patch = work.patch(stash)?;
-        let root = tree.root()?;
-        let is_there = |file: &PatchFile| work.on_disk(&root, &file.path) == file.after;
+        let is_there = |file: &PatchFile| work.on_disk(root, &file.path) == file.after;
         if patch.files.is_empty() || !patch.files.iter().all(is_there) {
             return None;
         }
@@ -174,6 +174,7 @@ fn guessed(kind: OperationKind, old: &str, new: &str, at: Time) -> RefOperation 
         is_mode_named: false,
         old: old.to_owned(),
         new: new.to_owned(),
+        tree: None,
         branch: None,
         to: None,
         at,

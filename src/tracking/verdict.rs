@@ -4,7 +4,7 @@
 //! makes it. Says the same however often it was asked in between.
 
 use super::same_work::SameWork;
-use crate::host::history::Reachable;
+use crate::host::reachability::Reachable;
 use crate::host::repository::Repository;
 use crate::model::git::{CommitLine, Effect, GitOperation, OperationKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
