@@ -3,6 +3,7 @@
 
 use super::git::Site;
 use crate::cli::Exit;
+use crate::model::time::Time;
 use std::fs;
 
 /// Two commits, and the second one taken back. Gives it.
@@ -392,6 +393,15 @@ fn a_repository_that_vanished_keeps_what_was_told() {
     assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
 }
 
+/// A session of its own in the repository.
+fn begin_session(site: &Site, id: &str) {
+    let line = serde_json::json!({"type": "user", "uuid": id, "parentUuid": null, "sessionId": id,
+        "cwd": site.repo, "version": "2.0.1", "timestamp": Time(site.now * 1_000).rfc3339_millis(),
+        "message": {"role": "user", "content": "go on here"}});
+    let log = format!(".claude/projects/-{id}/{id}.jsonl");
+    site.desk.write(&log, &format!("{line}\n"));
+}
+
 #[test]
 fn a_repository_that_moved_does_not_tell_its_history_again() {
     let mut site = Site::new();
@@ -403,7 +413,7 @@ fn a_repository_that_moved_does_not_tell_its_history_again() {
     fs::create_dir_all(moved.parent().unwrap()).unwrap();
     fs::rename(&site.repo, &moved).unwrap();
     site.repo = moved;
-    site.user("and go on there");
+    begin_session(&site, "7a000000-0000-4000-8000-000000000001");
     site.run();
     assert_eq!(site.count("git_metadata"), before);
     assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
@@ -423,7 +433,7 @@ fn a_repository_that_moved_does_not_tell_its_history_again() {
     )
     .unwrap();
     site.repo = copy;
-    site.user("and in a copy");
+    begin_session(&site, "7a000000-0000-4000-8000-000000000002");
     site.run();
     assert!(site.count("git_metadata") > before + 1);
 }
