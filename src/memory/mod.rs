@@ -17,6 +17,7 @@ pub mod recall;
 pub mod redaction_setup;
 pub mod remember;
 pub mod rollback_facts;
+pub mod rollback_rank;
 pub mod scopes;
 pub mod session_activity;
 pub mod session_outcome;

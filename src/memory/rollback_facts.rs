@@ -2,6 +2,7 @@
 //! quoted; which work that is and how it reads is tracking's.
 
 use super::block::{FactSource, RecalledFact, below_home};
+use super::rollback_rank::{Repeats, Undoing, undoings};
 use super::scopes::Scope;
 use super::workspace::Workspace;
 use crate::model::error::Error;
@@ -10,6 +11,7 @@ use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
 use crate::store::{GitRow, KEPT, Store};
 use crate::tracking::rollbacks::{describe, recent};
+use crate::tracking::safe_names;
 
 /// For whom facts are.
 #[derive(Clone, Copy)]
@@ -24,7 +26,8 @@ pub struct Audience<'a> {
     pub shows_paths: Option<&'a str>,
 }
 
-/// What was given up recently in the repository of the workspace, the latest first, at most so many.
+/// What was given up recently in the repository of the workspace, most important first, at most so many.
+/// Operations that repeat one undoing are one fact, which says so.
 ///
 /// # Errors
 /// When the store can't be read.
@@ -38,14 +41,39 @@ pub fn recent_facts(
     if audience.workspace.project().is_none() || !audience.scope.allows(&namespace) {
         return Ok(Vec::new());
     }
+    let rows = recent(store, &namespace, now)?;
     let mut facts = Vec::new();
-    for row in recent(store, &namespace, now)? {
+    for undoing in undoings(&rows, audience.workspace.branch.as_deref(), now) {
         if facts.len() == limit {
             break;
         }
-        facts.extend(fact(store, &row, audience)?);
+        let fact = fact(store, undoing.row, audience)?;
+        facts.extend(fact.map(|mut fact| {
+            fact.text.push_str(&repeated(&undoing));
+            fact
+        }));
     }
     Ok(facts)
+}
+
+/// That it was done more than once; empty where it wasn't.
+fn repeated(undoing: &Undoing<'_>) -> String {
+    if undoing.times < 2 {
+        return String::new();
+    }
+    let (times, since) = (
+        undoing.times,
+        undoing.since.utc().format("%Y-%m-%d %H:%MZ"),
+    );
+    let branch = undoing.row.git.operation.branch.as_deref();
+    let branch = branch.and_then(safe_names::branch);
+    match undoing.repeats {
+        Repeats::SameWork => format!(" {times} operations since {since} gave this work up."),
+        Repeats::SameBranch => {
+            let branch = branch.unwrap_or_else(|| "The branch".to_owned());
+            format!(" {branch} was reset {times} times since {since}: this gave up most.")
+        }
+    }
 }
 
 /// A rollback as a fact; `None`: the session that asks said it. The sentence that says why comes from the

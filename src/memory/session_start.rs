@@ -45,8 +45,8 @@ const OPEN_MAX: usize = 5;
 /// Commits that are told, the last ones.
 const COMMITS_MAX: usize = 3;
 
-/// Rollbacks that are told.
-const ROLLBACKS_MAX: usize = 2;
+/// Undoings that are told. More: what the last session left open has no room.
+const ROLLBACKS_MAX: usize = 3;
 
 /// What is known of the project's last session and of what was given up lately, most important first;
 /// nothing where no stored session says anything and nothing was given up.

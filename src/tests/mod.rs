@@ -66,4 +66,5 @@ mod tracked_delivery;
 mod tracked_git;
 mod tracked_hostile;
 mod trust;
+mod undone_start;
 mod world;
