@@ -4,10 +4,13 @@
 use super::answer::{ListWindow, counted};
 use super::here::{Here, minute};
 use crate::memory::decisions::{DecisionMatch, reasons};
+use crate::memory::rollback_facts::seen_reason;
+use crate::memory::scopes::Scope;
+use crate::memory::undone_decisions::UndoneDecision;
 use crate::model::error::Error;
 use crate::model::git::short_hash;
 use crate::rules::words::content_words;
-use crate::store::Query;
+use crate::store::{Query, Store};
 use crate::tracking::commit_links::CommitMention;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use schemars::JsonSchema;
@@ -61,11 +64,18 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
     let scope = here.open_scope(&args.project_namespaces)?;
     let question = format!("{words:?}{scope:?}");
     let window = ListWindow::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
-    let found = reasons(&here.store()?, &words, Query::default(), &scope)?;
-    let decided = found.decided.iter().map(|reason| decision(reason, here));
+    let store = here.store()?;
+    let found = reasons(&store, &words, Query::default(), &scope)?;
+    let mut told = Vec::new();
+    for one in found.decided.iter().take(window.reach()) {
+        let undone = one.undone.as_ref();
+        let note = undone.map(|undone| seen_note(undone, &store, &scope));
+        told.push(decision(one, note.transpose()?.as_deref(), here));
+    }
     let said = found.said.iter();
-    let said = said.map(|reason| format!("said, not decided: {}", decision(reason, here)));
-    let told: Vec<String> = decided.chain(said).take(window.reach()).collect();
+    let said = said.map(|reason| format!("said, not decided: {}", decision(reason, None, here)));
+    told.extend(said);
+    told.truncate(window.reach());
     let head = match found.decided.is_empty() {
         true => "no decision speaks of it\nhint: search_memory_nodes\n",
         false => "",
@@ -143,9 +153,18 @@ fn mention(mention: &CommitMention, here: &Here) -> String {
     )
 }
 
-fn decision(reason: &DecisionMatch, here: &Here) -> String {
+/// What became of a decision, with the reason where it may be quoted.
+fn seen_note(undone: &UndoneDecision, store: &Store, scope: &Scope) -> Result<String, Error> {
+    let seen = seen_reason(store, &undone.by.git, scope)?;
+    Ok(undone.note(seen.as_ref().map(|(reason, _)| *reason)))
+}
+
+fn decision(reason: &DecisionMatch, undone: Option<&str>, here: &Here) -> String {
     let what = &reason.decision.what;
     let mut text = format!("{}\n", what.decision);
+    if let Some(undone) = undone {
+        let _ = writeln!(text, "{undone}");
+    }
     if let Some(about) = &what.about {
         let _ = writeln!(text, "asked: {about}");
     }

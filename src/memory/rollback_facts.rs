@@ -6,10 +6,10 @@ use super::rollback_rank::{Repeats, Undoing, undoings};
 use super::scopes::Scope;
 use super::workspace::Workspace;
 use crate::model::error::Error;
-use crate::model::git::Reason;
+use crate::model::git::{GitOperation, Reason};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
-use crate::store::{GitRow, KEPT, Store};
+use crate::store::{Found, GitRow, KEPT, Store};
 use crate::tracking::rollbacks::{describe, recent};
 use crate::tracking::safe_names;
 
@@ -61,10 +61,7 @@ fn repeated(undoing: &Undoing<'_>) -> String {
     if undoing.times < 2 {
         return String::new();
     }
-    let (times, since) = (
-        undoing.times,
-        undoing.since.utc().format("%Y-%m-%d %H:%MZ"),
-    );
+    let (times, since) = (undoing.times, undoing.since.utc().format("%Y-%m-%d %H:%MZ"));
     let branch = undoing.row.git.operation.branch.as_deref();
     let branch = branch.and_then(safe_names::branch);
     match undoing.repeats {
@@ -86,42 +83,48 @@ pub fn fact(
     row: &GitRow,
     audience: Audience<'_>,
 ) -> Result<Option<RecalledFact>, Error> {
-    let mut reason = row.git.reason.as_ref();
+    let reason = sure_reason(&row.git);
     if reason.is_some_and(|reason| audience.session == Some(&reason.session)) {
         return Ok(None);
     }
-    let source = match reason {
-        Some(reason) => source(store, reason, audience)?,
-        None => None,
-    };
-    if source.is_none() {
-        reason = None;
-    }
+    let seen = seen_reason(store, &row.git, audience.scope)?;
+    let source = seen.as_ref().map(|(reason, found)| {
+        let shown = store.session_shown(&found.session, KEPT)?;
+        let home = audience.shows_paths;
+        Ok::<_, Error>(FactSource {
+            session: Some((found.agent, found.session.clone())),
+            shown,
+            episode: reason.episode,
+            at: found.episode.valid_at,
+            path: home.map(|home| below_home(&found.path, home)),
+            lines: (reason.line, reason.line),
+        })
+    });
     Ok(Some(RecalledFact {
-        text: describe(&row.git, reason),
+        text: describe(&row.git, seen.as_ref().map(|(reason, _)| *reason)),
         scope: MemoryScope::Workspace,
-        source,
+        source: source.transpose()?,
     }))
 }
 
-fn source(
+/// The sentence that says why, where agents may be told it: it is sure that it is the reason.
+pub fn sure_reason(git: &GitOperation) -> Option<&Reason> {
+    git.reason.as_ref()
+}
+
+/// The same, where the session that said it may be seen, with its episode.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn seen_reason<'r>(
     store: &Store,
-    reason: &Reason,
-    audience: Audience<'_>,
-) -> Result<Option<FactSource>, Error> {
-    let found = store.episode(&reason.episode.to_string())?;
-    let found = found.filter(|found| audience.scope.allows(&found.namespace));
-    let Some(found) = found else {
+    git: &'r GitOperation,
+    scope: &Scope,
+) -> Result<Option<(&'r Reason, Found)>, Error> {
+    let Some(reason) = sure_reason(git) else {
         return Ok(None);
     };
-    Ok(Some(FactSource {
-        shown: store.session_shown(&found.session, KEPT)?,
-        session: Some((found.agent, found.session)),
-        episode: reason.episode,
-        at: found.episode.valid_at,
-        path: audience
-            .shows_paths
-            .map(|home| below_home(&found.path, home)),
-        lines: (reason.line, reason.line),
-    }))
+    let found = store.episode(&reason.episode.to_string())?;
+    let found = found.filter(|found| scope.allows(&found.namespace));
+    Ok(found.map(|found| (reason, found)))
 }

@@ -248,16 +248,16 @@ mod tests {
         ];
         assert_eq!(
             ranked(&rows, "other"),
-            [
-                (1, 3, Repeats::SameWork),
-                (4, 1, Repeats::SameWork),
-            ]
+            [(1, 3, Repeats::SameWork), (4, 1, Repeats::SameWork),]
         );
         let rows: Vec<GitRow> = (1..9)
             .map(|day| reset(day, &["abcdefghij".get(day as usize..).unwrap()], 1))
             .collect();
         assert_eq!(ranked(&rows, "other"), [(1, 8, Repeats::SameBranch)]);
-        assert_eq!(undoings(&rows, None, NOW)[0].since, rows[7].git.operation.at);
+        assert_eq!(
+            undoings(&rows, None, NOW)[0].since,
+            rows[7].git.operation.at
+        );
     }
 
     #[test]

@@ -66,5 +66,6 @@ mod tracked_delivery;
 mod tracked_git;
 mod tracked_hostile;
 mod trust;
+mod undone_decisions;
 mod undone_start;
 mod world;
