@@ -132,7 +132,7 @@ pub fn sessions_behind(store: &Store, rollback: &GitRow) -> Result<BTreeSet<Stri
         let at = made.git.operation.at;
         let (since, until) = (Time(at.0 - AFTER_MS), Time(at.0 + AFTER_MS));
         let chunks = store.chunks_at_work(&project.namespace, until, since, CHUNKS_MAX)?;
-        let author = SessionsAtWork::of(chunks).author(&made.git);
+        let author = SessionsAtWork::of(chunks).author(&made.git, Path::new(&project.path));
         let author = author.filter(|by| by.link >= LinkStrength::Files);
         sessions.extend(author.map(|by| by.session));
     }

@@ -1,7 +1,7 @@
 //! A decision whose work was given up says so, wherever it is recalled, and is found by what became of it.
 
 use super::git::Site;
-use super::git_told::{asks, given_up, run_all};
+use super::git_told::{asks, run_all};
 use serde_json::Value;
 
 const DECISION: &str = "Let's keep sessions in Redis instead of signed cookies.";
@@ -98,15 +98,6 @@ fn recall_tells_both() {
     assert!(block.contains("undone 2026-06-01 09:"), "{block}");
     assert!(
         block.contains("keep sessions in Redis") && block.contains(WHY),
-        "{block}"
-    );
-    let block = asks(&mut site, "session store on redis in session.py, expiry.py");
-    assert_eq!(given_up(&block).len(), 1, "{block}");
-    assert_eq!(
-        block
-            .matches("Decided \\\"Let's keep sessions in Redis")
-            .count(),
-        1,
         "{block}"
     );
     let block = asks(&mut site, "is the ledger in postgres or sqlite?");
