@@ -8,7 +8,7 @@ use super::recall::{RecallQuestion, recall};
 use super::rollback_facts::{Audience, fact, sure_reason};
 use super::scopes::Scope;
 use super::trusted::trusted;
-use super::undone_facts::{decided_before, undone_in};
+use super::undone_facts::{decided_before, note_undone};
 use super::workspace::Workspace;
 use crate::config::trust::{Trust, Trusts};
 use crate::model::episode::EpisodeSource;
@@ -258,9 +258,7 @@ fn project(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, E
     for hit in others {
         let session = hit.session.clone();
         let mut fact = session_fact(hit, MemoryScope::Workspace, store, request)?;
-        if let Some(note) = undone_in(store, &session, &fact.text, &words, audience)? {
-            fact.text = format!("{note} {}", fact.text);
-        }
+        note_undone(store, &session, &mut fact.text, &words, audience)?;
         facts.push(fact);
     }
     Ok(facts)

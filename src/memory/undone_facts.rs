@@ -40,55 +40,60 @@ pub fn decided_before(
     Ok(facts)
 }
 
-/// What to say before a fact of a session: that a decision of it was undone which the fact tells, or which
-/// has at least half of the question's words. Of several the one with most of them.
+/// Says in a fact of a session which of its decisions were undone: before it where the decision has at least
+/// half of the question's words, else behind the decision, where the fact has that.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn undone_in(
+pub fn note_undone(
     store: &Store,
     session: &str,
-    fact: &str,
+    fact: &mut String,
     words: &[String],
     audience: Audience<'_>,
-) -> Result<Option<String>, Error> {
-    let fact = on_one_line(fact);
+) -> Result<(), Error> {
     let matched = |undone: &UndoneDecision| {
         let decision = &undone.decision.what;
         let parts = [Some(&decision.decision), decision.about.as_ref()];
-        let told: BTreeSet<String> = parts
-            .into_iter()
-            .flatten()
-            .flat_map(|t| tokens(t))
-            .collect();
+        let parts = parts.into_iter().flatten();
+        let told: BTreeSet<String> = parts.flat_map(|part| tokens(part)).collect();
         let is_told = |word: &&String| told.iter().any(|told| is_same(told, word));
         words.iter().filter(is_told).count()
     };
-    let answers = |undone: &UndoneDecision| {
-        let count = matched(undone);
-        count > 0 && count * 2 >= words.len()
-            || fact.contains(&on_one_line(&undone.decision.what.decision))
-    };
-    let mut undone = undone_of(store, session)?;
-    undone.retain(answers);
+    let undone = undone_of(store, session)?;
     let best = undone.iter().max_by_key(|undone| matched(undone));
-    best.map(|undone| sentence(store, undone, audience))
-        .transpose()
+    let answers = best.filter(|best| {
+        let count = matched(best);
+        count > 0 && count * 2 >= words.len()
+    });
+    for one in &undone {
+        let decision = on_one_line(&one.decision.what.decision);
+        if answers.is_some_and(|answers| answers.decision == one.decision) {
+            *fact = format!("{} {fact}", sentence(store, one, audience)?);
+        } else if let Some(at) = on_one_line(fact).find(&decision) {
+            *fact = on_one_line(fact);
+            let note = format!(" ({})", note(store, one, audience)?);
+            fact.insert_str(at + decision.len(), &note);
+        }
+    }
+    Ok(())
 }
 
-/// `Decided: "…": undone 2026-06-01 …`.
+/// `Decided "…": undone 2026-06-01 …`.
 fn sentence(
     store: &Store,
     undone: &UndoneDecision,
     audience: Audience<'_>,
 ) -> Result<String, Error> {
+    let note = note(store, undone, audience)?;
+    let decision = quoted(&undone.decision.what.decision);
+    Ok(format!("Decided {decision}: {note}."))
+}
+
+/// What became of it, with the reason where that may be seen.
+fn note(store: &Store, undone: &UndoneDecision, audience: Audience<'_>) -> Result<String, Error> {
     let seen = seen_reason(store, &undone.by.git, audience.scope)?;
-    let seen = seen.as_ref().map(|(reason, _)| *reason);
-    let note = undone.note(seen);
-    Ok(format!(
-        "Decided {}: {note}.",
-        quoted(&undone.decision.what.decision)
-    ))
+    Ok(undone.note(seen.as_ref().map(|(reason, _)| *reason)))
 }
 
 /// Where the decision stands; `None`: that may not be seen.

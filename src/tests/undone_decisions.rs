@@ -101,7 +101,13 @@ fn recall_tells_both() {
         "{block}"
     );
     let block = asks(&mut site, "is the ledger in postgres or sqlite?");
-    assert!(!block.contains("undone"), "{block}");
+    assert!(!block.contains("Decided"), "{block}");
+    if let Some((before, _)) = block.split_once("undone") {
+        assert!(
+            before.ends_with("signed cookies. ("),
+            "beside it alone: {block}"
+        );
+    }
 }
 
 #[test]
@@ -139,4 +145,36 @@ fn a_part_that_was_given_up_is_told_as_a_part() {
         "{}",
         ran.shown()
     );
+}
+
+#[test]
+fn a_rollback_that_is_told_names_the_decision_before_it() {
+    let mut site = Site::new();
+    site.commit("README.md", "app\n", "first");
+    site.git("checkout -q -b feature/new-architecture");
+    site.user("Let's go with Redis for the product pages.");
+    for n in 1..=5 {
+        site.write(&format!("src/cache{n}.py"), "x = 1\n");
+        site.git("add -A");
+        site.agent_git(&format!("commit -q -m \"Redis cache, step {n}\""));
+    }
+    site.agent("I've implemented the new caching layer using Redis...");
+    site.user(WHY);
+    site.agent_git("reset --hard HEAD~5");
+    site.run();
+    for words in [
+        "let's add a redis cache in src/cache1.py",
+        "redis cache step 1 2 3 4 5 on feature/new-architecture",
+    ] {
+        let block = asks(&mut site, words);
+        assert_eq!(
+            block.matches("Decided \\\"Let's go with Redis").count(),
+            1,
+            "{words}: {block}"
+        );
+        assert!(
+            block.contains("all 5 commits that followed it were given up"),
+            "{words}: {block}"
+        );
+    }
 }
