@@ -4,6 +4,8 @@
 //! see), `answer` (how much of it is told), then the tools' own files.
 
 mod answer;
+mod folding;
+mod git_days;
 mod here;
 mod http;
 mod memory;

@@ -4,11 +4,12 @@
 use super::answer::{ListWindow, counted};
 use super::here::{Here, minute};
 use crate::memory::decisions::{DecisionMatch, reasons};
-use crate::memory::rollback_facts::seen_reason;
+use crate::memory::rollback_facts::{seen_reason, sure_reason};
 use crate::memory::scopes::Scope;
 use crate::memory::undone_decisions::UndoneDecision;
 use crate::model::error::Error;
 use crate::model::git::short_hash;
+use crate::model::source::Agent;
 use crate::rules::words::content_words;
 use crate::store::{Query, Store};
 use crate::tracking::commit_links::CommitMention;
@@ -111,20 +112,20 @@ fn operation(answer: &OperationMatch, here: &Here) -> String {
     let (old, new) = (short_hash(&operation.old), short_hash(&operation.new));
     let origin = here.origin(&answer.namespace, &answer.project_path);
     let when = minute(Some(operation.at));
-    let _ = write!(text, " ({old}..{new})\n{origin} {when}");
-    if let Some(by) = &answer.session {
-        let _ = write!(text, " session {}, by {}", by.session, by.link.as_str());
-    }
-    text.push('\n');
-    if let Some(reason) = &answer.git.reason {
-        let _ = writeln!(
-            text,
-            "why: {} (the {}, session {} line {})",
-            reason.sentence,
-            reason.who(),
-            reason.session,
-            reason.line
-        );
+    let _ = writeln!(text, " ({old}..{new})\n{origin} {when} {}", doer(answer));
+    match sure_reason(&answer.git) {
+        Some(reason) => {
+            let _ = writeln!(
+                text,
+                "why: {} (the {}, session {} line {})",
+                reason.sentence,
+                reason.who(),
+                reason.session,
+                reason.line
+            );
+        }
+        None if answer.git.gives_up() => text.push_str("no reason was said\n"),
+        None => {}
     }
     for commit in answer.commits().iter().take(NAMED) {
         let _ = writeln!(text, "{} {}", short_hash(&commit.hash), commit.subject);
@@ -140,6 +141,27 @@ fn operation(answer: &OperationMatch, here: &Here) -> String {
         );
     }
     text
+}
+
+/// `by claude, session 6f1c5b80-…, by hash`; a session that may have done it is told as what it is.
+fn doer(answer: &OperationMatch) -> String {
+    let who = match answer.agent {
+        Agent::PERSON => "by a person",
+        Agent::UNKNOWN => "nobody knows by whom",
+        agent => &format!("by {}", agent.as_str()),
+    };
+    let Some(by) = &answer.session else {
+        return who.to_owned();
+    };
+    let (session, link) = (&by.session, by.link.as_str());
+    match (by.link.is_weak(), answer.agent) {
+        (false, _) => format!("{who}, session {session}, by {link}"),
+        (true, Agent::UNKNOWN) => format!(
+            "perhaps by {}, session {session}, which was at work then (by {link})",
+            by.agent.as_str()
+        ),
+        (true, _) => format!("{who}, while session {session} was at work (by {link})"),
+    }
 }
 
 fn mention(mention: &CommitMention, here: &Here) -> String {

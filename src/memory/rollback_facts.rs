@@ -57,7 +57,7 @@ pub fn recent_facts(
 }
 
 /// That it was done more than once; empty where it wasn't.
-fn repeated(undoing: &Undoing<'_>) -> String {
+pub fn repeated(undoing: &Undoing<'_>) -> String {
     if undoing.times < 2 {
         return String::new();
     }
@@ -101,10 +101,19 @@ pub fn fact(
         })
     });
     Ok(Some(RecalledFact {
-        text: describe(&row.git, seen.as_ref().map(|(reason, _)| *reason)),
+        text: told(&row.git, seen.as_ref().map(|(reason, _)| *reason)),
         scope: MemoryScope::Workspace,
         source: source.transpose()?,
     }))
+}
+
+/// How a rollback reads, with the reason where that may be quoted.
+pub fn told(git: &GitOperation, reason: Option<&Reason>) -> String {
+    let mut text = describe(git, reason);
+    if sure_reason(git).is_none() {
+        text.push_str(" No reason was said.");
+    }
+    text
 }
 
 /// The sentence that says why, where agents may be told it: it is sure that it is the reason.
