@@ -214,7 +214,13 @@ fn play(flow: Flow) -> Played {
     }
     let view = |(habit, observer): (&Habit, &mut Observer)| {
         observer.look(&ground, 7_200);
-        let by = observer.told(&ground);
+        let claims = observer.told(&ground);
+        let mut by: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for claim in claims {
+            by.entry(claim.operation)
+                .or_default()
+                .extend(claim.subjects);
+        }
         let stored: Vec<GitOperation> = observer.operations().into_iter().map(|r| r.git).collect();
         View {
             habit: *habit,

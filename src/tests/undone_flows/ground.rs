@@ -246,22 +246,32 @@ impl Observer {
         self.store().operations(None, None).expect("operations")
     }
 
-    /// What a session that begins now may be told as given up: subjects of commits by the operation that
-    /// is told. Work that was never committed goes by the name [`CHANGES`].
-    pub fn told(&self, ground: &Ground) -> BTreeMap<String, BTreeSet<String>> {
+    /// What a session that begins now may be told as given up.
+    pub fn told(&self, ground: &Ground) -> Vec<Claim> {
         let store = self.store();
         let all = self.operations();
         let namespaces: BTreeSet<&str> = all.iter().map(|row| &*row.project.namespace).collect();
         let recent = namespaces
             .into_iter()
             .flat_map(|name| rollbacks::recent(&store, name, self.desk.now).expect("rollbacks"));
-        let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for row in recent {
-            let subjects = told.entry(row.git.operation.name()).or_default();
-            subjects.extend(given_up(&row, ground));
-        }
-        told
+        let claim = |row: GitRow| Claim {
+            operation: row.git.operation.name(),
+            branch: row.git.operation.branch.clone(),
+            subjects: given_up(&row, ground),
+        };
+        recent.map(claim).collect()
     }
+}
+
+/// Something that is told as given up.
+#[derive(Debug)]
+pub struct Claim {
+    /// `reset --hard`.
+    pub operation: String,
+    /// Where it happened.
+    pub branch: Option<String>,
+    /// Of the commits; work that was never committed goes by the name [`CHANGES`].
+    pub subjects: Vec<String>,
 }
 
 /// Stands for work that was never committed.
