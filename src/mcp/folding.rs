@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// What an entry of a list tells.
 #[derive(Debug)]
-pub enum Entry<'h> {
+pub enum ListEntry<'h> {
     /// A hit by itself.
     Hit(&'h Hit),
     /// Work was given up with it.
@@ -28,8 +28,8 @@ enum Key {
 }
 
 /// Entries in the order of their first hits. Of a file's versions the live one is shown, where it was found.
-pub fn fold<'h>(store: &Store, hits: &[&'h Hit]) -> Result<Vec<Entry<'h>>, Error> {
-    let mut entries: Vec<Entry<'h>> = Vec::new();
+pub fn fold<'h>(store: &Store, hits: &[&'h Hit]) -> Result<Vec<ListEntry<'h>>, Error> {
+    let mut entries: Vec<ListEntry<'h>> = Vec::new();
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     for &hit in hits {
         let (key, entry) = entry(store, hit)?;
@@ -43,19 +43,19 @@ pub fn fold<'h>(store: &Store, hits: &[&'h Hit]) -> Result<Vec<Entry<'h>>, Error
 }
 
 /// A hit as an entry of its own, and what it is folded by; `None`: by nothing.
-fn entry<'h>(store: &Store, hit: &'h Hit) -> Result<(Option<Key>, Entry<'h>), Error> {
-    let alone = (None, Entry::Hit(hit));
+fn entry<'h>(store: &Store, hit: &'h Hit) -> Result<(Option<Key>, ListEntry<'h>), Error> {
+    let alone = (None, ListEntry::Hit(hit));
     match hit.source {
         EpisodeSource::GitMetadata => {
             let Some(row) = store.operation(hit.episode)? else {
                 return Ok(alone);
             };
             if row.git.gives_up() {
-                return Ok((None, Entry::Rollback(hit, Box::new(row))));
+                return Ok((None, ListEntry::Rollback(hit, Box::new(row))));
             }
             let key = Key::Day(day_of(&row));
             let by = hit.agent;
-            Ok((Some(key), Entry::Day(hit, vec![Done { row, by }])))
+            Ok((Some(key), ListEntry::Day(hit, vec![Done { row, by }])))
         }
         EpisodeSource::FilesystemWatch | EpisodeSource::GitBulkUpdate => {
             let Some(version) = store.file_version(hit.episode)? else {
@@ -65,25 +65,25 @@ fn entry<'h>(store: &Store, hit: &'h Hit) -> Result<(Option<Key>, Entry<'h>), Er
                 return Ok(alone);
             }
             let key = Key::File(version.file.clone());
-            Ok((Some(key), Entry::File(hit, version, Vec::new())))
+            Ok((Some(key), ListEntry::File(hit, version, Vec::new())))
         }
         _ => Ok(alone),
     }
 }
 
-impl<'h> Entry<'h> {
+impl<'h> ListEntry<'h> {
     /// The hit that stands for it.
     pub fn hit(&self) -> &'h Hit {
         match self {
-            Entry::Hit(hit) | Entry::Rollback(hit, _) => hit,
-            Entry::Day(hit, _) | Entry::File(hit, ..) => hit,
+            ListEntry::Hit(hit) | ListEntry::Rollback(hit, _) => hit,
+            ListEntry::Day(hit, _) | ListEntry::File(hit, ..) => hit,
         }
     }
 
-    fn join(&mut self, other: Entry<'h>) {
+    fn join(&mut self, other: ListEntry<'h>) {
         match (self, other) {
-            (Entry::Day(_, done), Entry::Day(_, more)) => done.extend(more),
-            (Entry::File(shown, version, others), Entry::File(hit, ..)) => {
+            (ListEntry::Day(_, done), ListEntry::Day(_, more)) => done.extend(more),
+            (ListEntry::File(shown, version, others), ListEntry::File(hit, ..)) => {
                 let is_live = version.live == Some(hit.episode);
                 others.push(if is_live {
                     std::mem::replace(shown, hit)

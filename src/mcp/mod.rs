@@ -80,3 +80,15 @@ fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Failed, format!("mcp: {error}"))
 }
+
+/// Calls a tool as a client does that works in `dir`.
+#[cfg(test)]
+pub fn call(
+    context: &ServerContext,
+    dir: &std::path::Path,
+    tool: &str,
+    arguments: serde_json::Value,
+) -> Result<String, Error> {
+    let tool = tools::named(tool).expect("a tool of this name");
+    (tool.call)(&here::Here::new(context, Some(dir))?, arguments)
+}

@@ -1,7 +1,7 @@
 //! What is found by words, by time and by decision.
 
 use super::answer::{ListWindow, counted};
-use super::folding::{Entry, fold};
+use super::folding::{ListEntry, fold};
 use super::git_days::{self, GitEntry};
 use super::here::{Here, minute};
 use super::session::judge;
@@ -225,11 +225,11 @@ fn once(hits: &[Hit]) -> Vec<&Hit> {
 /// An entry of what went on lately.
 enum News<'h> {
     Git(GitEntry),
-    Other(Entry<'h>),
+    Other(ListEntry<'h>),
 }
 
 /// What was given up, then everything else, the latest first.
-fn in_order(git: Vec<GitEntry>, others: Vec<Entry<'_>>) -> Vec<News<'_>> {
+fn in_order(git: Vec<GitEntry>, others: Vec<ListEntry<'_>>) -> Vec<News<'_>> {
     let (mut first, mut days) = (Vec::new(), Vec::new());
     for entry in git {
         match entry {
@@ -372,19 +372,26 @@ fn passage(hit: &Hit, here: &Here) -> String {
 }
 
 /// An entry of what was looked for.
-fn found(entry: &Entry<'_>, here: &Here, store: &Store, scope: &Scope) -> Result<String, Error> {
+fn found(
+    entry: &ListEntry<'_>,
+    here: &Here,
+    store: &Store,
+    scope: &Scope,
+) -> Result<String, Error> {
     let hit = entry.hit();
     Ok(match entry {
-        Entry::Day(_, done) if done.len() > 1 => {
+        ListEntry::Day(_, done) if done.len() > 1 => {
             let day = git_days::day(here, store, done, scope)?;
             format!("{day}{}\n", snippet(hit))
         }
         // its text has a reason that isn't sure
-        Entry::Rollback(_, row) if row.git.reason.is_some() && sure_reason(&row.git).is_none() => {
+        ListEntry::Rollback(_, row)
+            if row.git.reason.is_some() && sure_reason(&row.git).is_none() =>
+        {
             git_days::rollback(here, store, row, scope)?
         }
-        Entry::Hit(_) | Entry::Day(..) | Entry::Rollback(..) => passage(hit, here),
-        Entry::File(_, version, others) => {
+        ListEntry::Hit(_) | ListEntry::Day(..) | ListEntry::Rollback(..) => passage(hit, here),
+        ListEntry::File(_, version, others) => {
             let place = place(hit, here);
             let which = which_version(hit, version, others, store)?;
             format!("{}\n{place}, {which}\n{}\n", title(hit), snippet(hit))
@@ -393,10 +400,10 @@ fn found(entry: &Entry<'_>, here: &Here, store: &Store, scope: &Scope) -> Result
 }
 
 /// An entry of what went on lately.
-fn latest(entry: &Entry<'_>, here: &Here, store: &Store) -> Result<String, Error> {
+fn latest(entry: &ListEntry<'_>, here: &Here, store: &Store) -> Result<String, Error> {
     let hit = entry.hit();
     let (mut place, snippet) = (place(hit, here), snippet(hit));
-    if let Entry::File(_, version, others) = entry {
+    if let ListEntry::File(_, version, others) = entry {
         let which = which_version(hit, version, others, store)?;
         place = format!("{place}, {which}");
     }

@@ -2,7 +2,6 @@
 
 use super::scopes::Scope;
 use super::session_summary::items_of;
-use super::undone_decisions::{UndoneDecision, sessions_behind, undone_of};
 use crate::insight::facts::{decided, stated};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
@@ -11,6 +10,7 @@ use crate::model::summary::{Decision, Sourced};
 use crate::model::time::Time;
 use crate::rules::words::{is_same, tokens};
 use crate::store::{Found, Query, Store, Term};
+use crate::tracking::decision_links::{UndoneDecision, sessions_behind, undone_of};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 

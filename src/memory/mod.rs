@@ -24,7 +24,6 @@ pub mod session_outcome;
 pub mod session_start;
 pub mod session_summary;
 pub mod trusted;
-pub mod undone_decisions;
 pub mod undone_facts;
 pub mod when;
 pub mod workspace;

@@ -4,6 +4,7 @@
 use crate::model::git::{GitOperation, OperationKind};
 use crate::model::time::Time;
 use crate::store::GitRow;
+use crate::tracking::decision_links::lost;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One undoing, and the operations that repeat it.
@@ -113,16 +114,6 @@ fn groups(rows: &[GitRow]) -> Vec<(Repeats, Vec<&GitRow>)> {
         (repeats, group.into_iter().map(|nth| &rows[nth]).collect())
     })
     .collect()
-}
-
-/// The commits that were given up, as far as they are named.
-pub fn lost(git: &GitOperation) -> impl Iterator<Item = &str> {
-    let left = git.effect.left.iter().map(|commit| commit.hash.as_str());
-    let (undone, left) = match git.operation.kind {
-        OperationKind::Revert => (git.effect.undone.as_deref(), None),
-        _ => (None, Some(left)),
-    };
-    left.into_iter().flatten().chain(undone)
 }
 
 /// The branch that an operation reset, and where the reason stands.

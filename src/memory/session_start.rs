@@ -14,6 +14,7 @@ use crate::model::summary::{LlmAdditions, SessionCommit, SessionOutcome, Sourced
 use crate::model::time::Time;
 use crate::store::{Found, KEPT, LlmSummary, SessionRow, Store};
 use crate::tracking::safe_names;
+use crate::tracking::session_git::SessionGit;
 
 /// Who begins, and where.
 #[derive(Clone, Debug)]
@@ -86,6 +87,7 @@ fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<Recall
             Some(LlmSummary::Summarized(llm)) => *llm,
             _ => summary_of(store, &episodes)?,
         };
+        SessionGit::of_log(store, &episodes, &summary)?.tell(&mut summary);
         let hides = start.shows_paths.is_none();
         summary.shorten_paths(&row.session.project_path, hides);
         let facts = Last {
@@ -125,7 +127,9 @@ impl Last<'_> {
             fact
         }));
         // what git alone tells may be a stranger's words
-        let told_here = |commit: &&Sourced<SessionCommit>| !commit.what.by_git;
+        let told_here = |commit: &&Sourced<SessionCommit>| {
+            !commit.what.by_git && commit.what.given_up.is_none()
+        };
         let commits: Vec<_> = summary.commits.iter().filter(told_here).collect();
         let skipped = commits.len().saturating_sub(COMMITS_MAX);
         for commit in &commits[skipped..] {

@@ -3,11 +3,11 @@
 
 use super::block::{FactSource, RecalledFact, below_home};
 use super::rollback_facts::{Audience, seen_reason};
-use super::undone_decisions::{UndoneDecision, quoted, sessions_behind, undone_of};
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::rules::words::{is_same, tokens};
 use crate::store::{GitRow, KEPT, Store};
+use crate::tracking::decision_links::{UndoneDecision, quoted, sessions_behind, undone_of};
 use std::collections::BTreeSet;
 
 /// The decisions that led to what a rollback gave up, as facts; not those of the session that asks.

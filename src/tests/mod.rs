@@ -70,6 +70,7 @@ mod tracked_hostile;
 mod trust;
 mod undone_decisions;
 mod undone_flows;
+mod undone_mcp;
 mod undone_property;
 mod undone_start;
 mod world;

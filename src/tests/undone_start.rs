@@ -54,3 +54,31 @@ fn repeats_of_one_undoing_are_one_line_that_says_so() {
         "{block}"
     );
 }
+
+#[test]
+fn a_commit_that_was_reset_is_neither_told_as_made_nor_as_a_next_step() {
+    for quiet in ["", "-q "] {
+        let mut site = Site::new();
+        site.commit("README.md", "app\n", "first");
+        site.user("Add a parser, then a printer");
+        for name in ["parser", "printer"] {
+            site.write(&format!("src/{name}.rs"), "1\n");
+            site.git("add -A");
+            site.agent_git(&format!("commit {quiet}-m \"Write the {name}\""));
+        }
+        site.agent("Both are there.");
+        site.run();
+        let block = begins(&mut site);
+        assert!(block.contains("Left open: 2 commits"), "{block}");
+        site.now += 3 * 3_600;
+        site.git("reset -q --hard HEAD~1");
+        site.run();
+        let block = begins(&mut site);
+        assert!(
+            block.contains("Left open: Committed: Write the parser"),
+            "{block}"
+        );
+        assert!(!block.contains("Write the printer"), "{block}");
+        assert_eq!(given_up(&block).len(), 1, "{block}");
+    }
+}

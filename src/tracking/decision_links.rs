@@ -2,21 +2,20 @@
 //! decision, nothing is said: a decision that stands and is called undone costs more than one that is
 //! missed.
 
-use super::rollback_rank::lost;
-use super::session_summary::items_of;
+use super::commit_links::{LinkStrength, SessionsAtWork, commits_of};
+use super::safe_names;
 use crate::host::read;
 use crate::insight::facts::{LocatedItem, decided};
+use crate::insight::items::SessionItems;
 use crate::model::error::Error;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::git::{AFTER_MS, CommitLine, Reason};
+use crate::model::git::{AFTER_MS, CommitLine, GitOperation, OperationKind, Reason};
 use crate::model::summary::{Decision, Sourced};
 use crate::model::time::Time;
 use crate::rules::commit_words::{TellingWord, telling_words};
 use crate::rules::words::{content_words, is_same, tokens};
 use crate::store::{Found, GitRow, Store};
-use crate::tracking::commit_links::{LinkStrength, SessionsAtWork, commits_of};
-use crate::tracking::safe_names;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -111,9 +110,26 @@ pub fn undone_of(store: &Store, session: &str) -> Result<Vec<UndoneDecision>, Er
     if commits.iter().all(|commit| commit.given_up_by.is_none()) {
         return Ok(Vec::new());
     }
-    let episodes = store.episodes(session)?;
-    let items = items_of(store, &episodes)?;
-    of_commits(store, &episodes, &items.lines(), commits)
+    of_commits(store, &store.episodes(session)?, commits)
+}
+
+/// As [`undone_of`], of a session whose episodes were read, all of them.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn undone_among(store: &Store, episodes: &[Found]) -> Result<Vec<UndoneDecision>, Error> {
+    let all = || episodes.iter().map(|found| &found.episode);
+    let began = all().filter_map(|episode| episode.valid_at).min();
+    let ended = all().filter_map(|episode| episode.ended_at).max();
+    let (Some(first), Some(began)) = (episodes.first(), began) else {
+        return Ok(Vec::new());
+    };
+    let window = (began, ended.unwrap_or(began));
+    let commits = Commit::around(store, &first.namespace, window)?;
+    match commits.iter().all(|commit| commit.given_up_by.is_none()) {
+        true => Ok(Vec::new()),
+        false => of_commits(store, episodes, commits),
+    }
 }
 
 /// Sessions that made the commits that a rollback gave up, as far as their logs or the files say so.
@@ -147,19 +163,34 @@ const CHUNKS_MAX: u32 = 16;
 fn of_commits(
     store: &Store,
     episodes: &[Found],
-    lines: &[LocatedItem<'_>],
     mut commits: Vec<Commit>,
 ) -> Result<Vec<UndoneDecision>, Error> {
+    let with_items = episodes.iter().map(|found| {
+        let items = store.outline(found.episode.id)?;
+        Ok((&found.episode, items))
+    });
+    let items = SessionItems::with_outlines(with_items.collect::<Result<_, Error>>()?);
+    let lines = items.lines();
     let made = commits_of(store, episodes)?;
     commits.retain(|commit| {
         let hash = &commit.line.hash;
         made.iter().any(|made| hash.starts_with(&made.what.hash))
     });
     for commit in &mut commits {
-        commit.place = place_of(&commit.line, lines);
+        commit.place = place_of(&commit.line, &lines);
     }
-    let talk = Talk::of(lines, episodes);
+    let talk = Talk::of(&lines, episodes);
     Ok(talk.undone(&commits))
+}
+
+/// The commits that were given up, as far as they are named.
+pub fn lost(git: &GitOperation) -> impl Iterator<Item = &str> {
+    let left = git.effect.left.iter().map(|commit| commit.hash.as_str());
+    let (undone, left) = match git.operation.kind {
+        OperationKind::Revert => (git.effect.undone.as_deref(), None),
+        _ => (None, Some(left)),
+    };
+    left.into_iter().flatten().chain(undone)
 }
 
 /// A commit of the time of a session.
