@@ -67,6 +67,7 @@ mod tracked_delivery;
 mod tracked_git;
 mod tracked_hostile;
 mod trust;
+mod undone_costs;
 mod undone_flows;
 mod undone_property;
 mod world;
