@@ -23,6 +23,7 @@ mod forget;
 mod git;
 mod git_hostile;
 mod git_repositories;
+mod git_summaries;
 mod git_told;
 mod graph;
 mod graph_search;
