@@ -68,6 +68,7 @@ mod tracked_delivery;
 mod tracked_git;
 mod tracked_hostile;
 mod trust;
+mod undone_costs;
 mod undone_decisions;
 mod undone_flows;
 mod undone_mcp;
