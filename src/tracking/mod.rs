@@ -11,12 +11,14 @@
 //!   `timed_calls`; `doers` judges what a session's new words may change
 //! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
 //!   [`commit_links`] (which session made a commit), [`session_git`] (what became of a session's commits),
+//!   [`decision_links`] (decisions that led to work that was given up),
 //!   [`rollbacks`] (work that was given up)
 //!
 //! Threads are the caller's: see [`Workers`].
 
 pub mod commit_links;
 mod conversation_context;
+pub mod decision_links;
 mod doers;
 pub mod exclusions;
 mod file_episodes;
