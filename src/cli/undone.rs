@@ -2,12 +2,16 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
+use super::nothing_known;
 use super::out::Style;
 use super::session_filters::{self, Filters};
-use crate::model::git::{CommitLine, FileChange, short_hash};
+use crate::model::git::{CommitLine, Effect, FileChange, GitOperation, short_hash};
 use crate::model::human;
 use crate::model::source::Agent;
+use crate::store::GitRow;
 use crate::tracking::commit_links::{CommitMention, LinkStrength};
+use crate::tracking::coverage::coverage;
+use crate::tracking::file_history::FileEdits;
 use crate::tracking::git_history::{HistoryReach, HistoryRequest, OperationMatch, history_in};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -35,7 +39,16 @@ pub fn run(
         let operations: Vec<Value> = operations.collect::<Result<_>>()?;
         let sessions = found.mentions.iter().map(|one| mention_document(one, ctx));
         let sessions: Vec<Value> = sessions.collect::<Result<_>>()?;
-        let body = json!({"operations": operations, "sessions": sessions});
+        let edits = found.edits.iter().map(|one| edits_document(one, ctx));
+        let edits: Vec<Value> = edits.collect::<Result<_>>()?;
+        let unseen = found.unseen.iter().map(|row| unseen_document(row, ctx));
+        let unseen: Vec<Value> = unseen.collect::<Result<_>>()?;
+        let body = json!({
+            "operations": operations,
+            "sessions": sessions,
+            "edits": edits,
+            "may_have_changed_it": unseen,
+        });
         ctx.out.document("why", body)?;
     } else {
         for operation in &found.operations {
@@ -44,15 +57,101 @@ pub fn run(
         for mention in found.other_mentions() {
             print_mention(mention, ctx)?;
         }
+        for edits in found.edits.iter().take(limit) {
+            print_edits(edits, ctx)?;
+        }
+        for row in &found.unseen {
+            print_unseen(row, ctx)?;
+        }
     }
     if found.is_empty() {
-        ctx.out
-            .note("no session and no git operation that is known speaks of it")?;
-        ctx.out
-            .note("hint: docs/tracking.md says which repositories are looked at")?;
+        let all = coverage(&ctx.reader()?, reach.namespaces, reach.project)?;
+        nothing_known::print(request, &all, ctx)?;
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
+}
+
+/// `edited: src/cache.py  3 edits, +10 −2 lines`.
+fn print_edits(edits: &FileEdits, ctx: &mut Ctx) -> Result<()> {
+    let (times, path) = (human::plural(edits.edits, "edit"), &edits.path);
+    let head = format!(
+        "edited: {path}  {times}, +{} −{} lines",
+        edits.added, edits.removed
+    );
+    ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
+    let place = session_filters::origin_of(&edits.namespace, &edits.project_path, ctx)?;
+    let when = human::time(edits.at, ctx.zone);
+    let (agent, session) = (edits.agent.as_str(), ctx.session_shown(&edits.session)?);
+    let line = edits.line;
+    let origin = format!("  {when}  {place} by {agent}, session {session} line {line}");
+    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
+    ctx.out.line("")
+}
+
+fn edits_document(edits: &FileEdits, ctx: &mut Ctx) -> Result<Value> {
+    let document = json!({
+        "session": edits.session,
+        "agent": edits.agent.as_str(),
+        "file": edits.path,
+        "edits": edits.edits,
+        "lines": [edits.added, edits.removed],
+        "at": edits.at.map(|at| at.rfc3339_millis()),
+        "episode": edits.episode.to_string(),
+        "line": edits.line,
+        "namespace": edits.namespace,
+        "project_path": edits.project_path,
+    });
+    session_filters::veiled(document, &edits.project_path, ctx)
+}
+
+/// `perhaps: merge on main, which changed 10,000 files (500 looked at)`.
+fn print_unseen(row: &GitRow, ctx: &mut Ctx) -> Result<()> {
+    let operation = &row.git.operation;
+    let on = operation
+        .branch
+        .as_ref()
+        .map(|branch| format!(" on {branch}"));
+    let head = format!(
+        "perhaps: {}{}, which changed {}",
+        operation.name(),
+        on.unwrap_or_default(),
+        files(&row.git.effect)
+    );
+    ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
+    ctx.out
+        .line("  the file may be one of those that were not looked at: git show --stat")?;
+    let place = session_filters::origin_of(&row.project.namespace, &row.project.path, ctx)?;
+    let when = human::time(Some(operation.at), ctx.zone);
+    let commit = short(&operation.new);
+    let origin = format!("  {when}  {place} {commit}");
+    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
+    ctx.out.line("")
+}
+
+fn unseen_document(row: &GitRow, ctx: &mut Ctx) -> Result<Value> {
+    let (operation, effect) = (&row.git.operation, &row.git.effect);
+    let document = json!({
+        "git_batch_id": row.id.to_string(),
+        "operation": operation.name(),
+        "commit_to": operation.new,
+        "at": operation.at.rfc3339_millis(),
+        "files_count": effect.files_count,
+        "files_looked_at": effect.files.len(),
+        "namespace": row.project.namespace,
+        "project_path": row.project.path,
+    });
+    session_filters::veiled(document, &row.project.path, ctx)
+}
+
+/// `10,000 files (500 looked at)`.
+fn files(effect: &Effect) -> String {
+    let all = human::plural(effect.files_count, "file");
+    let seen = effect.files.len() as u64;
+    match seen < effect.files_count {
+        true => format!("{all} ({} looked at)", human::count(seen)),
+        false => all,
+    }
 }
 
 fn print_mention(mention: &CommitMention, ctx: &mut Ctx) -> Result<()> {
@@ -81,22 +180,16 @@ fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
 fn print(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
     let effect = &answer.git.effect;
     ctx.out.line(ctx.out.paint(Style::Bold, &head(answer)))?;
-    if let Some(reason) = &answer.git.reason {
-        let session = ctx.session_shown(&reason.session)?;
-        ctx.out.line(format!("  why: {}", reason.sentence))?;
-        let source = format!(
-            "  said by the {}, session {session} line {}",
-            reason.who(),
-            reason.line
-        );
-        ctx.out.line(source)?;
+    if let Some(fate) = fate(&answer.git) {
+        ctx.out.line(format!("  {fate}"))?;
     }
+    print_reason(answer, ctx)?;
     for commit in answer.commits().iter().take(COMMITS_SHOWN) {
         ctx.out
             .line(format!("  {} {}", short(&commit.hash), commit.subject))?;
     }
     let (added, removed) = effect.lines;
-    let files = human::plural(effect.files_count, "file");
+    let files = files(effect);
     ctx.out
         .line(format!("  {files}, +{added} −{removed} lines"))?;
     let place = session_filters::origin_of(&answer.namespace, &answer.project_path, ctx)?;
@@ -125,6 +218,34 @@ fn doer(answer: &OperationMatch, ctx: &mut Ctx) -> Result<String> {
         ),
         (true, _) => format!("{who}, while session {session} was at work"),
     })
+}
+
+/// The sentence that says why, as sure as it is; where work was undone and nobody said why, that.
+fn print_reason(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
+    let Some(reason) = &answer.git.reason else {
+        return match answer.git.gives_up() {
+            true => ctx.out.line("  why: no reason was said"),
+            false => Ok(()),
+        };
+    };
+    let session = ctx.session_shown(&reason.session)?;
+    ctx.out.line(format!("  why: {}", reason.sentence))?;
+    let source = format!(
+        "  said by the {}, session {session} line {}",
+        reason.who(),
+        reason.line
+    );
+    ctx.out.line(source)
+}
+
+/// What became of the work that an operation left; `None`: it left none.
+fn fate(git: &GitOperation) -> Option<String> {
+    let left = git.effect.left_count;
+    match git.gives_up() {
+        true if left == 0 => Some("given up: what was not committed".to_owned()),
+        true => Some(format!("given up: {}", human::plural(left, "commit"))),
+        false => None,
+    }
 }
 
 /// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
@@ -185,6 +306,8 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
         "files": effect.files.iter().map(file).collect::<Vec<_>>(),
         "files_count": effect.files_count,
         "lines": [effect.lines.0, effect.lines.1],
+        "files_looked_at": effect.files.len(),
+        "given_up": answer.git.gives_up(),
         "missing": effect.missing,
         "namespace": answer.namespace,
         "project_path": answer.project_path,

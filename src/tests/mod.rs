@@ -70,4 +70,5 @@ mod tracked_hostile;
 mod trust;
 mod undone_flows;
 mod undone_property;
+mod why_file;
 mod world;

@@ -10,6 +10,7 @@
 //! - who did it: [`commit_links`] ties sessions to operations, by commits and by `git_commands` in
 //!   `timed_calls`; `doers` judges what a session's new words may change
 //! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
+//!   [`file_history`] (which sessions edited a file), [`coverage`] (what could be known),
 //!   [`commit_links`] (which session made a commit), [`session_git`] (what became of a session's commits),
 //!   [`rollbacks`] (work that was given up)
 //!
@@ -17,9 +18,11 @@
 
 pub mod commit_links;
 mod conversation_context;
+pub mod coverage;
 mod doers;
 pub mod exclusions;
 mod file_episodes;
+pub mod file_history;
 mod file_recorder;
 mod file_scan;
 mod git_attribution;
