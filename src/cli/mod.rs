@@ -27,7 +27,6 @@ mod ledger_lines;
 mod mcp;
 mod memories;
 mod memory_status;
-mod nothing_known;
 mod out;
 mod plan;
 mod promote;

@@ -2,20 +2,21 @@
 
 use super::ctx::Ctx;
 use super::exit::Exit;
-use super::nothing_known;
 use super::out::Style;
 use super::session_filters::{self, Filters};
-use crate::model::git::{CommitLine, Effect, FileChange, GitOperation, short_hash};
+use crate::memory::provenance::of_project;
+use crate::model::git::{CommitLine, FileChange};
 use crate::model::human;
-use crate::model::source::Agent;
 use crate::store::GitRow;
 use crate::tracking::commit_links::{CommitMention, LinkStrength};
-use crate::tracking::coverage::coverage;
+use crate::tracking::coverage::{Coverage, coverage};
 use crate::tracking::file_history::FileEdits;
 use crate::tracking::git_history::{HistoryReach, HistoryRequest, OperationMatch, history_in};
+use crate::tracking::history_words::{self as words, Shown, Told};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::fmt::Write;
+use std::cell::RefCell;
+use std::path::Path;
 
 /// Prints operations; exit 1 where there is none.
 pub fn run(
@@ -51,40 +52,56 @@ pub fn run(
         });
         ctx.out.document("why", body)?;
     } else {
-        for operation in &found.operations {
-            print(operation, ctx)?;
-        }
-        for mention in found.other_mentions() {
-            print_mention(mention, ctx)?;
-        }
-        for edits in found.edits.iter().take(limit) {
-            print_edits(edits, ctx)?;
-        }
-        for row in &found.unseen {
-            print_unseen(row, ctx)?;
+        let lines = with_shown(ctx, |shown| {
+            let operations = found.operations.iter();
+            let operations = operations.map(|one| words::operation(one, shown));
+            let mentions = found.other_mentions().map(|one| words::mention(one, shown));
+            let edits = found.edits.iter().take(limit);
+            let edits = edits.map(|one| words::edits(one, shown));
+            let unseen = found.unseen.iter().map(|row| words::unseen(row, shown));
+            let all = operations.chain(mentions).chain(edits).chain(unseen);
+            all.collect::<Vec<Told>>()
+        });
+        for told in &lines {
+            print(told, ctx)?;
         }
     }
     if found.is_empty() {
         let all = coverage(&ctx.reader()?, reach.namespaces, reach.project)?;
-        nothing_known::print(request, &all, ctx)?;
+        for line in with_shown(ctx, |shown| words::nothing(request, &all, shown)) {
+            ctx.out.note(line)?;
+        }
+        hint(request, &all, ctx)?;
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
 }
 
-/// `edited: src/cache.py  3 edits, +10 −2 lines`.
-fn print_edits(edits: &FileEdits, ctx: &mut Ctx) -> Result<()> {
-    let (times, path) = (human::plural(edits.edits, "edit"), &edits.path);
-    let head = format!(
-        "edited: {path}  {times}, +{} −{} lines",
-        edits.added, edits.removed
-    );
-    ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
-    let place = session_filters::origin_of(&edits.namespace, &edits.project_path, ctx)?;
-    let when = human::time(edits.at, ctx.zone);
-    let (agent, session) = (edits.agent.as_str(), ctx.session_shown(&edits.session)?);
-    let line = edits.line;
-    let origin = format!("  {when}  {place} by {agent}, session {session} line {line}");
+/// Does something with how places, times and sessions are shown here.
+fn with_shown<T>(ctx: &mut Ctx, work: impl FnOnce(&Shown<'_>) -> T) -> T {
+    let zone = ctx.zone;
+    let ctx = RefCell::new(ctx);
+    let place = |namespace: &str, path: &str| {
+        let told = session_filters::origin_of(namespace, path, &mut ctx.borrow_mut());
+        told.unwrap_or_else(|_| of_project(namespace, path, false))
+    };
+    let session = |id: &str| {
+        let told = ctx.borrow_mut().session_shown(id);
+        told.unwrap_or_else(|_| id.to_owned())
+    };
+    work(&Shown {
+        place: &place,
+        session: &session,
+        time: &|time| human::time(time, zone),
+    })
+}
+
+fn print(told: &Told, ctx: &mut Ctx) -> Result<()> {
+    ctx.out.line(ctx.out.paint(Style::Bold, &told.head))?;
+    for line in &told.lines {
+        ctx.out.line(format!("  {line}"))?;
+    }
+    let origin = format!("  {}", told.origin);
     ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
     ctx.out.line("")
 }
@@ -105,30 +122,6 @@ fn edits_document(edits: &FileEdits, ctx: &mut Ctx) -> Result<Value> {
     session_filters::veiled(document, &edits.project_path, ctx)
 }
 
-/// `perhaps: merge on main, which changed 10,000 files (500 looked at)`.
-fn print_unseen(row: &GitRow, ctx: &mut Ctx) -> Result<()> {
-    let operation = &row.git.operation;
-    let on = operation
-        .branch
-        .as_ref()
-        .map(|branch| format!(" on {branch}"));
-    let head = format!(
-        "perhaps: {}{}, which changed {}",
-        operation.name(),
-        on.unwrap_or_default(),
-        files(&row.git.effect)
-    );
-    ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
-    ctx.out
-        .line("  the file may be one of those that were not looked at: git show --stat")?;
-    let place = session_filters::origin_of(&row.project.namespace, &row.project.path, ctx)?;
-    let when = human::time(Some(operation.at), ctx.zone);
-    let commit = short(&operation.new);
-    let origin = format!("  {when}  {place} {commit}");
-    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
-    ctx.out.line("")
-}
-
 fn unseen_document(row: &GitRow, ctx: &mut Ctx) -> Result<Value> {
     let (operation, effect) = (&row.git.operation, &row.git.effect);
     let document = json!({
@@ -144,27 +137,6 @@ fn unseen_document(row: &GitRow, ctx: &mut Ctx) -> Result<Value> {
     session_filters::veiled(document, &row.project.path, ctx)
 }
 
-/// `10,000 files (500 looked at)`.
-fn files(effect: &Effect) -> String {
-    let all = human::plural(effect.files_count, "file");
-    let seen = effect.files.len() as u64;
-    match seen < effect.files_count {
-        true => format!("{all} ({} looked at)", human::count(seen)),
-        false => all,
-    }
-}
-
-fn print_mention(mention: &CommitMention, ctx: &mut Ctx) -> Result<()> {
-    let head = format!("told: {} {}", mention.hash, mention.subject);
-    ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
-    let place = session_filters::origin_of(&mention.namespace, &mention.project_path, ctx)?;
-    let when = human::time(mention.at, ctx.zone);
-    let session = ctx.session_shown(&mention.session)?;
-    let origin = format!("  {when}  {place} session {session}");
-    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
-    ctx.out.line("")
-}
-
 fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
     let document = json!({
         "session": mention.session,
@@ -175,100 +147,6 @@ fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
         "project_path": mention.project_path,
     });
     session_filters::veiled(document, &mention.project_path, ctx)
-}
-
-fn print(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
-    let effect = &answer.git.effect;
-    ctx.out.line(ctx.out.paint(Style::Bold, &head(answer)))?;
-    if let Some(fate) = fate(&answer.git) {
-        ctx.out.line(format!("  {fate}"))?;
-    }
-    print_reason(answer, ctx)?;
-    for commit in answer.commits().iter().take(COMMITS_SHOWN) {
-        ctx.out
-            .line(format!("  {} {}", short(&commit.hash), commit.subject))?;
-    }
-    let (added, removed) = effect.lines;
-    let files = files(effect);
-    ctx.out
-        .line(format!("  {files}, +{added} −{removed} lines"))?;
-    let place = session_filters::origin_of(&answer.namespace, &answer.project_path, ctx)?;
-    let when = human::time(Some(answer.git.operation.at), ctx.zone);
-    let origin = format!("  {when}  {place} {}", doer(answer, ctx)?);
-    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
-    ctx.out.line("")
-}
-
-/// `by claude, session 6f1c5b80`; a session that may have done it is told as what it is.
-fn doer(answer: &OperationMatch, ctx: &mut Ctx) -> Result<String> {
-    let who = match answer.agent {
-        Agent::PERSON => "by a person",
-        Agent::UNKNOWN => "nobody knows by whom",
-        agent => &format!("by {}", agent.as_str()),
-    };
-    let Some(by) = &answer.session else {
-        return Ok(who.to_owned());
-    };
-    let session = ctx.session_shown(&by.session)?;
-    Ok(match (by.link.is_weak(), answer.agent) {
-        (false, _) => format!("{who}, session {session}"),
-        (true, Agent::UNKNOWN) => format!(
-            "perhaps by {}, session {session}, which was at work then",
-            by.agent.as_str()
-        ),
-        (true, _) => format!("{who}, while session {session} was at work"),
-    })
-}
-
-/// The sentence that says why, as sure as it is; where work was undone and nobody said why, that.
-fn print_reason(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
-    let Some(reason) = &answer.git.reason else {
-        return match answer.git.gives_up() {
-            true => ctx.out.line("  why: no reason was said"),
-            false => Ok(()),
-        };
-    };
-    let session = ctx.session_shown(&reason.session)?;
-    ctx.out.line(format!("  why: {}", reason.sentence))?;
-    let source = format!(
-        "  said by the {}, session {session} line {}",
-        reason.who(),
-        reason.line
-    );
-    ctx.out.line(source)
-}
-
-/// What became of the work that an operation left; `None`: it left none.
-fn fate(git: &GitOperation) -> Option<String> {
-    let left = git.effect.left_count;
-    match git.gives_up() {
-        true if left == 0 => Some("given up: what was not committed".to_owned()),
-        true => Some(format!("given up: {}", human::plural(left, "commit"))),
-        false => None,
-    }
-}
-
-/// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
-fn head(answer: &OperationMatch) -> String {
-    let operation = &answer.git.operation;
-    let mut head = format!("{}: {}", answer.role.as_str(), operation.name());
-    for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
-        if let Some(name) = name {
-            let _ = write!(head, " {word} {name}");
-        }
-    }
-    let (old, new) = (short(&operation.old), short(&operation.new));
-    format!("{head}  {old} → {new}")
-}
-
-/// Commits of one operation that people see.
-const COMMITS_SHOWN: usize = 10;
-
-fn short(hash: &str) -> &str {
-    match hash {
-        "" => "(none)",
-        hash => short_hash(hash),
-    }
 }
 
 fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
@@ -313,4 +191,40 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
         "project_path": answer.project_path,
     });
     session_filters::veiled(document, &answer.project_path, ctx)
+}
+
+/// The next thing to do: switch tracking on where it is off, look anew, or ask git itself.
+fn hint(request: &HistoryRequest, all: &Coverage, ctx: &mut Ctx) -> Result<()> {
+    let loaded = ctx.settings()?;
+    let tracking = &loaded.tracking;
+    let root = match request {
+        HistoryRequest::File(file) => file.root(),
+        _ => None,
+    };
+    let is_on = root.map_or(tracking.is_on(), |root| tracking.of(root).is_some());
+    if !is_on {
+        let whose = root.map(|root| ctx.hides_paths_of(root).map(|hides| (root, hides)));
+        let whose = match whose.transpose()? {
+            Some((root, false)) => format!(" of {root}"),
+            _ => String::new(),
+        };
+        let off = format!("git operations{whose} are not tracked (tracking is off)");
+        ctx.out.note(off)?;
+        let config = ctx.home.tracking_config();
+        let config = config.display();
+        return ctx.out.note(format!(
+            "hint: \"defaults\": {{\"enabled\": true}} in {config} switches it on; then: sessionmill run"
+        ));
+    }
+    let is_read = |root: &str| {
+        let mut known = all.repositories.iter();
+        known.any(|one| Path::new(&one.project_path) == Path::new(root))
+    };
+    let hint = match (root, request) {
+        (Some(root), _) if !is_read(root) => "sessionmill run reads the repository".to_owned(),
+        (_, HistoryRequest::File(file)) => format!("git log --all --oneline -- {}", file.shown()),
+        (_, HistoryRequest::Commit(hash)) => format!("git show --stat {hash}"),
+        (_, HistoryRequest::Branch(name)) => format!("git reflog {name}"),
+    };
+    ctx.out.note(format!("hint: {hint}"))
 }

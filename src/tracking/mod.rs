@@ -10,7 +10,7 @@
 //! - who did it: [`commit_links`] ties sessions to operations, by commits and by `git_commands` in
 //!   `timed_calls`; `doers` judges what a session's new words may change
 //! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
-//!   [`file_history`] (which sessions edited a file), [`coverage`] (what could be known),
+//!   [`file_history`] (which sessions edited a file), [`coverage`] (what could be known), [`history_words`] (all of this in plain English),
 //!   [`commit_links`] (which session made a commit), [`session_git`] (what became of a session's commits),
 //!   [`rollbacks`] (work that was given up)
 //!
@@ -29,6 +29,7 @@ mod git_attribution;
 mod git_commands;
 mod git_episodes;
 pub mod git_history;
+pub mod history_words;
 mod operations;
 pub mod project_status;
 mod reasons;

@@ -1,0 +1,215 @@
+//! What is known of a commit, a branch or a file, in plain English: a line that says what, lines that say why
+//! and what became of it, and a line that says when, where and by whom. How a place, a time and a session are
+//! shown is the caller's.
+
+use super::commit_links::CommitMention;
+use super::coverage::Coverage;
+use super::file_history::FileEdits;
+use super::git_history::{HistoryRequest, OperationMatch};
+use crate::model::git::{Effect, GitOperation, Reason, short_hash};
+use crate::model::human::{count, plural};
+use crate::model::source::Agent;
+use crate::model::time::Time;
+use crate::store::GitRow;
+use std::fmt::Write;
+
+/// How what is told apart by machines and settings is shown.
+pub struct Shown<'s> {
+    /// Of a namespace and a path.
+    pub place: &'s dyn Fn(&str, &str) -> String,
+    /// Of a session's id.
+    pub session: &'s dyn Fn(&str) -> String,
+    /// Of a time.
+    pub time: &'s dyn Fn(Option<Time>) -> String,
+}
+
+/// Something that is known.
+pub struct Told {
+    /// What.
+    pub head: String,
+    /// What became of it, why, and what it held.
+    pub lines: Vec<String>,
+    /// When, where, and by whom.
+    pub origin: String,
+}
+
+/// Commits of one operation that people see.
+const COMMITS_SHOWN: usize = 10;
+
+/// An operation.
+pub fn operation(answer: &OperationMatch, shown: &Shown<'_>) -> Told {
+    let git = &answer.git;
+    let mut lines: Vec<String> = fate(git).into_iter().collect();
+    lines.extend(reason(git, shown));
+    let commits = answer.commits().iter().take(COMMITS_SHOWN);
+    lines.extend(commits.map(|commit| format!("{} {}", short(&commit.hash), commit.subject)));
+    let (added, removed) = git.effect.lines;
+    lines.push(format!("{}, +{added} −{removed} lines", files(&git.effect)));
+    let when = (shown.time)(Some(git.operation.at));
+    let place = (shown.place)(&answer.namespace, &answer.project_path);
+    Told {
+        head: head(answer),
+        lines,
+        origin: format!("{when}  {place} {}", doer(answer, shown)),
+    }
+}
+
+/// A session whose summary names a commit.
+pub fn mention(mention: &CommitMention, shown: &Shown<'_>) -> Told {
+    let place = (shown.place)(&mention.namespace, &mention.project_path);
+    let (when, session) = ((shown.time)(mention.at), (shown.session)(&mention.session));
+    Told {
+        head: format!("told: {} {}", mention.hash, mention.subject),
+        lines: Vec::new(),
+        origin: format!("{when}  {place} session {session}"),
+    }
+}
+
+/// A session that edited a file.
+pub fn edits(edits: &FileEdits, shown: &Shown<'_>) -> Told {
+    let (times, path) = (plural(edits.edits, "edit"), &edits.path);
+    let place = (shown.place)(&edits.namespace, &edits.project_path);
+    let (when, session) = ((shown.time)(edits.at), (shown.session)(&edits.session));
+    let (agent, line) = (edits.agent.as_str(), edits.line);
+    Told {
+        head: format!(
+            "edited: {path}  {times}, +{} −{} lines",
+            edits.added, edits.removed
+        ),
+        lines: Vec::new(),
+        origin: format!("{when}  {place} by {agent}, session {session} line {line}"),
+    }
+}
+
+/// An operation that may have changed a file.
+pub fn unseen(row: &GitRow, shown: &Shown<'_>) -> Told {
+    let operation = &row.git.operation;
+    let on = operation
+        .branch
+        .as_ref()
+        .map(|branch| format!(" on {branch}"));
+    let (name, on) = (row.git.operation.name(), on.unwrap_or_default());
+    let place = (shown.place)(&row.project.namespace, &row.project.path);
+    let when = (shown.time)(Some(operation.at));
+    Told {
+        head: format!(
+            "perhaps: {name}{on}, which changed {}",
+            files(&row.git.effect)
+        ),
+        lines: vec!["the file may be one of those that were not looked at".to_owned()],
+        origin: format!("{when}  {place} commit {}", short(&operation.new)),
+    }
+}
+
+/// Repositories that are named.
+const REPOSITORIES_SHOWN: usize = 5;
+
+/// Nothing is known: what was looked through, and since when.
+pub fn nothing(request: &HistoryRequest, all: &Coverage, shown: &Shown<'_>) -> Vec<String> {
+    let asked = match request {
+        HistoryRequest::Commit(hash) => format!("commit {hash}"),
+        HistoryRequest::Branch(name) => format!("branch {name}"),
+        HistoryRequest::File(file) => file.shown().to_owned(),
+    };
+    let mut lines = vec![format!("nothing is known of {asked}")];
+    if all.repositories.is_empty() {
+        lines.push("no git operations are stored".to_owned());
+    }
+    for one in all.repositories.iter().take(REPOSITORIES_SHOWN) {
+        let place = (shown.place)(&one.namespace, &one.project_path);
+        let operations = plural(one.operations, "git operation");
+        let since = (shown.time)(Some(one.since));
+        lines.push(format!(
+            "looked through: {operations} since {since} {place}"
+        ));
+    }
+    let more = all.repositories.len().saturating_sub(REPOSITORIES_SHOWN);
+    if more > 0 {
+        let more = plural(more as u64, "repository");
+        lines.push(format!("looked through: {more} more"));
+    }
+    if all.sessions > 0 {
+        let sessions = plural(all.sessions, "session");
+        let since = (shown.time)(all.sessions_since);
+        lines.push(format!("looked through: {sessions} since {since}"));
+    }
+    lines
+}
+
+/// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
+fn head(answer: &OperationMatch) -> String {
+    let operation = &answer.git.operation;
+    let mut head = format!("{}: {}", answer.role.as_str(), operation.name());
+    for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
+        if let Some(name) = name {
+            let _ = write!(head, " {word} {name}");
+        }
+    }
+    let (old, new) = (short(&operation.old), short(&operation.new));
+    format!("{head}  {old} → {new}")
+}
+
+fn short(hash: &str) -> &str {
+    match hash {
+        "" => "(none)",
+        hash => short_hash(hash),
+    }
+}
+
+/// `10,000 files (500 looked at)`.
+pub fn files(effect: &Effect) -> String {
+    let all = plural(effect.files_count, "file");
+    let seen = effect.files.len() as u64;
+    match seen < effect.files_count {
+        true => format!("{all} ({} looked at)", count(seen)),
+        false => all,
+    }
+}
+
+/// What became of the work that an operation left; `None`: it left none.
+pub fn fate(git: &GitOperation) -> Option<String> {
+    let left = git.effect.left_count;
+    match git.gives_up() {
+        true if left == 0 => Some("given up: what was not committed".to_owned()),
+        true => Some(format!("given up: {}", plural(left, "commit"))),
+        false => None,
+    }
+}
+
+/// The sentence that says why, as sure as it is; where work was given up and nobody said why, that.
+fn reason(git: &GitOperation, shown: &Shown<'_>) -> Vec<String> {
+    match &git.reason {
+        Some(reason) => vec![why(reason), said(reason, shown)],
+        None if git.gives_up() => vec!["why: no reason was said".to_owned()],
+        None => Vec::new(),
+    }
+}
+
+fn why(reason: &Reason) -> String {
+    format!("why: {}", reason.sentence)
+}
+
+fn said(reason: &Reason, shown: &Shown<'_>) -> String {
+    let (who, session) = (reason.who(), (shown.session)(&reason.session));
+    format!("said by the {who}, session {session} line {}", reason.line)
+}
+
+/// `by claude, session 6f1c5b80`; a session that may have done it is told as what it is.
+fn doer(answer: &OperationMatch, shown: &Shown<'_>) -> String {
+    let who = match answer.agent {
+        Agent::PERSON => "by a person".to_owned(),
+        Agent::UNKNOWN => "nobody knows by whom".to_owned(),
+        agent => format!("by {}", agent.as_str()),
+    };
+    let Some(by) = &answer.session else {
+        return who;
+    };
+    let (session, agent) = ((shown.session)(&by.session), by.agent.as_str());
+    match (by.link.is_weak(), answer.agent) {
+        (false, _) => format!("{who}, session {session}"),
+        (true, Agent::UNKNOWN) => {
+            format!("perhaps by {agent}, session {session}, which was at work then")
+        }
+        (true, _) => format!("{who}, while session {session} was at work"),
+    }
+}
