@@ -12,6 +12,7 @@
 //! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
 //!   [`file_history`] (which sessions edited a file), [`coverage`] (what could be known), [`history_words`] (all of this in plain English),
 //!   [`commit_links`] (which session made a commit), [`session_git`] (what became of a session's commits),
+//!   [`decision_links`] (decisions that led to work that was given up),
 //!   [`rollbacks`] (work that was given up)
 //!
 //! Threads are the caller's: see [`Workers`].
@@ -19,6 +20,7 @@
 pub mod commit_links;
 mod conversation_context;
 pub mod coverage;
+pub mod decision_links;
 mod doers;
 pub mod exclusions;
 mod file_episodes;
@@ -30,16 +32,23 @@ mod git_commands;
 mod git_episodes;
 pub mod git_history;
 pub mod history_words;
+mod judging;
 mod operations;
 pub mod project_status;
 mod reasons;
 pub mod repositories;
+mod reset_modes;
+mod reverts;
 pub mod rollbacks;
 pub mod safe_names;
+mod same_work;
 pub mod session_git;
 mod timed_calls;
 mod track_options;
 mod track_report;
+mod tracked_contents;
+mod unlogged;
+mod verdict;
 
 pub use track_options::{TrackOptions, Workers};
 pub use track_report::{FilesReport, TrackReport};
