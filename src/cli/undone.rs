@@ -16,7 +16,6 @@ use crate::tracking::history_words::{self as words, Shown, Told};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::path::Path;
 
 /// Prints operations; exit 1 where there is none.
 pub fn run(
@@ -159,7 +158,7 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
     let document = json!({
         "git_batch_id": answer.id.to_string(),
         "role": answer.role.as_str(),
-        "operation": operation.name(),
+        "operation": answer.git.name(),
         "commit_from": operation.old,
         "commit_to": operation.new,
         "branch": operation.branch,
@@ -186,6 +185,9 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
         "lines": [effect.lines.0, effect.lines.1],
         "files_looked_at": effect.files.len(),
         "given_up": answer.git.gives_up(),
+        "lost": effect.lost.iter().map(commit).collect::<Vec<_>>(),
+        "lost_count": effect.lost_count,
+        "kept_in": effect.kept_in,
         "missing": effect.missing,
         "namespace": answer.namespace,
         "project_path": answer.project_path,
@@ -203,11 +205,9 @@ fn hint(request: &HistoryRequest, all: &Coverage, ctx: &mut Ctx) -> Result<()> {
     };
     let is_on = root.map_or(tracking.is_on(), |root| tracking.of(root).is_some());
     if !is_on {
-        let whose = root.map(|root| ctx.hides_paths_of(root).map(|hides| (root, hides)));
-        let whose = match whose.transpose()? {
-            Some((root, false)) => format!(" of {root}"),
-            _ => String::new(),
-        };
+        let hides = root.map(|root| ctx.hides_paths_of(root)).transpose()?;
+        let whose = root.filter(|_| hides == Some(false));
+        let whose = whose.map_or(String::new(), |root| format!(" of {root}"));
         let off = format!("git operations{whose} are not tracked (tracking is off)");
         ctx.out.note(off)?;
         let config = ctx.home.tracking_config();
@@ -216,15 +216,6 @@ fn hint(request: &HistoryRequest, all: &Coverage, ctx: &mut Ctx) -> Result<()> {
             "hint: \"defaults\": {{\"enabled\": true}} in {config} switches it on; then: sessionmill run"
         ));
     }
-    let is_read = |root: &str| {
-        let mut known = all.repositories.iter();
-        known.any(|one| Path::new(&one.project_path) == Path::new(root))
-    };
-    let hint = match (root, request) {
-        (Some(root), _) if !is_read(root) => "sessionmill run reads the repository".to_owned(),
-        (_, HistoryRequest::File(file)) => format!("git log --all --oneline -- {}", file.shown()),
-        (_, HistoryRequest::Commit(hash)) => format!("git show --stat {hash}"),
-        (_, HistoryRequest::Branch(name)) => format!("git reflog {name}"),
-    };
-    ctx.out.note(format!("hint: {hint}"))
+    ctx.out
+        .note(format!("hint: {}", words::next_step(request, all)))
 }

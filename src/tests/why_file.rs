@@ -175,3 +175,45 @@ fn what_was_not_looked_at_is_named() {
         (&json!(10_000), &json!(1))
     );
 }
+
+#[test]
+fn what_became_of_the_work_is_said_in_plain_words() {
+    let mut site = Site::new();
+    site.user("hello");
+    site.commit("a.py", "1\n", "first");
+    let second = site.commit("b.py", "2\n", "second");
+    site.git("branch side");
+    site.git("reset -q --hard HEAD~1");
+    let told = |site: &mut Site| {
+        site.run();
+        let ran = site.desk.run(&format!("sessionmill why --commit {second}"));
+        assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+        ran.stdout
+    };
+    let text = told(&mut site);
+    assert!(
+        text.contains("  not given up: the work is on side\n"),
+        "{text}"
+    );
+    assert!(!text.contains("why: no reason"), "{text}");
+    site.git("branch -q -D side");
+    let text = told(&mut site);
+    let wants =
+        "  given up: 1 commit, of which nothing is left anywhere\n  why: no reason was said\n";
+    assert!(text.contains(wants), "{text}");
+    site.commit("c.py", "3\n", "third");
+    site.git(&format!("cherry-pick {second}"));
+    let picked = site.git("rev-parse HEAD");
+    let text = told(&mut site);
+    assert!(!text.contains("  given up"), "{text}");
+    let came_back = format!("  not given up: the work is in commit {}\n", &picked[..12]);
+    assert!(text.contains(&came_back), "{text}");
+    let document = site.ask(&format!("why --commit {second}"));
+    let reset = document["operations"].as_array().unwrap().iter();
+    let reset = reset.filter(|one| one["operation"].as_str().unwrap().starts_with("reset"));
+    let reset: Vec<&Value> = reset.collect();
+    assert_eq!(
+        (&reset[0]["given_up"], &reset[0]["lost_count"]),
+        (&json!(false), &json!(0))
+    );
+}

@@ -94,10 +94,11 @@ pub struct OperationMatch {
 }
 
 impl OperationMatch {
-    /// The commits that answer: those that it brought, or those that it left.
+    /// The commits that answer: those that it brought, or those that are lost with it, or that it left.
     pub fn commits(&self) -> &[CommitLine] {
         match self.role {
             OperationRole::Made => &self.git.effect.made,
+            OperationRole::Undid if self.git.gives_up() => &self.git.effect.lost,
             OperationRole::Undid | OperationRole::Touched => &self.git.effect.left,
         }
     }
@@ -253,8 +254,10 @@ fn role(request: &HistoryRequest, row: &GitRow, is_exact: bool) -> Option<Operat
         HistoryRequest::Commit(hash) => {
             let is_it = |commit: &String| commit.starts_with(hash.as_str());
             let names = |commits: &[CommitLine]| commits.iter().any(|line| is_it(&line.hash));
+            let mut reverts = effect.reverts.iter();
             match (names(&effect.made), names(&effect.left)) {
                 _ if effect.undone.as_ref().is_some_and(is_it) => Some(OperationRole::Undid),
+                _ if reverts.any(|revert| is_it(&revert.commit.hash)) => Some(OperationRole::Undid),
                 (_, true) if git.undoes() => Some(OperationRole::Undid),
                 (true, _) => Some(OperationRole::Made),
                 (_, true) => Some(OperationRole::Touched),
@@ -269,6 +272,8 @@ fn role(request: &HistoryRequest, row: &GitRow, is_exact: bool) -> Option<Operat
                 false => OperationRole::Touched,
             })
         }
+        // it writes another work tree, of what was there before
+        HistoryRequest::File(_) if operation.kind == OperationKind::WorktreeAdded => None,
         HistoryRequest::File(file) => {
             let names = |path: &str| match is_exact {
                 true => file.is(root, path),

@@ -6,7 +6,7 @@ use super::commit_links::CommitMention;
 use super::coverage::Coverage;
 use super::file_history::FileEdits;
 use super::git_history::{HistoryRequest, OperationMatch};
-use crate::model::git::{Effect, GitOperation, Reason, short_hash};
+use crate::model::git::{Effect, GitOperation, HASH_DIGITS, OperationKind, Reason, short_hash};
 use crate::model::human::{count, plural};
 use crate::model::source::Agent;
 use crate::model::time::Time;
@@ -88,7 +88,7 @@ pub fn unseen(row: &GitRow, shown: &Shown<'_>) -> Told {
         .branch
         .as_ref()
         .map(|branch| format!(" on {branch}"));
-    let (name, on) = (row.git.operation.name(), on.unwrap_or_default());
+    let (name, on) = (row.git.name(), on.unwrap_or_default());
     let place = (shown.place)(&row.project.namespace, &row.project.path);
     let when = (shown.time)(Some(operation.at));
     Told {
@@ -136,10 +136,26 @@ pub fn nothing(request: &HistoryRequest, all: &Coverage, shown: &Shown<'_>) -> V
     lines
 }
 
+/// What may help where nothing is known and git operations are tracked.
+pub fn next_step(request: &HistoryRequest, all: &Coverage) -> String {
+    let root = match request {
+        HistoryRequest::File(file) => file.root(),
+        _ => None,
+    };
+    let mut known = all.repositories.iter();
+    let is_read = root.is_none_or(|root| known.any(|one| one.project_path == root));
+    match request {
+        _ if !is_read => "sessionmill run reads the repository".to_owned(),
+        HistoryRequest::File(file) => format!("git log --all --oneline -- {}", file.shown()),
+        HistoryRequest::Commit(hash) => format!("git show --stat {hash}"),
+        HistoryRequest::Branch(name) => format!("git reflog {name}"),
+    }
+}
+
 /// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
 fn head(answer: &OperationMatch) -> String {
     let operation = &answer.git.operation;
-    let mut head = format!("{}: {}", answer.role.as_str(), operation.name());
+    let mut head = format!("{}: {}", answer.role.as_str(), answer.git.name());
     for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
         if let Some(name) = name {
             let _ = write!(head, " {word} {name}");
@@ -166,13 +182,41 @@ pub fn files(effect: &Effect) -> String {
     }
 }
 
-/// What became of the work that an operation left; `None`: it left none.
+/// What became of the work that an operation left or took back; `None`: it only writes it anew, or did none of
+/// that.
 pub fn fate(git: &GitOperation) -> Option<String> {
-    let left = git.effect.left_count;
-    match git.gives_up() {
-        true if left == 0 => Some("given up: what was not committed".to_owned()),
-        true => Some(format!("given up: {}", plural(left, "commit"))),
-        false => None,
+    let effect = &git.effect;
+    let rewrites = matches!(
+        git.operation.kind,
+        OperationKind::Amend | OperationKind::Stash
+    );
+    let undid = git.undoes() && !rewrites && effect.left_count + effect.reverts.len() as u64 > 0;
+    match (effect.lost_count, effect.kept_in.as_deref()) {
+        (0, None) if !undid => None,
+        (0, None) => Some("not given up: the work is still there, or came back".to_owned()),
+        (0, Some(name)) => Some(format!("not given up: the work is {}", place(name))),
+        (lost, _) if lost >= effect.left_count => {
+            let commits = plural(lost, "commit");
+            Some(format!(
+                "given up: {commits}, of which nothing is left anywhere"
+            ))
+        }
+        (lost, _) => {
+            let (lost, left) = (count(lost), count(effect.left_count));
+            Some(format!(
+                "given up: {lost} of {left} commits; the others are elsewhere"
+            ))
+        }
+    }
+}
+
+/// `on side`, `in commit 1a2b3c4d5e6f`, `in tag v1`, `in a stash`.
+fn place(name: &str) -> String {
+    let is_hash = name.len() >= HASH_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
+    match name {
+        hash if is_hash => format!("in commit {}", short_hash(hash)),
+        tag if tag.starts_with("tag ") || tag == "a stash" => format!("in {tag}"),
+        branch => format!("on {branch}"),
     }
 }
 
@@ -211,5 +255,83 @@ fn doer(answer: &OperationMatch, shown: &Shown<'_>) -> String {
             format!("perhaps by {agent}, session {session}, which was at work then")
         }
         (true, _) => format!("{who}, while session {session} was at work"),
+    }
+}
+
+impl Told {
+    /// All of it, line by line.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.head);
+        for line in self.lines.iter().chain([&self.origin]) {
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::git::{CommitLine, RefOperation, RevertedCommit};
+
+    #[test]
+    fn what_became_of_the_work_is_one_plain_sentence() {
+        let commit = CommitLine {
+            hash: "a".repeat(40),
+            subject: "Cache".into(),
+            at: Time(0),
+        };
+        let git = |kind, (left, lost): (u64, u64), kept_in: Option<&str>| GitOperation {
+            operation: RefOperation {
+                kind,
+                ..RefOperation::sample()
+            },
+            effect: Effect {
+                left_count: left,
+                lost_count: lost,
+                kept_in: kept_in.map(str::to_owned),
+                ..Effect::default()
+            },
+            reason: None,
+        };
+        use OperationKind::{Amend, Checkout, Commit, Reset};
+        let hash = "1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d";
+        for (done, wants) in [
+            (
+                git(Reset, (2, 2), None),
+                "given up: 2 commits, of which nothing is left anywhere",
+            ),
+            (
+                git(Reset, (3, 1), None),
+                "given up: 1 of 3 commits; the others are elsewhere",
+            ),
+            (
+                git(Reset, (2, 0), Some("side")),
+                "not given up: the work is on side",
+            ),
+            (
+                git(Reset, (2, 0), Some("tag v1")),
+                "not given up: the work is in tag v1",
+            ),
+            (
+                git(Reset, (2, 0), Some(hash)),
+                "not given up: the work is in commit 1a2b3c4d5e6f",
+            ),
+            (
+                git(Reset, (2, 0), None),
+                "not given up: the work is still there, or came back",
+            ),
+        ] {
+            assert_eq!(fate(&done).as_deref(), Some(wants));
+        }
+        for kind in [Amend, Checkout, Commit] {
+            assert_eq!(fate(&git(kind, (1, 0), None)), None, "{kind:?}");
+        }
+        let mut revert = git(OperationKind::Revert, (0, 0), None);
+        revert.effect.reverts = vec![RevertedCommit {
+            commit,
+            by: "b".repeat(40),
+        }];
+        assert!(fate(&revert).unwrap().starts_with("not given up"));
     }
 }

@@ -170,7 +170,7 @@ fn undone_by(store: &Store, hash: &str) -> Result<Option<UndoneBy>, Error> {
 
 fn by(row: &GitRow) -> UndoneBy {
     UndoneBy {
-        operation: row.git.operation.name(),
+        operation: row.git.name(),
         at: row.git.operation.at,
         git_batch_id: row.id,
     }
