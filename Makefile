@@ -58,9 +58,10 @@ fuzz: ## throw hostile bytes at the parsers, ten minutes for each target; needs 
 			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=20 || exit 1; \
 	done
 
-eval: ## measure rules and ranking against labelled examples (TRUTH=DIR); the tables of docs/activity.md, docs/memory.md
+eval: ## measure rules and ranking against labelled examples (TRUTH=DIR); the tables of docs/activity.md, docs/memory.md, docs/tracking.md
 	@$(CARGO) build --release
 	@target/release/sessionmill eval --truth $(or $(TRUTH),../shared/truth) --truth fixtures/truth
+	@$(CARGO) test --quiet --lib -- --ignored --test-threads 1 eval_prints
 
 dist: ## build the program that is installed: small, fast, stripped; takes some minutes
 	$(CARGO) build --profile dist --locked

@@ -59,6 +59,12 @@ pub fn by_word(word: &str) -> Option<Agent> {
     words().find(|agent| agent.as_str() == word)
 }
 
+/// Whoever may have done something: an agent, a person, or nobody knows who.
+pub fn doer_by_word(word: &str) -> Option<Agent> {
+    let all = words().chain([Agent::PERSON, Agent::UNKNOWN]);
+    all.into_iter().find(|agent| agent.as_str() == word)
+}
+
 /// The folders in which an agent keeps its logs.
 pub fn log_folders(agent: Agent, env: &Env) -> Vec<PathBuf> {
     find(agent).map_or_else(Vec::new, |known| known.log_folders(env))

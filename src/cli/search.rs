@@ -153,7 +153,7 @@ fn typed(args: &Args, ctx: &Ctx) -> Result<Meant, Error> {
         &joined(&args.words),
         args.limit(),
         &dates,
-        registry::by_word,
+        registry::doer_by_word,
     )?;
     if !args.words.is_empty() && meant.is_empty() {
         let error = Error::usage("there is no word to look for");
@@ -255,6 +255,9 @@ fn print(hit: &Hit, ctx: &mut Ctx) -> Result<()> {
             format!("{}, summary", hit.agent.as_str())
         }
         None if hit.source == EpisodeSource::Text => "memory".to_owned(),
+        None if hit.source.has_doer() => {
+            format!("{} by {}", hit.source.as_str(), hit.agent.as_str())
+        }
         None if !hit.is_of_a_log() => hit.source.as_str().to_owned(),
         None => format!("{}, part {}", hit.agent.as_str(), hit.part),
     };
@@ -307,7 +310,7 @@ fn document(hit: &Hit, store: &Store, judge: &Judge, ctx: &mut Ctx) -> Result<Va
         "session_title": hit.session_title,
         "namespace": hit.namespace,
         "project_path": hit.project_path,
-        "agent": hit.is_of_a_log().then(|| hit.agent.as_str()),
+        "agent": (hit.is_of_a_log() || hit.source.has_doer()).then(|| hit.agent.as_str()),
         "source": hit.source.as_str(),
         "stream": hit.stream,
         "part": hit.part,

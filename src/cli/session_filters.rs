@@ -28,7 +28,7 @@ pub struct Filters {
     /// Only namespaces that begin so (6 to 64 hex digits, or a project's absolute path)
     #[arg(long, value_name = "HEX")]
     pub namespace: Vec<String>,
-    /// Only this agent's sessions
+    /// Only this agent's sessions, and what it did to repositories and files; of these also: person, unknown
     #[arg(long, value_name = "NAME", value_parser = agent)]
     pub agent: Option<Agent>,
     /// Only what went on since: 14d, 2h, 2026-04-01, 2026-04-01T10:00
@@ -55,7 +55,7 @@ impl Filters {
 }
 
 fn agent(word: &str) -> Result<Agent, String> {
-    registry::by_word(word).ok_or_else(|| "write claude or codex".into())
+    registry::doer_by_word(word).ok_or_else(|| "write claude, codex, person or unknown".into())
 }
 
 /// The first `length` characters of a hash.

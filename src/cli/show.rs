@@ -326,6 +326,7 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
     let part = match episode.source {
         EpisodeSource::SessionSummary => "summary".to_owned(),
         EpisodeSource::Text | EpisodeSource::Message => "memory".to_owned(),
+        source if source.has_doer() => format!("{} by {}", source.as_str(), found.agent.as_str()),
         source if source != EpisodeSource::Session => source.as_str().to_owned(),
         _ => format!("part {}", episode.part),
     };

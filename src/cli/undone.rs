@@ -6,8 +6,9 @@ use super::out::Style;
 use super::session_filters::{self, Filters};
 use crate::model::git::{CommitLine, FileChange, short_hash};
 use crate::model::human;
+use crate::model::source::Agent;
 use crate::tracking::commit_links::{CommitMention, LinkStrength};
-use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
+use crate::tracking::git_history::{HistoryReach, HistoryRequest, OperationMatch, history_in};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -22,13 +23,13 @@ pub fn run(
     let reach = session_filters::scope(filters, ctx)?;
     let namespaces = reach.namespaces(ctx)?;
     let project = reach.project.as_deref();
-    let found = history(
-        &ctx.reader()?,
-        request,
-        namespaces.as_deref(),
+    let reach = HistoryReach {
+        namespaces: namespaces.as_deref(),
         project,
+        agent: filters.agent,
         limit,
-    )?;
+    };
+    let found = history_in(&ctx.reader()?, request, &reach)?;
     if ctx.out.json {
         let operations = found.operations.iter().map(|one| document(one, ctx));
         let operations: Vec<Value> = operations.collect::<Result<_>>()?;
@@ -100,13 +101,30 @@ fn print(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
         .line(format!("  {files}, +{added} −{removed} lines"))?;
     let place = session_filters::origin_of(&answer.namespace, &answer.project_path, ctx)?;
     let when = human::time(Some(answer.git.operation.at), ctx.zone);
-    let by = match &answer.session {
-        Some(by) => format!("session {}", ctx.session_shown(&by.session)?),
-        None => "no session is known".to_owned(),
-    };
-    let origin = format!("  {when}  {place} {by}");
+    let origin = format!("  {when}  {place} {}", doer(answer, ctx)?);
     ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
     ctx.out.line("")
+}
+
+/// `by claude, session 6f1c5b80`; a session that may have done it is told as what it is.
+fn doer(answer: &OperationMatch, ctx: &mut Ctx) -> Result<String> {
+    let who = match answer.agent {
+        Agent::PERSON => "by a person",
+        Agent::UNKNOWN => "nobody knows by whom",
+        agent => &format!("by {}", agent.as_str()),
+    };
+    let Some(by) = &answer.session else {
+        return Ok(who.to_owned());
+    };
+    let session = ctx.session_shown(&by.session)?;
+    Ok(match (by.link.is_weak(), answer.agent) {
+        (false, _) => format!("{who}, session {session}"),
+        (true, Agent::UNKNOWN) => format!(
+            "perhaps by {}, session {session}, which was at work then",
+            by.agent.as_str()
+        ),
+        (true, _) => format!("{who}, while session {session} was at work"),
+    })
 }
 
 /// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
@@ -148,9 +166,11 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
         "branch": operation.branch,
         "to": operation.to,
         "at": operation.at.rfc3339_millis(),
+        "agent": answer.agent.as_str(),
         "session": answer.session.as_ref().map(|by| &by.session),
         "session_is_named": answer.session.as_ref().map(|by| by.link == LinkStrength::Hash),
         "session_by": answer.session.as_ref().map(|by| by.link.as_str()),
+        "session_is_sure": answer.session.as_ref().map(|by| !by.link.is_weak()),
         "reason": answer.git.reason.as_ref().map(|reason| json!({
             "sentence": reason.sentence,
             "by": reason.who(),

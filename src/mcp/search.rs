@@ -241,8 +241,9 @@ fn operations(typed: &[String]) -> Result<Vec<Operation>, Error> {
 }
 
 fn agent(word: &str) -> Result<Agent, Error> {
-    let unknown = || Error::usage(format!("{word} is no agent")).hinted("claude, codex");
-    registry::by_word(word).ok_or_else(unknown)
+    let unknown =
+        || Error::usage(format!("{word} is no agent")).hinted("claude, codex, person, unknown");
+    registry::doer_by_word(word).ok_or_else(unknown)
 }
 
 fn head(answer: &RecallAnswer) -> String {

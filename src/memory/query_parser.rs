@@ -258,8 +258,9 @@ impl Reader<'_> {
             "project" => once(&mut query.project_named, text()),
             "agent" => {
                 let known = (self.agents)(value);
-                let known =
-                    known.ok_or_else(|| format!("`{value}` is no agent: write claude or codex"));
+                let known = known.ok_or_else(|| {
+                    format!("`{value}` is no agent: write claude, codex, person or unknown")
+                });
                 once(&mut query.agent, known)
             }
             "tool" => once(&mut query.tool, text()),

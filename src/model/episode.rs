@@ -63,6 +63,17 @@ impl EpisodeSource {
         }
     }
 
+    /// It tells of a git operation or of a file, which somebody did.
+    pub fn has_doer(self) -> bool {
+        matches!(
+            self,
+            EpisodeSource::FilesystemWatch
+                | EpisodeSource::GitMetadata
+                | EpisodeSource::GitContext
+                | EpisodeSource::GitBulkUpdate
+        )
+    }
+
     /// The inverse of [`EpisodeSource::as_str`].
     pub fn parse(word: &str) -> Option<EpisodeSource> {
         EpisodeSource::ALL.into_iter().find(|s| s.as_str() == word)

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// The program whose log it is, by its word: one of the registry's (`agents`), or one that another
-/// version wrote to the store.
+/// version wrote to the store. Of a git operation or a file: who did it, which may be a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Agent(&'static str);
 
@@ -32,9 +32,19 @@ impl Agent {
         }))
     }
 
+    /// Of what no log tells: a person did it.
+    pub const PERSON: Agent = Agent("person");
+    /// Nobody knows who did it.
+    pub const UNKNOWN: Agent = Agent("unknown");
+
     /// The word used in tables, options and output.
     pub fn as_str(self) -> &'static str {
         self.0
+    }
+
+    /// It is a program with logs.
+    pub fn is_program(self) -> bool {
+        ![Agent::PERSON, Agent::UNKNOWN].contains(&self)
     }
 }
 

@@ -21,6 +21,18 @@ pub(crate) fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(|n| n as u64)
 }
 
+/// Whose an episode `e` of a session `s` is, as SQL: of a log its agent, of an operation or a file who did
+/// it. No session that is stored reaches back further than the first one, so nobody knows who did what was
+/// before it.
+pub(crate) const AGENT: &str = "CASE WHEN s.standing >= 0 THEN s.agent ELSE coalesce(
+    (SELECT CASE WHEN o.agent = 'person' AND o.at < (SELECT min(started) FROM session WHERE standing >= 0)
+            THEN 'unknown' ELSE o.agent END
+     FROM git_episode g JOIN git_operation o ON o.id = g.operation WHERE g.episode = e.id),
+    (SELECT CASE WHEN t.agent = 'person' AND t.at < (SELECT min(started) FROM session WHERE standing >= 0)
+            THEN 'unknown' ELSE t.agent END
+     FROM tracked_episode t WHERE t.episode = e.id),
+    'unknown') END";
+
 /// A column that names an agent.
 pub(crate) fn agent(row: &Row<'_>, column: usize) -> rusqlite::Result<Agent> {
     Ok(Agent::of(row.get_ref(column)?.as_str()?))

@@ -1,7 +1,11 @@
 //! What has to be done before a run may say that it is done: kept in the file, so that whoever
 //! opens it after a crash does it.
 
-use rusqlite::Connection;
+use crate::model::git::AFTER_MS;
+use crate::model::namespace::{namespace, project_root};
+use crate::model::time::Time;
+use rusqlite::{Connection, params};
+use std::path::Path;
 
 /// A task, by its name in the table `due`.
 #[derive(Clone, Copy, Debug)]
@@ -52,4 +56,30 @@ pub(crate) fn set_unsummarised(db: &Connection, session: i64) -> rusqlite::Resul
     db.prepare_cached("INSERT OR IGNORE INTO unsummarised (session) VALUES (?1)")?
         .execute([session])
         .map(drop)
+}
+
+/// A file that is gone was so at some time since the last scan: a day is looked back.
+const DELETED_MS: i64 = 24 * 3_600_000;
+
+/// A session of this project has new words from these times: who did what then is judged again.
+pub(crate) fn judge_again(
+    db: &Connection,
+    project_path: &str,
+    (since, until): (Time, Time),
+) -> rusqlite::Result<()> {
+    let (since, until) = (since.0 - AFTER_MS, until.0 + AFTER_MS);
+    for root in Path::new(project_path).ancestors() {
+        let root = root.to_string_lossy();
+        let session = format!("git-{}", namespace(&project_root(&root)));
+        db.prepare_cached(
+            "UPDATE git_operation SET judged = 0 WHERE judged = 1 AND at BETWEEN ?2 AND ?3
+                 AND session = (SELECT n FROM session WHERE id = ?1)",
+        )?
+        .execute(params![session, since, until])?;
+    }
+    db.prepare_cached(
+        "UPDATE tracked_episode SET judged = 0 WHERE judged = 1 AND at BETWEEN ?1 AND ?2",
+    )?
+    .execute([since, until + DELETED_MS])
+    .map(drop)
 }

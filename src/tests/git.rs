@@ -100,7 +100,7 @@ impl Site {
         self.git("rev-parse HEAD")
     }
 
-    fn record(&mut self, kind: &str, message: &Value) {
+    pub(super) fn record(&mut self, kind: &str, message: &Value) {
         self.now += 10;
         self.uuids += 1;
         let uuid = format!("6f1c5b80-0000-4000-8000-{:012}", self.uuids);

@@ -5,6 +5,7 @@ use super::commit_links::{self, Author, CommitMention, SessionsAtWork};
 use crate::host::git;
 use crate::model::error::Error;
 use crate::model::git::{AFTER_MS, CommitLine, FileChange, GitOperation, OperationKind};
+use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::{GitRow, Store};
 use std::collections::BTreeSet;
@@ -87,7 +88,9 @@ pub struct OperationMatch {
     pub namespace: String,
     /// Its root.
     pub project_path: String,
-    /// The session that did it; absent where none is known.
+    /// Who did it: an agent, a person, or nobody knows who.
+    pub agent: Agent,
+    /// The session that did it, or may have: see how they are linked. Absent where none is known.
     pub session: Option<Author>,
 }
 
@@ -142,6 +145,38 @@ pub fn history(
     project: Option<&str>,
     limit: usize,
 ) -> Result<GitHistory, Error> {
+    let reach = HistoryReach {
+        namespaces,
+        project,
+        agent: None,
+        limit,
+    };
+    history_in(store, request, &reach)
+}
+
+/// What is looked through.
+#[derive(Clone, Copy, Debug)]
+pub struct HistoryReach<'a> {
+    /// Beginnings of namespaces; `None`: all.
+    pub namespaces: Option<&'a [String]>,
+    /// This project, those below it and those around it.
+    pub project: Option<&'a str>,
+    /// Only what was done by this one.
+    pub agent: Option<Agent>,
+    /// Operations at most.
+    pub limit: usize,
+}
+
+/// As [`history`], of what somebody did.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn history_in(
+    store: &Store,
+    request: &HistoryRequest,
+    reach: &HistoryReach<'_>,
+) -> Result<GitHistory, Error> {
+    let (namespaces, project) = (reach.namespaces, reach.project);
     let (rows, mentions) = match request {
         HistoryRequest::Commit(hash) => (
             store.operations_naming(hash, namespaces, project)?,
@@ -149,20 +184,30 @@ pub fn history(
         ),
         _ => (store.operations(namespaces, project)?, Vec::new()),
     };
-    let with_role = |row: GitRow| Some((role(request, &row.git)?, row));
-    let matching = rows.into_iter().filter_map(with_role).take(limit);
-    let operations = matching.map(|(role, row)| {
-        Ok(OperationMatch {
+    let mut operations = Vec::new();
+    for row in rows {
+        let Some(role) = role(request, &row.git) else {
+            continue;
+        };
+        let agent = store.operation_agent(row.id)?;
+        if reach.agent.is_some_and(|wanted| wanted != agent) {
+            continue;
+        }
+        if operations.len() == reach.limit {
+            break;
+        }
+        operations.push(OperationMatch {
             session: author(store, &row)?,
+            agent,
             id: row.id,
             role,
             namespace: row.project.namespace,
             project_path: row.project.path,
             git: row.git,
-        })
-    });
+        });
+    }
     Ok(GitHistory {
-        operations: operations.collect::<Result<_, Error>>()?,
+        operations,
         mentions,
     })
 }
@@ -221,5 +266,5 @@ fn author(store: &Store, row: &GitRow) -> Result<Option<Author>, Error> {
     let project = Path::new(&row.project.path);
     let mut chunks = store.chunks_around(&row.project.path, until, since, EPISODES_MAX)?;
     chunks.retain(|found| git::is_of(project, Path::new(&found.project_path)));
-    Ok(SessionsAtWork::of(chunks).author(&row.git))
+    Ok(SessionsAtWork::of(chunks).author(&row.git, project))
 }

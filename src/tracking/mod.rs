@@ -7,6 +7,8 @@
 //!   `file_recorder` stores them as `file_episodes`
 //! - git: [`repositories`] reads logs, `operations` sorts their lines, `conversation_context` finds
 //!   what was said before an operation, `reasons` the sentence that says why, `git_episodes` the text
+//! - who did it: [`commit_links`] ties sessions to operations, by commits and by `git_commands` in
+//!   `timed_calls`; `doers` judges what a session's new words may change
 //! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
 //!   [`commit_links`] (which session made a commit), [`rollbacks`] (work that was given up)
 //!
@@ -14,11 +16,13 @@
 
 pub mod commit_links;
 mod conversation_context;
+mod doers;
 pub mod exclusions;
 mod file_episodes;
 mod file_recorder;
 mod file_scan;
 mod git_attribution;
+mod git_commands;
 mod git_episodes;
 pub mod git_history;
 mod operations;
@@ -27,6 +31,7 @@ mod reasons;
 pub mod repositories;
 pub mod rollbacks;
 pub mod safe_names;
+mod timed_calls;
 mod track_options;
 mod track_report;
 
@@ -50,10 +55,12 @@ pub fn track(
     let mut done = TrackReport::default();
     repositories::record_again(store, options)?;
     if !options.context.tracking.is_on() {
+        doers::judge(store)?;
         return Ok(done);
     }
     let scans = file_scan::scan(store, options, workers, &mut done.files)?;
     repositories::record(store, options, &mut done)?;
     file_recorder::record(store, options, scans, workers, &mut done.files)?;
+    doers::judge(store)?;
     Ok(done)
 }

@@ -10,7 +10,7 @@ use crate::store::ingest::files::{Known, Move};
 use crate::store::ingest::records;
 use crate::store::ingest::write::{EpisodeWriter, Stamp, Stored};
 use crate::store::ingest::{directives, sessions};
-use crate::store::pending_tasks::Task;
+use crate::store::pending_tasks::{Task, judge_again};
 use crate::store::tombstones;
 use crate::store::{Access, Prepared, Result, Store};
 use rusqlite::{Connection, TransactionBehavior};
@@ -163,6 +163,9 @@ fn write_one<'a>(
         known.write_account(db, file, commit, moved, forgotten)?;
         if forgotten.is_none() {
             writer.write(session, file, commit)?;
+            if let Some(times) = commit.times() {
+                judge_again(db, &commit.session.project_path, times)?;
+            }
             directives::note_said(db, &commit.session.id, &commit.said, at)?;
         }
         if commit.reaches_the_end() {

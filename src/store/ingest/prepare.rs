@@ -8,6 +8,7 @@ use crate::model::memory::PromptDirective;
 use crate::model::session::{Session, SessionFacts};
 use crate::model::source::Stat;
 use crate::model::tally::ToolTally;
+use crate::model::time::Time;
 use crate::store::columns::packed_ids;
 use crate::store::compression::{Packed, pack, pack_json};
 use crate::store::ingest::episode_items::Outline;
@@ -60,6 +61,14 @@ pub(crate) struct Row {
 }
 
 impl Prepared {
+    /// When its episodes were; `None`: it has none with times.
+    pub(crate) fn times(&self) -> Option<(Time, Time)> {
+        let episodes = self.rows.iter().map(|row| &row.episode);
+        let began = episodes.clone().filter_map(|episode| episode.valid_at);
+        let ended = episodes.filter_map(|episode| episode.ended_at.or(episode.valid_at));
+        began.min().zip(ended.max())
+    }
+
     /// Does everything that needs no store: about 70 MB of kept text a second and thread.
     pub fn new(commit: FileCommit) -> Prepared {
         let ties = commit.checkpoint.ties.iter().map(|tie| tie_name(tie));

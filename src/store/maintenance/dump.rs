@@ -278,7 +278,7 @@ static TABLES: [Shown; 32] = [
     },
     Shown {
         table: "git_operation",
-        columns: &["id=hex(id)", "session=@session", "at", "tally=deed", "untold=nullif(untold, 0)", "-n"],
+        columns: &["id=hex(id)", "session=@session", "at", "tally=deed", "untold=nullif(untold, 0)", "agent", "-judged", "-n"],
         rows: None,
         order: "id",
     },
@@ -302,7 +302,7 @@ static TABLES: [Shown; 32] = [
     },
     Shown {
         table: "tracked_episode",
-        columns: &["episode=hex(episode)", "path=CAST(path AS TEXT)", "operation", "at", "invalid_at", "tally=facts", "-n", "-project"],
+        columns: &["episode=hex(episode)", "path=CAST(path AS TEXT)", "operation", "at", "invalid_at", "tally=facts", "agent", "-judged", "-n", "-project"],
         rows: None,
         order: "episode",
     },

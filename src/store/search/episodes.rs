@@ -6,12 +6,13 @@ use crate::model::episode::Episode;
 use crate::model::source::Agent;
 use crate::model::tally::ToolTally;
 use crate::model::time::Time;
-use crate::store::columns::{agent, exchanges, hash, source, tally, time};
+use crate::store::columns::{AGENT, agent, exchanges, hash, source, tally, time};
 use crate::store::compression::Unpacked;
 use crate::store::error::failed;
 use crate::store::search::sessions::{Conditions, SEVERAL, several};
 use crate::store::{Result, Store};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use std::sync::LazyLock;
 use uuid::Uuid;
 
 /// A stored episode.
@@ -21,7 +22,7 @@ pub struct Found {
     pub episode: Episode,
     /// The session's id.
     pub session: String,
-    /// Whose log it was cut from.
+    /// Whose log it was cut from; of a git operation or a file, who did it.
     pub agent: Agent,
     /// The session's, 16 hex digits.
     pub namespace: String,
@@ -143,7 +144,7 @@ pub(crate) fn nameless(
     condition: &str,
     values: &[&dyn ToSql],
 ) -> rusqlite::Result<Vec<(i64, Found)>> {
-    let sql = format!("{SELECT} WHERE {condition}");
+    let sql = format!("{} WHERE {condition}", *SELECT);
     let mut select = db.prepare_cached(&sql)?;
     select
         .query_map(values, |row| Ok((row.get(0)?, found(row)?)))?
@@ -182,16 +183,20 @@ fn id_range(typed: &str) -> Option<([u8; 16], [u8; 16])> {
     if hex { fill("0").zip(fill("f")) } else { None }
 }
 
-const SELECT: &str = "SELECT e.n, e.id, e.source, e.stream, e.part, e.sealed, e.pending_calls,
+static SELECT: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT e.n, e.id, e.source, e.stream, e.part, e.sealed, e.pending_calls,
     e.title, b.text, e.valid_at, e.ended_at, e.byte_from, e.byte_to, e.line_from, e.line_to,
     e.message_count, e.duration_minutes, e.completed_tasks, e.files_modified,
-    s.id, s.agent, s.namespace, s.project_path, s.host, coalesce(f.path, f.key, ''),
+    s.id, {AGENT}, s.namespace, s.project_path, s.host, coalesce(f.path, f.key, ''),
     e.revision, m.text, g.text, e.indexed_at,
     e.read_bytes, e.records, e.prompts, e.messages, e.calls, e.failures, e.refusals, e.user_bytes,
     e.agent_bytes, e.digest_bytes, e.output_bytes, e.input_tokens, e.output_tokens, e.cache_read,
     e.cache_write, (SELECT exchanges FROM activity a WHERE a.episode = e.n), s.branch
     FROM episode e JOIN session s ON s.n = e.session LEFT JOIN file f ON f.n = e.file
-    JOIN body b ON b.episode = e.n JOIN name m ON m.n = e.made_by JOIN name g ON g.n = e.graph";
+    JOIN body b ON b.episode = e.n JOIN name m ON m.n = e.made_by JOIN name g ON g.n = e.graph"
+    )
+});
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok(Found {

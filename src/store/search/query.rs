@@ -6,7 +6,7 @@ use crate::model::batch::Delta;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::source::Agent;
 use crate::model::time::Time;
-use crate::store::columns::{activity_sum, agent, source, time};
+use crate::store::columns::{AGENT, activity_sum, agent, source, time};
 use crate::store::compression::Unpacked;
 use crate::store::error::failed;
 use crate::store::search::evidence::{Evidence, Finder};
@@ -16,6 +16,7 @@ use crate::store::search::snippet::{Snippet, snippet};
 use crate::store::{Result, Store};
 use rusqlite::{Row, ToSql};
 use std::fmt::Write;
+use std::sync::LazyLock;
 use uuid::Uuid;
 
 /// What to look for and where. Without words: everything that the filters let through, the
@@ -36,7 +37,7 @@ pub struct Query {
     pub project: Option<String>,
     /// Projects whose folder is called so.
     pub project_named: Option<String>,
-    /// Whose logs.
+    /// Whose logs, and what they did to repositories and files.
     pub agent: Option<Agent>,
     /// Went on at or after.
     pub since: Option<Time>,
@@ -82,7 +83,7 @@ pub struct Hit {
     pub namespace: String,
     /// The session's project.
     pub project_path: String,
-    /// Whose log.
+    /// Whose log; of a git operation or a file, who did it.
     pub agent: Agent,
     /// What it is.
     pub source: EpisodeSource,
@@ -201,7 +202,7 @@ impl Store {
         patterns: &[Pattern],
     ) -> rusqlite::Result<Vec<(Hit, Evidence)>> {
         let finder = Finder::new(patterns);
-        let mut select = self.db.prepare_cached(HIT)?;
+        let mut select = self.db.prepare_cached(&HIT)?;
         best.iter()
             .map(|(n, score)| {
                 select.query_row([n], |row| hit(row, *score, &finder, patterns.len()))
@@ -258,7 +259,7 @@ fn filters(query: &Query, all: &mut Conditions) {
         all.add(end, name.clone());
     }
     if let Some(agent) = query.agent {
-        all.add("s.agent = {}", agent.as_str());
+        all.add(&format!("({AGENT}) = {{}}"), agent.as_str());
     }
     if let Some(session) = &query.session {
         all.add("substr(s.id, 1, length({})) = {}", session.clone());
@@ -342,12 +343,16 @@ fn operation(operation: Operation, all: &mut Conditions) -> String {
     }
 }
 
-const HIT: &str = "SELECT e.id, s.id, e.title, s.title, s.namespace, s.project_path, s.agent,
+static HIT: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT e.id, s.id, e.title, s.title, s.namespace, s.project_path, {AGENT},
     e.source, e.stream, e.part, e.sealed, e.valid_at, coalesce(f.path, f.key, ''), e.byte_from,
     e.byte_to, e.line_from, e.line_to, b.text, a.exchanges, g.operation
     FROM episode e JOIN session s ON s.n = e.session LEFT JOIN file f ON f.n = e.file
     JOIN body b ON b.episode = e.n LEFT JOIN activity a ON a.episode = e.n
-    LEFT JOIN git_episode g ON g.episode = e.id WHERE e.n = ?1";
+    LEFT JOIN git_episode g ON g.episode = e.id WHERE e.n = ?1"
+    )
+});
 
 fn hit(
     row: &Row<'_>,

@@ -1,4 +1,5 @@
 //! Files and git operations of tracked projects.
 
+pub(super) mod doers;
 pub(super) mod git;
 pub(super) mod tracked;
