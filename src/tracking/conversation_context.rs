@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::path::Path;
 
 /// Longer ago is about something else.
-const LONG_AGO_MS: i64 = 24 * 3_600_000;
+pub(super) const LONG_AGO_MS: i64 = 24 * 3_600_000;
 /// Episodes that hold the last exchanges of the sessions that were at work.
 const EPISODES_MAX: u32 = 8;
 /// Times count whole seconds in reflogs.

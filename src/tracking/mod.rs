@@ -25,6 +25,7 @@ mod git_attribution;
 mod git_commands;
 mod git_episodes;
 pub mod git_history;
+mod objections;
 mod operations;
 pub mod project_status;
 mod reasons;

@@ -55,8 +55,6 @@ pub struct UndoneWork<'w> {
     pub commits: &'w [CommitLine],
     /// Files that they changed.
     pub files: &'w [FileChange],
-    /// Sessions and lines that say why something else was undone before.
-    pub used: &'w BTreeSet<(String, u64)>,
 }
 
 /// A call's result is logged within so long, before or after what it did.
@@ -95,13 +93,10 @@ pub fn why(conversation: &Conversation, undone: &UndoneWork<'_>) -> Option<Reaso
     let strongest = sessions.iter().map(|session| session.tie).max()?;
     sessions.retain(|session| session.tie > Tie::Near || strongest == Tie::Near);
     sessions.sort_by_key(|session| (session.tie, session.last));
-    let mut found = sessions.iter().rev().filter_map(|session| {
+    sessions.iter().rev().find_map(|session| {
         let about = about(&sessions, session, undone);
         session.reason(undone, &about)
-    });
-    let reason = found.next()?;
-    let is_used = undone.used.contains(&(reason.session.clone(), reason.line));
-    (!is_used).then_some(reason)
+    })
 }
 
 /// What ties a session to an undoing, the weakest first.
@@ -295,7 +290,7 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line,
-            at: None,
+            at: Some(Time(line as i64 * 1_000)),
         }
     }
 
@@ -319,6 +314,27 @@ mod tests {
             ),
             said(ItemKind::Prompt, "User: git reset --hard HEAD~5", 4),
         ];
+        let operation = RefOperation {
+            at: Time(60_000),
+            ..RefOperation::sample()
+        };
+        let commit = CommitLine {
+            hash: "c".repeat(40),
+            subject: "Redis cache, step 5".into(),
+            at: Time(0),
+        };
+        let undone = UndoneWork {
+            operation: &operation,
+            commits: &[commit],
+            files: &[],
+        };
+        let why = |before: &[Utterance]| {
+            let conversation = Conversation {
+                before: before.to_vec(),
+                near: before.to_vec(),
+            };
+            super::why(&conversation, &undone)
+        };
         let reason = why(&spoken).unwrap();
         assert_eq!(
             reason.sentence,

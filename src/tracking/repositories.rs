@@ -2,7 +2,7 @@
 //! the last scan becomes operations, and each operation its episodes. Without news it costs a few `stat`s
 //! and opens nothing.
 
-use super::conversation_context::{Conversation, around};
+use super::conversation_context::{Detail, LONG_AGO_MS, around};
 use super::exclusions::Exclusions;
 use super::track_options::TrackOptions;
 use super::track_report::TrackReport;
@@ -13,14 +13,14 @@ use crate::host::repository::Repository;
 use crate::model::episode::Episode;
 use crate::model::error::Error;
 use crate::model::git::{
-    Effect, GitOperation, HistoryCursor, LogLine, OperationKind, RefOperation,
+    Effect, GitOperation, HistoryCursor, LogLine, OperationKind, Reason, RefOperation,
 };
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
 use crate::store::{GitUnit, Project, Store};
 use crate::tracking::git_episodes::{bulk_update, context, metadata, quoted};
 use crate::tracking::operations::{self, Start, renamed};
-use crate::tracking::reasons::{reset_mode, why};
+use crate::tracking::reasons::{Conversation, UndoneWork, may_have_reason, reset_mode, why};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -305,7 +305,7 @@ impl TreeScan<'_> {
                 continue;
             }
             if let Some(id) = self.new_id(&operation, &units, store)? {
-                units.push(self.unit(repository, operation, id, store)?);
+                units.push(self.unit(repository, operation, id, &units, store)?);
             }
         }
         Ok(units)
@@ -340,20 +340,24 @@ impl TreeScan<'_> {
         repository: &Repository,
         mut operation: RefOperation,
         id: Uuid,
+        units: &[GitUnit],
         store: &Store,
     ) -> Result<GitUnit, Error> {
         let said = match operation.kind.is_plain_work() {
             true => Conversation::default(),
-            false => around(store, &self.project.path, operation.at)?,
+            false => {
+                let detail = match may_have_reason(&operation) {
+                    true => Detail::Times,
+                    false => Detail::Order,
+                };
+                around(store, &self.project.path, operation.at, detail)?
+            }
         };
         if operation.kind == OperationKind::Reset {
             operation.mode = reset_mode(&said.near).map(str::to_owned);
         }
-        let reason = match operation.kind.leaves() {
-            true => why(&said.before),
-            false => None,
-        };
         let mut effect = effect(repository, &operation);
+        let reason = self.reason(repository, (&operation, &effect), &said, units, store)?;
         let root = Path::new(&self.project.path);
         effect.hide(|path| self.options.context.excludes(&root.join(path)));
         let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();
@@ -374,6 +378,38 @@ impl TreeScan<'_> {
             }
         }
         Ok(GitUnit { id, git, episodes })
+    }
+
+    /// Why an operation was done, as far as somebody said it. A sentence is the reason of one undoing.
+    fn reason(
+        &self,
+        repository: &Repository,
+        (operation, effect): (&RefOperation, &Effect),
+        said: &Conversation,
+        units: &[GitUnit],
+        store: &Store,
+    ) -> Result<Option<Reason>, Error> {
+        let undone = effect.undone.as_deref().and_then(|undone| {
+            let parent = repository.parent(undone).unwrap_or_default();
+            repository.effect(&parent, undone).made.into_iter().next()
+        });
+        let reason = why(
+            said,
+            &UndoneWork {
+                operation,
+                commits: undone.as_ref().map_or(&effect.left, std::slice::from_ref),
+                files: &effect.files,
+            },
+        );
+        let Some(reason) = reason else {
+            return Ok(None);
+        };
+        let since = Time(operation.at.0 - LONG_AGO_MS);
+        let rows = store.operations_between(&self.project.namespace, since, operation.at)?;
+        let known = units.iter().map(|unit| &unit.git).chain(rows.iter().map(|row| &row.git));
+        let mut told = known.filter_map(|git| git.reason.as_ref());
+        let is_told = told.any(|told| (&told.session, told.line) == (&reason.session, reason.line));
+        Ok((!is_told).then_some(reason))
     }
 
     /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone

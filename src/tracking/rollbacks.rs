@@ -113,7 +113,7 @@ fn files(effect: &Effect) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{CommitLine, FileChange, RefOperation};
+    use crate::model::git::{CommitLine, Confidence, FileChange, RefOperation};
     use uuid::Uuid;
 
     fn git(kind: OperationKind, mode: Option<&str>) -> GitOperation {
@@ -154,6 +154,7 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line: 3,
+            confidence: Confidence::High,
         };
         let reset = git(OperationKind::Reset, Some("hard"));
         assert_eq!(
