@@ -76,8 +76,21 @@ const OBJECTIONS: [(Cue, u32); 8] = [
     (Cue::Cause, 1),
 ];
 
+/// Cues that say something even where nothing ties them to the work.
+const SOLID: [Cue; 6] = [
+    Cue::Denies,
+    Cue::Fails,
+    Cue::Excess,
+    Cue::Needless,
+    Cue::Plan,
+    Cue::Authority,
+];
+
 /// Cues that stand at the beginning of a clause.
 const OPENERS: [Cue; 3] = [Cue::Request, Cue::Question, Cue::Rejects];
+
+/// Thanks are short; in more words something else is said.
+const THANKS_WORDS_MAX: usize = 7;
 
 /// The weight of a number with its unit.
 const MEASURE: u32 = 1;
@@ -130,6 +143,8 @@ pub struct Sentence<'t> {
     pub is_needless: bool,
     /// Points to what was done.
     pub points: bool,
+    /// Some of what it objects to is more than a cause or a condition.
+    pub is_solid: bool,
     /// How much it objects, without what is asked for, thanked for, or stays.
     pub weight: u32,
     /// Words that are left when all that is taken away.
@@ -198,6 +213,11 @@ impl Language {
         }
     }
 
+    /// What stands around each word.
+    fn blank(&self) -> &'static str {
+        if self.written.spaced { " " } else { "" }
+    }
+
     /// Whether a cue stands in a text.
     pub fn has(&self, cue: Cue, text: &str) -> bool {
         self.clauses(&self.normal(text)).iter().any(|clause| self.is_in(cue, clause))
@@ -230,7 +250,8 @@ impl Language {
         if let Some(undo) = self.regex(Cue::Undo).find(clause) {
             read.undoes = true;
             let before = &clause[..undo.start()];
-            let before = self.after_fillers(&format!("{before} ")).to_owned();
+            let before = format!("{before}{}", self.blank());
+            let before = self.after_fillers(&before).to_owned();
             let says = !self.is_in(Cue::Own, clause) && !self.requests(&before);
             return (says && !before.trim().is_empty()).then_some(before);
         }
@@ -249,11 +270,20 @@ impl Language {
         if self.is_in(Cue::Keep, clause) {
             return None;
         }
-        if self.is_in(Cue::Thanks, clause) && !self.is_in(Cue::Denies, clause) {
+        let is_short = self.length(clause) <= THANKS_WORDS_MAX;
+        if is_short && self.is_in(Cue::Thanks, clause) && !self.is_in(Cue::Denies, clause) {
             read.thanks = true;
             return None;
         }
         Some(clause.to_owned())
+    }
+
+    /// Words; of two characters where they are not apart.
+    fn length(&self, clause: &str) -> usize {
+        match self.written.spaced {
+            true => clause.split_whitespace().count(),
+            false => clause.chars().count().div_ceil(2),
+        }
     }
 
     fn requests(&self, clause: &str) -> bool {
@@ -335,7 +365,7 @@ impl Language {
             phrases.iter().partition(|phrase| opens || phrase.starts_with('^'));
         let join = |phrases: Vec<&String>, begin: &str| {
             let all: Vec<String> = phrases.into_iter().map(|phrase| one(phrase)).collect();
-            let blank = if self.written.spaced { " " } else { "" };
+            let blank = self.blank();
             (!all.is_empty()).then(|| format!("{begin}{blank}(?:{}){blank}", all.join("|")))
         };
         let both = [join(anchored, "^"), join(free, "")];
@@ -346,7 +376,7 @@ impl Language {
     /// Words in lower case with one blank around each, and a comma for each mark.
     fn normal(&self, text: &str) -> String {
         let lower = text.to_lowercase();
-        let mut normal = String::from(" ");
+        let mut normal = self.blank().to_owned();
         let mut letters = lower.chars().peekable();
         let mut last = ' ';
         while let Some(letter) = letters.next() {
@@ -387,7 +417,7 @@ impl Language {
             while let Some(join) = self.regex(Cue::Joins).find_at(piece, at) {
                 let start = join.start();
                 if start > from {
-                    all.push(format!("{} ", &piece[from..start]));
+                    all.push(format!("{}{}", &piece[from..start], self.blank()));
                     from = start;
                 }
                 at = join.end() - usize::from(self.written.spaced);
@@ -432,11 +462,7 @@ impl Language {
 impl Sentence<'_> {
     fn weigh(&mut self, language: &Language, rest: &[String]) {
         for clause in rest {
-            let plain = clause.trim();
-            self.left += match language.written.spaced {
-                true => plain.split_whitespace().count(),
-                false => plain.chars().count().div_ceil(2),
-            };
+            self.left += language.length(language.after_fillers(clause));
         }
         if self.left == 0 {
             return;
@@ -445,9 +471,11 @@ impl Sentence<'_> {
         let cues = OBJECTIONS.iter().filter(|(cue, _)| found(*cue));
         self.weight = cues.map(|(_, weight)| weight).sum();
         self.is_needless = found(Cue::Needless);
-        if MEASURED.is_match(self.text) {
+        let is_measured = MEASURED.is_match(self.text);
+        if is_measured {
             self.weight += MEASURE;
         }
+        self.is_solid = is_measured || SOLID.into_iter().any(found);
         if self.text.ends_with(['!', '！']) && self.left > 3 {
             self.weight += 1;
         }
@@ -456,8 +484,9 @@ impl Sentence<'_> {
 
 /// `900ms`, `1.31 MB`, `100 %`, `37 tests`.
 static MEASURED: LazyLock<Regex> = LazyLock::new(|| {
-    const UNITS: &str = "%|€|\\$|£|x|ms|µs|us|ns|s|sec|secs|seconds?|m|min|mins|minutes?|minuten?|minutos?|h|hours?|heures?|horas?|stunden?|days?|sekunden?|secondes?|segundos?|kb|mb|gb|tb|kib|mib|gib|k|mhz|bytes?|euros?|eur|usd|dollars?|lines|files|tests|requests|errors|warnings|times|cores|秒|分|ミリ秒|時間|円|件|倍|毫秒|分钟|小时|元|个|台|行";
-    table::regex(&format!("(?i)[0-9](?:[0-9.,]*)[ \u{a0}]?(?:{UNITS})(?:[^a-zA-Z0-9]|$)"))
+    const UNITS: &str = "%|€|\\$|£|x|g|m|ms|µs|us|ns|s|sec|secs|seconds?|min|mins|minutes?|minuten?|minutos?|h|hours?|heures?|horas?|stunden?|days?|sekunden?|secondes?|segundos?|kb|mb|gb|tb|kib|mib|gib|k|mhz|bytes?|euros?|eur|usd|dollars?|lines|files|tests|requests|errors|warnings|times|cores|秒|分|ミリ秒|時間|円|件|倍|毫秒|分钟|小时|元|个|台|行";
+    const COUNTS: &str = "[0-9][0-9.,]*|two|three|four|five|ten|several|zwei|drei|vier|fünf|zehn|deux|trois|dos|tres";
+    table::regex(&format!("(?i)(?:{COUNTS})[ \u{a0}]?(?:{UNITS})(?:[^a-zA-Z0-9]|$)"))
 });
 
 /// Words of every work with git.
@@ -474,5 +503,67 @@ pub fn is_same_topic(one: &str, other: &str) -> bool {
         let shared = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
         let longer = one.chars().count().max(other.chars().count());
         shared >= 5 && shared * 3 >= longer * 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a sample says of a sentence: `undo 3`.
+    fn told(read: &Sentence<'_>) -> String {
+        let flags = [
+            (read.undoes, "undo"),
+            (read.requests, "request"),
+            (read.thanks, "thanks"),
+            (read.is_question, "question"),
+            (read.is_aside, "aside"),
+            (read.breaks, "break"),
+            (read.rejects, "rejects"),
+        ];
+        let flags = flags.into_iter().filter(|(is, _)| *is);
+        let mut told: Vec<String> = flags.map(|(_, name)| name.to_owned()).collect();
+        if read.weight > 0 {
+            told.push(read.weight.to_string());
+        }
+        told.join(" ")
+    }
+
+    #[test]
+    fn samples_say_what_the_tables_tell() {
+        for known in LANGUAGES.iter() {
+            for (sentence, wants) in &known.written.samples {
+                assert_eq!(told(&known.sentence(sentence)), *wants, "{sentence}");
+            }
+            assert!(known.written.samples.len() > 9, "{}", known.written.language);
+        }
+    }
+
+    #[test]
+    fn a_language_is_known_by_its_common_words_and_others_are_not_guessed() {
+        for (text, wants) in [
+            ("take it out please, it breaks the login", Some("en")),
+            ("nimm das bitte wieder raus", Some("de")),
+            ("tu peux annuler le dernier ?", Some("fr")),
+            ("vuelve a lo de antes porfa", Some("es")),
+            ("一つ前のコミットに戻して", Some("ja")),
+            ("回退到上一个提交", Some("zh")),
+            ("Per favore torna al commit di prima, perché non funziona più", None),
+            ("Volta para o commit anterior, isso não está bom", None),
+            ("Откати последний коммит", None),
+            ("마지막 커밋을 되돌려줘", None),
+            ("", None),
+        ] {
+            let known = language(text).map(|known| &*known.written.language);
+            assert_eq!(known, wants, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_text_is_about_is_in_its_own_words() {
+        let english = language("that is the text").expect("English");
+        let topics: Vec<String> = english.topics("Add retry to the http_client").into_iter().collect();
+        assert_eq!(topics, ["client", "http", "retry"]);
+        assert!(is_same_topic("translations", "translation") && !is_same_topic("cache", "client"));
     }
 }

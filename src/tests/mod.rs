@@ -69,4 +69,5 @@ mod tracked_hostile;
 mod trust;
 mod undone_flows;
 mod undone_property;
+mod undone_talks;
 mod world;

@@ -51,6 +51,8 @@ const WORDS_BYTES_MAX: usize = 8 * 1024;
 const SENTENCE_BYTES_MAX: usize = 500;
 /// A cue that objects by itself.
 const PLAIN: u32 = 2;
+/// A statement without any cue says at least so much.
+const LEFT_MIN: usize = 4;
 /// More than one.
 const STRONG: u32 = 3;
 
@@ -62,6 +64,7 @@ pub(super) fn objection(talk: &Talk<'_>) -> Option<Objection> {
         language,
         from: talk.from.min(talk.lines.len()),
         is_vague: talk.is_vague,
+        is_waiting: false,
         about: talk.about.iter().flat_map(|text| language.topics(text)).collect(),
     };
     reader.find_beginning();
@@ -96,6 +99,8 @@ struct Reader<'r> {
     language: &'static Language,
     from: usize,
     is_vague: bool,
+    /// The last words are a person's, and nobody knows whether the work came after them.
+    is_waiting: bool,
     about: BTreeSet<String>,
 }
 
@@ -126,6 +131,8 @@ struct Turn<'t> {
     is_answer: bool,
     /// The agent agreed, or offered to undo it.
     is_taken_up: bool,
+    /// It was the first thing said of the work, and the agent's answer speaks of that.
+    is_answered: bool,
 }
 
 impl<'t> Turn<'t> {
@@ -143,9 +150,13 @@ impl<'r> Reader<'r> {
     /// talk about what was there before.
     fn find_beginning(&mut self) {
         let lines = self.talk.lines;
-        if self.from == lines.len() && lines.last().is_some_and(|line| line.by_user) {
-            self.is_vague = true;
-            self.from = self.turn_before(self.from);
+        if lines.last().is_some_and(|line| line.by_user) {
+            self.is_vague |= self.from == lines.len();
+            self.is_waiting = self.is_vague;
+            self.from = match self.is_vague {
+                true => self.turn_before(lines.len()),
+                false => self.from,
+            };
         }
         while self.from > 0 && !lines[self.from - 1].by_user {
             let answer = lines[self.from - 1].words;
@@ -263,6 +274,8 @@ impl<'r> Reader<'r> {
             depth,
             is_answer: before.any(asks_why) && self.was_asked_to_undo(range.start),
             is_taken_up: agents(&lines[range.end..]).any(undoes),
+            is_answered: !lines[self.from..range.start].iter().any(|line| line.by_user)
+                && agents(&lines[range.end..]).any(|line| self.is_linked(line.words)),
             said: range.map(|nth| (nth, self.said(lines[nth].words))).collect(),
         }
     }
@@ -303,7 +316,7 @@ impl<'r> Reader<'r> {
             return None;
         }
         let leaves = later.iter().any(|said| said.read.breaks);
-        if leaves && !one.is_linked || self.talk.must_name && !one.is_linked {
+        if (leaves || self.talk.must_name && !self.is_waiting) && !one.is_linked {
             return None;
         }
         if turn.is_answer && read.left >= 2 && !read.undoes {
@@ -312,10 +325,13 @@ impl<'r> Reader<'r> {
         let weight = read.weight;
         let is_tied = one.is_linked || read.points || read.undoes;
         if self.is_vague {
-            return (undoes && weight >= PLAIN).then_some(Confidence::Medium);
+            let asks = undoes && (weight >= PLAIN || weight > 0 && one.is_linked);
+            let answers = self.is_waiting && weight >= STRONG && one.is_linked;
+            return (asks || answers).then_some(Confidence::Medium);
         }
         if undoes {
-            let is_told = weight >= PLAIN || weight > 0 && is_tied;
+            let states = one.is_linked && !read.points && read.left >= LEFT_MIN;
+            let is_told = weight >= PLAIN || weight > 0 && (is_tied || read.is_solid) || states;
             let is_plain = weight >= PLAIN && (turn.depth == 0 || one.is_linked) && (is_tied || weight >= STRONG);
             return is_told.then_some(if is_plain { Confidence::High } else { Confidence::Medium });
         }
@@ -323,7 +339,7 @@ impl<'r> Reader<'r> {
             return None;
         }
         if turn.depth > 0 {
-            let is_tied = one.is_linked || turn.is_taken_up;
+            let is_tied = one.is_linked || turn.is_taken_up || turn.is_answered;
             let is_plain = one.is_linked && turn.is_taken_up;
             return is_tied.then_some(if is_plain { Confidence::High } else { Confidence::Medium });
         }

@@ -245,7 +245,7 @@ impl<'c> Session<'c> {
             from: self.from,
             is_vague: self.is_vague,
             must_name: is_earlier || self.tie == Tie::Near || operation.at_is_guessed,
-            is_own: self.tie > Tie::Near && self.from > 0,
+            is_own: (self.tie > Tie::Near || self.is_vague) && self.from > 0,
             about,
         })?;
         let said = self.said[found.nth];
