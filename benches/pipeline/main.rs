@@ -18,6 +18,7 @@ mod meaning;
 mod measure;
 mod recall;
 mod renumber;
+mod repositories;
 #[path = "../../src/tests/server.rs"]
 #[expect(dead_code, reason = "tests ask more of it")]
 mod server;
@@ -44,6 +45,10 @@ pub struct Scale {
     pub tracked: usize,
     /// That a graph is given, and that memory is asked for among.
     pub episodes: usize,
+    /// Of one repository, that git did and that are stored.
+    pub operations: usize,
+    /// That a look without news passes by.
+    pub repositories: usize,
     /// Rounds of the limit and a cold run; the median counts.
     pub cold: usize,
     /// Runs without news; the median counts.
@@ -67,6 +72,8 @@ impl Scale {
                 file_bytes: 100_000,
                 tracked: 300,
                 episodes: 500,
+                operations: 500,
+                repositories: 5,
                 cold: 1,
                 idle: 3,
                 judged: false,
@@ -80,6 +87,8 @@ impl Scale {
             file_bytes: 300_000,
             tracked: 100_000,
             episodes: 20_000,
+            operations: 100_000,
+            repositories: 50,
             cold: 7,
             idle: 20,
             judged: megabytes.is_none_or(|n| n >= 500),

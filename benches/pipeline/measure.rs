@@ -4,7 +4,7 @@ use crate::child::{self, Run};
 use crate::homes::{self, Home, logs_below};
 use crate::kinds::{self, Kinds};
 use crate::table::{Figure, judged, told};
-use crate::{MB, Scale, deliver, files, limit, recall, watch};
+use crate::{MB, Scale, deliver, files, limit, recall, repositories, watch};
 use sessionmill::store::{Access, Store};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -37,6 +37,7 @@ pub fn all(scale: &Scale) -> io::Result<Vec<Figure>> {
     std::fs::remove_dir_all(&home.root)?;
 
     files::measure(scale, &below("files"), &mut figures)?;
+    repositories::measure(scale, &below("repositories"), &mut figures)?;
     recall::measure(scale, &below("talks"), &mut figures)?;
     for figure in figures.iter_mut().filter(|_| !scale.judged) {
         figure.passed = None;

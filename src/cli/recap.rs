@@ -9,7 +9,7 @@ use crate::memory::when::When;
 use crate::model::human;
 use crate::model::time::Time;
 use crate::store::{Found, SessionFilter, TYPED};
-use crate::tracking::commit_links::{add_commits, commits_of};
+use crate::tracking::session_git::SessionGit;
 use anyhow::Result;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ fn told(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<Vec<RecapS
     for row in store.sessions(filter)? {
         let episodes = store.episodes(&row.session.id)?;
         let mut summary = summary_of(&store, &episodes)?;
-        add_commits(&mut summary, &commits_of(&store, &episodes)?);
+        SessionGit::of_summary(&store, &episodes, &summary)?.tell(&mut summary);
         summary.told_by(&within(&episodes, since, filter.until));
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
         summary.shorten_paths(&row.session.project_path, hides);

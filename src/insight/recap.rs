@@ -1,7 +1,7 @@
 //! What came of several sessions: by project what was worked on, decided, fixed and left open. Pure;
 //! made of summaries alone.
 
-use super::summary::{commit, pull_request, short as cut};
+use super::summary::{commit, pull_request, short as cut, undone};
 use crate::model::finding::TestCounts;
 use crate::model::summary::{
     Decision, PullRequest, Resolution, SessionCommit, SessionOutcome, Sourced, Summary,
@@ -189,7 +189,8 @@ pub fn markdown(recap: &Recap, title: &str, short: impl Fn(&str) -> String) -> S
         );
         facts(&mut out, "Decided", &project.decided, &short, |decision| {
             let about = decision.about.as_ref().map(|about| format!(": {about}"));
-            format!("**{}**{}", decision.decision, about.unwrap_or_default())
+            let about = about.unwrap_or_default();
+            format!("**{}**{about}{}", decision.decision, undone(decision))
         });
         facts(&mut out, "Fixed", &project.fixed, &short, |error| {
             let changed: Vec<String> = error.changed.iter().map(|p| format!("`{p}`")).collect();

@@ -5,7 +5,7 @@ use crate::model::error::Error;
 use crate::model::session::Session;
 use crate::model::summary::Summary;
 use crate::store::{Found, LlmSummary, Store};
-use crate::tracking::commit_links::{add_commits, commits_of};
+use crate::tracking::session_git::SessionGit;
 
 /// The items of a session, of all of its episodes. Those that an older program stored have none.
 ///
@@ -36,7 +36,7 @@ pub fn told_of(
         Some(LlmSummary::Summarized(told)) => Summary::clone(told),
         _ => summary_of(store, episodes)?,
     };
-    add_commits(&mut summary, &commits_of(store, episodes)?);
+    SessionGit::of_summary(store, episodes, &summary)?.tell(&mut summary);
     summary.shorten_paths(&session.project_path, hides_paths);
     Ok((summary, telling))
 }

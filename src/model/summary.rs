@@ -2,6 +2,7 @@
 
 use super::finding::{PullRequestState, TestCounts};
 use super::namespace::is_of_windows;
+use super::time::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,7 +39,7 @@ pub struct Summary {
     pub pull_requests: Vec<Sourced<PullRequest>>,
     /// Tools of MCP servers with their calls, the most used first.
     pub mcp_tools_used: Vec<(String, u64)>,
-    /// Tasks that are open, commits that nobody saw pushed, and what the agent's last words ask and
+    /// Tasks that are open, commits that are there and that nobody saw pushed, and what the agent's last words ask and
     /// propose.
     pub next_steps: Vec<Sourced<String>>,
     /// What a language model says besides; absent where none was asked.
@@ -242,6 +243,9 @@ pub struct Decision {
     /// A language model's reasons for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<DecisionReasons>,
+    /// The commits that did it were given up later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone: Option<UndoneBy>,
 }
 
 /// Something that failed and worked later (003-104).
@@ -323,6 +327,28 @@ pub struct SessionCommit {
     /// The log doesn't name it: git tells it, and the session was at work on its files then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_git: bool,
+    /// What became of it later: its work is nowhere any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<UndoneBy>,
+}
+
+/// The git operation that work was given up with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoneBy {
+    /// `reset --hard`.
+    pub operation: String,
+    /// When.
+    pub at: Time,
+    /// `git_batch_id`.
+    pub git_batch_id: Uuid,
+}
+
+impl UndoneBy {
+    /// `on 2026-06-01: reset --hard`.
+    pub fn shown(&self) -> String {
+        let day = self.at.utc().format("%Y-%m-%d");
+        format!("on {day}: {}", self.operation)
+    }
 }
 
 /// A pull request.

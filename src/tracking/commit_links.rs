@@ -9,7 +9,7 @@ use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::git::{AFTER_MS, GitOperation, OperationKind, short_hash};
 use crate::model::source::Agent;
-use crate::model::summary::{SessionCommit, Sourced, Summary};
+use crate::model::summary::{SessionCommit, Sourced};
 use crate::model::time::Time;
 use crate::store::{Found, Query, Store, Term};
 use std::cell::OnceCell;
@@ -277,33 +277,13 @@ pub fn commits_of(store: &Store, episodes: &[Found]) -> Result<Vec<Sourced<Sessi
                 subject: commit.subject.clone(),
                 pushed: false,
                 by_git: true,
+                given_up: None,
             },
             episode: by.episode,
             line: by.line,
         });
     }
     Ok(made)
-}
-
-/// Adds to a summary what git has of a session's commits, as [`commits_of`] gives it: hashes that the
-/// log doesn't have, and commits that it doesn't name.
-pub fn add_commits(summary: &mut Summary, commits: &[Sourced<SessionCommit>]) {
-    for commit in commits {
-        let known = summary.commits.iter_mut().find(|known| {
-            let (known, git) = (&known.what, &commit.what);
-            match known.hash.is_empty() {
-                true => known.subject == git.subject,
-                false => known.hash.starts_with(&git.hash) || git.hash.starts_with(&known.hash),
-            }
-        });
-        match known {
-            Some(known) if known.what.hash.is_empty() => {
-                known.what.hash.clone_from(&commit.what.hash);
-            }
-            Some(_) => {}
-            None => summary.commits.push(commit.clone()),
-        }
-    }
 }
 
 /// A session whose summary names a commit.

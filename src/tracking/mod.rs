@@ -10,7 +10,8 @@
 //! - who did it: [`commit_links`] ties sessions to operations, by commits and by `git_commands` in
 //!   `timed_calls`; `doers` judges what a session's new words may change
 //! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
-//!   [`commit_links`] (which session made a commit), [`rollbacks`] (work that was given up)
+//!   [`commit_links`] (which session made a commit), [`session_git`] (what became of a session's commits),
+//!   [`rollbacks`] (work that was given up)
 //!
 //! Threads are the caller's: see [`Workers`].
 
@@ -32,6 +33,7 @@ mod reasons;
 pub mod repositories;
 pub mod rollbacks;
 pub mod safe_names;
+pub mod session_git;
 mod timed_calls;
 mod track_options;
 mod track_report;

@@ -2,6 +2,7 @@
 //! tools state counts: what was pushed by hand is not guessed.
 
 use super::line::{LocatedItem, found};
+use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, PullRequestState, Tree};
 use crate::model::summary::{ChangedFile, PullRequest, SessionCommit, Sourced};
 use crate::rules::tools::{AnswerKind, tool};
@@ -108,6 +109,7 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
                     subject: subject.clone(),
                     pushed: false,
                     by_git: false,
+                    given_up: None,
                 }));
             }
             Finding::Pushed
@@ -123,19 +125,65 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
     all
 }
 
-/// What is left to push; `None` where all were pushed.
-pub fn unpushed(commits: &[Sourced<SessionCommit>]) -> Option<Sourced<String>> {
-    let left: Vec<&Sourced<SessionCommit>> = commits.iter().filter(|c| !c.what.pushed).collect();
+/// The step that is left with commits; `None` where all of them were pushed or given up. Of a repository of
+/// which nobody knows that it has a remote, nothing is said of pushing.
+pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<Sourced<String>> {
+    let is_left =
+        |commit: &&Sourced<SessionCommit>| !commit.what.pushed && commit.what.given_up.is_none();
+    let left: Vec<&Sourced<SessionCommit>> = commits.iter().filter(is_left).collect();
     let last = left.last()?;
-    let what = match left.len() {
-        1 => format!("Committed, not pushed: {}", last.what.subject),
-        many => format!("{many} commits not pushed, the last: {}", last.what.subject),
+    let subject = &last.what.subject;
+    let what = match (left.len(), has_remote) {
+        (1, true) => format!("{COMMITTED}{NOT_PUSHED}: {subject}"),
+        (1, false) => format!("{COMMITTED}: {subject}"),
+        (many, true) => format!("{many} commits not pushed{LAST}{subject}"),
+        (many, false) => format!("{many} commits made{LAST}{subject}"),
     };
     Some(Sourced {
         what,
         episode: last.episode,
         line: last.line,
     })
+}
+
+const COMMITTED: &str = "Committed";
+const NOT_PUSHED: &str = ", not pushed";
+const LAST: &str = ", the last: ";
+
+/// A step is one of [`unpushed`]; and whether it says that there is a remote.
+pub fn says_unpushed(step: &str) -> Option<bool> {
+    let (head, _) = step.split_once(": ")?;
+    let many = head.strip_suffix(LAST.trim_end_matches(": "));
+    let many = many.and_then(|head| head.split_once(' '));
+    let many = many.filter(|(count, _)| count.bytes().all(|b| b.is_ascii_digit()));
+    match many {
+        Some((_, "commits not pushed")) => Some(true),
+        Some((_, "commits made")) => Some(false),
+        _ if head == COMMITTED => Some(false),
+        _ => (head.strip_prefix(COMMITTED) == Some(NOT_PUSHED)).then_some(true),
+    }
+}
+
+/// The log tells of a remote: something was pushed, or commands and answers name one.
+pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
+    const NAMES: [&str; 4] = ["git fetch", "git pull", "origin/", "git push"];
+    const NONE: [&str; 2] = [
+        "No configured push destination",
+        "does not appear to be a git",
+    ];
+    let told = found(lines).any(|(_, finding)| {
+        matches!(
+            finding,
+            Finding::Pushed | Finding::PullRequest(_) | Finding::PullRequestState { .. }
+        )
+    });
+    let names = |line: &LocatedItem<'_>| {
+        let text = line.item.text;
+        line.item.kind == ItemKind::Digest
+            && NAMES.iter().any(|name| text.contains(name))
+            && !NONE.iter().any(|none| text.contains(none))
+    };
+    told || lines.iter().any(names)
 }
 
 /// Says of tasks that were open before the last commit that they may be done: nobody ticked them off.
@@ -194,7 +242,6 @@ fn is_meant(known: &str, named: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::exchange::ItemKind;
 
     fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
         LocatedItem::sample(ItemKind::Digest, n, text, findings)
@@ -219,15 +266,52 @@ mod tests {
         let made = commits(&lines);
         let found: Vec<bool> = made.iter().map(|commit| commit.what.pushed).collect();
         assert_eq!(found, [true, false]);
-        let left = unpushed(&made).expect("one");
+        let left = unpushed(&made, true).expect("one");
         assert_eq!(
             (left.what.as_str(), left.line),
             ("Committed, not pushed: b", 3)
         );
         let more = commits(&[lines[2], line(4, "", &third)]);
-        let left = unpushed(&more).expect("two");
+        let left = unpushed(&more, true).expect("two");
         assert_eq!(left.what, "2 commits not pushed, the last: c");
-        assert_eq!(unpushed(&commits(&lines[..2])), None);
+        assert_eq!(unpushed(&commits(&lines[..2]), true), None);
+    }
+
+    #[test]
+    fn without_a_remote_nothing_is_said_of_pushing() {
+        let (first, second) = (commit("a: b"), commit("b"));
+        let (one, two) = (line(1, "", &first), line(2, "", &second));
+        for (lines, is_known, wants) in [
+            (&[one][..], false, "Committed: a: b"),
+            (&[one], true, "Committed, not pushed: a: b"),
+            (&[one, two], false, "2 commits made, the last: b"),
+            (&[one, two], true, "2 commits not pushed, the last: b"),
+        ] {
+            let step = unpushed(&commits(lines), is_known).expect("a step").what;
+            assert_eq!(step, wants);
+            assert_eq!(says_unpushed(&step), Some(is_known), "{step}");
+        }
+        for other in [
+            "Committed people: ask",
+            "Fix it: 2 commits made, the last: b",
+            "some commits made, the last: b",
+        ] {
+            assert_eq!(says_unpushed(other), None, "{other}");
+        }
+        let digest = |text| line(3, text, &[]);
+        for (text, wants) in [
+            (
+                "Action: Bash(git status) → Your branch is ahead of 'origin/main'",
+                true,
+            ),
+            (
+                "Action: Bash(git push) → fatal: No configured push destination.",
+                false,
+            ),
+            ("Action: Bash(git status) → On branch main", false),
+        ] {
+            assert_eq!(has_remote(&[digest(text)]), wants, "{text}");
+        }
     }
 
     #[test]

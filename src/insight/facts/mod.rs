@@ -10,6 +10,7 @@ mod line;
 mod tasks;
 mod words;
 
+pub use history::{says_unpushed, unpushed};
 pub use line::LocatedItem;
 
 use super::outcome::outcome;
@@ -36,7 +37,7 @@ pub fn facts(lines: &[LocatedItem<'_>]) -> Summary {
     if outcome == Some(SessionOutcome::Completed) {
         history::note_older(&mut next, &commits, lines);
     }
-    next.extend(history::unpushed(&commits));
+    next.extend(history::unpushed(&commits, history::has_remote(lines)));
     next.extend(asks::unanswered(lines));
     Summary {
         result: last_words.and_then(|line| Some(line.source(words::beginning(line.words())?))),

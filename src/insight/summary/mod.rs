@@ -72,6 +72,8 @@ pub fn commits(body: &str) -> Vec<(&str, &str)> {
     let lines = lines.take_while(|line| !line.starts_with('#'));
     let line = lines.filter_map(|line| line.strip_prefix("- "));
     let line = line.map(|line| {
+        let end = line.ends_with(')').then(|| line.rfind(GIVEN_UP)).flatten();
+        let line = end.map_or(line, |end| &line[..end]);
         let line = line.strip_suffix(PUSHED).unwrap_or(line);
         line.strip_suffix(BY_GIT).unwrap_or(line)
     });
@@ -87,6 +89,9 @@ const PUSHED: &str = " (pushed)";
 
 /// Stands behind a commit that the log doesn't name.
 const BY_GIT: &str = " (git tells it)";
+
+/// Stands behind a commit whose work is nowhere any more, with what did that.
+const GIVEN_UP: &str = " (given up ";
 
 fn head(summary: &Summary, profile: &str) -> String {
     let mut out = format!("**Activity Profile**: {profile}\n");
@@ -150,6 +155,7 @@ fn decision(decision: &Decision) -> String {
         Some(about) => format!("- **{chosen}**: {about}"),
         None => format!("- **{chosen}**"),
     };
+    text.push_str(&undone(decision));
     if let Some(why) = &decision.why {
         if !why.rationale.is_empty() {
             let _ = write!(text, "\n  - Rationale: {}", inline(&why.rationale));
@@ -157,6 +163,13 @@ fn decision(decision: &Decision) -> String {
         text.push_str(&alternatives(why));
     }
     text
+}
+
+/// ` (undone on 2026-06-01: reset --hard)`; nothing where it stands.
+pub fn undone(decision: &Decision) -> String {
+    let undone = decision.undone.as_ref();
+    let undone = undone.map(|undone| format!(" (undone {})", undone.shown()));
+    undone.unwrap_or_default()
 }
 
 fn llm_decision(llm: &LlmDecision) -> String {
@@ -176,7 +189,7 @@ fn alternatives(why: &DecisionReasons) -> String {
     }
 }
 
-/// `1a2b3c4 Fix the login (git tells it) (pushed)`.
+/// `1a2b3c4 Fix the login (git tells it) (pushed)`, or `(given up on 2026-06-01: reset --hard)`.
 pub fn commit(commit: &SessionCommit) -> String {
     let hash = match commit.hash.as_str() {
         "" => String::new(),
@@ -184,7 +197,10 @@ pub fn commit(commit: &SessionCommit) -> String {
     };
     let by_git = if commit.by_git { BY_GIT } else { "" };
     let pushed = if commit.pushed { PUSHED } else { "" };
-    format!("{hash}{}{by_git}{pushed}", commit.subject)
+    let gone = commit.given_up.as_ref();
+    let gone = gone.map(|undone| format!("{GIVEN_UP}{})", undone.shown()));
+    let gone = gone.unwrap_or_default();
+    format!("{hash}{}{by_git}{pushed}{gone}", commit.subject)
 }
 
 /// `https://…/pull/7 (merged)`.

@@ -313,13 +313,22 @@ fn put_all(
         }
     }
     let stored = writer.finish()?;
-    for unit in units.iter().filter(|unit| unit.git.commit().is_some()) {
-        summarize_again(db, &project.namespace, unit.git.operation.at)?;
+    for unit in units {
+        for at in told_at(&unit.git) {
+            summarize_again(db, &project.namespace, at)?;
+        }
     }
     Ok(stored)
 }
 
-/// Summaries of the sessions that were at work then may have a commit to tell.
+/// When what an operation made, or gave up, was made: sessions tell it.
+fn told_at(git: &GitOperation) -> BTreeSet<Time> {
+    let made = git.commit().map(|_| git.operation.at);
+    let left = git.effect.left.iter().map(|commit| commit.at);
+    made.into_iter().chain(left).collect()
+}
+
+/// Summaries of the sessions that were at work then may have a commit to tell, or what became of one.
 fn summarize_again(db: &Connection, namespace: &str, at: Time) -> rusqlite::Result<()> {
     db.prepare_cached(&format!(
         "INSERT OR IGNORE INTO unsummarised (session) SELECT s.n FROM session s

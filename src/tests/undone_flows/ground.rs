@@ -224,16 +224,25 @@ impl Observer {
         Observer { desk }
     }
 
-    /// A run, so many seconds after the last step.
-    pub fn look(&mut self, ground: &Ground, later: i64) {
+    /// A run, so many seconds after the last step; gives its report.
+    pub fn look(&mut self, ground: &Ground, later: i64) -> Value {
         for (dir, log) in &ground.logs {
             let below = format!("-{}/{}", dir.replace('/', "-"), session(dir));
-            self.desk
-                .write(&format!(".claude/projects/{below}.jsonl"), log);
+            let below = format!(".claude/projects/{below}.jsonl");
+            if fs::read_to_string(self.desk.path(&below)).ok().as_ref() != Some(log) {
+                self.desk.write(&below, log);
+            }
         }
         self.desk.now = Time((ground.now + later) * 1_000);
-        let ran = self.desk.run("sessionmill run --steps ingest,track,report");
+        let run = "sessionmill run --steps ingest,track,report --json";
+        let ran = self.desk.run(run);
         assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+        ran.json()
+    }
+
+    /// The store's file, byte by byte.
+    pub fn stored(&self) -> Vec<u8> {
+        fs::read(self.desk.path(".graphiti/sessionmill.db")).expect("a store")
     }
 
     pub fn store(&self) -> Store {

@@ -6,11 +6,11 @@ use crate::memory::session_activity::Judge;
 use crate::model::activity::{ActivityTally, ExchangeTally};
 use crate::model::batch::Delta;
 use crate::model::episode::{Episode, EpisodeSource};
-use crate::model::summary::{SessionCommit, Sourced, Summary};
+use crate::model::summary::Summary;
 use crate::model::time::Time;
 use crate::pipeline::options::PENDING_MS;
 use crate::store::{self, Found, LlmSummary, Resting, Store, SummaryUpdate, Unsummarised};
-use crate::tracking::commit_links::{add_commits, commits_of};
+use crate::tracking::session_git::SessionGit;
 use anyhow::Result;
 use rayon::prelude::*;
 
@@ -37,8 +37,8 @@ pub(super) struct Whole {
     session: Unsummarised,
     hides: bool,
     episodes: Vec<Found>,
-    /// That git tells of it.
-    commits: Vec<Sourced<SessionCommit>>,
+    /// What git tells of its commits.
+    git: SessionGit,
     tally: ActivityTally,
 }
 
@@ -99,7 +99,7 @@ impl Due {
         match &self.told {
             Some(summary) => {
                 let mut summary = summary.clone();
-                add_commits(&mut summary, &self.whole.commits);
+                self.whole.git.tell(&mut summary);
                 self.whole.update(&summary, judge)
             }
             None => self.whole.facts_update(judge),
@@ -131,7 +131,7 @@ impl Whole {
     pub(super) fn read(store: &Store, session: Unsummarised, hides: bool) -> Result<Whole> {
         let (episodes, tally) = store.chunks(&session.id, SESSION_BYTES_MAX)?;
         Ok(Whole {
-            commits: commits_of(store, &episodes)?,
+            git: SessionGit::of_items(store, &episodes)?,
             episodes,
             tally,
             hides,
@@ -148,7 +148,7 @@ impl Whole {
     pub(super) fn facts(&self, items: &SessionItems<'_>) -> Option<Summary> {
         let mut summary = items.summary();
         let tells = summary != Summary::default();
-        add_commits(&mut summary, &self.commits);
+        self.git.tell(&mut summary);
         self.shorten_paths(&mut summary);
         tells.then_some(summary)
     }
