@@ -2,6 +2,7 @@
 //! to undo, thanks, questions, requests for new work, and what objects. Knows languages; knows nothing of who
 //! speaks, when, and about what.
 
+use super::phrases::Script;
 use super::table;
 use regex::Regex;
 use serde::Deserialize;
@@ -98,6 +99,7 @@ const MEASURE: u32 = 1;
 /// A language that is understood.
 pub struct Language {
     written: Written,
+    script: Script,
     common: BTreeSet<String>,
     compiled: BTreeMap<Cue, OnceLock<Regex>>,
     fillers: OnceLock<Regex>,
@@ -107,9 +109,9 @@ pub struct Language {
 #[serde(deny_unknown_fields)]
 struct Written {
     language: String,
-    /// Words are apart.
+    /// See [`Script`].
     spaced: bool,
-    /// What an apostrophe joins is one word.
+    /// See [`Script`].
     joins: bool,
     /// Words by which it is known; they say nothing of what a text is about.
     common: String,
@@ -186,7 +188,11 @@ pub fn language(text: &str) -> Option<&'static Language> {
         japanese += u32::from(kana(letter));
         latin += u32::from((letter as u32) < 0x250);
     }
-    let named = |name: &str| LANGUAGES.iter().find(|known| known.written.language == name);
+    let named = |name: &str| {
+        LANGUAGES
+            .iter()
+            .find(|known| known.written.language == name)
+    };
     // names of things are Latin everywhere
     if east > 0 && (east + latin == all) && east * 5 >= latin {
         return named(if japanese * 8 > east { "ja" } else { "zh" });
@@ -194,41 +200,65 @@ pub fn language(text: &str) -> Option<&'static Language> {
     if latin < all {
         return None;
     }
-    let words: BTreeSet<String> = super::words::tokens(text).filter(|word| word.len() > 1).collect();
-    let hits = |known: &&Language| words.iter().filter(|word| known.common.contains(*word)).count();
-    let spaced = LANGUAGES.iter().filter(|known| known.written.spaced);
+    let words: BTreeSet<String> = super::words::tokens(text)
+        .filter(|word| word.len() > 1)
+        .collect();
+    let hits = |known: &&Language| {
+        words
+            .iter()
+            .filter(|word| known.common.contains(*word))
+            .count()
+    };
+    let spaced = LANGUAGES.iter().filter(|known| known.script.spaced);
     let best = spaced.max_by_key(hits)?;
-    let strange = words.iter().filter(|word| STRANGERS.contains(*word) && !best.common.contains(*word));
+    let strange = words
+        .iter()
+        .filter(|word| STRANGERS.contains(*word) && !best.common.contains(*word));
     (hits(&best) > strange.count()).then_some(best)
 }
 
 impl Language {
     fn new(table: &str) -> Language {
         let written: Written = table::rows(table);
+        let script = Script {
+            spaced: written.spaced,
+            joins: written.joins,
+        };
         Language {
-            common: written.common.split_whitespace().map(str::to_owned).collect(),
-            compiled: written.cues.keys().map(|cue| (*cue, OnceLock::new())).collect(),
+            script,
+            common: written
+                .common
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect(),
+            compiled: written
+                .cues
+                .keys()
+                .map(|cue| (*cue, OnceLock::new()))
+                .collect(),
             fillers: OnceLock::new(),
             written,
         }
     }
 
-    /// What stands around each word.
-    fn blank(&self) -> &'static str {
-        if self.written.spaced { " " } else { "" }
-    }
-
     /// Whether a cue stands in a text.
     pub fn has(&self, cue: Cue, text: &str) -> bool {
-        self.clauses(&self.normal(text)).iter().any(|clause| self.is_in(cue, clause))
+        self.clauses(&self.script.normal(text))
+            .iter()
+            .any(|clause| self.is_in(cue, clause))
     }
 
     /// What a sentence says.
     pub fn sentence<'t>(&self, text: &'t str) -> Sentence<'t> {
-        let mut read = Sentence { text, ..Sentence::default() };
-        let normal = self.normal(text);
+        let mut read = Sentence {
+            text,
+            ..Sentence::default()
+        };
+        let normal = self.script.normal(text);
         let normal = self.without(Cue::Neutral, &normal);
-        let asks = text.trim_end_matches(['!', ')', '"', ' ']).ends_with(['?', '？']);
+        let asks = text
+            .trim_end_matches(['!', ')', '"', ' '])
+            .ends_with(['?', '？']);
         read.is_aside = self.is_in(Cue::Aside, &normal);
         read.breaks = self.is_in(Cue::Break, &normal);
         read.points = self.is_in(Cue::This, &normal);
@@ -250,7 +280,7 @@ impl Language {
         if let Some(undo) = self.regex(Cue::Undo).find(clause) {
             read.undoes = true;
             let before = &clause[..undo.start()];
-            let before = format!("{before}{}", self.blank());
+            let before = format!("{before}{}", self.script.blank());
             let before = self.after_fillers(&before).to_owned();
             let says = !self.is_in(Cue::Own, clause) && !self.requests(&before);
             return (says && !before.trim().is_empty()).then_some(before);
@@ -270,7 +300,7 @@ impl Language {
         if self.is_in(Cue::Keep, clause) {
             return None;
         }
-        let is_short = self.length(clause) <= THANKS_WORDS_MAX;
+        let is_short = self.script.length(clause) <= THANKS_WORDS_MAX;
         if is_short && self.is_in(Cue::Thanks, clause) && !self.is_in(Cue::Denies, clause) {
             read.thanks = true;
             return None;
@@ -278,30 +308,34 @@ impl Language {
         Some(clause.to_owned())
     }
 
-    /// Words; of two characters where they are not apart.
-    fn length(&self, clause: &str) -> usize {
-        match self.written.spaced {
-            true => clause.split_whitespace().count(),
-            false => clause.chars().count().div_ceil(2),
-        }
-    }
-
     fn requests(&self, clause: &str) -> bool {
         if !self.opens(Cue::Request, clause) {
             return false;
         }
-        let words: Vec<&str> = self.after_fillers(clause).split_whitespace().take(3).collect();
+        let words: Vec<&str> = self
+            .after_fillers(clause)
+            .split_whitespace()
+            .take(3)
+            .collect();
         let is_finite = |nth: usize| {
-            words.get(nth).is_some_and(|word| self.regex(Cue::Finite).is_match(&format!(" {word} ")))
+            words
+                .get(nth)
+                .is_some_and(|word| self.regex(Cue::Finite).is_match(&format!(" {word} ")))
         };
-        let names = words.get(1).is_some_and(|word| !self.common.contains(*word));
+        let names = words
+            .get(1)
+            .is_some_and(|word| !self.common.contains(*word));
         !(is_finite(1) || names && is_finite(2))
     }
 
     fn opens(&self, cue: Cue, clause: &str) -> bool {
         let mut rest = clause;
         loop {
-            if self.regex(cue).find(rest).is_some_and(|found| found.start() == 0) {
+            if self
+                .regex(cue)
+                .find(rest)
+                .is_some_and(|found| found.start() == 0)
+            {
                 return true;
             }
             match self.after_filler(rest) {
@@ -321,10 +355,14 @@ impl Language {
     }
 
     fn after_filler<'c>(&self, clause: &'c str) -> Option<&'c str> {
-        let fillers = self.fillers.get_or_init(|| self.compile(&self.written.fillers, true));
-        let filler = fillers.find(clause).filter(|filler| filler.start() == 0 && filler.end() > 0)?;
+        let fillers = self
+            .fillers
+            .get_or_init(|| self.script.compile(&self.written.fillers, true));
+        let filler = fillers
+            .find(clause)
+            .filter(|filler| filler.start() == 0 && filler.end() > 0)?;
         // the blank behind it opens what follows
-        let end = filler.end() - usize::from(self.written.spaced);
+        let end = filler.end() - usize::from(self.script.spaced);
         (end > 0).then(|| &clause[end..])
     }
 
@@ -346,66 +384,7 @@ impl Language {
             return &NONE;
         };
         let opens = OPENERS.contains(&cue);
-        compiled.get_or_init(|| self.compile(&self.written.cues[&cue], opens))
-    }
-
-    /// `...`: up to four words; `*`: any ending; `(a|b)`: either; `^`: begins the clause.
-    fn compile(&self, phrases: &[String], opens: bool) -> Regex {
-        let (gap, ending) = match self.written.spaced {
-            true => ("(?: [^ ,]+){0,4}", "[^ ,]*"),
-            false => ("[^,]{0,8}", "[^,]"),
-        };
-        let one = |phrase: &String| {
-            let phrase = phrase.trim_start_matches('^');
-            let phrase = phrase.replace(" ...", "\u{1}").replace("...", "\u{1}");
-            let phrase = phrase.replace('(', "(?:").replace('*', ending);
-            phrase.replace('\u{1}', gap)
-        };
-        let (anchored, free): (Vec<&String>, Vec<&String>) =
-            phrases.iter().partition(|phrase| opens || phrase.starts_with('^'));
-        let join = |phrases: Vec<&String>, begin: &str| {
-            let all: Vec<String> = phrases.into_iter().map(|phrase| one(phrase)).collect();
-            let blank = self.blank();
-            (!all.is_empty()).then(|| format!("{begin}{blank}(?:{}){blank}", all.join("|")))
-        };
-        let both = [join(anchored, "^"), join(free, "")];
-        let both: Vec<String> = both.into_iter().flatten().collect();
-        table::regex(&both.join("|"))
-    }
-
-    /// Words in lower case with one blank around each, and a comma for each mark.
-    fn normal(&self, text: &str) -> String {
-        let lower = text.to_lowercase();
-        let mut normal = self.blank().to_owned();
-        let mut letters = lower.chars().peekable();
-        let mut last = ' ';
-        while let Some(letter) = letters.next() {
-            let next = letters.peek().copied().unwrap_or(' ');
-            let put = match letter {
-                '\'' | '’' if self.written.joins => continue,
-                '`' | '"' | '“' | '”' | '„' | '«' | '»' | '*' => continue,
-                letter if letter.is_alphanumeric() || matches!(letter, '_' | 'ー') => letter,
-                '.' | ':' if next.is_alphanumeric() && last.is_alphanumeric() => ' ',
-                '-' if !(last.is_whitespace() && next.is_whitespace()) => ' ',
-                '/' | '\'' | '’' | '#' | '@' | '\\' | '=' | '+' | '%' | '&' | '<' | '>' | '~' => ' ',
-                letter if letter.is_whitespace() => ' ',
-                _ => ',',
-            };
-            last = letter;
-            self.put(&mut normal, put);
-        }
-        self.put(&mut normal, ' ');
-        normal
-    }
-
-    fn put(&self, normal: &mut String, letter: char) {
-        match (letter, self.written.spaced) {
-            (' ', false) => {}
-            (' ', true) if normal.ends_with(' ') => {}
-            (',', true) if !normal.ends_with(' ') => normal.push_str(" , "),
-            (',', true) => normal.push_str(", "),
-            _ => normal.push(letter),
-        }
+        compiled.get_or_init(|| self.script.compile(&self.written.cues[&cue], opens))
     }
 
     /// Pieces between marks and joining words.
@@ -417,10 +396,10 @@ impl Language {
             while let Some(join) = self.regex(Cue::Joins).find_at(piece, at) {
                 let start = join.start();
                 if start > from {
-                    all.push(format!("{}{}", &piece[from..start], self.blank()));
+                    all.push(format!("{}{}", &piece[from..start], self.script.blank()));
                     from = start;
                 }
-                at = join.end() - usize::from(self.written.spaced);
+                at = join.end() - usize::from(self.script.spaced);
             }
             all.push(piece[from..].to_owned());
         }
@@ -430,12 +409,14 @@ impl Language {
 
     /// What a text is about.
     pub fn topics(&self, text: &str) -> BTreeSet<String> {
-        let normal = self.normal(text);
-        match self.written.spaced {
+        let normal = self.script.normal(text);
+        match self.script.spaced {
             true => {
                 let words = normal.split([' ', ',']).flat_map(|word| word.split('_'));
                 let is_topic = |word: &&str| {
-                    word.chars().count() > 2 && !self.common.contains(*word) && !COMMON.contains(word)
+                    word.chars().count() > 2
+                        && !self.common.contains(*word)
+                        && !COMMON.contains(word)
                 };
                 words.filter(is_topic).map(str::to_owned).collect()
             }
@@ -446,7 +427,8 @@ impl Language {
                     .map(str::to_owned)
                     .collect();
                 let solid: Vec<char> = normal.chars().collect();
-                let is_solid = |c: &char| matches!(c, '\u{30a0}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}');
+                let is_solid =
+                    |c: &char| matches!(c, '\u{30a0}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}');
                 for pair in solid.windows(2).filter(|pair| pair.iter().all(is_solid)) {
                     let pair: String = pair.iter().collect();
                     if !self.common.contains(&pair) {
@@ -462,7 +444,7 @@ impl Language {
 impl Sentence<'_> {
     fn weigh(&mut self, language: &Language, rest: &[String]) {
         for clause in rest {
-            self.left += language.length(language.after_fillers(clause));
+            self.left += language.script.length(language.after_fillers(clause));
         }
         if self.left == 0 {
             return;
@@ -486,21 +468,27 @@ impl Sentence<'_> {
 static MEASURED: LazyLock<Regex> = LazyLock::new(|| {
     const UNITS: &str = "%|€|\\$|£|x|g|m|ms|µs|us|ns|s|sec|secs|seconds?|min|mins|minutes?|minuten?|minutos?|h|hours?|heures?|horas?|stunden?|days?|sekunden?|secondes?|segundos?|kb|mb|gb|tb|kib|mib|gib|k|mhz|bytes?|euros?|eur|usd|dollars?|lines|files|tests|requests|errors|warnings|times|cores|秒|分|ミリ秒|時間|円|件|倍|毫秒|分钟|小时|元|个|台|行";
     const COUNTS: &str = "[0-9][0-9.,]*|two|three|four|five|ten|several|zwei|drei|vier|fünf|zehn|deux|trois|dos|tres";
-    table::regex(&format!("(?i)(?:{COUNTS})[ \u{a0}]?(?:{UNITS})(?:[^a-zA-Z0-9]|$)"))
+    table::regex(&format!(
+        "(?i)(?:{COUNTS})[ \u{a0}]?(?:{UNITS})(?:[^a-zA-Z0-9]|$)"
+    ))
 });
 
 /// Words of every work with git.
 const COMMON: [&str; 44] = [
-    "commit", "commits", "step", "wip", "update", "add", "added", "adds", "fix", "fixed", "use", "used",
-    "test", "tests", "file", "files", "src", "main", "app", "lib", "change", "changes", "changed", "work",
-    "works", "done", "now", "new", "try", "make", "made", "part", "git", "reset", "head", "hard", "revert",
-    "line", "code", "index", "all", "txt", "get", "set",
+    "commit", "commits", "step", "wip", "update", "add", "added", "adds", "fix", "fixed", "use",
+    "used", "test", "tests", "file", "files", "src", "main", "app", "lib", "change", "changes",
+    "changed", "work", "works", "done", "now", "new", "try", "make", "made", "part", "git",
+    "reset", "head", "hard", "revert", "line", "code", "index", "all", "txt", "get", "set",
 ];
 
 /// Two words are about the same.
 pub fn is_same_topic(one: &str, other: &str) -> bool {
     super::words::is_same(one, other) || {
-        let shared = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        let shared = one
+            .chars()
+            .zip(other.chars())
+            .take_while(|(a, b)| a == b)
+            .count();
         let longer = one.chars().count().max(other.chars().count());
         shared >= 5 && shared * 3 >= longer * 2
     }
@@ -535,7 +523,11 @@ mod tests {
             for (sentence, wants) in &known.written.samples {
                 assert_eq!(told(&known.sentence(sentence)), *wants, "{sentence}");
             }
-            assert!(known.written.samples.len() > 9, "{}", known.written.language);
+            assert!(
+                known.written.samples.len() > 9,
+                "{}",
+                known.written.language
+            );
         }
     }
 
@@ -548,7 +540,10 @@ mod tests {
             ("vuelve a lo de antes porfa", Some("es")),
             ("一つ前のコミットに戻して", Some("ja")),
             ("回退到上一个提交", Some("zh")),
-            ("Per favore torna al commit di prima, perché non funziona più", None),
+            (
+                "Per favore torna al commit di prima, perché non funziona più",
+                None,
+            ),
             ("Volta para o commit anterior, isso não está bom", None),
             ("Откати последний коммит", None),
             ("마지막 커밋을 되돌려줘", None),
@@ -562,7 +557,10 @@ mod tests {
     #[test]
     fn what_a_text_is_about_is_in_its_own_words() {
         let english = language("that is the text").expect("English");
-        let topics: Vec<String> = english.topics("Add retry to the http_client").into_iter().collect();
+        let topics: Vec<String> = english
+            .topics("Add retry to the http_client")
+            .into_iter()
+            .collect();
         assert_eq!(topics, ["client", "http", "retry"]);
         assert!(is_same_topic("translations", "translation") && !is_same_topic("cache", "client"));
     }

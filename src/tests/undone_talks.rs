@@ -124,13 +124,22 @@ impl Log<'_> {
         let id = format!("msg_{}_{}", self.nth, self.records);
         match (self.agent, by_user) {
             (Agent::Claude, true) => self.push("user", json!({"role": "user", "content": words})),
-            (Agent::Claude, false) => self.push("assistant", json!({"id": id, "role": "assistant",
-                "model": "claude-sonnet-4-5", "content": [{"type": "text", "text": words}]})),
+            (Agent::Claude, false) => self.push(
+                "assistant",
+                json!({"id": id, "role": "assistant",
+                "model": "claude-sonnet-4-5", "content": [{"type": "text", "text": words}]}),
+            ),
             (Agent::Codex, true) => {
-                self.push("event_msg", json!({"type": "user_message", "message": words}));
+                self.push(
+                    "event_msg",
+                    json!({"type": "user_message", "message": words}),
+                );
             }
-            (Agent::Codex, false) => self.push("response_item", json!({"type": "message",
-                "role": "assistant", "content": [{"type": "output_text", "text": words}]})),
+            (Agent::Codex, false) => self.push(
+                "response_item",
+                json!({"type": "message",
+                "role": "assistant", "content": [{"type": "output_text", "text": words}]}),
+            ),
         }
     }
 
@@ -149,17 +158,27 @@ impl Log<'_> {
         self.site.now -= 58;
         let said = self.site.git_in(&cwd, arguments);
         match self.agent {
-            Agent::Claude => self.push("user", json!({"role": "user",
-                "content": [{"type": "tool_result", "tool_use_id": id, "content": said}]})),
-            Agent::Codex => self.push("response_item", json!({"type": "function_call_output", "call_id": id,
-                "output": format!("Process exited with code 0\nOutput:\n{said}")})),
+            Agent::Claude => self.push(
+                "user",
+                json!({"role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": id, "content": said}]}),
+            ),
+            Agent::Codex => self.push(
+                "response_item",
+                json!({"type": "function_call_output", "call_id": id,
+                "output": format!("Process exited with code 0\nOutput:\n{said}")}),
+            ),
         }
     }
 
     /// A commit of what a line says, by the agent or beside the session.
     fn commits(&mut self, line: &Line, subject: &str, nth: usize, is_called: bool) {
         let own = vec![format!("notes/{nth}.txt")];
-        let files = if line.files.is_empty() { &own } else { &line.files };
+        let files = if line.files.is_empty() {
+            &own
+        } else {
+            &line.files
+        };
         for file in files {
             let path = self.cwd.join(file);
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -171,7 +190,10 @@ impl Log<'_> {
         let subject = subject.replace('"', "'");
         match is_called {
             true => self.calls(&format!("commit -m \"{subject}\"")),
-            false => drop(self.site.git_in(&cwd, &format!("commit -q -m \"{subject}\""))),
+            false => drop(
+                self.site
+                    .git_in(&cwd, &format!("commit -q -m \"{subject}\"")),
+            ),
         }
     }
 
@@ -179,7 +201,9 @@ impl Log<'_> {
         let id = self.id();
         let name = match self.agent {
             Agent::Claude => format!(".claude/projects/-{}/{id}.jsonl", self.nth),
-            Agent::Codex => format!(".codex/sessions/2026/06/01/rollout-2026-06-01T10-00-00-{id}.jsonl"),
+            Agent::Codex => {
+                format!(".codex/sessions/2026/06/01/rollout-2026-06-01T10-00-00-{id}.jsonl")
+            }
         };
         self.site.desk.write(&name, &self.text);
     }
@@ -202,8 +226,19 @@ fn play(talk: &Talk, calls: Calls) -> Option<Told> {
     let mut commits: Vec<(String, String)> = Vec::new();
     for (nth, session) in talk.sessions().iter().enumerate() {
         site.now += 300;
-        let repo = if session.elsewhere { other.clone() } else { site.repo.clone() };
-        let mut log = Log { site: &mut site, agent: session.agent, nth, cwd: repo, text: String::new(), records: 0 };
+        let repo = if session.elsewhere {
+            other.clone()
+        } else {
+            site.repo.clone()
+        };
+        let mut log = Log {
+            site: &mut site,
+            agent: session.agent,
+            nth,
+            cwd: repo,
+            text: String::new(),
+            records: 0,
+        };
         log.begin();
         for line in &session.talk {
             play_line(line, &mut log, calls, &mut commits, session.elsewhere);
@@ -223,8 +258,18 @@ fn play(talk: &Talk, calls: Calls) -> Option<Told> {
     ask(&mut site, talk, &commits)
 }
 
-fn play_line(line: &Line, log: &mut Log<'_>, calls: Calls, commits: &mut Vec<(String, String)>, elsewhere: bool) {
-    let words = line.user.as_ref().or(line.agent.as_ref()).expect("somebody says something");
+fn play_line(
+    line: &Line,
+    log: &mut Log<'_>,
+    calls: Calls,
+    commits: &mut Vec<(String, String)>,
+    elsewhere: bool,
+) {
+    let words = line
+        .user
+        .as_ref()
+        .or(line.agent.as_ref())
+        .expect("somebody says something");
     log.says(line.user.is_some(), words);
     if let Some(subject) = &line.commit {
         log.commits(line, subject, commits.len(), calls == Calls::AsTold);
@@ -241,8 +286,17 @@ fn play_line(line: &Line, log: &mut Log<'_>, calls: Calls, commits: &mut Vec<(St
 fn ask(site: &mut Site, talk: &Talk, commits: &[(String, String)]) -> Option<Told> {
     site.desk.now = Time((site.now + 7_200) * 1_000);
     let ran = site.desk.run("sessionmill run --steps ingest,track,report");
-    assert_eq!(ran.exit, crate::cli::Exit::Done, "{}: {}", talk.name, ran.shown());
-    let undone = commits.iter().rev().find(|(_, subject)| talk.undone.contains(subject));
+    assert_eq!(
+        ran.exit,
+        crate::cli::Exit::Done,
+        "{}: {}",
+        talk.name,
+        ran.shown()
+    );
+    let undone = commits
+        .iter()
+        .rev()
+        .find(|(_, subject)| talk.undone.contains(subject));
     let (hash, _) = undone.unwrap_or_else(|| panic!("{}: no such commit", talk.name));
     let document = site.ask(&format!("why --commit {hash}"));
     let operations = document["operations"].as_array().expect("operations");
@@ -279,7 +333,8 @@ struct Played {
 
 fn judge(talk: &Talk, calls: Calls) -> Played {
     let told = play(talk, calls);
-    let holds = |told: &Told, pieces: &[String]| pieces.iter().any(|piece| told.sentence.contains(piece));
+    let holds =
+        |told: &Told, pieces: &[String]| pieces.iter().any(|piece| told.sentence.contains(piece));
     let outcome = match (&talk.reason, &told) {
         (None, None) => Outcome::RightlySilent,
         (Some(_), None) => Outcome::Silent,
@@ -289,7 +344,11 @@ fn judge(talk: &Talk, calls: Calls) -> Played {
     if let Some(told) = &told {
         let lines = talk.sessions().iter().flat_map(|session| &session.talk);
         let mut words = lines.filter_map(|line| line.user.as_ref().or(line.agent.as_ref()));
-        assert!(words.any(|words| words.contains(&told.sentence)), "{}: not verbatim", talk.name);
+        assert!(
+            words.any(|words| words.contains(&told.sentence)),
+            "{}: not verbatim",
+            talk.name
+        );
     }
     Played {
         name: talk.name.clone(),
@@ -303,9 +362,19 @@ fn judge(talk: &Talk, calls: Calls) -> Played {
 /// The talks of all files, by file.
 fn files() -> Vec<(String, Vec<Talk>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/undone");
-    let paths = fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
+    let paths = fs::read_dir(folder)
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").path());
     let mut named: Vec<(String, PathBuf)> = paths
-        .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), path))
+        .map(|path| {
+            (
+                path.file_name()
+                    .expect("a name")
+                    .to_string_lossy()
+                    .into_owned(),
+                path,
+            )
+        })
         .filter(|(name, _)| name.starts_with("talks") && name.ends_with(".yaml"))
         .collect();
     named.sort();
@@ -321,7 +390,9 @@ const THREADS: usize = 4;
 
 /// Every talk, with its calls and without any.
 fn play_all(talks: &[Talk]) -> Vec<Played> {
-    let cases = talks.iter().flat_map(|talk| [Calls::AsTold, Calls::None].map(|calls| (talk, calls)));
+    let cases = talks
+        .iter()
+        .flat_map(|talk| [Calls::AsTold, Calls::None].map(|calls| (talk, calls)));
     let cases = Mutex::new(cases.enumerate());
     let played = Mutex::new(Vec::new());
     let next = || cases.lock().expect("cases").next();
@@ -373,14 +444,21 @@ fn table(name: &str, played: &[Played]) -> String {
         figures.right, figures.with_reason, figures.wrong, figures.all
     );
     for one in played {
-        let quote = one.told.as_ref().map(|told| format!("{} ({}): {}", told.who, told.confidence, told.sentence));
+        let quote = one
+            .told
+            .as_ref()
+            .map(|told| format!("{} ({}): {}", told.who, told.confidence, told.sentence));
         let what = match one.outcome {
             Outcome::Right | Outcome::RightlySilent => continue,
             Outcome::Silent => "silent",
             Outcome::Wrong => "wrong",
         };
         let quote = quote.unwrap_or_default();
-        let _ = writeln!(text, "  {what} {} ({}, calls {:?}) {quote}", one.name, one.language, one.calls);
+        let _ = writeln!(
+            text,
+            "  {what} {} ({}, calls {:?}) {quote}",
+            one.name, one.language, one.calls
+        );
     }
     text
 }

@@ -65,7 +65,11 @@ pub(super) fn objection(talk: &Talk<'_>) -> Option<Objection> {
         from: talk.from.min(talk.lines.len()),
         is_vague: talk.is_vague,
         is_waiting: false,
-        about: talk.about.iter().flat_map(|text| language.topics(text)).collect(),
+        about: talk
+            .about
+            .iter()
+            .flat_map(|text| language.topics(text))
+            .collect(),
     };
     reader.find_beginning();
     reader.read_request();
@@ -81,14 +85,23 @@ pub(super) fn objection(talk: &Talk<'_>) -> Option<Objection> {
 fn language(lines: &[Line<'_>]) -> Option<&'static Language> {
     let said = |line: &&Line<'_>| line.by_user;
     let people: Vec<&str> = lines.iter().filter(said).map(|line| line.words).collect();
-    let all = || lines.iter().map(|line| line.words).collect::<Vec<&str>>().join("\n");
+    let all = || {
+        lines
+            .iter()
+            .map(|line| line.words)
+            .collect::<Vec<&str>>()
+            .join("\n")
+    };
     rollbacks::language(&people.join("\n")).or_else(|| rollbacks::language(&all()))
 }
 
 /// The talk right before a piece of work: the request that led to it, and the answers to that.
 pub(super) fn request<'t>(lines: &[Line<'t>]) -> impl Iterator<Item = &'t str> + use<'t> {
     let answers = lines.iter().rev().take_while(|line| !line.by_user).count();
-    let asked = lines[..lines.len() - answers].iter().rev().take_while(|line| line.by_user);
+    let asked = lines[..lines.len() - answers]
+        .iter()
+        .rev()
+        .take_while(|line| line.by_user);
     let first = lines.len() - answers - asked.count();
     let words: Vec<&str> = lines[first..].iter().map(|line| line.words).collect();
     words.into_iter()
@@ -175,7 +188,9 @@ impl<'r> Reader<'r> {
 
     /// A person's turn that only asks something, or says that the work is taken back.
     fn asks_for_none(&self, turn: Range<usize>) -> bool {
-        let said: Vec<Said<'_>> = turn.flat_map(|nth| self.said(self.talk.lines[nth].words)).collect();
+        let said: Vec<Said<'_>> = turn
+            .flat_map(|nth| self.said(self.talk.lines[nth].words))
+            .collect();
         let asks = said.iter().any(|one| one.read.is_question);
         let states = said.iter().any(|one| one.read.is_statement());
         let requests = said.iter().any(|one| one.read.requests);
@@ -185,14 +200,21 @@ impl<'r> Reader<'r> {
 
     /// Where the person's turn begins that ends before a line.
     fn turn_before(&self, end: usize) -> usize {
-        let turn = self.talk.lines[..end].iter().rev().take_while(|line| line.by_user);
+        let turn = self.talk.lines[..end]
+            .iter()
+            .rev()
+            .take_while(|line| line.by_user);
         end - turn.count()
     }
 
     fn is_no_work(&self, words: &str) -> bool {
         let sentences = sentences(words);
-        let reads = sentences.iter().map(|place| self.language.sentence(&words[place.clone()]));
-        let asks = reads.clone().any(|read| read.text.trim_end().ends_with(['?', '？']));
+        let reads = sentences
+            .iter()
+            .map(|place| self.language.sentence(&words[place.clone()]));
+        let asks = reads
+            .clone()
+            .any(|read| read.text.trim_end().ends_with(['?', '？']));
         asks || self.language.has(Cue::Offer, words) || self.takes_back(words)
     }
 
@@ -209,13 +231,16 @@ impl<'r> Reader<'r> {
     fn read_request(&mut self) {
         if self.talk.is_own {
             let own = request(&self.talk.lines[..self.from]);
-            self.about.extend(own.flat_map(|words| self.language.topics(words)));
+            self.about
+                .extend(own.flat_map(|words| self.language.topics(words)));
         }
     }
 
     fn is_linked(&self, sentence: &str) -> bool {
         let topics = self.language.topics(sentence);
-        topics.iter().any(|topic| self.about.iter().any(|about| is_same_topic(topic, about)))
+        topics
+            .iter()
+            .any(|topic| self.about.iter().any(|about| is_same_topic(topic, about)))
     }
 
     fn said<'t>(&self, words: &'t str) -> Vec<Said<'t>> {
@@ -263,7 +288,10 @@ impl<'r> Reader<'r> {
     fn turn(&self, range: Range<usize>, depth: usize) -> Turn<'r> {
         let lines = self.talk.lines;
         let agents = |lines: &'r [Line<'r>]| lines.iter().take_while(|line| !line.by_user);
-        let mut before = lines[..range.start].iter().rev().take_while(|line| !line.by_user);
+        let mut before = lines[..range.start]
+            .iter()
+            .rev()
+            .take_while(|line| !line.by_user);
         let asks_why = |line: &Line<'_>| {
             let sentences = sentences(line.words);
             let mut asked = sentences.iter().map(|place| &line.words[place.clone()]);
@@ -274,16 +302,25 @@ impl<'r> Reader<'r> {
             depth,
             is_answer: before.any(asks_why) && self.was_asked_to_undo(range.start),
             is_taken_up: agents(&lines[range.end..]).any(undoes),
-            is_answered: !lines[self.from..range.start].iter().any(|line| line.by_user)
+            is_answered: !lines[self.from..range.start]
+                .iter()
+                .any(|line| line.by_user)
                 && agents(&lines[range.end..]).any(|line| self.is_linked(line.words)),
-            said: range.map(|nth| (nth, self.said(lines[nth].words))).collect(),
+            said: range
+                .map(|nth| (nth, self.said(lines[nth].words)))
+                .collect(),
         }
     }
 
     /// The person's turn before the agent's words that end before a line asks to undo.
     fn was_asked_to_undo(&self, end: usize) -> bool {
-        let mut before = self.talk.lines[self.from.min(end)..end].iter().rev().skip_while(|line| !line.by_user);
-        before.next().is_some_and(|line| self.said(line.words).iter().any(|said| said.read.undoes))
+        let mut before = self.talk.lines[self.from.min(end)..end]
+            .iter()
+            .rev()
+            .skip_while(|line| !line.by_user);
+        before
+            .next()
+            .is_some_and(|line| self.said(line.words).iter().any(|said| said.read.undoes))
     }
 
     fn in_turn(&self, turn: &Turn<'_>) -> Option<Objection> {
@@ -332,8 +369,14 @@ impl<'r> Reader<'r> {
         if undoes {
             let states = one.is_linked && !read.points && read.left >= LEFT_MIN;
             let is_told = weight >= PLAIN || weight > 0 && (is_tied || read.is_solid) || states;
-            let is_plain = weight >= PLAIN && (turn.depth == 0 || one.is_linked) && (is_tied || weight >= STRONG);
-            return is_told.then_some(if is_plain { Confidence::High } else { Confidence::Medium });
+            let is_plain = weight >= PLAIN
+                && (turn.depth == 0 || one.is_linked)
+                && (is_tied || weight >= STRONG);
+            return is_told.then_some(if is_plain {
+                Confidence::High
+            } else {
+                Confidence::Medium
+            });
         }
         if turn.any(|read| read.requests || read.thanks) || weight < PLAIN {
             return None;
@@ -341,11 +384,19 @@ impl<'r> Reader<'r> {
         if turn.depth > 0 {
             let is_tied = one.is_linked || turn.is_taken_up || turn.is_answered;
             let is_plain = one.is_linked && turn.is_taken_up;
-            return is_tied.then_some(if is_plain { Confidence::High } else { Confidence::Medium });
+            return is_tied.then_some(if is_plain {
+                Confidence::High
+            } else {
+                Confidence::Medium
+            });
         }
         let answers = one.is_linked || read.is_needless || turn.any(|read| read.rejects);
         let is_plain = weight >= STRONG && one.is_linked;
-        answers.then_some(if is_plain { Confidence::High } else { Confidence::Medium })
+        answers.then_some(if is_plain {
+            Confidence::High
+        } else {
+            Confidence::Medium
+        })
     }
 
     /// The agent takes its own work back, and says why.
@@ -353,9 +404,13 @@ impl<'r> Reader<'r> {
         let lines = self.talk.lines.iter().enumerate().skip(self.from);
         let mut lines: Vec<_> = lines.rev().filter(|(_, line)| !line.by_user).collect();
         lines.truncate(2);
-        let (nth, line) = lines.into_iter().find(|(_, line)| self.takes_back(line.words))?;
+        let (nth, line) = lines
+            .into_iter()
+            .find(|(_, line)| self.takes_back(line.words))?;
         let said = self.said(line.words);
-        let taken = said.iter().rposition(|one| self.takes_back(one.read.text))?;
+        let taken = said
+            .iter()
+            .rposition(|one| self.takes_back(one.read.text))?;
         let told = said[..=taken].iter().enumerate();
         let told = told.filter(|(_, one)| one.read.weight > 0 && one.read.is_statement());
         let (best, _) = told.max_by_key(|(at, one)| (one.read.weight.min(STRONG), *at))?;
@@ -376,15 +431,25 @@ fn quote(words: &str, said: &[Said<'_>], best: usize) -> String {
     };
     let (mut first, mut last) = (best, best);
     let chars = |first: usize, last: usize| {
-        words[said[first].place.start..said[last].place.end].chars().count()
+        words[said[first].place.start..said[last].place.end]
+            .chars()
+            .count()
     };
     let same_line = |first: usize, last: usize| {
         !words[said[first].place.start..said[last].place.end].contains('\n')
     };
-    while first > 0 && goes_on(&said[first - 1]) && same_line(first - 1, last) && chars(first - 1, last) <= QUOTE_CHARS_MAX {
+    while first > 0
+        && goes_on(&said[first - 1])
+        && same_line(first - 1, last)
+        && chars(first - 1, last) <= QUOTE_CHARS_MAX
+    {
         first -= 1;
     }
-    while last + 1 < said.len() && goes_on(&said[last + 1]) && same_line(first, last + 1) && chars(first, last + 1) <= QUOTE_CHARS_MAX {
+    while last + 1 < said.len()
+        && goes_on(&said[last + 1])
+        && same_line(first, last + 1)
+        && chars(first, last + 1) <= QUOTE_CHARS_MAX
+    {
         last += 1;
     }
     let whole = words[said[first].place.start..said[last].place.end].trim();

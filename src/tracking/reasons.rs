@@ -126,34 +126,67 @@ struct Session<'c> {
 }
 
 fn sessions<'c>(conversation: &'c Conversation, undone: &UndoneWork<'_>) -> Vec<Session<'c>> {
-    let names: BTreeSet<&str> = conversation.before.iter().map(|said| &*said.session).collect();
+    let names: BTreeSet<&str> = conversation
+        .before
+        .iter()
+        .map(|said| &*said.session)
+        .collect();
     let of = |name: &str| {
-        let own = conversation.before.iter().enumerate().filter(|(_, said)| said.session == name);
+        let own = conversation
+            .before
+            .iter()
+            .enumerate()
+            .filter(|(_, said)| said.session == name);
         let last = own.clone().map(|(nth, _)| nth).last()?;
         let all: Vec<&Utterance> = own.map(|(_, said)| said).collect();
-        let near: Vec<&Utterance> = conversation.near.iter().filter(|said| said.session == name).collect();
+        let near: Vec<&Utterance> = conversation
+            .near
+            .iter()
+            .filter(|said| said.session == name)
+            .collect();
         Some(session(last, &all, &near, undone))
     };
     names.into_iter().filter_map(of).collect()
 }
 
-fn session<'c>(last: usize, all: &[&'c Utterance], near: &[&Utterance], undone: &UndoneWork<'_>) -> Session<'c> {
+fn session<'c>(
+    last: usize,
+    all: &[&'c Utterance],
+    near: &[&Utterance],
+    undone: &UndoneWork<'_>,
+) -> Session<'c> {
     let said: Vec<&Utterance> = all.iter().copied().filter(|said| said.is_words()).collect();
     let call = |at: Time, names: &dyn Fn(&str) -> bool| {
-        let mut calls = near.iter().rev().filter(|said| said.kind == ItemKind::Digest);
-        calls.find(|said| {
-            let is_then = said.at.is_none_or(|then| (then.0 - at.0).abs() <= CALL_MS + SECOND_MS);
-            is_then && names(&said.text)
-        }).copied()
+        let mut calls = near
+            .iter()
+            .rev()
+            .filter(|said| said.kind == ItemKind::Digest);
+        calls
+            .find(|said| {
+                let is_then = said
+                    .at
+                    .is_none_or(|then| (then.0 - at.0).abs() <= CALL_MS + SECOND_MS);
+                is_then && names(&said.text)
+            })
+            .copied()
     };
-    let undid = call(undone.operation.at, &|text| is_command(undone.operation.kind, text)).is_some();
+    let undid = call(undone.operation.at, &|text| {
+        is_command(undone.operation.kind, text)
+    })
+    .is_some();
     let made = undone.commits.iter().max_by_key(|commit| commit.at);
     let hash = |commit: &CommitLine| commit.hash.get(..NAMING_DIGITS).unwrap_or("?").to_owned();
     let named = made.and_then(|commit| {
         let hash = hash(commit);
         let mut calls = near.iter().filter(|said| said.kind == ItemKind::Digest);
-        calls.find(|said| said.text.contains(&hash)).copied()
-            .or_else(|| call(commit.at, &|text| text.contains("git commit") || text.contains("git add")))
+        calls
+            .find(|said| said.text.contains(&hash))
+            .copied()
+            .or_else(|| {
+                call(commit.at, &|text| {
+                    text.contains("git commit") || text.contains("git add")
+                })
+            })
     });
     let (from, is_vague) = beginning(&said, made, named);
     let tie = match made {
@@ -162,7 +195,13 @@ fn session<'c>(last: usize, all: &[&'c Utterance], near: &[&Utterance], undone: 
         Some(made) if is_at_work(all, made) => Tie::AtWork,
         _ => Tie::Near,
     };
-    Session { tie, last, said, from, is_vague }
+    Session {
+        tie,
+        last,
+        said,
+        from,
+        is_vague,
+    }
 }
 
 /// The command of an operation stands in a call.
@@ -170,7 +209,9 @@ fn is_command(kind: OperationKind, text: &str) -> bool {
     let commands: &[&str] = match kind {
         OperationKind::Reset => &["reset"],
         OperationKind::Revert => &["revert"],
-        OperationKind::BranchDeleted => &["branch -D", "branch -d", "branch --delete", "update-ref -d"],
+        OperationKind::BranchDeleted => {
+            &["branch -D", "branch -d", "branch --delete", "update-ref -d"]
+        }
         OperationKind::Rebase => &["rebase"],
         OperationKind::Checkout => &["checkout", "switch"],
         _ => &["update-ref", "branch -f", "symbolic-ref", "fetch", "pull"],
@@ -190,7 +231,11 @@ fn is_at_work(all: &[&Utterance], made: &CommitLine) -> bool {
 }
 
 /// The first words after the work was made, and whether that is only guessed.
-fn beginning(said: &[&Utterance], made: Option<&CommitLine>, call: Option<&Utterance>) -> (usize, bool) {
+fn beginning(
+    said: &[&Utterance],
+    made: Option<&CommitLine>,
+    call: Option<&Utterance>,
+) -> (usize, bool) {
     if let Some(call) = call {
         return (said.partition_point(|said| said.line <= call.line), false);
     }
@@ -217,7 +262,10 @@ fn about(sessions: &[Session<'_>], own: &Session<'_>, undone: &UndoneWork<'_>) -
     let apart = |file: &FileChange| file.path.replace(['/', '.', '-', '_'], " ");
     let mut about: Vec<String> = subjects.collect();
     about.extend(undone.files.iter().take(FILES_MAX).map(apart));
-    for other in sessions.iter().filter(|other| other.tie > Tie::Near && other.last != own.last) {
+    for other in sessions
+        .iter()
+        .filter(|other| other.tie > Tie::Near && other.last != own.last)
+    {
         about.extend(request(&other.lines()[..other.from]).map(str::to_owned));
     }
     about
@@ -238,7 +286,10 @@ impl<'c> Session<'c> {
     fn reason(&self, undone: &UndoneWork<'_>, about: &[String]) -> Option<Reason> {
         let operation = undone.operation;
         let is_earlier = operation.kind == OperationKind::Revert
-            && undone.commits.first().is_some_and(|commit| commit.hash != operation.old);
+            && undone
+                .commits
+                .first()
+                .is_some_and(|commit| commit.hash != operation.old);
         let lines = self.lines();
         let found = objection(&Talk {
             lines: &lines,
@@ -256,7 +307,11 @@ impl<'c> Session<'c> {
             session: said.session.clone(),
             episode: said.episode,
             line: said.line,
-            confidence: if is_sure { found.confidence } else { Confidence::Medium },
+            confidence: if is_sure {
+                found.confidence
+            } else {
+                Confidence::Medium
+            },
         })
     }
 }
@@ -321,7 +376,7 @@ mod tests {
         let commit = CommitLine {
             hash: "c".repeat(40),
             subject: "Redis cache, step 5".into(),
-            at: Time(0),
+            at: Time(1_000),
         };
         let undone = UndoneWork {
             operation: &operation,

@@ -406,7 +406,10 @@ impl TreeScan<'_> {
         };
         let since = Time(operation.at.0 - LONG_AGO_MS);
         let rows = store.operations_between(&self.project.namespace, since, operation.at)?;
-        let known = units.iter().map(|unit| &unit.git).chain(rows.iter().map(|row| &row.git));
+        let known = units
+            .iter()
+            .map(|unit| &unit.git)
+            .chain(rows.iter().map(|row| &row.git));
         let mut told = known.filter_map(|git| git.reason.as_ref());
         let is_told = told.any(|told| (&told.session, told.line) == (&reason.session, reason.line));
         Ok((!is_told).then_some(reason))
