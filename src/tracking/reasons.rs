@@ -68,13 +68,11 @@ const NAMING_DIGITS: usize = 7;
 pub fn may_have_reason(operation: &RefOperation) -> bool {
     match operation.kind {
         OperationKind::Reset => operation.mode.as_deref() != Some("soft"),
+        // a branch still has what was left
+        OperationKind::Checkout => operation.branch.is_none(),
         kind => matches!(
             kind,
-            OperationKind::Revert
-                | OperationKind::BranchDeleted
-                | OperationKind::Moved
-                | OperationKind::Rebase
-                | OperationKind::Checkout
+            OperationKind::Revert | OperationKind::BranchDeleted | OperationKind::Moved
         ),
     }
 }
@@ -285,11 +283,8 @@ impl<'c> Session<'c> {
 
     fn reason(&self, undone: &UndoneWork<'_>, about: &[String]) -> Option<Reason> {
         let operation = undone.operation;
-        let is_earlier = operation.kind == OperationKind::Revert
-            && undone
-                .commits
-                .first()
-                .is_some_and(|commit| commit.hash != operation.old);
+        let latest = undone.commits.first();
+        let is_earlier = latest.is_some_and(|commit| commit.hash != operation.old);
         let lines = self.lines();
         let found = objection(&Talk {
             lines: &lines,
@@ -314,24 +309,6 @@ impl<'c> Session<'c> {
             },
         })
     }
-}
-
-/// `hard`, `soft`, …: as the last command or prompt that resets says it; `None`: none does. A log has
-/// no word for it.
-pub fn reset_mode(spoken: &[Utterance]) -> Option<&'static str> {
-    const MODES: [&str; 5] = ["hard", "soft", "mixed", "keep", "merge"];
-    let resets =
-        |said: &&Utterance| said.kind != ItemKind::Agent && said.text.contains("git reset");
-    let said = spoken.iter().rev().find(resets)?;
-    let (_, command) = said.text.rsplit_once("git reset")?;
-    let command = command.split(['\n', ';', '|', '`']).next()?;
-    let words: Vec<&str> = command.split_whitespace().collect();
-    let named = MODES.into_iter().find(|mode| {
-        words
-            .iter()
-            .any(|word| word.trim_end_matches([')', '"', '\'']).strip_prefix("--") == Some(mode))
-    });
-    Some(named.unwrap_or("mixed"))
 }
 
 #[cfg(test)]
@@ -396,25 +373,6 @@ mod tests {
             "Actually this won't work with our serverless architecture"
         );
         assert_eq!((reason.by_user, reason.line), (true, 2));
-        assert_eq!(reset_mode(&spoken), Some("hard"));
         assert_eq!(why(&spoken[..1]), None);
-    }
-
-    #[test]
-    fn the_mode_is_the_last_commands() {
-        let mode = |text: &str| reset_mode(&[said(ItemKind::Digest, text, 1)]);
-        assert_eq!(
-            mode("Action: Bash(git reset --soft HEAD~1) → exit 0"),
-            Some("soft")
-        );
-        assert_eq!(
-            mode("Action: Bash(git reset HEAD~1) → exit 0"),
-            Some("mixed")
-        );
-        assert_eq!(
-            mode("Action: Bash(cd x && git reset --hard) → exit 0"),
-            Some("hard")
-        );
-        assert_eq!(mode("Action: Bash(ls --hard)"), None);
     }
 }
