@@ -182,6 +182,7 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line: 1,
+            confidence: crate::model::git::Confidence::High,
         });
         row
     }

@@ -127,7 +127,7 @@ fn files(effect: &Effect) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{FileChange, RefOperation, RevertedCommit};
+    use crate::model::git::{Confidence, FileChange, RefOperation, RevertedCommit};
     use uuid::Uuid;
 
     fn git(kind: OperationKind, mode: Option<&str>) -> GitOperation {
@@ -177,6 +177,7 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line: 3,
+            confidence: Confidence::High,
         };
         let reset = git(OperationKind::Reset, Some("hard"));
         assert_eq!(
