@@ -175,6 +175,7 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
             "session": reason.session,
             "episode": reason.episode.to_string(),
             "line": reason.line,
+            "confidence": reason.confidence.as_str(),
         })),
         "undone": effect.undone,
         "left": effect.left.iter().map(commit).collect::<Vec<_>>(),

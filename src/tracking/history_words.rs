@@ -6,7 +6,9 @@ use super::commit_links::CommitMention;
 use super::coverage::Coverage;
 use super::file_history::FileEdits;
 use super::git_history::{HistoryRequest, OperationMatch};
-use crate::model::git::{Effect, GitOperation, HASH_DIGITS, OperationKind, Reason, short_hash};
+use crate::model::git::{
+    Confidence, Effect, GitOperation, HASH_DIGITS, OperationKind, Reason, short_hash,
+};
 use crate::model::human::{count, plural};
 use crate::model::source::Agent;
 use crate::model::time::Time;
@@ -230,7 +232,11 @@ fn reason(git: &GitOperation, shown: &Shown<'_>) -> Vec<String> {
 }
 
 fn why(reason: &Reason) -> String {
-    format!("why: {}", reason.sentence)
+    let sentence = &reason.sentence;
+    match reason.confidence {
+        Confidence::High => format!("why: {sentence}"),
+        Confidence::Medium => format!("why: perhaps, as the {} said: {sentence}", reason.who()),
+    }
 }
 
 fn said(reason: &Reason, shown: &Shown<'_>) -> String {
@@ -273,6 +279,23 @@ impl Told {
 mod tests {
     use super::*;
     use crate::model::git::{CommitLine, RefOperation, RevertedCommit};
+
+    #[test]
+    fn a_reason_is_told_as_sure_as_it_is() {
+        let reason = |confidence| Reason {
+            sentence: "It is too slow".into(),
+            by_user: true,
+            session: "s".into(),
+            episode: uuid::Uuid::nil(),
+            line: 3,
+            confidence,
+        };
+        assert_eq!(why(&reason(Confidence::High)), "why: It is too slow");
+        assert_eq!(
+            why(&reason(Confidence::Medium)),
+            "why: perhaps, as the user said: It is too slow"
+        );
+    }
 
     #[test]
     fn what_became_of_the_work_is_one_plain_sentence() {

@@ -184,7 +184,7 @@ fn is_same(one: &Sourced<Decision>, other: &Sourced<Decision>) -> bool {
 
 /// The commit's work is nowhere any more, and this operation did it.
 fn loses(git: &GitOperation, hash: &str) -> bool {
-    git.gives_up() && lost(git).any(|known| known.starts_with(hash))
+    lost(git).any(|known| known.starts_with(hash))
 }
 
 /// Adds hashes that the log doesn't have, and commits that it doesn't name.
