@@ -10,6 +10,7 @@ use crate::model::error::Error;
 use crate::model::human;
 use crate::rules::words::content_words;
 use crate::store::Query;
+use crate::tracking::decision_links::UndoneDecision;
 use crate::tracking::git_history::HistoryRequest;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -122,6 +123,10 @@ fn print(reason: &DecisionMatch, asked: &[String], ctx: &mut Ctx) -> Result<()> 
     if let Some(other) = &decision.instead_of {
         ctx.out.line(format!("  instead of: {other}"))?;
     }
+    if let Some(undone) = &reason.undone {
+        let note = undone.note(undone.by.git.reason.as_ref());
+        ctx.out.line(format!("  {note}"))?;
+    }
     if reason.words.len() < asked.len() {
         let has = reason.words.join(", ");
         let (some, all) = (reason.words.len(), asked.len());
@@ -140,9 +145,29 @@ fn print(reason: &DecisionMatch, asked: &[String], ctx: &mut Ctx) -> Result<()> 
     ctx.out.line("")
 }
 
+/// What became of the work that a decision led to.
+fn undone_document(undone: &UndoneDecision) -> Value {
+    let operation = &undone.by.git.operation;
+    let reason = undone.by.git.reason.as_ref();
+    json!({
+        "git_batch_id": undone.by.id.to_string(),
+        "operation": operation.name(),
+        "at": operation.at.rfc3339(),
+        "branch": operation.branch,
+        "commits": undone.led_to,
+        "commits_given_up": undone.given_up,
+        "reason": reason.map(|reason| json!({
+            "sentence": reason.sentence,
+            "by": reason.who(),
+            "session": reason.session,
+            "line": reason.line,
+        })),
+    })
+}
+
 fn document(reason: &DecisionMatch, ctx: &mut Ctx) -> Result<Value> {
     let decision = &reason.decision.what;
-    let document = json!({
+    let mut document = json!({
         "decision": decision.decision,
         "about": decision.about,
         "instead_of": decision.instead_of,
@@ -155,5 +180,8 @@ fn document(reason: &DecisionMatch, ctx: &mut Ctx) -> Result<Value> {
         "project_path": reason.project_path,
         "words": reason.words.len(),
     });
+    if let Some(undone) = &reason.undone {
+        document["undone"] = undone_document(undone);
+    }
     session_filters::veiled(document, &reason.project_path, ctx)
 }

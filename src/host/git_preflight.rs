@@ -17,13 +17,19 @@ const BORROWED_MAX: usize = 16;
 /// Of a list of folders with borrowed objects.
 const LIST_BYTES_MAX: u64 = 64 << 10;
 
+/// Why a repository that is sound is not read.
+pub const REFTABLE: &str = "its branches are stored as a reftable, which is not supported";
+
 /// The folders that a work tree's history truly lies in, without links.
 ///
 /// # Errors
 /// What is no plain file, by its name in the repository.
 pub fn preflight(tree: &WorkTree) -> Result<BTreeSet<PathBuf>, String> {
     let mut preflight = Preflight::default();
-    for name in ["HEAD", "logs/HEAD", "commondir", "config.worktree"] {
+    if tree.common_dir.join("reftable").is_dir() {
+        return Err(REFTABLE.to_owned());
+    }
+    for name in ["HEAD", "logs/HEAD", "commondir", "config.worktree", "index"] {
         preflight.file(&tree.git_dir, name)?;
     }
     for name in ["config", "packed-refs", "shallow", "logs/refs/stash"] {

@@ -5,10 +5,13 @@ pub mod content;
 pub mod files;
 pub mod git;
 pub mod git_preflight;
+
 pub mod identity;
 pub mod interrupt;
 mod object_id;
+pub mod patch;
 pub mod process;
+pub mod reachability;
 pub mod read;
 pub mod reflog;
 pub mod repository;

@@ -1,6 +1,7 @@
 //! Where a repository keeps what was done to it, and its logs, line by line. Looks with `stat`
 //! before it opens anything.
 
+use super::content::read_start;
 use super::git;
 use super::object_id::hex;
 use crate::model::git::LogLine;
@@ -26,6 +27,13 @@ pub struct WorkTree {
 
 /// What a log is that is read at once. Longer: what is before the last so many bytes is passed over.
 const LOG_BYTES_MAX: u64 = 16 << 20;
+
+/// What a stamp of another program version says is no news of a repository: it is looked at anew.
+const STAMP_FORMAT: u32 = 2;
+/// Folders in folders of references.
+const REF_DEPTH_MAX: usize = 64;
+/// Folders of references that are checked for news.
+const REF_FOLDERS_MAX: usize = 2_000;
 
 /// The repository's work trees: the main one first, then the linked ones by name. Empty where `root`
 /// is no repository.
@@ -64,6 +72,13 @@ impl WorkTree {
         is_main.then(|| self.common_dir.join("logs/refs/stash"))
     }
 
+    /// The stashes that there are, the latest last; none for a linked work tree, which shares them.
+    pub fn stashes(&self) -> Vec<String> {
+        let log = self.stash_log().and_then(|path| read(&path, 0, "").ok());
+        let lines = log.unwrap_or_default().lines.into_iter();
+        lines.map(|line| line.new).collect()
+    }
+
     /// A rebase or a bisection is under way.
     pub fn is_busy(&self) -> bool {
         let marks = ["rebase-merge", "rebase-apply", "BISECT_LOG"];
@@ -71,23 +86,63 @@ impl WorkTree {
     }
 
     /// What `stat` says of everything that an operation touches: HEAD, its log, the stash's, packed
-    /// branches, and the folders of these branches. Opens nothing.
-    pub fn stamp<'b>(&self, branches: impl Iterator<Item = &'b str>) -> String {
-        let heads = self.common_dir.join("refs/heads");
-        let folders = branches.filter_map(|branch| Some(heads.join(branch).parent()?.to_owned()));
-        let mut places: BTreeSet<PathBuf> = folders.collect();
+    /// references, the folders that references are in, and these other files. Opens nothing.
+    pub fn stamp<'b>(
+        &self,
+        folders: impl Iterator<Item = &'b str>,
+        watched: impl Iterator<Item = &'b str>,
+    ) -> String {
+        let refs = self.common_dir.join("refs");
+        let folders = folders.map(|folder| refs.join(folder));
+        let mut places: BTreeSet<PathBuf> = folders.chain(watched.map(PathBuf::from)).collect();
         places.extend([
-            heads,
             self.git_dir.join("HEAD"),
             self.log(),
             self.common_dir.join("packed-refs"),
             self.common_dir.join("logs/refs/stash"),
+            self.common_dir.join("worktrees"),
             self.git_dir.join("rebase-merge"),
             self.git_dir.join("rebase-apply"),
             self.git_dir.join("BISECT_LOG"),
+            refs,
         ]);
         let stamps = places.iter().map(|place| stamp(place));
-        stamps.collect::<Vec<_>>().join(" ")
+        format!("{STAMP_FORMAT} {}", stamps.collect::<Vec<_>>().join(" "))
+    }
+
+    /// The folders that references are in, below `refs`: a new reference changes one of them.
+    pub fn ref_folders(&self) -> BTreeSet<String> {
+        let refs = self.common_dir.join("refs");
+        let mut found = BTreeSet::from(["heads".to_owned()]);
+        let mut waiting = vec![(refs.clone(), 0)];
+        while let Some((dir, depth)) = waiting.pop() {
+            for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if is_folder && depth < REF_DEPTH_MAX && found.len() < REF_FOLDERS_MAX {
+                    let below = entry.path();
+                    let name = below.strip_prefix(&refs).unwrap_or(&below);
+                    found.insert(name.to_string_lossy().into_owned());
+                    waiting.push((below, depth + 1));
+                }
+            }
+        }
+        found
+    }
+
+    /// The folder that the files of a linked one are in; `None`: it is none, or it is gone.
+    pub fn root(&self) -> Option<PathBuf> {
+        self.name.as_ref()?;
+        let link = read_start(&self.git_dir.join("gitdir"), LINE_BYTES_MAX)?;
+        let link = String::from_utf8_lossy(&link).trim().to_owned();
+        let link = self.git_dir.join(link);
+        link.parent()
+            .filter(|root| root.is_dir())
+            .map(Path::to_owned)
+    }
+
+    /// A branch's log.
+    pub fn branch_log(&self, branch: &str) -> PathBuf {
+        self.common_dir.join("logs/refs/heads").join(branch)
     }
 
     /// When HEAD, or what it points to, was written last; nobody noted it otherwise.
@@ -102,6 +157,18 @@ impl WorkTree {
             .into_iter()
             .flatten()
             .find_map(|place| written_at(&place))
+    }
+
+    /// When a linked work tree came or went; `None`: nobody knows.
+    pub fn trees_changed_at(&self) -> Option<Time> {
+        let trees = written_at(&self.common_dir.join("worktrees"));
+        trees.or_else(|| written_at(&self.common_dir))
+    }
+
+    /// When a stash came or went; `None`: nobody knows.
+    pub fn stashes_changed_at(&self) -> Option<Time> {
+        let log = written_at(&self.common_dir.join("logs/refs/stash"));
+        log.or_else(|| written_at(&self.common_dir.join("logs/refs")))
     }
 
     /// When a branch was taken away: its folder, or the file of packed branches, was written then.

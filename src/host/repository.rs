@@ -32,7 +32,7 @@ const LINES_BYTES_MAX: u64 = 1 << 20;
 
 /// An open repository.
 pub struct Repository {
-    git: gix::Repository,
+    pub(super) git: gix::Repository,
     /// Where its history truly lies.
     places: BTreeSet<PathBuf>,
 }
@@ -94,6 +94,25 @@ impl Repository {
         Ok(all)
     }
 
+    /// The names of tags. Those that can't be read are left out.
+    pub fn tags(&self) -> BTreeSet<String> {
+        let Ok(platform) = self.git.references() else {
+            return BTreeSet::new();
+        };
+        let tags = platform.tags().into_iter().flatten().flatten();
+        tags.map(|tag| tag.name().shorten().to_string()).collect()
+    }
+
+    /// A commit.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub(super) fn commit(&self, commit: &str) -> Result<gix::Commit<'_>> {
+        let gone = || "its commits are gone".to_owned();
+        let id = id(commit).ok_or_else(gone)?;
+        self.git.find_commit(id).map_err(|_| gone())
+    }
+
     /// The first parent of a commit; `None`: it has none, or it is gone.
     pub fn parent(&self, commit: &str) -> Option<String> {
         let commit = self.git.find_commit(id(commit)?).ok()?;
@@ -132,7 +151,7 @@ impl Repository {
 
     /// Commits of `from`'s history that are not of `without`'s, the latest first: the first few, and
     /// how many there are. An empty hash is no commit, and has no history.
-    fn between(&self, from: &str, without: &[String]) -> Result<(Vec<CommitLine>, u64)> {
+    pub(super) fn between(&self, from: &str, without: &[String]) -> Result<(Vec<CommitLine>, u64)> {
         let failed = |error: gix::error::Error| fault("commits are missing", &error);
         let Some(from) = id(from) else {
             return Ok((Vec::new(), 0));
@@ -147,30 +166,46 @@ impl Repository {
             let info = info.map_err(failed)?;
             count += 1;
             if told.len() < COMMITS_TOLD {
-                told.extend(self.commit_line(info.id));
+                told.extend(self.commit_line(&hex(info.id)));
             }
         }
         Ok((told, count))
     }
 
-    /// `None`: the commit is gone.
-    fn commit_line(&self, id: ObjectId) -> Option<CommitLine> {
-        let commit = self.git.find_commit(id).ok()?;
+    /// A commit as it is told; `None`: it is gone.
+    pub fn commit_line(&self, hash: &str) -> Option<CommitLine> {
+        let commit = self.commit(hash).ok()?;
         let message = commit.message_raw().ok()?.to_str_lossy();
         Some(CommitLine {
-            hash: hex(id),
+            hash: hash.to_owned(),
             subject: message.lines().next().unwrap_or_default().to_owned(),
             at: Time(commit.time().ok()?.seconds * 1_000),
         })
     }
 
-    /// The commit that a revert says it undoes; `None`: it says none, or is gone.
+    /// The first commit that a revert says it undoes; `None`: it says none, or is gone.
     pub fn undone(&self, commit: &str) -> Option<String> {
-        let commit = self.git.find_commit(id(commit)?).ok()?;
-        let message = commit.message_raw().ok()?.to_str_lossy();
-        let (_, after) = message.split_once("This reverts commit ")?;
-        let hash: String = after.chars().take_while(char::is_ascii_hexdigit).collect();
-        matches!(hash.len(), 40 | 64).then_some(hash)
+        self.all_undone(commit).into_iter().next()
+    }
+
+    /// The commits that a commit says it reverts, in the message's order.
+    pub fn all_undone(&self, commit: &str) -> Vec<String> {
+        let Ok(commit) = self.commit(commit) else {
+            return Vec::new();
+        };
+        let message = commit
+            .message_raw()
+            .map(|raw| raw.to_str_lossy().into_owned());
+        let message = message.unwrap_or_default();
+        let named = message.split("This reverts commit ").skip(1);
+        let hash = |after: &str| -> String {
+            let digits = after.chars().take_while(char::is_ascii_hexdigit);
+            digits.collect()
+        };
+        let hashes = named.map(hash);
+        hashes
+            .filter(|hash| matches!(hash.len(), 40 | 64))
+            .collect()
     }
 
     /// Files that differ, by path.
@@ -198,7 +233,7 @@ impl Repository {
     }
 
     /// A commit's tree as it is stored; nothing's tree is empty.
-    fn tree(&self, commit: &str) -> Result<Vec<u8>> {
+    pub(super) fn tree(&self, commit: &str) -> Result<Vec<u8>> {
         let Some(commit) = id(commit) else {
             return Ok(Vec::new());
         };
@@ -244,7 +279,7 @@ impl Repository {
         String::from_utf8(self.text(id(blob)?, bytes_max)?).ok()
     }
 
-    fn text(&self, id: ObjectId, bytes_max: u64) -> Option<Vec<u8>> {
+    pub(super) fn text(&self, id: ObjectId, bytes_max: u64) -> Option<Vec<u8>> {
         let size = self.git.find_header(id).ok()?.size();
         if size > bytes_max {
             return None;
@@ -255,12 +290,12 @@ impl Repository {
 }
 
 /// `None`: empty, or no hash.
-fn id(hash: &str) -> Option<ObjectId> {
+pub(super) fn id(hash: &str) -> Option<ObjectId> {
     ObjectId::from_hex(hash.as_bytes()).ok()
 }
 
 /// What went wrong, without what the library says of objects: its first line names places only.
-fn fault(what: &str, error: &dyn std::fmt::Display) -> RepositoryError {
+pub(super) fn fault(what: &str, error: &dyn std::fmt::Display) -> RepositoryError {
     let said = error.to_string();
     let said = said.lines().next().unwrap_or_default();
     match said.is_empty() {

@@ -4,6 +4,8 @@
 //! see), `answer` (how much of it is told), then the tools' own files.
 
 mod answer;
+mod folding;
+mod git_days;
 mod here;
 mod http;
 mod memory;
@@ -77,4 +79,16 @@ fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Failed, format!("mcp: {error}"))
+}
+
+/// Calls a tool as a client does that works in `dir`.
+#[cfg(test)]
+pub fn call(
+    context: &ServerContext,
+    dir: &std::path::Path,
+    tool: &str,
+    arguments: serde_json::Value,
+) -> Result<String, Error> {
+    let tool = tools::named(tool).expect("a tool of this name");
+    (tool.call)(&here::Here::new(context, Some(dir))?, arguments)
 }

@@ -1,19 +1,22 @@
 //! What is found by words, by time and by decision.
 
 use super::answer::{ListWindow, counted};
+use super::folding::{ListEntry, fold};
+use super::git_days::{self, GitEntry};
 use super::here::{Here, minute};
 use super::session::judge;
 use crate::agents::registry;
 use crate::memory::query_parser::{self, Meant};
 use crate::memory::rank::Near;
 use crate::memory::recall::{RecallAnswer, RecallQuestion, recall};
+use crate::memory::rollback_facts::sure_reason;
 use crate::memory::scopes::Scope;
 use crate::memory::session_outcome::outcome_of;
 use crate::model::activity::ActivityTally;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::source::Agent;
-use crate::store::{Hit, Keeps, Query, SessionFilter, SessionRow, Store};
+use crate::store::{FileVersion, Hit, Keeps, Query, SessionFilter, SessionRow, Store, TYPED};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -109,8 +112,22 @@ pub fn nodes(here: &Here, args: &Nodes) -> Result<String, Error> {
     let items = wanted(args.max_nodes, NODES);
     let question = format!("{asked:?}{scope:?}");
     let window = ListWindow::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
-    let answer = look(here, &here.store()?, asked, &scope, window.reach())?;
-    let told: Vec<String> = answer.hits.iter().map(|hit| passage(hit, here)).collect();
+    let store = here.store()?;
+    let mut answer = look(here, &store, asked.clone(), &scope, window.reach())?;
+    let hits: Vec<&Hit> = answer.hits.iter().collect();
+    let mut entries = fold(&store, &hits)?;
+    // where one entry stands for many, others have room
+    if entries.len() < hits.len() && hits.len() >= window.reach() {
+        let passages = (window.reach() * PASSAGES_PER_SESSION).min(PASSAGES_MAX);
+        answer = look(here, &store, asked, &scope, passages)?;
+        let hits: Vec<&Hit> = answer.hits.iter().collect();
+        entries = fold(&store, &hits)?;
+    }
+    entries.truncate(window.reach());
+    let told = entries
+        .iter()
+        .map(|entry| found(entry, here, &store, &scope));
+    let told: Vec<String> = told.collect::<Result<_, _>>()?;
     Ok(window.fill(&head(&answer), &told))
 }
 
@@ -151,7 +168,8 @@ pub fn sessions(here: &Here, args: &Sessions) -> Result<String, Error> {
     Ok(window.fill(&head(&answer), &told))
 }
 
-/// The latest of this project: a session once, by its summary where it has one.
+/// The latest of this project: what was given up, then each session once, by its summary where it has one,
+/// each day of a repository and each file once.
 pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     let excluded = args.exclude_sources.as_deref().map(kinds).transpose()?;
     let operations = args.exclude_operations.as_deref().map(operations);
@@ -167,22 +185,68 @@ pub fn recent(here: &Here, args: &Recent) -> Result<String, Error> {
     let question = format!("{query:?}{scope:?}");
     let window = ListWindow::new(&question, items, args.max_bytes, args.cursor.as_deref())?;
     let passages = (window.reach() * PASSAGES_PER_SESSION).min(PASSAGES_MAX);
-    let asked = Meant {
+    let store = here.store()?;
+    let git = git_days::entries(here, &store, &query, &scope)?;
+    let mut asked = Meant {
         query,
         ..Meant::default()
     };
-    let answer = look(here, &here.store()?, asked, &scope, passages)?;
-    let summaries = answer.hits.iter().filter(|hit| is_summary(hit));
+    asked.query.not_sources.extend(GIT);
+    let answer = look(here, &store, asked, &scope, passages)?;
+    let hits = once(&answer.hits);
+    let others = fold(&store, &hits)?;
+    let told = in_order(git, others).into_iter().take(window.reach());
+    let told = told.map(|item| match item {
+        News::Git(GitEntry::Undoing(text)) => Ok(text),
+        News::Git(GitEntry::Day(_, done)) => git_days::day(here, &store, &done, &scope),
+        News::Other(entry) => latest(&entry, here, &store),
+    });
+    let told: Vec<String> = told.collect::<Result<_, Error>>()?;
+    Ok(window.fill(nothing(told.is_empty()), &told))
+}
+
+/// What operations are told by; [`git_days`] tells of them.
+const GIT: [EpisodeSource; 2] = [EpisodeSource::GitMetadata, EpisodeSource::GitContext];
+
+/// Each session once, by its summary where it has one.
+fn once(hits: &[Hit]) -> Vec<&Hit> {
+    let summaries = hits.iter().filter(|hit| is_summary(hit));
     let summarized: BTreeSet<&str> = summaries.map(|hit| hit.session.as_str()).collect();
     let mut seen = BTreeSet::new();
-    let once = answer.hits.iter().filter(|hit| match hit.source {
+    let once = hits.iter().filter(|hit| match hit.source {
         EpisodeSource::Session => {
             !summarized.contains(hit.session.as_str()) && seen.insert(hit.session.as_str())
         }
         _ => true,
     });
-    let told: Vec<String> = once.map(|hit| gist(hit, here)).collect();
-    Ok(window.fill(nothing(told.is_empty()), &told))
+    once.collect()
+}
+
+/// An entry of what went on lately.
+enum News<'h> {
+    Git(GitEntry),
+    Other(ListEntry<'h>),
+}
+
+/// What was given up, then everything else, the latest first.
+fn in_order(git: Vec<GitEntry>, others: Vec<ListEntry<'_>>) -> Vec<News<'_>> {
+    let (mut first, mut days) = (Vec::new(), Vec::new());
+    for entry in git {
+        match entry {
+            GitEntry::Undoing(_) => first.push(News::Git(entry)),
+            GitEntry::Day(at, _) => days.push((at, entry)),
+        }
+    }
+    let mut days = days.into_iter().peekable();
+    for other in others {
+        let at = other.hit().valid_at;
+        while let Some((_, day)) = days.next_if(|(day_at, _)| Some(*day_at) > at) {
+            first.push(News::Git(day));
+        }
+        first.push(News::Other(other));
+    }
+    first.extend(days.map(|(_, day)| News::Git(day)));
+    first
 }
 
 fn look(
@@ -273,6 +337,10 @@ fn place(hit: &Hit, here: &Here) -> String {
         EpisodeSource::Text | EpisodeSource::Message => {
             return format!("{origin} {when} memory {}", hit.episode);
         }
+        source if source.has_doer() => {
+            let by = hit.agent.as_str();
+            return format!("{origin} {when}, {} by {by}", source.as_str());
+        }
         source if !hit.is_of_a_log() => return format!("{origin} {when}, {}", source.as_str()),
         _ => format!(
             "{origin} {when} {} session {}",
@@ -303,10 +371,83 @@ fn passage(hit: &Hit, here: &Here) -> String {
     format!("{}\n{place}\n{}\n", title(hit), snippet(hit))
 }
 
-fn gist(hit: &Hit, here: &Here) -> String {
-    let (place, snippet) = (place(hit, here), snippet(hit));
+/// An entry of what was looked for.
+fn found(
+    entry: &ListEntry<'_>,
+    here: &Here,
+    store: &Store,
+    scope: &Scope,
+) -> Result<String, Error> {
+    let hit = entry.hit();
+    Ok(match entry {
+        ListEntry::Day(_, done) if done.len() > 1 => {
+            let day = git_days::day(here, store, done, scope)?;
+            format!("{day}{}\n", snippet(hit))
+        }
+        // its text has a reason that isn't sure
+        ListEntry::Rollback(_, row)
+            if row.git.reason.is_some() && sure_reason(&row.git).is_none() =>
+        {
+            git_days::rollback(here, store, row, scope)?
+        }
+        ListEntry::Hit(_) | ListEntry::Day(..) | ListEntry::Rollback(..) => passage(hit, here),
+        ListEntry::File(_, version, others) => {
+            let place = place(hit, here);
+            let which = which_version(hit, version, others, store)?;
+            format!("{}\n{place}, {which}\n{}\n", title(hit), snippet(hit))
+        }
+    })
+}
+
+/// An entry of what went on lately.
+fn latest(entry: &ListEntry<'_>, here: &Here, store: &Store) -> Result<String, Error> {
+    let hit = entry.hit();
+    let (mut place, snippet) = (place(hit, here), snippet(hit));
+    if let ListEntry::File(_, version, others) = entry {
+        let which = which_version(hit, version, others, store)?;
+        place = format!("{place}, {which}");
+    }
     let gist = super::answer::cut(&snippet, GIST_BYTES);
-    format!("{}\n{place}\n{gist}\n", title(hit))
+    Ok(format!("{}\n{place}\n{gist}\n", title(hit)))
+}
+
+/// Versions of a file that are named.
+const VERSIONS_MAX: usize = 8;
+
+/// `the live version; older: 3f2a91c0, 91b07ac2`.
+fn which_version(
+    hit: &Hit,
+    version: &FileVersion,
+    others: &[&Hit],
+    store: &Store,
+) -> Result<String, Error> {
+    let shown = |episode| store.episode_shown(episode, TYPED);
+    let mut text = match version.live {
+        Some(live) if live == hit.episode => "the live version".to_owned(),
+        Some(live) => format!(
+            "an older version; live since {}: {}",
+            minute(version.live_at),
+            shown(live)?
+        ),
+        None => "an older version; the file is not there any more".to_owned(),
+    };
+    let named: Vec<String> = others
+        .iter()
+        .take(VERSIONS_MAX)
+        .map(|other| shown(other.episode))
+        .collect::<Result<_, _>>()?;
+    if !named.is_empty() {
+        let older = match version.live == Some(hit.episode) {
+            true => "older",
+            false => "others",
+        };
+        let _ = write!(text, "; {older}: {}", named.join(", "));
+    }
+    let more = others.len() - named.len();
+    if more > 0 {
+        let _ = write!(text, " and {more} more");
+    }
+    Ok(text)
 }
 
 fn snippet(hit: &Hit) -> String {

@@ -4,11 +4,15 @@
 use super::answer::{ListWindow, counted};
 use super::here::{Here, minute};
 use crate::memory::decisions::{DecisionMatch, reasons};
+use crate::memory::rollback_facts::{seen_reason, sure_reason};
+use crate::memory::scopes::Scope;
 use crate::model::error::Error;
 use crate::model::git::short_hash;
+use crate::model::source::Agent;
 use crate::rules::words::content_words;
-use crate::store::Query;
+use crate::store::{Query, Store};
 use crate::tracking::commit_links::CommitMention;
+use crate::tracking::decision_links::UndoneDecision;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -61,11 +65,18 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
     let scope = here.open_scope(&args.project_namespaces)?;
     let question = format!("{words:?}{scope:?}");
     let window = ListWindow::new(&question, REASONS, args.max_bytes, args.cursor.as_deref())?;
-    let found = reasons(&here.store()?, &words, Query::default(), &scope)?;
-    let decided = found.decided.iter().map(|reason| decision(reason, here));
+    let store = here.store()?;
+    let found = reasons(&store, &words, Query::default(), &scope)?;
+    let mut told = Vec::new();
+    for one in found.decided.iter().take(window.reach()) {
+        let undone = one.undone.as_ref();
+        let note = undone.map(|undone| seen_note(undone, &store, &scope));
+        told.push(decision(one, note.transpose()?.as_deref(), here));
+    }
     let said = found.said.iter();
-    let said = said.map(|reason| format!("said, not decided: {}", decision(reason, here)));
-    let told: Vec<String> = decided.chain(said).take(window.reach()).collect();
+    let said = said.map(|reason| format!("said, not decided: {}", decision(reason, None, here)));
+    told.extend(said);
+    told.truncate(window.reach());
     let head = match found.decided.is_empty() {
         true => "no decision speaks of it\nhint: search_memory_nodes\n",
         false => "",
@@ -101,20 +112,20 @@ fn operation(answer: &OperationMatch, here: &Here) -> String {
     let (old, new) = (short_hash(&operation.old), short_hash(&operation.new));
     let origin = here.origin(&answer.namespace, &answer.project_path);
     let when = minute(Some(operation.at));
-    let _ = write!(text, " ({old}..{new})\n{origin} {when}");
-    if let Some(by) = &answer.session {
-        let _ = write!(text, " session {}, by {}", by.session, by.link.as_str());
-    }
-    text.push('\n');
-    if let Some(reason) = &answer.git.reason {
-        let _ = writeln!(
-            text,
-            "why: {} (the {}, session {} line {})",
-            reason.sentence,
-            reason.who(),
-            reason.session,
-            reason.line
-        );
+    let _ = writeln!(text, " ({old}..{new})\n{origin} {when} {}", doer(answer));
+    match sure_reason(&answer.git) {
+        Some(reason) => {
+            let _ = writeln!(
+                text,
+                "why: {} (the {}, session {} line {})",
+                reason.sentence,
+                reason.who(),
+                reason.session,
+                reason.line
+            );
+        }
+        None if answer.git.gives_up() => text.push_str("no reason was said\n"),
+        None => {}
     }
     for commit in answer.commits().iter().take(NAMED) {
         let _ = writeln!(text, "{} {}", short_hash(&commit.hash), commit.subject);
@@ -132,6 +143,27 @@ fn operation(answer: &OperationMatch, here: &Here) -> String {
     text
 }
 
+/// `by claude, session 6f1c5b80-…, by hash`; a session that may have done it is told as what it is.
+fn doer(answer: &OperationMatch) -> String {
+    let who = match answer.agent {
+        Agent::PERSON => "by a person",
+        Agent::UNKNOWN => "nobody knows by whom",
+        agent => &format!("by {}", agent.as_str()),
+    };
+    let Some(by) = &answer.session else {
+        return who.to_owned();
+    };
+    let (session, link) = (&by.session, by.link.as_str());
+    match (by.link.is_weak(), answer.agent) {
+        (false, _) => format!("{who}, session {session}, by {link}"),
+        (true, Agent::UNKNOWN) => format!(
+            "perhaps by {}, session {session}, which was at work then (by {link})",
+            by.agent.as_str()
+        ),
+        (true, _) => format!("{who}, while session {session} was at work (by {link})"),
+    }
+}
+
 fn mention(mention: &CommitMention, here: &Here) -> String {
     format!(
         "told: {} {}\n{} {} session {}\n",
@@ -143,9 +175,18 @@ fn mention(mention: &CommitMention, here: &Here) -> String {
     )
 }
 
-fn decision(reason: &DecisionMatch, here: &Here) -> String {
+/// What became of a decision, with the reason where it may be quoted.
+fn seen_note(undone: &UndoneDecision, store: &Store, scope: &Scope) -> Result<String, Error> {
+    let seen = seen_reason(store, &undone.by.git, scope)?;
+    Ok(undone.note(seen.as_ref().map(|(reason, _)| *reason)))
+}
+
+fn decision(reason: &DecisionMatch, undone: Option<&str>, here: &Here) -> String {
     let what = &reason.decision.what;
     let mut text = format!("{}\n", what.decision);
+    if let Some(undone) = undone {
+        let _ = writeln!(text, "{undone}");
+    }
     if let Some(about) = &what.about {
         let _ = writeln!(text, "asked: {about}");
     }

@@ -3,12 +3,16 @@
 use super::scopes::Scope;
 use super::session_summary::items_of;
 use crate::insight::facts::{decided, stated};
+use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
+use crate::model::git::GitOperation;
 use crate::model::summary::{Decision, Sourced};
 use crate::model::time::Time;
 use crate::rules::words::{is_same, tokens};
 use crate::store::{Found, Query, Store, Term};
-use std::collections::BTreeSet;
+use crate::tracking::decision_links::{UndoneDecision, sessions_behind, undone_of};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A decision that answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +29,10 @@ pub struct DecisionMatch {
     pub at: Option<Time>,
     /// What was decided, and where it stands.
     pub decision: Sourced<Decision>,
-    /// Words of the question that it has.
+    /// Words of the question that it has, or the work that it led to and that was given up.
     pub words: Vec<String>,
+    /// What became of the work that it led to, where that was given up.
+    pub undone: Option<UndoneDecision>,
 }
 
 /// What answers a question; both with most of the words first, then the latest.
@@ -63,7 +69,44 @@ pub fn reasons(
         namespaces: scope.namespaces(),
         ..query
     };
-    let hits = store.search(&query)?;
+    let mut answer = said_about(store, words, &query)?;
+    let mut undone = UndoneBySession::default();
+    for found in answer.decided.iter_mut().take(UNDONE_LOOKED_FOR) {
+        let all = undone.of(store, &found.session)?;
+        let same = |one: &&UndoneDecision| one.decision == found.decision;
+        found.undone = all.iter().find(same).cloned();
+    }
+    let more = given_up(store, words, &query, &answer.decided, &mut undone)?;
+    answer.decided.extend(more);
+    answer.decided.sort_by(order);
+    Ok(answer)
+}
+
+/// Decisions of which it is asked what became of their work.
+const UNDONE_LOOKED_FOR: usize = 40;
+
+/// Undone decisions of sessions that were asked for.
+#[derive(Default)]
+struct UndoneBySession(BTreeMap<String, Vec<UndoneDecision>>);
+
+impl UndoneBySession {
+    fn of(&mut self, store: &Store, session: &str) -> Result<&[UndoneDecision], Error> {
+        if !self.0.contains_key(session) {
+            let all = undone_of(store, session)?;
+            self.0.insert(session.to_owned(), all);
+        }
+        Ok(self.0.get(session).map(Vec::as_slice).unwrap_or_default())
+    }
+}
+
+/// Most words first, then the latest.
+fn order(a: &DecisionMatch, b: &DecisionMatch) -> Ordering {
+    b.words.len().cmp(&a.words.len()).then(b.at.cmp(&a.at))
+}
+
+/// What sessions say whose episodes have the words.
+fn said_about(store: &Store, words: &[String], query: &Query) -> Result<DecisionAnswer, Error> {
+    let hits = store.search(query)?;
     let sessions: BTreeSet<String> = hits.into_iter().map(|hit| hit.session).collect();
     let mut answer = DecisionAnswer::default();
     for session in sessions {
@@ -91,13 +134,84 @@ pub fn reasons(
             .said
             .extend(said.into_iter().filter_map(|told| speaks(told, half)));
     }
-    let order = |a: &DecisionMatch, b: &DecisionMatch| {
-        b.words.len().cmp(&a.words.len()).then(b.at.cmp(&a.at))
-    };
     answer.decided.sort_by(order);
     answer.said.sort_by(order);
     answer.said.truncate(SAID_MAX);
     Ok(answer)
+}
+
+/// Summaries of operations that are looked at.
+const OPERATIONS_MAX: u32 = 40;
+
+/// Decisions that led to work that was given up, where what was given up, or why, has at least half of the
+/// words; without those that are `known`.
+fn given_up(
+    store: &Store,
+    words: &[String],
+    query: &Query,
+    known: &[DecisionMatch],
+    undone: &mut UndoneBySession,
+) -> Result<Vec<DecisionMatch>, Error> {
+    let operations = Query {
+        sources: vec![EpisodeSource::GitMetadata],
+        agent: None,
+        limit: OPERATIONS_MAX,
+        ..query.clone()
+    };
+    let mut found: Vec<DecisionMatch> = Vec::new();
+    for hit in store.search(&operations)? {
+        let row = store.operation(hit.episode)?;
+        let Some(row) = row.filter(|row| row.git.gives_up()) else {
+            continue;
+        };
+        let matched = matches_work(&row.git, words);
+        if matched.len() < words.len().div_ceil(2) {
+            continue;
+        }
+        for session in sessions_behind(store, &row)? {
+            let behind = undone.of(store, &session)?.iter();
+            let behind: Vec<_> = behind.filter(|one| one.by.id == row.id).collect();
+            for one in behind {
+                let is_known = |told: &DecisionMatch| told.decision == one.decision;
+                if known.iter().chain(&found).any(is_known) {
+                    continue;
+                }
+                let episode = store.episode(&one.decision.episode.to_string())?;
+                let Some(episode) = episode.filter(|_| is_let_through(store, query, &session))
+                else {
+                    continue;
+                };
+                let told = reason(one.decision.clone(), matched.clone(), &episode);
+                found.push(DecisionMatch {
+                    undone: Some(one.clone()),
+                    ..told
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A session passes the filters of a query.
+fn is_let_through(store: &Store, query: &Query, session: &str) -> bool {
+    let query = Query {
+        terms: Vec::new(),
+        session: Some(session.to_owned()),
+        limit: 1,
+        ..query.clone()
+    };
+    store.search(&query).is_ok_and(|hits| !hits.is_empty())
+}
+
+/// Which of the words stand in what was given up, or in the sentence that says why.
+fn matches_work(git: &GitOperation, words: &[String]) -> Vec<String> {
+    let subjects = git.effect.left.iter().map(|commit| commit.subject.as_str());
+    let files = git.effect.files.iter().map(|file| file.path.as_str());
+    let reason = git.reason.iter().map(|reason| reason.sentence.as_str());
+    let parts = subjects.chain(files).chain(reason);
+    let told: BTreeSet<String> = parts.flat_map(tokens).collect();
+    let is_told = |word: &&String| told.iter().any(|told| is_same(told, word));
+    words.iter().filter(is_told).cloned().collect()
 }
 
 /// More: a search finds them.
@@ -112,6 +226,7 @@ fn reason(decision: Sourced<Decision>, words: Vec<String>, told: &Found) -> Deci
         at: told.episode.valid_at,
         decision,
         words,
+        undone: None,
     }
 }
 

@@ -5,14 +5,16 @@ use super::memory_groups::workspace_key_now;
 use super::query_terms::question;
 use super::rank::{CONFIDENT, Near, rank};
 use super::recall::{RecallQuestion, recall};
-use super::rollback_facts::{Audience, fact};
+use super::rollback_facts::{Audience, fact, sure_reason};
 use super::scopes::Scope;
 use super::trusted::trusted;
+use super::undone_facts::{decided_before, note_undone};
 use super::workspace::Workspace;
 use crate::config::trust::{Trust, Trusts};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
+use crate::rules::words::content_words;
 use crate::store::{Candidates, GitRow, Hit, KEPT, MemoryState, Query, Store, TYPED};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
@@ -66,7 +68,8 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
         seen.insert(of)
     });
     // a warning comes first
-    facts.splice(0..0, given_up(store, request)?);
+    let told: BTreeSet<String> = facts.iter().map(|fact| fact.text.clone()).collect();
+    facts.splice(0..0, given_up(store, request, &told)?);
     facts.truncate(request.limit);
     Ok(facts)
 }
@@ -77,8 +80,16 @@ const SUMMARIES_MAX: u32 = 40;
 /// Rollbacks that are told of one question.
 const ROLLBACKS_MAX: usize = 1;
 
-/// What was given up of the work that the prompt is about, where a session says why.
-fn given_up(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, Error> {
+/// Decisions that are told of one rollback.
+const DECISIONS_MAX: usize = 1;
+
+/// What was given up of the work that the prompt is about, where a session says why, and the decision that
+/// led to it, unless one of the texts that are told already says so.
+fn given_up(
+    store: &Store,
+    request: &FactsRequest,
+    told: &BTreeSet<String>,
+) -> Result<Vec<RecalledFact>, Error> {
     let is_asked = request.scopes.contains(&MemoryScope::Workspace);
     if !is_asked || !store.has_operations(&request.workspace.namespace())? {
         return Ok(Vec::new());
@@ -112,11 +123,21 @@ fn given_up(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, 
     let hits = rank(&found, &near, u32::MAX, true).hits.into_iter();
     let sure = hits.filter(|hit| hit.confidence >= CONFIDENT);
     let mut facts = Vec::new();
+    let mut decisions = Vec::new();
     for row in sure.filter_map(|hit| rows.get(&hit.episode)) {
         let fact = fact(store, row, audience)?;
-        facts.extend(fact.filter(|fact| fact.source.is_some()));
+        let Some(fact) = fact.filter(|fact| fact.source.is_some()) else {
+            continue;
+        };
+        facts.push(fact);
+        decisions.extend(decided_before(store, row, audience)?);
+        if facts.len() == ROLLBACKS_MAX {
+            break;
+        }
     }
-    facts.truncate(ROLLBACKS_MAX);
+    decisions.retain(|decision| told.iter().all(|told| !told.contains(&decision.text)));
+    decisions.truncate(DECISIONS_MAX);
+    facts.extend(decisions);
     Ok(facts)
 }
 
@@ -130,7 +151,7 @@ fn rollbacks(
     let mut found = store.candidates(query, None, &[])?;
     for candidate in &found.all {
         let row = store.operation(candidate.hit.episode)?;
-        let row = row.filter(|row| row.git.gives_up() && row.git.reason.is_some());
+        let row = row.filter(|row| row.git.gives_up() && sure_reason(&row.git).is_some());
         rows.extend(row.map(|row| (row.id, row)));
     }
     found
@@ -226,9 +247,21 @@ fn project(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, E
     )?;
     let hits = certain(store, query, &whose, request)?.into_iter();
     let others = hits.filter(|hit| request.session.as_ref() != Some(&hit.session));
-    others
-        .map(|hit| session_fact(hit, MemoryScope::Workspace, store, request))
-        .collect()
+    let audience = Audience {
+        session: request.session.as_deref(),
+        workspace: &request.workspace,
+        scope: &whose,
+        shows_paths: request.shows_paths.as_deref(),
+    };
+    let mut facts = Vec::new();
+    let words = content_words(&request.question);
+    for hit in others {
+        let session = hit.session.clone();
+        let mut fact = session_fact(hit, MemoryScope::Workspace, store, request)?;
+        note_undone(store, &session, &mut fact.text, &words, audience)?;
+        facts.push(fact);
+    }
+    Ok(facts)
 }
 
 /// What no session of the project said: memories are asked for by their groups, and what git tells

@@ -2,14 +2,16 @@
 //! quoted; which work that is and how it reads is tracking's.
 
 use super::block::{FactSource, RecalledFact, below_home};
+use super::rollback_rank::{Repeats, Undoing, undoings};
 use super::scopes::Scope;
 use super::workspace::Workspace;
 use crate::model::error::Error;
-use crate::model::git::Reason;
+use crate::model::git::{GitOperation, Reason};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
-use crate::store::{GitRow, KEPT, Store};
+use crate::store::{Found, GitRow, KEPT, Store};
 use crate::tracking::rollbacks::{describe, recent};
+use crate::tracking::safe_names;
 
 /// For whom facts are.
 #[derive(Clone, Copy)]
@@ -24,7 +26,8 @@ pub struct Audience<'a> {
     pub shows_paths: Option<&'a str>,
 }
 
-/// What was given up recently in the repository of the workspace, the latest first, at most so many.
+/// What was given up recently in the repository of the workspace, most important first, at most so many.
+/// Operations that repeat one undoing are one fact, which says so.
 ///
 /// # Errors
 /// When the store can't be read.
@@ -38,14 +41,36 @@ pub fn recent_facts(
     if audience.workspace.project().is_none() || !audience.scope.allows(&namespace) {
         return Ok(Vec::new());
     }
+    let rows = recent(store, &namespace, now)?;
     let mut facts = Vec::new();
-    for row in recent(store, &namespace, now)? {
+    for undoing in undoings(&rows, audience.workspace.branch.as_deref(), now) {
         if facts.len() == limit {
             break;
         }
-        facts.extend(fact(store, &row, audience)?);
+        let fact = fact(store, undoing.row, audience)?;
+        facts.extend(fact.map(|mut fact| {
+            fact.text.push_str(&repeated(&undoing));
+            fact
+        }));
     }
     Ok(facts)
+}
+
+/// That it was done more than once; empty where it wasn't.
+pub fn repeated(undoing: &Undoing<'_>) -> String {
+    if undoing.times < 2 {
+        return String::new();
+    }
+    let (times, since) = (undoing.times, undoing.since.utc().format("%Y-%m-%d %H:%MZ"));
+    let branch = undoing.row.git.operation.branch.as_deref();
+    let branch = branch.and_then(safe_names::branch);
+    match undoing.repeats {
+        Repeats::SameWork => format!(" {times} operations since {since} gave this work up."),
+        Repeats::SameBranch => {
+            let branch = branch.unwrap_or_else(|| "The branch".to_owned());
+            format!(" {branch} was reset {times} times since {since}: this gave up most.")
+        }
+    }
 }
 
 /// A rollback as a fact; `None`: the session that asks said it. The sentence that says why comes from the
@@ -58,42 +83,57 @@ pub fn fact(
     row: &GitRow,
     audience: Audience<'_>,
 ) -> Result<Option<RecalledFact>, Error> {
-    let mut reason = row.git.reason.as_ref();
+    let reason = sure_reason(&row.git);
     if reason.is_some_and(|reason| audience.session == Some(&reason.session)) {
         return Ok(None);
     }
-    let source = match reason {
-        Some(reason) => source(store, reason, audience)?,
-        None => None,
-    };
-    if source.is_none() {
-        reason = None;
-    }
+    let seen = seen_reason(store, &row.git, audience.scope)?;
+    let source = seen.as_ref().map(|(reason, found)| {
+        let shown = store.session_shown(&found.session, KEPT)?;
+        let home = audience.shows_paths;
+        Ok::<_, Error>(FactSource {
+            session: Some((found.agent, found.session.clone())),
+            shown,
+            episode: reason.episode,
+            at: found.episode.valid_at,
+            path: home.map(|home| below_home(&found.path, home)),
+            lines: (reason.line, reason.line),
+        })
+    });
     Ok(Some(RecalledFact {
-        text: describe(&row.git, reason),
+        text: told(&row.git, seen.as_ref().map(|(reason, _)| *reason)),
         scope: MemoryScope::Workspace,
-        source,
+        source: source.transpose()?,
     }))
 }
 
-fn source(
+/// How a rollback reads, with the reason where that may be quoted.
+pub fn told(git: &GitOperation, reason: Option<&Reason>) -> String {
+    let mut text = describe(git, reason);
+    if sure_reason(git).is_none() {
+        text.push_str(" No reason was said.");
+    }
+    text
+}
+
+/// The sentence that says why, where agents may be told it: it is sure that it is the reason.
+pub fn sure_reason(git: &GitOperation) -> Option<&Reason> {
+    git.reason.as_ref()
+}
+
+/// The same, where the session that said it may be seen, with its episode.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn seen_reason<'r>(
     store: &Store,
-    reason: &Reason,
-    audience: Audience<'_>,
-) -> Result<Option<FactSource>, Error> {
-    let found = store.episode(&reason.episode.to_string())?;
-    let found = found.filter(|found| audience.scope.allows(&found.namespace));
-    let Some(found) = found else {
+    git: &'r GitOperation,
+    scope: &Scope,
+) -> Result<Option<(&'r Reason, Found)>, Error> {
+    let Some(reason) = sure_reason(git) else {
         return Ok(None);
     };
-    Ok(Some(FactSource {
-        shown: store.session_shown(&found.session, KEPT)?,
-        session: Some((found.agent, found.session)),
-        episode: reason.episode,
-        at: found.episode.valid_at,
-        path: audience
-            .shows_paths
-            .map(|home| below_home(&found.path, home)),
-        lines: (reason.line, reason.line),
-    }))
+    let found = store.episode(&reason.episode.to_string())?;
+    let found = found.filter(|found| scope.allows(&found.namespace));
+    Ok(found.map(|found| (reason, found)))
 }

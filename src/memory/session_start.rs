@@ -14,6 +14,7 @@ use crate::model::summary::{LlmAdditions, SessionCommit, SessionOutcome, Sourced
 use crate::model::time::Time;
 use crate::store::{Found, KEPT, LlmSummary, SessionRow, Store};
 use crate::tracking::safe_names;
+use crate::tracking::session_git::SessionGit;
 
 /// Who begins, and where.
 #[derive(Clone, Debug)]
@@ -45,8 +46,8 @@ const OPEN_MAX: usize = 5;
 /// Commits that are told, the last ones.
 const COMMITS_MAX: usize = 3;
 
-/// Rollbacks that are told.
-const ROLLBACKS_MAX: usize = 2;
+/// Undoings that are told. More: what the last session left open has no room.
+const ROLLBACKS_MAX: usize = 3;
 
 /// What is known of the project's last session and of what was given up lately, most important first;
 /// nothing where no stored session says anything and nothing was given up.
@@ -86,6 +87,7 @@ fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<Recall
             Some(LlmSummary::Summarized(llm)) => *llm,
             _ => summary_of(store, &episodes)?,
         };
+        SessionGit::of_log(store, &episodes, &summary)?.tell(&mut summary);
         let hides = start.shows_paths.is_none();
         summary.shorten_paths(&row.session.project_path, hides);
         let facts = Last {
@@ -125,7 +127,9 @@ impl Last<'_> {
             fact
         }));
         // what git alone tells may be a stranger's words
-        let told_here = |commit: &&Sourced<SessionCommit>| !commit.what.by_git;
+        let told_here = |commit: &&Sourced<SessionCommit>| {
+            !commit.what.by_git && commit.what.given_up.is_none()
+        };
         let commits: Vec<_> = summary.commits.iter().filter(told_here).collect();
         let skipped = commits.len().saturating_sub(COMMITS_MAX);
         for commit in &commits[skipped..] {

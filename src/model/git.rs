@@ -3,7 +3,7 @@
 
 use super::time::Time;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 /// Hex digits of a commit that texts tell.
@@ -19,6 +19,9 @@ pub const AFTER_MS: i64 = 120_000;
 
 /// Of the ids of operations: UUIDv5 in this namespace (D49).
 const IDS: Uuid = Uuid::from_u128(0x6c1f_40d2_37a8_5d5b_8a0e_91c4_57be_02f3);
+
+/// The mode of a reset that a `merge --abort` writes into the log.
+pub const MERGE_ABORT: &str = "merge --abort";
 
 /// One line of a reflog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,10 +62,22 @@ pub enum OperationKind {
     Pull,
     /// Changes were put aside.
     Stash,
+    /// Changes that were put aside were taken back.
+    StashPop,
     /// Commits were looked at, one after the other.
     Bisect,
+    /// A mailed patch was committed.
+    Apply,
+    /// A work tree was added.
+    WorktreeAdded,
+    /// A work tree is no more.
+    WorktreeRemoved,
     /// A branch is no more.
     BranchDeleted,
+    /// A branch was renamed.
+    BranchRenamed,
+    /// A branch was moved without being checked out: `branch -f`, `update-ref`.
+    BranchMoved,
     /// HEAD is elsewhere, and no log says how.
     Moved,
     /// A reflog line that nobody knows.
@@ -83,8 +98,14 @@ impl OperationKind {
             OperationKind::Revert => "revert",
             OperationKind::Pull => "pull",
             OperationKind::Stash => "stash",
+            OperationKind::StashPop => "stash pop",
             OperationKind::Bisect => "bisect",
+            OperationKind::Apply => "am",
+            OperationKind::WorktreeAdded => "worktree added",
+            OperationKind::WorktreeRemoved => "worktree removed",
             OperationKind::BranchDeleted => "branch deleted",
+            OperationKind::BranchRenamed => "branch renamed",
+            OperationKind::BranchMoved => "branch moved",
             OperationKind::Moved => "moved",
             OperationKind::Other => "other",
         }
@@ -101,7 +122,11 @@ impl OperationKind {
             self,
             OperationKind::Commit
                 | OperationKind::Amend
+                | OperationKind::WorktreeAdded
+                | OperationKind::WorktreeRemoved
                 | OperationKind::BranchDeleted
+                | OperationKind::BranchRenamed
+                | OperationKind::BranchMoved
                 | OperationKind::Bisect
                 | OperationKind::Other
         )
@@ -113,6 +138,10 @@ impl OperationKind {
             self,
             OperationKind::Commit
                 | OperationKind::CherryPick
+                | OperationKind::Apply
+                | OperationKind::StashPop
+                | OperationKind::WorktreeAdded
+                | OperationKind::BranchRenamed
                 | OperationKind::Bisect
                 | OperationKind::Other
         )
@@ -127,10 +156,16 @@ pub struct RefOperation {
     /// `hard`, `fast-forward`, `aborted`; absent where nothing says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// The command itself says the mode; otherwise the repository's state does, as of the last look.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_mode_named: bool,
     /// The commit before; empty: there was none.
     pub old: String,
     /// The commit after; empty: there is none.
     pub new: String,
+    /// The linked work tree that it happened in, by its name; absent: the main one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// The branch that it happened on; absent: HEAD was detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
@@ -162,16 +197,18 @@ impl RefOperation {
         Uuid::new_v5(&self.id(repository), name.as_bytes())
     }
 
-    /// The same line of a log: what is learned later counts for nothing.
+    /// The same line of a log: what is learned later, its kind too, counts for nothing.
     pub fn is_same_line(&self, other: &RefOperation) -> bool {
-        (self.kind, &self.message) == (other.kind, &other.message)
+        let is_guessed = self.at_is_guessed || other.at_is_guessed;
+        self.message == other.message && (!is_guessed || self.kind == other.kind)
     }
 
-    /// `reset --hard`, `checkout`, `rebase (aborted)`.
+    /// `reset --hard`, `checkout`, `rebase (aborted)`, `merge --abort`.
     pub fn name(&self) -> String {
         let kind = self.kind.as_str();
-        match (&self.mode, self.kind) {
+        match (self.mode.as_deref(), self.kind) {
             (None, _) => kind.to_owned(),
+            (Some(MERGE_ABORT), _) => MERGE_ABORT.to_owned(),
             (Some(mode), OperationKind::Reset) => format!("{kind} --{mode}"),
             (Some(mode), _) => format!("{kind} ({mode})"),
         }
@@ -185,8 +222,10 @@ impl RefOperation {
         RefOperation {
             kind: OperationKind::Reset,
             mode: Some("hard".into()),
+            is_mode_named: true,
             old: "a".repeat(40),
             new: "b".repeat(40),
+            tree: None,
             branch: Some("feature/cache".into()),
             to: None,
             at: Time(1_762_961_400_000),
@@ -295,6 +334,15 @@ pub struct FileChange {
     pub lines: Option<(u64, u64)>,
 }
 
+/// A commit whose work a later one takes back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevertedCommit {
+    /// The commit that is taken back.
+    pub commit: CommitLine,
+    /// The hash of the one that does it.
+    pub by: String,
+}
+
 /// What a repository says of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
@@ -303,9 +351,27 @@ pub struct Effect {
     pub left: Vec<CommitLine>,
     /// How many there are; a lower bound where `left` was cut at the most that are counted.
     pub left_count: u64,
-    /// The commit that a revert undid, or that an operation made.
+    /// Of those that were left or taken back, the commits whose work is nowhere any more, as far as the
+    /// last look knows: no branch, remote branch, tag, stash or work tree has them, and no other commit
+    /// has their change. The latest first; the first few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<CommitLine>,
+    /// How many there are.
+    #[serde(default)]
+    pub lost_count: u64,
+    /// Where the work is that was left and not lost: a branch, or the hash of a commit; absent where
+    /// nothing was left, all is lost, or it lies in a work tree only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<String>,
+    /// Ids of the patches of `left`, by commit, as they were when the commits were seen first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub patches: BTreeMap<String, Uuid>,
+    /// The first commit that a revert undid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone: Option<String>,
+    /// All that what came with it takes back: by its message, or by being the opposite change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reverts: Vec<RevertedCommit>,
     /// Commits that it brought, the latest first; the first few.
     pub made: Vec<CommitLine>,
     /// Files that differ between the old commit and the new one, by path; the first few hundred.
@@ -388,7 +454,7 @@ pub struct GitOperation {
 }
 
 impl GitOperation {
-    /// It took something back: commits that nothing of it has any more, or what was not committed.
+    /// It took something back: commits that were left or reverted, or what was not committed.
     pub fn undoes(&self) -> bool {
         let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
         match operation.kind {
@@ -397,26 +463,29 @@ impl GitOperation {
             OperationKind::Rebase
             | OperationKind::Moved
             | OperationKind::Pull
+            | OperationKind::WorktreeRemoved
+            | OperationKind::BranchMoved
             | OperationKind::BranchDeleted => leaves,
             // a branch still has them
             OperationKind::Checkout => leaves && operation.branch.is_none(),
-            _ => false,
+            _ => !self.effect.reverts.is_empty(),
         }
     }
 
-    /// Work was given up with it: a reset that left commits or threw changes away, a revert, a branch
-    /// that was dropped with its commits, a checkout away from commits that no branch has. What only
-    /// writes commits anew gives nothing up.
+    /// Work was given up with it: commits that it left, or took back, are nowhere any more, nor is their
+    /// change. As far as the last look at the repository knows.
     pub fn gives_up(&self) -> bool {
-        let (operation, leaves) = (&self.operation, self.effect.left_count > 0);
-        match (operation.kind, operation.mode.as_deref()) {
-            (OperationKind::Revert, _) => true,
-            (OperationKind::Reset, Some("soft")) => false,
-            (OperationKind::Reset, Some("hard")) | (OperationKind::Checkout, _) => self.undoes(),
-            (OperationKind::Reset | OperationKind::BranchDeleted | OperationKind::Moved, _) => {
-                leaves
+        self.effect.lost_count > 0
+    }
+
+    /// As [`RefOperation::name`]; a commit that is the opposite of another one is a revert, whatever the
+    /// log calls it.
+    pub fn name(&self) -> String {
+        match self.operation.kind {
+            OperationKind::Commit if !self.effect.reverts.is_empty() => {
+                OperationKind::Revert.as_str().to_owned()
             }
-            _ => false,
+            _ => self.operation.name(),
         }
     }
 
@@ -450,12 +519,21 @@ pub struct HistoryCursor {
     pub stash_to: u64,
     /// The commit that the last line of them came to.
     pub stash_last: String,
+    /// The stashes that there were, the latest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stashes: Vec<String>,
     /// Where HEAD was.
     pub head: String,
     /// The branch that HEAD was on.
     pub branch: Option<String>,
     /// Branches with their commits.
     pub branches: BTreeMap<String, String>,
+    /// Folders of references, below `refs`.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub folders: BTreeSet<String>,
+    /// Files whose content on the disk keeps work that no commit has, by their whole paths.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub watched: BTreeSet<String>,
     /// Why the repository couldn't be read; absent where it could.
     pub problem: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 pub mod classify;
 pub mod commands;
+pub mod commit_words;
 pub mod decisions;
 pub mod directives;
 pub mod documents;

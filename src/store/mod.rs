@@ -46,6 +46,7 @@ pub use search::candidates::{Candidates, SearchCandidate};
 pub use search::embeddings::{Embedded, Nearest, ToEmbed, Unembedded};
 pub use search::episodes::Found;
 pub use search::evidence::{Evidence, Sketch, TermPosition};
+pub use search::file_versions::FileVersion;
 pub use search::pattern::Term;
 pub use search::query::{Hit, Keeps, Query, Whole};
 pub use search::sessions::{SessionFilter, SessionRow};

@@ -353,7 +353,7 @@ fn a_rebase_with_a_conflict_is_one_operation() {
     assert_eq!(site.told(&format!("--commit {old}"))[0], "undid rebase");
     site.git("reset -q --hard HEAD~1");
     site.run();
-    assert_eq!(site.told("--branch side")[0], "undid reset");
+    assert_eq!(site.told("--branch side")[0], "undid reset --hard");
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn linked_work_trees_detached_heads_bisections_and_packed_branches() {
     site.run();
     assert_eq!(
         site.told("--branch other")[..2],
-        ["undid reset", "made commit"]
+        ["undid reset --hard", "made commit"]
     );
     let main = site.told("--branch main");
     assert!(main.contains(&"touched bisect".to_owned()), "{main:?}");
@@ -412,7 +412,7 @@ fn a_force_pull_a_gone_commit_and_a_missing_log() {
     site.user("and here");
     site.run();
     let told = site.told("--branch main");
-    assert!(told.contains(&"undid reset".to_owned()), "{told:?}");
+    assert!(told.contains(&"undid reset --hard".to_owned()), "{told:?}");
     // the log goes, HEAD moves, and the commits that it was at are gone
     fs::remove_dir_all(clone.join(".git/logs")).unwrap();
     site.git("config core.logAllRefUpdates false");
@@ -435,7 +435,7 @@ fn sha256_repositories_are_read() {
     site.run();
     assert_eq!(
         site.told(&format!("--commit {lost}")),
-        ["undid reset", "made commit"]
+        ["undid reset --hard", "made commit"]
     );
 }
 
@@ -511,6 +511,12 @@ fn a_branch_that_goes_with_nothing_of_its_own_takes_nothing_back() {
     site.commit("b", "b\n", "second");
     site.run();
     assert_eq!(site.told("--branch merged"), ["touched branch deleted"]);
-    assert_eq!(site.told("--branch main"), ["made commit"]);
-    assert_eq!(site.told("--branch trunk"), ["made commit"]);
+    assert_eq!(
+        site.told("--branch main"),
+        ["touched branch renamed", "made commit"]
+    );
+    assert_eq!(
+        site.told("--branch trunk"),
+        ["made commit", "touched branch renamed"]
+    );
 }

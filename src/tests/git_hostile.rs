@@ -118,7 +118,7 @@ fn another_repositorys_words_are_not_quoted() {
     site.run();
     let found = site.ask("why --branch main");
     let reset = &found["operations"][0];
-    assert_eq!(reset["operation"], "reset", "{reset}");
+    assert_eq!(reset["operation"], "reset --hard", "{reset}");
     assert_eq!(
         (&reset["reason"], &reset["session"]),
         (&Value::Null, &Value::Null)

@@ -3,6 +3,7 @@
 
 use super::git::Site;
 use crate::cli::Exit;
+use crate::model::time::Time;
 use std::fs;
 
 /// Two commits, and the second one taken back. Gives it.
@@ -32,12 +33,12 @@ fn a_bare_repository_is_read_through_its_work_tree() {
     site.user("try it here");
     let lost = take_one_back(&mut site);
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
     // the work tree goes: what was told of it stays, and nothing fails
     fs::remove_dir_all(&site.repo).unwrap();
     site.git_in(&bare, "worktree prune");
     site.run();
-    assert_eq!(undone(&site, &lost)[0], "undid reset");
+    assert_eq!(undone(&site, &lost)[0], "undid reset --hard");
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn a_shallow_clone_ends_where_it_ends() {
     let lost = site.commit("b", "b\n", "mine");
     site.git("reset -q --hard HEAD~1");
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
     let document = site.ask(&format!("why --commit {lost}"));
     assert_eq!(document["operations"][0]["left_count"], 1);
 }
@@ -81,7 +82,7 @@ fn a_submodule_is_a_repository_of_its_own() {
     let lost = site.commit("b", "b\n", "in the submodule");
     site.git("reset -q --hard HEAD~1");
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
     let document = site.ask(&format!("why --commit {lost}"));
     let root = document["operations"][0]["project_path"].as_str().unwrap();
     assert!(root.ends_with("/around/lib"), "{root}");
@@ -172,7 +173,7 @@ fn a_damaged_repository_is_named_once_and_read_again_when_it_is_mended() {
     fs::write(&head, sound).unwrap();
     site.run();
     assert!(!doctor(&site));
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
 }
 
 #[test]
@@ -260,7 +261,7 @@ fn pulls_merge_rebase_and_are_forced() {
     site.git("fetch -q");
     site.git("reset -q --hard origin/main");
     site.run();
-    assert_eq!(undone(&site, &mine)[0], "undid reset");
+    assert_eq!(undone(&site, &mine)[0], "undid reset --hard");
 }
 
 #[test]
@@ -362,7 +363,7 @@ fn a_log_that_was_cut_or_written_anew_tells_nothing_twice() {
     let after = site.told("--branch main");
     assert_eq!(after[1..], before[..], "{after:?}");
     assert_eq!(undone(&site, &next), ["made commit"]);
-    assert_eq!(undone(&site, &lost)[0], "undid reset");
+    assert_eq!(undone(&site, &lost)[0], "undid reset --hard");
     // no line of it is left
     fs::write(&log, "").unwrap();
     site.run();
@@ -381,7 +382,7 @@ fn a_repository_that_vanished_keeps_what_was_told() {
     let away = site.desk.path("away");
     fs::rename(&site.repo, &away).unwrap();
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
     // it comes back with news
     fs::rename(&away, &site.repo).unwrap();
     let next = site.commit("c", "c\n", "third");
@@ -389,5 +390,69 @@ fn a_repository_that_vanished_keeps_what_was_told() {
     assert_eq!(undone(&site, &next), ["made commit"]);
     fs::remove_dir_all(site.repo.join(".git")).unwrap();
     site.run();
-    assert_eq!(undone(&site, &lost), ["undid reset", "made commit"]);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
+}
+
+/// A session of its own in the repository.
+fn begin_session(site: &Site, id: &str) {
+    let line = serde_json::json!({"type": "user", "uuid": id, "parentUuid": null, "sessionId": id,
+        "cwd": site.repo, "version": "2.0.1", "timestamp": Time(site.now * 1_000).rfc3339_millis(),
+        "message": {"role": "user", "content": "go on here"}});
+    let log = format!(".claude/projects/-{id}/{id}.jsonl");
+    site.desk.write(&log, &format!("{line}\n"));
+}
+
+#[test]
+fn a_repository_that_moved_does_not_tell_its_history_again() {
+    let mut site = Site::new();
+    site.user("work here");
+    let lost = take_one_back(&mut site);
+    site.run();
+    let before = site.count("git_metadata");
+    let moved = site.desk.path("elsewhere/app");
+    fs::create_dir_all(moved.parent().unwrap()).unwrap();
+    fs::rename(&site.repo, &moved).unwrap();
+    site.repo = moved;
+    begin_session(&site, "7a000000-0000-4000-8000-000000000001");
+    site.run();
+    assert_eq!(site.count("git_metadata"), before);
+    assert_eq!(undone(&site, &lost), ["undid reset --hard", "made commit"]);
+    let next = site.commit("c", "c\n", "after it moved");
+    site.run();
+    assert_eq!(undone(&site, &next), ["made commit"]);
+    assert_eq!(site.count("git_metadata"), before + 1);
+    // a copy has a history of its own: the first one is still there
+    let copy = site.desk.path("copy");
+    fs::create_dir_all(&copy).unwrap();
+    site.git(&format!("clone -q . {}", copy.display()));
+    fs::remove_dir_all(copy.join(".git/logs")).unwrap();
+    fs::create_dir_all(copy.join(".git/logs")).unwrap();
+    fs::copy(
+        site.repo.join(".git/logs/HEAD"),
+        copy.join(".git/logs/HEAD"),
+    )
+    .unwrap();
+    site.repo = copy;
+    begin_session(&site, "7a000000-0000-4000-8000-000000000002");
+    site.run();
+    assert!(site.count("git_metadata") > before + 1);
+}
+
+#[test]
+fn references_in_a_reftable_are_named_as_unsupported() {
+    let mut site = Site::new();
+    fs::remove_dir_all(site.repo.join(".git")).unwrap();
+    let (ok, said) = site.try_git(&site.repo.clone(), "init -q -b main --ref-format=reftable");
+    if !ok {
+        assert!(said.contains("ref-format"), "an older git: {said}");
+        return;
+    }
+    site.user("work here");
+    site.commit("a", "a\n", "first");
+    site.save();
+    let ran = site.desk.run("sessionmill run --steps ingest,track,report");
+    assert_eq!(ran.exit, Exit::Partial, "{}", ran.shown());
+    assert!(ran.stderr.contains("reftable"), "{}", ran.shown());
+    let ran = site.desk.run("sessionmill doctor");
+    assert!(!ran.stdout.contains("git fsck"), "{}", ran.shown());
 }

@@ -28,7 +28,7 @@ fn hook(site: &mut Site, mut input: Value, cwd: &Path) -> String {
     }
 }
 
-fn begins(site: &mut Site) -> String {
+pub(super) fn begins(site: &mut Site) -> String {
     let repo = site.repo.clone();
     begins_in(site, &repo)
 }
@@ -41,7 +41,7 @@ fn begins_in(site: &mut Site, cwd: &Path) -> String {
     )
 }
 
-fn asks(site: &mut Site, words: &str) -> String {
+pub(super) fn asks(site: &mut Site, words: &str) -> String {
     let repo = site.repo.clone();
     hook(
         site,
@@ -51,7 +51,7 @@ fn asks(site: &mut Site, words: &str) -> String {
 }
 
 /// The lines of a block that tell a rollback.
-fn given_up(block: &str) -> Vec<&str> {
+pub(super) fn given_up(block: &str) -> Vec<&str> {
     block
         .split("\\n")
         .filter(|line| line.starts_with("- Given up "))
@@ -59,7 +59,7 @@ fn given_up(block: &str) -> Vec<&str> {
 }
 
 /// Everything that a run does, two hours later.
-fn run_all(site: &mut Site) {
+pub(super) fn run_all(site: &mut Site) {
     site.save();
     site.desk.now = Time((site.now + 7_200) * 1_000);
     let ran = site.desk.run("sessionmill run");

@@ -465,7 +465,6 @@ fn played() -> Vec<Played> {
 }
 
 #[test]
-#[ignore = "verdicts are being written"]
 fn what_is_told_as_given_up_was_given_up() {
     let all = played();
     let figures = Figures::of(&all);

@@ -374,7 +374,6 @@ fn all() -> Outcome {
 }
 
 #[test]
-#[ignore = "verdicts are being written"]
 fn work_that_a_ref_has_is_never_told_as_given_up() {
     let Outcome {
         wrong,

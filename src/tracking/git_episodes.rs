@@ -4,7 +4,9 @@
 use super::reasons::Utterance;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::ItemKind;
-use crate::model::git::{CommitLine, FileChange, FileOperation, GitOperation, part_id, short_hash};
+use crate::model::git::{
+    CommitLine, FileChange, FileOperation, GitOperation, OperationKind, part_id, short_hash,
+};
 use crate::model::time::Time;
 use std::collections::BTreeSet;
 use uuid::Uuid;
@@ -23,7 +25,7 @@ const USER_CHARS: usize = 2_000;
 pub fn metadata(id: Uuid, git: &GitOperation) -> Episode {
     let operation = &git.operation;
     let files = git.effect.files.iter();
-    let mut title = operation.name();
+    let mut title = git.name();
     if let Some(branch) = &operation.branch {
         title = format!("{title} on {branch}");
     }
@@ -49,7 +51,7 @@ pub fn context(id: Uuid, git: &GitOperation, spoken: &[Utterance]) -> Option<Epi
         .iter()
         .filter(|said| said.kind == ItemKind::Prompt)
         .count();
-    let name = git.operation.name();
+    let name = git.name();
     let text = format!(
         "Conversation leading to {name} (git_batch_id {id}, {exchanges} exchanges):\n\n{}",
         quotes.join("\n")
@@ -80,7 +82,7 @@ pub fn bulk_update(
     let lines = file
         .lines
         .map(|(added, removed)| format!(", +{added} −{removed} lines"));
-    let name = git.operation.name();
+    let name = git.name();
     let mut text = format!(
         "{what} ({name}, git_batch_id {id}{})",
         lines.unwrap_or_default()
@@ -115,15 +117,16 @@ fn summary(id: Uuid, git: &GitOperation) -> String {
         hash => short_hash(hash).to_owned(),
     };
     let (added, removed) = effect.lines;
+    let files = match (effect.files.len() as u64, effect.files_count) {
+        (seen, all) if seen < all => format!("{all} ({seen} looked at)"),
+        (_, all) => all.to_string(),
+    };
     let mut lines = vec![
         "Git Operation Summary:".to_owned(),
-        format!("- Type: {}", operation.name()),
+        format!("- Type: {}", git.name()),
         format!("- From: {}", hash(&operation.old)),
         format!("- To: {}", hash(&operation.new)),
-        format!(
-            "- Files affected: {} (+{added} −{removed} lines)",
-            effect.files_count
-        ),
+        format!("- Files affected: {files} (+{added} −{removed} lines)"),
         format!(
             "- Branch: {}",
             operation.branch.as_deref().unwrap_or("(detached)")
@@ -147,13 +150,16 @@ fn summary(id: Uuid, git: &GitOperation) -> String {
             reason.line
         ));
     }
-    if let Some(undone) = &effect.undone {
-        lines.push(format!("\nUndone: {}", short_hash(undone)));
+    let reverted = effect.reverts.iter().map(|revert| &*revert.commit.hash);
+    let reverted: Vec<&str> = reverted.map(short_hash).collect();
+    if !reverted.is_empty() {
+        lines.push(format!("\nUndone: {}", reverted.join(", ")));
     }
     if operation.kind.leaves() && effect.left_count > 0 {
         lines.push(format!("\n{}", left(git)));
         lines.extend(commits(&effect.left));
     }
+    lines.extend(verdict(git));
     if !effect.made.is_empty() {
         lines.push(format!("\nNew here ({}):", effect.made.len()));
         lines.extend(commits(&effect.made));
@@ -164,6 +170,34 @@ fn summary(id: Uuid, git: &GitOperation) -> String {
         lines.extend(and_more(effect.files_count, NAMED_MAX));
     }
     lines.join("\n")
+}
+
+/// What became of what was left; `None`: the list of it says all.
+fn verdict(git: &GitOperation) -> Option<String> {
+    let effect = &git.effect;
+    let is_left_to_say =
+        git.operation.kind.leaves() && git.operation.kind != OperationKind::Checkout;
+    let may_be_lost = effect.left_count > 0 && is_left_to_say || !effect.reverts.is_empty();
+    match (effect.lost_count, effect.left_count, &effect.kept_in) {
+        (0, _, Some(kept)) if may_be_lost => {
+            Some(format!("\nNot given up: the work is in {}", kept_in(kept)))
+        }
+        (0, ..) => None,
+        (lost, left, _) if lost >= left => None,
+        (lost, ..) => {
+            let subjects = commits(&effect.lost).collect::<Vec<_>>().join("\n");
+            Some(format!("\nGiven up ({lost}):\n{subjects}"))
+        }
+    }
+}
+
+/// A branch by its name, a commit by the beginning of its hash.
+fn kept_in(kept: &str) -> &str {
+    let is_hash = matches!(kept.len(), 40 | 64) && kept.bytes().all(|b| b.is_ascii_hexdigit());
+    match is_hash {
+        true => short_hash(kept),
+        false => kept,
+    }
 }
 
 fn left(git: &GitOperation) -> String {

@@ -11,12 +11,14 @@
 //!   `timed_calls`; `doers` judges what a session's new words may change
 //! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
 //!   [`commit_links`] (which session made a commit), [`session_git`] (what became of a session's commits),
+//!   [`decision_links`] (decisions that led to work that was given up),
 //!   [`rollbacks`] (work that was given up)
 //!
 //! Threads are the caller's: see [`Workers`].
 
 pub mod commit_links;
 mod conversation_context;
+pub mod decision_links;
 mod doers;
 pub mod exclusions;
 mod file_episodes;
@@ -26,16 +28,23 @@ mod git_attribution;
 mod git_commands;
 mod git_episodes;
 pub mod git_history;
+mod judging;
 mod operations;
 pub mod project_status;
 mod reasons;
 pub mod repositories;
+mod reset_modes;
+mod reverts;
 pub mod rollbacks;
 pub mod safe_names;
+mod same_work;
 pub mod session_git;
 mod timed_calls;
 mod track_options;
 mod track_report;
+mod tracked_contents;
+mod unlogged;
+mod verdict;
 
 pub use track_options::{TrackOptions, Workers};
 pub use track_report::{FilesReport, TrackReport};

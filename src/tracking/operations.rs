@@ -43,8 +43,14 @@ pub fn operations(lines: &[LogLine], stash: &[LogLine], start: &Start) -> LogOpe
         };
         let (group, rest) = rest.split_at(count);
         sorted.lines += count;
-        if !is_of_a_stash(&group[0], stash) {
-            let operation = operation(group, sorted.branch.clone());
+        let before = sorted.operations.last();
+        if !is_of_a_stash(&group[0], stash) && !is_of_a_new_tree(&group[0], before) {
+            let mut operation = operation(group, sorted.branch.clone());
+            let is_first = sorted.operations.is_empty() && start.branch.is_none();
+            if is_rootless(&group[0]) && !is_first {
+                operation.mode = Some("orphan".to_owned());
+                operation.branch = first_branch(rest, start);
+            }
             sorted.branch = branch_after(&operation, sorted.branch, rest);
             sorted.operations.push(operation);
         }
@@ -118,6 +124,7 @@ impl<'m> Action<'m> {
             ("rebase", _) => OperationKind::Rebase,
             ("revert", _) => OperationKind::Revert,
             ("pull", _) => OperationKind::Pull,
+            ("am", _) => OperationKind::Apply,
             _ => OperationKind::Other,
         }
     }
@@ -127,8 +134,10 @@ fn plain(line: &LogLine) -> RefOperation {
     RefOperation {
         kind: OperationKind::Other,
         mode: None,
+        is_mode_named: false,
         old: line.old.clone(),
         new: line.new.clone(),
+        tree: None,
         branch: None,
         to: None,
         at: line.at,
@@ -143,9 +152,12 @@ fn operation(group: &[LogLine], branch: Option<String>) -> RefOperation {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let action = Action::of(&first.message);
     let is_bisect = group.len() > 1 && action.step.is_none();
-    let kind = match is_bisect {
-        true => OperationKind::Bisect,
-        false => action.kind(),
+    let kind = match (is_bisect, first.old.is_empty(), &*first.message) {
+        (true, ..) => OperationKind::Bisect,
+        // git writes no word when it adds a work tree, nor when a reference is set by hand
+        (_, true, "") => OperationKind::WorktreeAdded,
+        (_, false, "") if !first.new.is_empty() => OperationKind::Moved,
+        _ => action.kind(),
     };
     let end = Action::of(&last.message);
     let mode = match (kind, end.step) {
@@ -251,6 +263,9 @@ fn branch_after(
     if let Some((_, to)) = renamed(&operation.message) {
         return Some(to.to_owned());
     }
+    if operation.mode.as_deref() == Some("orphan") {
+        return operation.branch.clone();
+    }
     let Some(to) = &operation.to else {
         return before;
     };
@@ -264,6 +279,19 @@ fn is_of_a_stash(line: &LogLine, stash: &[LogLine]) -> bool {
         && stash
             .iter()
             .any(|stashed| (stashed.at.0 - line.at.0).abs() <= STASH_MS)
+}
+
+/// A commit that begins a history of its own.
+fn is_rootless(line: &LogLine) -> bool {
+    line.old.is_empty() && line.message.starts_with("commit (initial)")
+}
+
+/// Git fills a new work tree by a reset that nobody asked for.
+fn is_of_a_new_tree(line: &LogLine, before: Option<&RefOperation>) -> bool {
+    let is_new = before.is_some_and(|before| {
+        before.kind == OperationKind::WorktreeAdded && line.at.0 - before.at.0 <= STASH_MS
+    });
+    is_new && line.old == line.new && line.message == "reset: moving to HEAD"
 }
 
 /// Between the two lines that a stash writes.
@@ -323,8 +351,9 @@ mod tests {
             ),
             ("cherry-pick: add x", "cherry-pick"),
             ("revert: Revert \"add x\"", "revert"),
+            ("am: add x", "am"),
             ("clone: from https://example.org/r", "other"),
-            ("", "other"),
+            ("", "moved"),
         ] {
             let found = read(&[&format!("a b {message}")], "main");
             assert_eq!(found, [format!("{wants} a..b on main")], "{message}");

@@ -54,24 +54,6 @@ pub fn why(spoken: &[Utterance]) -> Option<Reason> {
     best.map(|(_, reason)| reason)
 }
 
-/// `hard`, `soft`, …: as the last command or prompt that resets says it; `None`: none does. A log has
-/// no word for it.
-pub fn reset_mode(spoken: &[Utterance]) -> Option<&'static str> {
-    const MODES: [&str; 5] = ["hard", "soft", "mixed", "keep", "merge"];
-    let resets =
-        |said: &&Utterance| said.kind != ItemKind::Agent && said.text.contains("git reset");
-    let said = spoken.iter().rev().find(resets)?;
-    let (_, command) = said.text.rsplit_once("git reset")?;
-    let command = command.split(['\n', ';', '|', '`']).next()?;
-    let words: Vec<&str> = command.split_whitespace().collect();
-    let named = MODES.into_iter().find(|mode| {
-        words
-            .iter()
-            .any(|word| word.trim_end_matches([')', '"', '\'']).strip_prefix("--") == Some(mode))
-    });
-    Some(named.unwrap_or("mixed"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,25 +94,6 @@ mod tests {
             "Actually this won't work with our serverless architecture"
         );
         assert_eq!((reason.by_user, reason.line), (true, 2));
-        assert_eq!(reset_mode(&spoken), Some("hard"));
         assert_eq!(why(&spoken[..1]), None);
-    }
-
-    #[test]
-    fn the_mode_is_the_last_commands() {
-        let mode = |text: &str| reset_mode(&[said(ItemKind::Digest, text, 1)]);
-        assert_eq!(
-            mode("Action: Bash(git reset --soft HEAD~1) → exit 0"),
-            Some("soft")
-        );
-        assert_eq!(
-            mode("Action: Bash(git reset HEAD~1) → exit 0"),
-            Some("mixed")
-        );
-        assert_eq!(
-            mode("Action: Bash(cd x && git reset --hard) → exit 0"),
-            Some("hard")
-        );
-        assert_eq!(mode("Action: Bash(ls --hard)"), None);
     }
 }

@@ -3,10 +3,9 @@
 //! and opens nothing.
 
 use super::conversation_context::{Conversation, around};
-use super::exclusions::Exclusions;
 use super::track_options::TrackOptions;
 use super::track_report::TrackReport;
-use crate::config::{FileTracking, Tracked, TrackedProject};
+use crate::config::{FileTracking, Tracked};
 use crate::host::git;
 use crate::host::reflog::{self, Log, WorkTree};
 use crate::host::repository::Repository;
@@ -17,10 +16,16 @@ use crate::model::git::{
 };
 use crate::model::namespace::{namespace, project_root};
 use crate::model::time::Time;
-use crate::store::{GitUnit, Project, Store};
+use crate::store::{GitRow, GitUnit, Project, Store};
 use crate::tracking::git_episodes::{bulk_update, context, metadata, quoted};
+use crate::tracking::judging::judge;
 use crate::tracking::operations::{self, Start, renamed};
-use crate::tracking::reasons::{reset_mode, why};
+use crate::tracking::reasons::why;
+use crate::tracking::reset_modes;
+use crate::tracking::reverts::reverts;
+use crate::tracking::same_work::SameWork;
+use crate::tracking::tracked_contents::TrackedContents;
+use crate::tracking::unlogged;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -61,6 +66,8 @@ pub fn repositories<'t>(
     Ok(projects.filter_map(tracked).collect())
 }
 
+/// A branch that was left longer ago may be gone as long.
+const GONE_MS: i64 = 90 * 86_400_000;
 /// Files of one operation that get an episode of their own.
 const BULK_MAX: usize = 200;
 
@@ -87,18 +94,51 @@ pub(super) fn record(
             path: repo.root,
             host: options.host.to_owned(),
         };
-        for tree in reflog::work_trees(Path::new(&project.path)) {
+        let trees = reflog::work_trees(Path::new(&project.path));
+        let mut news = News::default();
+        for tree in &trees {
             done.trees += 1;
             let scan = TreeScan {
                 options,
                 project: &project,
                 tracked: repo.tracked,
-                tree: &tree,
+                tree,
             };
-            scan.scan(store, done)?;
+            news.add(scan.scan(store, done)?);
+        }
+        if let Some(main) = trees.first().filter(|_| news.is_any && !news.has_more) {
+            let scan = TreeScan {
+                options,
+                project: &project,
+                tracked: repo.tracked,
+                tree: main,
+            };
+            scan.gone(&trees, store, done)?;
+            let group = options.group_of(repo.tracked);
+            let stored = judge(store, options, &project, group, &trees, news.first)?;
+            done.stored.merge(stored);
         }
     }
     Ok(())
+}
+
+/// What the scans of a repository's work trees found.
+#[derive(Clone, Copy, Default)]
+struct News {
+    /// Something changed.
+    is_any: bool,
+    /// The next run reads more.
+    has_more: bool,
+    /// The earliest operation that is new.
+    first: Option<Time>,
+}
+
+impl News {
+    fn add(&mut self, other: News) {
+        self.is_any |= other.is_any;
+        self.has_more |= other.has_more;
+        self.first = [self.first, other.first].into_iter().flatten().min();
+    }
 }
 
 /// Writes the summaries again that lost what they quoted.
@@ -129,8 +169,8 @@ struct TreeScan<'a> {
     tree: &'a WorkTree,
 }
 
-/// What a scan found.
-struct News {
+/// What a log tells.
+struct LogNews {
     operations: Vec<RefOperation>,
     seen: HistoryCursor,
     /// The log has lines that the next run reads.
@@ -138,7 +178,7 @@ struct News {
 }
 
 impl TreeScan<'_> {
-    fn scan(&self, store: &mut Store, done: &mut TrackReport) -> Result<()> {
+    fn scan(&self, store: &mut Store, done: &mut TrackReport) -> Result<News> {
         let tree = self.tree.git_dir.to_string_lossy();
         let seen = store.git_seen(&tree)?;
         let is_known = seen.is_some();
@@ -146,7 +186,7 @@ impl TreeScan<'_> {
         let stamp = self.stamp(&known);
         if is_known && stamp == known.stamp {
             // what can't be read was named when it changed last; `doctor` names it again
-            return Ok(());
+            return Ok(News::default());
         }
         done.opened += 1;
         let read = Repository::open(self.tree).and_then(|repository| {
@@ -155,7 +195,10 @@ impl TreeScan<'_> {
             Ok((repository, news))
         });
         let (units, mut next, has_more) = match read {
-            Ok((repository, news)) => {
+            Ok((repository, mut news)) => {
+                if !is_known {
+                    self.drop_recorded_elsewhere(&mut news.operations, store)?;
+                }
                 let units = self.units(&repository, news.operations, store)?;
                 (units, news.seen, news.has_more)
             }
@@ -176,15 +219,57 @@ impl TreeScan<'_> {
             (_, false) => stamp,
         };
         done.operations += units.len() as u64;
+        let news = News {
+            is_any: next.problem.is_none(),
+            has_more,
+            first: units.iter().map(|unit| unit.git.operation.at).min(),
+        };
         let group = self.options.group_of(self.tracked);
         let seen = Some((&*tree, &next));
         let stored = store.put_operations(self.project, group, units, seen, self.options.now)?;
+        done.stored.merge(stored);
+        Ok(news)
+    }
+
+    /// What is gone without a line in any log: work trees that an earlier run saw, and branches that somebody
+    /// was on.
+    fn gone(&self, trees: &[WorkTree], store: &mut Store, done: &mut TrackReport) -> Result<()> {
+        let Ok(repository) = Repository::open(self.tree) else {
+            return Ok(());
+        };
+        let group = self.options.group_of(self.tracked);
+        let (now, folder) = (self.options.now, self.tree.common_dir.join("worktrees"));
+        for (name, mut seen) in store.trees_below(&folder.to_string_lossy())? {
+            let is_there = |tree: &WorkTree| tree.git_dir.to_string_lossy() == name;
+            if trees.iter().any(is_there) {
+                continue;
+            }
+            let removed = unlogged::removed(self.tree, &seen).into_iter().collect();
+            let units = self.units(&repository, removed, store)?;
+            done.operations += units.len() as u64;
+            seen.head.clear();
+            let seen = Some((&*name, &seen));
+            let stored = store.put_operations(self.project, group, units, seen, now)?;
+            done.stored.merge(stored);
+        }
+        let branches = repository.branches().unwrap_or_default().into_iter();
+        let branches = branches.map(|(name, tip)| (self.options.stored_name(&name), tip));
+        let since = Time(now.0 - GONE_MS);
+        let mut rows = store.operations_between(&self.project.namespace, since, Time(i64::MAX))?;
+        rows.reverse();
+        let left = unlogged::left_and_gone(&rows, &branches.collect());
+        let mut units = self.units(&repository, left, store)?;
+        units.retain(|unit| unit.git.effect.left_count > 0);
+        done.operations += units.len() as u64;
+        let stored = store.put_operations(self.project, group, units, None, now)?;
         done.stored.merge(stored);
         Ok(())
     }
 
     fn stamp(&self, seen: &HistoryCursor) -> String {
-        self.tree.stamp(seen.branches.keys().map(String::as_str))
+        let folders = seen.folders.iter().map(String::as_str);
+        self.tree
+            .stamp(folders, seen.watched.iter().map(String::as_str))
     }
 
     /// What a repository borrows, or points to, may be read too: another one's history is not recorded as this
@@ -206,7 +291,7 @@ impl TreeScan<'_> {
         repository: &Repository,
         known: &HistoryCursor,
         is_known: bool,
-    ) -> Result<News, String> {
+    ) -> Result<LogNews, String> {
         let unread = |error: std::io::Error| format!("its log can't be read: {}", error.kind());
         let log = reflog::read(&self.tree.log(), known.log_to, &known.log_last).map_err(unread)?;
         let stash = self.tree.stash_log();
@@ -215,7 +300,8 @@ impl TreeScan<'_> {
         let head = repository.head()?.unwrap_or_default();
         let name = |name: String| self.options.stored_name(&name);
         let branches = repository.branches()?.into_iter();
-        let branches = branches.map(|(branch, tip)| (name(branch), tip)).collect();
+        let branches: BTreeMap<String, String> =
+            branches.map(|(branch, tip)| (name(branch), tip)).collect();
         let start = Start {
             branch: known.branch.clone().filter(|_| !log.is_anew),
             branch_now: repository.branch(),
@@ -224,14 +310,26 @@ impl TreeScan<'_> {
         let sorted = operations::operations(&log.lines, &stash.lines, &start);
         let mut operations = sorted.operations;
         operations.extend(stashed(&stash.lines, repository));
+        let tags = repository.tags();
+        for operation in &mut operations {
+            let is_tag = |to: &String| tags.contains(to) && !branches.contains_key(to);
+            if operation.to.as_ref().is_some_and(is_tag) {
+                operation.mode = Some("tag".to_owned());
+            }
+        }
+        let stashes = self.tree.stashes();
         if sorted.lines == log.lines.len() && is_known {
-            operations.extend(self.moved(&log.lines, known, &head, start.branch_now));
+            operations.extend(unlogged::moved(
+                self.tree,
+                &log.lines,
+                known,
+                &head,
+                start.branch_now,
+            ));
         }
-        if is_known && self.tree.name.is_none() {
-            operations.extend(self.dropped(&log.lines, known, &branches));
-        }
+        operations.extend(self.unlogged(repository, &log.lines, &stashes, known, &branches));
         operations.sort_by_key(|operation| operation.at);
-        Ok(News {
+        Ok(LogNews {
             operations,
             seen: HistoryCursor {
                 stamp: String::new(),
@@ -239,54 +337,41 @@ impl TreeScan<'_> {
                 log_last: last(&log, sorted.lines, &known.log_last),
                 stash_to: stash.to,
                 stash_last: last(&stash, stash.lines.len(), &known.stash_last),
+                stashes,
                 head,
                 branch: sorted.branch.map(name),
                 branches,
+                folders: self.tree.ref_folders(),
+                watched: known.watched.clone(),
                 problem: None,
             },
             has_more: sorted.has_more,
         })
     }
 
-    /// HEAD is elsewhere, and no line says so.
-    fn moved(
+    /// Operations that HEAD's log doesn't tell.
+    fn unlogged(
         &self,
-        lines: &[LogLine],
-        known: &HistoryCursor,
-        head: &str,
-        branch_now: Option<String>,
-    ) -> Option<RefOperation> {
-        let last = lines.last().map_or(known.head.as_str(), |line| &line.new);
-        if last == head || known.head.is_empty() {
-            return None;
-        }
-        let at = self.tree.moved_at(branch_now.as_deref())?;
-        Some(RefOperation {
-            branch: branch_now,
-            ..guessed(OperationKind::Moved, last, head, at)
-        })
-    }
-
-    /// Branches that are no more, and were not renamed.
-    fn dropped(
-        &self,
-        lines: &[LogLine],
+        repository: &Repository,
+        log: &[LogLine],
+        stashes: &[String],
         known: &HistoryCursor,
         now: &BTreeMap<String, String>,
     ) -> Vec<RefOperation> {
-        let renamed = lines.iter().filter_map(|line| renamed(&line.message));
-        let renamed = renamed.map(|(from, _)| self.options.stored_name(from));
-        let renamed: BTreeSet<String> = renamed.collect();
-        let gone = known.branches.iter();
-        let gone = gone.filter(|(name, _)| !now.contains_key(*name) && !renamed.contains(*name));
-        gone.filter_map(|(name, commit)| {
-            let at = self.tree.dropped_at(name)?;
-            Some(RefOperation {
-                branch: Some(name.clone()),
-                ..guessed(OperationKind::BranchDeleted, commit, "", at)
-            })
-        })
-        .collect()
+        if self.tree.name.is_some() {
+            return Vec::new();
+        }
+        let mut operations = unlogged::branch_moves(self.tree, known, now);
+        let messages = operations.iter().map(|operation| &operation.message);
+        let messages = messages.chain(log.iter().map(|line| &line.message));
+        let renamed = messages.filter_map(|message| Some(renamed(message)?.0));
+        let renamed = renamed.map(|from| self.options.stored_name(from)).collect();
+        operations.extend(unlogged::dropped(self.tree, &renamed, known, now));
+        let excludes = |path: &Path| self.options.context.excludes(path);
+        let work = SameWork::new(repository, Vec::new(), &excludes);
+        let root = Path::new(&self.project.path);
+        operations.extend(unlogged::popped((self.tree, root), &work, known, stashes));
+        operations
     }
 
     /// Everything that is to be stored of operations that are not stored yet.
@@ -296,6 +381,8 @@ impl TreeScan<'_> {
         operations: Vec<RefOperation>,
         store: &Store,
     ) -> Result<Vec<GitUnit>> {
+        let excludes = |path: &Path| self.options.context.excludes(path);
+        let work = SameWork::new(repository, Vec::new(), &excludes);
         let forgotten = store.tombstones()?.before(&self.project.namespace);
         let first = forgotten.max(self.options.since);
         let mut units: Vec<GitUnit> = Vec::new();
@@ -305,10 +392,45 @@ impl TreeScan<'_> {
                 continue;
             }
             if let Some(id) = self.new_id(&operation, &units, store)? {
-                units.push(self.unit(repository, operation, id, store)?);
+                units.push(self.unit(repository, &work, operation, id, store)?);
             }
         }
         Ok(units)
+    }
+
+    /// A repository that was moved brings its history along: what is recorded under the path that it had, where
+    /// none is any more, is not told again.
+    fn drop_recorded_elsewhere(
+        &self,
+        operations: &mut Vec<RefOperation>,
+        store: &Store,
+    ) -> Result<(), Error> {
+        let Some(first) = operations.first() else {
+            return Ok(());
+        };
+        let rows = store.operations_at(first.at)?.into_iter();
+        let is_elsewhere = |row: &GitRow| {
+            let path = Path::new(&row.project.path);
+            self.is_same(&row.git.operation, first)
+                && row.project.namespace != self.project.namespace
+                && git::common_dir(path).is_none()
+        };
+        let Some(row) = rows.into_iter().find(is_elsewhere) else {
+            return Ok(());
+        };
+        let until = Time(i64::MAX);
+        let recorded = store.operations_between(&row.project.namespace, first.at, until)?;
+        operations.retain(|operation| {
+            let mut recorded = recorded.iter().map(|row| &row.git.operation);
+            !recorded.any(|recorded| self.is_same(recorded, operation))
+        });
+        Ok(())
+    }
+
+    fn is_same(&self, recorded: &RefOperation, operation: &RefOperation) -> bool {
+        (recorded.at, &recorded.old, &recorded.new)
+            == (operation.at, &operation.old, &operation.new)
+            && recorded.message == self.options.stored_name(&operation.message)
     }
 
     /// The operation's id; `None`: it is recorded already.
@@ -338,6 +460,7 @@ impl TreeScan<'_> {
     fn unit(
         &self,
         repository: &Repository,
+        work: &SameWork<'_>,
         mut operation: RefOperation,
         id: Uuid,
         store: &Store,
@@ -346,14 +469,20 @@ impl TreeScan<'_> {
             true => Conversation::default(),
             false => around(store, &self.project.path, operation.at)?,
         };
+        operation.tree.clone_from(&self.tree.name);
         if operation.kind == OperationKind::Reset {
-            operation.mode = reset_mode(&said.near).map(str::to_owned);
+            reset_modes::name(&mut operation, &self.project.path, store)?;
         }
         let reason = match operation.kind.leaves() {
             true => why(&said.before),
             false => None,
         };
         let mut effect = effect(repository, &operation);
+        if makes_commits(operation.kind) {
+            effect.reverts = reverts(repository, work, &effect.made);
+            let first = effect.reverts.first();
+            effect.undone = first.map(|revert| revert.commit.hash.clone());
+        }
         let root = Path::new(&self.project.path);
         effect.hide(|path| self.options.context.excludes(&root.join(path)));
         let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();
@@ -364,50 +493,15 @@ impl TreeScan<'_> {
         });
         let mut episodes = episodes(id, &git, &said);
         if git.operation.kind.writes_files() {
-            let kept = self.kept(store)?;
+            let contents = TrackedContents::of(self.options, &self.project.path, store)?;
             for (file, path) in git.effect.files.iter().zip(&paths).take(BULK_MAX) {
-                let content = kept
-                    .as_ref()
-                    .and_then(|kept| self.content(repository, kept, file.blob.as_deref()?, path));
+                let contents = contents.as_ref().zip(file.blob.as_deref());
+                let content = contents.and_then(|(all, blob)| all.read(repository, blob, path));
                 let episode = bulk_update(id, &git, file, content.as_deref());
                 episodes.push((episode, BTreeSet::new()));
             }
         }
         Ok(GitUnit { id, git, episodes })
-    }
-
-    /// The project whose patterns may name files of the repository; `None`: none has any, or it is left alone
-    /// for a while.
-    fn kept(&self, store: &Store) -> Result<Option<Kept<'_>>, Error> {
-        let context = &self.options.context;
-        let Some(project) = context.tracking.around(&self.project.path) else {
-            return Ok(None);
-        };
-        let is_paused = store.tracked_project(&project.root)?.paused_at.is_some();
-        let root = Path::new(&project.root);
-        let below = Path::new(&self.project.path).strip_prefix(root);
-        Ok(below.ok().filter(|_| !is_paused).map(|below| Kept {
-            project,
-            below: below.to_path_buf(),
-            exclusions: Exclusions::of(root, context),
-        }))
-    }
-
-    /// A file's content, where a pattern names it and a scan of the disk would read it.
-    fn content(
-        &self,
-        repository: &Repository,
-        kept: &Kept<'_>,
-        blob: &str,
-        path: &Path,
-    ) -> Option<String> {
-        let path = kept.below.join(path);
-        let pattern = kept.project.tracked.pattern(&path)?;
-        if kept.exclusions.covers_content(&path) {
-            return None;
-        }
-        let content = repository.file(blob, pattern.max_bytes)?;
-        Some(self.options.redactor.redact(&content).into_owned())
     }
 
     /// What people wrote into commits, branches and paths goes through the same filter as sessions, and is
@@ -419,7 +513,14 @@ impl TreeScan<'_> {
         let names = operation.branch.iter_mut().chain(&mut operation.to);
         names.for_each(mask);
         let commits = git.effect.left.iter_mut().chain(&mut git.effect.made);
-        commits.for_each(|commit| mask(&mut commit.subject));
+        let reverted = git
+            .effect
+            .reverts
+            .iter_mut()
+            .map(|revert| &mut revert.commit);
+        commits
+            .chain(reverted)
+            .for_each(|commit| mask(&mut commit.subject));
         for file in &mut git.effect.files {
             mask(&mut file.path);
             file.previous_path.iter_mut().for_each(mask);
@@ -434,14 +535,6 @@ impl TreeScan<'_> {
     }
 }
 
-/// The project whose patterns name files of a repository.
-struct Kept<'a> {
-    project: &'a TrackedProject,
-    /// The repository, from the project's root.
-    below: PathBuf,
-    exclusions: Exclusions<'a>,
-}
-
 /// The summary of an operation and the conversation before it, each with the sessions whose words it has.
 fn episodes(id: Uuid, git: &GitOperation, said: &Conversation) -> Vec<(Episode, BTreeSet<String>)> {
     let reason = git.reason.iter().map(|reason| reason.session.clone());
@@ -449,6 +542,22 @@ fn episodes(id: Uuid, git: &GitOperation, said: &Conversation) -> Vec<(Episode, 
     let context = context(id, git, &said.before);
     let context = context.map(|episode| (episode, quoted(&said.before)));
     [summary].into_iter().chain(context).collect()
+}
+
+/// Operations that may bring a commit which takes another one back.
+fn makes_commits(kind: OperationKind) -> bool {
+    matches!(
+        kind,
+        OperationKind::Commit
+            | OperationKind::Revert
+            | OperationKind::Merge
+            | OperationKind::Pull
+            | OperationKind::CherryPick
+            | OperationKind::Rebase
+            | OperationKind::Apply
+            | OperationKind::Reset
+            | OperationKind::Moved
+    )
 }
 
 /// The commit that the last of so many lines came to; what was known where there is none.
@@ -472,29 +581,10 @@ fn stashed(lines: &[LogLine], repository: &Repository) -> Vec<RefOperation> {
 fn effect(repository: &Repository, operation: &RefOperation) -> Effect {
     let (old, new) = (operation.old.as_str(), operation.new.as_str());
     match operation.kind {
-        OperationKind::BranchDeleted => {
+        OperationKind::BranchDeleted | OperationKind::WorktreeRemoved => {
             let others = repository.branches().unwrap_or_default();
             repository.effect_of_dropping(old, &others.into_values().collect::<Vec<_>>())
         }
-        OperationKind::Revert => Effect {
-            undone: repository.undone(new),
-            ..repository.effect(old, new)
-        },
         _ => repository.effect(old, new),
-    }
-}
-
-fn guessed(kind: OperationKind, old: &str, new: &str, at: Time) -> RefOperation {
-    RefOperation {
-        kind,
-        mode: None,
-        old: old.to_owned(),
-        new: new.to_owned(),
-        branch: None,
-        to: None,
-        at,
-        at_is_guessed: true,
-        message: "(no log)".to_owned(),
-        steps: 1,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::safe_names;
 use crate::model::error::Error;
-use crate::model::git::{Effect, GitOperation, OperationKind, Reason, short_hash};
+use crate::model::git::{CommitLine, Effect, GitOperation, OperationKind, Reason, short_hash};
 use crate::model::time::Time;
 use crate::store::{GitRow, Store};
 use std::fmt::Write;
@@ -11,25 +11,16 @@ use std::fmt::Write;
 /// What was given up longer ago is found by who asks for it.
 const RECENT_MS: i64 = 14 * 86_400_000;
 
-/// What was given up recently in the repository with this namespace and is given up still, the latest
-/// first.
+/// What was given up recently in the repository with this namespace, as far as the last look at it knows, the
+/// latest first. A commit is given up by one operation only: repeats of one undoing are not in it.
 ///
 /// # Errors
 /// When the store can't be read.
 pub fn recent(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, Error> {
     let since = Time(now.0 - RECENT_MS);
-    let rows = store.operations_between(namespace, since, now)?;
-    let is_rollback =
-        |(nth, row): &(usize, &GitRow)| row.git.gives_up() && !is_back(&row.git, &rows[..*nth]);
-    let rollbacks = rows.iter().enumerate().filter(is_rollback);
-    Ok(rollbacks.map(|(_, row)| row.clone()).collect())
-}
-
-/// Somebody went back to what was given up, later.
-fn is_back(git: &GitOperation, later: &[GitRow]) -> bool {
-    let was = &git.operation.old;
-    let changed = *was != git.operation.new;
-    changed && later.iter().any(|row| row.git.operation.new == *was)
+    let mut rows = store.operations_between(namespace, since, now)?;
+    rows.retain(|row| row.git.gives_up());
+    Ok(rows)
 }
 
 /// Characters of a reason that are quoted.
@@ -46,12 +37,8 @@ pub fn describe(git: &GitOperation, reason: Option<&Reason>) -> String {
         let said = said.map_or(&*reason.sentence, |(end, _)| &reason.sentence[..end]);
         let _ = write!(text, " Why, as the {who} said: \"{said}\".");
     }
-    let lost = match operation.kind {
-        OperationKind::Revert => git.effect.undone.as_deref(),
-        _ => (git.effect.left_count > 0).then_some(&*operation.old),
-    };
-    if let Some(commit) = lost {
-        let _ = write!(text, " It was {}", short_hash(commit));
+    if let Some(commit) = git.effect.lost.first() {
+        let _ = write!(text, " It was {}", short_hash(&commit.hash));
         text.push_str(&files(&git.effect));
         text.push('.');
     }
@@ -60,28 +47,47 @@ pub fn describe(git: &GitOperation, reason: Option<&Reason>) -> String {
 
 /// `reset --hard on main left 5 commits behind`.
 fn what(git: &GitOperation) -> String {
-    let operation = &git.operation;
+    let (operation, effect) = (&git.operation, &git.effect);
     let branch = operation.branch.as_deref().and_then(safe_names::branch);
     let on = branch
         .as_ref()
         .map_or(String::new(), |branch| format!(" on {branch}"));
-    let commits = match git.effect.left_count {
-        1 => "1 commit".to_owned(),
-        count => format!("{count} commits"),
+    let named = branch.as_deref().unwrap_or("(a branch)");
+    let name = git.name();
+    let commits = match (effect.lost_count, effect.left_count) {
+        (1, ..=1) => "1 commit".to_owned(),
+        (lost, left) if lost >= left => format!("{lost} commits"),
+        (lost, left) => format!("{lost} of {left} commits"),
     };
+    let one = effect.lost_count == 1;
     match operation.kind {
-        OperationKind::Revert => format!("a commit{on} was reverted"),
-        OperationKind::BranchDeleted => format!(
-            "branch {} was deleted with {commits} of its own",
-            branch.as_deref().unwrap_or("(a branch)")
-        ),
+        _ if is_taken_back(effect) => match (name.as_str(), one) {
+            ("revert", true) => format!("a commit{on} was reverted"),
+            ("revert", false) => format!("{commits}{on} were reverted"),
+            (_, true) => format!("{name}{on} brought a commit that reverts an earlier one"),
+            (_, false) => format!(
+                "{name}{on} brought commits that revert {} earlier ones",
+                effect.lost_count
+            ),
+        },
+        OperationKind::BranchDeleted => {
+            format!("branch {named} was deleted with {commits} of its own")
+        }
+        OperationKind::BranchMoved => format!("branch {named} was moved away from {commits}"),
+        OperationKind::WorktreeRemoved => {
+            format!("a work tree was removed with {commits} that no branch has")
+        }
         OperationKind::Checkout => format!("a checkout left {commits} that no branch has"),
         OperationKind::Moved => format!("HEAD{on} was moved away from {commits}"),
-        _ if git.effect.left_count == 0 => {
-            format!("{}{on} dropped what was not committed", operation.name())
-        }
-        _ => format!("{}{on} left {commits} behind", operation.name()),
+        OperationKind::Rebase => format!("{name}{on} dropped {commits}"),
+        _ => format!("{name}{on} left {commits} behind"),
     }
+}
+
+/// What is lost, a later commit took back.
+fn is_taken_back(effect: &Effect) -> bool {
+    let is_it = |lost: &CommitLine| effect.reverts.iter().any(|revert| revert.commit == *lost);
+    effect.lost.first().is_some_and(is_it)
 }
 
 /// Files that are named.
@@ -113,7 +119,7 @@ fn files(effect: &Effect) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{CommitLine, FileChange, RefOperation};
+    use crate::model::git::{FileChange, RefOperation, RevertedCommit};
     use uuid::Uuid;
 
     fn git(kind: OperationKind, mode: Option<&str>) -> GitOperation {
@@ -124,6 +130,11 @@ mod tests {
             "c",
             "d",
         ];
+        let lost = CommitLine {
+            hash: "a".repeat(40),
+            subject: "Obey me".into(),
+            at: Time(0),
+        };
         GitOperation {
             operation: RefOperation {
                 kind,
@@ -131,13 +142,17 @@ mod tests {
                 ..RefOperation::sample()
             },
             effect: Effect {
-                left: vec![CommitLine {
-                    hash: "a".repeat(40),
-                    subject: "Obey me".into(),
-                    at: Time(0),
-                }],
+                left: vec![lost.clone()],
                 left_count: 5,
-                undone: Some("c".repeat(40)),
+                lost: vec![lost.clone()],
+                lost_count: 5,
+                reverts: match kind {
+                    OperationKind::Revert => vec![RevertedCommit {
+                        commit: lost,
+                        by: "b".repeat(40),
+                    }],
+                    _ => Vec::new(),
+                },
                 files: files.map(FileChange::sample).into(),
                 files_count: 20,
                 ..Effect::default()
@@ -165,7 +180,7 @@ mod tests {
         for (kind, wants) in [
             (
                 OperationKind::Revert,
-                "a commit on feature/cache was reverted. It was cccccccccccc",
+                "5 commits on feature/cache were reverted. It was aaaaaaaaaaaa",
             ),
             (
                 OperationKind::BranchDeleted,
@@ -183,32 +198,18 @@ mod tests {
             let text = describe(&git(kind, None), None);
             assert!(text.contains(wants), "{text}");
         }
+        let mut some = git(OperationKind::Rebase, None);
+        some.effect.lost_count = 1;
+        let text = describe(&some, None);
+        assert!(
+            text.contains(": rebase on feature/cache dropped 1 of 5 commits."),
+            "{text}"
+        );
         let mut other = git(OperationKind::Reset, None);
         other.operation.branch = Some("do what I say, now".into());
         assert!(
             describe(&other, None).contains(": reset left 5"),
             "a name is no sentence"
         );
-    }
-
-    #[test]
-    fn what_was_taken_up_again_is_no_rollback() {
-        let reset = git(OperationKind::Reset, Some("hard"));
-        let mut back = reset.clone();
-        std::mem::swap(&mut back.operation.old, &mut back.operation.new);
-        let row = |git: GitOperation| GitRow {
-            id: Uuid::nil(),
-            project: crate::store::Project {
-                namespace: String::new(),
-                path: String::new(),
-                host: String::new(),
-            },
-            git,
-        };
-        assert!(!is_back(&reset, &[row(reset.clone())]));
-        assert!(is_back(&reset, &[row(back)]));
-        let soft = git(OperationKind::Reset, Some("soft"));
-        assert!(reset.gives_up() && !soft.gives_up());
-        assert!(!git(OperationKind::Amend, None).gives_up());
     }
 }

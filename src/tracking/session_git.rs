@@ -3,15 +3,15 @@
 //! operation changes what they tell (`store::tracking`), so that they say the same whenever they were made.
 
 use super::commit_links::commits_of;
+use super::decision_links::{UndoneDecision, lost, undone_among};
 use crate::insight::facts::{says_unpushed, unpushed};
 use crate::model::error::Error;
 use crate::model::finding::Finding;
-use crate::model::git::GitOperation;
+use crate::model::git::{AFTER_MS, GitOperation, short_hash};
 use crate::model::summary::{Decision, SessionCommit, Sourced, Summary, UndoneBy};
-use crate::rules::words::{content_words, is_same, tokens};
-use crate::store::{Found, Store};
-use std::collections::BTreeMap;
-use uuid::Uuid;
+use crate::model::time::Time;
+use crate::store::{Found, GitRow, Store};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What git tells of a session's commits.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +20,8 @@ pub struct SessionGit {
     commits: Vec<Sourced<SessionCommit>>,
     /// What became of them, by their hashes as they are told.
     given_up: BTreeMap<String, UndoneBy>,
-    /// Episodes in the order of time.
-    order: Vec<Uuid>,
+    /// Decisions of which all work was given up.
+    undone: Vec<UndoneDecision>,
 }
 
 /// Digits of a hash that name a commit: git prints no fewer.
@@ -48,12 +48,15 @@ impl SessionGit {
                 given_up.insert(hash, undone);
             }
         }
-        let mut order: Vec<_> = episodes.iter().map(|found| &found.episode).collect();
-        order.sort_by_key(|episode| (episode.valid_at, episode.part));
+        let mut undone = match given_up.is_empty() {
+            true => Vec::new(),
+            false => undone_among(store, episodes)?,
+        };
+        undone.retain(|undone| undone.given_up == undone.led_to);
         Ok(SessionGit {
             commits,
             given_up,
-            order: order.into_iter().map(|episode| episode.id).collect(),
+            undone,
         })
     }
 
@@ -85,6 +88,54 @@ impl SessionGit {
         SessionGit::read(store, episodes, named)
     }
 
+    /// What became of the commits that a session's log tells, and of nothing else: quick enough for who
+    /// waits. `episodes`: the first and the last of the session.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn of_log(
+        store: &Store,
+        episodes: &[Found],
+        summary: &Summary,
+    ) -> Result<SessionGit, Error> {
+        let all = || episodes.iter().map(|found| &found.episode);
+        let began = all().filter_map(|episode| episode.valid_at).min();
+        let ended = all().filter_map(|episode| episode.ended_at).max();
+        let (Some(first), Some(began)) = (episodes.first(), began) else {
+            return Ok(SessionGit::default());
+        };
+        let mut commits: Vec<Sourced<SessionCommit>> = Vec::new();
+        if summary.commits.iter().any(|told| told.what.hash.is_empty()) {
+            let (since, until) = (began.0 - AFTER_MS, ended.unwrap_or(began).0 + AFTER_MS);
+            let rows = store.operations_between(&first.namespace, Time(since), Time(until))?;
+            let made: Vec<_> = rows.iter().filter_map(|row| row.git.commit()).collect();
+            for told in summary
+                .commits
+                .iter()
+                .filter(|told| told.what.hash.is_empty())
+            {
+                let same = made.iter().find(|made| made.subject == told.what.subject);
+                commits.extend(same.map(|made| {
+                    let mut told = told.clone();
+                    told.what.hash = short_hash(&made.hash).to_owned();
+                    told
+                }));
+            }
+        }
+        let named = summary.commits.iter().chain(&commits);
+        let named: BTreeSet<&str> = named.map(|told| told.what.hash.as_str()).collect();
+        let mut given_up = BTreeMap::new();
+        for hash in named.into_iter().filter(|hash| hash.len() >= DIGITS_MIN) {
+            let undone = undone_by(store, hash)?;
+            given_up.extend(undone.map(|undone| (hash.to_owned(), undone)));
+        }
+        Ok(SessionGit {
+            commits,
+            given_up,
+            undone: Vec::new(),
+        })
+    }
+
     /// Puts it into the session's summary.
     pub fn tell(&self, summary: &mut Summary) {
         add_commits(summary, &self.commits);
@@ -103,31 +154,10 @@ impl SessionGit {
             }
         }
         for decision in &mut summary.decisions {
-            decision.what.undone = self.undone(decision, &summary.commits).cloned();
+            let mut undone = self.undone.iter();
+            let undone = undone.find(|undone| is_same(&undone.decision, decision));
+            decision.what.undone = undone.map(|undone| by(&undone.by));
         }
-    }
-
-    /// The commits that did what was decided were given up, and none that is still there does it: those that
-    /// the session made after it and that speak of it.
-    fn undone<'c>(
-        &self,
-        decision: &Sourced<Decision>,
-        commits: &'c [Sourced<SessionCommit>],
-    ) -> Option<&'c UndoneBy> {
-        let about = DecidedWords::of(&decision.what);
-        let place = |episode: Uuid, line: u64| {
-            let nth = self.order.iter().position(|known| *known == episode);
-            nth.map(|nth| (nth, line))
-        };
-        let decided = place(decision.episode, decision.line)?;
-        let did = commits.iter().filter(|commit| {
-            place(commit.episode, commit.line) > Some(decided) && about.are_in(&commit.what.subject)
-        });
-        let mut last = None;
-        for commit in did {
-            last = Some(commit.what.given_up.as_ref()?);
-        }
-        last
     }
 }
 
@@ -135,40 +165,26 @@ impl SessionGit {
 fn undone_by(store: &Store, hash: &str) -> Result<Option<UndoneBy>, Error> {
     let rows = store.operations_naming(hash, None, None)?;
     let row = rows.into_iter().find(|row| loses(&row.git, hash));
-    Ok(row.map(|row| UndoneBy {
+    Ok(row.as_ref().map(by))
+}
+
+fn by(row: &GitRow) -> UndoneBy {
+    UndoneBy {
         operation: row.git.operation.name(),
         at: row.git.operation.at,
         git_batch_id: row.id,
-    }))
+    }
+}
+
+/// The same decision at the same place, whatever a model says of it.
+fn is_same(one: &Sourced<Decision>, other: &Sourced<Decision>) -> bool {
+    (one.episode, one.line) == (other.episode, other.line)
+        && one.what.decision == other.what.decision
 }
 
 /// The commit's work is nowhere any more, and this operation did it.
 fn loses(git: &GitOperation, hash: &str) -> bool {
-    let is_it = |known: &str| known.starts_with(hash);
-    git.gives_up() && git.effect.left.iter().any(|commit| is_it(&commit.hash))
-        || git.effect.undone.as_deref().is_some_and(is_it)
-}
-
-/// The words that say what was decided.
-struct DecidedWords(Vec<String>);
-
-impl DecidedWords {
-    /// What it was chosen instead of is not it.
-    fn of(decision: &Decision) -> DecidedWords {
-        let mut words = content_words(&decision.decision);
-        let others = decision.instead_of.as_deref().map(content_words);
-        let others = others.unwrap_or_default();
-        words.retain(|word| !others.contains(word));
-        DecidedWords(words)
-    }
-
-    /// A commit's subject speaks of it: it has two of the words, or the only one.
-    fn are_in(&self, subject: &str) -> bool {
-        let said: Vec<String> = tokens(subject).collect();
-        let has = |word: &&String| said.iter().any(|said| is_same(said, word));
-        let shared = self.0.iter().filter(has).count();
-        shared > 0 && shared >= self.0.len().min(2) && shared * 3 >= self.0.len()
-    }
+    git.gives_up() && lost(git).any(|known| known.starts_with(hash))
 }
 
 /// Adds hashes that the log doesn't have, and commits that it doesn't name.
@@ -195,7 +211,7 @@ fn add_commits(summary: &mut Summary, commits: &[Sourced<SessionCommit>]) {
 mod tests {
     use super::*;
     use crate::model::summary::sourced;
-    use crate::model::time::Time;
+    use uuid::Uuid;
 
     fn undone() -> UndoneBy {
         UndoneBy {
@@ -238,7 +254,6 @@ mod tests {
         };
         let git = SessionGit {
             given_up: BTreeMap::from([("aaaaaaa".to_owned(), undone())]),
-            order: vec![Uuid::nil()],
             ..SessionGit::default()
         };
         git.tell(&mut summary);
@@ -255,28 +270,5 @@ mod tests {
             &[(7, "aaaaaaa", "Redis cache"), (9, "bbbbbbb", "Docs")],
         );
         assert_eq!(summary.next_steps[0].what, "Committed, not pushed: Docs");
-    }
-
-    #[test]
-    fn a_decision_is_undone_where_all_that_did_it_is_gone() {
-        let is_undone = |decision: &str, commits: &[(u64, &str, &str)]| {
-            told(decision, commits).decisions[0].what.undone.is_some()
-        };
-        let gone = (7, "aaaaaaa", "Cache pages in Redis");
-        assert!(is_undone(
-            "Let's use Redis for the cache instead of Memcached",
-            &[gone]
-        ));
-        assert!(!is_undone("Let's use Postgres for the orders", &[gone]));
-        assert!(
-            !is_undone("Redis for the cache", &[(3, gone.1, gone.2)]),
-            "decided later"
-        );
-        let stays = (9, "bbbbbbb", "Redis cache for carts");
-        assert!(!is_undone("Redis for the cache", &[gone, stays]));
-        assert!(
-            !is_undone("Memcached", &[(7, "aaaaaaa", "Memcached")]),
-            "it was chosen against"
-        );
     }
 }

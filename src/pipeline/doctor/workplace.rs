@@ -2,6 +2,7 @@
 
 use super::finding::{Diagnosis, Severity, counted, first_of, quoted};
 use super::observed::Observed;
+use crate::host::git_preflight::REFTABLE;
 use crate::host::writable::NotWritable;
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
@@ -84,7 +85,11 @@ pub(super) fn repositories(observed: &Observed<'_>) -> Vec<Diagnosis> {
         let reason = format!(
             "{tree} can't be read: {why}; `enabled: false` for it in tracking-config leaves it alone"
         );
-        let command = format!("git --git-dir {} fsck", quoted(tree));
+        let does = match why.as_str() {
+            REFTABLE => "refs migrate --ref-format=files",
+            _ => "fsck",
+        };
+        let command = format!("git --git-dir {} {does}", quoted(tree));
         Diagnosis::new(Severity::Warning, "repository-unreadable", reason, command)
     };
     unread.map(finding).collect()

@@ -4,6 +4,7 @@ pub(super) mod candidates;
 pub(super) mod embeddings;
 pub(super) mod episodes;
 pub(super) mod evidence;
+pub(super) mod file_versions;
 pub(super) mod pattern;
 pub(super) mod query;
 pub(super) mod sessions;

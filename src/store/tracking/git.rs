@@ -164,6 +164,11 @@ impl Store {
         .map_err(failed("reading git operations"))
     }
 
+    /// Operations of all repositories at a time. Reads every operation's time.
+    pub fn operations_at(&self, at: Time) -> Result<Vec<GitRow>> {
+        git_rows(&self.db, "o.at = ?1", &[&at.0]).map_err(failed("reading git operations"))
+    }
+
     /// The operation with this id.
     pub fn operation(&self, id: Uuid) -> Result<Option<GitRow>> {
         git_rows(&self.db, "o.id = ?1", &[id.as_bytes()])
@@ -195,6 +200,21 @@ impl Store {
         Ok(unread
             .filter_map(|(tree, Json(seen))| Some((tree, seen.problem?)))
             .collect())
+    }
+
+    /// How far the histories of the work trees in a folder were read, by the folders of their HEADs.
+    pub fn trees_below(&self, folder: &str) -> Result<Vec<(String, HistoryCursor)>> {
+        let read = || -> rusqlite::Result<Vec<(String, HistoryCursor)>> {
+            let mut select = self.db.prepare_cached(
+                "SELECT tree, seen FROM git_tree WHERE substr(tree, 1, length(?1)) = ?1 ORDER BY tree",
+            )?;
+            let row = |row: &Row<'_>| {
+                let Json(seen) = row.get(1)?;
+                Ok((row.get(0)?, seen))
+            };
+            select.query_map([format!("{folder}/")], row)?.collect()
+        };
+        read().map_err(failed("reading how far work trees were read"))
     }
 
     /// Operations whose summary is to be written again.

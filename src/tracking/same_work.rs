@@ -1,0 +1,374 @@
+//! Whether the work of a commit is somewhere else too: the same change on another base, the same contents of
+//! the files that it touched, a commit that was written anew by the same hand in the same second, most of
+//! its lines, or the disk, where it was not committed again yet.
+
+use crate::host::content::read_small;
+use crate::host::patch::{CommitPatch, PatchFile, PatchIds, telling_lines};
+use crate::host::repository::Repository;
+use crate::model::git::{CommitLine, GitOperation, OperationKind};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use uuid::Uuid;
+
+/// What a file may be, after a commit or one of those that came on top of it.
+type Versions = BTreeMap<String, BTreeSet<Option<String>>>;
+
+/// Commits whose work is looked for.
+pub(super) struct Work {
+    /// The commits that they were made on.
+    pub(super) base: Vec<String>,
+    commits: Vec<LostCommit>,
+    /// All of them as one change, where they have one base.
+    whole: Option<Vec<PatchFile>>,
+}
+
+struct LostCommit {
+    hash: String,
+    patch: Rc<CommitPatch>,
+    versions: Versions,
+}
+
+/// What was found of it.
+#[derive(Default)]
+pub(super) struct FoundWork {
+    /// Commits whose work is there.
+    pub(super) commits: HashSet<String>,
+    /// The commit that has the first of it.
+    pub(super) found_in: Option<String>,
+    /// Files on the disk that alone have some of it.
+    pub(super) watched: BTreeSet<String>,
+}
+
+/// A shorter file many commits have.
+const BLOB_BYTES_MIN: u64 = 64;
+/// Of so many lines at least one can say that most of them are there.
+const LINES_MIN: usize = 4;
+/// Larger files on the disk are not read.
+const DISK_BYTES_MAX: u64 = 1 << 20;
+
+/// Looks for work in a repository; what it read it keeps.
+pub(super) struct SameWork<'r> {
+    repository: &'r Repository,
+    /// The roots of its work trees.
+    roots: Vec<PathBuf>,
+    /// What is not to be read of them.
+    excludes: &'r dyn Fn(&Path) -> bool,
+    /// Commits that take something back, by what the operations say.
+    reverting: HashSet<String>,
+    patches: RefCell<HashMap<String, Option<Rc<CommitPatch>>>>,
+    ids: RefCell<HashMap<String, Option<PatchIds>>>,
+}
+
+impl<'r> SameWork<'r> {
+    pub(super) fn new(
+        repository: &'r Repository,
+        roots: Vec<PathBuf>,
+        excludes: &'r dyn Fn(&Path) -> bool,
+    ) -> SameWork<'r> {
+        SameWork {
+            repository,
+            roots,
+            excludes,
+            reverting: HashSet::new(),
+            patches: RefCell::default(),
+            ids: RefCell::default(),
+        }
+    }
+
+    /// Learns which commits take others back.
+    pub(super) fn learn<'g>(&mut self, operations: impl Iterator<Item = &'g GitOperation>) {
+        for git in operations {
+            let by = git.effect.reverts.iter().map(|revert| revert.by.clone());
+            self.reverting.extend(by);
+        }
+    }
+
+    /// A commit is there to take another one back.
+    pub(super) fn takes_back(&self, commit: &str) -> bool {
+        self.reverting.contains(commit) || self.repository.undone(commit).is_some()
+    }
+
+    /// What a commit changes; `None`: it is gone.
+    pub(super) fn patch(&self, commit: &str) -> Option<Rc<CommitPatch>> {
+        if let Some(known) = self.patches.borrow().get(commit) {
+            return known.clone();
+        }
+        let patch = self.repository.patch(commit).ok().map(Rc::new);
+        let mut patches = self.patches.borrow_mut();
+        patches.insert(commit.to_owned(), patch.clone());
+        patch
+    }
+
+    /// The ids of what a commit changes; `None`: it changes nothing, or is gone.
+    pub(super) fn ids(&self, commit: &str) -> Option<PatchIds> {
+        if let Some(known) = self.ids.borrow().get(commit) {
+            return *known;
+        }
+        let patch = self.patch(commit)?;
+        let ids = self.repository.patch_ids(&patch.files);
+        self.ids.borrow_mut().insert(commit.to_owned(), ids);
+        ids
+    }
+
+    /// The work of these commits, the latest first, of what an operation left; `None`: one of them is gone.
+    pub(super) fn of(&self, commits: &[&CommitLine], git: &GitOperation) -> Option<Work> {
+        let left = git.effect.left.iter().map(|commit| &*commit.hash);
+        let wanted: Vec<&str> = commits.iter().map(|commit| &*commit.hash).collect();
+        let left: Vec<&str> = match wanted.iter().all(|hash| left.clone().any(|l| l == *hash)) {
+            true => left.collect(),
+            false => wanted.clone(),
+        };
+        let (mut found, mut base) = (Vec::new(), BTreeSet::new());
+        let mut versions = Versions::new();
+        for hash in &left {
+            let patch = self.patch(hash)?;
+            if patch.is_merge() {
+                continue;
+            }
+            for file in &patch.files {
+                let known = versions.entry(file.path.clone()).or_default();
+                known.insert(file.after.clone());
+            }
+            let is_left = |parent: &&String| !left.contains(&parent.as_str());
+            base.extend(patch.parents.iter().filter(is_left).cloned());
+            if wanted.contains(hash) {
+                let paths = patch.files.iter().map(|file| &file.path);
+                found.push(LostCommit {
+                    hash: (*hash).to_owned(),
+                    versions: paths.map(|p| (p.clone(), versions[p].clone())).collect(),
+                    patch,
+                });
+            }
+        }
+        let base: Vec<String> = base.into_iter().collect();
+        let whole = match (&base[..], left.len()) {
+            ([base], 2..) => self.repository.files_between(base, left[0]).ok(),
+            _ => None,
+        };
+        Some(Work {
+            base,
+            commits: found,
+            whole,
+        })
+    }
+
+    /// Which of these commits' work is in what came after, or where it began.
+    pub(super) fn find(&self, work: &Work, after: &[String], git: &GitOperation) -> FoundWork {
+        let mut found = FoundWork::default();
+        let waiting = |found: &FoundWork, hash: &String| !found.commits.contains(hash);
+        for commit in &work.commits {
+            let is_undone_by_itself = || work.base.iter().any(|base| self.has(base, commit));
+            if commit.patch.files.is_empty() || is_undone_by_itself() {
+                found.commits.insert(commit.hash.clone());
+            }
+        }
+        let mut used = HashSet::new();
+        for other in after {
+            if work.commits.iter().all(|c| !waiting(&found, &c.hash)) {
+                return found;
+            }
+            let Some(patch) = self.patch(other) else {
+                continue;
+            };
+            let is_whole = self.is_whole(work, other, &patch);
+            for commit in work.commits.iter().filter(|c| c.hash != *other) {
+                if !waiting(&found, &commit.hash) {
+                    continue;
+                }
+                if is_whole || self.is_in(commit, other, &patch) {
+                    used.insert(other.clone());
+                    found.commits.insert(commit.hash.clone());
+                    found.found_in.get_or_insert_with(|| other.clone());
+                }
+            }
+        }
+        self.find_rewritten(work, after, &used, &mut found);
+        self.find_moved(work, after, &mut found);
+        self.find_on_disk(work, git, &mut found);
+        found
+    }
+
+    /// A commit has all of the work at once: a squash.
+    fn is_whole(&self, work: &Work, other: &str, patch: &CommitPatch) -> bool {
+        let Some(whole) = &work.whole else {
+            return false;
+        };
+        let paths = |files: &[PatchFile]| -> Vec<String> {
+            files.iter().map(|file| file.path.clone()).collect()
+        };
+        paths(whole) == paths(&patch.files)
+            && self.ids(other).is_some_and(|ids| {
+                self.repository
+                    .patch_ids(whole)
+                    .is_some_and(|all| all.id == ids.id)
+            })
+    }
+
+    /// Another commit has the same files, makes the same change, or has most of the lines.
+    fn is_in(&self, commit: &LostCommit, other: &str, patch: &CommitPatch) -> bool {
+        commit.patch.shares_files_with(patch)
+            && (self.has(other, commit)
+                || self.is_same_patch(commit, other, patch)
+                || self.has_lines(commit, |path| {
+                    let blob = self.repository.entry(other, path)?;
+                    self.repository.lines_of(&blob)
+                }))
+    }
+
+    fn is_same_patch(&self, commit: &LostCommit, other: &str, patch: &CommitPatch) -> bool {
+        commit.patch.has_files_of(patch)
+            && self
+                .ids(other)
+                .is_some_and(|ids| self.ids(&commit.hash).is_some_and(|own| own.id == ids.id))
+    }
+
+    /// All files that the commit touched are in `other` as it, or one on top of it, left them.
+    fn has(&self, other: &str, commit: &LostCommit) -> bool {
+        commit
+            .versions
+            .iter()
+            .all(|(path, versions)| versions.contains(&self.repository.entry(other, path)))
+    }
+
+    /// Nine of ten lines that the commit brought are there; `lines`: of the file at a path.
+    fn has_lines(
+        &self,
+        commit: &LostCommit,
+        lines: impl Fn(&str) -> Option<BTreeSet<String>>,
+    ) -> bool {
+        let (mut brought, mut there) = (0, 0);
+        for file in &commit.patch.files {
+            let Some(gained) = self.repository.gained_lines(file) else {
+                continue;
+            };
+            brought += gained.len();
+            let now = lines(&file.path).unwrap_or_default();
+            there += gained.intersection(&now).count();
+        }
+        brought >= LINES_MIN && there * 10 >= brought * 9
+    }
+
+    /// A rebase, an amend and a cherry-pick keep who wrote a commit, when, and what it is called.
+    fn find_rewritten(
+        &self,
+        work: &Work,
+        after: &[String],
+        used: &HashSet<String>,
+        found: &mut FoundWork,
+    ) {
+        let mut used = used.clone();
+        for commit in &work.commits {
+            if found.commits.contains(&commit.hash) {
+                continue;
+            }
+            let is_it = |other: &&String| {
+                let patch = self.patch(other).filter(|_| **other != commit.hash);
+                patch.is_some_and(|patch| {
+                    patch.authored == commit.patch.authored
+                        && patch.shares_files_with(&commit.patch)
+                })
+            };
+            let other = after
+                .iter()
+                .filter(|other| !used.contains(*other))
+                .find(is_it);
+            if let Some(other) = other {
+                used.insert(other.clone());
+                found.commits.insert(commit.hash.clone());
+                found.found_in.get_or_insert_with(|| other.clone());
+            }
+        }
+    }
+
+    /// Files that came under other names.
+    fn find_moved(&self, work: &Work, after: &[String], found: &mut FoundWork) {
+        let mut came: HashMap<String, String> = HashMap::new();
+        for other in after {
+            let patch = self.patch(other);
+            for file in patch.iter().flat_map(|patch| &patch.files) {
+                if let Some(blob) = &file.after {
+                    came.entry(blob.clone()).or_insert_with(|| other.clone());
+                }
+            }
+        }
+        for commit in &work.commits {
+            let blobs = || commit.patch.files.iter().filter_map(|f| f.after.as_ref());
+            let is_there = |blob: &String| {
+                let is_long = self.repository.size(blob) >= Some(BLOB_BYTES_MIN);
+                is_long && came.contains_key(blob)
+            };
+            if blobs().next().is_some() && blobs().all(is_there) {
+                found.commits.insert(commit.hash.clone());
+            }
+        }
+    }
+
+    /// What a reset left in the files: exactly, or nearly all of its lines.
+    fn find_on_disk(&self, work: &Work, git: &GitOperation, found: &mut FoundWork) {
+        let operation = &git.operation;
+        if operation.kind != OperationKind::Reset {
+            return;
+        }
+        let stays = matches!(operation.mode.as_deref(), Some("soft" | "mixed"));
+        for commit in &work.commits {
+            if found.commits.contains(&commit.hash) {
+                continue;
+            }
+            let root = self.roots.iter().find(|root| {
+                self.is_on_disk(root, commit)
+                    || stays && !self.is_reset_on_disk(root, commit, &operation.new)
+            });
+            if let Some(root) = root {
+                let paths = commit.versions.keys();
+                let paths = paths.map(|path| root.join(path).to_string_lossy().into_owned());
+                found.watched.extend(paths);
+                found.commits.insert(commit.hash.clone());
+            }
+        }
+    }
+
+    fn is_on_disk(&self, root: &Path, commit: &LostCommit) -> bool {
+        let is_so = |(path, versions): (&String, &BTreeSet<Option<String>>)| {
+            versions.contains(&self.on_disk(root, path))
+        };
+        commit.versions.iter().all(is_so)
+            || self.has_lines(commit, |path| {
+                let content = self.read(root, path)?;
+                Some(telling_lines(&String::from_utf8_lossy(&content)))
+            })
+    }
+
+    /// All files are as the operation's new commit has them.
+    fn is_reset_on_disk(&self, root: &Path, commit: &LostCommit, new: &str) -> bool {
+        let mut paths = commit.versions.keys();
+        paths.all(|path| self.on_disk(root, path) == self.repository.entry(new, path))
+    }
+
+    /// The object that a file would be; `None`: there is none, or it is not to be read.
+    pub(super) fn on_disk(&self, root: &Path, path: &str) -> Option<String> {
+        self.repository.blob_id(&self.read(root, path)?)
+    }
+
+    fn read(&self, root: &Path, path: &str) -> Option<Vec<u8>> {
+        let path = root.join(path);
+        match (self.excludes)(&path) {
+            true => None,
+            false => read_small(&path, DISK_BYTES_MAX),
+        }
+    }
+
+    /// One of these commits makes the change with this id.
+    pub(super) fn has_patch(&self, commits: &[String], id: Uuid) -> bool {
+        commits
+            .iter()
+            .any(|commit| self.ids(commit).is_some_and(|ids| ids.id == id))
+    }
+
+    /// One of these commits takes this one back.
+    pub(super) fn is_reverted_among(&self, commit: &str, after: &[String]) -> bool {
+        let is_it = |other: &String| self.repository.undone(other).as_deref() == Some(commit);
+        after.iter().any(is_it)
+    }
+}

@@ -1,0 +1,273 @@
+//! Whether work was given up, judged by what is lost, not by what moved: a commit is lost where nothing
+//! points to it any more and its change is in nothing that came after. Judged again whenever references
+//! change, so that a later push, squash or cherry-pick takes the statement back, and a later deletion
+//! makes it. Says the same however often it was asked in between.
+
+use super::same_work::SameWork;
+use crate::host::reachability::Reachable;
+use crate::host::repository::Repository;
+use crate::model::git::{CommitLine, Effect, GitOperation, OperationKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use uuid::Uuid;
+
+/// What became of the commits that an operation left or took back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Verdict {
+    /// Whose work is nowhere, the latest first.
+    pub(super) lost: Vec<CommitLine>,
+    /// How many.
+    pub(super) lost_count: u64,
+    /// Where it is otherwise.
+    pub(super) kept_in: Option<String>,
+    /// Files on the disk that alone keep it.
+    pub(super) watched: BTreeSet<String>,
+    /// Ids of patches that nothing points to any more.
+    patches: BTreeMap<String, Uuid>,
+}
+
+impl Verdict {
+    /// Puts it down.
+    pub(super) fn write(self, effect: &mut Effect) {
+        (effect.lost, effect.lost_count) = (self.lost, self.lost_count);
+        effect.kept_in = self.kept_in;
+        effect.patches.extend(self.patches);
+    }
+}
+
+/// Of these kinds, what is left is written anew or stays where it was by what they are.
+pub(super) fn may_lose(git: &GitOperation) -> bool {
+    let kind = git.operation.kind;
+    let rewrites = matches!(kind, OperationKind::Amend | OperationKind::Stash);
+    let leaves = kind.leaves() && !rewrites && git.effect.left_count > 0;
+    leaves || !git.effect.reverts.is_empty()
+}
+
+/// What points to what in a repository now, and what its later operations left.
+pub(super) struct Judge<'r> {
+    pub(super) repository: &'r Repository,
+    /// References by name, with their commits.
+    pub(super) tips: &'r BTreeMap<String, String>,
+    pub(super) reachable: &'r Reachable,
+    pub(super) work: &'r SameWork<'r>,
+}
+
+impl Judge<'_> {
+    /// One verdict for each operation; `operations`: all of the repository that are known, in order.
+    pub(super) fn verdicts(&self, operations: &[&GitOperation]) -> Vec<Verdict> {
+        let mut later = Later::of(operations);
+        let mut verdicts: Vec<Verdict> = Vec::with_capacity(operations.len());
+        for (nth, git) in operations.iter().enumerate().rev() {
+            let mut verdict = match may_lose(git) {
+                true => self.left(git, &later),
+                false => Verdict::default(),
+            };
+            for revert in &git.effect.reverts {
+                if self.is_taken_back(git, &revert.commit, &revert.by, &later) {
+                    verdict.lost.push(revert.commit.clone());
+                    verdict.lost_count += 1;
+                }
+            }
+            verdicts.push(verdict);
+            later.add(git, nth);
+        }
+        verdicts.reverse();
+        self.once(operations, &mut verdicts);
+        verdicts
+    }
+
+    /// A commit that several commits take back was taken back by the first of them.
+    fn once(&self, operations: &[&GitOperation], verdicts: &mut [Verdict]) {
+        let mut told: HashSet<String> = HashSet::new();
+        for (git, verdict) in operations.iter().zip(verdicts) {
+            let reverted: HashSet<&str> =
+                git.effect.reverts.iter().map(|r| &*r.commit.hash).collect();
+            let before = verdict.lost.len();
+            verdict.lost.retain(|commit| {
+                !reverted.contains(&*commit.hash) || told.insert(commit.hash.clone())
+            });
+            verdict.lost_count -= (before - verdict.lost.len()) as u64;
+        }
+    }
+
+    fn left(&self, git: &GitOperation, later: &Later) -> Verdict {
+        let effect = &git.effect;
+        let is_gone = |commit: &&CommitLine| {
+            !self.reachable.has(&commit.hash) && !later.left.contains(&commit.hash)
+        };
+        let gone: Vec<&CommitLine> = effect.left.iter().filter(is_gone).collect();
+        let Some(latest) = gone.first() else {
+            return self.kept(git);
+        };
+        // a clock that went wrong hides a commit from a walk by time
+        let is_new = effect.lost_count == 0;
+        if is_new
+            && self
+                .repository
+                .is_in_history_of(&latest.hash, self.tips.values())
+        {
+            return self.kept(git);
+        }
+        let Some(work) = self.work.of(&gone, git) else {
+            // collected by git: the verdict of the last look stands, but for a change that came back
+            return self.remembered(git, &gone, later);
+        };
+        let after = self.after(&work.base, later);
+        let kept = self.work.find(&work, &after, git);
+        let lost: Vec<CommitLine> = gone
+            .into_iter()
+            .filter(|commit| !kept.commits.contains(&commit.hash))
+            .cloned()
+            .collect();
+        let uncounted = effect.left_count - effect.left.len() as u64;
+        Verdict {
+            lost_count: match lost.len() {
+                0 => 0,
+                some if some == effect.left.len() => some as u64 + uncounted,
+                some => some as u64,
+            },
+            kept_in: kept.found_in.filter(|_| lost.is_empty()),
+            watched: kept.watched,
+            patches: lost
+                .iter()
+                .filter_map(|commit| Some((commit.hash.clone(), self.work.ids(&commit.hash)?.id)))
+                .collect(),
+            lost,
+        }
+    }
+
+    /// What something still points to.
+    fn kept(&self, git: &GitOperation) -> Verdict {
+        let is_told = git.operation.kind != OperationKind::Checkout;
+        Verdict {
+            kept_in: self.name_of(&git.operation.old).filter(|_| is_told),
+            ..Verdict::default()
+        }
+    }
+
+    /// The reference that has a commit: one that is at it, else one that has it in its history.
+    fn name_of(&self, commit: &str) -> Option<String> {
+        let names = || self.tips.iter().filter(|(name, _)| shown(name).is_some());
+        let exact = names().find(|(_, tip)| *tip == commit);
+        let has = |(_, tip): &(&String, &String)| {
+            self.reachable.history_of([tip.as_str()]).contains(commit)
+        };
+        let found = exact.or_else(|| names().take(NAMES_MAX).find(has));
+        found.and_then(|(name, _)| shown(name))
+    }
+
+    /// Commits that came after the lost ones branched off, the latest first: what is reachable and was not
+    /// there before, and what later operations left in their turn.
+    fn after(&self, base: &[String], later: &Later) -> Vec<String> {
+        let before = self.reachable.history_of(base.iter().map(String::as_str));
+        let is_after = |commit: &&String| !before.contains(commit.as_str());
+        let left = later.in_order.iter().filter(is_after);
+        let reachable = self.reachable.commits.iter().filter(is_after);
+        reachable.chain(left).take(AFTER_MAX).cloned().collect()
+    }
+
+    fn remembered(&self, git: &GitOperation, gone: &[&CommitLine], later: &Later) -> Verdict {
+        let effect = &git.effect;
+        let after = self.after(&[], later);
+        let is_back = |commit: &CommitLine| {
+            let patch = effect.patches.get(&commit.hash);
+            patch.is_some_and(|patch| self.work.has_patch(&after, *patch))
+        };
+        let is_gone = |commit: &&CommitLine| gone.iter().any(|gone| gone.hash == commit.hash);
+        let lost = effect.lost.iter().filter(is_gone);
+        let lost: Vec<CommitLine> = lost.filter(|commit| !is_back(commit)).cloned().collect();
+        let fewer = (effect.lost.len() - lost.len()) as u64;
+        Verdict {
+            lost_count: if lost.is_empty() {
+                0
+            } else {
+                effect.lost_count - fewer
+            },
+            kept_in: effect.kept_in.clone(),
+            lost,
+            ..Verdict::default()
+        }
+    }
+
+    /// A commit is taken back by another one that is still there, and did not come back later; taking back
+    /// what took something back gives nothing up.
+    fn is_taken_back(
+        &self,
+        git: &GitOperation,
+        commit: &CommitLine,
+        by: &str,
+        later: &Later,
+    ) -> bool {
+        if !self.reachable.has(by) || self.work.takes_back(&commit.hash) {
+            return false;
+        }
+        let Some(work) = self.work.of(&[commit], git) else {
+            return git.effect.lost.contains(commit);
+        };
+        let after = self.after(&[by.to_owned()], later);
+        let found = self.work.find(&work, &after, git);
+        found.commits.is_empty() && !self.work.is_reverted_among(by, &after)
+    }
+}
+
+/// References that are looked through for the one that has a commit.
+const NAMES_MAX: usize = 20;
+/// Commits that are compared with a lost one.
+const AFTER_MAX: usize = 2_000;
+
+/// A reference as people call it; `None`: it has no name of its own.
+fn shown(name: &str) -> Option<String> {
+    let prefixes = ["refs/heads/", "refs/remotes/"];
+    let branch = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+    match (branch, name.strip_prefix("refs/tags/")) {
+        (Some(branch), _) => Some(branch.to_owned()),
+        (_, Some(tag)) => Some(format!("tag {tag}")),
+        _ if name == "refs/stash" || name.starts_with("stash@") => Some("a stash".to_owned()),
+        _ => None,
+    }
+}
+
+/// What later operations left.
+struct Later {
+    /// The number of the operation that left a commit first.
+    first: HashMap<String, usize>,
+    left: HashSet<String>,
+    in_order: Vec<String>,
+}
+
+impl Later {
+    fn of(operations: &[&GitOperation]) -> Later {
+        let mut first = HashMap::new();
+        for (nth, git) in operations.iter().enumerate() {
+            for commit in git
+                .effect
+                .left
+                .iter()
+                .filter(|_| git.operation.kind.leaves())
+            {
+                first.entry(commit.hash.clone()).or_insert(nth);
+            }
+        }
+        Later {
+            first,
+            left: HashSet::new(),
+            in_order: Vec::new(),
+        }
+    }
+
+    /// Who only looks at a commit that was left before, and goes away again, leaves nothing of his own.
+    fn add(&mut self, git: &GitOperation, nth: usize) {
+        if !git.operation.kind.leaves() {
+            return;
+        }
+        let looks = git.operation.kind == OperationKind::Checkout;
+        for commit in &git.effect.left {
+            let was_left = self
+                .first
+                .get(&commit.hash)
+                .is_some_and(|first| *first < nth);
+            if !(looks && was_left) && self.left.insert(commit.hash.clone()) {
+                self.in_order.push(commit.hash.clone());
+            }
+        }
+    }
+}
