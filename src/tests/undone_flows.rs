@@ -264,8 +264,12 @@ fn words_for<'a>(is: &'a str) -> Vec<&'a str> {
         "pull" => &[
             "pull (fast-forward)",
             "pull (merge)",
+            "pull (rebase)",
             "merge (fast-forward)",
+            "rebase",
         ],
+        // it resets, says HEAD's log; its own log goes with what was put aside
+        "stash" => &["reset"],
         "merge" => &["merge (fast-forward)"],
         "am" => &["am (patch)"],
         _ => &[],
@@ -315,10 +319,14 @@ impl Played {
 
     /// The kinds that count against the program, as somebody with that habit is told them.
     fn wrong_kinds<'a>(&self, view: &'a View) -> Vec<&'a (String, Named)> {
+        let has_to_know = |is: &str| match view.habit {
+            Habit::Always => true,
+            _ => self.flow.looks == Looks::Any && !WITHOUT_A_TRACE.contains(&is),
+        };
         let counts = |(is, named): &&(String, Named)| match named {
             Named::Right => false,
             Named::Wrong(_) => true,
-            Named::Absent => view.habit == Habit::Always || !WITHOUT_A_TRACE.contains(&is.as_str()),
+            Named::Absent => has_to_know(is),
         };
         view.kinds.iter().filter(counts).collect()
     }
