@@ -151,7 +151,7 @@ fn undone_document(undone: &UndoneDecision) -> Value {
     let reason = undone.by.git.reason.as_ref();
     json!({
         "git_batch_id": undone.by.id.to_string(),
-        "operation": operation.name(),
+        "operation": undone.by.git.name(),
         "at": operation.at.rfc3339(),
         "branch": operation.branch,
         "commits": undone.led_to,

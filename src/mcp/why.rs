@@ -103,7 +103,7 @@ fn history_answer(here: &Here, request: &HistoryRequest, args: &Why) -> Result<S
 
 fn operation(answer: &OperationMatch, here: &Here) -> String {
     let (operation, effect) = (&answer.git.operation, &answer.git.effect);
-    let mut text = format!("{}: {}", answer.role.as_str(), operation.name());
+    let mut text = format!("{}: {}", answer.role.as_str(), answer.git.name());
     for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
         if let Some(name) = name {
             let _ = write!(text, " {word} {name}");

@@ -416,7 +416,30 @@ impl Effect {
     }
 }
 
-/// The sentence that says why, and where it stands.
+/// How sure a reason is.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// Nobody said it in so many words.
+    Medium,
+    /// It was said plainly, of this work.
+    #[default]
+    High,
+}
+
+impl Confidence {
+    /// The word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
+/// The words that say why, and where they stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
     /// As it was said.
@@ -429,6 +452,9 @@ pub struct Reason {
     pub episode: Uuid,
     /// The line of its record in the session's log.
     pub line: u64,
+    /// How sure it is.
+    #[serde(default)]
+    pub confidence: Confidence,
 }
 
 impl Reason {
