@@ -16,6 +16,7 @@ pub mod markers;
 pub mod names;
 pub mod outcome;
 pub mod paths;
+pub mod phrases;
 pub mod rollbacks;
 pub mod secrets;
 pub mod settings;

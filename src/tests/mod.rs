@@ -74,4 +74,6 @@ mod undone_flows;
 mod undone_mcp;
 mod undone_property;
 mod undone_start;
+mod undone_talks;
+mod why_file;
 mod world;

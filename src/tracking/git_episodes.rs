@@ -262,7 +262,7 @@ fn shortened(said: &&Utterance) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{Effect, Reason, RefOperation};
+    use crate::model::git::{Confidence, Effect, Reason, RefOperation};
 
     fn git() -> GitOperation {
         GitOperation {
@@ -285,6 +285,7 @@ mod tests {
                 session: "0123456789".into(),
                 episode: Uuid::nil(),
                 line: 12,
+                confidence: Confidence::High,
             }),
         }
     }
@@ -296,6 +297,7 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line: 1,
+            at: None,
         }
     }
 

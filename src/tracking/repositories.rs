@@ -2,7 +2,7 @@
 //! the last scan becomes operations, and each operation its episodes. Without news it costs a few `stat`s
 //! and opens nothing.
 
-use super::conversation_context::{Conversation, around};
+use super::conversation_context::{Detail, around};
 use super::track_options::TrackOptions;
 use super::track_report::TrackReport;
 use crate::config::{FileTracking, Tracked};
@@ -20,7 +20,8 @@ use crate::store::{GitRow, GitUnit, Project, Store};
 use crate::tracking::git_episodes::{bulk_update, context, metadata, quoted};
 use crate::tracking::judging::judge;
 use crate::tracking::operations::{self, Start, renamed};
-use crate::tracking::reasons::why;
+use crate::tracking::quoted_reasons::quoted_reason;
+use crate::tracking::reasons::{Conversation, may_have_reason};
 use crate::tracking::reset_modes;
 use crate::tracking::reverts::reverts;
 use crate::tracking::same_work::SameWork;
@@ -392,7 +393,7 @@ impl TreeScan<'_> {
                 continue;
             }
             if let Some(id) = self.new_id(&operation, &units, store)? {
-                units.push(self.unit(repository, &work, operation, id, store)?);
+                units.push(self.unit(repository, &work, operation, id, (&units, store))?);
             }
         }
         Ok(units)
@@ -463,26 +464,30 @@ impl TreeScan<'_> {
         work: &SameWork<'_>,
         mut operation: RefOperation,
         id: Uuid,
-        store: &Store,
+        (units, store): (&[GitUnit], &Store),
     ) -> Result<GitUnit, Error> {
         let said = match operation.kind.is_plain_work() {
             true => Conversation::default(),
-            false => around(store, &self.project.path, operation.at)?,
+            false => {
+                let detail = match may_have_reason(&operation) {
+                    true => Detail::Times,
+                    false => Detail::Order,
+                };
+                around(store, &self.project.path, operation.at, detail)?
+            }
         };
         operation.tree.clone_from(&self.tree.name);
         if operation.kind == OperationKind::Reset {
             reset_modes::name(&mut operation, &self.project.path, store)?;
         }
-        let reason = match operation.kind.leaves() {
-            true => why(&said.before),
-            false => None,
-        };
         let mut effect = effect(repository, &operation);
         if makes_commits(operation.kind) {
             effect.reverts = reverts(repository, work, &effect.made);
             let first = effect.reverts.first();
             effect.undone = first.map(|revert| revert.commit.hash.clone());
         }
+        let told = (units, &*self.project.namespace);
+        let reason = quoted_reason((&operation, &effect), &said, told, store)?;
         let root = Path::new(&self.project.path);
         effect.hide(|path| self.options.context.excludes(&root.join(path)));
         let paths: Vec<PathBuf> = effect.files.iter().map(|f| (&f.path).into()).collect();

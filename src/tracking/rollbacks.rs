@@ -17,10 +17,18 @@ const RECENT_MS: i64 = 14 * 86_400_000;
 /// # Errors
 /// When the store can't be read.
 pub fn recent(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, Error> {
-    let since = Time(now.0 - RECENT_MS);
-    let mut rows = store.operations_between(namespace, since, now)?;
+    let mut rows = recent_operations(store, namespace, now)?;
     rows.retain(|row| row.git.gives_up());
     Ok(rows)
+}
+
+/// All operations of that time, the latest first.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn recent_operations(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, Error> {
+    let since = Time(now.0 - RECENT_MS);
+    Ok(store.operations_between(namespace, since, now)?)
 }
 
 /// Characters of a reason that are quoted.
@@ -119,7 +127,7 @@ fn files(effect: &Effect) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{FileChange, RefOperation, RevertedCommit};
+    use crate::model::git::{Confidence, FileChange, RefOperation, RevertedCommit};
     use uuid::Uuid;
 
     fn git(kind: OperationKind, mode: Option<&str>) -> GitOperation {
@@ -169,6 +177,7 @@ mod tests {
             session: "s".into(),
             episode: Uuid::nil(),
             line: 3,
+            confidence: Confidence::High,
         };
         let reset = git(OperationKind::Reset, Some("hard"));
         assert_eq!(
