@@ -409,6 +409,10 @@ impl<'r> Reader<'r> {
         if turn.any(|read| read.requests || read.thanks) || weight < PLAIN {
             return None;
         }
+        // other work came of what was said before it
+        if turn.depth > 0 && self.talk.must_name && !turn.is_taken_up {
+            return None;
+        }
         if turn.depth > 0 {
             let is_tied =
                 one.is_linked || turn.is_taken_up || turn.is_answered || turn.is_turned_down;
