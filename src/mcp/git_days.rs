@@ -76,8 +76,9 @@ pub fn entries(
     namespaces.retain(|namespace| scope.allows(namespace));
     let (mut undone, mut told) = (BTreeSet::new(), Vec::new());
     for namespace in namespaces {
-        let rows = rollbacks::recent(store, &namespace, here.now)?;
-        undone.extend(rows.iter().map(|row| row.id));
+        let rows = rollbacks::recent_operations(store, &namespace, here.now)?;
+        let rollbacks = rows.iter().filter(|row| row.git.gives_up());
+        undone.extend(rollbacks.map(|row| row.id));
         told.extend(undoing_entries(here, store, &rows, scope)?);
     }
     done.retain(|one| !undone.contains(&one.row.id));

@@ -205,7 +205,7 @@ fn is_let_through(store: &Store, query: &Query, session: &str) -> bool {
 
 /// Which of the words stand in what was given up, or in the sentence that says why.
 fn matches_work(git: &GitOperation, words: &[String]) -> Vec<String> {
-    let subjects = git.effect.left.iter().map(|commit| commit.subject.as_str());
+    let subjects = git.effect.lost.iter().map(|commit| commit.subject.as_str());
     let files = git.effect.files.iter().map(|file| file.path.as_str());
     let reason = git.reason.iter().map(|reason| reason.sentence.as_str());
     let parts = subjects.chain(files).chain(reason);

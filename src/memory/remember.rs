@@ -67,6 +67,8 @@ pub fn remember(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFac
         });
         seen.insert(of)
     });
+    facts.truncate(request.limit);
+    note_decisions(store, request, &mut facts)?;
     // a warning comes first
     let told: BTreeSet<String> = facts.iter().map(|fact| fact.text.clone()).collect();
     facts.splice(0..0, given_up(store, request, &told)?);
@@ -247,21 +249,37 @@ fn project(store: &Store, request: &FactsRequest) -> Result<Vec<RecalledFact>, E
     )?;
     let hits = certain(store, query, &whose, request)?.into_iter();
     let others = hits.filter(|hit| request.session.as_ref() != Some(&hit.session));
+    others
+        .map(|hit| session_fact(hit, MemoryScope::Workspace, store, request))
+        .collect()
+}
+
+/// Says in facts of the project's sessions which decisions were undone.
+fn note_decisions(
+    store: &Store,
+    request: &FactsRequest,
+    facts: &mut [RecalledFact],
+) -> Result<(), Error> {
+    if !store.has_operations(&request.workspace.namespace())? {
+        return Ok(());
+    }
+    let root = Some(request.workspace.root.as_str());
+    let scope = trusted(whose(request), root, store, &request.trusts)?;
     let audience = Audience {
         session: request.session.as_deref(),
         workspace: &request.workspace,
-        scope: &whose,
+        scope: &scope,
         shows_paths: request.shows_paths.as_deref(),
     };
-    let mut facts = Vec::new();
     let words = content_words(&request.question);
-    for hit in others {
-        let session = hit.session.clone();
-        let mut fact = session_fact(hit, MemoryScope::Workspace, store, request)?;
-        note_undone(store, &session, &mut fact.text, &words, audience)?;
-        facts.push(fact);
+    let of_project = |fact: &&mut RecalledFact| fact.scope == MemoryScope::Workspace;
+    for fact in facts.iter_mut().filter(of_project) {
+        let source = fact.source.as_ref();
+        if let Some((_, session)) = source.and_then(|source| source.session.clone()) {
+            note_undone(store, &session, &mut fact.text, &words, audience)?;
+        }
     }
-    Ok(facts)
+    Ok(())
 }
 
 /// What no session of the project said: memories are asked for by their groups, and what git tells

@@ -10,7 +10,7 @@ use crate::model::git::{GitOperation, Reason};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
 use crate::store::{Found, GitRow, KEPT, Store};
-use crate::tracking::rollbacks::{describe, recent};
+use crate::tracking::rollbacks::{describe, recent_operations};
 use crate::tracking::safe_names;
 
 /// For whom facts are.
@@ -41,7 +41,7 @@ pub fn recent_facts(
     if audience.workspace.project().is_none() || !audience.scope.allows(&namespace) {
         return Ok(Vec::new());
     }
-    let rows = recent(store, &namespace, now)?;
+    let rows = recent_operations(store, &namespace, now)?;
     let mut facts = Vec::new();
     for undoing in undoings(&rows, audience.workspace.branch.as_deref(), now) {
         if facts.len() == limit {
@@ -65,7 +65,7 @@ pub fn repeated(undoing: &Undoing<'_>) -> String {
     let branch = undoing.row.git.operation.branch.as_deref();
     let branch = branch.and_then(safe_names::branch);
     match undoing.repeats {
-        Repeats::SameWork => format!(" {times} operations since {since} gave this work up."),
+        Repeats::SameWork => format!(" It was left {times} times since {since}."),
         Repeats::SameBranch => {
             let branch = branch.unwrap_or_else(|| "The branch".to_owned());
             format!(" {branch} was reset {times} times since {since}: this gave up most.")

@@ -23,7 +23,7 @@ pub struct Undoing<'r> {
 /// Why several operations are one undoing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// They gave up the same commits.
+    /// They left the same commits.
     SameWork,
     /// They reset the same branch, for no known reason, or for the same one.
     SameBranch,
@@ -40,20 +40,24 @@ const RECENCY: u32 = 3;
 /// Days after which one of it is gone.
 const RECENCY_DAYS: i64 = 5;
 
-/// The undoings among these rollbacks, most important first; of equals the latest. `branch`: the one that
+/// The undoings among these operations, most important first; of equals the latest. `branch`: the one that
 /// is checked out.
-pub fn undoings<'r>(rows: &'r [GitRow], branch: Option<&str>, now: Time) -> Vec<Undoing<'r>> {
+pub fn undoings<'r>(operations: &'r [GitRow], branch: Option<&str>, now: Time) -> Vec<Undoing<'r>> {
     let weigh = |row: &GitRow| (weight(&row.git, branch, now), row.git.operation.at);
     let mut undoings = Vec::new();
-    for (repeats, group) in groups(rows) {
+    for group in groups(operations) {
         let Some(row) = group.iter().copied().max_by_key(|row| weigh(row)) else {
             continue;
         };
-        let times = group.iter().map(|row| row.git.operation.at);
+        let (repeats, all) = match group.len() {
+            1 => (Repeats::SameWork, repeated(row, operations)),
+            _ => (Repeats::SameBranch, group),
+        };
+        let since = all.iter().map(|row| row.git.operation.at).min();
         undoings.push(Undoing {
             row,
-            times: group.len(),
-            since: times.min().unwrap_or(row.git.operation.at),
+            times: all.len(),
+            since: since.unwrap_or(row.git.operation.at),
             repeats,
         });
     }
@@ -61,8 +65,22 @@ pub fn undoings<'r>(rows: &'r [GitRow], branch: Option<&str>, now: Time) -> Vec<
     undoings
 }
 
+/// A rollback, and the operations of its kind that left what it gave up, which somebody took up again then.
+fn repeated<'r>(rollback: &'r GitRow, operations: &'r [GitRow]) -> Vec<&'r GitRow> {
+    let lost: BTreeSet<&str> = lost(&rollback.git).collect();
+    let is_repeat = |row: &&GitRow| {
+        let (git, left) = (&row.git, &row.git.effect.left);
+        row.id != rollback.id
+            && git.operation.kind == rollback.git.operation.kind
+            && git.undoes()
+            && left.iter().any(|commit| lost.contains(&*commit.hash))
+    };
+    let repeats = operations.iter().filter(is_repeat);
+    repeats.chain([rollback]).collect()
+}
+
 fn weight(git: &GitOperation, branch: Option<&str>, now: Time) -> u32 {
-    let size = doublings(git.effect.left_count) + doublings(git.effect.files_count);
+    let size = doublings(git.effect.lost_count) + doublings(git.effect.files_count);
     let has_reason = u32::from(git.reason.is_some());
     let is_here = branch.is_some() && git.operation.branch.as_deref() == branch;
     let days = now.0.saturating_sub(git.operation.at.0) / DAY_MS;
@@ -80,40 +98,19 @@ fn doublings(count: u64) -> u32 {
     u64::BITS - count.leading_zeros()
 }
 
-/// Rollbacks that are one undoing, each group in the order of the rows.
-fn groups(rows: &[GitRow]) -> Vec<(Repeats, Vec<&GitRow>)> {
-    let mut same_work = Partition::of(rows.len());
-    let mut by_commit: BTreeMap<&str, usize> = BTreeMap::new();
-    for (nth, row) in rows.iter().enumerate() {
-        for commit in lost(&row.git) {
-            let first = *by_commit.entry(commit).or_insert(nth);
-            same_work.join(first, nth);
+/// Rollbacks that are one undoing.
+fn groups(operations: &[GitRow]) -> Vec<Vec<&GitRow>> {
+    let mut groups: Vec<Vec<&GitRow>> = Vec::new();
+    let mut resets: BTreeMap<Reset<'_>, usize> = BTreeMap::new();
+    for row in operations.iter().filter(|row| row.git.gives_up()) {
+        let reset = Reset::of(&row.git);
+        let place = reset.map(|reset| *resets.entry(reset).or_insert(groups.len()));
+        match place.and_then(|place| groups.get_mut(place)) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
         }
     }
-    let mut same_branch = same_work.clone();
-    let mut by_reset: BTreeMap<Reset<'_>, usize> = BTreeMap::new();
-    for group in same_work.groups() {
-        let of_group = group.iter().map(|nth| Reset::of(&rows[*nth].git));
-        let resets: BTreeSet<Option<Reset<'_>>> = of_group.collect();
-        if let (1, Some(Some(reset))) = (resets.len(), resets.into_iter().next()) {
-            let first = *by_reset.entry(reset).or_insert(group[0]);
-            same_branch.join(first, group[0]);
-        }
-    }
-    let is_one = |group: &[usize]| {
-        let mut firsts = group.iter().map(|nth| same_work.first(*nth));
-        let first = firsts.next();
-        firsts.all(|other| Some(other) == first)
-    };
-    let all = same_branch.groups().into_iter();
-    all.map(|group| {
-        let repeats = match is_one(&group) {
-            true => Repeats::SameWork,
-            false => Repeats::SameBranch,
-        };
-        (repeats, group.into_iter().map(|nth| &rows[nth]).collect())
-    })
-    .collect()
+    groups
 }
 
 /// The branch that an operation reset, and where the reason stands.
@@ -133,36 +130,6 @@ impl Reset<'_> {
             branch,
             reason: reason.map(|reason| (reason.session.as_str(), reason.line)),
         })
-    }
-}
-
-/// Numbers that belong together; each group goes by its least.
-#[derive(Clone)]
-struct Partition(Vec<usize>);
-
-impl Partition {
-    fn of(count: usize) -> Partition {
-        Partition((0..count).collect())
-    }
-
-    fn first(&self, mut nth: usize) -> usize {
-        while self.0[nth] != nth {
-            nth = self.0[nth];
-        }
-        nth
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.first(one), self.first(other));
-        self.0[one.max(other)] = one.min(other);
-    }
-
-    fn groups(&self) -> Vec<Vec<usize>> {
-        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for nth in 0..self.0.len() {
-            groups.entry(self.first(nth)).or_default().push(nth);
-        }
-        groups.into_values().collect()
     }
 }
 
@@ -198,6 +165,8 @@ mod tests {
                 effect: Effect {
                     left: commits.iter().map(line).collect(),
                     left_count: commits.len() as u64,
+                    lost: commits.iter().map(line).collect(),
+                    lost_count: commits.len() as u64,
                     files_count: files,
                     ..Effect::default()
                 },
@@ -232,15 +201,20 @@ mod tests {
 
     #[test]
     fn repeats_of_one_undoing_are_one() {
+        let taken_up_again = |mut row: GitRow| {
+            row.git.effect.lost.clear();
+            row.git.effect.lost_count = 0;
+            row
+        };
         let rows = [
             why(reset(1, &["b", "c"], 1)),
-            reset(2, &["a", "b"], 1),
-            on("main", reset(3, &["a"], 9)),
+            taken_up_again(reset(2, &["a", "b"], 1)),
+            taken_up_again(on("main", reset(3, &["c"], 9))),
             on("main", reset(4, &["z"], 1)),
         ];
         assert_eq!(
             ranked(&rows, "other"),
-            [(1, 3, Repeats::SameWork), (4, 1, Repeats::SameWork),]
+            [(1, 3, Repeats::SameWork), (4, 1, Repeats::SameWork)]
         );
         let rows: Vec<GitRow> = (1..9)
             .map(|day| reset(day, &["abcdefghij".get(day as usize..).unwrap()], 1))

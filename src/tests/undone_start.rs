@@ -49,8 +49,31 @@ fn repeats_of_one_undoing_are_one_line_that_says_so() {
     assert_eq!(told.len(), 2, "{block}");
     assert!(told[0].contains(WHY), "{block}");
     assert!(
-        told[1].contains("reset on loop left 1 commit behind")
+        told[1].contains(" on loop left 1 commit behind")
             && told[1].contains("loop was reset 6 times since 2026-06-03 09:"),
+        "{block}"
+    );
+}
+
+#[test]
+fn what_was_taken_up_again_and_given_up_again_is_one_line() {
+    let mut site = Site::new();
+    site.commit("README.md", "app\n", "first");
+    site.user("hello");
+    let lost = site.commit("again.txt", "x\n", "again and again");
+    for _ in 0..3 {
+        site.git("reset -q --hard HEAD~1");
+        site.git(&format!("merge -q --ff-only {lost}"));
+        site.now += 3_600;
+    }
+    site.git("reset -q --hard HEAD~1");
+    site.run();
+    let block = begins(&mut site);
+    let told = given_up(&block);
+    assert_eq!(told.len(), 1, "{block}");
+    assert!(
+        told[0].contains(&lost[..12])
+            && told[0].contains("It was left 4 times since 2026-06-01 09:"),
         "{block}"
     );
 }

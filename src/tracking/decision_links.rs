@@ -10,7 +10,7 @@ use crate::insight::items::SessionItems;
 use crate::model::error::Error;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::git::{AFTER_MS, CommitLine, GitOperation, OperationKind, Reason};
+use crate::model::git::{AFTER_MS, CommitLine, GitOperation, Reason};
 use crate::model::summary::{Decision, Sourced};
 use crate::model::time::Time;
 use crate::rules::commit_words::{TellingWord, telling_words};
@@ -67,7 +67,7 @@ impl UndoneDecision {
         format!(
             "{how_much} {} ({}{on}): {commits}; {why}",
             operation.at.utc().format("%Y-%m-%d %H:%MZ"),
-            operation.name()
+            self.by.git.name()
         )
     }
 }
@@ -185,12 +185,7 @@ fn of_commits(
 
 /// The commits that were given up, as far as they are named.
 pub fn lost(git: &GitOperation) -> impl Iterator<Item = &str> {
-    let left = git.effect.left.iter().map(|commit| commit.hash.as_str());
-    let (undone, left) = match git.operation.kind {
-        OperationKind::Revert => (git.effect.undone.as_deref(), None),
-        _ => (None, Some(left)),
-    };
-    left.into_iter().flatten().chain(undone)
+    git.effect.lost.iter().map(|commit| commit.hash.as_str())
 }
 
 /// A commit of the time of a session.

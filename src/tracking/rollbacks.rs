@@ -17,10 +17,18 @@ const RECENT_MS: i64 = 14 * 86_400_000;
 /// # Errors
 /// When the store can't be read.
 pub fn recent(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, Error> {
-    let since = Time(now.0 - RECENT_MS);
-    let mut rows = store.operations_between(namespace, since, now)?;
+    let mut rows = recent_operations(store, namespace, now)?;
     rows.retain(|row| row.git.gives_up());
     Ok(rows)
+}
+
+/// All operations of that time, the latest first.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn recent_operations(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, Error> {
+    let since = Time(now.0 - RECENT_MS);
+    Ok(store.operations_between(namespace, since, now)?)
 }
 
 /// Characters of a reason that are quoted.

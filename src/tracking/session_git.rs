@@ -170,7 +170,7 @@ fn undone_by(store: &Store, hash: &str) -> Result<Option<UndoneBy>, Error> {
 
 fn by(row: &GitRow) -> UndoneBy {
     UndoneBy {
-        operation: row.git.operation.name(),
+        operation: row.git.name(),
         at: row.git.operation.at,
         git_batch_id: row.id,
     }
@@ -184,7 +184,7 @@ fn is_same(one: &Sourced<Decision>, other: &Sourced<Decision>) -> bool {
 
 /// The commit's work is nowhere any more, and this operation did it.
 fn loses(git: &GitOperation, hash: &str) -> bool {
-    git.gives_up() && lost(git).any(|known| known.starts_with(hash))
+    lost(git).any(|known| known.starts_with(hash))
 }
 
 /// Adds hashes that the log doesn't have, and commits that it doesn't name.
