@@ -352,7 +352,7 @@ mod tests {
             ..RefOperation::sample()
         };
         let commit = CommitLine {
-            hash: "c".repeat(40),
+            hash: operation.old.clone(),
             subject: "Redis cache, step 5".into(),
             at: Time(1_000),
         };
