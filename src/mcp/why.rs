@@ -4,7 +4,7 @@
 use super::answer::{ListWindow, counted};
 use super::here::{Here, minute};
 use crate::memory::decisions::{DecisionMatch, reasons};
-use crate::memory::rollback_facts::{seen_reason, sure_reason};
+use crate::memory::rollback_facts::seen_reason;
 use crate::memory::scopes::Scope;
 use crate::model::error::Error;
 use crate::model::git::short_hash;
@@ -14,6 +14,7 @@ use crate::store::{Query, Store};
 use crate::tracking::commit_links::CommitMention;
 use crate::tracking::decision_links::UndoneDecision;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
+use crate::tracking::rollbacks::sure_reason;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
