@@ -43,8 +43,8 @@ pub struct Args {
     /// The same by its namespace, or the beginning of it
     #[arg(long, value_name = "HEX", group = "what")]
     namespace: Option<String>,
-    /// All that is in this group: the sessions that are delivered to it or that its scope covers, and
-    /// its memories
+    /// All that is in this group: the sessions that are delivered to it or that its scope covers, its
+    /// memories, and what it was told of its owner
     #[arg(long, value_name = "NAME", group = "what", conflicts_with_all = ["project", "namespace", "before", "matching"])]
     group: Option<String>,
     /// Episodes that began before: 90d, 2026-04-01. Sessions that go on keep what was said since
@@ -137,6 +137,7 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
             sessions,
             memories,
             before: None,
+            group: Some(group.clone()),
         });
     }
     let project = namespace_of(args, ctx)?;
@@ -163,7 +164,7 @@ fn chosen(args: &Args, store: &Store, ctx: &Ctx) -> Result<Selection> {
         sessions: rows.map(|row| row.session.id).collect(),
         // Logs of the project that no run has read yet stay out too.
         before: project.map(|project| (project, ctx.now)),
-        memories: Vec::new(),
+        ..Selection::default()
     })
 }
 
@@ -198,7 +199,7 @@ fn found(words: &str, namespaces: Option<Vec<String>>, store: &Store) -> Result<
     Ok(Selection {
         sessions,
         memories: others.into_iter().map(|hit| hit.episode).collect(),
-        before: None,
+        ..Selection::default()
     })
 }
 

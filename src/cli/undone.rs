@@ -4,14 +4,18 @@ use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters};
-use crate::model::git::{CommitLine, FileChange, short_hash};
+use crate::memory::provenance::of_project;
+use crate::model::git::{CommitLine, FileChange};
 use crate::model::human;
-use crate::model::source::Agent;
+use crate::store::GitRow;
 use crate::tracking::commit_links::{CommitMention, LinkStrength};
+use crate::tracking::coverage::{Coverage, coverage};
+use crate::tracking::file_history::FileEdits;
 use crate::tracking::git_history::{HistoryReach, HistoryRequest, OperationMatch, history_in};
+use crate::tracking::history_words::{self as words, Shown, Told};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::fmt::Write;
+use std::cell::RefCell;
 
 /// Prints operations; exit 1 where there is none.
 pub fn run(
@@ -35,35 +39,101 @@ pub fn run(
         let operations: Vec<Value> = operations.collect::<Result<_>>()?;
         let sessions = found.mentions.iter().map(|one| mention_document(one, ctx));
         let sessions: Vec<Value> = sessions.collect::<Result<_>>()?;
-        let body = json!({"operations": operations, "sessions": sessions});
+        let edits = found.edits.iter().map(|one| edits_document(one, ctx));
+        let edits: Vec<Value> = edits.collect::<Result<_>>()?;
+        let unseen = found.unseen.iter().map(|row| unseen_document(row, ctx));
+        let unseen: Vec<Value> = unseen.collect::<Result<_>>()?;
+        let body = json!({
+            "operations": operations,
+            "sessions": sessions,
+            "edits": edits,
+            "may_have_changed_it": unseen,
+        });
         ctx.out.document("why", body)?;
     } else {
-        for operation in &found.operations {
-            print(operation, ctx)?;
-        }
-        for mention in found.other_mentions() {
-            print_mention(mention, ctx)?;
+        let lines = with_shown(ctx, |shown| {
+            let operations = found.operations.iter();
+            let operations = operations.map(|one| words::operation(one, shown));
+            let mentions = found.other_mentions().map(|one| words::mention(one, shown));
+            let edits = found.edits.iter().take(limit);
+            let edits = edits.map(|one| words::edits(one, shown));
+            let unseen = found.unseen.iter().map(|row| words::unseen(row, shown));
+            let all = operations.chain(mentions).chain(edits).chain(unseen);
+            all.collect::<Vec<Told>>()
+        });
+        for told in &lines {
+            print(told, ctx)?;
         }
     }
     if found.is_empty() {
-        ctx.out
-            .note("no session and no git operation that is known speaks of it")?;
-        ctx.out
-            .note("hint: docs/tracking.md says which repositories are looked at")?;
+        let all = coverage(&ctx.reader()?, reach.namespaces, reach.project)?;
+        for line in with_shown(ctx, |shown| words::nothing(request, &all, shown)) {
+            ctx.out.note(line)?;
+        }
+        hint(request, &all, ctx)?;
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
 }
 
-fn print_mention(mention: &CommitMention, ctx: &mut Ctx) -> Result<()> {
-    let head = format!("told: {} {}", mention.hash, mention.subject);
-    ctx.out.line(ctx.out.paint(Style::Bold, &head))?;
-    let place = session_filters::origin_of(&mention.namespace, &mention.project_path, ctx)?;
-    let when = human::time(mention.at, ctx.zone);
-    let session = ctx.session_shown(&mention.session)?;
-    let origin = format!("  {when}  {place} session {session}");
+/// Does something with how places, times and sessions are shown here.
+fn with_shown<T>(ctx: &mut Ctx, work: impl FnOnce(&Shown<'_>) -> T) -> T {
+    let zone = ctx.zone;
+    let ctx = RefCell::new(ctx);
+    let place = |namespace: &str, path: &str| {
+        let told = session_filters::origin_of(namespace, path, &mut ctx.borrow_mut());
+        told.unwrap_or_else(|_| of_project(namespace, path, false))
+    };
+    let session = |id: &str| {
+        let told = ctx.borrow_mut().session_shown(id);
+        told.unwrap_or_else(|_| id.to_owned())
+    };
+    work(&Shown {
+        place: &place,
+        session: &session,
+        time: &|time| human::time(time, zone),
+    })
+}
+
+fn print(told: &Told, ctx: &mut Ctx) -> Result<()> {
+    ctx.out.line(ctx.out.paint(Style::Bold, &told.head))?;
+    for line in &told.lines {
+        ctx.out.line(format!("  {line}"))?;
+    }
+    let origin = format!("  {}", told.origin);
     ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
     ctx.out.line("")
+}
+
+fn edits_document(edits: &FileEdits, ctx: &mut Ctx) -> Result<Value> {
+    let document = json!({
+        "session": edits.session,
+        "agent": edits.agent.as_str(),
+        "file": edits.path,
+        "edits": edits.edits,
+        "lines": [edits.added, edits.removed],
+        "at": edits.at.map(|at| at.rfc3339_millis()),
+        "episode": edits.episode.to_string(),
+        "line": edits.line,
+        "namespace": edits.namespace,
+        "project_path": edits.project_path,
+    });
+    session_filters::veiled(document, &edits.project_path, ctx)
+}
+
+fn unseen_document(row: &GitRow, ctx: &mut Ctx) -> Result<Value> {
+    let (operation, effect) = (&row.git.operation, &row.git.effect);
+    let document = json!({
+        "git_batch_id": row.id.to_string(),
+        "operation": operation.name(),
+        "commit_to": operation.new,
+        "at": operation.at.rfc3339_millis(),
+        "files_count": effect.files_count,
+        "files_looked_at": effect.files.len(),
+        "namespace": row.project.namespace,
+        "project_path": row.project.path,
+    });
+    session_filters::veiled(document, &row.project.path, ctx)
 }
 
 fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
@@ -78,78 +148,6 @@ fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
     session_filters::veiled(document, &mention.project_path, ctx)
 }
 
-fn print(answer: &OperationMatch, ctx: &mut Ctx) -> Result<()> {
-    let effect = &answer.git.effect;
-    ctx.out.line(ctx.out.paint(Style::Bold, &head(answer)))?;
-    if let Some(reason) = &answer.git.reason {
-        let session = ctx.session_shown(&reason.session)?;
-        ctx.out.line(format!("  why: {}", reason.sentence))?;
-        let source = format!(
-            "  said by the {}, session {session} line {}",
-            reason.who(),
-            reason.line
-        );
-        ctx.out.line(source)?;
-    }
-    for commit in answer.commits().iter().take(COMMITS_SHOWN) {
-        ctx.out
-            .line(format!("  {} {}", short(&commit.hash), commit.subject))?;
-    }
-    let (added, removed) = effect.lines;
-    let files = human::plural(effect.files_count, "file");
-    ctx.out
-        .line(format!("  {files}, +{added} −{removed} lines"))?;
-    let place = session_filters::origin_of(&answer.namespace, &answer.project_path, ctx)?;
-    let when = human::time(Some(answer.git.operation.at), ctx.zone);
-    let origin = format!("  {when}  {place} {}", doer(answer, ctx)?);
-    ctx.out.line(ctx.out.paint(Style::Dim, &origin))?;
-    ctx.out.line("")
-}
-
-/// `by claude, session 6f1c5b80`; a session that may have done it is told as what it is.
-fn doer(answer: &OperationMatch, ctx: &mut Ctx) -> Result<String> {
-    let who = match answer.agent {
-        Agent::PERSON => "by a person",
-        Agent::UNKNOWN => "nobody knows by whom",
-        agent => &format!("by {}", agent.as_str()),
-    };
-    let Some(by) = &answer.session else {
-        return Ok(who.to_owned());
-    };
-    let session = ctx.session_shown(&by.session)?;
-    Ok(match (by.link.is_weak(), answer.agent) {
-        (false, _) => format!("{who}, session {session}"),
-        (true, Agent::UNKNOWN) => format!(
-            "perhaps by {}, session {session}, which was at work then",
-            by.agent.as_str()
-        ),
-        (true, _) => format!("{who}, while session {session} was at work"),
-    })
-}
-
-/// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
-fn head(answer: &OperationMatch) -> String {
-    let operation = &answer.git.operation;
-    let mut head = format!("{}: {}", answer.role.as_str(), operation.name());
-    for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
-        if let Some(name) = name {
-            let _ = write!(head, " {word} {name}");
-        }
-    }
-    let (old, new) = (short(&operation.old), short(&operation.new));
-    format!("{head}  {old} → {new}")
-}
-
-/// Commits of one operation that people see.
-const COMMITS_SHOWN: usize = 10;
-
-fn short(hash: &str) -> &str {
-    match hash {
-        "" => "(none)",
-        hash => short_hash(hash),
-    }
-}
-
 fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
     let (operation, effect) = (&answer.git.operation, &answer.git.effect);
     let commit = |commit: &CommitLine| json!({"hash": commit.hash, "subject": commit.subject, "at": commit.at.rfc3339_millis()});
@@ -160,7 +158,7 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
     let document = json!({
         "git_batch_id": answer.id.to_string(),
         "role": answer.role.as_str(),
-        "operation": operation.name(),
+        "operation": answer.git.name(),
         "commit_from": operation.old,
         "commit_to": operation.new,
         "branch": operation.branch,
@@ -177,6 +175,7 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
             "session": reason.session,
             "episode": reason.episode.to_string(),
             "line": reason.line,
+            "confidence": reason.confidence.as_str(),
         })),
         "undone": effect.undone,
         "left": effect.left.iter().map(commit).collect::<Vec<_>>(),
@@ -185,9 +184,39 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
         "files": effect.files.iter().map(file).collect::<Vec<_>>(),
         "files_count": effect.files_count,
         "lines": [effect.lines.0, effect.lines.1],
+        "files_looked_at": effect.files.len(),
+        "given_up": answer.git.gives_up(),
+        "lost": effect.lost.iter().map(commit).collect::<Vec<_>>(),
+        "lost_count": effect.lost_count,
+        "kept_in": effect.kept_in,
         "missing": effect.missing,
         "namespace": answer.namespace,
         "project_path": answer.project_path,
     });
     session_filters::veiled(document, &answer.project_path, ctx)
+}
+
+/// The next thing to do: switch tracking on where it is off, look anew, or ask git itself.
+fn hint(request: &HistoryRequest, all: &Coverage, ctx: &mut Ctx) -> Result<()> {
+    let loaded = ctx.settings()?;
+    let tracking = &loaded.tracking;
+    let root = match request {
+        HistoryRequest::File(file) => file.root(),
+        _ => None,
+    };
+    let is_on = root.map_or(tracking.is_on(), |root| tracking.of(root).is_some());
+    if !is_on {
+        let hides = root.map(|root| ctx.hides_paths_of(root)).transpose()?;
+        let whose = root.filter(|_| hides == Some(false));
+        let whose = whose.map_or(String::new(), |root| format!(" of {root}"));
+        let off = format!("git operations{whose} are not tracked (tracking is off)");
+        ctx.out.note(off)?;
+        let config = ctx.home.tracking_config();
+        let config = config.display();
+        return ctx.out.note(format!(
+            "hint: \"defaults\": {{\"enabled\": true}} in {config} switches it on; then: sessionmill run"
+        ));
+    }
+    ctx.out
+        .note(format!("hint: {}", words::next_step(request, all)))
 }

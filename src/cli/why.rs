@@ -11,6 +11,7 @@ use crate::model::human;
 use crate::rules::words::content_words;
 use crate::store::Query;
 use crate::tracking::decision_links::UndoneDecision;
+use crate::tracking::file_history::FileRequest;
 use crate::tracking::git_history::HistoryRequest;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ pub struct Args {
     /// What git operations did to this branch
     #[arg(long, value_name = "NAME", conflicts_with_all = ["words", "file"])]
     branch: Option<String>,
-    /// What git operations did to this file: its path in the repository, or its end
+    /// What sessions and git operations did to this file: its path, also in a linked work tree, or its end
     #[arg(long, value_name = "PATH", conflicts_with = "words")]
     file: Option<String>,
     #[command(flatten)]
@@ -54,7 +55,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         limit => limit as usize,
     };
     let git = [&args.commit, &args.branch, &args.file].map(Option::as_deref);
-    if let Some(request) = HistoryRequest::of(git[0], git[1], git[2])? {
+    let request = HistoryRequest::of(git[0], git[1], git[2])?;
+    let request = match &args.file {
+        Some(file) => {
+            let (cwd, home) = (&ctx.env.cwd, &ctx.env.home);
+            let file = FileRequest::new(file, Some(cwd), Some(home));
+            Some(HistoryRequest::File(file))
+        }
+        None => request,
+    };
+    if let Some(request) = request {
         return undone::run(&request, &args.filters, limit, ctx);
     }
     let question = args.words.join(" ");

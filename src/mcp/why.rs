@@ -1,7 +1,7 @@
 //! Why something is as it is: decisions that mention some words, or what became of a commit, a branch or
 //! a file.
 
-use super::answer::{ListWindow, counted};
+use super::answer::ListWindow;
 use super::here::{Here, minute};
 use crate::memory::decisions::{DecisionMatch, reasons};
 use crate::memory::rollback_facts::seen_reason;
@@ -12,8 +12,10 @@ use crate::model::source::Agent;
 use crate::rules::words::content_words;
 use crate::store::{Query, Store};
 use crate::tracking::commit_links::CommitMention;
+use crate::tracking::coverage::coverage;
 use crate::tracking::decision_links::UndoneDecision;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
+use crate::tracking::history_words::{self as words, Shown};
 use crate::tracking::rollbacks::sure_reason;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -94,12 +96,27 @@ fn history_answer(here: &Here, request: &HistoryRequest, args: &Why) -> Result<S
     let found = history(&store, request, namespaces.as_deref(), None, window.reach())?;
     let operations = found.operations.iter().map(|one| operation(one, here));
     let mentions = found.other_mentions().map(|one| mention(one, here));
-    let items: Vec<String> = operations.chain(mentions).take(window.reach()).collect();
-    let head = match items.is_empty() {
-        true => "no session and no git operation that is known speaks of it\n",
-        false => "",
+    let shown = Shown {
+        place: &|namespace, path| here.origin(namespace, path),
+        session: &str::to_owned,
+        time: &minute,
     };
-    Ok(window.fill(head, &items))
+    let edits = found
+        .edits
+        .iter()
+        .map(|one| words::edits(one, &shown).text());
+    let unseen = found.unseen.iter();
+    let unseen = unseen.map(|row| words::unseen(row, &shown).text());
+    let items = operations.chain(mentions).chain(edits).chain(unseen);
+    let items: Vec<String> = items.take(window.reach()).collect();
+    let head = match found.is_empty() {
+        true => {
+            let all = coverage(&store, namespaces.as_deref(), None)?;
+            words::nothing(request, &all, &shown).join("\n") + "\n"
+        }
+        false => String::new(),
+    };
+    Ok(window.fill(&head, &items))
 }
 
 fn operation(answer: &OperationMatch, here: &Here) -> String {
@@ -134,12 +151,7 @@ fn operation(answer: &OperationMatch, here: &Here) -> String {
     let files = effect.files.iter().map(|file| &*file.path);
     let files: Vec<&str> = files.take(NAMED).collect();
     if !files.is_empty() {
-        let _ = writeln!(
-            text,
-            "{}: {}",
-            counted(effect.files_count, "file"),
-            files.join(", ")
-        );
+        let _ = writeln!(text, "{}: {}", words::files(effect), files.join(", "));
     }
     text
 }

@@ -128,7 +128,7 @@ impl Summary {
 pub const MASKED_USER: &str = "[redacted:user:";
 
 /// What follows the root in a path whose home directory's name is masked, where the root's is not.
-fn below_masked_home<'p>(path: &'p str, root: &str) -> Option<&'p str> {
+pub fn below_masked_home<'p>(path: &'p str, root: &str) -> Option<&'p str> {
     let (homes, rest) = path.split_once(MASKED_USER)?;
     let (_, rest) = rest.split_once(']')?;
     let (_, root) = root.strip_prefix(homes)?.split_once('/')?;

@@ -42,4 +42,6 @@ pub struct Selection {
     pub before: Option<(String, Time)>,
     /// Ids of memories.
     pub memories: Vec<Uuid>,
+    /// A group: what it was told of itself, such as who owns it.
+    pub group: Option<String>,
 }

@@ -54,7 +54,7 @@ pub use search::short_ids::{KEPT, TYPED};
 pub use search::snippet::Snippet;
 pub use search::words;
 pub use tombstones::Forgotten;
-pub use tracking::doers::{SessionSpan, UnjudgedFile};
+pub use tracking::doers::{OperationExtent, SessionSpan, UnjudgedFile};
 pub use tracking::git::{GitRow, GitUnit};
 pub use tracking::tracked::{FileFailure, FileUnit, Supersede, TrackedRow};
 

@@ -261,8 +261,7 @@ fn a_kill_between_removing_and_compacting_leaves_work_that_the_next_run_does() {
     run(&desk, "run");
     let selection = Selection {
         sessions: vec!["aaaa".into()],
-        before: None,
-        memories: vec![],
+        ..Selection::default()
     };
     let mut killed = store(&desk);
     killed.forget(&selection, Time(7), false).unwrap();

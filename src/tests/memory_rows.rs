@@ -14,6 +14,7 @@ use crate::cli::Exit;
 use crate::model::consent::endpoint_text;
 use crate::model::namespace::namespace;
 use crate::model::scope::{MemoryScope, repository_key};
+use crate::store::{Access, Store};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -375,6 +376,22 @@ fn row_031_each_group_is_told_its_owner_once() {
     settings("hubot");
     done(desk.run("sessionmill run"));
     assert_eq!(owners(&world).len(), 2);
+    // it goes with its group, and comes back only with something new in it
+    let stored = |word: &str| {
+        let dump = Store::open(&desk.path(".graphiti/sessionmill.db"), Access::ReadOnly);
+        dump.unwrap().dump().unwrap().contains(word)
+    };
+    assert!(stored("owns this workspace scope"));
+    let gone = done(desk.run(&format!("sessionmill forget --group {group} --yes --json"))).json();
+    assert_eq!(
+        (&gone["sessions"], &gone["memories"]),
+        (&json!(1), &json!(0)),
+        "{gone}"
+    );
+    assert!(!stored("owns this workspace scope") && stored("owns this global scope"));
+    done(desk.run("sessionmill run"));
+    assert!(!stored("owns this workspace scope"));
+    assert_eq!(owners(&world).len(), 0, "nobody is told again");
 }
 
 #[test]

@@ -75,4 +75,5 @@ mod undone_mcp;
 mod undone_property;
 mod undone_start;
 mod undone_talks;
+mod why_file;
 mod world;

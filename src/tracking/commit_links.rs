@@ -205,6 +205,7 @@ fn writes_commit(git: &GitOperation) -> bool {
             | OperationKind::Merge
             | OperationKind::CherryPick
             | OperationKind::Revert
+            | OperationKind::Apply
     );
     writes && git.operation.mode.as_deref() != Some("fast-forward")
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Subcommands that leave an operation of a kind behind; a kind that isn't here is left by the subcommand of
 /// its name.
-const SUBCOMMANDS: [(&str, &[&str]); 9] = [
+const SUBCOMMANDS: [(&str, &[&str]); 11] = [
     ("commit", &["commit", "ci"]),
     ("amend", &["commit", "ci"]),
     (
@@ -19,6 +19,11 @@ const SUBCOMMANDS: [(&str, &[&str]); 9] = [
     ("pull", &["pull", "merge", "rebase"]),
     ("branch deleted", &["branch"]),
     ("branch renamed", &["branch"]),
+    (
+        "branch moved",
+        &["branch", "update-ref", "fetch", "push", "rebase"],
+    ),
+    ("stash", &["stash", "rebase", "pull"]),
     (
         "moved",
         &[

@@ -2,6 +2,7 @@
 //! Works on stored operations: no repository is opened. Who did what is in [`super::commit_links`].
 
 use super::commit_links::{self, Author, CommitMention, SessionsAtWork};
+use super::file_history::{self, FileEdits, FileRequest};
 use crate::host::git;
 use crate::model::error::Error;
 use crate::model::git::{AFTER_MS, CommitLine, FileChange, GitOperation, OperationKind};
@@ -19,8 +20,8 @@ pub enum HistoryRequest {
     Commit(String),
     /// A branch.
     Branch(String),
-    /// A file, by its path in the repository, or by its end.
-    File(String),
+    /// A file.
+    File(FileRequest),
 }
 
 impl HistoryRequest {
@@ -41,9 +42,7 @@ impl HistoryRequest {
             }
             (Some(hash), None, None) => HistoryRequest::Commit(hash.to_ascii_lowercase()),
             (None, Some(branch), None) => HistoryRequest::Branch(branch.to_owned()),
-            (None, None, Some(file)) => {
-                HistoryRequest::File(file.trim_start_matches("./").to_owned())
-            }
+            (None, None, Some(file)) => HistoryRequest::File(FileRequest::new(file, None, None)),
             _ => return Err(Error::usage("name a commit, a branch or a file")),
         }))
     }
@@ -95,10 +94,11 @@ pub struct OperationMatch {
 }
 
 impl OperationMatch {
-    /// The commits that answer: those that it brought, or those that it left.
+    /// The commits that answer: those that it brought, or those that are lost with it, or that it left.
     pub fn commits(&self) -> &[CommitLine] {
         match self.role {
             OperationRole::Made => &self.git.effect.made,
+            OperationRole::Undid if self.git.gives_up() => &self.git.effect.lost,
             OperationRole::Undid | OperationRole::Touched => &self.git.effect.left,
         }
     }
@@ -114,12 +114,16 @@ pub struct GitHistory {
     pub operations: Vec<OperationMatch>,
     /// Sessions whose summaries name the commit that is asked about, the latest first.
     pub mentions: Vec<CommitMention>,
+    /// Sessions that edited the file that is asked about, the latest first.
+    pub edits: Vec<FileEdits>,
+    /// Operations with more files than are looked at, of which the file may be one.
+    pub unseen: Vec<GitRow>,
 }
 
 impl GitHistory {
     /// Nothing is known of it.
     pub fn is_empty(&self) -> bool {
-        self.operations.is_empty() && self.mentions.is_empty()
+        self.operations.is_empty() && self.mentions.is_empty() && self.edits.is_empty()
     }
 
     /// Mentions by sessions that no operation is linked to.
@@ -184,42 +188,76 @@ pub fn history_in(
         ),
         _ => (store.operations(namespaces, project)?, Vec::new()),
     };
-    let mut operations = Vec::new();
-    for row in rows {
-        let Some(role) = role(request, &row.git) else {
-            continue;
-        };
+    let (own, others) = match request {
+        HistoryRequest::File(file) => {
+            file_history::edits(store, file, namespaces, project, reach.agent)?
+        }
+        _ => Default::default(),
+    };
+    let roles = |is_exact: bool| {
+        let with_role = move |row| Some((role(request, row, is_exact)?, row));
+        rows.iter().filter_map(with_role).peekable()
+    };
+    let mut matching = roles(true);
+    // what is typed may be the end of a path, where there is nothing at that place
+    let is_there = matching.peek().is_some() || !own.is_empty();
+    if !is_there {
+        matching = roles(false);
+    }
+    let mut found = GitHistory {
+        mentions,
+        edits: if is_there { own } else { others },
+        ..GitHistory::default()
+    };
+    for (role, row) in matching {
         let agent = store.operation_agent(row.id)?;
         if reach.agent.is_some_and(|wanted| wanted != agent) {
             continue;
         }
-        if operations.len() == reach.limit {
+        if found.operations.len() == reach.limit {
             break;
         }
-        operations.push(OperationMatch {
-            session: author(store, &row)?,
+        found.operations.push(OperationMatch {
+            session: author(store, row)?,
             agent,
             id: row.id,
             role,
-            namespace: row.project.namespace,
-            project_path: row.project.path,
-            git: row.git,
+            namespace: row.project.namespace.clone(),
+            project_path: row.project.path.clone(),
+            git: row.git.clone(),
         });
     }
-    Ok(GitHistory {
-        operations,
-        mentions,
-    })
+    if let HistoryRequest::File(file) = request {
+        found.unseen = unseen(&rows, file, &found.operations);
+    }
+    Ok(found)
 }
 
-fn role(request: &HistoryRequest, git: &GitOperation) -> Option<OperationRole> {
+/// Operations that may have changed the file: not all of their files were looked at, and it is none of those
+/// that were.
+fn unseen(rows: &[GitRow], file: &FileRequest, known: &[OperationMatch]) -> Vec<GitRow> {
+    let is_near = |row: &&GitRow| file.root().is_none_or(|root| row.project.path == root);
+    let is_new = |row: &&GitRow| known.iter().all(|known| known.id != row.id);
+    let all = rows.iter().filter(|row| is_cut(&row.git));
+    let all = all.filter(is_near).filter(is_new);
+    all.take(UNSEEN_MAX).cloned().collect()
+}
+
+/// Operations that may have changed a file, which are named.
+const UNSEEN_MAX: usize = 5;
+
+/// `is_exact`: of a file, only itself counts.
+fn role(request: &HistoryRequest, row: &GitRow, is_exact: bool) -> Option<OperationRole> {
+    let (git, root) = (&row.git, row.project.path.as_str());
     let (operation, effect) = (&git.operation, &git.effect);
     match request {
         HistoryRequest::Commit(hash) => {
             let is_it = |commit: &String| commit.starts_with(hash.as_str());
             let names = |commits: &[CommitLine]| commits.iter().any(|line| is_it(&line.hash));
+            let mut reverts = effect.reverts.iter();
             match (names(&effect.made), names(&effect.left)) {
                 _ if effect.undone.as_ref().is_some_and(is_it) => Some(OperationRole::Undid),
+                _ if reverts.any(|revert| is_it(&revert.commit.hash)) => Some(OperationRole::Undid),
                 (_, true) if git.undoes() => Some(OperationRole::Undid),
                 (true, _) => Some(OperationRole::Made),
                 (_, true) => Some(OperationRole::Touched),
@@ -234,17 +272,24 @@ fn role(request: &HistoryRequest, git: &GitOperation) -> Option<OperationRole> {
                 false => OperationRole::Touched,
             })
         }
-        HistoryRequest::File(path) => {
-            let is_it = |known: &String| {
-                let before = known.strip_suffix(path.as_str());
-                before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        // it writes another work tree, of what was there before
+        HistoryRequest::File(_) if operation.kind == OperationKind::WorktreeAdded => None,
+        HistoryRequest::File(file) => {
+            let names = |path: &str| match is_exact {
+                true => file.is(root, path),
+                false => file.is_end_of(path),
             };
-            let names = |file: &FileChange| {
-                is_it(&file.path) || file.previous_path.as_ref().is_some_and(is_it)
+            let is_it = |known: &FileChange| {
+                names(&known.path) || known.previous_path.as_deref().is_some_and(names)
             };
-            effect.files.iter().any(names).then(|| did(git))
+            effect.files.iter().any(is_it).then(|| did(git))
         }
     }
+}
+
+/// Some of the files that it changed were not looked at.
+pub fn is_cut(git: &GitOperation) -> bool {
+    git.effect.files_count > git.effect.files.len() as u64
 }
 
 fn did(git: &GitOperation) -> OperationRole {

@@ -10,6 +10,7 @@
 //! - who did it: [`commit_links`] ties sessions to operations, by commits and by `git_commands` in
 //!   `timed_calls`; `doers` judges what a session's new words may change
 //! - reading back: [`project_status`], [`git_history`] (what became of a commit, branch or file),
+//!   [`file_history`] (which sessions edited a file), [`coverage`] (what could be known), [`history_words`] (all of this in plain English),
 //!   [`commit_links`] (which session made a commit), [`session_git`] (what became of a session's commits),
 //!   [`decision_links`] (decisions that led to work that was given up),
 //!   [`rollbacks`] (work that was given up)
@@ -18,16 +19,19 @@
 
 pub mod commit_links;
 mod conversation_context;
+pub mod coverage;
 pub mod decision_links;
 mod doers;
 pub mod exclusions;
 mod file_episodes;
+pub mod file_history;
 mod file_recorder;
 mod file_scan;
 mod git_attribution;
 mod git_commands;
 mod git_episodes;
 pub mod git_history;
+pub mod history_words;
 mod judging;
 mod objections;
 mod operations;

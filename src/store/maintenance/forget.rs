@@ -11,7 +11,7 @@ use crate::store::ingest::records;
 use crate::store::ingest::sessions::{refresh, scrub_summaries};
 use crate::store::maintenance::redact::rewrite;
 use crate::store::pending_tasks::{Task, after_removal};
-use crate::store::removal::{forget_memories, remove_summary};
+use crate::store::removal::{forget_memories, remove, remove_summary};
 use crate::store::search::episodes::found_in;
 use crate::store::tombstones::{
     ASKED, Doomed, Forgotten, NOT_FORGOTTEN, clear_files, doomed, gone, keep_out, number,
@@ -61,6 +61,9 @@ impl Store {
         }
         for id in &selection.memories {
             forgotten.memories += forget_memories(&tx, "m.id = ?1", &[&id.as_bytes()])?;
+        }
+        if let Some(group) = &selection.group {
+            forget_messages(&tx, group, &mut forgotten)?;
         }
         if forgotten.memories > 0 {
             after_removal(&tx)?;
@@ -154,6 +157,30 @@ impl Store {
         write()
             .and_then(|()| tx.commit())
             .map_err(failed("taking a tombstone back"))
+    }
+}
+
+/// Removes what a group was told of itself.
+fn forget_messages(
+    db: &Connection,
+    group: &str,
+    forgotten: &mut Forgotten,
+) -> rusqlite::Result<()> {
+    let told: Vec<(i64, u64)> = db
+        .prepare_cached(
+            "SELECT e.n, e.body_bytes FROM episode e JOIN name g ON g.n = e.graph
+             WHERE e.source = 'message' AND g.text = ?1",
+        )?
+        .query_map([group], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (n, bytes) in &told {
+        remove(db, *n)?;
+        forgotten.episodes += 1;
+        forgotten.body_bytes += bytes;
+    }
+    match told.is_empty() {
+        true => Ok(()),
+        false => after_removal(db),
     }
 }
 

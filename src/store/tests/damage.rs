@@ -49,8 +49,7 @@ fn full() -> (TempDir, PathBuf) {
         .forget(
             &Selection {
                 sessions: vec!["s00".into()],
-                before: None,
-                memories: vec![],
+                ..Selection::default()
             },
             at,
             false,

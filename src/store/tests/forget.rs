@@ -12,8 +12,7 @@ use std::fs;
 fn forget(world: &mut World, session: &str) -> Forgotten {
     let selection = Selection {
         sessions: vec![session.into()],
-        before: None,
-        memories: vec![],
+        ..Selection::default()
     };
     world.store.forget(&selection, Time(7), false).unwrap()
 }

@@ -26,6 +26,19 @@ pub struct SessionSpan {
     pub ended: Time,
 }
 
+/// A repository whose operations are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationExtent {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its root.
+    pub project_path: String,
+    /// When the first one was done.
+    pub since: Time,
+    /// How many there are.
+    pub operations: u64,
+}
+
 /// A change of a file that nobody judged yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnjudgedFile {
@@ -118,6 +131,27 @@ impl Store {
             }
             Ok(())
         })
+    }
+
+    /// The repositories whose operations are stored.
+    pub fn operation_extents(&self) -> Result<Vec<OperationExtent>> {
+        let read = || -> rusqlite::Result<Vec<OperationExtent>> {
+            self.db
+                .prepare_cached(
+                    "SELECT s.namespace, s.project_path, min(o.at), count(*)
+                     FROM git_operation o JOIN session s ON s.n = o.session GROUP BY o.session",
+                )?
+                .query_map([], |row| {
+                    Ok(OperationExtent {
+                        namespace: row.get(0)?,
+                        project_path: row.get(1)?,
+                        since: Time(row.get(2)?),
+                        operations: row.get(3)?,
+                    })
+                })?
+                .collect()
+        };
+        read().map_err(failed("reading what is known of repositories"))
     }
 
     /// All sessions that have logs and times.

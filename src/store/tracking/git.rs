@@ -344,8 +344,9 @@ fn put_all(
 /// When what an operation made, or gave up, was made: sessions tell it.
 fn told_at(git: &GitOperation) -> BTreeSet<Time> {
     let made = git.commit().map(|_| git.operation.at);
+    let reverted = git.effect.reverts.iter().map(|revert| revert.commit.at);
     let left = git.effect.left.iter().map(|commit| commit.at);
-    made.into_iter().chain(left).collect()
+    made.into_iter().chain(left).chain(reverted).collect()
 }
 
 /// Summaries of the sessions that were at work then may have a commit to tell, or what became of one.

@@ -1,0 +1,46 @@
+//! What could be known: repositories whose operations are stored, and sessions, with since when.
+
+use crate::model::error::Error;
+use crate::model::namespace::namespace;
+use crate::model::time::Time;
+use crate::store::{OperationExtent, Store};
+use std::path::Path;
+
+/// What is looked through for an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Repositories whose operations are stored, those with the latest first operation first.
+    pub repositories: Vec<OperationExtent>,
+    /// Sessions that have logs.
+    pub sessions: u64,
+    /// When the first of them began.
+    pub sessions_since: Option<Time>,
+}
+
+/// What is stored of these namespaces (`None`: all), and of this project, those below it and around it.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn coverage(
+    store: &Store,
+    namespaces: Option<&[String]>,
+    project: Option<&str>,
+) -> Result<Coverage, Error> {
+    let is_meant = |name: &str, path: &str| {
+        let fits = namespaces.is_none_or(|all| all.iter().any(|one| name.starts_with(one)));
+        let (path, project) = (Path::new(path), project.map(Path::new));
+        fits && project.is_none_or(|own| path.starts_with(own) || own.starts_with(path))
+    };
+    let mut repositories = store.operation_extents()?;
+    repositories.retain(|one| is_meant(&one.namespace, &one.project_path));
+    repositories.sort_by_key(|one| std::cmp::Reverse(one.since));
+    let spans = store.session_spans()?.into_iter();
+    let spans: Vec<_> = spans
+        .filter(|span| is_meant(&namespace(&span.project_path), &span.project_path))
+        .collect();
+    Ok(Coverage {
+        repositories,
+        sessions: spans.len() as u64,
+        sessions_since: spans.iter().map(|span| span.started).min(),
+    })
+}

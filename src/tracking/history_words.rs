@@ -1,0 +1,360 @@
+//! What is known of a commit, a branch or a file, in plain English: a line that says what, lines that say why
+//! and what became of it, and a line that says when, where and by whom. How a place, a time and a session are
+//! shown is the caller's.
+
+use super::commit_links::CommitMention;
+use super::coverage::Coverage;
+use super::file_history::FileEdits;
+use super::git_history::{HistoryRequest, OperationMatch};
+use crate::model::git::{
+    Confidence, Effect, GitOperation, HASH_DIGITS, OperationKind, Reason, short_hash,
+};
+use crate::model::human::{count, plural};
+use crate::model::source::Agent;
+use crate::model::time::Time;
+use crate::store::GitRow;
+use std::fmt::Write;
+
+/// How what is told apart by machines and settings is shown.
+pub struct Shown<'s> {
+    /// Of a namespace and a path.
+    pub place: &'s dyn Fn(&str, &str) -> String,
+    /// Of a session's id.
+    pub session: &'s dyn Fn(&str) -> String,
+    /// Of a time.
+    pub time: &'s dyn Fn(Option<Time>) -> String,
+}
+
+/// Something that is known.
+pub struct Told {
+    /// What.
+    pub head: String,
+    /// What became of it, why, and what it held.
+    pub lines: Vec<String>,
+    /// When, where, and by whom.
+    pub origin: String,
+}
+
+/// Commits of one operation that people see.
+const COMMITS_SHOWN: usize = 10;
+
+/// An operation.
+pub fn operation(answer: &OperationMatch, shown: &Shown<'_>) -> Told {
+    let git = &answer.git;
+    let mut lines: Vec<String> = fate(git).into_iter().collect();
+    lines.extend(reason(git, shown));
+    let commits = answer.commits().iter().take(COMMITS_SHOWN);
+    lines.extend(commits.map(|commit| format!("{} {}", short(&commit.hash), commit.subject)));
+    let (added, removed) = git.effect.lines;
+    lines.push(format!("{}, +{added} −{removed} lines", files(&git.effect)));
+    let when = (shown.time)(Some(git.operation.at));
+    let place = (shown.place)(&answer.namespace, &answer.project_path);
+    Told {
+        head: head(answer),
+        lines,
+        origin: format!("{when}  {place} {}", doer(answer, shown)),
+    }
+}
+
+/// A session whose summary names a commit.
+pub fn mention(mention: &CommitMention, shown: &Shown<'_>) -> Told {
+    let place = (shown.place)(&mention.namespace, &mention.project_path);
+    let (when, session) = ((shown.time)(mention.at), (shown.session)(&mention.session));
+    Told {
+        head: format!("told: {} {}", mention.hash, mention.subject),
+        lines: Vec::new(),
+        origin: format!("{when}  {place} session {session}"),
+    }
+}
+
+/// A session that edited a file.
+pub fn edits(edits: &FileEdits, shown: &Shown<'_>) -> Told {
+    let (times, path) = (plural(edits.edits, "edit"), &edits.path);
+    let place = (shown.place)(&edits.namespace, &edits.project_path);
+    let (when, session) = ((shown.time)(edits.at), (shown.session)(&edits.session));
+    let (agent, line) = (edits.agent.as_str(), edits.line);
+    Told {
+        head: format!(
+            "edited: {path}  {times}, +{} −{} lines",
+            edits.added, edits.removed
+        ),
+        lines: Vec::new(),
+        origin: format!("{when}  {place} by {agent}, session {session} line {line}"),
+    }
+}
+
+/// An operation that may have changed a file.
+pub fn unseen(row: &GitRow, shown: &Shown<'_>) -> Told {
+    let operation = &row.git.operation;
+    let on = operation
+        .branch
+        .as_ref()
+        .map(|branch| format!(" on {branch}"));
+    let (name, on) = (row.git.name(), on.unwrap_or_default());
+    let place = (shown.place)(&row.project.namespace, &row.project.path);
+    let when = (shown.time)(Some(operation.at));
+    Told {
+        head: format!(
+            "perhaps: {name}{on}, which changed {}",
+            files(&row.git.effect)
+        ),
+        lines: vec!["the file may be one of those that were not looked at".to_owned()],
+        origin: format!("{when}  {place} commit {}", short(&operation.new)),
+    }
+}
+
+/// Repositories that are named.
+const REPOSITORIES_SHOWN: usize = 5;
+
+/// Nothing is known: what was looked through, and since when.
+pub fn nothing(request: &HistoryRequest, all: &Coverage, shown: &Shown<'_>) -> Vec<String> {
+    let asked = match request {
+        HistoryRequest::Commit(hash) => format!("commit {hash}"),
+        HistoryRequest::Branch(name) => format!("branch {name}"),
+        HistoryRequest::File(file) => file.shown().to_owned(),
+    };
+    let mut lines = vec![format!("nothing is known of {asked}")];
+    if all.repositories.is_empty() {
+        lines.push("no git operations are stored".to_owned());
+    }
+    for one in all.repositories.iter().take(REPOSITORIES_SHOWN) {
+        let place = (shown.place)(&one.namespace, &one.project_path);
+        let operations = plural(one.operations, "git operation");
+        let since = (shown.time)(Some(one.since));
+        lines.push(format!(
+            "looked through: {operations} since {since} {place}"
+        ));
+    }
+    let more = all.repositories.len().saturating_sub(REPOSITORIES_SHOWN);
+    if more > 0 {
+        let more = plural(more as u64, "repository");
+        lines.push(format!("looked through: {more} more"));
+    }
+    if all.sessions > 0 {
+        let sessions = plural(all.sessions, "session");
+        let since = (shown.time)(all.sessions_since);
+        lines.push(format!("looked through: {sessions} since {since}"));
+    }
+    lines
+}
+
+/// What may help where nothing is known and git operations are tracked.
+pub fn next_step(request: &HistoryRequest, all: &Coverage) -> String {
+    let root = match request {
+        HistoryRequest::File(file) => file.root(),
+        _ => None,
+    };
+    let mut known = all.repositories.iter();
+    let is_read = root.is_none_or(|root| known.any(|one| one.project_path == root));
+    match request {
+        _ if !is_read => "sessionmill run reads the repository".to_owned(),
+        HistoryRequest::File(file) => format!("git log --all --oneline -- {}", file.shown()),
+        HistoryRequest::Commit(hash) => format!("git show --stat {hash}"),
+        HistoryRequest::Branch(name) => format!("git reflog {name}"),
+    }
+}
+
+/// `undid: reset --hard on main  3f2a91c04d5e → 91b07ac2d3f4`.
+fn head(answer: &OperationMatch) -> String {
+    let operation = &answer.git.operation;
+    let mut head = format!("{}: {}", answer.role.as_str(), answer.git.name());
+    for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
+        if let Some(name) = name {
+            let _ = write!(head, " {word} {name}");
+        }
+    }
+    let (old, new) = (short(&operation.old), short(&operation.new));
+    format!("{head}  {old} → {new}")
+}
+
+fn short(hash: &str) -> &str {
+    match hash {
+        "" => "(none)",
+        hash => short_hash(hash),
+    }
+}
+
+/// `10,000 files (500 looked at)`.
+pub fn files(effect: &Effect) -> String {
+    let all = plural(effect.files_count, "file");
+    let seen = effect.files.len() as u64;
+    match seen < effect.files_count {
+        true => format!("{all} ({} looked at)", count(seen)),
+        false => all,
+    }
+}
+
+/// What became of the work that an operation left or took back; `None`: it only writes it anew, or did none of
+/// that.
+pub fn fate(git: &GitOperation) -> Option<String> {
+    let effect = &git.effect;
+    let rewrites = matches!(
+        git.operation.kind,
+        OperationKind::Amend | OperationKind::Stash
+    );
+    let undid = git.undoes() && !rewrites && effect.left_count + effect.reverts.len() as u64 > 0;
+    match (effect.lost_count, effect.kept_in.as_deref()) {
+        (0, None) if !undid => None,
+        (0, None) => Some("not given up: the work is still there, or came back".to_owned()),
+        (0, Some(name)) => Some(format!("not given up: the work is {}", place(name))),
+        (lost, _) if lost >= effect.left_count => {
+            let commits = plural(lost, "commit");
+            Some(format!(
+                "given up: {commits}, of which nothing is left anywhere"
+            ))
+        }
+        (lost, _) => {
+            let (lost, left) = (count(lost), count(effect.left_count));
+            Some(format!(
+                "given up: {lost} of {left} commits; the others are elsewhere"
+            ))
+        }
+    }
+}
+
+/// `on side`, `in commit 1a2b3c4d5e6f`, `in tag v1`, `in a stash`.
+fn place(name: &str) -> String {
+    let is_hash = name.len() >= HASH_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
+    match name {
+        hash if is_hash => format!("in commit {}", short_hash(hash)),
+        tag if tag.starts_with("tag ") || tag == "a stash" => format!("in {tag}"),
+        branch => format!("on {branch}"),
+    }
+}
+
+/// The sentence that says why, as sure as it is; where work was given up and nobody said why, that.
+fn reason(git: &GitOperation, shown: &Shown<'_>) -> Vec<String> {
+    match &git.reason {
+        Some(reason) => vec![why(reason), said(reason, shown)],
+        None if git.gives_up() => vec!["why: no reason was said".to_owned()],
+        None => Vec::new(),
+    }
+}
+
+fn why(reason: &Reason) -> String {
+    let sentence = &reason.sentence;
+    match reason.confidence {
+        Confidence::High => format!("why: {sentence}"),
+        Confidence::Medium => format!("why: perhaps, as the {} said: {sentence}", reason.who()),
+    }
+}
+
+fn said(reason: &Reason, shown: &Shown<'_>) -> String {
+    let (who, session) = (reason.who(), (shown.session)(&reason.session));
+    format!("said by the {who}, session {session} line {}", reason.line)
+}
+
+/// `by claude, session 6f1c5b80`; a session that may have done it is told as what it is.
+fn doer(answer: &OperationMatch, shown: &Shown<'_>) -> String {
+    let who = match answer.agent {
+        Agent::PERSON => "by a person".to_owned(),
+        Agent::UNKNOWN => "nobody knows by whom".to_owned(),
+        agent => format!("by {}", agent.as_str()),
+    };
+    let Some(by) = &answer.session else {
+        return who;
+    };
+    let (session, agent) = ((shown.session)(&by.session), by.agent.as_str());
+    match (by.link.is_weak(), answer.agent) {
+        (false, _) => format!("{who}, session {session}"),
+        (true, Agent::UNKNOWN) => {
+            format!("perhaps by {agent}, session {session}, which was at work then")
+        }
+        (true, _) => format!("{who}, while session {session} was at work"),
+    }
+}
+
+impl Told {
+    /// All of it, line by line.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.head);
+        for line in self.lines.iter().chain([&self.origin]) {
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::git::{CommitLine, RefOperation, RevertedCommit};
+
+    #[test]
+    fn a_reason_is_told_as_sure_as_it_is() {
+        let reason = |confidence| Reason {
+            sentence: "It is too slow".into(),
+            by_user: true,
+            session: "s".into(),
+            episode: uuid::Uuid::nil(),
+            line: 3,
+            confidence,
+        };
+        assert_eq!(why(&reason(Confidence::High)), "why: It is too slow");
+        assert_eq!(
+            why(&reason(Confidence::Medium)),
+            "why: perhaps, as the user said: It is too slow"
+        );
+    }
+
+    #[test]
+    fn what_became_of_the_work_is_one_plain_sentence() {
+        let commit = CommitLine {
+            hash: "a".repeat(40),
+            subject: "Cache".into(),
+            at: Time(0),
+        };
+        let git = |kind, (left, lost): (u64, u64), kept_in: Option<&str>| GitOperation {
+            operation: RefOperation {
+                kind,
+                ..RefOperation::sample()
+            },
+            effect: Effect {
+                left_count: left,
+                lost_count: lost,
+                kept_in: kept_in.map(str::to_owned),
+                ..Effect::default()
+            },
+            reason: None,
+        };
+        use OperationKind::{Amend, Checkout, Commit, Reset};
+        let hash = "1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d";
+        for (done, wants) in [
+            (
+                git(Reset, (2, 2), None),
+                "given up: 2 commits, of which nothing is left anywhere",
+            ),
+            (
+                git(Reset, (3, 1), None),
+                "given up: 1 of 3 commits; the others are elsewhere",
+            ),
+            (
+                git(Reset, (2, 0), Some("side")),
+                "not given up: the work is on side",
+            ),
+            (
+                git(Reset, (2, 0), Some("tag v1")),
+                "not given up: the work is in tag v1",
+            ),
+            (
+                git(Reset, (2, 0), Some(hash)),
+                "not given up: the work is in commit 1a2b3c4d5e6f",
+            ),
+            (
+                git(Reset, (2, 0), None),
+                "not given up: the work is still there, or came back",
+            ),
+        ] {
+            assert_eq!(fate(&done).as_deref(), Some(wants));
+        }
+        for kind in [Amend, Checkout, Commit] {
+            assert_eq!(fate(&git(kind, (1, 0), None)), None, "{kind:?}");
+        }
+        let mut revert = git(OperationKind::Revert, (0, 0), None);
+        revert.effect.reverts = vec![RevertedCommit {
+            commit,
+            by: "b".repeat(40),
+        }];
+        assert!(fate(&revert).unwrap().starts_with("not given up"));
+    }
+}
