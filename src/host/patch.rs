@@ -51,16 +51,6 @@ impl CommitPatch {
         self.parents.len() > 1
     }
 
-    /// The opposite change, file by file.
-    pub fn is_opposite_of(&self, other: &CommitPatch) -> bool {
-        let swapped = |(a, b): (&PatchFile, &PatchFile)| {
-            a.path == b.path && a.before == b.after && a.after == b.before
-        };
-        !self.files.is_empty()
-            && self.files.len() == other.files.len()
-            && self.files.iter().zip(&other.files).all(swapped)
-    }
-
     /// The same files, whatever became of them.
     pub fn has_files_of(&self, other: &CommitPatch) -> bool {
         let paths = |patch: &CommitPatch| -> Vec<String> {

@@ -42,7 +42,6 @@ fn a_look_without_news_opens_no_repository() {
 }
 
 #[test]
-#[ignore = "verdicts are being written"]
 fn any_ref_that_comes_goes_or_moves_is_news() {
     let mut ground = ground_with_refs();
     let mut observer = Observer::new();

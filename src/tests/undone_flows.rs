@@ -5,7 +5,7 @@
 pub(super) mod ground;
 
 use crate::model::git::GitOperation;
-use ground::{CHANGES, Ground, Observer};
+use ground::{Ground, Observer};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -30,8 +30,6 @@ struct Flow {
     either: BTreeSet<String>,
     #[serde(default)]
     includes: BTreeMap<String, BTreeSet<String>>,
-    #[serde(default)]
-    changes_dropped: bool,
 }
 
 #[derive(Deserialize)]
@@ -214,7 +212,7 @@ fn play(flow: Flow) -> Played {
     }
     let view = |(habit, observer): (&Habit, &mut Observer)| {
         observer.look(&ground, 7_200);
-        let claims = observer.told(&ground);
+        let claims = observer.told();
         let mut by: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for claim in claims {
             by.entry(claim.operation)
@@ -236,11 +234,9 @@ fn play(flow: Flow) -> Played {
 /// What a step is, by what is said of operations of that time.
 fn named(truth: &(String, i64, i64), stored: &[GitOperation]) -> (String, Named) {
     let (is, from, to) = truth;
-    let then = stored
-        .iter()
-        .map(|git| &git.operation)
-        .filter(|one| (*from + 1..=*to).contains(&one.at.0));
-    let names: Vec<String> = then.map(|operation| operation.name()).collect();
+    let is_then = |git: &&GitOperation| (*from + 1..=*to).contains(&git.operation.at.0);
+    let then = stored.iter().filter(is_then);
+    let names: Vec<String> = then.map(GitOperation::name).collect();
     let words = words_for(is);
     let named = match names.iter().any(|name| words.contains(&&**name)) {
         true => Named::Right,
@@ -257,15 +253,19 @@ fn words_for<'a>(is: &'a str) -> Vec<&'a str> {
         "merge --abort" => &["merge (aborted)", "merge aborted"],
         "checkout tag" => &["checkout (tag)"],
         "commit orphan" => &["commit (orphan)", "commit (initial)", "orphan commit"],
-        // its log says that a commit was made, its message what for
+        // its log says that a commit was made, its change what for
         "revert by hand" => &["revert", "commit"],
         "worktree add" => &["worktree added"],
         // both say which of the two it did after it had fetched
         "pull" => &[
             "pull (fast-forward)",
             "pull (merge)",
+            "pull (rebase)",
             "merge (fast-forward)",
+            "rebase",
         ],
+        // it resets, says HEAD's log; its own log goes with what was put aside
+        "stash" => &["reset"],
         "merge" => &["merge (fast-forward)"],
         "am" => &["am (patch)"],
         _ => &[],
@@ -289,7 +289,6 @@ impl Played {
             flow.given_up.contains(subject)
                 || flow.either.contains(subject)
                 || flow.includes.contains_key(subject)
-                || (subject == CHANGES && flow.changes_dropped)
         };
         let told = view.told.iter();
         told.filter(|subject| !is_true(subject)).cloned().collect()
@@ -315,10 +314,14 @@ impl Played {
 
     /// The kinds that count against the program, as somebody with that habit is told them.
     fn wrong_kinds<'a>(&self, view: &'a View) -> Vec<&'a (String, Named)> {
+        let has_to_know = |is: &str| match view.habit {
+            Habit::Always => true,
+            _ => self.flow.looks == Looks::Any && !WITHOUT_A_TRACE.contains(&is),
+        };
         let counts = |(is, named): &&(String, Named)| match named {
             Named::Right => false,
             Named::Wrong(_) => true,
-            Named::Absent => view.habit == Habit::Always || !WITHOUT_A_TRACE.contains(&is.as_str()),
+            Named::Absent => has_to_know(is),
         };
         view.kinds.iter().filter(counts).collect()
     }

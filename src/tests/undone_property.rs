@@ -257,11 +257,10 @@ impl Case {
         let present = self.present();
         let mut found = Vec::new();
         for claim in claims {
-            // a revert speaks of the branch that it is on, whatever others still have
-            let there = match (claim.operation.as_str(), &claim.branch) {
-                ("revert", Some(branch)) => self.works_of(&format!("refs/heads/{branch}")),
-                ("revert", None) => continue,
-                _ => present.clone(),
+            let there = match (claim.takes_back, &claim.branch) {
+                (true, Some(branch)) => self.works_of(&format!("refs/heads/{branch}")),
+                (true, None) => continue,
+                (false, _) => present.clone(),
             };
             for subject in &claim.subjects {
                 let works = works_of_subject(subject);
@@ -313,7 +312,7 @@ fn play(seed: u64) -> Outcome {
         case.step();
         if case.dice.throw(3) == 0 {
             often.look(&case.ground, 5);
-            let found = case.false_claims(&often.told(&case.ground));
+            let found = case.false_claims(&often.told());
             case.script.push(format!("# look: {found:?}"));
             wrong.extend(found);
         }
@@ -321,7 +320,7 @@ fn play(seed: u64) -> Outcome {
     let mut told = Vec::new();
     for observer in [&mut often, &mut once] {
         observer.look(&case.ground, 7_200);
-        let claims = observer.told(&case.ground);
+        let claims = observer.told();
         wrong.extend(case.false_claims(&claims));
         let subjects = claims.iter().flat_map(|claim| &claim.subjects);
         let works = subjects.flat_map(|subject| works_of_subject(subject));

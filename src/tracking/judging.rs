@@ -15,7 +15,7 @@ use crate::model::git::{CommitLine, GitOperation, OperationKind, RefOperation};
 use crate::model::time::Time;
 use crate::store::{GitRow, GitUnit, Project, Store, Stored};
 use anyhow::Result;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// What happened longer ago is judged when it is read first, and not again.
@@ -39,6 +39,7 @@ pub(super) fn judge(
     let since = first.map_or(since, |first| first.min(since));
     let mut rows = store.operations_between(&project.namespace, since, Time(i64::MAX))?;
     rows.reverse();
+    rows.sort_by_key(|row| happened(&row.git));
     let Some(main) = trees.first().filter(|_| rows.iter().any(is_open)) else {
         return Ok(Stored::default());
     };
@@ -78,6 +79,26 @@ pub(super) fn judge(
     let stored = store.put_operations(project, group, units, None, options.now)?;
     watch(store, project, group, main, watched, options.now)?;
     Ok(stored)
+}
+
+/// When it happened at the earliest: what no log tells was seen some time after.
+fn happened(git: &GitOperation) -> Time {
+    let is_gone = matches!(
+        git.operation.kind,
+        OperationKind::BranchDeleted | OperationKind::WorktreeRemoved
+    );
+    let last = git.effect.left.first().filter(|_| is_gone);
+    last.map_or(git.operation.at, |last| last.at.min(git.operation.at))
+}
+
+/// What takes a commit back, by the commit.
+fn reverters(rows: &[GitRow]) -> HashMap<String, Vec<String>> {
+    let mut reverters: HashMap<String, Vec<String>> = HashMap::new();
+    for revert in rows.iter().flat_map(|row| &row.git.effect.reverts) {
+        let by = reverters.entry(revert.commit.hash.clone()).or_default();
+        by.push(revert.by.clone());
+    }
+    reverters
 }
 
 /// Something of it may be told otherwise one day.
@@ -166,6 +187,7 @@ impl Judged<'_> {
             tips: self.tips,
             reachable: self.reachable,
             work: self.work,
+            reverters: reverters(&rows),
         };
         let verdicts = judge.verdicts(&rows.iter().map(|row| &row.git).collect::<Vec<_>>());
         let mut watched = BTreeSet::new();

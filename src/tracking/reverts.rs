@@ -2,9 +2,12 @@
 //! opposite a commit is, whatever it is called.
 
 use super::same_work::SameWork;
+use crate::host::patch::CommitPatch;
 use crate::host::repository::Repository;
 use crate::model::git::{CommitLine, RevertedCommit};
 use crate::model::time::Time;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Commits that are looked back for the one that is taken back.
 const BACK_MAX: usize = 200;
@@ -46,41 +49,67 @@ pub(super) fn reverts(
     all
 }
 
-/// The commit before that this one is the opposite of; or all those since its files were as a whole as they
-/// are now.
+/// The commits before that this one takes back: those since its files were as they are now, where all of
+/// what they touched is so again; or the one whose lines it is the opposite of.
 fn opposite(work: &SameWork<'_>, commit: &str) -> Vec<String> {
-    let Some(patch) = work.patch(commit) else {
+    let Some(patch) = work.patch(commit).filter(|patch| !patch.is_merge()) else {
         return Vec::new();
     };
-    if patch.files.is_empty() || patch.is_merge() {
-        return Vec::new();
+    let before = ancestors(work, &patch);
+    let taken_back = restored(&patch, &before);
+    if !taken_back.is_empty() {
+        return taken_back;
     }
-    let mut before = patch.parents.first().cloned();
-    let mut between = Vec::new();
-    while let Some(hash) = before.take() {
+    let Some(ids) = work.ids(commit).filter(|ids| ids.lines >= LINES_MIN) else {
+        return Vec::new();
+    };
+    let is_opposite = |(hash, other): &&(String, Rc<CommitPatch>)| {
+        let is_like_it = patch.has_files_of(other) && !other.is_merge();
+        is_like_it && work.ids(hash).is_some_and(|other| other.id == ids.opposite)
+    };
+    let found = before.iter().find(is_opposite);
+    found.map(|(hash, _)| hash.clone()).into_iter().collect()
+}
+
+/// The commits before a commit, along first parents, the latest first, with what they change.
+fn ancestors(work: &SameWork<'_>, patch: &CommitPatch) -> Vec<(String, Rc<CommitPatch>)> {
+    let mut before = Vec::new();
+    let mut next = patch.parents.first().cloned();
+    while let Some(hash) = next.take().filter(|_| before.len() < BACK_MAX) {
         let Some(other) = work.patch(&hash) else {
             break;
         };
-        if between.len() == BACK_MAX || patch.committed - other.committed > LONG_AGO_SECONDS {
+        if patch.committed - other.committed > LONG_AGO_SECONDS {
             break;
         }
-        // a whole state that comes back takes back all that came since
-        if other.tree == patch.tree && between.len() <= AT_ONCE_MAX {
-            return between;
-        }
-        let is_opposite = || {
-            patch.has_files_of(&other)
-                && work.ids(commit).is_some_and(|ids| {
-                    let other = work.ids(&hash);
-                    ids.lines >= LINES_MIN && other.is_some_and(|other| other.id == ids.opposite)
-                })
-        };
-        let is_plain = !other.is_merge();
-        if is_plain && (patch.is_opposite_of(&other) || is_opposite()) {
-            return vec![hash];
-        }
-        before = other.parents.first().cloned();
-        between.push(hash);
+        next = other.parents.first().cloned();
+        before.push((hash, other));
     }
-    Vec::new()
+    before
+}
+
+/// Commits that are taken back by a commit that does nothing else: each of its files is as it was before one
+/// of them. One that touched other files too is not taken back as a whole.
+fn restored(patch: &CommitPatch, before: &[(String, Rc<CommitPatch>)]) -> Vec<String> {
+    let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in &patch.files {
+        let was_so = |(_, other): &(String, Rc<CommitPatch>)| {
+            let mut files = other.files.iter();
+            files.any(|was| was.path == file.path && was.before == file.after)
+        };
+        match before.iter().position(was_so) {
+            Some(depth) => drop(depths.insert(&file.path, depth)),
+            None => return Vec::new(),
+        }
+    }
+    let is_taken_back = |(nth, (_, other)): &(usize, &(String, Rc<CommitPatch>))| {
+        let is_so = |path: &str| depths.get(path).is_some_and(|depth| nth <= depth);
+        !other.files.is_empty() && other.files.iter().all(|file| is_so(&file.path))
+    };
+    let taken_back = before.iter().enumerate().filter(is_taken_back);
+    let taken_back: Vec<String> = taken_back.map(|(_, (hash, _))| hash.clone()).collect();
+    match taken_back.len() <= AT_ONCE_MAX {
+        true => taken_back,
+        false => Vec::new(),
+    }
 }

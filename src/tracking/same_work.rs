@@ -365,10 +365,4 @@ impl<'r> SameWork<'r> {
             .iter()
             .any(|commit| self.ids(commit).is_some_and(|ids| ids.id == id))
     }
-
-    /// One of these commits takes this one back.
-    pub(super) fn is_reverted_among(&self, commit: &str, after: &[String]) -> bool {
-        let is_it = |other: &String| self.repository.undone(other).as_deref() == Some(commit);
-        after.iter().any(is_it)
-    }
 }

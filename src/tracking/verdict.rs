@@ -49,6 +49,8 @@ pub(super) struct Judge<'r> {
     pub(super) tips: &'r BTreeMap<String, String>,
     pub(super) reachable: &'r Reachable,
     pub(super) work: &'r SameWork<'r>,
+    /// What takes a commit back.
+    pub(super) reverters: HashMap<String, Vec<String>>,
 }
 
 impl Judge<'_> {
@@ -91,8 +93,11 @@ impl Judge<'_> {
 
     fn left(&self, git: &GitOperation, later: &Later) -> Verdict {
         let effect = &git.effect;
+        // what a merge joins are commits of their own
+        let is_merge = |hash: &str| self.work.patch(hash).is_some_and(|patch| patch.is_merge());
         let is_gone = |commit: &&CommitLine| {
-            !self.reachable.has(&commit.hash) && !later.left.contains(&commit.hash)
+            let hash = &commit.hash;
+            !self.reachable.has(hash) && !later.left.contains(hash) && !is_merge(hash)
         };
         let gone: Vec<&CommitLine> = effect.left.iter().filter(is_gone).collect();
         let Some(latest) = gone.first() else {
@@ -188,8 +193,8 @@ impl Judge<'_> {
         }
     }
 
-    /// A commit is taken back by another one that is still there, and did not come back later; taking back
-    /// what took something back gives nothing up.
+    /// A commit is taken back by another one that is still there and was not taken back itself, and did not
+    /// come back later; taking back what took something back gives nothing up.
     fn is_taken_back(
         &self,
         git: &GitOperation,
@@ -197,15 +202,27 @@ impl Judge<'_> {
         by: &str,
         later: &Later,
     ) -> bool {
-        if !self.reachable.has(by) || self.work.takes_back(&commit.hash) {
+        if !self.is_in_force(by) || self.work.takes_back(&commit.hash) {
             return false;
         }
         let Some(work) = self.work.of(&[commit], git) else {
             return git.effect.lost.contains(commit);
         };
-        let after = self.after(&[by.to_owned()], later);
-        let found = self.work.find(&work, &after, git);
-        found.commits.is_empty() && !self.work.is_reverted_among(by, &after)
+        let mut after = self.after(&[by.to_owned()], later);
+        after.retain(|other| !self.is_reverted(other));
+        self.work.find(&work, &after, git).commits.is_empty()
+    }
+
+    /// It is there, and nothing that is in force takes it back.
+    fn is_in_force(&self, commit: &str) -> bool {
+        self.reachable.has(commit) && !self.is_reverted(commit)
+    }
+
+    fn is_reverted(&self, commit: &str) -> bool {
+        let by = self.reverters.get(commit).into_iter().flatten();
+        // what takes a commit back came after it
+        by.into_iter()
+            .any(|by| by != commit && self.is_in_force(by))
     }
 }
 

@@ -256,7 +256,7 @@ impl Observer {
     }
 
     /// What a session that begins now may be told as given up.
-    pub fn told(&self, ground: &Ground) -> Vec<Claim> {
+    pub fn told(&self) -> Vec<Claim> {
         let store = self.store();
         let all = self.operations();
         let namespaces: BTreeSet<&str> = all.iter().map(|row| &*row.project.namespace).collect();
@@ -264,9 +264,10 @@ impl Observer {
             .into_iter()
             .flat_map(|name| rollbacks::recent(&store, name, self.desk.now).expect("rollbacks"));
         let claim = |row: GitRow| Claim {
-            operation: row.git.operation.name(),
+            operation: row.git.name(),
             branch: row.git.operation.branch.clone(),
-            subjects: given_up(&row, ground),
+            takes_back: !row.git.effect.reverts.is_empty(),
+            subjects: row.git.effect.lost.into_iter().map(|c| c.subject).collect(),
         };
         recent.map(claim).collect()
     }
@@ -279,28 +280,9 @@ pub struct Claim {
     pub operation: String,
     /// Where it happened.
     pub branch: Option<String>,
-    /// Of the commits; work that was never committed goes by the name [`CHANGES`].
+    /// With a commit that is the opposite of another one: it speaks of the branch that it is on, whatever
+    /// others still have.
+    pub takes_back: bool,
+    /// Of the commits.
     pub subjects: Vec<String>,
-}
-
-/// Stands for work that was never committed.
-pub const CHANGES: &str = "(changes)";
-
-/// Subjects of the commits that an operation is said to have given up.
-fn given_up(row: &GitRow, ground: &Ground) -> Vec<String> {
-    let effect = serde_json::to_value(&row.git.effect).expect("a value");
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let subjects = |key: &str| -> Option<Vec<String>> {
-        let commits = effect.get(key)?.as_array()?.iter();
-        Some(commits.filter_map(|one| text(&one["subject"])).collect())
-    };
-    if let Some(lost) = subjects("lost").filter(|lost| !lost.is_empty()) {
-        return lost;
-    }
-    if let Some(undone) = &row.git.effect.undone {
-        let subject = |dir| ground.ask(dir, &format!("git show -s --format=%s {undone}"));
-        return vec![subject("app")];
-    }
-    let left = subjects("left").filter(|left| !left.is_empty());
-    left.unwrap_or_else(|| vec![CHANGES.to_owned()])
 }
