@@ -171,6 +171,7 @@ fn undone_document(undone: &UndoneDecision) -> Value {
             "by": reason.who(),
             "session": reason.session,
             "line": reason.line,
+            "confidence": reason.confidence.as_str(),
         })),
     })
 }

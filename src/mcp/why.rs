@@ -4,7 +4,7 @@
 use super::answer::ListWindow;
 use super::here::{Here, minute};
 use crate::memory::decisions::{DecisionMatch, reasons};
-use crate::memory::rollback_facts::{seen_reason, sure_reason};
+use crate::memory::rollback_facts::seen_reason;
 use crate::memory::scopes::Scope;
 use crate::model::error::Error;
 use crate::model::git::short_hash;
@@ -16,6 +16,7 @@ use crate::tracking::coverage::coverage;
 use crate::tracking::decision_links::UndoneDecision;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use crate::tracking::history_words::{self as words, Shown};
+use crate::tracking::rollbacks::sure_reason;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;

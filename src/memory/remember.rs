@@ -5,7 +5,7 @@ use super::memory_groups::workspace_key_now;
 use super::query_terms::question;
 use super::rank::{CONFIDENT, Near, rank};
 use super::recall::{RecallQuestion, recall};
-use super::rollback_facts::{Audience, fact, sure_reason};
+use super::rollback_facts::{Audience, fact};
 use super::scopes::Scope;
 use super::trusted::trusted;
 use super::undone_facts::{decided_before, note_undone};
@@ -16,6 +16,7 @@ use crate::model::error::Error;
 use crate::model::scope::MemoryScope;
 use crate::rules::words::content_words;
 use crate::store::{Candidates, GitRow, Hit, KEPT, MemoryState, Query, Store, TYPED};
+use crate::tracking::rollbacks::sure_reason;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 

@@ -10,7 +10,7 @@ use crate::model::git::{GitOperation, Reason};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
 use crate::store::{Found, GitRow, KEPT, Store};
-use crate::tracking::rollbacks::{describe, recent_operations};
+use crate::tracking::rollbacks::{describe, recent_operations, sure_reason};
 use crate::tracking::safe_names;
 
 /// For whom facts are.
@@ -116,12 +116,8 @@ pub fn told(git: &GitOperation, reason: Option<&Reason>) -> String {
     text
 }
 
-/// The sentence that says why, where agents may be told it: it is sure that it is the reason.
-pub fn sure_reason(git: &GitOperation) -> Option<&Reason> {
-    git.reason.as_ref()
-}
-
-/// The same, where the session that said it may be seen, with its episode.
+/// The sentence that says why, where agents may be told it: it is sure, and the session that said it may be
+/// seen. With its episode.
 ///
 /// # Errors
 /// When the store can't be read.

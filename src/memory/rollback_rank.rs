@@ -5,6 +5,7 @@ use crate::model::git::{GitOperation, OperationKind};
 use crate::model::time::Time;
 use crate::store::GitRow;
 use crate::tracking::decision_links::lost;
+use crate::tracking::rollbacks::sure_reason;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One undoing, and the operations that repeat it.
@@ -81,7 +82,7 @@ fn repeated<'r>(rollback: &'r GitRow, operations: &'r [GitRow]) -> Vec<&'r GitRo
 
 fn weight(git: &GitOperation, branch: Option<&str>, now: Time) -> u32 {
     let size = doublings(git.effect.lost_count) + doublings(git.effect.files_count);
-    let has_reason = u32::from(git.reason.is_some());
+    let has_reason = u32::from(sure_reason(git).is_some());
     let is_here = branch.is_some() && git.operation.branch.as_deref() == branch;
     let days = now.0.saturating_sub(git.operation.at.0) / DAY_MS;
     let gone = u32::try_from(days / RECENCY_DAYS).unwrap_or(u32::MAX);
@@ -125,7 +126,7 @@ impl Reset<'_> {
         let operation = &git.operation;
         let branch = operation.branch.as_deref();
         let branch = branch.filter(|_| operation.kind == OperationKind::Reset)?;
-        let reason = git.reason.as_ref();
+        let reason = sure_reason(git);
         Some(Reset {
             branch,
             reason: reason.map(|reason| (reason.session.as_str(), reason.line)),

@@ -6,14 +6,14 @@ use regex::Regex;
 
 /// How a language is written.
 #[derive(Clone, Copy, Debug)]
-pub struct Script {
+pub struct WritingSystem {
     /// Words are apart.
     pub spaced: bool,
     /// What an apostrophe joins is one word.
     pub joins: bool,
 }
 
-impl Script {
+impl WritingSystem {
     /// What stands around each word.
     pub fn blank(&self) -> &'static str {
         if self.spaced { " " } else { "" }
@@ -96,7 +96,7 @@ impl Script {
 mod tests {
     use super::*;
 
-    const ENGLISH: Script = Script {
+    const ENGLISH: WritingSystem = WritingSystem {
         spaced: true,
         joins: true,
     };
@@ -110,7 +110,7 @@ mod tests {
     fn a_text_is_its_words_and_marks() {
         let normal = ENGLISH.normal("Don't use `client.ts`: it's slow...");
         assert_eq!(normal, " dont use client ts , its slow , , , ");
-        let east = Script {
+        let east = WritingSystem {
             spaced: false,
             joins: false,
         };

@@ -2,7 +2,7 @@
 //! to undo, thanks, questions, requests for new work, and what objects. Knows languages; knows nothing of who
 //! speaks, when, and about what.
 
-use super::phrases::Script;
+use super::phrases::WritingSystem;
 use super::table;
 use regex::Regex;
 use serde::Deserialize;
@@ -39,6 +39,8 @@ pub enum Cue {
     Denies,
     /// It fails, or does harm.
     Fails,
+    /// It would do harm: what is said to happen is no request.
+    Warns,
     /// Too much, too slow, too ugly.
     Excess,
     /// It was there before, or nobody needs it.
@@ -66,7 +68,8 @@ pub enum Cue {
 }
 
 /// Cues that object, each with its weight.
-const OBJECTIONS: [(Cue, u32); 8] = [
+const OBJECTIONS: [(Cue, u32); 9] = [
+    (Cue::Warns, 2),
     (Cue::Denies, 2),
     (Cue::Fails, 2),
     (Cue::Excess, 2),
@@ -78,7 +81,8 @@ const OBJECTIONS: [(Cue, u32); 8] = [
 ];
 
 /// Cues that say something even where nothing ties them to the work.
-const SOLID: [Cue; 6] = [
+const SOLID: [Cue; 7] = [
+    Cue::Warns,
     Cue::Denies,
     Cue::Fails,
     Cue::Excess,
@@ -99,7 +103,7 @@ const MEASURE: u32 = 1;
 /// A language that is understood.
 pub struct Language {
     written: Written,
-    script: Script,
+    script: WritingSystem,
     common: BTreeSet<String>,
     compiled: BTreeMap<Cue, OnceLock<Regex>>,
     fillers: OnceLock<Regex>,
@@ -109,9 +113,9 @@ pub struct Language {
 #[serde(deny_unknown_fields)]
 struct Written {
     language: String,
-    /// See [`Script`].
+    /// See [`WritingSystem`].
     spaced: bool,
-    /// See [`Script`].
+    /// See [`WritingSystem`].
     joins: bool,
     /// Words by which it is known; they say nothing of what a text is about.
     common: String,
@@ -145,8 +149,12 @@ pub struct Sentence<'t> {
     pub is_needless: bool,
     /// Points to what was done.
     pub points: bool,
+    /// And begins with that.
+    pub begins_with_it: bool,
     /// Some of what it objects to is more than a cause or a condition.
     pub is_solid: bool,
+    /// Gives numbers with their units.
+    pub is_measured: bool,
     /// How much it objects, without what is asked for, thanked for, or stays.
     pub weight: u32,
     /// Words that are left when all that is taken away.
@@ -220,7 +228,7 @@ pub fn language(text: &str) -> Option<&'static Language> {
 impl Language {
     fn new(table: &str) -> Language {
         let written: Written = table::rows(table);
-        let script = Script {
+        let script = WritingSystem {
             spaced: written.spaced,
             joins: written.joins,
         };
@@ -262,6 +270,11 @@ impl Language {
         read.is_aside = self.is_in(Cue::Aside, &normal);
         read.breaks = self.is_in(Cue::Break, &normal);
         read.points = self.is_in(Cue::This, &normal);
+        let begin = self.after_fillers(&normal);
+        read.begins_with_it = self
+            .regex(Cue::This)
+            .find(begin)
+            .is_some_and(|it| it.start() == 0);
         let mut rest = Vec::new();
         for clause in self.clauses(&normal) {
             rest.extend(self.left_of(&clause, &mut read));
@@ -277,7 +290,8 @@ impl Language {
 
     /// What a clause says besides all that gives no reason.
     fn left_of(&self, clause: &str, read: &mut Sentence<'_>) -> Option<String> {
-        if let Some(undo) = self.regex(Cue::Undo).find(clause) {
+        let undo = self.regex(Cue::Undo).find(clause);
+        if let Some(undo) = undo.filter(|_| !self.is_in(Cue::Warns, clause)) {
             read.undoes = true;
             let before = &clause[..undo.start()];
             let before = format!("{before}{}", self.script.blank());
@@ -301,7 +315,10 @@ impl Language {
             return None;
         }
         let is_short = self.script.length(clause) <= THANKS_WORDS_MAX;
-        if is_short && self.is_in(Cue::Thanks, clause) && !self.is_in(Cue::Denies, clause) {
+        let objects = [Cue::Denies, Cue::Plan, Cue::Fails]
+            .into_iter()
+            .any(|cue| self.is_in(cue, clause));
+        if is_short && self.is_in(Cue::Thanks, clause) && !objects {
             read.thanks = true;
             return None;
         }
@@ -453,11 +470,11 @@ impl Sentence<'_> {
         let cues = OBJECTIONS.iter().filter(|(cue, _)| found(*cue));
         self.weight = cues.map(|(_, weight)| weight).sum();
         self.is_needless = found(Cue::Needless);
-        let is_measured = MEASURED.is_match(self.text);
-        if is_measured {
+        self.is_measured = MEASURED.is_match(self.text);
+        if self.is_measured {
             self.weight += MEASURE;
         }
-        self.is_solid = is_measured || SOLID.into_iter().any(found);
+        self.is_solid = self.is_measured || SOLID.into_iter().any(found);
         if self.text.ends_with(['!', '！']) && self.left > 3 {
             self.weight += 1;
         }

@@ -25,6 +25,7 @@ fn decide_and_undo(site: &mut Site) {
     commits(site, "expiry.py", "Expire sessions in Redis");
     site.agent("Sessions are in Redis.");
     site.user(WHY);
+    site.user("git reset --hard HEAD~2");
     site.agent_git("reset --hard HEAD~2");
     site.agent("Done, both commits are gone.");
 }
@@ -160,6 +161,7 @@ fn a_rollback_that_is_told_names_the_decision_before_it() {
     }
     site.agent("I've implemented the new caching layer using Redis...");
     site.user(WHY);
+    site.user("git reset --hard HEAD~5");
     site.agent_git("reset --hard HEAD~5");
     site.run();
     for words in [

@@ -3,7 +3,7 @@
 use super::git::{Site, take_the_cache_back};
 use super::git_told::{begins, given_up};
 
-const WHY: &str = "Actually this won't work with our serverless architecture";
+const LARGE: &str = "on feature/new-architecture left 5 commits behind";
 
 /// Something small that is thrown away, on a branch of its own.
 fn throw_away(site: &mut Site, name: &str) {
@@ -25,7 +25,7 @@ fn what_matters_most_is_told_though_small_ones_came_later() {
     site.run();
     let block = begins(&mut site);
     let told = given_up(&block);
-    assert!(told[0].contains(WHY), "{block}");
+    assert!(told[0].contains(LARGE), "{block}");
     assert!(told.len() <= 3, "{block}");
     // what happened where the session works goes before its like
     assert!(told[1].contains("on five"), "{block}");
@@ -47,7 +47,7 @@ fn repeats_of_one_undoing_are_one_line_that_says_so() {
     let block = begins(&mut site);
     let told = given_up(&block);
     assert_eq!(told.len(), 2, "{block}");
-    assert!(told[0].contains(WHY), "{block}");
+    assert!(told[0].contains(LARGE), "{block}");
     assert!(
         told[1].contains(" on loop left 1 commit behind")
             && told[1].contains("loop was reset 6 times since 2026-06-03 09:"),

@@ -388,11 +388,8 @@ fn files() -> Vec<(String, Vec<Talk>)> {
 
 const THREADS: usize = 4;
 
-/// Every talk, with its calls and without any.
-fn play_all(talks: &[Talk]) -> Vec<Played> {
-    let cases = talks
-        .iter()
-        .flat_map(|talk| [Calls::AsTold, Calls::None].map(|calls| (talk, calls)));
+/// Talks in these ways.
+fn play_all<'t>(cases: impl Iterator<Item = (&'t Talk, Calls)> + Send) -> Vec<Played> {
     let cases = Mutex::new(cases.enumerate());
     let played = Mutex::new(Vec::new());
     let next = || cases.lock().expect("cases").next();
@@ -440,7 +437,7 @@ impl Figures {
 fn table(name: &str, played: &[Played]) -> String {
     let figures = Figures::of(played);
     let mut text = format!(
-        "{name}: reasons right {} of {}, wrong {} in {} (each talk with the calls in the log, and without)\n",
+        "{name}: reasons right {} of {}, wrong {} in {} (with the calls in the log, or without)\n",
         figures.right, figures.with_reason, figures.wrong, figures.all
     );
     for one in played {
@@ -463,10 +460,12 @@ fn table(name: &str, played: &[Played]) -> String {
     text
 }
 
+/// Each in one of the two ways: `make eval` plays both.
 #[test]
 fn a_reason_is_what_was_said_or_there_is_none() {
     for (name, talks) in files() {
-        let played = play_all(&talks);
+        let ways = [Calls::AsTold, Calls::None].into_iter().cycle();
+        let played = play_all(talks.iter().zip(ways));
         assert!(Figures::of(&played).hold(), "{}", table(&name, &played));
     }
 }
@@ -475,7 +474,37 @@ fn a_reason_is_what_was_said_or_there_is_none() {
 #[ignore = "prints; `make eval` runs it"]
 fn eval_prints_reasons() {
     for (name, talks) in files() {
-        let text = table(&name, &play_all(&talks));
+        let both = |talk| [Calls::AsTold, Calls::None].map(|calls| (talk, calls));
+        let text = table(&name, &play_all(talks.iter().flat_map(both)));
         io::stdout().write_all(text.as_bytes()).expect("stdout");
     }
+}
+
+#[test]
+fn a_sentence_is_the_reason_of_one_undoing() {
+    let mut site = Site::new();
+    site.commit("README.md", "app\n", "Begin");
+    site.user("Add telemetry, then a banner");
+    let telemetry = site.commit("telemetry.py", "1\n", "Add telemetry");
+    let banner = site.commit("banner.py", "1\n", "Add a banner");
+    site.agent("Both are in.");
+    site.user("Legal says no telemetry and no banner, take both out please.");
+    site.agent_git("reset --hard HEAD~1");
+    site.agent_git("reset --hard HEAD~1");
+    site.run();
+    let reason = |commit: &str| {
+        let document = site.ask(&format!("why --commit {commit}"));
+        let operations = document["operations"]
+            .as_array()
+            .expect("operations")
+            .clone();
+        let undid = operations.into_iter().find(|one| one["role"] == "undid");
+        undid.expect("an undoing")["reason"].clone()
+    };
+    let told = &reason(&banner)["sentence"];
+    assert_eq!(
+        *told,
+        "Legal says no telemetry and no banner, take both out please."
+    );
+    assert_eq!(reason(&telemetry), Value::Null);
 }

@@ -10,7 +10,7 @@ use crate::insight::items::SessionItems;
 use crate::model::error::Error;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
-use crate::model::git::{AFTER_MS, CommitLine, GitOperation, Reason};
+use crate::model::git::{AFTER_MS, CommitLine, Confidence, GitOperation, Reason};
 use crate::model::summary::{Decision, Sourced};
 use crate::model::time::Time;
 use crate::rules::commit_words::{TellingWord, telling_words};
@@ -57,11 +57,14 @@ impl UndoneDecision {
             false => "undone in part",
         };
         let why = match reason {
-            Some(reason) => format!(
-                "why, as the {} said: {}",
-                reason.who(),
-                quoted(&reason.sentence)
-            ),
+            Some(reason) => {
+                let perhaps = match reason.confidence {
+                    Confidence::High => "",
+                    Confidence::Medium => "perhaps ",
+                };
+                let (who, said) = (reason.who(), quoted(&reason.sentence));
+                format!("{perhaps}why, as the {who} said: {said}")
+            }
             None => "no reason was said".to_owned(),
         };
         format!(

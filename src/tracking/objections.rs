@@ -26,6 +26,8 @@ pub(super) struct Talk<'t> {
     pub(super) is_vague: bool,
     /// What is said must name the work: other work came after it, or it was made elsewhere.
     pub(super) must_name: bool,
+    /// The agent took it back with a call of its own.
+    pub(super) by_call: bool,
     /// The work was made in this talk.
     pub(super) is_own: bool,
     /// What the work is about: subjects, files, what led to it elsewhere.
@@ -144,8 +146,12 @@ struct Turn<'t> {
     is_answer: bool,
     /// The agent agreed, or offered to undo it.
     is_taken_up: bool,
-    /// It was the first thing said of the work, and the agent's answer speaks of that.
+    /// It was the first thing said of the work, and the agent's answer goes into that.
     is_answered: bool,
+    /// The agent offered something else, and the person said no.
+    is_turned_down: bool,
+    /// The agent's next deed is to undo the work, and it gives no reason of its own.
+    is_obeyed: bool,
 }
 
 impl<'t> Turn<'t> {
@@ -305,11 +311,32 @@ impl<'r> Reader<'r> {
             is_answered: !lines[self.from..range.start]
                 .iter()
                 .any(|line| line.by_user)
-                && agents(&lines[range.end..]).any(|line| self.is_linked(line.words)),
+                && agents(&lines[range.end..]).any(|line| self.goes_into(line.words)),
+            is_turned_down: self.is_turned_down(range.end),
+            is_obeyed: self.talk.by_call
+                && depth == 0
+                && !agents(&lines[range.end..]).any(|line| self.takes_back(line.words)),
             said: range
                 .map(|nth| (nth, self.said(lines[nth].words)))
                 .collect(),
         }
+    }
+
+    /// The agent speaks of the work, or measured something.
+    fn goes_into(&self, words: &str) -> bool {
+        self.is_linked(words) || self.said(words).iter().any(|said| said.read.is_measured)
+    }
+
+    /// After a line the agent offers something, and the person says no.
+    fn is_turned_down(&self, after: usize) -> bool {
+        let lines = &self.talk.lines[after..];
+        let offers = lines.iter().take_while(|line| !line.by_user);
+        let count = offers.clone().count();
+        let is_offered = offers
+            .clone()
+            .any(|line| self.language.has(Cue::Offer, line.words));
+        let next = lines.get(count).map(|line| self.said(line.words));
+        is_offered && next.is_some_and(|said| said.iter().any(|one| one.read.rejects))
     }
 
     /// The person's turn before the agent's words that end before a line asks to undo.
@@ -368,7 +395,8 @@ impl<'r> Reader<'r> {
         }
         if undoes {
             let states = one.is_linked && !read.points && read.left >= LEFT_MIN;
-            let is_told = weight >= PLAIN || weight > 0 && (is_tied || read.is_solid) || states;
+            let says = weight > 0 && (one.is_linked || read.is_solid);
+            let is_told = says || states || weight >= PLAIN && is_tied;
             let is_plain = weight >= PLAIN
                 && (turn.depth == 0 || one.is_linked)
                 && (is_tied || weight >= STRONG);
@@ -381,8 +409,13 @@ impl<'r> Reader<'r> {
         if turn.any(|read| read.requests || read.thanks) || weight < PLAIN {
             return None;
         }
+        // other work came of what was said before it
+        if turn.depth > 0 && self.talk.must_name && !turn.is_taken_up {
+            return None;
+        }
         if turn.depth > 0 {
-            let is_tied = one.is_linked || turn.is_taken_up || turn.is_answered;
+            let is_tied =
+                one.is_linked || turn.is_taken_up || turn.is_answered || turn.is_turned_down;
             let is_plain = one.is_linked && turn.is_taken_up;
             return is_tied.then_some(if is_plain {
                 Confidence::High
@@ -391,7 +424,9 @@ impl<'r> Reader<'r> {
             });
         }
         let answers = one.is_linked || read.is_needless || turn.any(|read| read.rejects);
-        let is_plain = weight >= STRONG && one.is_linked;
+        let is_tied = one.is_linked || read.begins_with_it && turn.is_obeyed;
+        let is_plain = weight >= STRONG && is_tied;
+        let answers = answers || turn.is_obeyed || read.begins_with_it && weight >= STRONG;
         answers.then_some(if is_plain {
             Confidence::High
         } else {

@@ -291,6 +291,7 @@ impl<'c> Session<'c> {
             from: self.from,
             is_vague: self.is_vague,
             must_name: is_earlier || self.tie == Tie::Near || operation.at_is_guessed,
+            by_call: self.tie == Tie::Undid,
             is_own: (self.tie > Tie::Near || self.is_vague) && self.from > 0,
             about,
         })?;
@@ -351,7 +352,7 @@ mod tests {
             ..RefOperation::sample()
         };
         let commit = CommitLine {
-            hash: "c".repeat(40),
+            hash: operation.old.clone(),
             subject: "Redis cache, step 5".into(),
             at: Time(1_000),
         };

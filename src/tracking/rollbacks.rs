@@ -31,6 +31,11 @@ pub fn recent_operations(store: &Store, namespace: &str, now: Time) -> Result<Ve
     Ok(store.operations_between(namespace, since, now)?)
 }
 
+/// The words that say why, where it is sure that they are the reason: agents are told no others.
+pub fn sure_reason(git: &GitOperation) -> Option<&Reason> {
+    git.reason.as_ref()
+}
+
 /// Characters of a reason that are quoted.
 const REASON_CHARS_MAX: usize = 200;
 
