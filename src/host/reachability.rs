@@ -6,7 +6,7 @@ use super::repository::{Repository, RepositoryError, fault, id};
 use gix::ObjectId;
 use gix::revision::walk::Sorting;
 use gix::traverse::commit::simple::CommitTimeOrder;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -22,28 +22,73 @@ const POINTERS_MAX: usize = 500;
 pub struct Reachable {
     /// In the order of their times, the latest first.
     pub commits: Vec<String>,
-    parents: HashMap<String, Vec<String>>,
+    numbers: HashMap<String, usize>,
+    /// By number; without those that are further back.
+    parents: Vec<Vec<usize>>,
     /// There are more than were walked: what is missing here may be reachable all the same.
     pub is_cut: bool,
 }
 
+/// Some of the commits of a [`Reachable`], by their numbers.
+#[derive(Debug)]
+pub struct History(Vec<bool>);
+
+impl History {
+    /// The commit with this number is one of them.
+    pub fn has(&self, number: usize) -> bool {
+        self.0[number]
+    }
+}
+
 impl Reachable {
-    /// Something points to it, or to a commit after it.
-    pub fn has(&self, commit: &str) -> bool {
-        self.parents.contains_key(commit)
+    fn of(commits: Vec<(String, Vec<String>)>, is_cut: bool) -> Reachable {
+        let numbers = commits.iter().enumerate();
+        let numbers: HashMap<String, usize> = numbers
+            .map(|(n, (commit, _))| (commit.clone(), n))
+            .collect();
+        let known = |parents: &Vec<String>| -> Vec<usize> {
+            let known = parents.iter().filter_map(|parent| numbers.get(parent));
+            known.copied().collect()
+        };
+        Reachable {
+            parents: commits.iter().map(|(_, parents)| known(parents)).collect(),
+            commits: commits.into_iter().map(|(commit, _)| commit).collect(),
+            numbers,
+            is_cut,
+        }
     }
 
-    /// These commits and all before them, as far as they are known here.
-    pub fn history_of<'a>(&'a self, from: impl IntoIterator<Item = &'a str>) -> HashSet<&'a str> {
-        let mut waiting: Vec<&str> = from.into_iter().collect();
-        let mut history = HashSet::new();
-        while let Some(commit) = waiting.pop() {
-            if history.insert(commit) {
-                let parents = self.parents.get(commit).into_iter().flatten();
-                waiting.extend(parents.map(String::as_str));
+    /// Something points to it, or to a commit after it.
+    pub fn has(&self, commit: &str) -> bool {
+        self.numbers.contains_key(commit)
+    }
+
+    /// These commits and all before them, as far as they are known here. A step for each commit.
+    pub fn history_of<'a>(&self, from: impl IntoIterator<Item = &'a str>) -> History {
+        let known = from
+            .into_iter()
+            .filter_map(|commit| self.numbers.get(commit));
+        let mut waiting: Vec<usize> = known.copied().collect();
+        let mut history = History(vec![false; self.commits.len()]);
+        while let Some(number) = waiting.pop() {
+            if !std::mem::replace(&mut history.0[number], true) {
+                waiting.extend(&self.parents[number]);
             }
         }
         history
+    }
+
+    /// A commit is in the history of another one, or is it.
+    pub fn is_in_history(&self, commit: &str, of: &str) -> bool {
+        let number = self.numbers.get(commit);
+        number.is_some_and(|number| self.history_of([of]).has(*number))
+    }
+
+    /// Those that are in none of these histories, the latest first.
+    pub fn without<'a>(&'a self, histories: &'a [&'a History]) -> impl Iterator<Item = &'a String> {
+        let is_new = |(number, _): &(usize, &String)| histories.iter().all(|h| !h.has(*number));
+        let commits = self.commits.iter().enumerate().filter(is_new);
+        commits.map(|(_, commit)| commit)
     }
 }
 
@@ -88,9 +133,8 @@ impl Repository {
             .filter_map(|tip| id(tip))
             .filter(|tip| self.git.find_commit(*tip).is_ok())
             .collect();
-        let mut found = Reachable::default();
         if tips.is_empty() {
-            return Ok(found);
+            return Ok(Reachable::default());
         }
         let walk = self
             .git
@@ -99,18 +143,17 @@ impl Repository {
                 order: CommitTimeOrder::NewestFirst,
                 seconds: since,
             });
+        let (mut commits, mut is_cut) = (Vec::new(), false);
         for info in walk.all().map_err(failed)? {
             let info = info.map_err(failed)?;
-            if found.commits.len() == COMMITS_MAX {
-                found.is_cut = true;
+            if commits.len() == COMMITS_MAX {
+                is_cut = true;
                 break;
             }
-            let commit = hex(info.id);
             let parents = info.parent_ids.iter().map(|id| hex(*id)).collect();
-            found.commits.push(commit.clone());
-            found.parents.insert(commit, parents);
+            commits.push((hex(info.id), parents));
         }
-        Ok(found)
+        Ok(Reachable::of(commits, is_cut))
     }
 
     /// The objects that are staged at these paths in a work tree; those that are not staged are left out.

@@ -250,10 +250,16 @@ pub struct Effect {
     /// How many there are.
     #[serde(default)]
     pub lost_count: u64,
+    /// A look judged what was left or taken back; otherwise nothing is known of what became of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_judged: bool,
     /// Where the work is that was left and not lost: a branch, or the hash of a commit; absent where
     /// nothing was left, all is lost, or it lies in a work tree only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<String>,
+    /// The commits that have the work of those that nothing points to any more.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept_by: BTreeMap<String, String>,
     /// Ids of the patches of `left`, by commit, as they were when the commits were seen first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub patches: BTreeMap<String, Uuid>,
@@ -389,6 +395,19 @@ impl GitOperation {
         }
     }
 
+    /// What is said of it may be another one after a later look.
+    pub fn is_open(&self) -> bool {
+        let operation = &self.operation;
+        let is_move = operation.kind == OperationKind::Reset && operation.old != operation.new;
+        self.effect.left_count > 0 && operation.kind.leaves()
+            || !self.effect.reverts.is_empty()
+            || is_move && !operation.is_mode_named
+            || matches!(
+                operation.kind,
+                OperationKind::BranchDeleted | OperationKind::BranchRenamed
+            )
+    }
+
     /// Work was given up with it: commits that it left, or took back, are nowhere any more, nor is their
     /// change. As far as the last look at the repository knows.
     pub fn gives_up(&self) -> bool {
@@ -445,6 +464,9 @@ pub struct HistoryCursor {
     pub branch: Option<String>,
     /// Branches with their commits.
     pub branches: BTreeMap<String, String>,
+    /// What references pointed to when verdicts were reached last; empty: too many, or none was.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub judged_tips: BTreeSet<String>,
     /// Folders of references, below `refs`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub folders: BTreeSet<String>,

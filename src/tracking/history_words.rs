@@ -192,7 +192,10 @@ pub fn fate(git: &GitOperation) -> Option<String> {
         git.operation.kind,
         OperationKind::Amend | OperationKind::Stash
     );
-    let undid = git.undoes() && !rewrites && effect.left_count + effect.reverts.len() as u64 > 0;
+    let undid = effect.is_judged
+        && git.undoes()
+        && !rewrites
+        && effect.left_count + effect.reverts.len() as u64 > 0;
     match (effect.lost_count, effect.kept_in.as_deref()) {
         (0, None) if !undid => None,
         (0, None) => Some("not given up: the work is still there, or came back".to_owned()),
@@ -313,6 +316,7 @@ mod tests {
                 left_count: left,
                 lost_count: lost,
                 kept_in: kept_in.map(str::to_owned),
+                is_judged: true,
                 ..Effect::default()
             },
             reason: None,

@@ -20,6 +20,14 @@ use std::path::{Path, PathBuf};
 
 /// What happened longer ago is judged when it is read first, and not again.
 const JUDGED_MS: i64 = 90 * 86_400_000;
+/// Operations that are judged at once, the latest; others keep their verdict.
+const OPEN_MAX: u32 = 500;
+/// Of these, resets whose mode is looked for anew.
+const MODES_MAX: usize = 20;
+/// Operations after a reset among which the one is that went on from it.
+const NEXT_MAX: u32 = 64;
+/// More references are not noted down.
+const TIPS_MAX: usize = 2_000;
 /// Clocks of those who commit may differ by so much.
 const CLOCKS_SECONDS: i64 = 86_400;
 
@@ -37,10 +45,9 @@ pub(super) fn judge(
 ) -> Result<Stored> {
     let since = Time(options.now.0 - JUDGED_MS);
     let since = first.map_or(since, |first| first.min(since));
-    let mut rows = store.operations_between(&project.namespace, since, Time(i64::MAX))?;
-    rows.reverse();
+    let mut rows = store.open_operations(&project.namespace, since, OPEN_MAX)?;
     rows.sort_by_key(|row| happened(&row.git));
-    let Some(main) = trees.first().filter(|_| rows.iter().any(is_open)) else {
+    let Some(main) = trees.first().filter(|_| !rows.is_empty()) else {
         return Ok(Stored::default());
     };
     let Ok(repository) = Repository::open(main) else {
@@ -66,7 +73,11 @@ pub(super) fn judge(
     let roots = trees.iter().filter_map(|tree| root(tree, project));
     let mut work = SameWork::new(&repository, roots.collect(), &excludes);
     work.learn(rows.iter().map(|row| &row.git));
+    let seen = store.git_seen(&main.git_dir.to_string_lossy())?;
+    let known = seen.map(|seen| seen.judged_tips).unwrap_or_default();
     let judged = Judged {
+        known: &known,
+        store,
         repository: &repository,
         reachable: &reachable,
         work: &work,
@@ -74,10 +85,20 @@ pub(super) fn judge(
         trees,
         project,
     };
-    let (changed, watched) = judged.again(rows);
+    let (changed, watched) = judged.again(rows)?;
     let units = changed.into_iter().map(rewritten).collect();
     let stored = store.put_operations(project, group, units, None, options.now)?;
-    watch(store, project, group, main, watched, options.now)?;
+    let mut judged_tips = from;
+    if judged_tips.len() > TIPS_MAX {
+        judged_tips.clear();
+    }
+    note(
+        store,
+        (project, group),
+        main,
+        (watched, judged_tips),
+        options.now,
+    )?;
     Ok(stored)
 }
 
@@ -99,13 +120,6 @@ fn reverters(rows: &[GitRow]) -> HashMap<String, Vec<String>> {
         by.push(revert.by.clone());
     }
     reverters
-}
-
-/// Something of it may be told otherwise one day.
-fn is_open(row: &GitRow) -> bool {
-    let operation = &row.git.operation;
-    let is_reset = operation.kind == OperationKind::Reset && operation.old != operation.new;
-    may_lose(&row.git) || is_reset && !operation.is_mode_named
 }
 
 fn commits(git: &GitOperation) -> impl Iterator<Item = &CommitLine> {
@@ -141,6 +155,8 @@ fn all_tips(
 }
 
 struct Judged<'r> {
+    known: &'r BTreeSet<String>,
+    store: &'r Store,
     repository: &'r Repository,
     reachable: &'r Reachable,
     work: &'r SameWork<'r>,
@@ -160,7 +176,7 @@ fn root(tree: &WorkTree, project: &Project) -> Option<PathBuf> {
 
 impl Judged<'_> {
     /// The operations that are told otherwise now, and the files on which that hangs.
-    fn again(&self, mut rows: Vec<GitRow>) -> (Vec<GitRow>, BTreeSet<String>) {
+    fn again(&self, mut rows: Vec<GitRow>) -> Result<(Vec<GitRow>, BTreeSet<String>)> {
         let heads = self.trees.iter().filter_map(|tree| {
             let head = Repository::open(tree).ok()?.head().ok()??;
             Some((tree, root(tree, self.project)?, head))
@@ -172,20 +188,25 @@ impl Judged<'_> {
             heads: heads.collect(),
         };
         let before: Vec<GitOperation> = rows.iter().map(|row| row.git.clone()).collect();
-        for (nth, row) in rows.iter_mut().enumerate() {
-            let operation = &mut row.git.operation;
+        let unnamed = rows.iter_mut().rev().filter(|row| {
+            let operation = &row.git.operation;
             let is_reset = operation.kind == OperationKind::Reset && operation.old != operation.new;
-            if is_reset && !operation.is_mode_named {
-                let mode = trees.mode(operation, next(&before[nth + 1..], operation), |base| {
-                    self.came_back(operation, base)
-                });
-                operation.mode = mode;
-            }
+            is_reset && !operation.is_mode_named
+        });
+        for row in unnamed.take(MODES_MAX) {
+            let next = self.next(&row.git.operation)?;
+            let operation = &mut row.git.operation;
+            operation.mode = trees.mode(operation, next.as_ref(), |files| {
+                self.came_back(operation, files)
+            });
         }
         let judge = Judge {
             repository: self.repository,
             tips: self.tips,
             reachable: self.reachable,
+            known: self
+                .reachable
+                .history_of(self.known.iter().map(String::as_str)),
             work: self.work,
             reverters: reverters(&rows),
         };
@@ -199,14 +220,32 @@ impl Judged<'_> {
                 changed.push(row);
             }
         }
-        (changed, watched)
+        Ok((changed, watched))
+    }
+
+    /// The operation that went on from where a reset went.
+    fn next(&self, reset: &RefOperation) -> Result<Option<RefOperation>> {
+        let namespace = &self.project.namespace;
+        let later = self.store.operations_from(namespace, reset.at, NEXT_MAX)?;
+        let mut later = later.into_iter().map(|row| row.git.operation);
+        Ok(later.find(|operation| {
+            let is_head = !matches!(
+                operation.kind,
+                OperationKind::BranchDeleted
+                    | OperationKind::BranchMoved
+                    | OperationKind::BranchRenamed
+                    | OperationKind::WorktreeAdded
+                    | OperationKind::WorktreeRemoved
+            );
+            is_head && operation.tree == reset.tree && operation.old == reset.new
+        }))
     }
 
     /// Some of what a reset left is in what came after it.
     fn came_back(&self, operation: &RefOperation, files: &[PatchFile]) -> bool {
         let before = self.reachable.history_of([operation.new.as_str()]);
-        let after = self.reachable.commits.iter();
-        let mut after = after.filter(|commit| !before.contains(commit.as_str()));
+        let histories = [&before];
+        let mut after = self.reachable.without(&histories);
         let has_some = |commit: &String| {
             let patch = self.work.patch(commit);
             patch.is_some_and(|patch| {
@@ -221,25 +260,6 @@ impl Judged<'_> {
     }
 }
 
-/// The operation that went on from where a reset went.
-fn next<'g>(later: &'g [GitOperation], reset: &RefOperation) -> Option<&'g RefOperation> {
-    let later = later.iter().map(|git| &git.operation);
-    later.into_iter().find(|operation| {
-        let is_head = !matches!(
-            operation.kind,
-            OperationKind::BranchDeleted
-                | OperationKind::BranchMoved
-                | OperationKind::BranchRenamed
-                | OperationKind::WorktreeAdded
-                | OperationKind::WorktreeRemoved
-        );
-        is_head
-            && operation.tree == reset.tree
-            && operation.old == reset.new
-            && operation.at >= reset.at
-    })
-}
-
 /// The summary alone: what was said and which files it changed stay as they are.
 fn rewritten(row: GitRow) -> GitUnit {
     let quoted = row.git.reason.iter().map(|reason| reason.session.clone());
@@ -250,27 +270,26 @@ fn rewritten(row: GitRow) -> GitUnit {
     }
 }
 
-/// Notes the files whose change makes a verdict another one.
-fn watch(
+/// Notes the files whose change makes a verdict another one, and what was reachable.
+fn note(
     store: &mut Store,
-    project: &Project,
-    group: &str,
+    (project, group): (&Project, &str),
     tree: &WorkTree,
-    watched: BTreeSet<String>,
+    (watched, judged_tips): (BTreeSet<String>, BTreeSet<String>),
     now: Time,
 ) -> Result<()> {
     let name = tree.git_dir.to_string_lossy();
-    let Some(mut seen) = store
-        .git_seen(&name)?
-        .filter(|seen| seen.watched != watched)
-    else {
+    let Some(mut seen) = store.git_seen(&name)? else {
         return Ok(());
     };
-    if !seen.stamp.is_empty() {
+    if (&seen.watched, &seen.judged_tips) == (&watched, &judged_tips) {
+        return Ok(());
+    }
+    if !seen.stamp.is_empty() && seen.watched != watched {
         let folders = seen.folders.iter().map(String::as_str);
         seen.stamp = tree.stamp(folders, watched.iter().map(String::as_str));
     }
-    seen.watched = watched;
+    (seen.watched, seen.judged_tips) = (watched, judged_tips);
     store.put_operations(project, group, Vec::new(), Some((&name, &seen)), now)?;
     Ok(())
 }

@@ -69,6 +69,8 @@ pub fn repositories<'t>(
 
 /// A branch that was left longer ago may be gone as long.
 const GONE_MS: i64 = 90 * 86_400_000;
+/// Operations among which branches are looked for that are gone.
+const GONE_MAX: u32 = 500;
 /// Files of one operation that get an episode of their own.
 const BULK_MAX: usize = 200;
 
@@ -256,8 +258,7 @@ impl TreeScan<'_> {
         let branches = repository.branches().unwrap_or_default().into_iter();
         let branches = branches.map(|(name, tip)| (self.options.stored_name(&name), tip));
         let since = Time(now.0 - GONE_MS);
-        let mut rows = store.operations_between(&self.project.namespace, since, Time(i64::MAX))?;
-        rows.reverse();
+        let rows = store.open_operations(&self.project.namespace, since, GONE_MAX)?;
         let left = unlogged::left_and_gone(&rows, &branches.collect());
         let mut units = self.units(&repository, left, store)?;
         units.retain(|unit| unit.git.effect.left_count > 0);
@@ -344,6 +345,7 @@ impl TreeScan<'_> {
                 branches,
                 folders: self.tree.ref_folders(),
                 watched: known.watched.clone(),
+                judged_tips: known.judged_tips.clone(),
                 problem: None,
             },
             has_more: sorted.has_more,

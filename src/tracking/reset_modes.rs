@@ -122,10 +122,7 @@ impl Trees<'_> {
         let files = files.ok().filter(|files| !files.is_empty())?;
         let is_there = match next {
             None => head == new,
-            Some(next) => {
-                let history = self.reachable.history_of([head.as_str()]);
-                history.contains(next.new.as_str())
-            }
+            Some(next) => self.reachable.is_in_history(&next.new, head),
         };
         if !is_there {
             return None;

@@ -33,10 +33,9 @@ struct LostCommit {
 /// What was found of it.
 #[derive(Default)]
 pub(super) struct FoundWork {
-    /// Commits whose work is there.
-    pub(super) commits: HashSet<String>,
-    /// The commit that has the first of it.
-    pub(super) found_in: Option<String>,
+    /// Commits whose work is there, each with the commit that has it; `None`: it is on the disk, or nothing is
+    /// left to be found of it.
+    pub(super) commits: BTreeMap<String, Option<String>>,
     /// Files on the disk that alone have some of it.
     pub(super) watched: BTreeSet<String>,
 }
@@ -157,11 +156,11 @@ impl<'r> SameWork<'r> {
     /// Which of these commits' work is in what came after, or where it began.
     pub(super) fn find(&self, work: &Work, after: &[String], git: &GitOperation) -> FoundWork {
         let mut found = FoundWork::default();
-        let waiting = |found: &FoundWork, hash: &String| !found.commits.contains(hash);
+        let waiting = |found: &FoundWork, hash: &String| !found.commits.contains_key(hash);
         for commit in &work.commits {
             let is_undone_by_itself = || work.base.iter().any(|base| self.has(base, commit));
             if commit.patch.files.is_empty() || is_undone_by_itself() {
-                found.commits.insert(commit.hash.clone());
+                found.commits.insert(commit.hash.clone(), None);
             }
         }
         let mut used = HashSet::new();
@@ -179,8 +178,8 @@ impl<'r> SameWork<'r> {
                 }
                 if is_whole || self.is_in(commit, other, &patch) {
                     used.insert(other.clone());
-                    found.commits.insert(commit.hash.clone());
-                    found.found_in.get_or_insert_with(|| other.clone());
+                    let commit = commit.hash.clone();
+                    found.commits.insert(commit, Some(other.clone()));
                 }
             }
         }
@@ -208,7 +207,10 @@ impl<'r> SameWork<'r> {
 
     /// Another commit has the same files, makes the same change, or has most of the lines.
     fn is_in(&self, commit: &LostCommit, other: &str, patch: &CommitPatch) -> bool {
-        commit.patch.shares_files_with(patch)
+        patch
+            .files
+            .iter()
+            .any(|file| commit.versions.contains_key(&file.path))
             && (self.has(other, commit)
                 || self.is_same_patch(commit, other, patch)
                 || self.has_lines(commit, |path| {
@@ -260,7 +262,7 @@ impl<'r> SameWork<'r> {
     ) {
         let mut used = used.clone();
         for commit in &work.commits {
-            if found.commits.contains(&commit.hash) {
+            if found.commits.contains_key(&commit.hash) {
                 continue;
             }
             let is_it = |other: &&String| {
@@ -276,8 +278,8 @@ impl<'r> SameWork<'r> {
                 .find(is_it);
             if let Some(other) = other {
                 used.insert(other.clone());
-                found.commits.insert(commit.hash.clone());
-                found.found_in.get_or_insert_with(|| other.clone());
+                let commit = commit.hash.clone();
+                found.commits.insert(commit, Some(other.clone()));
             }
         }
     }
@@ -294,13 +296,17 @@ impl<'r> SameWork<'r> {
             }
         }
         for commit in &work.commits {
-            let blobs = || commit.patch.files.iter().filter_map(|f| f.after.as_ref());
+            let mut blobs = commit.patch.files.iter().filter_map(|f| f.after.as_ref());
             let is_there = |blob: &String| {
                 let is_long = self.repository.size(blob) >= Some(BLOB_BYTES_MIN);
                 is_long && came.contains_key(blob)
             };
-            if blobs().next().is_some() && blobs().all(is_there) {
-                found.commits.insert(commit.hash.clone());
+            let Some(first) = blobs.next().filter(|first| is_there(first)) else {
+                continue;
+            };
+            if !found.commits.contains_key(&commit.hash) && blobs.all(is_there) {
+                let by = came.get(first).cloned();
+                found.commits.insert(commit.hash.clone(), by);
             }
         }
     }
@@ -313,7 +319,7 @@ impl<'r> SameWork<'r> {
         }
         let stays = matches!(operation.mode.as_deref(), Some("soft" | "mixed"));
         for commit in &work.commits {
-            if found.commits.contains(&commit.hash) {
+            if found.commits.contains_key(&commit.hash) {
                 continue;
             }
             let root = self.roots.iter().find(|root| {
@@ -324,7 +330,7 @@ impl<'r> SameWork<'r> {
                 let paths = commit.versions.keys();
                 let paths = paths.map(|path| root.join(path).to_string_lossy().into_owned());
                 found.watched.extend(paths);
-                found.commits.insert(commit.hash.clone());
+                found.commits.insert(commit.hash.clone(), None);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! makes it. Says the same however often it was asked in between.
 
 use super::same_work::SameWork;
-use crate::host::reachability::Reachable;
+use crate::host::reachability::{History, Reachable};
 use crate::host::repository::Repository;
 use crate::model::git::{CommitLine, Effect, GitOperation, OperationKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -21,6 +21,8 @@ pub(super) struct Verdict {
     pub(super) kept_in: Option<String>,
     /// Files on the disk that alone keep it.
     pub(super) watched: BTreeSet<String>,
+    /// The commits that have what nothing points to any more.
+    kept_by: BTreeMap<String, String>,
     /// Ids of patches that nothing points to any more.
     patches: BTreeMap<String, Uuid>,
 }
@@ -28,8 +30,10 @@ pub(super) struct Verdict {
 impl Verdict {
     /// Puts it down.
     pub(super) fn write(self, effect: &mut Effect) {
+        effect.is_judged = true;
         (effect.lost, effect.lost_count) = (self.lost, self.lost_count);
         effect.kept_in = self.kept_in;
+        effect.kept_by = self.kept_by;
         effect.patches.extend(self.patches);
     }
 }
@@ -48,6 +52,8 @@ pub(super) struct Judge<'r> {
     /// References by name, with their commits.
     pub(super) tips: &'r BTreeMap<String, String>,
     pub(super) reachable: &'r Reachable,
+    /// What was reachable when verdicts were reached last.
+    pub(super) known: History,
     pub(super) work: &'r SameWork<'r>,
     /// What takes a commit back.
     pub(super) reverters: HashMap<String, Vec<String>>,
@@ -104,40 +110,52 @@ impl Judge<'_> {
             return self.kept(git);
         };
         // a clock that went wrong hides a commit from a walk by time
-        let is_new = effect.lost_count == 0;
-        if is_new
-            && self
-                .repository
-                .is_in_history_of(&latest.hash, self.tips.values())
-        {
+        let tips = self.tips.values();
+        if !effect.is_judged && self.repository.is_in_history_of(&latest.hash, tips) {
             return self.kept(git);
         }
-        let Some(work) = self.work.of(&gone, git) else {
+        let mut kept_by = self.kept_still(effect, later);
+        let waiting: Vec<&CommitLine> = gone
+            .iter()
+            .filter(|commit| !kept_by.contains_key(&commit.hash))
+            .copied()
+            .collect();
+        let Some(work) = self.work.of(&waiting, git) else {
             // collected by git: the verdict of the last look stands, but for a change that came back
             return self.remembered(git, &gone, later);
         };
-        let after = self.after(&work.base, later);
-        let kept = self.work.find(&work, &after, git);
-        let lost: Vec<CommitLine> = gone
-            .into_iter()
-            .filter(|commit| !kept.commits.contains(&commit.hash))
-            .cloned()
-            .collect();
+        let Some(after) = self.after(&work.base, later, was_lost(effect, &waiting)) else {
+            return Verdict::default();
+        };
+        let found = self.work.find(&work, &after, git);
+        let is_lost = |commit: &&CommitLine| !found.commits.contains_key(&commit.hash);
+        let lost: Vec<CommitLine> = waiting.into_iter().filter(is_lost).cloned().collect();
+        let by = found.commits.into_iter();
+        kept_by.extend(by.filter_map(|(commit, by)| Some((commit, by?))));
         let uncounted = effect.left_count - effect.left.len() as u64;
+        let ids =
+            |commit: &CommitLine| Some((commit.hash.clone(), self.work.ids(&commit.hash)?.id));
         Verdict {
             lost_count: match lost.len() {
                 0 => 0,
                 some if some == effect.left.len() => some as u64 + uncounted,
                 some => some as u64,
             },
-            kept_in: kept.found_in.filter(|_| lost.is_empty()),
-            watched: kept.watched,
-            patches: lost
-                .iter()
-                .filter_map(|commit| Some((commit.hash.clone(), self.work.ids(&commit.hash)?.id)))
-                .collect(),
+            kept_in: kept_by.values().next().filter(|_| lost.is_empty()).cloned(),
+            kept_by,
+            watched: found.watched,
+            patches: lost.iter().filter_map(ids).collect(),
             lost,
         }
+    }
+
+    /// Commits whose work a commit has that is there still.
+    fn kept_still(&self, effect: &Effect, later: &Later) -> BTreeMap<String, String> {
+        let is_there = |by: &str| self.reachable.has(by) || later.left.contains(by);
+        let kept = effect.kept_by.iter();
+        let kept = kept.filter(|(_, by)| is_there(by) && !self.is_reverted(by));
+        kept.map(|(commit, by)| (commit.clone(), by.clone()))
+            .collect()
     }
 
     /// What something still points to.
@@ -153,26 +171,29 @@ impl Judge<'_> {
     fn name_of(&self, commit: &str) -> Option<String> {
         let names = || self.tips.iter().filter(|(name, _)| shown(name).is_some());
         let exact = names().find(|(_, tip)| *tip == commit);
-        let has = |(_, tip): &(&String, &String)| {
-            self.reachable.history_of([tip.as_str()]).contains(commit)
-        };
+        let has = |(_, tip): &(&String, &String)| self.reachable.is_in_history(commit, tip);
         let found = exact.or_else(|| names().take(NAMES_MAX).find(has));
         found.and_then(|(name, _)| shown(name))
     }
 
     /// Commits that came after the lost ones branched off, the latest first: what is reachable and was not
-    /// there before, and what later operations left in their turn.
-    fn after(&self, base: &[String], later: &Later) -> Vec<String> {
+    /// there before, and what later operations left in their turn. Of work that was lost already (`was_lost`),
+    /// those that are new since then. `None`: too many to be compared.
+    fn after(&self, base: &[String], later: &Later, was_lost: bool) -> Option<Vec<String>> {
         let before = self.reachable.history_of(base.iter().map(String::as_str));
-        let is_after = |commit: &&String| !before.contains(commit.as_str());
-        let left = later.in_order.iter().filter(is_after);
-        let reachable = self.reachable.commits.iter().filter(is_after);
-        reachable.chain(left).take(AFTER_MAX).cloned().collect()
+        let histories = match was_lost {
+            true => vec![&before, &self.known],
+            false => vec![&before],
+        };
+        let reachable = self.reachable.without(&histories);
+        let left = later.in_order.iter().filter(|left| !base.contains(left));
+        let after: Vec<String> = reachable.chain(left).take(AFTER_MAX + 1).cloned().collect();
+        (after.len() <= AFTER_MAX).then_some(after)
     }
 
     fn remembered(&self, git: &GitOperation, gone: &[&CommitLine], later: &Later) -> Verdict {
         let effect = &git.effect;
-        let after = self.after(&[], later);
+        let after = self.after(&[], later, true).unwrap_or_default();
         let is_back = |commit: &CommitLine| {
             let patch = effect.patches.get(&commit.hash);
             patch.is_some_and(|patch| self.work.has_patch(&after, *patch))
@@ -188,6 +209,7 @@ impl Judge<'_> {
                 effect.lost_count - fewer
             },
             kept_in: effect.kept_in.clone(),
+            kept_by: effect.kept_by.clone(),
             lost,
             ..Verdict::default()
         }
@@ -202,15 +224,29 @@ impl Judge<'_> {
         by: &str,
         later: &Later,
     ) -> bool {
-        if !self.is_in_force(by) || self.work.takes_back(&commit.hash) {
+        if !self.is_in_force(by) || !self.is_on_its_branch(git, by) {
+            return false;
+        }
+        if self.work.takes_back(&commit.hash) {
             return false;
         }
         let Some(work) = self.work.of(&[commit], git) else {
             return git.effect.lost.contains(commit);
         };
-        let mut after = self.after(&[by.to_owned()], later);
+        let was_lost = was_lost(&git.effect, &[commit]);
+        let Some(mut after) = self.after(&[by.to_owned()], later, was_lost) else {
+            return false;
+        };
         after.retain(|other| !self.is_reverted(other));
         self.work.find(&work, &after, git).commits.is_empty()
+    }
+
+    /// The branch on which something was taken back has it still; one that is gone, or nobody knows, may have
+    /// been merged.
+    fn is_on_its_branch(&self, git: &GitOperation, by: &str) -> bool {
+        let branch = git.operation.branch.as_deref();
+        let tip = branch.and_then(|branch| self.tips.get(&format!("refs/heads/{branch}")));
+        tip.is_none_or(|tip| self.reachable.is_in_history(by, tip))
     }
 
     /// It is there, and nothing that is in force takes it back.
@@ -226,10 +262,15 @@ impl Judge<'_> {
     }
 }
 
+/// The last look found nothing of these commits' work.
+fn was_lost(effect: &Effect, commits: &[&CommitLine]) -> bool {
+    effect.is_judged && commits.iter().all(|commit| effect.lost.contains(commit))
+}
+
 /// References that are looked through for the one that has a commit.
 const NAMES_MAX: usize = 20;
 /// Commits that are compared with a lost one.
-const AFTER_MAX: usize = 2_000;
+const AFTER_MAX: usize = 5_000;
 
 /// A reference as people call it; `None`: it has no name of its own.
 fn shown(name: &str) -> Option<String> {

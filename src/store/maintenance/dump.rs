@@ -278,7 +278,7 @@ static TABLES: [Shown; 32] = [
     },
     Shown {
         table: "git_operation",
-        columns: &["id=hex(id)", "session=@session", "at", "tally=deed", "untold=nullif(untold, 0)", "agent", "-judged", "-n"],
+        columns: &["id=hex(id)", "session=@session", "at", "tally=deed", "untold=nullif(untold, 0)", "agent", "-judged", "-n", "-open"],
         rows: None,
         order: "id",
     },

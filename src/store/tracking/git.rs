@@ -164,6 +164,29 @@ impl Store {
         .map_err(failed("reading git operations"))
     }
 
+    /// The latest operations of the repository with this namespace since a time whose verdict may change, at most
+    /// so many, in order.
+    pub fn open_operations(&self, namespace: &str, since: Time, limit: u32) -> Result<Vec<GitRow>> {
+        let session = format!("{SESSION}-{namespace}");
+        let condition = "s.id = ?1 AND o.session = s.n AND o.open = 1 AND o.at >= ?2";
+        let mut rows = git_rows_of(&self.db, condition, limit, &[&session, &since.0])
+            .map_err(failed("reading git operations"))?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    /// Operations of the repository with this namespace from a time on, at most so many, in order.
+    pub fn operations_from(&self, namespace: &str, since: Time, limit: u32) -> Result<Vec<GitRow>> {
+        let session = format!("{SESSION}-{namespace}");
+        let condition = "o.n IN (SELECT l.n FROM session g JOIN git_operation l ON l.session = g.n
+             WHERE g.id = ?1 AND l.at >= ?2 ORDER BY l.at, l.n LIMIT ?3)";
+        let values: [&dyn ToSql; 3] = [&session, &since.0, &limit];
+        let rows = git_rows(&self.db, condition, &values);
+        let mut rows = rows.map_err(failed("reading git operations"))?;
+        rows.reverse();
+        Ok(rows)
+    }
+
     /// Operations of all repositories at a time. Reads every operation's time.
     pub fn operations_at(&self, at: Time) -> Result<Vec<GitRow>> {
         git_rows(&self.db, "o.at = ?1", &[&at.0]).map_err(failed("reading git operations"))
@@ -312,14 +335,15 @@ fn put_all(
     let mut writer = EpisodeWriter::new(db, names, stamp);
     for unit in units {
         db.prepare_cached(
-            "INSERT INTO git_operation (id, session, at, deed) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (id) DO UPDATE SET (deed, untold) = (excluded.deed, 0)",
+            "INSERT INTO git_operation (id, session, at, deed, open) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (id) DO UPDATE SET (deed, untold, open) = (excluded.deed, 0, excluded.open)",
         )?
         .execute(params![
             unit.id.as_bytes(),
             session,
             unit.git.operation.at.0,
-            pack_json(&unit.git)
+            pack_json(&unit.git),
+            unit.git.is_open()
         ])?;
         for (row, quotes) in &unit.rows {
             writer.upsert(session, NO_FILE, row, MADE_BY)?;
@@ -392,10 +416,20 @@ fn git_rows(
     condition: &str,
     values: &[&dyn ToSql],
 ) -> rusqlite::Result<Vec<GitRow>> {
+    git_rows_of(db, condition, u32::MAX, values)
+}
+
+/// At most so many.
+fn git_rows_of(
+    db: &Connection,
+    condition: &str,
+    limit: u32,
+    values: &[&dyn ToSql],
+) -> rusqlite::Result<Vec<GitRow>> {
     let sql = format!(
         "SELECT o.id, s.namespace, s.project_path, s.host, o.deed
          FROM git_operation o JOIN session s ON s.n = o.session
-         WHERE {condition} ORDER BY o.at DESC, o.n DESC"
+         WHERE {condition} ORDER BY o.at DESC, o.n DESC LIMIT {limit}"
     );
     let mut select = db.prepare_cached(&sql)?;
     select.query_map(values, git_row)?.collect()

@@ -8,3 +8,8 @@ ALTER TABLE tracked_episode ADD COLUMN agent TEXT;                  -- of files 
 ALTER TABLE tracked_episode ADD COLUMN judged INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX tracked_episode_unjudged ON tracked_episode (at) WHERE judged = 0;
 CREATE INDEX tracked_episode_at ON tracked_episode (at);
+
+-- Operations whose verdict may change: they left commits, took some back, or have a mode that only the
+-- repository's state says. Older ones count as open until they are judged.
+ALTER TABLE git_operation ADD COLUMN open INTEGER NOT NULL DEFAULT 1;
+CREATE INDEX git_operation_open ON git_operation (session, at) WHERE open = 1;
