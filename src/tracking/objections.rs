@@ -78,7 +78,7 @@ pub(super) fn objection(talk: &Talk<'_>) -> Option<Objection> {
     match reader.by_people() {
         Walk::Found(objection) => Some(objection),
         Walk::Settled => None,
-        Walk::Nothing { undoes: true } => None,
+        Walk::Nothing { undoes: true } => reader.by_question(),
         Walk::Nothing { undoes: false } => reader.by_agent(),
     }
 }
@@ -394,7 +394,8 @@ impl<'r> Reader<'r> {
             return (asks || answers).then_some(Confidence::Medium);
         }
         if undoes {
-            let states = one.is_linked && !read.points && read.left >= LEFT_MIN;
+            let is_whole = !read.points || !read.undoes;
+            let states = one.is_linked && is_whole && read.left >= LEFT_MIN;
             let says = weight > 0 && (one.is_linked || read.is_solid);
             let is_told = says || states || weight >= PLAIN && is_tied;
             let is_plain = weight >= PLAIN
@@ -431,6 +432,29 @@ impl<'r> Reader<'r> {
             Confidence::High
         } else {
             Confidence::Medium
+        })
+    }
+
+    /// The agent reports what speaks against its work and asks whether it should go, and the person only says
+    /// that it should.
+    fn by_question(&self) -> Option<Objection> {
+        let lines = self.talk.lines;
+        let asked = self.turn_before(lines.len());
+        let nth = asked.checked_sub(1).filter(|nth| *nth >= self.from)?;
+        let line = lines.get(nth).filter(|line| !line.by_user)?;
+        let said = self.said(line.words);
+        let asks = |one: &Said<'_>| {
+            let text = one.read.text.trim_end();
+            text.ends_with(['?', '？']) && self.language.has(Cue::Undo, text)
+        };
+        let question = said.iter().rposition(asks)?;
+        let told = said[..question].iter().enumerate();
+        let told = told.filter(|(_, one)| one.read.weight > 0 && one.read.is_statement());
+        let (best, _) = told.max_by_key(|(at, one)| (one.read.weight.min(STRONG), *at))?;
+        Some(Objection {
+            nth,
+            quote: quote(line.words, &said[..question], best),
+            confidence: Confidence::Medium,
         })
     }
 
