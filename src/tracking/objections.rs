@@ -417,7 +417,8 @@ impl<'r> Reader<'r> {
         if turn.depth > 0 {
             let is_tied =
                 one.is_linked || turn.is_taken_up || turn.is_answered || turn.is_turned_down;
-            let is_plain = one.is_linked && turn.is_taken_up;
+            // whoever answers by taking it back was told why
+            let is_plain = turn.is_taken_up && (one.is_linked || weight >= PLAIN);
             return is_tied.then_some(if is_plain {
                 Confidence::High
             } else {
@@ -445,7 +446,8 @@ impl<'r> Reader<'r> {
         let said = self.said(line.words);
         let asks = |one: &Said<'_>| {
             let text = one.read.text.trim_end();
-            text.ends_with(['?', '？']) && self.language.has(Cue::Undo, text)
+            let cues = [Cue::Undo, Cue::Keep, Cue::Offer];
+            text.ends_with(['?', '？']) && cues.iter().any(|cue| self.language.has(*cue, text))
         };
         let question = said.iter().rposition(asks)?;
         let told = said[..question].iter().enumerate();
