@@ -2,15 +2,19 @@
 //! rollbacks by themselves, and who did it.
 
 use super::git::{Site, take_the_cache_back};
-use super::git_told::run_all;
+use super::git_told::{begins, run_all};
 use super::tracked;
 use super::world::Desk;
 use crate::config::Env;
 use crate::mcp::{ServerContext, call};
+use crate::model::git::Confidence;
 use crate::model::zone::Zone;
+use crate::store::{Access, GitUnit, Store};
 use chrono::FixedOffset;
 use serde_json::{Value, json};
 use std::path::Path;
+
+const WHY: &str = "Actually this won't work with our serverless architecture";
 
 fn ask_in(desk: &Desk, dir: &Path, tool: &str, arguments: Value) -> String {
     let now = desk.now;
@@ -212,5 +216,71 @@ fn of_a_file_the_live_version_comes_first() {
     assert!(
         told.contains("an older version; live since 2026-06-01 12:"),
         "{told}"
+    );
+}
+
+#[test]
+fn a_reason_that_is_not_sure_is_quoted_to_no_agent() {
+    let mut site = Site::new();
+    site.commit("README.md", "app\n", "first");
+    site.user("Let's go with Redis for the product pages.");
+    for n in 1..=3 {
+        site.write(&format!("src/cache{n}.py"), "import redis\n");
+        site.git("add -A");
+        site.agent_git(&format!("commit -m \"Redis cache, step {n}\""));
+    }
+    site.agent("The product pages are cached in Redis.");
+    site.user(WHY);
+    site.user("git reset --hard HEAD~3");
+    site.agent_git("reset --hard HEAD~3");
+    let lost = site.git("rev-parse ORIG_HEAD");
+    site.run();
+    let answers = |site: &mut Site| {
+        let start = begins(site);
+        let of_git = [
+            ask(site, "why", json!({"commit": lost})),
+            ask(site, "why", json!({"question": "redis"})),
+            ask(
+                site,
+                "recent",
+                json!({"exclude_sources": ["session", "git_bulk_update"]}),
+            ),
+            ask(
+                site,
+                "search_memory_nodes",
+                json!({"query": "serverless source:git_metadata"}),
+            ),
+        ];
+        [start].into_iter().chain(of_git).collect::<Vec<String>>()
+    };
+    for told in answers(&mut site) {
+        assert!(told.contains(WHY), "{told}");
+    }
+    let path = site.desk.path(".graphiti/sessionmill.db");
+    let mut store = Store::open(&path, Access::ReadWrite).unwrap();
+    let rows = store.operations_naming(&lost, None, None).unwrap();
+    let mut row = rows.into_iter().find(|row| row.git.gives_up()).unwrap();
+    row.git.reason.as_mut().unwrap().confidence = Confidence::Medium;
+    let unit = GitUnit {
+        id: row.id,
+        git: row.git,
+        episodes: Vec::new(),
+    };
+    let now = site.desk.now;
+    store
+        .put_operations(&row.project, "g", vec![unit], None, now)
+        .unwrap();
+    drop(store);
+    for told in answers(&mut site) {
+        assert!(!told.contains(WHY), "{told}");
+        assert!(told.to_lowercase().contains("no reason was said"), "{told}");
+    }
+    // people see it as what it is
+    let ran = site.desk.run("sessionmill why redis");
+    assert!(
+        ran.stdout
+            .contains("perhaps why, as the user said: \"Actually"),
+        "{}",
+        ran.shown()
     );
 }

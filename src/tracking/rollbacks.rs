@@ -3,7 +3,9 @@
 
 use super::safe_names;
 use crate::model::error::Error;
-use crate::model::git::{CommitLine, Effect, GitOperation, OperationKind, Reason, short_hash};
+use crate::model::git::{
+    CommitLine, Confidence, Effect, GitOperation, OperationKind, Reason, short_hash,
+};
 use crate::model::time::Time;
 use crate::store::{GitRow, Store};
 use std::fmt::Write;
@@ -33,7 +35,8 @@ pub fn recent_operations(store: &Store, namespace: &str, now: Time) -> Result<Ve
 
 /// The words that say why, where it is sure that they are the reason: agents are told no others.
 pub fn sure_reason(git: &GitOperation) -> Option<&Reason> {
-    git.reason.as_ref()
+    let is_sure = |reason: &&Reason| reason.confidence == Confidence::High;
+    git.reason.as_ref().filter(is_sure)
 }
 
 /// Characters of a reason that are quoted.
