@@ -63,8 +63,7 @@ pub fn run(asked: &GraphRequest<'_>, reach: &Reach, ctx: &mut Ctx) -> Result<Exi
     // only now: some of what the server gave may not be seen here
     shown.truncate(asked.limit as usize);
     if ctx.out.json {
-        let list = shown.iter().map(|fact| document(fact, ctx));
-        let list: Vec<Value> = list.collect::<Result<_>>()?;
+        let list = session_filters::documents(&shown, document, ctx)?;
         let body = json!({"sink": sink.name, "facts": list, "dropped": dropped,
             "reason": reach.refusal()});
         ctx.out.document("search --graph", body)?;

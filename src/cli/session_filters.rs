@@ -129,6 +129,15 @@ pub fn veiled(mut document: Value, project: &str, ctx: &mut Ctx) -> Result<Value
     Ok(document)
 }
 
+/// A document of each, in order.
+pub fn documents<T>(
+    all: impl IntoIterator<Item = T>,
+    document: impl Fn(T, &mut Ctx) -> Result<Value>,
+    ctx: &mut Ctx,
+) -> Result<Vec<Value>> {
+    all.into_iter().map(|one| document(one, ctx)).collect()
+}
+
 /// Joins the filters with what the settings allow here.
 pub fn scope(filters: &Filters, ctx: &mut Ctx) -> Result<Reach> {
     let loaded = ctx.settings()?;

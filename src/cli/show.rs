@@ -161,8 +161,8 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
     let segments = segments(episodes.iter().map(|found| &found.episode), gap_ms);
     if ctx.out.json {
         let session = sessions::document(row, &work.activity, work.outcome, ctx)?;
-        let episodes = episodes.iter().map(|found| document(found, judge, ctx));
-        let episodes: Vec<Value> = episodes.collect::<Result<_>>()?;
+        let document = |found: &Found, ctx: &mut Ctx| document(found, judge, ctx);
+        let episodes = session_filters::documents(episodes, document, ctx)?;
         ctx.out.document(
             "show",
             json!({

@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
-use super::session_filters::{self, Filters};
+use super::session_filters::{self, Filters, documents};
 use crate::memory::provenance::of_project;
 use crate::model::git::{CommitLine, FileChange};
 use crate::model::human;
@@ -35,19 +35,11 @@ pub fn run(
     };
     let found = history_in(&ctx.reader()?, request, &reach)?;
     if ctx.out.json {
-        let operations = found.operations.iter().map(|one| document(one, ctx));
-        let operations: Vec<Value> = operations.collect::<Result<_>>()?;
-        let sessions = found.mentions.iter().map(|one| mention_document(one, ctx));
-        let sessions: Vec<Value> = sessions.collect::<Result<_>>()?;
-        let edits = found.edits.iter().map(|one| edits_document(one, ctx));
-        let edits: Vec<Value> = edits.collect::<Result<_>>()?;
-        let unseen = found.unseen.iter().map(|row| unseen_document(row, ctx));
-        let unseen: Vec<Value> = unseen.collect::<Result<_>>()?;
         let body = json!({
-            "operations": operations,
-            "sessions": sessions,
-            "edits": edits,
-            "may_have_changed_it": unseen,
+            "operations": documents(&found.operations, document, ctx)?,
+            "sessions": documents(&found.mentions, mention_document, ctx)?,
+            "edits": documents(&found.edits, edits_document, ctx)?,
+            "may_have_changed_it": documents(&found.unseen, unseen_document, ctx)?,
         });
         ctx.out.document("why", body)?;
     } else {

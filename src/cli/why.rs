@@ -3,7 +3,7 @@
 use super::ctx::Ctx;
 use super::exit::Exit;
 use super::out::Style;
-use super::session_filters::{self, Filters};
+use super::session_filters::{self, Filters, documents};
 use super::undone;
 use crate::memory::decisions::{DecisionAnswer, DecisionMatch, reasons};
 use crate::model::error::Error;
@@ -87,14 +87,10 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let mut found = reasons(&ctx.reader()?, &words, query, &reach.scope)?;
     found.decided.truncate(limit);
     if ctx.out.json {
-        let mut documents = |list: &[DecisionMatch]| {
-            let list = list.iter().map(|reason| document(reason, ctx));
-            list.collect::<Result<Vec<Value>>>()
-        };
         let body = json!({
             "asked": words,
-            "decisions": documents(&found.decided)?,
-            "said": documents(&found.said)?,
+            "decisions": documents(&found.decided, document, ctx)?,
+            "said": documents(&found.said, document, ctx)?,
         });
         ctx.out.document("why", body)?;
     } else {

@@ -45,7 +45,7 @@ impl WritingSystem {
             .iter()
             .partition(|phrase| opens || phrase.starts_with('^'));
         let join = |phrases: Vec<&String>, begin: &str| {
-            let all: Vec<String> = phrases.into_iter().map(|phrase| one(phrase)).collect();
+            let all: Vec<String> = phrases.into_iter().map(&one).collect();
             let blank = self.blank();
             (!all.is_empty()).then(|| format!("{begin}{blank}(?:{}){blank}", all.join("|")))
         };

@@ -216,7 +216,9 @@ fn paths_that_are_named_exist() {
         "prompts/",
     ];
     let mut findings = Vec::new();
-    for file in texts() {
+    // stories of other projects name what those have
+    let is_ours = |file: &File| !file.name.starts_with("fixtures/undone/");
+    for file in texts().into_iter().filter(is_ours) {
         for (number, line) in file.prose() {
             let paths = PATH
                 .captures_iter(line)

@@ -247,7 +247,7 @@ fn named(truth: &(String, i64, i64), stored: &[GitOperation]) -> (String, Named)
 }
 
 /// How the program may call what a story calls so.
-fn words_for<'a>(is: &'a str) -> Vec<&'a str> {
+fn words_for(is: &str) -> Vec<&str> {
     let others: &[&str] = match is {
         "reset --hard" | "reset --soft" | "reset --mixed" => &["reset"],
         "merge --abort" => &["merge (aborted)", "merge aborted"],

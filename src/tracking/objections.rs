@@ -119,6 +119,9 @@ struct Reader<'r> {
     about: BTreeSet<String>,
 }
 
+/// Its weight, whether it speaks of the work, and how much else it says.
+type Worth = (u32, bool, usize);
+
 enum Walk {
     Found(Objection),
     /// What was said before belongs to what is done.
@@ -351,7 +354,7 @@ impl<'r> Reader<'r> {
     }
 
     fn in_turn(&self, turn: &Turn<'_>) -> Option<Objection> {
-        let mut best: Option<((u32, bool, usize), usize, usize, Confidence)> = None;
+        let mut best: Option<(Worth, usize, usize, Confidence)> = None;
         for (line, (_, said)) in turn.said.iter().enumerate() {
             for (nth, one) in said.iter().enumerate() {
                 let Some(confidence) = self.judge(one, turn, &said[nth + 1..]) else {

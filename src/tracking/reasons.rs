@@ -135,7 +135,7 @@ fn sessions<'c>(conversation: &'c Conversation, undone: &UndoneWork<'_>) -> Vec<
             .iter()
             .enumerate()
             .filter(|(_, said)| said.session == name);
-        let last = own.clone().map(|(nth, _)| nth).last()?;
+        let last = own.clone().map(|(nth, _)| nth).next_back()?;
         let all: Vec<&Utterance> = own.map(|(_, said)| said).collect();
         let near: Vec<&Utterance> = conversation
             .near
@@ -221,7 +221,7 @@ fn is_command(kind: OperationKind, text: &str) -> bool {
 fn is_at_work(all: &[&Utterance], made: &CommitLine) -> bool {
     let mut times = all.iter().filter_map(|said| said.at);
     let first = times.next();
-    let last = times.last().or(first);
+    let last = times.next_back().or(first);
     let (Some(first), Some(last)) = (first, last) else {
         return false;
     };

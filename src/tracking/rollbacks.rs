@@ -30,7 +30,7 @@ pub fn recent(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, 
 /// When the store can't be read.
 pub fn recent_operations(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, Error> {
     let since = Time(now.0 - RECENT_MS);
-    Ok(store.operations_between(namespace, since, now)?)
+    store.operations_between(namespace, since, now)
 }
 
 /// The words that say why, where it is sure that they are the reason: agents are told no others.

@@ -90,19 +90,19 @@ pub(super) fn timed_calls(found: &Found) -> Option<Vec<TimedCall>> {
 fn asked(lines: &[&[u8]], answer: usize) -> Option<Time> {
     const IDS: [&[u8]; 2] = [b"\"tool_use_id\":\"", b"\"call_id\":\""];
     let line = lines[answer];
-    let ids = IDS.iter().filter_map(|key| {
+    let mut ids = IDS.iter().filter_map(|key| {
         let from = memchr::memmem::find(line, key)? + key.len();
         let end = memchr::memchr(b'"', &line[from..])?;
         Some(&line[from..from + end])
     });
-    let id = ids.filter(|id| !id.is_empty()).next()?;
+    let id = ids.find(|id| !id.is_empty())?;
     let names = memchr::memmem::Finder::new(id);
-    let asks = lines[..answer]
+    let mut asks = lines[..answer]
         .iter()
         .rev()
         .take(LINES_BACK)
         .filter(|line| names.find(line).is_some());
-    asks.last().and_then(|line| time(line))
+    asks.next_back().and_then(|line| time(line))
 }
 
 /// Lines between a call and its answer at most: parallel calls, a sub-agent's messages.
