@@ -25,8 +25,9 @@ pub struct Reachable {
     numbers: HashMap<String, usize>,
     /// By number; without those that are further back.
     parents: Vec<Vec<usize>>,
-    /// There are more than were walked: what is missing here may be reachable all the same.
-    pub is_cut: bool,
+    /// There are more than were walked: of what is not later than this (seconds), what is missing here may be
+    /// reachable all the same.
+    pub cut_at: Option<i64>,
 }
 
 /// Some of the commits of a [`Reachable`], by their numbers.
@@ -41,7 +42,7 @@ impl History {
 }
 
 impl Reachable {
-    fn of(commits: Vec<(String, Vec<String>)>, is_cut: bool) -> Reachable {
+    fn of(commits: Vec<(String, Vec<String>)>, cut_at: Option<i64>) -> Reachable {
         let numbers = commits.iter().enumerate();
         let numbers: HashMap<String, usize> = numbers
             .map(|(n, (commit, _))| (commit.clone(), n))
@@ -54,7 +55,7 @@ impl Reachable {
             parents: commits.iter().map(|(_, parents)| known(parents)).collect(),
             commits: commits.into_iter().map(|(commit, _)| commit).collect(),
             numbers,
-            is_cut,
+            cut_at,
         }
     }
 
@@ -143,17 +144,17 @@ impl Repository {
                 order: CommitTimeOrder::NewestFirst,
                 seconds: since,
             });
-        let (mut commits, mut is_cut) = (Vec::new(), false);
+        let (mut commits, mut cut_at) = (Vec::new(), None);
         for info in walk.all().map_err(failed)? {
             let info = info.map_err(failed)?;
             if commits.len() == COMMITS_MAX {
-                is_cut = true;
+                cut_at = Some(info.commit_time());
                 break;
             }
             let parents = info.parent_ids.iter().map(|id| hex(*id)).collect();
             commits.push((hex(info.id), parents));
         }
-        Ok(Reachable::of(commits, is_cut))
+        Ok(Reachable::of(commits, cut_at))
     }
 
     /// The objects that are staged at these paths in a work tree; those that are not staged are left out.

@@ -64,11 +64,14 @@ pub(super) fn judge(
         .min()
         .map_or(0, |oldest| oldest / 1_000 - CLOCKS_SECONDS);
     let from: BTreeSet<String> = tips.values().cloned().collect();
-    let reachable = match repository.reachable(&from, since) {
-        // more than can be walked: what isn't among them may be there all the same
-        Ok(reachable) if !reachable.is_cut => reachable,
-        _ => return Ok(Stored::default()),
+    let Ok(reachable) = repository.reachable(&from, since) else {
+        return Ok(Stored::default());
     };
+    if let Some(cut) = reachable.cut_at {
+        // too many commits: what is older keeps its verdict
+        let is_after = |commit: &CommitLine| commit.at.0 / 1_000 > cut + CLOCKS_SECONDS;
+        rows.retain(|row| commits(&row.git).all(is_after));
+    }
     let excludes = |path: &Path| options.context.excludes(path);
     let roots = trees.iter().filter_map(|tree| root(tree, project));
     let mut work = SameWork::new(&repository, roots.collect(), &excludes);
