@@ -288,8 +288,10 @@ impl Store {
     }
 
     fn at_work(&self, is_there: &str, values: &[&dyn ToSql]) -> rusqlite::Result<Vec<Found>> {
+        // by session: the episodes of a long git history, which have a session of their own, are not walked
         let condition = format!(
-            "e.source = 'session' AND s.standing >= 0 AND {is_there}
+            "e.session IN (SELECT n FROM session WHERE standing >= 0)
+             AND e.source = 'session' AND {is_there}
              AND e.valid_at <= ?1 AND coalesce(e.ended_at, e.valid_at) >= ?2
              ORDER BY coalesce(e.ended_at, e.valid_at) DESC, e.id LIMIT ?3"
         );
