@@ -125,11 +125,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     let answer = recall(&store, &question)?;
     if ctx.out.json {
-        let list = answer
-            .hits
-            .iter()
-            .map(|hit| document(hit, &store, &judge, ctx));
-        let list: Vec<Value> = list.collect::<Result<_>>()?;
+        let document = |hit: &Hit, ctx: &mut Ctx| document(hit, &store, &judge, ctx);
+        let list = session_filters::documents(&answer.hits, document, ctx)?;
         let body = json!({
             "loosened": answer.loosened,
             "reason": answer.reason,

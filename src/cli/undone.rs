@@ -198,13 +198,12 @@ fn hint(request: &HistoryRequest, all: &Coverage, ctx: &mut Ctx) -> Result<()> {
     };
     let is_on = root.map_or(tracking.is_on(), |root| tracking.of(root).is_some());
     if !is_on {
-        let hides = root.map(|root| ctx.hides_paths_of(root)).transpose()?;
-        let whose = root.filter(|_| hides == Some(false));
-        let whose = whose.map_or(String::new(), |root| format!(" of {root}"));
-        let off = format!("git operations{whose} are not tracked (tracking is off)");
-        ctx.out.note(off)?;
-        let config = ctx.home.tracking_config();
-        let config = config.display();
+        let shown = root.filter(|root| ctx.hides_paths_of(root).is_ok_and(|hides| !hides));
+        let whose = shown.map_or(String::new(), |root| format!(" of {root}"));
+        ctx.out.note(format!(
+            "git operations{whose} are not tracked (tracking is off)"
+        ))?;
+        let config = ctx.home.tracking_config().display().to_string();
         return ctx.out.note(format!(
             "hint: \"defaults\": {{\"enabled\": true}} in {config} switches it on; then: sessionmill run"
         ));

@@ -16,7 +16,7 @@ use crate::tracking::coverage::coverage;
 use crate::tracking::decision_links::UndoneDecision;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use crate::tracking::history_words::{self as words, Shown};
-use crate::tracking::rollbacks::sure_reason;
+use crate::tracking::rollbacks::{is_asked_why, sure_reason};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -142,7 +142,7 @@ fn operation(answer: &OperationMatch, here: &Here) -> String {
                 reason.line
             );
         }
-        None if answer.git.gives_up() => text.push_str("no reason was said\n"),
+        None if is_asked_why(&answer.git) => text.push_str("no reason was said\n"),
         None => {}
     }
     for commit in answer.commits().iter().take(NAMED) {

@@ -6,6 +6,7 @@ use super::commit_links::CommitMention;
 use super::coverage::Coverage;
 use super::file_history::FileEdits;
 use super::git_history::{HistoryRequest, OperationMatch};
+use super::rollbacks::is_asked_why;
 use crate::model::git::{
     Confidence, Effect, GitOperation, HASH_DIGITS, OperationKind, Reason, short_hash,
 };
@@ -229,7 +230,7 @@ fn place(name: &str) -> String {
 fn reason(git: &GitOperation, shown: &Shown<'_>) -> Vec<String> {
     match &git.reason {
         Some(reason) => vec![why(reason), said(reason, shown)],
-        None if git.gives_up() => vec!["why: no reason was said".to_owned()],
+        None if is_asked_why(git) => vec!["why: no reason was said".to_owned()],
         None => Vec::new(),
     }
 }

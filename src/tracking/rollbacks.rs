@@ -1,6 +1,7 @@
 //! Work of a project that was given up: which operations did it, and how one reads for an agent: when,
 //! what, and the sentence that says why. Commit messages are left out, since strangers write them.
 
+use super::reasons::may_have_reason;
 use super::safe_names;
 use crate::model::error::Error;
 use crate::model::git::{
@@ -31,6 +32,12 @@ pub fn recent(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, 
 pub fn recent_operations(store: &Store, namespace: &str, now: Time) -> Result<Vec<GitRow>, Error> {
     let since = Time(now.0 - RECENT_MS);
     store.operations_between(namespace, since, now)
+}
+
+/// Work was given up by an operation whose reason is looked for in what was said: where none is known, nobody
+/// said one. Of other operations nobody looks.
+pub fn is_asked_why(git: &GitOperation) -> bool {
+    git.gives_up() && may_have_reason(&git.operation)
 }
 
 /// The words that say why, where it is sure that they are the reason: agents are told no others.
