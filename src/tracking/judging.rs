@@ -230,7 +230,10 @@ impl Judged<'_> {
     fn next(&self, reset: &RefOperation) -> Result<Option<RefOperation>> {
         let namespace = &self.project.namespace;
         let later = self.store.operations_from(namespace, reset.at, NEXT_MAX)?;
-        let mut later = later.into_iter().map(|row| row.git.operation);
+        let all = later.into_iter().map(|row| row.git.operation);
+        // of the same second: those that were stored after it
+        let is_it = |one: &RefOperation| (&one.old, &one.message) == (&reset.old, &reset.message);
+        let mut later = all.skip_while(|one| !is_it(one)).skip(1);
         Ok(later.find(|operation| {
             let is_head = !matches!(
                 operation.kind,
