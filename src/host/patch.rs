@@ -5,8 +5,7 @@ use super::object_id::hex;
 use super::repository::{Repository, RepositoryError, fault, id};
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
-use gix::diff::tree::{Recorder, State, recorder::Change};
-use gix::objs::TreeRefIter;
+use gix::diff::tree::recorder::Change;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::collections::BTreeSet;
 use uuid::Uuid;
@@ -113,17 +112,8 @@ impl Repository {
     /// # Errors
     /// When a commit or a folder of it is gone.
     pub fn files_between(&self, old: &str, new: &str) -> Result<Vec<PatchFile>, RepositoryError> {
-        let mut recorder = Recorder::default();
-        let (before, after) = (self.tree(old)?, self.tree(new)?);
-        gix::diff::tree(
-            TreeRefIter::from_bytes(&before, self.git.object_hash()),
-            TreeRefIter::from_bytes(&after, self.git.object_hash()),
-            State::default(),
-            &self.git.objects,
-            &mut recorder,
-        )
-        .map_err(|error| fault("its files are missing", &error))?;
-        let mut files: Vec<PatchFile> = recorder.records.into_iter().filter_map(file).collect();
+        let changes = self.tree_changes(old, new)?;
+        let mut files: Vec<PatchFile> = changes.into_iter().filter_map(file).collect();
         files.sort();
         Ok(files)
     }

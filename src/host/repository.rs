@@ -210,6 +210,20 @@ impl Repository {
 
     /// Files that differ, by path.
     fn changes(&self, old: &str, new: &str, effect: &mut Effect) -> Result<()> {
+        let mut files = changed(self.tree_changes(old, new)?);
+        effect.files_count = files.len() as u64;
+        files.truncate(FILES_TOLD);
+        for (file, before) in files {
+            let lines = self.lines(before, file.blob.as_deref().and_then(id));
+            let (added, removed) = lines.unwrap_or_default();
+            effect.lines = (effect.lines.0 + added, effect.lines.1 + removed);
+            effect.files.push(FileChange { lines, ..file });
+        }
+        Ok(())
+    }
+
+    /// What differs between the trees of two commits, folders too; an empty hash is nothing.
+    pub(super) fn tree_changes(&self, old: &str, new: &str) -> Result<Vec<Change>> {
         let mut recorder = Recorder::default();
         let (before, after) = (self.tree(old)?, self.tree(new)?);
         gix::diff::tree(
@@ -220,16 +234,7 @@ impl Repository {
             &mut recorder,
         )
         .map_err(|error| fault("its files are missing", &error))?;
-        let mut files = changed(recorder.records);
-        effect.files_count = files.len() as u64;
-        files.truncate(FILES_TOLD);
-        for (file, before) in files {
-            let lines = self.lines(before, file.blob.as_deref().and_then(id));
-            let (added, removed) = lines.unwrap_or_default();
-            effect.lines = (effect.lines.0 + added, effect.lines.1 + removed);
-            effect.files.push(FileChange { lines, ..file });
-        }
-        Ok(())
+        Ok(recorder.records)
     }
 
     /// A commit's tree as it is stored; nothing's tree is empty.
