@@ -135,7 +135,7 @@ fn read_short(file: &Path) -> Option<String> {
 }
 
 /// Without `.` and `..`, by the spelling alone.
-fn tidy(path: &Path) -> PathBuf {
+pub fn tidy(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

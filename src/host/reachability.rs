@@ -13,6 +13,9 @@ use std::path::Path;
 /// Commits that are walked at most. More: a history that is older than what is asked about.
 const COMMITS_MAX: usize = 50_000;
 
+/// What reading an index may take at once, whatever it says of itself.
+const INDEX_BYTES_MAX: usize = 256 << 20;
+
 /// Commits of the repository around a submodule that are looked at.
 const POINTERS_MAX: usize = 500;
 
@@ -83,6 +86,16 @@ impl Reachable {
     pub fn is_in_history(&self, commit: &str, of: &str) -> bool {
         let number = self.numbers.get(commit);
         number.is_some_and(|number| self.history_of([of]).has(*number))
+    }
+
+    /// Those that no other one came after: all the others are in their histories.
+    pub fn heads(&self) -> BTreeSet<String> {
+        let mut is_parent = vec![false; self.commits.len()];
+        for parent in self.parents.iter().flatten() {
+            is_parent[*parent] = true;
+        }
+        let heads = self.commits.iter().zip(is_parent).filter(|(_, is)| !is);
+        heads.map(|(commit, _)| commit.clone()).collect()
     }
 
     /// Those that are in none of these histories, the latest first.
@@ -168,7 +181,10 @@ impl Repository {
         if !fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file()) {
             return None;
         }
-        let options = gix::index::decode::Options::default();
+        let options = gix::index::decode::Options {
+            alloc_limit_bytes: Some(INDEX_BYTES_MAX),
+            ..Default::default()
+        };
         let index = gix::index::File::at(path, self.git.object_hash(), true, options).ok()?;
         let staged = paths.filter_map(|path| {
             let entry = index.entry_by_path(path.into())?;

@@ -14,6 +14,7 @@ use crate::store::{Query, Store};
 use crate::tracking::commit_links::CommitMention;
 use crate::tracking::coverage::coverage;
 use crate::tracking::decision_links::UndoneDecision;
+use crate::tracking::fates::fate;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use crate::tracking::history_words::{self as words, Shown};
 use crate::tracking::rollbacks::{is_asked_why, sure_reason};
@@ -131,6 +132,7 @@ fn operation(answer: &OperationMatch, here: &Here) -> String {
     let origin = here.origin(&answer.namespace, &answer.project_path);
     let when = minute(Some(operation.at));
     let _ = writeln!(text, " ({old}..{new})\n{origin} {when} {}", doer(answer));
+    text.extend(fate(&answer.git).map(|fate| format!("{fate}\n")));
     match sure_reason(&answer.git) {
         Some(reason) => {
             let _ = writeln!(

@@ -24,6 +24,9 @@ const IDS: Uuid = Uuid::from_u128(0x6c1f_40d2_37a8_5d5b_8a0e_91c4_57be_02f3);
 /// The mode of a reset that a `merge --abort` writes into the log.
 pub const MERGE_ABORT: &str = "merge --abort";
 
+/// Where work is that is in no commit any more: [`Effect::kept_in`].
+pub const KEPT_ON_DISK: &str = "the files on the disk";
+
 /// One line of a reflog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogLine {
@@ -253,8 +256,11 @@ pub struct Effect {
     /// A look judged what was left or taken back; otherwise nothing is known of what became of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_judged: bool,
-    /// Where the work is that was left and not lost: a branch, or the hash of a commit; absent where
-    /// nothing was left, all is lost, or it lies in a work tree only.
+    /// What was left is given up by a later operation, which has it in its own `lost`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lost_later: bool,
+    /// Where the work is that was left and not lost: a branch, the hash of a commit, or
+    /// [`KEPT_ON_DISK`]; absent where nothing was left, some is lost, or no name leads to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<String>,
     /// The commits that have the work of those that nothing points to any more.
@@ -464,6 +470,9 @@ pub struct HistoryCursor {
     pub branch: Option<String>,
     /// Branches with their commits.
     pub branches: BTreeMap<String, String>,
+    /// Something changed, and no verdict was reached since: the run broke off.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_verdict: bool,
     /// What references pointed to when verdicts were reached last; empty: too many, or none was.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub judged_tips: BTreeSet<String>,

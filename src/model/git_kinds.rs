@@ -96,6 +96,22 @@ impl OperationKind {
         )
     }
 
+    /// Commits may come with it, and one of them may take another one back.
+    pub fn may_bring_commits(self) -> bool {
+        matches!(
+            self,
+            OperationKind::Commit
+                | OperationKind::Revert
+                | OperationKind::Merge
+                | OperationKind::Pull
+                | OperationKind::CherryPick
+                | OperationKind::Rebase
+                | OperationKind::Apply
+                | OperationKind::Reset
+                | OperationKind::Moved
+        )
+    }
+
     /// What was before it is left behind.
     pub fn leaves(self) -> bool {
         !matches!(

@@ -2,26 +2,12 @@
 //! the others), and names.
 
 use super::table;
-use super::words::is_stopword;
+use super::words::{WordRow, is_stopword};
 use rustc_hash::FxHashSet;
-use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// A row of `commit_words.yaml`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    #[cfg_attr(not(test), expect(dead_code, reason = "for readers"))]
-    what: String,
-    words: Vec<String>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests check it"))]
-    sample: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests check them"))]
-    keeps: Vec<String>,
-}
-
 static COMMON: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
-    let rows: Vec<Row> = table::rows(table::embedded!("commit_words"));
+    let rows: Vec<WordRow> = table::rows(table::embedded!("commit_words"));
     rows.into_iter().flat_map(|row| row.words).collect()
 });
 
@@ -110,7 +96,7 @@ mod tests {
 
     #[test]
     fn each_row_says_nothing_and_no_more() {
-        let rows: Vec<Row> = table::rows(table::embedded!("commit_words"));
+        let rows: Vec<WordRow> = table::rows(table::embedded!("commit_words"));
         for row in &rows {
             let own = row
                 .words

@@ -7,21 +7,21 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// A row of `stopwords.yaml`.
+/// A row of words that say nothing, as `stopwords.yaml` and `commit_words.yaml` have them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+pub(super) struct WordRow {
     #[cfg_attr(not(test), expect(dead_code, reason = "for readers"))]
-    what: String,
-    words: Vec<String>,
+    pub(super) what: String,
+    pub(super) words: Vec<String>,
     #[cfg_attr(not(test), expect(dead_code, reason = "tests check it"))]
-    sample: String,
+    pub(super) sample: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "tests check them"))]
-    keeps: Vec<String>,
+    pub(super) keeps: Vec<String>,
 }
 
 static STOPWORDS: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
-    let rows: Vec<Row> = table::rows(table::embedded!("stopwords"));
+    let rows: Vec<WordRow> = table::rows(table::embedded!("stopwords"));
     rows.into_iter().flat_map(|row| row.words).collect()
 });
 
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn each_row_of_stopwords_says_nothing_and_no_more() {
-        let rows: Vec<Row> = table::rows(table::embedded!("stopwords"));
+        let rows: Vec<WordRow> = table::rows(table::embedded!("stopwords"));
         for row in &rows {
             let own = row
                 .words

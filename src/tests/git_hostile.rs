@@ -250,3 +250,20 @@ fn content_that_git_has_is_kept_only_where_the_disks_would_be() {
     assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
     assert_eq!(titles(&site, "heard"), Vec::<String>::new());
 }
+
+#[test]
+fn a_secret_in_the_name_of_the_branch_that_keeps_work_is_masked() {
+    let mut site = Site::new();
+    site.user("keep it for later");
+    site.commit("a.txt", "1\n", "first");
+    let kept = site.commit("b.txt", "2\n", "second");
+    let secret = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ2bC4dF6hJ8");
+    site.git(&format!("branch {secret}"));
+    site.git("reset -q --hard HEAD~1");
+    site.run();
+    let found = site.ask(&format!("why --commit {kept}"));
+    let kept_in = found["operations"][0]["kept_in"].as_str().unwrap();
+    assert!(kept_in.starts_with("[redacted:"), "{kept_in}");
+    let dump = site.desk.run("sessionmill store dump").stdout;
+    assert!(!dump.contains(&secret));
+}

@@ -4,6 +4,7 @@
 use super::git::Site;
 use crate::cli::Exit;
 use crate::model::time::Time;
+use crate::store::{Access, GitUnit, Store};
 use std::fs;
 
 /// Two commits, and the second one taken back. Gives it.
@@ -455,4 +456,42 @@ fn references_in_a_reftable_are_named_as_unsupported() {
     assert!(ran.stderr.contains("reftable"), "{}", ran.shown());
     let ran = site.desk.run("sessionmill doctor");
     assert!(!ran.stdout.contains("git fsck"), "{}", ran.shown());
+}
+
+#[test]
+fn a_run_that_broke_off_before_its_verdicts_is_made_up_for() {
+    let mut site = Site::new();
+    site.user("try it");
+    let lost = take_one_back(&mut site);
+    site.run();
+    let fate = |site: &Site| {
+        site.ask(&format!("why --commit {lost}"))["operations"][0]["lost_count"].clone()
+    };
+    assert_eq!(fate(&site), 1);
+    // what a run leaves that dies between the two: operations, and how far the log was read
+    let path = site.desk.path(".graphiti/sessionmill.db");
+    let mut store = Store::open(&path, Access::ReadWrite).unwrap();
+    let tree = site.repo.join(".git").to_string_lossy().into_owned();
+    let mut seen = store.git_seen(&tree).unwrap().unwrap();
+    seen.awaits_verdict = true;
+    let mut rows = store.operations(None, None).unwrap();
+    rows.retain(|row| row.git.gives_up());
+    let mut row = rows.pop().unwrap();
+    let effect = &mut row.git.effect;
+    (effect.is_judged, effect.lost_count) = (false, 0);
+    effect.lost.clear();
+    let unit = GitUnit {
+        id: row.id,
+        git: row.git,
+        episodes: Vec::new(),
+    };
+    let at = Time(site.now * 1_000);
+    let cursor = Some((tree.as_str(), &seen));
+    store
+        .put_operations(&row.project, "g", vec![unit], cursor, at)
+        .unwrap();
+    drop(store);
+    assert_eq!(fate(&site), 0);
+    site.run();
+    assert_eq!(fate(&site), 1);
 }

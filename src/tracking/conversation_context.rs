@@ -1,6 +1,7 @@
 //! What was said in a project before a moment, from the stored sessions. Stored items have line numbers
 //! and no times, so the times are read again from the logs.
 
+use super::line_times::time_of;
 use crate::host::{git, read};
 use crate::model::error::Error;
 use crate::model::exchange::ItemKind;
@@ -8,7 +9,6 @@ use crate::model::item::apart;
 use crate::model::time::Time;
 use crate::store::{Found, Store};
 use crate::tracking::reasons::{Conversation, Utterance};
-use serde::Deserialize;
 use std::path::Path;
 
 /// Longer ago is about something else.
@@ -89,7 +89,7 @@ impl Times {
         let part = read::part(Path::new(&found.path), bytes.from, bytes.to);
         let part = part.unwrap_or_default();
         let lines = part.split(|byte| *byte == b'\n').zip(episode.lines.0..);
-        let timed = lines.filter_map(|(line, number)| Some((number, time(line)?)));
+        let timed = lines.filter_map(|(line, number)| Some((number, time_of(line)?)));
         Times(timed.collect())
     }
 
@@ -104,14 +104,4 @@ impl Times {
         let after = self.0.iter().find(|(_, time)| *time > until);
         after.map_or(u64::MAX, |(line, _)| line.saturating_sub(1))
     }
-}
-
-#[derive(Deserialize)]
-struct Stamped {
-    timestamp: Option<String>,
-}
-
-fn time(line: &[u8]) -> Option<Time> {
-    let stamped: Stamped = serde_json::from_slice(line).ok()?;
-    Time::parse(&stamped.timestamp?)
 }

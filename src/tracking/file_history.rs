@@ -10,7 +10,7 @@ use crate::model::source::Agent;
 use crate::model::summary::below_masked_home;
 use crate::model::time::Time;
 use crate::store::{Hit, Query, Store};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 /// A file that somebody asks about.
@@ -30,13 +30,13 @@ impl FileRequest {
         let below_home = typed.strip_prefix("~/").zip(home);
         let typed = below_home.map_or(PathBuf::from(typed), |(rest, home)| home.join(rest));
         let whole = match (typed.is_absolute(), cwd) {
-            (true, _) => Some(tidy(&typed)),
-            (false, Some(cwd)) => Some(tidy(&cwd.join(&typed))),
+            (true, _) => Some(git::tidy(&typed)),
+            (false, Some(cwd)) => Some(git::tidy(&cwd.join(&typed))),
             (false, None) => None,
         };
         FileRequest {
             places: whole.as_deref().map(places).unwrap_or_default(),
-            typed: tidy(&typed).to_string_lossy().into_owned(),
+            typed: git::tidy(&typed).to_string_lossy().into_owned(),
         }
     }
 
@@ -237,21 +237,6 @@ fn places(path: &Path) -> Vec<(String, String)> {
     let real = resolved.as_deref().and_then(place);
     places.extend(real.filter(|real| !places.contains(real)));
     places
-}
-
-/// Without `.` and `..`, by the spelling alone.
-fn tidy(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

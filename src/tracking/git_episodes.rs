@@ -1,12 +1,11 @@
 //! An operation in three kinds of episodes (004-011..019): what was done and why, the conversation
 //! before it, and the files that it changed. Their texts are searched and quoted: their wording stays.
 
+use super::fates::fate;
 use super::reasons::Utterance;
 use crate::model::episode::{Episode, EpisodeSource};
 use crate::model::exchange::ItemKind;
-use crate::model::git::{
-    CommitLine, FileChange, FileOperation, GitOperation, OperationKind, part_id, short_hash,
-};
+use crate::model::git::{CommitLine, FileChange, FileOperation, GitOperation, part_id, short_hash};
 use crate::model::time::Time;
 use std::collections::BTreeSet;
 use uuid::Uuid;
@@ -172,31 +171,18 @@ fn summary(id: Uuid, git: &GitOperation) -> String {
     lines.join("\n")
 }
 
-/// What became of what was left; `None`: the list of it says all.
+/// What became of what was left, and which of it is lost; `None`: nobody judged it, or all of it is lost, which
+/// other lines tell.
 fn verdict(git: &GitOperation) -> Option<String> {
     let effect = &git.effect;
-    let is_left_to_say =
-        git.operation.kind.leaves() && git.operation.kind != OperationKind::Checkout;
-    let may_be_lost = effect.left_count > 0 && is_left_to_say || !effect.reverts.is_empty();
-    match (effect.lost_count, effect.left_count, &effect.kept_in) {
-        (0, _, Some(kept)) if may_be_lost => {
-            Some(format!("\nNot given up: the work is in {}", kept_in(kept)))
-        }
-        (0, ..) => None,
-        (lost, left, _) if lost >= left => None,
-        (lost, ..) => {
+    let fate = fate(git)?;
+    match (effect.lost_count, effect.left_count) {
+        (0, _) => Some(format!("\nVerdict: {fate}")),
+        (lost, left) if lost >= left => None,
+        _ => {
             let subjects = commits(&effect.lost).collect::<Vec<_>>().join("\n");
-            Some(format!("\nGiven up ({lost}):\n{subjects}"))
+            Some(format!("\nVerdict: {fate}\n{subjects}"))
         }
-    }
-}
-
-/// A branch by its name, a commit by the beginning of its hash.
-fn kept_in(kept: &str) -> &str {
-    let is_hash = matches!(kept.len(), 40 | 64) && kept.bytes().all(|b| b.is_ascii_hexdigit());
-    match is_hash {
-        true => short_hash(kept),
-        false => kept,
     }
 }
 

@@ -4,12 +4,11 @@
 
 use super::commit_links::CommitMention;
 use super::coverage::Coverage;
+use super::fates::fate;
 use super::file_history::FileEdits;
 use super::git_history::{HistoryRequest, OperationMatch};
 use super::rollbacks::is_asked_why;
-use crate::model::git::{
-    Confidence, Effect, GitOperation, HASH_DIGITS, OperationKind, Reason, short_hash,
-};
+use crate::model::git::{Confidence, Effect, GitOperation, Reason, short_hash};
 use crate::model::human::{count, plural};
 use crate::model::source::Agent;
 use crate::model::time::Time;
@@ -185,47 +184,6 @@ pub fn files(effect: &Effect) -> String {
     }
 }
 
-/// What became of the work that an operation left or took back; `None`: it only writes it anew, or did none of
-/// that.
-pub fn fate(git: &GitOperation) -> Option<String> {
-    let effect = &git.effect;
-    let rewrites = matches!(
-        git.operation.kind,
-        OperationKind::Amend | OperationKind::Stash
-    );
-    let undid = effect.is_judged
-        && git.undoes()
-        && !rewrites
-        && effect.left_count + effect.reverts.len() as u64 > 0;
-    match (effect.lost_count, effect.kept_in.as_deref()) {
-        (0, None) if !undid => None,
-        (0, None) => Some("not given up: the work is still there, or came back".to_owned()),
-        (0, Some(name)) => Some(format!("not given up: the work is {}", place(name))),
-        (lost, _) if lost >= effect.left_count => {
-            let commits = plural(lost, "commit");
-            Some(format!(
-                "given up: {commits}, of which nothing is left anywhere"
-            ))
-        }
-        (lost, _) => {
-            let (lost, left) = (count(lost), count(effect.left_count));
-            Some(format!(
-                "given up: {lost} of {left} commits; the others are elsewhere"
-            ))
-        }
-    }
-}
-
-/// `on side`, `in commit 1a2b3c4d5e6f`, `in tag v1`, `in a stash`.
-fn place(name: &str) -> String {
-    let is_hash = name.len() >= HASH_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
-    match name {
-        hash if is_hash => format!("in commit {}", short_hash(hash)),
-        tag if tag.starts_with("tag ") || tag == "a stash" => format!("in {tag}"),
-        branch => format!("on {branch}"),
-    }
-}
-
 /// The sentence that says why, as sure as it is; where work was given up and nobody said why, that.
 fn reason(git: &GitOperation, shown: &Shown<'_>) -> Vec<String> {
     match &git.reason {
@@ -282,7 +240,6 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::git::{CommitLine, RefOperation, RevertedCommit};
 
     #[test]
     fn a_reason_is_told_as_sure_as_it_is() {
@@ -299,67 +256,5 @@ mod tests {
             why(&reason(Confidence::Medium)),
             "why: perhaps, as the user said: It is too slow"
         );
-    }
-
-    #[test]
-    fn what_became_of_the_work_is_one_plain_sentence() {
-        let commit = CommitLine {
-            hash: "a".repeat(40),
-            subject: "Cache".into(),
-            at: Time(0),
-        };
-        let git = |kind, (left, lost): (u64, u64), kept_in: Option<&str>| GitOperation {
-            operation: RefOperation {
-                kind,
-                ..RefOperation::sample()
-            },
-            effect: Effect {
-                left_count: left,
-                lost_count: lost,
-                kept_in: kept_in.map(str::to_owned),
-                is_judged: true,
-                ..Effect::default()
-            },
-            reason: None,
-        };
-        use OperationKind::{Amend, Checkout, Commit, Reset};
-        let hash = "1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d";
-        for (done, wants) in [
-            (
-                git(Reset, (2, 2), None),
-                "given up: 2 commits, of which nothing is left anywhere",
-            ),
-            (
-                git(Reset, (3, 1), None),
-                "given up: 1 of 3 commits; the others are elsewhere",
-            ),
-            (
-                git(Reset, (2, 0), Some("side")),
-                "not given up: the work is on side",
-            ),
-            (
-                git(Reset, (2, 0), Some("tag v1")),
-                "not given up: the work is in tag v1",
-            ),
-            (
-                git(Reset, (2, 0), Some(hash)),
-                "not given up: the work is in commit 1a2b3c4d5e6f",
-            ),
-            (
-                git(Reset, (2, 0), None),
-                "not given up: the work is still there, or came back",
-            ),
-        ] {
-            assert_eq!(fate(&done).as_deref(), Some(wants));
-        }
-        for kind in [Amend, Checkout, Commit] {
-            assert_eq!(fate(&git(kind, (1, 0), None)), None, "{kind:?}");
-        }
-        let mut revert = git(OperationKind::Revert, (0, 0), None);
-        revert.effect.reverts = vec![RevertedCommit {
-            commit,
-            by: "b".repeat(40),
-        }];
-        assert!(fate(&revert).unwrap().starts_with("not given up"));
     }
 }

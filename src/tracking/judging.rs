@@ -5,15 +5,16 @@ use super::git_episodes::metadata;
 use super::reset_modes::Trees;
 use super::same_work::SameWork;
 use super::track_options::TrackOptions;
+use super::track_report::TrackReport;
 use super::verdict::{Judge, may_lose};
 use crate::host::git;
 use crate::host::patch::PatchFile;
 use crate::host::reachability::Reachable;
 use crate::host::reflog::{self, WorkTree};
-use crate::host::repository::Repository;
+use crate::host::repository::{Repository, RepositoryError};
 use crate::model::git::{CommitLine, GitOperation, OperationKind, RefOperation};
 use crate::model::time::Time;
-use crate::store::{GitRow, GitUnit, Project, Store, Stored};
+use crate::store::{GitRow, GitUnit, Project, Store};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -31,41 +32,68 @@ const TIPS_MAX: usize = 2_000;
 /// Clocks of those who commit may differ by so much.
 const CLOCKS_SECONDS: i64 = 86_400;
 
-/// Judges what is known of a repository's operations; `first`: the earliest of those that are new.
+/// Judges what is known of a repository's operations; `first`: the earliest of those that are new. What can't
+/// be read leaves the verdicts as they are and is a problem of the report.
 ///
 /// # Errors
-/// When the store fails. What can't be read of the repository leaves the verdicts as they are.
+/// When the store fails.
 pub(super) fn judge(
     store: &mut Store,
     options: &TrackOptions<'_>,
-    project: &Project,
-    group: &str,
+    (project, group): (&Project, &str),
     trees: &[WorkTree],
     first: Option<Time>,
-) -> Result<Stored> {
+    done: &mut TrackReport,
+) -> Result<()> {
     let since = Time(options.now.0 - JUDGED_MS);
     let since = first.map_or(since, |first| first.min(since));
     let mut rows = store.open_operations(&project.namespace, since, OPEN_MAX)?;
     rows.sort_by_key(|row| happened(&row.git));
-    let Some(main) = trees.first().filter(|_| !rows.is_empty()) else {
-        return Ok(Stored::default());
-    };
-    let Ok(repository) = Repository::open(main) else {
-        return Ok(Stored::default());
-    };
-    let Ok(tips) = all_tips(&repository, main, project, options) else {
-        return Ok(Stored::default());
-    };
-    let oldest = rows.iter().filter(|row| may_lose(&row.git));
-    let oldest = oldest
-        .flat_map(|row| commits(&row.git))
-        .map(|commit| commit.at.0);
-    let since = oldest
-        .min()
-        .map_or(0, |oldest| oldest / 1_000 - CLOCKS_SECONDS);
-    let from: BTreeSet<String> = tips.values().cloned().collect();
-    let Ok(reachable) = repository.reachable(&from, since) else {
-        return Ok(Stored::default());
+    let mut notes = JudgeNotes::default();
+    if !rows.is_empty() {
+        match verdicts(store, options, project, trees, rows)? {
+            Ok((changed, new)) => {
+                let units = changed.into_iter().map(rewritten).collect();
+                let stored = store.put_operations(project, group, units, None, options.now)?;
+                done.stored.merge(stored);
+                notes = new;
+            }
+            Err(why) => {
+                let why = format!("what was given up in it can't be judged: {why}");
+                done.problems.push((project.path.clone(), why));
+            }
+        }
+    }
+    note(store, (project, group), trees, notes, options.now)
+}
+
+/// What the next look needs to know.
+#[derive(Default, PartialEq)]
+struct JudgeNotes {
+    /// Files whose change makes a verdict another one.
+    watched: BTreeSet<String>,
+    /// What was reachable.
+    tips: BTreeSet<String>,
+}
+
+/// The operations that are told otherwise now; or why nobody can tell.
+fn verdicts(
+    store: &Store,
+    options: &TrackOptions<'_>,
+    project: &Project,
+    trees: &[WorkTree],
+    mut rows: Vec<GitRow>,
+) -> Result<Result<(Vec<GitRow>, JudgeNotes), RepositoryError>> {
+    let main = &trees[0];
+    let opened = Repository::open(main).and_then(|repository| {
+        let tips = all_tips(&repository, main, project, options)?;
+        let from: BTreeSet<String> = tips.values().cloned().collect();
+        let reachable = repository.reachable(&from, oldest(&rows))?;
+        Ok((repository, tips, reachable))
+    });
+    let (repository, tips, reachable) = match opened {
+        Ok(opened) => opened,
+        Err(why) => return Ok(Err(why)),
     };
     if let Some(cut) = reachable.cut_at {
         // too many commits: what is older keeps its verdict
@@ -79,6 +107,7 @@ pub(super) fn judge(
     let seen = store.git_seen(&main.git_dir.to_string_lossy())?;
     let known = seen.map(|seen| seen.judged_tips).unwrap_or_default();
     let judged = Judged {
+        stored_name: &|name| options.stored_name(name),
         known: &known,
         store,
         repository: &repository,
@@ -89,20 +118,19 @@ pub(super) fn judge(
         project,
     };
     let (changed, watched) = judged.again(rows)?;
-    let units = changed.into_iter().map(rewritten).collect();
-    let stored = store.put_operations(project, group, units, None, options.now)?;
-    let mut judged_tips = from;
-    if judged_tips.len() > TIPS_MAX {
-        judged_tips.clear();
+    let mut tips = reachable.heads();
+    if tips.len() > TIPS_MAX {
+        tips.clear();
     }
-    note(
-        store,
-        (project, group),
-        main,
-        (watched, judged_tips),
-        options.now,
-    )?;
-    Ok(stored)
+    Ok(Ok((changed, JudgeNotes { watched, tips })))
+}
+
+/// As far back as is to be walked, in seconds.
+fn oldest(rows: &[GitRow]) -> i64 {
+    let open = rows.iter().filter(|row| may_lose(&row.git));
+    let commits = open.flat_map(|row| commits(&row.git));
+    let oldest = commits.map(|commit| commit.at.0).min();
+    oldest.map_or(0, |oldest| oldest / 1_000 - CLOCKS_SECONDS)
 }
 
 /// When it happened at the earliest: what no log tells was seen some time after.
@@ -141,6 +169,8 @@ fn all_tips(
     let mut tips = repository.tips(main)?;
     let own = Path::new(&project.path);
     let around = own.parent().and_then(git::repository);
+    let has_submodules = |root: &PathBuf| root.join(".gitmodules").exists();
+    let around = around.filter(has_submodules);
     let around = around.filter(|root| options.context.refuses_folder(root).is_none());
     let tree = around
         .as_ref()
@@ -158,6 +188,7 @@ fn all_tips(
 }
 
 struct Judged<'r> {
+    stored_name: &'r dyn Fn(&str) -> String,
     known: &'r BTreeSet<String>,
     store: &'r Store,
     repository: &'r Repository,
@@ -217,8 +248,13 @@ impl Judged<'_> {
         let mut watched = BTreeSet::new();
         let mut changed = Vec::new();
         for ((mut row, verdict), before) in rows.into_iter().zip(verdicts).zip(before) {
-            watched.extend(verdict.watched.iter().cloned());
-            verdict.write(&mut row.git.effect);
+            let effect = &mut row.git.effect;
+            if let Some(verdict) = verdict {
+                watched.extend(verdict.watched.iter().cloned());
+                verdict.write(effect);
+                // a branch's name, which people choose
+                effect.kept_in = effect.kept_in.as_deref().map(self.stored_name);
+            }
             if row.git != before {
                 changed.push(row);
             }
@@ -276,26 +312,33 @@ fn rewritten(row: GitRow) -> GitUnit {
     }
 }
 
-/// Notes the files whose change makes a verdict another one, and what was reachable.
+/// Notes down what the next look needs, with the main work tree, and that verdicts were reached.
 fn note(
     store: &mut Store,
     (project, group): (&Project, &str),
-    tree: &WorkTree,
-    (watched, judged_tips): (BTreeSet<String>, BTreeSet<String>),
+    trees: &[WorkTree],
+    notes: JudgeNotes,
     now: Time,
 ) -> Result<()> {
-    let name = tree.git_dir.to_string_lossy();
-    let Some(mut seen) = store.git_seen(&name)? else {
-        return Ok(());
-    };
-    if (&seen.watched, &seen.judged_tips) == (&watched, &judged_tips) {
-        return Ok(());
+    let mut notes = Some(notes);
+    for tree in trees {
+        let notes = notes.take();
+        let name = tree.git_dir.to_string_lossy();
+        let Some(known) = store.git_seen(&name)? else {
+            continue;
+        };
+        let mut seen = known.clone();
+        seen.awaits_verdict = false;
+        if let Some(notes) = notes {
+            (seen.watched, seen.judged_tips) = (notes.watched, notes.tips);
+        }
+        if !seen.stamp.is_empty() && seen.watched != known.watched {
+            let folders = seen.folders.iter().map(String::as_str);
+            seen.stamp = tree.stamp(folders, seen.watched.iter().map(String::as_str));
+        }
+        if seen != known {
+            store.put_operations(project, group, Vec::new(), Some((&name, &seen)), now)?;
+        }
     }
-    if !seen.stamp.is_empty() && seen.watched != watched {
-        let folders = seen.folders.iter().map(String::as_str);
-        seen.stamp = tree.stamp(folders, watched.iter().map(String::as_str));
-    }
-    (seen.watched, seen.judged_tips) = (watched, judged_tips);
-    store.put_operations(project, group, Vec::new(), Some((&name, &seen)), now)?;
     Ok(())
 }

@@ -118,8 +118,7 @@ pub(super) fn record(
             };
             scan.gone(&trees, store, done)?;
             let group = options.group_of(repo.tracked);
-            let stored = judge(store, options, &project, group, &trees, news.first)?;
-            done.stored.merge(stored);
+            judge(store, options, (&project, group), &trees, news.first, done)?;
         }
     }
     Ok(())
@@ -189,7 +188,10 @@ impl TreeScan<'_> {
         let stamp = self.stamp(&known);
         if is_known && stamp == known.stamp {
             // what can't be read was named when it changed last; `doctor` names it again
-            return Ok(News::default());
+            return Ok(News {
+                is_any: known.awaits_verdict,
+                ..News::default()
+            });
         }
         done.opened += 1;
         let read = Repository::open(self.tree).and_then(|repository| {
@@ -345,6 +347,7 @@ impl TreeScan<'_> {
                 branches,
                 folders: self.tree.ref_folders(),
                 watched: known.watched.clone(),
+                awaits_verdict: true,
                 judged_tips: known.judged_tips.clone(),
                 problem: None,
             },
@@ -483,7 +486,7 @@ impl TreeScan<'_> {
             reset_modes::name(&mut operation, &self.project.path, store)?;
         }
         let mut effect = effect(repository, &operation);
-        if makes_commits(operation.kind) {
+        if operation.kind.may_bring_commits() {
             effect.reverts = reverts(repository, work, &effect.made);
             let first = effect.reverts.first();
             effect.undone = first.map(|revert| revert.commit.hash.clone());
@@ -518,6 +521,7 @@ impl TreeScan<'_> {
         let operation = &mut git.operation;
         mask(&mut operation.message);
         let names = operation.branch.iter_mut().chain(&mut operation.to);
+        let names = names.chain(&mut operation.tree);
         names.for_each(mask);
         let commits = git.effect.left.iter_mut().chain(&mut git.effect.made);
         let reverted = git
@@ -549,22 +553,6 @@ fn episodes(id: Uuid, git: &GitOperation, said: &Conversation) -> Vec<(Episode, 
     let context = context(id, git, &said.before);
     let context = context.map(|episode| (episode, quoted(&said.before)));
     [summary].into_iter().chain(context).collect()
-}
-
-/// Operations that may bring a commit which takes another one back.
-fn makes_commits(kind: OperationKind) -> bool {
-    matches!(
-        kind,
-        OperationKind::Commit
-            | OperationKind::Revert
-            | OperationKind::Merge
-            | OperationKind::Pull
-            | OperationKind::CherryPick
-            | OperationKind::Rebase
-            | OperationKind::Apply
-            | OperationKind::Reset
-            | OperationKind::Moved
-    )
 }
 
 /// The commit that the last of so many lines came to; what was known where there is none.

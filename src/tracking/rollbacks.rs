@@ -108,7 +108,7 @@ fn what(git: &GitOperation) -> String {
 }
 
 /// What is lost, a later commit took back.
-fn is_taken_back(effect: &Effect) -> bool {
+pub(super) fn is_taken_back(effect: &Effect) -> bool {
     let is_it = |lost: &CommitLine| effect.reverts.iter().any(|revert| revert.commit == *lost);
     effect.lost.first().is_some_and(is_it)
 }

@@ -6,7 +6,7 @@ use crate::host::content::read_small;
 use crate::host::patch::{CommitPatch, PatchFile, PatchIds, telling_lines};
 use crate::host::repository::Repository;
 use crate::model::git::{CommitLine, GitOperation, OperationKind};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -21,13 +21,20 @@ pub(super) struct Work {
     pub(super) base: Vec<String>,
     commits: Vec<LostCommit>,
     /// All of them as one change, where they have one base.
-    whole: Option<Vec<PatchFile>>,
+    whole: Option<WholeChange>,
+}
+
+struct WholeChange {
+    files: Vec<PatchFile>,
+    ids: Option<PatchIds>,
 }
 
 struct LostCommit {
     hash: String,
     patch: Rc<CommitPatch>,
     versions: Versions,
+    /// The lines that each file gained; empty: too many files.
+    gained: OnceCell<Vec<(String, BTreeSet<String>)>>,
 }
 
 /// What was found of it.
@@ -44,6 +51,8 @@ pub(super) struct FoundWork {
 const BLOB_BYTES_MIN: u64 = 64;
 /// Of so many lines at least one can say that most of them are there.
 const LINES_MIN: usize = 4;
+/// Of a commit with more files the lines are not compared.
+const FILES_MAX: usize = 200;
 /// Larger files on the disk are not read.
 const DISK_BYTES_MAX: u64 = 1 << 20;
 
@@ -138,6 +147,7 @@ impl<'r> SameWork<'r> {
                     hash: (*hash).to_owned(),
                     versions: paths.map(|p| (p.clone(), versions[p].clone())).collect(),
                     patch,
+                    gained: OnceCell::new(),
                 });
             }
         }
@@ -146,6 +156,10 @@ impl<'r> SameWork<'r> {
             ([base], 2..) => self.repository.files_between(base, left[0]).ok(),
             _ => None,
         };
+        let whole = whole.map(|files| WholeChange {
+            ids: self.repository.patch_ids(&files),
+            files,
+        });
         Some(Work {
             base,
             commits: found,
@@ -197,12 +211,10 @@ impl<'r> SameWork<'r> {
         let paths = |files: &[PatchFile]| -> Vec<String> {
             files.iter().map(|file| file.path.clone()).collect()
         };
-        paths(whole) == paths(&patch.files)
-            && self.ids(other).is_some_and(|ids| {
-                self.repository
-                    .patch_ids(whole)
-                    .is_some_and(|all| all.id == ids.id)
-            })
+        let is_same = |ids: PatchIds| whole.ids.is_some_and(|all| all.id == ids.id);
+        whole.files.len() == patch.files.len()
+            && paths(&whole.files) == paths(&patch.files)
+            && self.ids(other).is_some_and(is_same)
     }
 
     /// Another commit has the same files, makes the same change, or has most of the lines.
@@ -240,16 +252,25 @@ impl<'r> SameWork<'r> {
         commit: &LostCommit,
         lines: impl Fn(&str) -> Option<BTreeSet<String>>,
     ) -> bool {
+        let all = commit.gained.get_or_init(|| self.gained(&commit.patch));
         let (mut brought, mut there) = (0, 0);
-        for file in &commit.patch.files {
-            let Some(gained) = self.repository.gained_lines(file) else {
-                continue;
-            };
+        for (path, gained) in all {
             brought += gained.len();
-            let now = lines(&file.path).unwrap_or_default();
+            let now = lines(path).unwrap_or_default();
             there += gained.intersection(&now).count();
         }
         brought >= LINES_MIN && there * 10 >= brought * 9
+    }
+
+    fn gained(&self, patch: &CommitPatch) -> Vec<(String, BTreeSet<String>)> {
+        if patch.files.len() > FILES_MAX {
+            return Vec::new();
+        }
+        let gained = patch.files.iter().filter_map(|file| {
+            let lines = self.repository.gained_lines(file)?;
+            Some((file.path.clone(), lines))
+        });
+        gained.collect()
     }
 
     /// A rebase, an amend and a cherry-pick keep who wrote a commit, when, and what it is called.
@@ -286,6 +307,13 @@ impl<'r> SameWork<'r> {
 
     /// Files that came under other names.
     fn find_moved(&self, work: &Work, after: &[String], found: &mut FoundWork) {
+        if work
+            .commits
+            .iter()
+            .all(|c| found.commits.contains_key(&c.hash))
+        {
+            return;
+        }
         let mut came: HashMap<String, String> = HashMap::new();
         for other in after {
             let patch = self.patch(other);

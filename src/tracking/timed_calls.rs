@@ -1,6 +1,7 @@
 //! When the calls of a session ran: from the line that asks for one to the line that answers it. Stored
 //! items have line numbers and no times, so the times are read again from the log.
 
+use super::line_times::time_of;
 use crate::host::read;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
@@ -8,7 +9,6 @@ use crate::model::item::apart;
 use crate::model::time::Time;
 use crate::rules::tools::{AnswerKind, tool};
 use crate::store::Found;
-use serde::Deserialize;
 use std::path::Path;
 
 /// A call with the time that it took.
@@ -74,7 +74,7 @@ pub(super) fn timed_calls(found: &Found) -> Option<Vec<TimedCall>> {
             continue;
         }
         let nth = usize::try_from(mark.line.checked_sub(episode.lines.0)?).ok()?;
-        let ended = time(lines.get(nth)?)?;
+        let ended = time_of(lines.get(nth)?)?;
         calls.push(TimedCall {
             began: asked(&lines, nth).unwrap_or(ended),
             ended,
@@ -102,18 +102,8 @@ fn asked(lines: &[&[u8]], answer: usize) -> Option<Time> {
         .rev()
         .take(LINES_BACK)
         .filter(|line| names.find(line).is_some());
-    asks.next_back().and_then(|line| time(line))
+    asks.next_back().and_then(|line| time_of(line))
 }
 
 /// Lines between a call and its answer at most: parallel calls, a sub-agent's messages.
 const LINES_BACK: usize = 200;
-
-#[derive(Deserialize)]
-struct Stamped {
-    timestamp: Option<String>,
-}
-
-fn time(line: &[u8]) -> Option<Time> {
-    let stamped: Stamped = serde_json::from_slice(line).ok()?;
-    Time::parse(&stamped.timestamp?)
-}

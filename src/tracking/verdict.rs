@@ -6,7 +6,7 @@
 use super::same_work::SameWork;
 use crate::host::reachability::{History, Reachable};
 use crate::host::repository::Repository;
-use crate::model::git::{CommitLine, Effect, GitOperation, OperationKind};
+use crate::model::git::{CommitLine, Effect, GitOperation, KEPT_ON_DISK, OperationKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -25,6 +25,8 @@ pub(super) struct Verdict {
     kept_by: BTreeMap<String, String>,
     /// Ids of patches that nothing points to any more.
     patches: BTreeMap<String, Uuid>,
+    /// A later operation gave it up.
+    is_lost_later: bool,
 }
 
 impl Verdict {
@@ -34,6 +36,7 @@ impl Verdict {
         (effect.lost, effect.lost_count) = (self.lost, self.lost_count);
         effect.kept_in = self.kept_in;
         effect.kept_by = self.kept_by;
+        effect.is_lost_later = self.is_lost_later;
         effect.patches.extend(self.patches);
     }
 }
@@ -60,33 +63,42 @@ pub(super) struct Judge<'r> {
 }
 
 impl Judge<'_> {
-    /// One verdict for each operation; `operations`: all of the repository that are known, in order.
-    pub(super) fn verdicts(&self, operations: &[&GitOperation]) -> Vec<Verdict> {
+    /// One verdict for each operation; `operations`: all of the repository that are known, in order. `None`: there
+    /// is too much to be compared, or it is gone; what was said of it stands.
+    pub(super) fn verdicts(&self, operations: &[&GitOperation]) -> Vec<Option<Verdict>> {
         let mut later = Later::of(operations);
-        let mut verdicts: Vec<Verdict> = Vec::with_capacity(operations.len());
+        let mut verdicts: Vec<Option<Verdict>> = Vec::with_capacity(operations.len());
         for (nth, git) in operations.iter().enumerate().rev() {
-            let mut verdict = match may_lose(git) {
-                true => self.left(git, &later),
-                false => Verdict::default(),
-            };
-            for revert in &git.effect.reverts {
-                if self.is_taken_back(git, &revert.commit, &revert.by, &later) {
-                    verdict.lost.push(revert.commit.clone());
-                    verdict.lost_count += 1;
-                }
-            }
-            verdicts.push(verdict);
+            verdicts.push(self.verdict(git, &later));
             later.add(git, nth);
         }
         verdicts.reverse();
         self.once(operations, &mut verdicts);
+        pass_on(operations, &mut verdicts);
         verdicts
     }
 
+    fn verdict(&self, git: &GitOperation, later: &Later) -> Option<Verdict> {
+        let mut verdict = match may_lose(git) {
+            true => self.left(git, later)?,
+            false => Verdict::default(),
+        };
+        for revert in &git.effect.reverts {
+            if self.is_taken_back(git, &revert.commit, &revert.by, later)? {
+                verdict.lost.push(revert.commit.clone());
+                verdict.lost_count += 1;
+            }
+        }
+        Some(verdict)
+    }
+
     /// A commit that several commits take back was taken back by the first of them.
-    fn once(&self, operations: &[&GitOperation], verdicts: &mut [Verdict]) {
+    fn once(&self, operations: &[&GitOperation], verdicts: &mut [Option<Verdict>]) {
         let mut told: HashSet<String> = HashSet::new();
         for (git, verdict) in operations.iter().zip(verdicts) {
+            let Some(verdict) = verdict else {
+                continue;
+            };
             let reverted: HashSet<&str> =
                 git.effect.reverts.iter().map(|r| &*r.commit.hash).collect();
             let before = verdict.lost.len();
@@ -97,7 +109,7 @@ impl Judge<'_> {
         }
     }
 
-    fn left(&self, git: &GitOperation, later: &Later) -> Verdict {
+    fn left(&self, git: &GitOperation, later: &Later) -> Option<Verdict> {
         let effect = &git.effect;
         // what a merge joins are commits of their own
         let is_merge = |hash: &str| self.work.patch(hash).is_some_and(|patch| patch.is_merge());
@@ -107,12 +119,12 @@ impl Judge<'_> {
         };
         let gone: Vec<&CommitLine> = effect.left.iter().filter(is_gone).collect();
         let Some(latest) = gone.first() else {
-            return self.kept(git);
+            return Some(self.kept(git));
         };
         // a clock that went wrong hides a commit from a walk by time
         let tips = self.tips.values();
-        if !effect.is_judged && self.repository.is_in_history_of(&latest.hash, tips) {
-            return self.kept(git);
+        if !was_lost(effect, &gone) && self.repository.is_in_history_of(&latest.hash, tips) {
+            return Some(self.kept(git));
         }
         let mut kept_by = self.kept_still(effect, later);
         let waiting: Vec<&CommitLine> = gone
@@ -124,9 +136,7 @@ impl Judge<'_> {
             // collected by git: the verdict of the last look stands, but for a change that came back
             return self.remembered(git, &gone, later);
         };
-        let Some(after) = self.after(&work.base, later, was_lost(effect, &waiting)) else {
-            return Verdict::default();
-        };
+        let after = self.after(&work.base, later, was_lost(effect, &waiting))?;
         let found = self.work.find(&work, &after, git);
         let is_lost = |commit: &&CommitLine| !found.commits.contains_key(&commit.hash);
         let lost: Vec<CommitLine> = waiting.into_iter().filter(is_lost).cloned().collect();
@@ -135,18 +145,26 @@ impl Judge<'_> {
         let uncounted = effect.left_count - effect.left.len() as u64;
         let ids =
             |commit: &CommitLine| Some((commit.hash.clone(), self.work.ids(&commit.hash)?.id));
-        Verdict {
+        let is_on_disk = lost.is_empty() && kept_by.is_empty() && !found.watched.is_empty();
+        let on_disk = is_on_disk.then(|| KEPT_ON_DISK.to_owned());
+        Some(Verdict {
             lost_count: match lost.len() {
                 0 => 0,
                 some if some == effect.left.len() => some as u64 + uncounted,
                 some => some as u64,
             },
-            kept_in: kept_by.values().next().filter(|_| lost.is_empty()).cloned(),
+            kept_in: kept_by
+                .values()
+                .next()
+                .filter(|_| lost.is_empty())
+                .cloned()
+                .or(on_disk),
             kept_by,
             watched: found.watched,
             patches: lost.iter().filter_map(ids).collect(),
             lost,
-        }
+            is_lost_later: false,
+        })
     }
 
     /// Commits whose work a commit has that is there still.
@@ -191,8 +209,16 @@ impl Judge<'_> {
         (after.len() <= AFTER_MAX).then_some(after)
     }
 
-    fn remembered(&self, git: &GitOperation, gone: &[&CommitLine], later: &Later) -> Verdict {
+    fn remembered(
+        &self,
+        git: &GitOperation,
+        gone: &[&CommitLine],
+        later: &Later,
+    ) -> Option<Verdict> {
         let effect = &git.effect;
+        if !effect.is_judged {
+            return None;
+        }
         let after = self.after(&[], later, true).unwrap_or_default();
         let is_back = |commit: &CommitLine| {
             let patch = effect.patches.get(&commit.hash);
@@ -202,7 +228,7 @@ impl Judge<'_> {
         let lost = effect.lost.iter().filter(is_gone);
         let lost: Vec<CommitLine> = lost.filter(|commit| !is_back(commit)).cloned().collect();
         let fewer = (effect.lost.len() - lost.len()) as u64;
-        Verdict {
+        Some(Verdict {
             lost_count: if lost.is_empty() {
                 0
             } else {
@@ -212,7 +238,7 @@ impl Judge<'_> {
             kept_by: effect.kept_by.clone(),
             lost,
             ..Verdict::default()
-        }
+        })
     }
 
     /// A commit is taken back by another one that is still there and was not taken back itself, and did not
@@ -223,22 +249,21 @@ impl Judge<'_> {
         commit: &CommitLine,
         by: &str,
         later: &Later,
-    ) -> bool {
+    ) -> Option<bool> {
         if !self.is_in_force(by) || !self.is_on_its_branch(git, by) {
-            return false;
+            return Some(false);
         }
         if self.work.takes_back(&commit.hash) {
-            return false;
+            return Some(false);
         }
         let Some(work) = self.work.of(&[commit], git) else {
-            return git.effect.lost.contains(commit);
+            let is_known = git.effect.is_judged;
+            return is_known.then(|| git.effect.lost.contains(commit));
         };
         let was_lost = was_lost(&git.effect, &[commit]);
-        let Some(mut after) = self.after(&[by.to_owned()], later, was_lost) else {
-            return false;
-        };
+        let mut after = self.after(&[by.to_owned()], later, was_lost)?;
         after.retain(|other| !self.is_reverted(other));
-        self.work.find(&work, &after, git).commits.is_empty()
+        Some(self.work.find(&work, &after, git).commits.is_empty())
     }
 
     /// The branch on which something was taken back has it still; one that is gone, or nobody knows, may have
@@ -259,6 +284,24 @@ impl Judge<'_> {
         // what takes a commit back came after it
         by.into_iter()
             .any(|by| by != commit && self.is_in_force(by))
+    }
+}
+
+/// What was left for a while, and then went with another operation, is given up by that one.
+fn pass_on(operations: &[&GitOperation], verdicts: &mut [Option<Verdict>]) {
+    let all = verdicts.iter().flatten().flat_map(|verdict| &verdict.lost);
+    let lost: HashSet<String> = all.map(|commit| commit.hash.clone()).collect();
+    for (git, verdict) in operations.iter().zip(verdicts) {
+        let Some(verdict) = verdict.as_mut().filter(|verdict| verdict.lost_count == 0) else {
+            continue;
+        };
+        let mut left = git.effect.left.iter().map(|commit| &commit.hash);
+        let went = left.any(|hash| lost.contains(hash));
+        let mut kept_by = verdict.kept_by.values();
+        verdict.is_lost_later = may_lose(git) && (went || kept_by.any(|by| lost.contains(by)));
+        if verdict.is_lost_later {
+            verdict.kept_in = None;
+        }
     }
 }
 
