@@ -17,7 +17,7 @@ use crate::tracking::decision_links::UndoneDecision;
 use crate::tracking::fates::fate;
 use crate::tracking::git_history::{HistoryRequest, OperationMatch, history};
 use crate::tracking::history_words::{self as words, Shown};
-use crate::tracking::rollbacks::{is_asked_why, sure_reason};
+use crate::tracking::rollbacks::{sure_reason, without_quote};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -144,8 +144,7 @@ fn operation(answer: &OperationMatch, here: &Here) -> String {
                 reason.line
             );
         }
-        None if is_asked_why(&answer.git) => text.push_str("no reason was said\n"),
-        None => {}
+        None => text.extend(without_quote(&answer.git).map(|none| format!("{none}\n"))),
     }
     for commit in answer.commits().iter().take(NAMED) {
         let _ = writeln!(text, "{} {}", short_hash(&commit.hash), commit.subject);

@@ -10,7 +10,7 @@ use crate::model::git::{GitOperation, Reason};
 use crate::model::scope::MemoryScope;
 use crate::model::time::Time;
 use crate::store::{Found, GitRow, KEPT, Store};
-use crate::tracking::rollbacks::{describe, recent_operations, sure_reason};
+use crate::tracking::rollbacks::{describe, recent_operations, sure_reason, without_quote};
 use crate::tracking::safe_names;
 
 /// For whom facts are.
@@ -110,8 +110,8 @@ pub fn fact(
 /// How a rollback reads, with the reason where that may be quoted.
 pub fn told(git: &GitOperation, reason: Option<&Reason>) -> String {
     let mut text = describe(git, reason);
-    if sure_reason(git).is_none() {
-        text.push_str(" No reason was said.");
+    if let Some(none) = without_quote(git) {
+        text += &format!(" {}{}.", none[..1].to_uppercase(), &none[1..]);
     }
     text
 }

@@ -272,6 +272,9 @@ pub struct Effect {
     /// The first commit that a revert undid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone: Option<String>,
+    /// The words that said why were forgotten with their session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_reason_forgotten: bool,
     /// All that what came with it takes back: by its message, or by being the opposite change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reverts: Vec<RevertedCommit>,

@@ -96,7 +96,7 @@ pub(crate) fn forget_quotes(db: &Connection, session: &str) -> rusqlite::Result<
             .query_row([operation], |row| row.get(0))
             .optional()?;
         if let Some(Json(mut git)) = git {
-            git.reason = None;
+            git.effect.is_reason_forgotten |= git.reason.take().is_some();
             db.prepare_cached("UPDATE git_operation SET (deed, untold) = (?2, 1) WHERE id = ?1")?
                 .execute(params![operation, pack_json(&git)])?;
         }

@@ -3,6 +3,7 @@
 //! missed.
 
 use super::commit_links::{LinkStrength, SessionsAtWork, commits_of};
+use super::rollbacks::without_quote;
 use super::safe_names;
 use crate::host::read;
 use crate::insight::facts::{LocatedItem, decided};
@@ -63,12 +64,12 @@ impl UndoneDecision {
                     Confidence::Medium => "perhaps ",
                 };
                 let (who, said) = (reason.who(), quoted(&reason.sentence));
-                format!("{perhaps}why, as the {who} said: {said}")
+                format!("; {perhaps}why, as the {who} said: {said}")
             }
-            None => "no reason was said".to_owned(),
+            None => without_quote(&self.by.git).map_or(String::new(), |none| format!("; {none}")),
         };
         format!(
-            "{how_much} {} ({}{on}): {commits}; {why}",
+            "{how_much} {} ({}{on}): {commits}{why}",
             operation.at.utc().format("%Y-%m-%d %H:%MZ"),
             self.by.git.name()
         )

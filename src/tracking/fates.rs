@@ -31,10 +31,12 @@ pub fn fate(git: &GitOperation) -> Option<String> {
             ))
         }
         (lost, _) => {
+            let others = match effect.left_count - lost {
+                1 => "the other is elsewhere",
+                _ => "the others are elsewhere",
+            };
             let (lost, left) = (count(lost), count(effect.left_count));
-            Some(format!(
-                "given up: {lost} of {left} commits; the others are elsewhere"
-            ))
+            Some(format!("given up: {lost} of {left} commits; {others}"))
         }
     }
 }

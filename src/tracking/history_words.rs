@@ -7,7 +7,7 @@ use super::coverage::Coverage;
 use super::fates::fate;
 use super::file_history::FileEdits;
 use super::git_history::{HistoryRequest, OperationMatch};
-use super::rollbacks::is_asked_why;
+use super::rollbacks::without_quote;
 use crate::model::git::{Confidence, Effect, GitOperation, Reason, short_hash};
 use crate::model::human::{count, plural};
 use crate::model::source::Agent;
@@ -43,6 +43,11 @@ pub fn operation(answer: &OperationMatch, shown: &Shown<'_>) -> Told {
     let git = &answer.git;
     let mut lines: Vec<String> = fate(git).into_iter().collect();
     lines.extend(reason(git, shown));
+    let reverted = git.effect.reverts.iter().map(|revert| &revert.commit);
+    let reverted = reverted.take(COMMITS_SHOWN);
+    lines.extend(
+        reverted.map(|commit| format!("took back: {} {}", short(&commit.hash), commit.subject)),
+    );
     let commits = answer.commits().iter().take(COMMITS_SHOWN);
     lines.extend(commits.map(|commit| format!("{} {}", short(&commit.hash), commit.subject)));
     let (added, removed) = git.effect.lines;
@@ -150,7 +155,7 @@ pub fn next_step(request: &HistoryRequest, all: &Coverage) -> String {
         _ if !is_read => "sessionmill run reads the repository".to_owned(),
         HistoryRequest::File(file) => format!("git log --all --oneline -- {}", file.shown()),
         HistoryRequest::Commit(hash) => format!("git show --stat {hash}"),
-        HistoryRequest::Branch(name) => format!("git reflog {name}"),
+        HistoryRequest::Branch(_) => "git branch --all".to_owned(),
     }
 }
 
@@ -188,8 +193,10 @@ pub fn files(effect: &Effect) -> String {
 fn reason(git: &GitOperation, shown: &Shown<'_>) -> Vec<String> {
     match &git.reason {
         Some(reason) => vec![why(reason), said(reason, shown)],
-        None if is_asked_why(git) => vec!["why: no reason was said".to_owned()],
-        None => Vec::new(),
+        None => without_quote(git)
+            .map(|none| format!("why: {none}"))
+            .into_iter()
+            .collect(),
     }
 }
 

@@ -580,6 +580,8 @@ fn effect(repository: &Repository, operation: &RefOperation) -> Effect {
             let others = repository.branches().unwrap_or_default();
             repository.effect_of_dropping(old, &others.into_values().collect::<Vec<_>>())
         }
+        // its commits were there before
+        OperationKind::WorktreeAdded => Effect::default(),
         _ => repository.effect(old, new),
     }
 }

@@ -34,10 +34,16 @@ pub fn recent_operations(store: &Store, namespace: &str, now: Time) -> Result<Ve
     store.operations_between(namespace, since, now)
 }
 
-/// Work was given up by an operation whose reason is looked for in what was said: where none is known, nobody
-/// said one. Of other operations nobody looks.
-pub fn is_asked_why(git: &GitOperation) -> bool {
-    git.gives_up() && may_have_reason(&git.operation)
+/// What is said of the reason where none is quoted; `None`: nothing was given up, nobody looks for the reason of
+/// such an operation, or it was forgotten.
+pub fn without_quote(git: &GitOperation) -> Option<&'static str> {
+    let is_looked_for = may_have_reason(&git.operation) && !git.effect.is_reason_forgotten;
+    match &git.reason {
+        _ if !git.gives_up() => None,
+        Some(reason) if reason.confidence != Confidence::High => Some("no reason is certain"),
+        Some(_) => None,
+        None => is_looked_for.then_some("no reason was said"),
+    }
 }
 
 /// The words that say why, where it is sure that they are the reason: agents are told no others.

@@ -88,12 +88,13 @@ pub(super) fn timed_calls(found: &Found) -> Option<Vec<TimedCall>> {
 /// When the call was asked for that this line answers: the first line that has its id. Of a line that
 /// answers several, the first one counts.
 fn asked(lines: &[&[u8]], answer: usize) -> Option<Time> {
-    const IDS: [&[u8]; 2] = [b"\"tool_use_id\":\"", b"\"call_id\":\""];
+    const KEYS: [&[u8]; 2] = [b"\"tool_use_id\"", b"\"call_id\""];
     let line = lines[answer];
-    let mut ids = IDS.iter().filter_map(|key| {
+    let mut ids = KEYS.iter().filter_map(|key| {
         let from = memchr::memmem::find(line, key)? + key.len();
-        let end = memchr::memchr(b'"', &line[from..])?;
-        Some(&line[from..from + end])
+        let value = line[from..].trim_ascii_start().strip_prefix(b":")?;
+        let value = value.trim_ascii_start().strip_prefix(b"\"")?;
+        Some(&value[..memchr::memchr(b'"', value)?])
     });
     let id = ids.find(|id| !id.is_empty())?;
     let names = memchr::memmem::Finder::new(id);

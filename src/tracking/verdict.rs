@@ -44,8 +44,13 @@ impl Verdict {
 /// Of these kinds, what is left is written anew or stays where it was by what they are.
 pub(super) fn may_lose(git: &GitOperation) -> bool {
     let kind = git.operation.kind;
-    let rewrites = matches!(kind, OperationKind::Amend | OperationKind::Stash);
-    let leaves = kind.leaves() && !rewrites && git.effect.left_count > 0;
+    let keeps = match kind {
+        OperationKind::Amend | OperationKind::Stash => true,
+        // a branch has it; when that goes, it is the branch's end that gives it up
+        OperationKind::Checkout => git.operation.branch.is_some(),
+        _ => false,
+    };
+    let leaves = kind.leaves() && !keeps && git.effect.left_count > 0;
     leaves || !git.effect.reverts.is_empty()
 }
 
