@@ -98,6 +98,15 @@ impl Reachable {
         heads.map(|(commit, _)| commit.clone()).collect()
     }
 
+    /// Those that came after a commit, up to another one, the latest first.
+    pub fn between(&self, from: &str, to: &str) -> Vec<String> {
+        let (before, until) = (self.history_of([from]), self.history_of([to]));
+        let is_between =
+            |(number, _): &(usize, &String)| until.has(*number) && !before.has(*number);
+        let commits = self.commits.iter().enumerate().filter(is_between);
+        commits.map(|(_, commit)| commit.clone()).collect()
+    }
+
     /// Those that are in none of these histories, the latest first.
     pub fn without<'a>(&'a self, histories: &'a [&'a History]) -> impl Iterator<Item = &'a String> {
         let is_new = |(number, _): &(usize, &String)| histories.iter().all(|h| !h.has(*number));

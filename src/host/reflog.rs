@@ -229,6 +229,11 @@ impl Log {
     }
 }
 
+/// The bytes of a log; 0: there is none.
+pub fn size(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |meta| meta.len())
+}
+
 /// Reads a log from `from` on, where a line ends that came to the commit `last` (empty: to any); else from
 /// its start: it was cut, or written anew. Empty where there is none.
 ///

@@ -197,7 +197,9 @@ impl Repository {
             .message_raw()
             .map(|raw| raw.to_str_lossy().into_owned());
         let message = message.unwrap_or_default();
-        let named = message.split("This reverts commit ").skip(1);
+        let named = message
+            .lines()
+            .filter_map(|line| line.strip_prefix("This reverts commit "));
         let hash = |after: &str| -> String {
             let digits = after.chars().take_while(char::is_ascii_hexdigit);
             digits.collect()
@@ -206,6 +208,20 @@ impl Repository {
         hashes
             .filter(|hash| matches!(hash.len(), 40 | 64))
             .collect()
+    }
+
+    /// Commits that a merge brought: those that its first parent doesn't have, without merges.
+    pub fn brought_by(&self, merge: &str) -> Vec<CommitLine> {
+        let Some(before) = self.parent(merge) else {
+            return Vec::new();
+        };
+        let brought = self.between(merge, &[before]).unwrap_or_default().0;
+        let is_merge = |hash: &str| {
+            let commit = self.commit(hash);
+            commit.is_ok_and(|commit| commit.parent_ids().count() > 1)
+        };
+        let plain = brought.into_iter().filter(|commit| !is_merge(&commit.hash));
+        plain.collect()
     }
 
     /// Files that differ, by path.

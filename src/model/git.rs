@@ -473,6 +473,9 @@ pub struct HistoryCursor {
     pub branch: Option<String>,
     /// Branches with their commits.
     pub branches: BTreeMap<String, String>,
+    /// Bytes of the branches' own logs that were read.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub branch_logs: BTreeMap<String, u64>,
     /// Something changed, and no verdict was reached since: the run broke off.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub awaits_verdict: bool,

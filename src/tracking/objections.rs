@@ -401,9 +401,7 @@ impl<'r> Reader<'r> {
             let states = one.is_linked && is_whole && read.left >= LEFT_MIN;
             let says = weight > 0 && (one.is_linked || read.is_solid);
             let is_told = says || states || weight >= PLAIN && is_tied;
-            let is_plain = weight >= PLAIN
-                && (turn.depth == 0 || one.is_linked)
-                && (is_tied || weight >= STRONG);
+            let is_plain = weight >= PLAIN && (turn.depth == 0 || one.is_linked) && is_tied;
             return is_told.then_some(if is_plain {
                 Confidence::High
             } else {

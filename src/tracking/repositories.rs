@@ -331,7 +331,9 @@ impl TreeScan<'_> {
                 start.branch_now,
             ));
         }
-        operations.extend(self.unlogged(repository, &log.lines, &stashes, known, &branches));
+        let (unlogged, branch_logs) =
+            self.unlogged(repository, &log.lines, &stashes, known, &branches);
+        operations.extend(unlogged);
         operations.sort_by_key(|operation| operation.at);
         Ok(LogNews {
             operations,
@@ -344,6 +346,7 @@ impl TreeScan<'_> {
                 stashes,
                 head,
                 branch: sorted.branch.map(name),
+                branch_logs,
                 branches,
                 folders: self.tree.ref_folders(),
                 watched: known.watched.clone(),
@@ -363,11 +366,11 @@ impl TreeScan<'_> {
         stashes: &[String],
         known: &HistoryCursor,
         now: &BTreeMap<String, String>,
-    ) -> Vec<RefOperation> {
+    ) -> (Vec<RefOperation>, BTreeMap<String, u64>) {
         if self.tree.name.is_some() {
-            return Vec::new();
+            return Default::default();
         }
-        let mut operations = unlogged::branch_moves(self.tree, known, now);
+        let (mut operations, read) = unlogged::branch_moves(self.tree, known, now);
         let messages = operations.iter().map(|operation| &operation.message);
         let messages = messages.chain(log.iter().map(|line| &line.message));
         let renamed = messages.filter_map(|message| Some(renamed(message)?.0));
@@ -377,7 +380,7 @@ impl TreeScan<'_> {
         let work = SameWork::new(repository, Vec::new(), &excludes);
         let root = Path::new(&self.project.path);
         operations.extend(unlogged::popped((self.tree, root), &work, known, stashes));
-        operations
+        (operations, read)
     }
 
     /// Everything that is to be stored of operations that are not stored yet.

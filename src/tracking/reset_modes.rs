@@ -62,24 +62,30 @@ fn mode_in(text: &str, target: &str) -> Option<&'static str> {
         return Some(MERGE_ABORT);
     }
     let commands = text.split("git reset").skip(1);
-    commands.last().and_then(|command| {
-        let command = command.split(['\n', ';', '|', '&', '`', ')']).next()?;
-        let words = command
-            .split_whitespace()
-            .map(|word| word.trim_matches(['"', '\'']));
-        let (flags, names): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
-        let names: Vec<&str> = names.into_iter().take_while(|name| *name != "→").collect();
-        // `HEAD~`, `HEAD^` and the like stand in the log as they were typed
-        if names.first().copied().unwrap_or("HEAD") != target {
-            return None;
-        }
-        let named = |mode: &&'static str| {
-            flags
-                .iter()
-                .any(|flag| flag.strip_prefix("--") == Some(mode))
-        };
-        Some(MODES.into_iter().find(named).unwrap_or("mixed"))
-    })
+    let mut modes = commands.filter_map(|command| mode_of(command, target));
+    let first = modes.next()?;
+    // quoted, in a comment, or one instead of the other: nobody knows which of them ran
+    modes.all(|mode| mode == first).then_some(first)
+}
+
+/// The mode of a command behind `git reset`, where it goes to the target.
+fn mode_of(command: &str, target: &str) -> Option<&'static str> {
+    let command = command.split(['\n', ';', '|', '&', '`', ')']).next()?;
+    let words = command
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']));
+    let (flags, names): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
+    let names: Vec<&str> = names.into_iter().take_while(|name| *name != "→").collect();
+    // `HEAD~`, `HEAD^` and the like stand in the log as they were typed
+    if names.first().copied().unwrap_or("HEAD") != target {
+        return None;
+    }
+    let named = |mode: &&'static str| {
+        flags
+            .iter()
+            .any(|flag| flag.strip_prefix("--") == Some(mode))
+    };
+    Some(MODES.into_iter().find(named).unwrap_or("mixed"))
 }
 
 /// A repository's work trees as they are at the time of a look.
@@ -119,7 +125,12 @@ impl Trees<'_> {
     ) -> Option<&'static str> {
         let (old, new) = (&operation.old, &operation.new);
         let files = self.repository.files_between(new, old);
-        let files = files.ok().filter(|files| !files.is_empty())?;
+        let mut files = files.ok()?;
+        // of what is only executable now, or no more, contents tell nothing
+        files.retain(|file| file.before != file.after);
+        if files.is_empty() {
+            return None;
+        }
         let is_there = match next {
             None => head == new,
             Some(next) => self.reachable.is_in_history(&next.new, head),

@@ -31,6 +31,9 @@ pub(super) fn reverts(
             true => opposite(work, &by.hash),
             false => named,
         };
+        let reverted = reverted
+            .into_iter()
+            .filter(|hash| work.is_whole_in(hash, &by.hash));
         for hash in reverted {
             let is_known = all.iter().any(|known| known.commit.hash == hash);
             if !is_known {

@@ -34,7 +34,17 @@ struct LostCommit {
     patch: Rc<CommitPatch>,
     versions: Versions,
     /// The lines that each file gained; empty: too many files.
-    gained: OnceCell<Vec<(String, BTreeSet<String>)>>,
+    gained: OnceCell<Vec<Gained>>,
+}
+
+/// A file with the lines that it gained; `None`: it has no lines.
+type Gained = (PatchFile, Option<BTreeSet<String>>);
+
+impl Work {
+    /// How many commits' work is looked for.
+    pub(super) fn count(&self) -> usize {
+        self.commits.len()
+    }
 }
 
 /// What was found of it.
@@ -49,12 +59,26 @@ pub(super) struct FoundWork {
 
 /// A shorter file many commits have.
 const BLOB_BYTES_MIN: u64 = 64;
-/// Of so many lines at least one can say that most of them are there.
+/// Of fewer lines all have to be there.
 const LINES_MIN: usize = 4;
+/// So many of ten lines are the same work.
+const SHARE: usize = 9;
+/// So many are where work that was only taken out of its commit was gone on with.
+const SHARE_GONE_ON_WITH: usize = 5;
+/// Commits right after lost work in which its lines are looked for in other files.
+const MOVED_MAX: usize = 200;
 /// Of a commit with more files the lines are not compared.
 const FILES_MAX: usize = 200;
 /// Larger files on the disk are not read.
 const DISK_BYTES_MAX: u64 = 1 << 20;
+
+fn is_most(brought: usize, there: usize, share: usize) -> bool {
+    match brought {
+        0 => false,
+        few if few < LINES_MIN => there == few,
+        many => there * 10 >= many * share,
+    }
+}
 
 /// Looks for work in a repository; what it read it keeps.
 pub(super) struct SameWork<'r> {
@@ -67,6 +91,7 @@ pub(super) struct SameWork<'r> {
     reverting: HashSet<String>,
     patches: RefCell<HashMap<String, Option<Rc<CommitPatch>>>>,
     ids: RefCell<HashMap<String, Option<PatchIds>>>,
+    touched: RefCell<HashMap<String, Rc<BTreeSet<String>>>>,
 }
 
 impl<'r> SameWork<'r> {
@@ -82,6 +107,7 @@ impl<'r> SameWork<'r> {
             reverting: HashSet::new(),
             patches: RefCell::default(),
             ids: RefCell::default(),
+            touched: RefCell::default(),
         }
     }
 
@@ -107,6 +133,15 @@ impl<'r> SameWork<'r> {
         let mut patches = self.patches.borrow_mut();
         patches.insert(commit.to_owned(), patch.clone());
         patch
+    }
+
+    /// A commit touches all files of another one, which it says that it takes back. What is gone is believed.
+    pub(super) fn is_whole_in(&self, commit: &str, by: &str) -> bool {
+        let (Some(commit), Some(by)) = (self.patch(commit), self.patch(by)) else {
+            return true;
+        };
+        let paths: HashSet<&str> = by.files.iter().map(|file| &*file.path).collect();
+        commit.files.iter().all(|file| paths.contains(&*file.path))
     }
 
     /// The ids of what a commit changes; `None`: it changes nothing, or is gone.
@@ -177,6 +212,12 @@ impl<'r> SameWork<'r> {
                 found.commits.insert(commit.hash.clone(), None);
             }
         }
+        let operation = &git.operation;
+        let is_sure = operation.is_mode_named && operation.mode.as_deref() == Some("hard");
+        let share = match operation.kind == OperationKind::Reset && !is_sure {
+            true => SHARE_GONE_ON_WITH,
+            false => SHARE,
+        };
         let mut used = HashSet::new();
         for other in after {
             if work.commits.iter().all(|c| !waiting(&found, &c.hash)) {
@@ -190,7 +231,7 @@ impl<'r> SameWork<'r> {
                 if !waiting(&found, &commit.hash) {
                     continue;
                 }
-                if is_whole || self.is_in(commit, other, &patch) {
+                if is_whole || self.is_in(commit, other, &patch, share) {
                     used.insert(other.clone());
                     let commit = commit.hash.clone();
                     found.commits.insert(commit, Some(other.clone()));
@@ -218,17 +259,17 @@ impl<'r> SameWork<'r> {
     }
 
     /// Another commit has the same files, makes the same change, or has most of the lines.
-    fn is_in(&self, commit: &LostCommit, other: &str, patch: &CommitPatch) -> bool {
-        patch
+    fn is_in(&self, commit: &LostCommit, other: &str, patch: &CommitPatch, share: usize) -> bool {
+        let shares = patch
             .files
             .iter()
-            .any(|file| commit.versions.contains_key(&file.path))
+            .any(|file| commit.versions.contains_key(&file.path));
+        let entry = |path: &str| self.repository.entry(other, path);
+        let lines = |path: &str| self.repository.lines_of(&entry(path)?);
+        shares
             && (self.has(other, commit)
                 || self.is_same_patch(commit, other, patch)
-                || self.has_lines(commit, |path| {
-                    let blob = self.repository.entry(other, path)?;
-                    self.repository.lines_of(&blob)
-                }))
+                || self.has_lines(commit, entry, lines, share))
     }
 
     fn is_same_patch(&self, commit: &LostCommit, other: &str, patch: &CommitPatch) -> bool {
@@ -246,30 +287,96 @@ impl<'r> SameWork<'r> {
             .all(|(path, versions)| versions.contains(&self.repository.entry(other, path)))
     }
 
-    /// Nine of ten lines that the commit brought are there; `lines`: of the file at a path.
+    /// So many of ten lines that the commit brought are there; all of them where they are few. What has no
+    /// lines has to be there as a whole. `entry`, `lines`: the object at a path, and its lines.
     fn has_lines(
         &self,
         commit: &LostCommit,
+        entry: impl Fn(&str) -> Option<String>,
         lines: impl Fn(&str) -> Option<BTreeSet<String>>,
+        share: usize,
     ) -> bool {
         let all = commit.gained.get_or_init(|| self.gained(&commit.patch));
         let (mut brought, mut there) = (0, 0);
-        for (path, gained) in all {
-            brought += gained.len();
-            let now = lines(path).unwrap_or_default();
-            there += gained.intersection(&now).count();
+        for (file, gained) in all {
+            match gained {
+                Some(gained) => {
+                    brought += gained.len();
+                    let now = lines(&file.path).unwrap_or_default();
+                    there += gained.intersection(&now).count();
+                }
+                None if entry(&file.path) != file.after => return false,
+                None => {}
+            }
         }
-        brought >= LINES_MIN && there * 10 >= brought * 9
+        is_most(brought, there, share)
     }
 
-    fn gained(&self, patch: &CommitPatch) -> Vec<(String, BTreeSet<String>)> {
+    /// The lines that a commit brought are in the files that another one touched, whatever these are called.
+    fn has_moved_lines(&self, commit: &LostCommit, other: &str) -> bool {
+        let all = commit.gained.get_or_init(|| self.gained(&commit.patch));
+        let known = all.iter().map(|(_, gained)| gained.as_ref());
+        let Some(known) = known.collect::<Option<Vec<_>>>() else {
+            return false;
+        };
+        let now = self.touched_lines(other);
+        let (mut brought, mut there) = (0, 0);
+        for line in known.into_iter().flatten() {
+            brought += 1;
+            there += usize::from(now.contains(line));
+        }
+        is_most(brought, there, SHARE)
+    }
+
+    /// The lines that these commits brought were taken to other files before, and are there at `at`; `between`: the
+    /// commits up to it.
+    pub(super) fn is_elsewhere_at(&self, work: &Work, at: &str, between: &[String]) -> bool {
+        let patches: Vec<Rc<CommitPatch>> = between
+            .iter()
+            .take(MOVED_MAX)
+            .filter_map(|other| self.patch(other))
+            .collect();
+        let touched = patches.iter().flat_map(|patch| &patch.files);
+        let paths: BTreeSet<&str> = touched.map(|file| &*file.path).collect();
+        let is_own = |path: &str| work.commits.iter().any(|c| c.versions.contains_key(path));
+        let blobs = paths.into_iter().filter(|path| !is_own(path));
+        let blobs = blobs.filter_map(|path| self.repository.entry(at, path));
+        let lines = blobs.filter_map(|blob| self.repository.lines_of(&blob));
+        let now: BTreeSet<String> = lines.flatten().collect();
+        let is_there = |commit: &LostCommit| {
+            let all = commit.gained.get_or_init(|| self.gained(&commit.patch));
+            let lines: Vec<&String> = all
+                .iter()
+                .filter_map(|(_, g)| g.as_ref())
+                .flatten()
+                .collect();
+            let there = lines.iter().filter(|line| now.contains(**line)).count();
+            is_most(lines.len(), there, SHARE)
+        };
+        !work.commits.is_empty() && work.commits.iter().all(is_there)
+    }
+
+    /// The lines of the files that a commit touched, as it left them.
+    fn touched_lines(&self, commit: &str) -> Rc<BTreeSet<String>> {
+        if let Some(known) = self.touched.borrow().get(commit) {
+            return known.clone();
+        }
+        let patch = self.patch(commit);
+        let files = patch.iter().flat_map(|patch| &patch.files);
+        let blobs = files.filter_map(|file| file.after.as_ref()).take(FILES_MAX);
+        let lines = blobs.filter_map(|blob| self.repository.lines_of(blob));
+        let lines: Rc<BTreeSet<String>> = Rc::new(lines.flatten().collect());
+        let mut touched = self.touched.borrow_mut();
+        touched.insert(commit.to_owned(), lines.clone());
+        lines
+    }
+
+    fn gained(&self, patch: &CommitPatch) -> Vec<Gained> {
         if patch.files.len() > FILES_MAX {
             return Vec::new();
         }
-        let gained = patch.files.iter().filter_map(|file| {
-            let lines = self.repository.gained_lines(file)?;
-            Some((file.path.clone(), lines))
-        });
+        let files = patch.files.iter().filter(|file| file.after.is_some());
+        let gained = files.map(|file| (file.clone(), self.repository.gained_lines(file)));
         gained.collect()
     }
 
@@ -337,6 +444,17 @@ impl<'r> SameWork<'r> {
                 found.commits.insert(commit.hash.clone(), by);
             }
         }
+        let near = &after[after.len().saturating_sub(MOVED_MAX)..];
+        for commit in &work.commits {
+            let mut near = near.iter().filter(|other| **other != commit.hash);
+            let is_found = found.commits.contains_key(&commit.hash);
+            if let Some(other) = near.find(|other| !is_found && self.has_moved_lines(commit, other))
+            {
+                found
+                    .commits
+                    .insert(commit.hash.clone(), Some(other.clone()));
+            }
+        }
     }
 
     /// What a reset left in the files: exactly, or nearly all of its lines.
@@ -368,10 +486,15 @@ impl<'r> SameWork<'r> {
             versions.contains(&self.on_disk(root, path))
         };
         commit.versions.iter().all(is_so)
-            || self.has_lines(commit, |path| {
-                let content = self.read(root, path)?;
-                Some(telling_lines(&String::from_utf8_lossy(&content)))
-            })
+            || self.has_lines(
+                commit,
+                |path| self.on_disk(root, path),
+                |path| {
+                    let content = self.read(root, path)?;
+                    Some(telling_lines(&String::from_utf8_lossy(&content)))
+                },
+                SHARE,
+            )
     }
 
     /// All files are as the operation's new commit has them.

@@ -84,39 +84,37 @@ pub(super) fn left_and_gone(
     .collect()
 }
 
-/// What the branches' own logs tell of branches that are elsewhere than at the last look: moves that nobody
-/// made by a commit on them, and new names.
+/// What the branches' own logs tell since the last look: moves that nobody made by a commit on them, and new
+/// names. With the bytes that were read of each.
 pub(super) fn branch_moves(
     tree: &WorkTree,
     known: &HistoryCursor,
     now: &BTreeMap<String, String>,
-) -> Vec<RefOperation> {
-    let mut moves = Vec::new();
-    for (name, tip) in now {
-        if known.branches.get(name) == Some(tip) {
-            continue;
-        }
-        let Ok(log) = reflog::read(&tree.branch_log(name), 0, "") else {
-            continue;
+) -> (Vec<RefOperation>, BTreeMap<String, u64>) {
+    let (mut moves, mut read) = (Vec::new(), BTreeMap::new());
+    for name in now.keys() {
+        let path = tree.branch_log(name);
+        let from = known.branch_logs.get(name).copied().unwrap_or_default();
+        let log = match reflog::size(&path) == from {
+            true => None,
+            false => reflog::read(&path, from, "").ok(),
         };
-        moves.extend(log.lines.iter().filter_map(|line| {
+        read.insert(name.clone(), log.as_ref().map_or(from, |log| log.to));
+        let lines = log.iter().flat_map(|log| &log.lines);
+        moves.extend(lines.filter_map(|line| {
             let kind = branch_move(line)?;
+            let names = renamed(&line.message);
+            let before = names.map(|(from, _)| from.to_owned());
             Some(RefOperation {
-                kind,
-                branch: match kind {
-                    OperationKind::BranchRenamed => {
-                        renamed(&line.message).map(|(from, _)| from.to_owned())
-                    }
-                    _ => Some(name.clone()),
-                },
-                to: renamed(&line.message).map(|(_, to)| to.to_owned()),
+                branch: before.or_else(|| Some(name.clone())),
+                to: names.map(|(_, to)| to.to_owned()),
                 at_is_guessed: false,
                 message: line.message.clone(),
                 ..guessed(kind, &line.old, &line.new, line.at)
             })
         }));
     }
-    moves
+    (moves, read)
 }
 
 /// `None`: made on the branch, or by what HEAD's log tells too.

@@ -6,7 +6,9 @@
 use super::same_work::SameWork;
 use crate::host::reachability::{History, Reachable};
 use crate::host::repository::Repository;
-use crate::model::git::{CommitLine, Effect, GitOperation, KEPT_ON_DISK, OperationKind};
+use crate::model::git::{
+    CommitLine, Effect, GitOperation, KEPT_ON_DISK, OperationKind, RevertedCommit,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -41,8 +43,13 @@ impl Verdict {
     }
 }
 
-/// Of these kinds, what is left is written anew or stays where it was by what they are.
+/// What it left or took back may be lost one day.
 pub(super) fn may_lose(git: &GitOperation) -> bool {
+    loses_what_it_left(git) || !git.effect.reverts.is_empty()
+}
+
+/// Of the other kinds, what is left is written anew or stays where it was by what they are.
+fn loses_what_it_left(git: &GitOperation) -> bool {
     let kind = git.operation.kind;
     let keeps = match kind {
         OperationKind::Amend | OperationKind::Stash => true,
@@ -50,8 +57,7 @@ pub(super) fn may_lose(git: &GitOperation) -> bool {
         OperationKind::Checkout => git.operation.branch.is_some(),
         _ => false,
     };
-    let leaves = kind.leaves() && !keeps && git.effect.left_count > 0;
-    leaves || !git.effect.reverts.is_empty()
+    kind.leaves() && !keeps && git.effect.left_count > 0
 }
 
 /// What points to what in a repository now, and what its later operations left.
@@ -84,11 +90,17 @@ impl Judge<'_> {
     }
 
     fn verdict(&self, git: &GitOperation, later: &Later) -> Option<Verdict> {
-        let mut verdict = match may_lose(git) {
+        let mut verdict = match loses_what_it_left(git) {
             true => self.left(git, later)?,
             false => Verdict::default(),
         };
-        for revert in &git.effect.reverts {
+        // what only takes back what took something back is no matter of lost work
+        let reverts = &git.effect.reverts;
+        let is_back = |revert: &RevertedCommit| self.work.takes_back(&revert.commit.hash);
+        if !reverts.is_empty() && verdict.lost.is_empty() && reverts.iter().all(is_back) {
+            return None;
+        }
+        for revert in reverts {
             if self.is_taken_back(git, &revert.commit, &revert.by, later)? {
                 verdict.lost.push(revert.commit.clone());
                 verdict.lost_count += 1;
@@ -261,14 +273,28 @@ impl Judge<'_> {
         if self.work.takes_back(&commit.hash) {
             return Some(false);
         }
-        let Some(work) = self.work.of(&[commit], git) else {
+        if self.is_on_the_main_branch(git, &commit.hash, by) {
+            return Some(false);
+        }
+        let brought = match self.work.patch(&commit.hash) {
+            Some(patch) if patch.is_merge() => self.repository.brought_by(&commit.hash),
+            _ => vec![commit.clone()],
+        };
+        let Some(work) = self.work.of(&brought.iter().collect::<Vec<_>>(), git) else {
             let is_known = git.effect.is_judged;
             return is_known.then(|| git.effect.lost.contains(commit));
         };
+        // who moves work in two steps takes nothing back
+        let is_named = self.repository.all_undone(by).contains(&commit.hash);
+        let between = self.reachable.between(&commit.hash, by);
+        if !is_named && self.work.is_elsewhere_at(&work, by, &between) {
+            return Some(false);
+        }
         let was_lost = was_lost(&git.effect, &[commit]);
         let mut after = self.after(&[by.to_owned()], later, was_lost)?;
         after.retain(|other| !self.is_reverted(other));
-        Some(self.work.find(&work, &after, git).commits.is_empty())
+        let found = self.work.find(&work, &after, git).commits.len();
+        Some(found < work.count())
     }
 
     /// The branch on which something was taken back has it still; one that is gone, or nobody knows, may have
@@ -277,6 +303,21 @@ impl Judge<'_> {
         let branch = git.operation.branch.as_deref();
         let tip = branch.and_then(|branch| self.tips.get(&format!("refs/heads/{branch}")));
         tip.is_none_or(|tip| self.reachable.is_in_history(by, tip))
+    }
+
+    /// The main branch has the commit, and not what takes it back elsewhere.
+    fn is_on_the_main_branch(&self, git: &GitOperation, commit: &str, by: &str) -> bool {
+        let mut names = MAIN_BRANCHES
+            .iter()
+            .map(|name| format!("refs/heads/{name}"));
+        let main = names.find_map(|name| Some((self.tips.get(&name)?, name)));
+        main.is_some_and(|(tip, name)| {
+            let is_there = git.operation.branch.as_ref();
+            let is_there = is_there.is_some_and(|branch| name.ends_with(&format!("/{branch}")));
+            !is_there
+                && self.reachable.is_in_history(commit, tip)
+                && !self.reachable.is_in_history(by, tip)
+        })
     }
 
     /// It is there, and nothing that is in force takes it back.
@@ -315,6 +356,8 @@ fn was_lost(effect: &Effect, commits: &[&CommitLine]) -> bool {
     effect.is_judged && commits.iter().all(|commit| effect.lost.contains(commit))
 }
 
+/// What people call the branch that counts, the usual names first.
+const MAIN_BRANCHES: [&str; 4] = ["main", "master", "trunk", "develop"];
 /// References that are looked through for the one that has a commit.
 const NAMES_MAX: usize = 20;
 /// Commits that are compared with a lost one.
