@@ -1,0 +1,408 @@
+//! How well sessions are told: kind of work, outcome, files, tests, objective, decisions.
+//!
+//! Labels say which half they are of: what rules were learned from, or what was held back until they
+//! stood. Each half has its own figures.
+
+use super::{Figure, Label};
+use crate::host::files::source_file;
+use crate::insight::facts::{LocatedItem, facts};
+use crate::insight::outcome::SessionItem;
+use crate::model::activity::{Activity, ActivityTally, Dimension, MIN_STRENGTH, MIXED};
+use crate::model::exchange::Item;
+use crate::model::finding::{Finding, file_key};
+use crate::model::policy::FilterPolicy;
+use crate::model::source::Agent;
+use crate::model::summary::{SessionOutcome, Summary};
+use crate::pipeline::parsed_log::ParsedLog;
+use crate::rules::classify::Classifier;
+use crate::rules::secrets::Redactor;
+use crate::rules::tools::{self, AnswerKind};
+use crate::rules::words::{content_words, is_same, tokens};
+use crate::stages::filter::{FilterState, filter};
+use crate::stages::score::{score, signals};
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use uuid::Uuid;
+
+/// A row of `sessions.jsonl`.
+#[derive(Deserialize)]
+pub(super) struct Labelled {
+    id: String,
+    /// Of the log, below the corpus.
+    path: PathBuf,
+    tool: Agent,
+    /// Absent: the set has no halves.
+    half: Option<Half>,
+    primary: String,
+    primary_ok: Vec<String>,
+    strong: Vec<String>,
+    absent: Vec<String>,
+    outcome: String,
+    outcome_ok: Vec<String>,
+    #[serde(default)]
+    objective: String,
+    /// Absent: nobody counted.
+    files_modified: Option<usize>,
+    tests: LabelledTests,
+    /// Absent: nobody looked for them.
+    decisions: Option<Vec<LabelledDecision>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Half {
+    /// Rules may be fitted to it.
+    Learned,
+    /// Only judges.
+    HeldBack,
+}
+
+#[derive(Deserialize)]
+struct LabelledTests {
+    /// `None`: not visible.
+    last: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct LabelledDecision {
+    /// In the annotator's words.
+    what: String,
+    /// Of the log's words.
+    quote: String,
+    /// Of the log.
+    line: u64,
+}
+
+/// The figures of each half for itself, or of all rows where nobody halved them. Logs that aren't below
+/// `corpus` are a figure of their own. Bars only where `has_bars`.
+pub(super) fn figures(
+    what: &str,
+    rows: &[Labelled],
+    corpus: &Path,
+    classifier: &Classifier,
+    has_bars: bool,
+) -> Result<Vec<Figure>> {
+    let halves: BTreeSet<Option<Half>> = rows.iter().map(|row| row.half).collect();
+    let mut all = Vec::new();
+    for half in halves {
+        let what = match half {
+            None => what.to_owned(),
+            Some(Half::Learned) => format!("{what}, learned half"),
+            Some(Half::HeldBack) => format!("{what}, held-back half"),
+        };
+        let rows = rows.iter().filter(|row| row.half == half);
+        let (here, gone): (Vec<&Labelled>, Vec<&Labelled>) =
+            rows.partition(|row| corpus.join(&row.path).is_file());
+        let mut figures = sessions(&what, &here, corpus, classifier)?;
+        if !has_bars {
+            figures.iter_mut().for_each(|figure| figure.bar = None);
+        }
+        all.extend(figures.into_iter().filter(|figure| figure.of > 0));
+        if !gone.is_empty() {
+            let mut missing = Figure::new(&format!("{what}: logs that are not here"), None);
+            gone.iter().for_each(|row| missing.note(&row.id, true));
+            all.push(missing);
+        }
+    }
+    Ok(all)
+}
+
+fn sessions(
+    what: &str,
+    rows: &[&Labelled],
+    corpus: &Path,
+    classifier: &Classifier,
+) -> Result<Vec<Figure>> {
+    let mut work = Work::new(what);
+    let mut told = Told::new(what);
+    for row in rows {
+        let read = read(&corpus.join(&row.path), row.tool, classifier)?;
+        work.count(row, &read.tally, classifier);
+        told.count(row, &read.items);
+    }
+    let mut all = vec![work.two, work.primary, work.broad, work.strong, work.absent];
+    all.extend([told.outcome, told.files, told.tests, told.false_alarms]);
+    all.extend([told.objective, told.objective_idle, told.objective_long]);
+    all.extend([told.decisions, told.decisions_found]);
+    Ok(all)
+}
+
+/// How well the kind of work is told.
+struct Work {
+    two: Figure,
+    primary: Figure,
+    broad: Figure,
+    strong: Figure,
+    absent: Figure,
+}
+
+impl Work {
+    fn new(what: &str) -> Work {
+        let of = |name: &str, bar| Figure::new(&format!("{what}: {name}"), bar);
+        Work {
+            two: of("primary among our two strongest", Some(0.85)),
+            primary: of("our primary", Some(0.70)),
+            broad: Figure::at_most(&format!("{what}: six or more dominant"), 0.05),
+            strong: of("strong ones dominant", None),
+            absent: of("absent ones not dominant", None),
+        }
+    }
+
+    fn count(&mut self, row: &Labelled, tally: &ActivityTally, classifier: &Classifier) {
+        let activity = Activity::of(signals(tally, classifier), MIN_STRENGTH);
+        let vector = activity.vector;
+        // too weak to have a primary dimension is too weak to have dominant ones
+        let dominant: Vec<&str> = match activity.primary {
+            Some(_) => vector
+                .dominant()
+                .into_iter()
+                .map(Dimension::as_str)
+                .collect(),
+            None => Vec::new(),
+        };
+        let first = dominant.first().copied().unwrap_or(MIXED);
+        let id = format!("{} {}", row.id, vector.profile());
+        let label = Label {
+            best: &row.primary,
+            also: &row.primary_ok,
+        };
+        self.primary.count(&id, first, &label);
+        let right =
+            |name: &&&str| **name == row.primary || row.primary_ok.iter().any(|ok| ok == **name);
+        let found = dominant
+            .iter()
+            .take(2)
+            .find(right)
+            .copied()
+            .unwrap_or(first);
+        self.two.count(&id, found, &label);
+        self.broad.note(&id, dominant.len() >= 6);
+        for name in &row.strong {
+            self.strong.note(&id, dominant.contains(&name.as_str()));
+        }
+        for name in &row.absent {
+            self.absent.note(&id, !dominant.contains(&name.as_str()));
+        }
+    }
+}
+
+/// How well a summary tells a session.
+struct Told {
+    outcome: Figure,
+    files: Figure,
+    tests: Figure,
+    /// Sessions whose tests are said to fail and don't.
+    false_alarms: Figure,
+    /// Words of the labels' objectives that ours have.
+    objective: Figure,
+    /// Words of our objectives that the labels' have.
+    objective_idle: Figure,
+    objective_long: Figure,
+    /// Decisions that we tell and that are some.
+    decisions: Figure,
+    /// Decisions that are some and that we tell.
+    decisions_found: Figure,
+}
+
+/// An objective is read at a glance.
+const OBJECTIVE_CHARS_MAX: usize = 200;
+
+impl Told {
+    fn new(what: &str) -> Told {
+        let of = |name: &str, bar| Figure::new(&format!("{what}: {name}"), bar);
+        Told {
+            outcome: of("outcome", Some(0.80)),
+            files: of("files modified", Some(0.95)),
+            tests: of("last test result", Some(0.95)),
+            false_alarms: Figure::at_most(&format!("{what}: tests failed, falsely"), 0.0),
+            objective: of("words of the objective that we tell", None),
+            objective_idle: of("words of ours that the objective has", None),
+            objective_long: Figure::at_most(
+                &format!("{what}: objectives over {OBJECTIVE_CHARS_MAX} characters"),
+                0.0,
+            ),
+            decisions: of("decisions that are some", None),
+            decisions_found: of("decisions that we tell", None),
+        }
+    }
+
+    fn count(&mut self, row: &Labelled, items: &[Item]) {
+        let findings = |item: &'_ Item| {
+            let tool = item.tool.as_ref();
+            tool.map(|tool| tool.findings.clone()).unwrap_or_default()
+        };
+        let findings: Vec<Vec<Finding>> = items.iter().map(findings).collect();
+        let lines = items
+            .iter()
+            .zip(&findings)
+            .map(|(item, findings)| LocatedItem {
+                item: SessionItem {
+                    kind: item.kind,
+                    text: &item.text,
+                    findings,
+                },
+                main: true,
+                episode: Uuid::nil(),
+                line: item.place.line,
+            });
+        let summary = facts(&lines.collect::<Vec<_>>());
+        let found = summary.outcome.map_or("none", SessionOutcome::as_str);
+        let label = Label {
+            best: &row.outcome,
+            also: &row.outcome_ok,
+        };
+        self.outcome.count(&row.id, found, &label);
+        if let Some(wanted) = row.files_modified {
+            let found = tried_files(items, &findings).to_string();
+            self.files
+                .count(&row.id, &found, &Label::of(&wanted.to_string()));
+        }
+        self.count_tests(row, &summary);
+        self.count_objective(row, &summary);
+        if let Some(labelled) = &row.decisions {
+            self.count_decisions(row, labelled, &summary);
+        }
+    }
+
+    fn count_tests(&mut self, row: &Labelled, summary: &Summary) {
+        let found = match summary.tests.as_ref().map(|runs| runs.what.last.failed > 0) {
+            Some(true) => "failed",
+            Some(false) => "passed",
+            None => "none",
+        };
+        if let Some(label) = &row.tests.last {
+            self.tests.count(&row.id, found, &Label::of(label));
+        }
+        let is_failed = row.tests.last.as_deref() == Some("failed");
+        self.false_alarms
+            .note(&row.id, found == "failed" && !is_failed);
+    }
+
+    fn count_objective(&mut self, row: &Labelled, summary: &Summary) {
+        let objective = summary.objective.as_ref();
+        let objective = objective.map_or("", |objective| objective.what.as_str());
+        let says = |words: &[String], word: &str| words.iter().any(|own| is_same(own, word));
+        let ours: Vec<String> = tokens(objective).collect();
+        for word in content_words(&row.objective) {
+            self.objective.hit(&row.id, says(&ours, &word));
+        }
+        let theirs: Vec<String> = tokens(&row.objective).collect();
+        for word in content_words(objective) {
+            self.objective_idle.hit(&row.id, says(&theirs, &word));
+        }
+        let is_long = objective.chars().count() > OBJECTIVE_CHARS_MAX;
+        self.objective_long.note(&row.id, is_long);
+        self.objective_idle.misses.clear();
+        self.objective.misses.retain(|missed| *missed != row.id);
+        let both = format!("{}: {} | {objective}", row.id, row.objective);
+        self.objective.misses.push(both);
+    }
+
+    /// Ours and theirs are the same where most of the words of one are in the other's, or where they
+    /// stand at one line and share some.
+    fn count_decisions(
+        &mut self,
+        row: &Labelled,
+        labelled: &[LabelledDecision],
+        summary: &Summary,
+    ) {
+        let shared = |one: &[String], other: &[String]| {
+            let in_other = |word: &&String| other.iter().any(|own| is_same(own, word));
+            one.iter().filter(in_other).count()
+        };
+        let words = |text: &str| content_words(text);
+        let is_told = |label: &LabelledDecision, line: u64, ours: &[String]| {
+            let theirs = words(&format!("{} {}", label.what, label.quote));
+            let same = shared(ours, &theirs);
+            line == label.line && (same > 0 || ours.is_empty())
+                || same >= 2 && same * 2 >= ours.len().min(words(&label.quote).len())
+        };
+        let ours: Vec<(u64, String)> = summary
+            .decisions
+            .iter()
+            .map(|told| {
+                let about = told.what.about.as_deref().unwrap_or_default();
+                (told.line, format!("{} {about}", told.what.decision))
+            })
+            .collect();
+        for (line, text) in &ours {
+            let own = words(text);
+            let is_one = labelled.iter().any(|label| is_told(label, *line, &own));
+            self.decisions
+                .hit(&format!("{}:{line}: {text}", row.id), is_one);
+        }
+        for label in labelled {
+            let is_found = ours
+                .iter()
+                .any(|(line, text)| is_told(label, *line, &words(text)));
+            self.decisions_found.hit(
+                &format!("{}:{}: {}", row.id, label.line, label.quote),
+                is_found,
+            );
+        }
+    }
+}
+
+/// Files that calls changed or tried to; the labels count what was tried too.
+fn tried_files(items: &[Item], findings: &[Vec<Finding>]) -> usize {
+    let mut files = BTreeSet::new();
+    for (item, findings) in items.iter().zip(findings) {
+        for finding in findings {
+            match finding {
+                Finding::Changed { path, .. } => _ = files.insert(file_key(path)),
+                Finding::Unchanged { key } | Finding::Refused { key } if is_edit(item) => {
+                    files.insert(*key);
+                }
+                _ => {}
+            }
+        }
+    }
+    files.len()
+}
+
+fn is_edit(item: &Item) -> bool {
+    let tool = item.tool.as_ref().map(|used| tools::tool(&used.name));
+    tool.is_some_and(|tool| {
+        matches!(
+            tool.answer,
+            AnswerKind::Edit | AnswerKind::Write | AnswerKind::Patch
+        )
+    })
+}
+
+/// One log, read.
+pub struct Read {
+    /// What its work is told by.
+    pub tally: ActivityTally,
+    /// What its main log says, or the log itself where it is a sub-agent's.
+    pub items: Vec<Item>,
+}
+
+/// Reads a log as a run would, but for the store.
+///
+/// # Errors
+/// When it can't be read.
+pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> {
+    let named = || path.display().to_string();
+    let file = source_file(path, agent).with_context(named)?;
+    let mut state = FilterState::default();
+    let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
+    let (mut tally, mut all) = (ActivityTally::default(), Vec::new());
+    ParsedLog::open(&file)?.for_each_batch(|_, batch| {
+        let batch = score(filter(batch, &policy, &redactor, &mut state), classifier);
+        for exchange in batch.items {
+            exchange
+                .items
+                .iter()
+                .for_each(|item| tally.merge(&item.activity));
+            if exchange.stream.is_none() {
+                all.extend(exchange.items);
+            }
+        }
+        Ok(ControlFlow::<()>::Continue(()))
+    })?;
+    Ok(Read { tally, items: all })
+}
