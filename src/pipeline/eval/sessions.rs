@@ -70,8 +70,8 @@ struct LabelledTests {
 struct LabelledDecision {
     /// In the annotator's words.
     what: String,
-    /// Of the log's words.
-    quote: String,
+    /// That the log says it with.
+    words: Vec<String>,
     /// Of the log.
     line: u64,
 }
@@ -313,12 +313,13 @@ impl Told {
             let in_other = |word: &&String| other.iter().any(|own| is_same(own, word));
             one.iter().filter(in_other).count()
         };
-        let words = |text: &str| content_words(text);
         let is_told = |label: &LabelledDecision, line: u64, ours: &[String]| {
-            let theirs = words(&format!("{} {}", label.what, label.quote));
+            let said = content_words(&label.words.join(" "));
+            let theirs: Vec<String> = content_words(&label.what).into_iter().chain(said).collect();
             let same = shared(ours, &theirs);
             line == label.line && (same > 0 || ours.is_empty())
-                || same >= 2 && same * 2 >= ours.len().min(words(&label.quote).len())
+                || same >= 2
+                    && same * 2 >= ours.len().min(content_words(&label.words.join(" ")).len())
         };
         let ours: Vec<(u64, String)> = summary
             .decisions
@@ -329,7 +330,7 @@ impl Told {
             })
             .collect();
         for (line, text) in &ours {
-            let own = words(text);
+            let own = content_words(text);
             let is_one = labelled.iter().any(|label| is_told(label, *line, &own));
             self.decisions
                 .hit(&format!("{}:{line}: {text}", row.id), is_one);
@@ -337,9 +338,9 @@ impl Told {
         for label in labelled {
             let is_found = ours
                 .iter()
-                .any(|(line, text)| is_told(label, *line, &words(text)));
+                .any(|(line, text)| is_told(label, *line, &content_words(text)));
             self.decisions_found.hit(
-                &format!("{}:{}: {}", row.id, label.line, label.quote),
+                &format!("{}:{}: {}", row.id, label.line, label.what),
                 is_found,
             );
         }
