@@ -17,6 +17,7 @@ pub mod names;
 pub mod outcome;
 pub mod paths;
 pub mod phrases;
+pub mod requests;
 pub mod rollbacks;
 pub mod secrets;
 pub mod settings;

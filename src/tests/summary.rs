@@ -203,7 +203,7 @@ fn a_session_of_which_only_a_sub_agents_log_is_here_has_its_page() {
     let summary = &shown["summary"];
     assert_eq!(
         summary["objective"]["what"],
-        "Never use owls. Count the mice."
+        "Count the mice (owls)"
     );
     assert_eq!(summary["result"]["what"], "There are three mice.");
     assert_eq!(shown["session"]["outcome"], "completed");
