@@ -84,12 +84,12 @@ struct LabelledDecision {
     line: u64,
 }
 
-/// The figures of each half for itself, or of all rows where nobody halved them. Logs that aren't below
-/// `corpus` are a figure of their own. Bars only where `has_bars`.
+/// The figures of each half for itself, or of all rows where nobody halved them. Logs that are below none
+/// of `corpora` are a figure of their own. Bars only where `has_bars`.
 pub(super) fn figures(
     what: &str,
     rows: &[Labelled],
-    corpus: &Path,
+    corpora: &[PathBuf],
     classifier: &Classifier,
     has_bars: bool,
 ) -> Result<Vec<Figure>> {
@@ -103,8 +103,8 @@ pub(super) fn figures(
         };
         let rows = rows.iter().filter(|row| row.half == half);
         let (here, gone): (Vec<&Labelled>, Vec<&Labelled>) =
-            rows.partition(|row| corpus.join(&row.path).is_file());
-        let mut figures = sessions(&what, &here, corpus, classifier)?;
+            rows.partition(|row| log(row, corpora).is_some());
+        let mut figures = sessions(&what, &here, corpora, classifier)?;
         if !has_bars {
             figures.iter_mut().for_each(|figure| figure.bar = None);
         }
@@ -121,13 +121,14 @@ pub(super) fn figures(
 fn sessions(
     what: &str,
     rows: &[&Labelled],
-    corpus: &Path,
+    corpora: &[PathBuf],
     classifier: &Classifier,
 ) -> Result<Vec<Figure>> {
     let mut work = Work::new(what);
     let mut told = Told::new(what);
     for row in rows {
-        let read = read(&corpus.join(&row.path), row.tool, classifier)?;
+        let log = log(row, corpora).with_context(|| row.path.display().to_string())?;
+        let read = read(&log, row.tool, classifier)?;
         work.count(row, &read.tally, classifier);
         told.count(row, &read.items);
     }
@@ -137,6 +138,12 @@ fn sessions(
     all.extend([told.decisions, told.decisions_found]);
     all.extend([told.agent_decisions, told.agent_decisions_found]);
     Ok(all)
+}
+
+/// Where a row's log is.
+fn log(row: &Labelled, corpora: &[PathBuf]) -> Option<PathBuf> {
+    let mut all = corpora.iter().map(|corpus| corpus.join(&row.path));
+    all.find(|path| path.is_file())
 }
 
 /// How well the kind of work is told.
