@@ -37,14 +37,15 @@ pub fn facts(lines: &[LocatedItem<'_>]) -> Summary {
     }
     next.extend(history::unpushed(&commits, history::has_remote(lines)));
     next.extend(asks::unanswered(lines));
+    let [decisions, agent_decisions] = decided::listed(lines);
     Summary {
         result: last_words.and_then(|line| Some(line.source(words::beginning(line.words())?))),
         requests: requests(lines, objective.as_ref()),
         objective,
         outcome,
         completed: tasks.done,
-        decisions: decided::listed(lines),
-        agent_decisions: stated_by_agent(lines, &decided(lines)),
+        decisions,
+        agent_decisions,
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
         tests: tests(lines),
