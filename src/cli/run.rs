@@ -171,6 +171,9 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     for problem in track::warnings(tracked) {
         ctx.out.warn(problem)?;
     }
+    for alarm in done.alarms(ctx.out.quiet) {
+        ctx.out.warn(alarm.line(ctx.zone))?;
+    }
     // problems are no result: they are shown even so
     if ctx.out.quiet {
         return Ok(());

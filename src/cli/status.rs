@@ -10,6 +10,7 @@ use crate::agents::registry;
 use crate::config::{Config, gate};
 use crate::host::files;
 use crate::model::human::{self, ago, bytes, count, plural, table};
+use crate::pipeline::alarms::{self, Alarm};
 use crate::pipeline::lock;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::{backlog, older};
@@ -114,6 +115,9 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
             format!("{} ({})", human::time(Some(at), ctx.zone), ago(at, ctx.now))
         })
     ))?;
+    for alarm in alarms::all(&ctx.home) {
+        ctx.out.line(alarm.line(ctx.zone))?;
+    }
     ctx.out.line(format!(
         "waiting: {}, {} on disk",
         plural(waiting.slices.len() as u64, "log"),
@@ -244,6 +248,7 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         "last_run": state.last_run.map(|t| t.rfc3339_millis()),
         "sources": roots.collect::<Vec<Value>>(),
         "waiting": {"files": waiting.slices.len(), "bytes": backlog_bytes(waiting)},
+        "alarms": alarms::all(&ctx.home).iter().map(Alarm::document).collect::<Vec<_>>(),
         "outside": {"files": waiting.outside.0, "bytes": waiting.outside.1},
         "vanished": waiting.vanished.len(),
         "links": state.links,
