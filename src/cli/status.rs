@@ -11,6 +11,7 @@ use crate::config::{Config, gate};
 use crate::host::files;
 use crate::model::human::{self, ago, bytes, count, plural, table};
 use crate::pipeline::alarms::{self, Alarm};
+use crate::pipeline::last_run::outside_line;
 use crate::pipeline::lock;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::{backlog, older};
@@ -123,11 +124,8 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
         plural(waiting.slices.len() as u64, "log"),
         bytes(backlog_bytes(waiting))
     ))?;
-    if waiting.outside.0 > 0 {
-        let (files, size) = (plural(waiting.outside.0, "log"), bytes(waiting.outside.1));
-        ctx.out.line(format!(
-            "older than the window: {files}, {size} (sessionmill backfill)"
-        ))?;
+    if let Some(line) = outside_line(waiting.outside.0, waiting.outside.1) {
+        ctx.out.line(line)?;
     }
     let home = ctx.home.store();
     ctx.out.line(format!(

@@ -23,6 +23,8 @@ pub struct Trouble {
     pub waiting: u64,
     /// Somebody has to do something; else time may heal it.
     pub is_lasting: bool,
+    /// Nobody tried this time: what was known of it before holds.
+    pub is_untried: bool,
     /// What to type.
     pub hint: String,
 }
@@ -121,7 +123,8 @@ pub fn note(
     };
     let since = before.as_ref().map_or(now, |before| before.since);
     let rang = before.as_ref().is_some_and(|before| before.rings);
-    let rings = rang || trouble.is_lasting || now.0.saturating_sub(since.0) >= after_ms;
+    let was_told = rang && trouble.is_untried;
+    let rings = was_told || trouble.is_lasting || now.0.saturating_sub(since.0) >= after_ms;
     let told = before.as_ref().and_then(|before| before.told);
     let is_due = rings && told.is_none_or(|told| now.0.saturating_sub(told.0) >= DAY_MS);
     let alarm = Alarm {

@@ -81,6 +81,7 @@ pub fn deliver(
         delivery.count_what_is_left()?;
         let mut done = delivery.done;
         (done.fault, done.paused_until) = (row.error, Some(until));
+        done.is_untried = true;
         return Ok(done);
     }
     let fault = match delivery.steps() {

@@ -48,6 +48,9 @@ pub struct SinkReport {
     /// Time won't heal the fault: somebody has to do something.
     #[serde(skip)]
     pub is_lasting: bool,
+    /// It was paused: nobody tried.
+    #[serde(skip)]
+    pub is_untried: bool,
     /// What to type about the fault; empty: look at the sink.
     #[serde(skip)]
     pub hint: String,
@@ -70,6 +73,7 @@ impl SinkReport {
                 reason: fault.clone(),
                 waiting: self.waiting,
                 is_lasting: self.is_lasting,
+                is_untried: self.is_untried,
                 hint: match self.hint.as_str() {
                     "" => format!("sessionmill deliver check {}", self.sink),
                     hint => hint.to_owned(),
@@ -80,6 +84,7 @@ impl SinkReport {
             reason: format!("{} given up", plural(self.dead_letters, "episode")),
             waiting: self.waiting,
             is_lasting: true,
+            is_untried: false,
             hint: "sessionmill deliver dead list".into(),
         })
     }
