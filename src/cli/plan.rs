@@ -140,10 +140,8 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         ))?;
     }
     requests(plan, config, ctx)?;
-    for line in report.left_out_lines() {
-        ctx.out.line(line)?;
-    }
-    if let Some(line) = outside_line(report.files_outside, report.bytes_outside) {
+    let outside = outside_line(report.files_outside, report.bytes_outside);
+    for line in report.left_out_lines().chain(outside) {
         ctx.out.line(line)?;
     }
     ctx.out
