@@ -66,8 +66,16 @@ struct LabelledTests {
     last: Option<String>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Decider {
+    Person,
+    Agent,
+}
+
 #[derive(Deserialize)]
 struct LabelledDecision {
+    who: Decider,
     /// In the annotator's words.
     what: String,
     /// That the log says it with.
@@ -128,6 +136,7 @@ fn sessions(
     all.extend([told.outcome, told.files, told.tests, told.false_alarms]);
     all.extend([told.objective, told.objective_idle, told.objective_long]);
     all.extend([told.decisions, told.decisions_found]);
+    all.extend([told.agent_decisions, told.agent_decisions_found]);
     Ok(all)
 }
 
@@ -212,6 +221,9 @@ struct Told {
     decisions: Figure,
     /// Decisions that are some and that we tell.
     decisions_found: Figure,
+    /// Of these the ones that agents made.
+    agent_decisions: Figure,
+    agent_decisions_found: Figure,
 }
 
 /// An objective is read at a glance.
@@ -233,6 +245,8 @@ impl Told {
             ),
             decisions: of("decisions that are some", None),
             decisions_found: of("decisions that we tell", None),
+            agent_decisions: of("of these, told as an agent's", None),
+            agent_decisions_found: of("of these, an agent's", None),
         }
     }
 
@@ -328,28 +342,34 @@ impl Told {
                 || same >= 2
                     && same * 2 >= ours.len().min(content_words(&label.words.join(" ")).len())
         };
-        let ours: Vec<(u64, String)> = summary
-            .decisions
-            .iter()
-            .map(|told| {
+        let people = summary.decisions.iter().map(|told| (Decider::Person, told));
+        let agents = summary.agent_decisions.iter();
+        let agents = agents.map(|told| (Decider::Agent, told));
+        let ours: Vec<(Decider, u64, String)> = people
+            .chain(agents)
+            .map(|(who, told)| {
                 let about = told.what.about.as_deref().unwrap_or_default();
-                (told.line, format!("{} {about}", told.what.decision))
+                (who, told.line, format!("{} {about}", told.what.decision))
             })
             .collect();
-        for (line, text) in &ours {
+        for (who, line, text) in &ours {
             let own = content_words(text);
             let is_one = labelled.iter().any(|label| is_told(label, *line, &own));
-            self.decisions
-                .hit(&format!("{}:{line}: {text}", row.id), is_one);
+            let name = format!("{}:{line}: {text}", row.id);
+            self.decisions.hit(&name, is_one);
+            if *who == Decider::Agent {
+                self.agent_decisions.hit(&name, is_one);
+            }
         }
         for label in labelled {
             let is_found = ours
                 .iter()
-                .any(|(line, text)| is_told(label, *line, &content_words(text)));
-            self.decisions_found.hit(
-                &format!("{}:{}: {}", row.id, label.line, label.what),
-                is_found,
-            );
+                .any(|(_, line, text)| is_told(label, *line, &content_words(text)));
+            let name = format!("{}:{}: {}", row.id, label.line, label.what);
+            self.decisions_found.hit(&name, is_found);
+            if label.who == Decider::Agent {
+                self.agent_decisions_found.hit(&name, is_found);
+            }
         }
     }
 }
