@@ -3,7 +3,7 @@
 //! Labels say which half they are of: what rules were learned from, or what was held back until they
 //! stood. Each half has its own figures.
 
-use super::{Figure, Label};
+use super::figure::{Figure, Label};
 use crate::host::files::source_file;
 use crate::insight::facts::{LocatedItem, facts};
 use crate::insight::outcome::SessionItem;
