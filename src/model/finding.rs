@@ -33,6 +33,8 @@ pub enum Finding {
     },
     /// A test runner ran.
     Tests(TestCounts),
+    /// How much of the code tests reached, in hundredths of a per cent, as a command printed it.
+    Coverage(u32),
     /// A command failed. The same command has the same key.
     Failed {
         /// See above.
@@ -162,6 +164,9 @@ pub struct TestCounts {
     /// Something that the runner printed is missing: the numbers are lower bounds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// The numbers are of packages, not of tests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub packages: bool,
 }
 
 /// A task of a to-do list.

@@ -6,10 +6,11 @@
 use super::{Figure, Label};
 use crate::host::files::source_file;
 use crate::insight::facts::{LocatedItem, facts};
-use crate::insight::outcome::SessionItem;
+use crate::insight::outcome::{PENDING_CALL, SessionItem};
 use crate::model::activity::{Activity, ActivityTally, Dimension, MIN_STRENGTH, MIXED};
 use crate::model::exchange::Item;
 use crate::model::finding::{Finding, file_key};
+use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
 use crate::model::source::Agent;
 use crate::model::summary::{SessionOutcome, Summary};
@@ -22,7 +23,7 @@ use crate::stages::filter::{FilterState, filter};
 use crate::stages::score::{score, signals};
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
@@ -121,7 +122,7 @@ fn sessions(
     for row in rows {
         let read = read(&corpus.join(&row.path), row.tool, classifier)?;
         work.count(row, &read.tally, classifier);
-        told.count(row, &read.items);
+        told.count(row, &read);
     }
     let mut all = vec![work.two, work.primary, work.broad, work.strong, work.absent];
     all.extend([told.outcome, told.files, told.tests, told.false_alarms]);
@@ -229,7 +230,8 @@ impl Told {
         }
     }
 
-    fn count(&mut self, row: &Labelled, items: &[Item]) {
+    fn count(&mut self, row: &Labelled, read: &Read) {
+        let items = &read.items[..];
         let findings = |item: &'_ Item| {
             let tool = item.tool.as_ref();
             tool.map(|tool| tool.findings.clone()).unwrap_or_default()
@@ -248,7 +250,15 @@ impl Told {
                 episode: Uuid::nil(),
                 line: item.place.line,
             });
-        let summary = facts(&lines.collect::<Vec<_>>());
+        let mut lines: Vec<LocatedItem<'_>> = lines.collect();
+        let pending = LocatedItem {
+            item: PENDING_CALL,
+            main: true,
+            episode: Uuid::nil(),
+            line: 0,
+        };
+        lines.extend(read.is_pending.then_some(pending));
+        let summary = facts(&lines);
         let found = summary.outcome.map_or("none", SessionOutcome::as_str);
         let label = Label {
             best: &row.outcome,
@@ -379,6 +389,8 @@ pub struct Read {
     pub tally: ActivityTally,
     /// What its main log says, or the log itself where it is a sub-agent's.
     pub items: Vec<Item>,
+    /// It ends in a call without a result.
+    pub is_pending: bool,
 }
 
 /// Reads a log as a run would, but for the store.
@@ -391,6 +403,7 @@ pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> 
     let mut state = FilterState::default();
     let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
     let (mut tally, mut all) = (ActivityTally::default(), Vec::new());
+    let mut agents: BTreeMap<String, Vec<Item>> = BTreeMap::new();
     ParsedLog::open(&file)?.for_each_batch(|_, batch| {
         let batch = score(filter(batch, &policy, &redactor, &mut state), classifier);
         for exchange in batch.items {
@@ -398,11 +411,24 @@ pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> 
                 .items
                 .iter()
                 .for_each(|item| tally.merge(&item.activity));
-            if exchange.stream.is_none() {
-                all.extend(exchange.items);
+            match exchange.stream {
+                None => all.extend(exchange.items),
+                Some(stream) => agents.entry(stream).or_default().extend(exchange.items),
             }
         }
         Ok(ControlFlow::<()>::Continue(()))
     })?;
-    Ok(Read { tally, items: all })
+    // the log of a sub-agent alone stands for the session's
+    let most = agents.into_iter().max_by_key(|(_, items)| items.len());
+    let (stream, items) = match most.filter(|_| all.is_empty()) {
+        Some((stream, items)) => (Some(stream), items),
+        None => (None, all),
+    };
+    let waits = |fold: &StreamFold| fold.state.waiting() > 0;
+    let is_pending = state.streams.get(&stream).is_some_and(waits);
+    Ok(Read {
+        tally,
+        items,
+        is_pending,
+    })
 }
