@@ -18,7 +18,6 @@ use crate::model::file::FileFacts;
 use crate::model::git::FileOperation;
 use crate::model::human;
 use crate::model::session::{Session, SessionLength};
-use crate::model::shell;
 use crate::model::summary::{SessionOutcome, Summary};
 use crate::model::time::Time;
 use crate::store::{Found, LlmSummary, SessionRow};
@@ -172,7 +171,7 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
             "show",
             json!({
                 "session": session,
-                "resume": resume(&row.session),
+                "resume": registry::resume(&row.session),
                 "summary": summary,
                 "telling": llm_summary.as_ref().map(llm_summary_document),
                 "segments": segments.iter().map(|s| segment_document(s, judge)).collect::<Vec<_>>(),
@@ -211,12 +210,13 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
 fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
     let (found, work, row) = (&shown.found, &shown.work, shown.row.as_ref());
     if ctx.out.json {
-        let session = row.map(|row| sessions::document(row, &work.activity, (work.outcome, work.length), ctx));
+        let session = row
+            .map(|row| sessions::document(row, &work.activity, (work.outcome, work.length), ctx));
         let session = session.transpose()?;
         let body = json!({
             "episode": document(found, judge, ctx)?,
             "session": session,
-            "resume": row.and_then(|row| resume(&row.session)),
+            "resume": row.and_then(|row| registry::resume(&row.session)),
             "file": shown.facts.as_ref().map(facts_document),
         });
         ctx.out.document("show", body)?;
@@ -286,7 +286,7 @@ fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
     for link in &facts.pull_requests {
         ctx.out.line(format!("pull request: {link}"))?;
     }
-    if let Some(command) = resume(session) {
+    if let Some(command) = registry::resume(session) {
         ctx.out.line(format!("resume: {command}"))?;
     }
     Ok(())
@@ -348,21 +348,6 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
         episode.lines.1,
         judge.activity(&episode.activity()).profile()
     )
-}
-
-/// The agent's own command to go on with a session; `None` where its id can't stand in a shell
-/// unquoted (a made-up name).
-fn resume(session: &Session) -> Option<String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
-        return None;
-    }
-    let command = registry::find(session.agent)?.resume_command(&session.id);
-    Some(match &session.cwd {
-        // Claude finds a session only from the directory that it was started in.
-        Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),
-        None => command,
-    })
 }
 
 fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {

@@ -229,14 +229,23 @@ mod tests {
             (vec![note], SessionOutcome::Interrupted),
             (vec![exit, note, edit], SessionOutcome::Interrupted),
             (vec![prompt, note, edit], SessionOutcome::InProgress),
-            (vec![agent("Agent: All done."), prompt, note], SessionOutcome::Completed),
+            (
+                vec![agent("Agent: All done."), prompt, note],
+                SessionOutcome::Completed,
+            ),
             (vec![PENDING_CALL, edit], SessionOutcome::InProgress),
-            (vec![PENDING_CALL, agent("Agent: Everything is green.")], SessionOutcome::InProgress),
+            (
+                vec![PENDING_CALL, agent("Agent: Everything is green.")],
+                SessionOutcome::InProgress,
+            ),
             (vec![PENDING_CALL, note, edit], SessionOutcome::Interrupted),
             (vec![PENDING_CALL, error], SessionOutcome::Blocked),
             (vec![PENDING_CALL], SessionOutcome::InProgress),
             (vec![no], SessionOutcome::Interrupted),
-            (vec![agent("Agent: Then I leave it as it is."), no], SessionOutcome::Completed),
+            (
+                vec![agent("Agent: Then I leave it as it is."), no],
+                SessionOutcome::Completed,
+            ),
             (
                 vec![agent("Agent: All done."), note],
                 SessionOutcome::Completed,

@@ -479,7 +479,10 @@ mod tests {
             SessionOutcome::Completed,
             &[
                 failed(),
-                ("Agent: The problem is an index that is off by one.", Vec::new()),
+                (
+                    "Agent: The problem is an index that is off by one.",
+                    Vec::new(),
+                ),
                 edit(),
                 worked(),
             ],

@@ -159,6 +159,8 @@ impl ChunkResumeState {
     /// Nobody worked for so long.
     pub fn pause(&mut self, ms: i64) {
         let started = self.started.as_mut();
-        started.into_iter().for_each(|at| at.0 = at.0.saturating_add(ms));
+        started
+            .into_iter()
+            .for_each(|at| at.0 = at.0.saturating_add(ms));
     }
 }

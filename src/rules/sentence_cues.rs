@@ -50,7 +50,11 @@ impl From<WrittenCues> for SentenceCues {
 impl SentenceCues {
     /// The sentences of a text that say it, outside of code. Below a microsecond where nothing hints at it.
     pub fn found<'w>(&self, words: &'w str) -> impl Iterator<Item = &'w str> {
-        let words = if self.hints.is_match(words) { words } else { "" };
+        let words = if self.hints.is_match(words) {
+            words
+        } else {
+            ""
+        };
         prose(words).filter(|sentence| self.says(sentence))
     }
 
@@ -61,7 +65,9 @@ impl SentenceCues {
         }
         let sentence = sentence.trim().replace('’', "'").replace("**", "");
         let fits = |patterns: &[TextPattern], text: &str| {
-            patterns.iter().any(|pattern| pattern.regex().is_match(text))
+            patterns
+                .iter()
+                .any(|pattern| pattern.regex().is_match(text))
         };
         if !fits(&self.patterns, &sentence) {
             return false;

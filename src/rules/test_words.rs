@@ -74,7 +74,11 @@ mod tests {
         let words = "I fixed it. All tests pass.\nNext comes the release.";
         assert_eq!(passes(words).map(str::trim), Some("All tests pass."));
         assert_eq!(passes("```\nAll tests pass.\n```\nDone."), None);
-        assert!(fails_on_purpose("The test is in. It should fail. Let me run it:"));
-        assert!(!fails_on_purpose("It should fail.\nNow the fix is in. Let me run it:"));
+        assert!(fails_on_purpose(
+            "The test is in. It should fail. Let me run it:"
+        ));
+        assert!(!fails_on_purpose(
+            "It should fail.\nNow the fix is in. Let me run it:"
+        ));
     }
 }

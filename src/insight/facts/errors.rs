@@ -58,7 +58,13 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
         }
     }
     let mut seen = BTreeSet::new();
-    all.retain(|error| error.what.cause.as_ref().is_none_or(|said| seen.insert(said.clone())));
+    all.retain(|error| {
+        error
+            .what
+            .cause
+            .as_ref()
+            .is_none_or(|said| seen.insert(said.clone()))
+    });
     all.drain(..all.len().saturating_sub(RESOLVED_MAX));
     all
 }
@@ -185,8 +191,16 @@ mod tests {
     fn what_failed_and_was_explained_is_resolved_once_it_works() {
         let changed = changed();
         let lines = [
-            line(1, "Action: Bash(./run.sh) → exit 1: connection refused", &FAILED),
-            line(2, "Agent: The problem is that the port is taken. The fix is to stop the proxy.", &[]),
+            line(
+                1,
+                "Action: Bash(./run.sh) → exit 1: connection refused",
+                &FAILED,
+            ),
+            line(
+                2,
+                "Agent: The problem is that the port is taken. The fix is to stop the proxy.",
+                &[],
+            ),
             line(3, "Action: Edit(a.rs) → +1 −0", &changed),
             line(4, "Action: Bash(./run.sh) → ok, no output", &WORKED),
         ];
@@ -196,8 +210,14 @@ mod tests {
         assert_eq!((error.line, error.what.worked_at), (1, 4));
         assert_eq!(error.what.call, "Bash(./run.sh)");
         assert_eq!(error.what.error, "exit 1: connection refused");
-        assert_eq!(error.what.cause.as_deref(), Some("The problem is that the port is taken."));
-        assert_eq!(error.what.cure.as_deref(), Some("The fix is to stop the proxy."));
+        assert_eq!(
+            error.what.cause.as_deref(),
+            Some("The problem is that the port is taken.")
+        );
+        assert_eq!(
+            error.what.cure.as_deref(),
+            Some("The fix is to stop the proxy.")
+        );
         assert_eq!(error.what.changed, ["/p/a.rs"]);
         assert_eq!(resolved(&lines[..3]), [], "it doesn't work yet");
         assert_eq!(resolved(&[lines[0], lines[2], lines[3]]), [], "a retry");

@@ -128,7 +128,9 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
                     state: PullRequestState::Merged,
                     done: true,
                     ..
-                } => all.iter_mut().for_each(|(_, known)| known.what.pushed = true),
+                } => all
+                    .iter_mut()
+                    .for_each(|(_, known)| known.what.pushed = true),
                 _ => {}
             }
         }
@@ -323,7 +325,10 @@ mod tests {
         let one = line(1, "Action: Bash(git commit -m 'Fix typo') → …", &first);
         let two = |text| line(3, text, &second);
         let both = ["1a2b3c4", "5d6e7f8"];
-        assert_eq!(hashes(&[one, two("Action: Bash(git commit -am x) → …")]), both);
+        assert_eq!(
+            hashes(&[one, two("Action: Bash(git commit -am x) → …")]),
+            both
+        );
         let amended = "Action: Bash(git commit --amend --no-edit) → …";
         assert_eq!(hashes(&[one, two(amended)]), ["5d6e7f8"]);
         let reset = line(2, "Action: Bash(git reset --soft HEAD~1) → ok", &[]);

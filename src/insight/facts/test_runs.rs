@@ -14,7 +14,8 @@ use std::sync::LazyLock;
 /// The test runs; `None` where none ran that says something, and no words say how they ended.
 pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
     let runs = judged(lines);
-    let last = of_standing(&runs, Standing::Work).or_else(|| of_standing(&runs, Standing::Doubtful));
+    let last =
+        of_standing(&runs, Standing::Work).or_else(|| of_standing(&runs, Standing::Doubtful));
     let is_red = last.is_none_or(|run| run.counts.failed > 0);
     let since = last.map_or(0, |run| run.at);
     let said = is_red.then(|| says_passed(&lines[since..])).flatten();
@@ -62,7 +63,11 @@ fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
         let call = call(line);
         let stash = call.map_or(Stash::default(), stash);
         let goes_on = line.item.kind == ItemKind::Prompt
-            || line.item.findings.iter().any(|finding| matches!(finding, Finding::Changed { .. }));
+            || line
+                .item
+                .findings
+                .iter()
+                .any(|finding| matches!(finding, Finding::Changed { .. }));
         is_stashed &= !goes_on && !stash.ends;
         for finding in line.item.findings {
             let Finding::Tests(counts) = finding else {
@@ -106,8 +111,9 @@ struct Stash {
 }
 
 fn stash(call: &str) -> Stash {
-    static STASH: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\bgit (?:-C \S+ )?stash(?: +([a-z]+))?").expect("a constant"));
+    static STASH: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\bgit (?:-C \S+ )?stash(?: +([a-z]+))?").expect("a constant")
+    });
     let mut found = Stash::default();
     if !call.contains("stash") {
         return found;
@@ -147,30 +153,35 @@ fn is_hook(call: &str) -> bool {
     let Some((before, after)) = acts.map(|at| call.split_at(at)) else {
         return false;
     };
-    let class = commands::counted_as(before.split_once('(').map_or(before, |(_, command)| command));
+    let class = commands::counted_as(
+        before
+            .split_once('(')
+            .map_or(before, |(_, command)| command),
+    );
     let tests = |text: &str| text.contains("test") || text.contains("check");
     !tests(before) && !tests(&class) && !after.contains("&& ")
 }
 
 /// A filter that leaves out what passed, or shows only what failed.
 fn hides_passed(call: &str) -> bool {
-    static FILTER: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\|\s*(?:[ef]?grep|rg|ag) ([^|;&]*(?:\|[^ |][^|;&]*)*)").expect("a constant"));
+    static FILTER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\|\s*(?:[ef]?grep|rg|ag) ([^|;&]*(?:\|[^ |][^|;&]*)*)").expect("a constant")
+    });
     FILTER.captures_iter(call).any(|filter| {
         let filter = filter[1].to_lowercase();
         let leaves_out = filter.split(' ').any(|word| {
             word.starts_with('-') && !word.starts_with("--") && word.contains('v')
                 || word == "--invert-match"
         });
-        let names_passed = ["ok", "pass", "✓", "tests", "result", "total", "summary", "ran"];
+        let names_passed = [
+            "ok", "pass", "✓", "tests", "result", "total", "summary", "ran",
+        ];
         leaves_out == names_passed.iter().any(|name| filter.contains(name))
     })
 }
 
 /// The last words that say that all tests pass.
-fn says_passed<'l, 't>(
-    lines: &'l [LocatedItem<'t>],
-) -> Option<(&'l LocatedItem<'t>, &'t str)> {
+fn says_passed<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Option<(&'l LocatedItem<'t>, &'t str)> {
     let words = lines.iter().rev();
     let mut words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
     words.find_map(|line| Some((line, passes(line.words())?.trim())))
@@ -196,7 +207,10 @@ fn full<'c>(runs: &[Run<'c>], last: &TestCounts) -> Option<&'c TestCounts> {
 }
 
 fn coverage(lines: &[LocatedItem<'_>]) -> Option<u32> {
-    let findings = lines.iter().rev().flat_map(|line| line.item.findings.iter().rev());
+    let findings = lines
+        .iter()
+        .rev()
+        .flat_map(|line| line.item.findings.iter().rev());
     let mut found = findings.filter_map(|finding| match finding {
         Finding::Coverage(hundredths) => Some(*hundredths),
         _ => None,
@@ -277,7 +291,11 @@ mod tests {
             "Action: Bash(npm test 2>&1 | grep -E 'FAIL|Error') → …",
             "Action: Bash(git add a && git commit -m x) → …",
         ] {
-            assert_eq!(last(&[green.clone(), (filter, run(0, 1))]), Some((9, 0)), "{filter}");
+            assert_eq!(
+                last(&[green.clone(), (filter, run(0, 1))]),
+                Some((9, 0)),
+                "{filter}"
+            );
             assert_eq!(last(&[(filter, run(0, 1))]), Some((0, 1)), "{filter}");
         }
         for own in [
@@ -285,7 +303,11 @@ mod tests {
             "Action: Bash(npm test && git commit -m x) → …",
             "Action: Bash(npm test 2>&1 | tail -5) → …",
         ] {
-            assert_eq!(last(&[green.clone(), (own, run(0, 1))]), Some((0, 1)), "{own}");
+            assert_eq!(
+                last(&[green.clone(), (own, run(0, 1))]),
+                Some((0, 1)),
+                "{own}"
+            );
         }
         let others = ("Agent: That failure is pre-existing.", vec![]);
         assert_eq!(last(&[green, (NPM, run(8, 1)), others]), Some((9, 0)));
@@ -302,12 +324,18 @@ mod tests {
         let found = runs(&[said.clone(), (NPM, run(8, 1))]).expect("a run");
         assert_eq!((found.said, found.last.failed), (None, 1));
         assert_eq!(runs(&[said]).expect("words").runs, 0);
-        assert_eq!(runs(&[("Agent: Let me make sure all tests pass.", vec![])]), None);
+        assert_eq!(
+            runs(&[("Agent: Let me make sure all tests pass.", vec![])]),
+            None
+        );
     }
 
     #[test]
     fn the_last_coverage_counts_wherever_it_was_printed() {
-        let report = ("Action: Bash(coverage report) → …", vec![Finding::Coverage(9125)]);
+        let report = (
+            "Action: Bash(coverage report) → …",
+            vec![Finding::Coverage(9125)],
+        );
         let found = runs(&[(NPM, run(9, 0)), report]).expect("a run");
         assert_eq!(found.coverage, Some(9125));
     }

@@ -4,11 +4,11 @@ mod changes;
 mod escape;
 
 use crate::model::finding::TestCounts;
+use crate::model::human::plural;
 use crate::model::summary::{
     Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
     Resolution, SessionCommit, Sourced, Summary,
 };
-use crate::model::human::plural;
 use escape::inline;
 use std::fmt::Write;
 
@@ -53,6 +53,8 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     let decisions = summary.decisions.iter().map(|d| decision(&d.what));
     let llm_decisions = llm.decisions.iter().map(llm_decision);
     section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
+    let by_agent = bullets(&summary.agent_decisions, |told| told.decision.clone());
+    section(&mut out, "Decisions by the Agent", by_agent);
     section(&mut out, "Test Results", tests(summary, llm));
     section(&mut out, "Files Modified", changes::files(summary, llm));
     section(&mut out, COMMITS, bullets(&summary.commits, commit));
@@ -122,7 +124,11 @@ fn resolved(error: &Resolution) -> String {
     lines.extend(point("What helped", &explained.fix));
     let mut cure: Vec<String> = error.cure.iter().map(|said| inline(said)).collect();
     if !error.changed.is_empty() {
-        let changed: Vec<String> = error.changed.iter().map(|path| format!("`{path}`")).collect();
+        let changed: Vec<String> = error
+            .changed
+            .iter()
+            .map(|path| format!("`{path}`"))
+            .collect();
         cure.push(format!("changed {}", changed.join(", ")));
     }
     if !cure.is_empty() {

@@ -43,7 +43,10 @@ pub(super) fn read(block: &Block<'_>, line: &Line<'_>, first: bool) -> ToolResul
     };
     result.facts.denied = block.failed.then(denied).flatten();
     result.status = match block.failed {
-        true => result.facts.denied.map_or(CallStatus::Failed, Denial::status),
+        true => result
+            .facts
+            .denied
+            .map_or(CallStatus::Failed, Denial::status),
         false if structured.interrupted => CallStatus::Interrupted,
         false if structured.background => CallStatus::Running,
         false => CallStatus::Ok,
