@@ -301,6 +301,7 @@ mod tests {
         let commit = vec![Finding::Commit {
             hash: String::new(),
             subject: "s".into(),
+            again: false,
         }];
         let (begun, ended) = (
             vec![Finding::Task(task(Some("1"), TaskState::Active))],

@@ -74,6 +74,9 @@ pub enum Finding {
         hash: String,
         /// The first line of its message.
         subject: String,
+        /// It was made of an older one (`--amend`).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
     },
     /// Commits were sent to others.
     Pushed,

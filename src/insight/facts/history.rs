@@ -108,9 +108,13 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
         }
         for finding in line.item.findings {
             match finding {
-                Finding::Commit { hash, subject } => {
+                Finding::Commit {
+                    hash,
+                    subject,
+                    again,
+                } => {
                     all.retain(|(made_at, known)| {
-                        let again = rewritten_at.is_some_and(|rewritten| rewritten > *made_at);
+                        let again = *again || rewritten_at.is_some_and(|rewritten| rewritten > *made_at);
                         !is_one(&known.what, hash, subject, again)
                     });
                     let commit = SessionCommit {
@@ -283,6 +287,7 @@ mod tests {
         [Finding::Commit {
             hash: format!("{:07x}", subject.bytes().map(u32::from).sum::<u32>()),
             subject: subject.into(),
+            again: false,
         }]
     }
 
@@ -311,13 +316,18 @@ mod tests {
 
     #[test]
     fn commits_of_equal_subject_stay_apart_unless_one_replaced_the_other() {
-        let made = |hash: &str| {
+        let made = |hash: &str, again: bool| {
             [Finding::Commit {
                 hash: hash.into(),
                 subject: "Fix typo".into(),
+                again,
             }]
         };
-        let (first, second, quiet) = (made("1a2b3c4"), made("5d6e7f8"), made(""));
+        let (first, second, quiet) = (
+            made("1a2b3c4", false),
+            made("5d6e7f8", false),
+            made("", false),
+        );
         let hashes = |lines: &[LocatedItem<'_>]| -> Vec<String> {
             let all = commits(lines).into_iter();
             all.map(|commit| commit.what.hash).collect()
@@ -336,6 +346,8 @@ mod tests {
         assert_eq!(hashes(&[reset, one, two("Action: x")]), both);
         assert_eq!(hashes(&[one, line(3, "Action: x", &quiet)]), [""]);
         assert_eq!(hashes(&[one, one]), ["1a2b3c4"]);
+        let third = made("9abcdef", true);
+        assert_eq!(hashes(&[one, line(3, "Action: x", &third)]), ["9abcdef"]);
     }
 
     #[test]
