@@ -13,6 +13,7 @@ use crate::rules::commands;
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -121,11 +122,34 @@ impl Label<'_> {
     }
 }
 
+/// The half of a set that an example is of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Half {
+    /// Rules may be fitted to it.
+    Learned,
+    /// Only judges.
+    HeldBack,
+}
+
+impl Half {
+    /// The name of a figure's set: of one half, or of all where nobody halved it.
+    fn of_set(half: Option<Half>, what: &str) -> String {
+        match half {
+            None => what.to_owned(),
+            Some(Half::Learned) => format!("{what}, learned half"),
+            Some(Half::HeldBack) => format!("{what}, held-back half"),
+        }
+    }
+}
+
 /// A row of `commands.jsonl` or `tools.jsonl`.
 #[derive(Deserialize)]
 struct Call {
     #[serde(alias = "tool", alias = "command")]
     name: String,
+    /// Absent: the set has no halves.
+    half: Option<Half>,
     intent: String,
     intent_ok: Vec<String>,
     domain: String,
@@ -149,12 +173,12 @@ pub fn figures(
 ) -> Result<Vec<Figure>> {
     let mut all = Vec::new();
     if let Some(rows) = rows::<Call>(truth, "commands", parts)? {
-        all.extend(calls("commands", &rows, 0.92, |name| {
+        all.extend(calls("commands", &rows, |name| {
             commands::classify(name).classification
         }));
     }
     if let Some(rows) = rows::<Call>(truth, "tools", parts)? {
-        all.extend(calls("tools", &rows, 0.92, |name| {
+        all.extend(calls("tools", &rows, |name| {
             classifier.tool(name, &Value::Null)
         }));
     }
@@ -189,14 +213,23 @@ fn rows<T: for<'a> Deserialize<'a>>(
     rows.collect::<Result<Vec<T>>>().map(Some)
 }
 
-fn calls(
+/// Of each half for itself.
+fn calls(what: &str, rows: &[Call], classify: impl Fn(&str) -> Classification) -> Vec<Figure> {
+    let halves: BTreeSet<Option<Half>> = rows.iter().map(|row| row.half).collect();
+    let of = |half: Option<Half>| {
+        let rows = rows.iter().filter(move |row| row.half == half);
+        half_of_calls(&Half::of_set(half, what), rows, &classify)
+    };
+    halves.into_iter().flat_map(of).collect()
+}
+
+fn half_of_calls<'r>(
     what: &str,
-    rows: &[Call],
-    bar: f64,
+    rows: impl Iterator<Item = &'r Call>,
     classify: impl Fn(&str) -> Classification,
 ) -> Vec<Figure> {
-    let mut intent = Figure::new(&format!("{what}: intent"), Some(bar));
-    let mut domain = Figure::new(&format!("{what}: domain"), Some(0.90));
+    let mut intent = Figure::new(&format!("{what}: intent"), Some(0.95));
+    let mut domain = Figure::new(&format!("{what}: domain"), Some(0.94));
     let mut unknown = Figure::at_most(&format!("{what}: unknown"), 0.08);
     let mut activity = Figure::new(&format!("{what}: strongest dimension"), None);
     for row in rows {

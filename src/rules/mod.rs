@@ -28,3 +28,4 @@ pub mod tool_cache;
 pub mod tools;
 pub mod user;
 pub mod words;
+pub mod work_words;
