@@ -54,7 +54,13 @@ pub fn announced(text: &str) -> impl Iterator<Item = Dimension> {
             .begun
             .iter()
             .find(|start| rest.starts_with(&***start))?;
-        kind(rest[start.len()..].trim_start())
+        let rest = rest[start.len()..].trim_start();
+        let glances = |word: &str| TABLE.glances.contains(word);
+        kind(rest).filter(|_| {
+            !words(rest)
+                .find(|word| !is_before(word))
+                .is_some_and(glances)
+        })
     })
 }
 
@@ -199,13 +205,15 @@ fn done(sentence: &str) -> Option<Dimension> {
 
 /// The first kind of thing among these words; tests that are moved or renamed stay what they are.
 fn thing_of(words: &[&str], verb: Option<Dimension>) -> Option<Dimension> {
-    let is_doc = |word: &&str| {
-        TABLE.things.get(*word) == Some(&Dimension::Documenting) || word.ends_with(".md")
+    let thing = |word: &str| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        let known = TABLE.things.get(name).copied();
+        known.or(name.ends_with(".md").then_some(Dimension::Documenting))
     };
-    if words.iter().any(is_doc) {
+    let among = |kind: Dimension| words.iter().any(|word| thing(word) == Some(kind));
+    if among(Dimension::Documenting) {
         return Some(Dimension::Documenting);
     }
-    let among = |kind: Dimension| words.iter().any(|w| TABLE.things.get(*w) == Some(&kind));
     if verb != Some(Dimension::Refactoring) && among(Dimension::Testing) {
         return Some(Dimension::Testing);
     }
@@ -268,9 +276,11 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
             && !line.starts_with("    ")
     });
     let marks = |c: char| " -*•#\t.)".contains(c) || c.is_ascii_digit();
+    // a number at the end is a version
+    let ends = [' ', '-', '*', '\t', '.', ')'];
     lines
         .flat_map(parts)
-        .map(move |part| part.trim_matches(marks))
+        .map(move |part| part.trim_start_matches(marks).trim_end_matches(ends))
         .filter(|part| !part.is_empty())
 }
 
@@ -397,6 +407,7 @@ struct Table {
     past: FxHashMap<String, String>,
     begun: Vec<String>,
     done: FxHashSet<String>,
+    glances: FxHashSet<String>,
     types: FxHashMap<String, Option<Dimension>>,
     names: FxHashMap<String, Dimension>,
 }
@@ -438,6 +449,7 @@ struct Written {
     past: FxHashMap<String, String>,
     begun: Vec<String>,
     done: FxHashSet<String>,
+    glances: FxHashSet<String>,
     types: FxHashMap<String, Option<Dimension>>,
     names: FxHashMap<String, Dimension>,
     #[cfg(test)]
@@ -501,6 +513,7 @@ impl Table {
             past: written.past,
             begun: written.begun,
             done: written.done,
+            glances: forms_of(written.glances),
             types: written.types,
             names: written.names,
         }
@@ -531,6 +544,7 @@ mod tests {
             ("I'll review the diff first.", vec![Reviewing]),
             ("Now let me fix the failing test", vec![Fixing]),
             ("I’m looking at the queue", vec![Exploring]),
+            ("Let me check the queue.", vec![]),
             ("The queue is full.", vec![]),
         ] {
             assert_eq!(announced(text).collect::<Vec<_>>(), wants, "{text}");
