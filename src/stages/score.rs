@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// How much more the strongest dimension counts than the others: the power of a share that it is
 /// multiplied by. 0 in the sources, where every eighth session has six or more dominant dimensions.
-const SHARPNESS: f64 = 0.4;
+const SHARPNESS: f64 = 0.5;
 /// Tools that are told the name of a skill.
 const SKILLS: [&str; 2] = ["Skill", "SlashCommand"];
 

@@ -261,7 +261,7 @@ fn what_other_tools_learned_is_used_and_kept() {
     let explained = desk
         .run(&format!("sessionmill show {SESSION} --explain"))
         .stdout;
-    let wants = "  0.49  commands and tools: mcp__zorp__frobnicate (1)\n";
+    let wants = "  0.58  commands and tools: mcp__zorp__frobnicate (1)\n";
     assert!(explained.starts_with("reviewing (1.0)\n"), "{explained}");
     assert!(explained.contains(wants), "{explained}");
     let again = desk.run("sessionmill run --json --no-tool-cache").json();
