@@ -51,6 +51,21 @@ pub fn find(agent: Agent) -> Option<&'static dyn CodingAgent> {
     known.find(|known| known.agent() == agent)
 }
 
+/// The agent's own command to go on with a session; `None` where its id can't stand in a shell
+/// unquoted (a made-up name).
+pub fn resume(session: &Session) -> Option<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
+        return None;
+    }
+    let command = find(session.agent)?.resume_command(&session.id);
+    Some(match &session.cwd {
+        // Claude finds a session only from the directory that it was started in.
+        Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),
+        None => command,
+    })
+}
+
 /// How an agent spells its logs; of one that isn't known, no line is understood.
 pub fn dialect(agent: Agent) -> &'static dyn Dialect {
     find(agent).map_or(&Unreadable, CodingAgent::dialect)
@@ -103,19 +118,4 @@ impl Dialect for Unreadable {
     ) -> Result<usize, Cow<'static, str>> {
         Err("unknown agent".into())
     }
-}
-
-/// The agent's own command to go on with a session; `None` where its id can't stand in a shell
-/// unquoted (a made-up name).
-pub fn resume(session: &Session) -> Option<String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
-        return None;
-    }
-    let command = find(session.agent)?.resume_command(&session.id);
-    Some(match &session.cwd {
-        // Claude finds a session only from the directory that it was started in.
-        Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),
-        None => command,
-    })
 }

@@ -15,15 +15,13 @@ use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
-use crate::model::git::FileOperation;
 use crate::model::human;
 use crate::model::session::{Session, SessionLength};
 use crate::model::summary::{SessionOutcome, Summary};
-use crate::model::time::Time;
+use crate::stages::score::explain::{self, WorkExplanation};
 use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 /// Print an episode or a session, with its origin and the command that resumes it
 #[derive(clap::Args, Debug)]
@@ -34,6 +32,9 @@ pub struct Args {
     /// Even of a project that an agent was told not to trust
     #[arg(long)]
     allow_untrusted: bool,
+    /// Say what makes a session the kind of work it is, instead of its text
+    #[arg(long)]
+    explain: bool,
 }
 
 /// Prints what has this id: a session before an episode.
@@ -55,13 +56,17 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     if let Some(mut row) = row.filter(|_| !is_forgotten) {
         let mut episodes = store.episodes(&row.session.id)?;
-        let work = judge.activity(&store.activity(&row.session.id)?);
+        let tally = store.activity(&row.session.id)?;
+        let work = judge.activity(&tally);
+        if args.explain {
+            return explain(&judge.explained(&tally), ctx);
+        }
         if ctx.hides_paths_of(&row.session.project_path)? {
             row.session.cwd = None;
             episodes.iter_mut().for_each(name_only);
         }
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
-        let (summary, llm_summary) = shown_summary(&store, &row.session, &episodes, hides)?;
+        let (summary, llm_summary) = shown_summary(&store, &row, &episodes, hides)?;
         let work = Work {
             activity: work,
             outcome: summary.outcome,
@@ -98,6 +103,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return show_episode(&shown, &judge, ctx);
     }
     Err(absent(&args.id, is_forgotten).into())
+}
+
+fn explain(explained: &[WorkExplanation], ctx: &mut Ctx) -> Result<Exit> {
+    match ctx.out.json {
+        true => ctx
+            .out
+            .document("explain", json!({"explained": explained}))?,
+        false => ctx.out.text(explain::text(explained))?,
+    }
+    Ok(Exit::Done)
 }
 
 /// A session as it is printed.
@@ -217,7 +232,7 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
             "episode": document(found, judge, ctx)?,
             "session": session,
             "resume": row.and_then(|row| registry::resume(&row.session)),
-            "file": shown.facts.as_ref().map(facts_document),
+            "file": shown.facts.as_ref().map(FileFacts::document),
         });
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);
@@ -232,25 +247,6 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
     ctx.out.line("")?;
     text(found, ctx)?;
     Ok(Exit::Done)
-}
-
-/// What an episode tells of a file, by the documents' names (004-031..037, 004-051).
-fn facts_document(facts: &FileFacts) -> Value {
-    let time = |at: Option<Time>| at.map(|at| at.rfc3339_millis());
-    let id = |id: Option<Uuid>| id.map(|id| id.to_string());
-    json!({
-        "origin_path": facts.origin_path,
-        "operation": facts.operation.map(FileOperation::as_str),
-        "file_size": facts.file_size,
-        "modified_time": time(facts.modified_time),
-        "content_hash": facts.content_hash,
-        "previous_path": facts.previous_path,
-        "git_batch_id": id(facts.git_batch_id),
-        "deleted_at": time(facts.deleted_at),
-        "previous_episode_uuid": id(facts.previous_episode_uuid),
-        "invalid_at": time(facts.invalid_at),
-        "source_description": facts.source_description,
-    })
 }
 
 fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {

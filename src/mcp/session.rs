@@ -144,7 +144,7 @@ fn summary(
 ) -> Result<String, Error> {
     let session = &row.session;
     let hides = here.hides_paths_of(&session.project_path);
-    let (summary, _) = shown_summary(store, session, episodes, hides)?;
+    let (summary, _) = shown_summary(store, row, episodes, hides)?;
     let facts = &session.facts;
     let length = length_of(store, &session.id, here.settings().chunk.gap_ms)?;
     let head = format!(

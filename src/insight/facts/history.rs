@@ -114,7 +114,8 @@ pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
                     again,
                 } => {
                     all.retain(|(made_at, known)| {
-                        let again = *again || rewritten_at.is_some_and(|rewritten| rewritten > *made_at);
+                        let again =
+                            *again || rewritten_at.is_some_and(|rewritten| rewritten > *made_at);
                         !is_one(&known.what, hash, subject, again)
                     });
                     let commit = SessionCommit {
