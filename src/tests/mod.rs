@@ -18,6 +18,7 @@ mod embeddings_trouble;
 mod enrich;
 mod falkor;
 mod faults;
+mod filters;
 mod fold;
 mod forget;
 mod git;

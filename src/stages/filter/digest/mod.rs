@@ -62,7 +62,8 @@ pub fn digest(
             used.status = CallStatus::Interrupted;
         }
         CallOutcome::Result(result) => {
-            let output = ToolOutput::of(result, context.redactor);
+            let mut output = ToolOutput::of(result, context.redactor);
+            output.quotes_people = context.policy.user_messages != Keep::Out;
             used.status = call.status(result, &output);
             // a text that is kept elsewhere left a stub here, which states the size of the whole
             used.output_bytes = match output.lines {
@@ -93,7 +94,8 @@ pub fn digest(
                 run,
             };
             used.findings = ended.findings(context.policy);
-            if context.policy.tool_content == Keep::Full {
+            let is_shown = output.quotes_people || !call.quotes_people(result);
+            if context.policy.tool_content == Keep::Full && is_shown {
                 content::indented(&mut text, &output);
             }
         }
@@ -159,6 +161,7 @@ fn answer(
             return shell::polled(out, call, result, output);
         }
         (CallStatus::Running, _) => out.push_str("running in the background"),
+        (CallStatus::Failed, AnswerKind::Ask) if !output.quotes_people => out.push_str("failed"),
         (CallStatus::Failed, AnswerKind::Shell) => return shell::ended(out, call, result, output),
         (CallStatus::Failed, _) => shell::failure(out, output),
         (CallStatus::Ok, AnswerKind::Shell) if call.changes.is_empty() => {
