@@ -5,7 +5,7 @@ use crate::model::session::Session;
 use crate::model::source::Root;
 use crate::model::time::Time;
 use crate::rules::classify::Classifier;
-use crate::rules::hidden_paths::HiddenPaths;
+use crate::rules::hidden_paths::PathHider;
 use crate::rules::markers::Markers;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
@@ -77,7 +77,7 @@ impl Rules {
         // as the texts tell them
         let masked = |path: &str| self.redactor.redact(path).into_owned();
         let cwd = session.cwd.as_deref().map(masked);
-        let paths = HiddenPaths::new(&masked(&session.project_path), cwd.as_deref());
+        let paths = PathHider::new(&masked(&session.project_path), cwd.as_deref());
         Rules {
             redactor: self.redactor.hiding(paths),
             ..self.clone()

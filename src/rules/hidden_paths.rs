@@ -2,8 +2,8 @@
 //! (`include_project_path: false`).
 //!
 //! Two steps, because a path has to stay a path until everything is read off it: while a log is read,
-//! the project stands at [`PLACE`] ([`HiddenPaths::placed`]); what is stored is told from there
-//! ([`HiddenPaths::shown`]). What stays: the session's own `project_path` and `cwd`, by which runs find
+//! the project stands at [`PLACE`] ([`PathHider::placed`]); what is stored is told from there
+//! ([`PathHider::shown`]). What stays: the session's own `project_path` and `cwd`, by which runs find
 //! the project's settings and which are neither shown nor delivered, and the log's path.
 
 use regex::Regex;
@@ -29,16 +29,16 @@ pub fn without_homes(text: &str) -> Cow<'_, str> {
 
 /// Takes the project's root out of paths, and people's homes.
 #[derive(Clone, Debug, Default)]
-pub struct HiddenPaths {
+pub struct PathHider {
     /// In every spelling, the longest first.
     roots: Vec<String>,
     /// Agents' own names for these folders.
     encoded: Vec<String>,
 }
 
-impl HiddenPaths {
+impl PathHider {
     /// For a session of the project at `root` that works in `cwd`.
-    pub fn new(root: &str, cwd: Option<&str>) -> HiddenPaths {
+    pub fn new(root: &str, cwd: Option<&str>) -> PathHider {
         let plain = |path: &str| path.trim_end_matches(['/', '\\']).to_owned();
         let (root, cwd) = (plain(root), cwd.map(plain));
         // a folder of the project is told from its root
@@ -56,7 +56,7 @@ impl HiddenPaths {
             list.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
             list.dedup();
         }
-        HiddenPaths { roots, encoded }
+        PathHider { roots, encoded }
     }
 
     /// `text` with the project at [`PLACE`], and `~` for people's homes.
@@ -89,7 +89,7 @@ impl HiddenPaths {
         }
     }
 
-    /// [`HiddenPaths::shown`] of every string in a value, names of fields included; whether any changed.
+    /// [`PathHider::shown`] of every string in a value, names of fields included; whether any changed.
     pub fn show_value(&self, value: &mut Value) -> bool {
         match value {
             Value::String(text) => match self.shown(text) {
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn paths_are_told_from_the_project_and_homes_have_no_name() {
-        let hidden = HiddenPaths::new("/home/alice/shop", Some("/home/alice/shop/web"));
+        let hidden = PathHider::new("/home/alice/shop", Some("/home/alice/shop/web"));
         for (text, wants) in [
             ("Read(/home/alice/shop/web/src/a.rs)", "Read(web/src/a.rs)"),
             ("Read(/home/alice/shop/b.rs)", "Read(b.rs)"),
@@ -226,18 +226,18 @@ mod tests {
             assert_eq!(hidden.shown(&hidden.placed(text)), wants, "in two steps");
             assert_eq!(hidden.placed(&hidden.placed(text)), hidden.placed(text));
         }
-        assert_eq!(HiddenPaths::new("/", None).shown("/x /y"), "/x /y");
+        assert_eq!(PathHider::new("/", None).shown("/x /y"), "/x /y");
     }
 
     #[test]
     fn a_working_directory_elsewhere_is_hidden_too_and_drives_are_roots() {
-        let elsewhere = HiddenPaths::new("/srv/shop", Some("/srv/trees/blue"));
+        let elsewhere = PathHider::new("/srv/shop", Some("/srv/trees/blue"));
         assert_eq!(elsewhere.shown("/srv/trees/blue/a /srv/shop/b"), "a b");
-        let drive = HiddenPaths::new("D:\\work\\shop", None);
+        let drive = PathHider::new("D:\\code\\shop", None);
         for path in [
-            "D:\\work\\shop\\a.rs",
-            "d:/work/shop/a.rs",
-            "D:\\\\work\\\\shop\\\\a.rs",
+            "D:\\code\\shop\\a.rs",
+            "d:/code/shop/a.rs",
+            "D:\\\\code\\\\shop\\\\a.rs",
         ] {
             assert_eq!(drive.shown(path), "a.rs", "{path}");
         }
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn every_string_of_a_value_is_shown() {
-        let hidden = HiddenPaths::new("/srv/shop", None);
+        let hidden = PathHider::new("/srv/shop", None);
         let mut value = json!({"/srv/shop/a": ["/srv/shop/b", 3], "c": null});
         assert!(hidden.show_value(&mut value));
         assert_eq!(value, json!({"a": ["b", 3], "c": null}));

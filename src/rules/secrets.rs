@@ -16,7 +16,7 @@ mod validators;
 
 pub use table::UserRules;
 
-use crate::rules::hidden_paths::HiddenPaths;
+use crate::rules::hidden_paths::PathHider;
 use scan::{Engine, Span};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -34,7 +34,7 @@ pub struct Redactor {
     /// The same without personal data.
     without_personal: Arc<OnceLock<Engine>>,
     /// Whose paths are told to nobody.
-    hides: Option<Arc<HiddenPaths>>,
+    hides: Option<Arc<PathHider>>,
 }
 
 /// How a placeholder begins.
@@ -73,7 +73,7 @@ impl Redactor {
     }
 
     /// The same for a log whose paths are told to nobody: they are moved as they are masked.
-    pub fn hiding(&self, paths: HiddenPaths) -> Redactor {
+    pub fn hiding(&self, paths: PathHider) -> Redactor {
         Redactor {
             hides: Some(Arc::new(paths)),
             ..self.clone()
@@ -81,7 +81,7 @@ impl Redactor {
     }
 
     /// The paths that are told to nobody.
-    pub fn hides(&self) -> Option<&HiddenPaths> {
+    pub fn hides(&self) -> Option<&PathHider> {
         self.hides.as_deref()
     }
 

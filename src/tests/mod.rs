@@ -5,6 +5,7 @@ mod arcade;
 mod cases;
 mod citations;
 mod cli;
+mod condense;
 mod consent;
 mod corpus;
 mod corpus_pages;

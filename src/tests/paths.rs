@@ -128,17 +128,26 @@ fn a_project_may_hide_its_own_place() {
     assert!(stored(&desk).contains("~/blog/"), "{}", stored(&desk));
 }
 
+/// The first record is in the project's root, the others are in a folder of it.
+fn record_of(
+    cwd: &str,
+    nth: u32,
+    kind: &str,
+    content: serde_json::Value,
+    result: serde_json::Value,
+) -> String {
+    let folder = if nth == 1 { "" } else { "/web" };
+    let line = json!({"type": kind, "sessionId": "cccc", "cwd": format!("{cwd}{folder}"),
+        "gitBranch": "main", "uuid": format!("00000000-0000-4000-8000-{nth:012}"),
+        "timestamp": format!("2026-05-20T10:{nth:02}:00.000Z"), "toolUseResult": result,
+        "message": {"id": format!("m{nth}"), "role": kind, "content": content}});
+    format!("{line}\n")
+}
+
 /// A session whose words, calls, results and titles all name paths, with something of everything that
 /// summaries are made of.
 fn full_log(cwd: &str) -> String {
-    let record = |nth: u32, kind: &str, content: serde_json::Value, result: serde_json::Value| {
-        let mut line = json!({"type": kind, "sessionId": "cccc", "cwd": if nth == 1 { cwd.to_owned() } else { format!("{cwd}/web") },
-            "gitBranch": "main", "uuid": format!("00000000-0000-4000-8000-{nth:012}"),
-            "timestamp": format!("2026-05-20T10:{nth:02}:00.000Z"),
-            "message": {"id": format!("m{nth}"), "role": kind, "content": content}});
-        line["toolUseResult"] = result;
-        format!("{line}\n")
-    };
+    let record = |nth, kind: &str, content, result| record_of(cwd, nth, kind, content, result);
     let text = |nth: u32, kind: &str, text: &str| {
         record(
             nth,

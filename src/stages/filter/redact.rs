@@ -15,7 +15,7 @@ use crate::model::ledger::Ledger;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::model::resume_state::ResumeState;
 use crate::model::session::{Session, SessionFacts};
-use crate::rules::hidden_paths::HiddenPaths;
+use crate::rules::hidden_paths::PathHider;
 use crate::rules::secrets::Redactor;
 use std::borrow::Cow;
 
@@ -66,7 +66,7 @@ pub fn hide(batch: Batch<Exchange>, redactor: &Redactor) -> Batch<Exchange> {
     })
 }
 
-fn hide_item(item: &mut Item, paths: &HiddenPaths) {
+fn hide_item(item: &mut Item, paths: &PathHider) {
     let Item {
         text,
         tool,
@@ -95,14 +95,14 @@ fn hide_item(item: &mut Item, paths: &HiddenPaths) {
     findings.iter_mut().for_each(|found| show_all(found, paths));
 }
 
-fn show(text: &mut String, paths: &HiddenPaths) {
+fn show(text: &mut String, paths: &PathHider) {
     if let Cow::Owned(shown) = paths.shown(text) {
         *text = shown;
     }
 }
 
 /// Whatever strings there are.
-fn show_all(found: &mut Finding, paths: &HiddenPaths) {
+fn show_all(found: &mut Finding, paths: &PathHider) {
     let Ok(mut value) = serde_json::to_value(&*found) else {
         return;
     };

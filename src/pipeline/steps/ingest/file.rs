@@ -9,6 +9,7 @@ use super::ids::Ids;
 use crate::host::read::{self, Content};
 use crate::model::batch::Batch;
 use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, RecordIds};
+use crate::model::condensing::Condensing;
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_bare_command;
@@ -295,6 +296,7 @@ impl Fold {
             rebuild: std::mem::take(&mut self.rebuild),
             keeps_out: self.keeps_out,
             said: std::mem::take(&mut self.said),
+            condensing: Condensing::of(&rules.policy),
         };
         redact::leave_out(&mut commit, &rules.policy);
         redact::commit(&mut commit, &rules.redactor);

@@ -37,7 +37,7 @@ use serde_json::Value;
 ///
 /// The text is one line without `Action: `, never empty; whitespace is folded and `…` stands only
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
-/// 2 KB of it; with `false` a marker stands in its place (D61). Never panics. About 1 µs, more
+/// 2 KB of it, where a model condenses it only a long one; with `false` a marker stands in its place (D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
 pub fn digest(
     tool: &str,
@@ -80,7 +80,7 @@ pub fn digest(
                 text.push_str(" → ");
                 match context.policy.tool_content {
                     Keep::Out => content::left_out(&mut text, &call, result, &output),
-                    Keep::Full | Keep::Template(_) => {
+                    Keep::Full | Keep::Template(_) | Keep::Condense(_) => {
                         run = answer(&mut text, &call, result, &output);
                     }
                 }
@@ -95,8 +95,10 @@ pub fn digest(
             };
             used.findings = ended.findings(context.policy);
             let is_shown = output.quotes_people || !call.quotes_people(result);
-            if context.policy.tool_content == Keep::Full && is_shown {
-                content::indented(&mut text, &output);
+            match context.policy.tool_content {
+                Keep::Full if is_shown => content::indented(&mut text, &output),
+                Keep::Condense(_) if is_shown => content::to_condense(&mut text, &output),
+                _ => {}
             }
         }
     }
