@@ -11,6 +11,7 @@ use crate::host::interrupt;
 use crate::memory::when::When;
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
+use crate::pipeline::last_run::BACKFILL;
 use crate::pipeline::options::RunOptions;
 use crate::pipeline::run::{self, RunOutcome};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
@@ -170,6 +171,9 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     for problem in track::warnings(tracked) {
         ctx.out.warn(problem)?;
     }
+    for alarm in done.alarms(ctx.out.quiet) {
+        ctx.out.warn(alarm.line(ctx.zone))?;
+    }
     // problems are no result: they are shown even so
     if ctx.out.quiet {
         return Ok(());
@@ -190,26 +194,17 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .note("hint: set `session_tracking.group_id` to settle which group they go to")?;
     }
-    if report.drift() > 0 {
-        ctx.out.line(format!(
-            "drift: {} in {} (sessionmill status --drift)",
-            plural(report.drift(), "unknown name"),
-            plural(report.files_drifting, "file"),
-        ))?;
+    for line in report
+        .drift_line()
+        .into_iter()
+        .chain(report.left_out_lines())
+    {
+        ctx.out.line(line)?;
     }
-    for (reason, files) in &report.left_out {
-        ctx.out
-            .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
-    }
-    if report.files_outside > 0 {
-        let days = loaded.config.keep_length_days.unwrap_or_default();
-        ctx.out.line(format!(
-            "{} ({}) older than {} were left out",
-            plural(report.files_outside, "log"),
-            bytes(report.bytes_outside),
-            plural(u64::from(days), "day"),
-        ))?;
-        ctx.out.note("hint: sessionmill backfill")?;
+    if report.files_outside > done.outside_before {
+        let left = report.left();
+        ctx.out.line(left.words(loaded.config.keep_length_days))?;
+        ctx.out.note(format!("hint: {BACKFILL}"))?;
     }
     Ok(())
 }

@@ -145,6 +145,16 @@ impl Home {
         self.dir.join("sessionmill.watch.lock")
     }
 
+    /// What each pipeline's last complete run left, a small file each.
+    pub fn runs(&self) -> PathBuf {
+        self.dir.join("runs")
+    }
+
+    /// What goes on failing, a small file each.
+    pub fn alarms(&self) -> PathBuf {
+        self.dir.join("alarms")
+    }
+
     /// Logs of runs, without content.
     pub fn logs(&self) -> PathBuf {
         self.dir.join("logs")

@@ -3,10 +3,11 @@
 use super::admission::Admission;
 use super::context::RunContext;
 use super::ingest_options::Rules;
+use super::last_run::Left;
 use super::lock::Lock;
 use super::options::{self, RunOptions};
 use super::run_log;
-use super::spec::Pipeline;
+use super::spec::{Pipeline, Window};
 use crate::memory::{classifiers, redaction_setup};
 use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
@@ -45,6 +46,7 @@ impl<'r, 'a> Run<'r, 'a> {
     ) -> Result<Run<'r, 'a>> {
         let (loaded, env) = (cx.loaded, cx.env);
         let admission = Admission::new(loaded, env, options.window, options.now)
+            .since(&options.last_run)
             .allowing_untrusted(options.allow_untrusted);
         let lock = Lock::take(&cx.home.lock())?;
         let redaction = redaction_setup::load(&loaded.config, cx.home)?;
@@ -61,6 +63,19 @@ impl<'r, 'a> Run<'r, 'a> {
             store,
             lock,
         })
+    }
+
+    /// Keeps what the step `ingest` left for the next run: it is complete by now, whatever becomes of the
+    /// other steps. A run over a window that somebody named is complete for that window only.
+    ///
+    /// # Errors
+    /// When our folder can't be written.
+    pub fn keep(&self, left: &Left) -> Result<()> {
+        if matches!(self.options.window, Window::Since(_)) {
+            return Ok(());
+        }
+        let last = &self.options.last_run;
+        Ok(last.keep(left, &self.pipeline.name, self.cx.home, self.cx.now)?)
     }
 
     /// Notes that the run went through.

@@ -7,6 +7,7 @@
 
 pub mod active_run;
 pub mod admission;
+pub mod alarms;
 pub mod check;
 pub mod context;
 pub mod cost;
@@ -16,6 +17,7 @@ pub mod explain;
 pub mod graph_gate;
 pub mod ingest_options;
 pub mod keys;
+pub mod last_run;
 pub mod lock;
 pub mod meaning;
 pub mod notify;

@@ -1,6 +1,7 @@
 //! Whole-program tests.
 
 mod activity;
+mod alarms;
 mod arcade;
 mod cases;
 mod citations;
@@ -78,4 +79,5 @@ mod undone_property;
 mod undone_start;
 mod undone_talks;
 mod why_file;
+mod windows;
 mod world;

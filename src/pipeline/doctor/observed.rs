@@ -7,7 +7,10 @@ use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
+use crate::model::zone::Zone;
+use crate::pipeline::alarms::Alarm;
 use crate::pipeline::ingest_options::Admit;
+use crate::pipeline::last_run::LastRun;
 use crate::store::{DatabaseState, Health, Store, StoreStatus};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -75,6 +78,12 @@ pub struct Observed<'a> {
     pub trust: Option<Error>,
     /// What the timer does.
     pub schedule: Schedule,
+    /// What goes on failing.
+    pub alarms: Vec<Alarm>,
+    /// In which people read times.
+    pub zone: Zone,
+    /// What the last complete run left, of any pipeline.
+    pub before: LastRun,
     /// When the last run went through.
     pub last_run: Option<Time>,
     /// The logs on disk.
