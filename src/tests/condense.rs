@@ -15,7 +15,10 @@ const PROJECT: &str = "shop";
 
 /// A long text in which a word stands.
 fn long(word: &str) -> String {
-    format!("{word} {}", "and then some more words ".repeat(100))
+    format!(
+        "{word} {}to the very end",
+        "and then some more words ".repeat(100)
+    )
 }
 
 /// A record of the session in its project.
@@ -61,10 +64,11 @@ fn condenses(asked: &Asked) -> Reply {
     let words = ["zebrafish", "walrus", "ocelot", "heron", "lynx"];
     let each = question.split("# Message ").skip(1).zip(1..);
     let said = each.map(|(message, nth)| {
-        let word = words
-            .iter()
-            .find(|word| message.contains(*word))
-            .unwrap_or(&"nothing");
+        // where it was said stands before
+        let said = message.rsplit("BEGIN ").next().unwrap_or(message);
+        let said = said.split("END ").next().unwrap_or(said);
+        let word = words.iter().find(|word| said.contains(*word));
+        let word = word.unwrap_or(&"nothing");
         (
             nth.to_string(),
             json!(format!("All about the {word}, in short.")),
@@ -152,7 +156,7 @@ fn long_messages_are_condensed_once_and_nothing_is_delivered_before() {
         planned.contains("to condense 2 long messages that wait"),
         "{planned}"
     );
-    assert!(text(&desk).contains("some more words") && server.asked().is_empty());
+    assert!(text(&desk).contains("to the very end") && server.asked().is_empty());
 
     let ran = run(&desk, "run --json");
     let asked = server.asked();
@@ -174,13 +178,13 @@ fn long_messages_are_condensed_once_and_nothing_is_delivered_before() {
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
-    assert!(!shown.contains("some more words") && !sent(&desk).contains("some more words"));
+    assert!(!shown.contains("to the very end") && !sent(&desk).contains("to the very end"));
     let found = |word: &str| {
         desk.run(&format!("sessionmill search {word} --json"))
             .json()["hits"]
             .to_string()
     };
-    assert!(found("short").contains("aaaa") && !found("more").contains("aaaa"));
+    assert!(found("short").contains("aaaa") && !found("very").contains("aaaa"));
 
     // again is nothing, and so is reading all of it again
     let store = || fs::read(desk.path(".graphiti/sessionmill.db")).unwrap();
@@ -233,7 +237,7 @@ fn a_model_that_is_away_is_asked_again_and_then_messages_stay_in_full() {
         "{}",
         ran.shown()
     );
-    assert!(text(&desk).contains("some more words") && sent(&desk).contains("some more words"));
+    assert!(text(&desk).contains("to the very end") && sent(&desk).contains("to the very end"));
     run(&desk, "run");
     assert!(server.asked().is_empty(), "given up");
     run(&desk, "run --ask-again");
@@ -249,7 +253,7 @@ fn without_a_model_messages_stay_in_full_and_it_is_said() {
     configure(&desk, None, &filter, Value::Null, Value::Null);
     desk.write(LOG, &log(&desk));
     assert_eq!(delivered(&run(&desk, "run --json")), 2);
-    assert!(sent(&desk).contains("some more words"));
+    assert!(sent(&desk).contains("to the very end"));
     let doctor = desk.run("sessionmill doctor").stdout;
     for key in ["user_messages", "agent_messages", "tool_content"] {
         assert!(
@@ -366,7 +370,7 @@ fn results_are_condensed_where_a_template_is_written_and_never_for_the_default()
     let (desk, server) = asking(condenses, &json!({}), NOTHING);
     desk.write(LOG, &calls(&desk));
     run(&desk, "run");
-    assert!(server.asked().is_empty() && !text(&desk).contains("some more words"));
+    assert!(server.asked().is_empty() && !text(&desk).contains("to the very end"));
     for (reply, condensed) in [
         (condenses as fn(&Asked) -> Reply, true),
         (|_: &Asked| says("no"), false),
@@ -446,7 +450,7 @@ fn a_projects_file_makes_nobody_ask_and_leaves_out_what_it_wants() {
         json!({"session_tracking": {"filter": {"user_messages": "default-user-messages.md"}}});
     desk.write("shop/graphiti.config.json", &own.to_string());
     assert_eq!(delivered(&run(&desk, "run --json")), 2);
-    assert!(server.asked().is_empty() && text(&desk).contains("some more words"));
+    assert!(server.asked().is_empty() && text(&desk).contains("to the very end"));
     let (desk, server) = asking(condenses, &templates(), NOTHING);
     let own = json!({"session_tracking": {"filter": {"user_messages": false}}});
     desk.write("shop/graphiti.config.json", &own.to_string());
@@ -483,7 +487,7 @@ fn a_model_summarises_a_session_after_its_messages_are_condensed() {
         "{}",
         question(&asked[1])
     );
-    assert!(!question(&asked[1]).contains("some more words"));
+    assert!(!question(&asked[1]).contains("to the very end"));
     run(&desk, "run");
     assert!(server.asked().is_empty());
 }

@@ -203,7 +203,7 @@ fn full_log(cwd: &str) -> String {
         edit(9, "config.toml", "root = \"/x\"\n", &format!("root = \"{cwd}/data\"\n")),
         edit(11, "web/config.toml", "port = 1\n", "port = 2\n"),
         call(13, "AskUserQuestion", json!({"questions": [{"question": question, "options": []}]}), "answered", false, answers),
-        text(15, "user", &format!("Let's use {cwd}/etc instead of /home/alice/old because it is shared.")),
+        text(15, "user", &format!("Let's keep one folder instead of two because it is shared. It is {cwd}/etc.")),
         text(16, "assistant", &format!("Done. {cwd}/etc it is, see /home/alice/notes.")),
         // still open when the first run comes
         record(17, "assistant", json!([{"type": "tool_use", "id": "t17", "name": "Edit", "input":
