@@ -6,7 +6,7 @@ use super::out::Style;
 use super::session_filters::{self, Filters};
 use crate::insight::patterns::{Insights, Patterns, Rate, Sequence};
 use crate::insight::summary::short;
-use crate::memory::session_summary::items_of;
+use crate::memory::session_summary::{context_of, items_of};
 use crate::model::human::{count, plural, table, words};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -40,8 +40,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let session = &row.session;
         let episodes = store.episodes(&session.id)?;
         let stored = items_of(&store, &episodes)?;
-        let (lines, mut summary) = (stored.lines(), stored.summary());
         let hides = ctx.hides_paths_of(&session.project_path)?;
+        let (lines, mut summary) = (stored.lines(), stored.summary(&context_of(row, hides)));
         summary.shorten_paths(&session.project_path, hides);
         let resolved = &summary.errors_resolved;
         all.add(&session.id, &lines, summary.outcome, resolved);

@@ -87,7 +87,7 @@ fn recap_sessions(filter: &SessionFilter, since: Time, ctx: &mut Ctx) -> Result<
     let mut sessions = Vec::new();
     for row in store.sessions(filter)? {
         let episodes = store.episodes(&row.session.id)?;
-        let mut summary = summary_of(&store, &episodes)?;
+        let mut summary = summary_of(&store, &row, &episodes)?;
         SessionGit::of_summary(&store, &episodes, &summary)?.tell(&mut summary);
         summary.retain_episodes(&within(&episodes, since, filter.until));
         let hides = ctx.hides_paths_of(&row.session.project_path)?;

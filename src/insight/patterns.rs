@@ -390,7 +390,7 @@ fn without_digits(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::insight::facts::facts;
+    use crate::insight::facts::{SessionContext, facts};
     use crate::insight::outcome::SessionItem;
     use uuid::Uuid;
 
@@ -408,7 +408,7 @@ mod tests {
             line: n,
         });
         let lines: Vec<LocatedItem<'_>> = lines.collect();
-        let resolved = facts(&lines).errors_resolved;
+        let resolved = facts(&lines, &SessionContext::default()).errors_resolved;
         patterns.add(session, &lines, Some(outcome), &resolved);
     }
 

@@ -101,4 +101,5 @@ impl Rules {
 
 /// Counts what is derived from records, so that `status` knows episodes that an older program made
 /// without it. 1: outlines and findings. 2: pushes, states of pull requests, diffstats, names that changed.
-const DERIVED: u8 = 2;
+/// 3: what is said of the kind of work, and lines by what their files are for.
+const DERIVED: u8 = 3;

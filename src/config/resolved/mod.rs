@@ -118,6 +118,8 @@ pub struct Scoring {
     pub manual: Option<ActivityVector>,
     /// The cache of classified tools.
     pub tool_cache: PathBuf,
+    /// What was learned before counts; `false`: tools are judged, and asked about, as if nothing was.
+    pub reads_tool_cache: bool,
 }
 
 /// A project that a settings file names.
@@ -218,6 +220,7 @@ fn scoring(layers: &Layers, wire: &WireConfig, env: &Env) -> Result<Scoring, Err
             .then(|| ActivityVector::from_values(|dimension| weight(dimension.as_str())))
             .flatten(),
         tool_cache: moved.unwrap_or_else(|| Home::of(env).tool_cache()),
+        reads_tool_cache: true,
     })
 }
 
