@@ -12,6 +12,7 @@ pub mod endings;
 pub mod errors;
 pub mod extraction;
 pub mod fields;
+pub mod hidden_paths;
 pub mod injected;
 pub mod keywords;
 pub mod markers;
