@@ -8,22 +8,20 @@ use crate::agents::registry;
 use crate::insight::summary::markdown;
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::{Judge, Segment, segments};
+use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::memory::session_summary::shown_summary;
 use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
-use crate::model::git::FileOperation;
 use crate::model::human;
-use crate::model::session::Session;
-use crate::model::shell;
+use crate::model::session::{Session, SessionLength};
 use crate::model::summary::{SessionOutcome, Summary};
-use crate::model::time::Time;
+use crate::stages::score::explain::{self, WorkExplanation};
 use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 /// Print an episode or a session, with its origin and the command that resumes it
 #[derive(clap::Args, Debug)]
@@ -34,12 +32,17 @@ pub struct Args {
     /// Even of a project that an agent was told not to trust
     #[arg(long)]
     allow_untrusted: bool,
+    /// Say what makes a session the kind of work it is, instead of its text
+    #[arg(long)]
+    explain: bool,
 }
 
 /// Prints what has this id: a session before an episode.
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let judge = ctx.judge()?;
+    // neither segments nor lengths are stored: they follow the gap that is set now
+    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let scope = match args.allow_untrusted {
         true => Scope::All,
         false => session_filters::trusted_of(Scope::All, None, ctx)?,
@@ -53,7 +56,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     if let Some(mut row) = row.filter(|_| !is_forgotten) {
         let mut episodes = store.episodes(&row.session.id)?;
-        let work = judge.activity(&store.activity(&row.session.id)?);
+        let tally = store.activity(&row.session.id)?;
+        let work = judge.activity(&tally);
+        if args.explain {
+            return explain(&judge.explained(&tally), ctx);
+        }
         if ctx.hides_paths_of(&row.session.project_path)? {
             row.session.cwd = None;
             episodes.iter_mut().for_each(name_only);
@@ -63,6 +70,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let work = Work {
             activity: work,
             outcome: summary.outcome,
+            length: length_of(&store, &row.session.id, gap_ms)?,
         };
         let shown = ShownSession {
             row,
@@ -83,6 +91,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let work = Work {
             activity: work,
             outcome: outcome_of(&store, &found.session)?,
+            length: length_of(&store, &found.session, gap_ms)?,
         };
         let facts = store.file_facts(found.episode.id)?;
         let shown = ShownEpisode {
@@ -94,6 +103,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return show_episode(&shown, &judge, ctx);
     }
     Err(absent(&args.id, is_forgotten).into())
+}
+
+fn explain(explained: &[WorkExplanation], ctx: &mut Ctx) -> Result<Exit> {
+    match ctx.out.json {
+        true => ctx
+            .out
+            .document("explain", json!({"explained": explained}))?,
+        false => ctx.out.text(explain::text(explained))?,
+    }
+    Ok(Exit::Done)
 }
 
 /// A session as it is printed.
@@ -128,6 +147,7 @@ fn llm_summary_document(llm_summary: &LlmSummary) -> Value {
 struct Work {
     activity: Activity,
     outcome: Option<SessionOutcome>,
+    length: Option<SessionLength>,
 }
 
 /// The log's name without its folders.
@@ -156,18 +176,17 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         llm_summary,
         episodes,
     } = shown;
-    // segments aren't stored: they follow the gap that is set now
     let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let segments = segments(episodes.iter().map(|found| &found.episode), gap_ms);
     if ctx.out.json {
-        let session = sessions::document(row, &work.activity, work.outcome, ctx)?;
+        let session = sessions::document(row, &work.activity, (work.outcome, work.length), ctx)?;
         let document = |found: &Found, ctx: &mut Ctx| document(found, judge, ctx);
         let episodes = session_filters::documents(episodes, document, ctx)?;
         ctx.out.document(
             "show",
             json!({
                 "session": session,
-                "resume": resume(&row.session),
+                "resume": registry::resume(&row.session),
                 "summary": summary,
                 "telling": llm_summary.as_ref().map(llm_summary_document),
                 "segments": segments.iter().map(|s| segment_document(s, judge)).collect::<Vec<_>>(),
@@ -206,13 +225,14 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
 fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
     let (found, work, row) = (&shown.found, &shown.work, shown.row.as_ref());
     if ctx.out.json {
-        let session = row.map(|row| sessions::document(row, &work.activity, work.outcome, ctx));
+        let session = row
+            .map(|row| sessions::document(row, &work.activity, (work.outcome, work.length), ctx));
         let session = session.transpose()?;
         let body = json!({
             "episode": document(found, judge, ctx)?,
             "session": session,
-            "resume": row.and_then(|row| resume(&row.session)),
-            "file": shown.facts.as_ref().map(facts_document),
+            "resume": row.and_then(|row| registry::resume(&row.session)),
+            "file": shown.facts.as_ref().map(FileFacts::document),
         });
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);
@@ -227,25 +247,6 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
     ctx.out.line("")?;
     text(found, ctx)?;
     Ok(Exit::Done)
-}
-
-/// What an episode tells of a file, by the documents' names (004-031..037, 004-051).
-fn facts_document(facts: &FileFacts) -> Value {
-    let time = |at: Option<Time>| at.map(|at| at.rfc3339_millis());
-    let id = |id: Option<Uuid>| id.map(|id| id.to_string());
-    json!({
-        "origin_path": facts.origin_path,
-        "operation": facts.operation.map(FileOperation::as_str),
-        "file_size": facts.file_size,
-        "modified_time": time(facts.modified_time),
-        "content_hash": facts.content_hash,
-        "previous_path": facts.previous_path,
-        "git_batch_id": id(facts.git_batch_id),
-        "deleted_at": time(facts.deleted_at),
-        "previous_episode_uuid": id(facts.previous_episode_uuid),
-        "invalid_at": time(facts.invalid_at),
-        "source_description": facts.source_description,
-    })
 }
 
 fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
@@ -266,9 +267,12 @@ fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
         human::time(facts.ended, ctx.zone),
     );
     let agent = session.agent.as_str();
+    let length = work.length.map(|length| format!(", {}", length.shown()));
     ctx.out.line(format!(
-        "{agent} session {} on {}, {from} to {to}",
-        session.id, session.host
+        "{agent} session {} on {}, {from} to {to}{}",
+        session.id,
+        session.host,
+        length.unwrap_or_default()
     ))?;
     let outcome = work
         .outcome
@@ -278,7 +282,7 @@ fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
     for link in &facts.pull_requests {
         ctx.out.line(format!("pull request: {link}"))?;
     }
-    if let Some(command) = resume(session) {
+    if let Some(command) = registry::resume(session) {
         ctx.out.line(format!("resume: {command}"))?;
     }
     Ok(())
@@ -340,21 +344,6 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
         episode.lines.1,
         judge.activity(&episode.activity()).profile()
     )
-}
-
-/// The agent's own command to go on with a session; `None` where its id can't stand in a shell
-/// unquoted (a made-up name).
-fn resume(session: &Session) -> Option<String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
-        return None;
-    }
-    let command = registry::find(session.agent)?.resume_command(&session.id);
-    Some(match &session.cwd {
-        // Claude finds a session only from the directory that it was started in.
-        Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),
-        None => command,
-    })
 }
 
 fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {

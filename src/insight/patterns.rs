@@ -198,7 +198,7 @@ impl Patterns {
             met.times += 1;
             met.sessions.insert(session.to_owned());
         }
-        for resolution in resolved {
+        for resolution in resolved.iter().filter(|r| !r.what.changed.is_empty()) {
             let met = self
                 .errors
                 .entry(normal(&resolution.what.error))
@@ -399,7 +399,10 @@ mod tests {
     fn add(patterns: &mut Patterns, session: &str, outcome: SessionOutcome, items: &[Item]) {
         let lines = (1..).zip(items).map(|(n, (text, findings))| LocatedItem {
             item: SessionItem {
-                kind: ItemKind::Digest,
+                kind: match text.starts_with("Agent: ") {
+                    true => ItemKind::Agent,
+                    false => ItemKind::Digest,
+                },
                 text,
                 findings,
             },
@@ -474,7 +477,15 @@ mod tests {
             &mut patterns,
             "a",
             SessionOutcome::Completed,
-            &[failed(), edit(), worked()],
+            &[
+                failed(),
+                (
+                    "Agent: The problem is an index that is off by one.",
+                    Vec::new(),
+                ),
+                edit(),
+                worked(),
+            ],
         );
         let other = (
             "Action: Bash(cargo test) → exit 1: error at src/b.rs line 7",

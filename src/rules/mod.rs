@@ -1,15 +1,18 @@
 //! Floor 1: judgement as tables. YAML files, embedded, with samples that test themselves.
 
+pub mod causes;
 pub mod classify;
 pub mod commands;
 pub mod commit_words;
 pub mod decisions;
+pub mod denials;
 pub mod directives;
 pub mod documents;
 pub mod endings;
 pub mod errors;
 pub mod extraction;
 pub mod fields;
+pub mod hidden_paths;
 pub mod injected;
 pub mod keywords;
 pub mod markers;
@@ -22,12 +25,15 @@ pub mod replies;
 pub mod requests;
 pub mod rollbacks;
 pub mod secrets;
+pub mod sentence_cues;
 pub mod settings;
 pub mod shell;
 pub mod table;
 pub mod terminal;
 pub mod test_runners;
+pub mod test_words;
 pub mod tool_cache;
 pub mod tools;
 pub mod user;
 pub mod words;
+pub mod work_words;

@@ -181,6 +181,9 @@ struct Before<'t> {
     person: &'t str,
 }
 
+/// An option that is picked may be given reasons.
+const PICK_BYTES_MAX: usize = 320;
+
 /// Longer ones are requests of their own.
 const REPLY_BYTES_MAX: usize = 160;
 
@@ -197,7 +200,7 @@ impl Before<'_> {
     /// What an answer decides: the option that it picks, or what it agrees with.
     fn replied(&self, words: &str) -> Option<(u8, Decision)> {
         let words = words.trim();
-        if words.len() > REPLY_BYTES_MAX || words.contains('?') {
+        if words.len() > PICK_BYTES_MAX || words.contains('?') {
             return None;
         }
         let end = last_sentences(self.agent);
@@ -206,15 +209,20 @@ impl Before<'_> {
         if let Some(Reply::Picks(name)) = &kind
             && let Some(option) = option_of(self.agent, name)
         {
+            let is_named = is_same_topic(&content_words(words), &content_words(&option));
             let decision = Decision {
                 decision: match words.eq_ignore_ascii_case(name) {
                     true => option,
-                    false => format!("{words}: {option}"),
+                    false if is_named => words.to_owned(),
+                    false => format!("{words} ({option})"),
                 },
                 about: asked.or_else(|| question(&end)).cloned(),
                 ..Decision::default()
             };
             return Some((ANSWERED, decision));
+        }
+        if words.len() > REPLY_BYTES_MAX {
+            return None;
         }
         let agreed = kind
             .as_ref()

@@ -6,6 +6,7 @@
 
 pub mod history;
 mod judge;
+mod refine;
 mod table;
 #[cfg(test)]
 mod tests;

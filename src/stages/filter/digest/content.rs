@@ -3,6 +3,7 @@
 use super::call::DigestCall;
 use super::output::ToolOutput;
 use super::people;
+use crate::model::condensing::LONG_BYTES;
 use crate::model::entry::{CallStatus, ToolResult};
 use crate::rules::terminal::plain;
 use crate::rules::tools::AnswerKind;
@@ -33,6 +34,15 @@ pub fn indented(out: &mut String, output: &ToolOutput<'_>) {
     lines(out, last[end..].trim_start_matches('\n'));
 }
 
+/// The same for a model that condenses it: where it is short, the digest says enough.
+pub fn to_condense(out: &mut String, output: &ToolOutput<'_>) {
+    let before = out.len();
+    indented(out, output);
+    if out.len() - before <= LONG_BYTES + 1 {
+        out.truncate(before);
+    }
+}
+
 /// The last place for a cut at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
@@ -59,6 +69,7 @@ pub fn left_out(
 ) {
     match (call.status(result, output), call.row.answer) {
         (CallStatus::Refused, _) => return people::refused(out, output),
+        (CallStatus::Denied, _) => return people::denied(out, result.facts.denied),
         (CallStatus::Ok, AnswerKind::Ask) => return people::answered(out, call, result, output),
         (CallStatus::Failed, _) => match output.exit_code {
             Some(code) if code != 0 => out.push_str(&format!("exit {code} ")),

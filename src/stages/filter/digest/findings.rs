@@ -24,15 +24,17 @@ const EDITS_MAX: usize = 50;
 const FAILURES_MAX: usize = 10;
 
 impl Ended<'_> {
-    /// What it came to. Where the policy leaves results out: only what the call itself says.
+    /// What it came to. Where the policy leaves results out: what the call itself says, and people's
+    /// answers.
     pub fn findings(&self, policy: &FilterPolicy) -> Vec<Finding> {
         let mut found = Vec::new();
-        let red = self.run.as_ref().is_some_and(|run| run.failed > 0);
+        let run = self.tests.run.as_ref();
+        let red = run.is_some_and(|run| run.failed > 0);
         match self.status {
             CallStatus::Refused => found.push(Finding::Refused {
                 key: self.file().unwrap_or(self.key),
             }),
-            CallStatus::Interrupted | CallStatus::Running => {}
+            CallStatus::Denied | CallStatus::Interrupted | CallStatus::Running => {}
             CallStatus::Failed => {
                 found.extend(self.failed());
                 if policy.tool_content != Keep::Out {
@@ -48,13 +50,15 @@ impl Ended<'_> {
                         false => Finding::Worked { key: self.key },
                     });
                 }
+                self.answered(&mut found);
                 if policy.tool_content != Keep::Out {
-                    self.answers(&mut found);
+                    self.tasks(&mut found);
                     found.extend(history::found(self));
                 }
             }
         }
-        found.extend(self.run.as_ref().and_then(|run| self.tests(run)));
+        found.extend(run.and_then(tested));
+        found.extend(self.tests.coverage.map(Finding::Coverage));
         found
     }
 
@@ -104,13 +108,20 @@ impl Ended<'_> {
         }
     }
 
-    fn answers(&self, found: &mut Vec<Finding>) {
+    fn tasks(&self, found: &mut Vec<Finding>) {
         match self.call.row.answer {
             AnswerKind::Plan => found.push(Finding::Plan(tasks::all(self.call))),
             AnswerKind::Task => {
                 found.extend(tasks::one(self.call, self.result, self.output).map(Finding::Task));
             }
-            AnswerKind::Ask => {
+            _ => {}
+        }
+    }
+
+    /// What a person answered: theirs, whatever is kept of results.
+    fn answered(&self, found: &mut Vec<Finding>) {
+        match self.call.row.answer {
+            AnswerKind::Ask if self.output.quotes_people => {
                 let answers = people::answers(self.call, self.result, self.output);
                 found.extend(
                     answers
@@ -125,21 +136,22 @@ impl Ended<'_> {
             _ => {}
         }
     }
+}
 
-    fn tests(&self, run: &TestRun) -> Option<Finding> {
-        let names = run.failures.iter().take(FAILURES_MAX);
-        let names = names.map(|name| line::folded(name, TEXT_CHARS_MAX).into_owned());
-        (run.total > 0).then(|| {
-            Finding::Tests(TestCounts {
-                runner: run.runner.to_owned(),
-                passed: run.passed,
-                failed: run.failed,
-                skipped: run.skipped,
-                failures: names.collect(),
-                partial: !run.whole,
-            })
+fn tested(run: &TestRun) -> Option<Finding> {
+    let names = run.failures.iter().take(FAILURES_MAX);
+    let names = names.map(|name| line::folded(name, TEXT_CHARS_MAX).into_owned());
+    (run.total > 0).then(|| {
+        Finding::Tests(TestCounts {
+            runner: run.runner.to_owned(),
+            passed: run.passed,
+            failed: run.failed,
+            skipped: run.skipped,
+            failures: names.collect(),
+            partial: !run.whole,
+            packages: run.packages,
         })
-    }
+    })
 }
 
 /// Which settings an edit changes, masked; nothing for other files.

@@ -1,9 +1,10 @@
-//! Answers that are a person's words: refusals, choices, approvals. They are kept in full.
+//! Answers that are a person's words: refusals, choices, approvals. They are kept in full, or left out
+//! with everything that people say.
 
 use super::call::DigestCall;
 use super::line;
 use super::output::ToolOutput;
-use crate::model::entry::ToolResult;
+use crate::model::entry::{Denial, ToolResult};
 use crate::rules::errors;
 use serde_json::Value;
 
@@ -11,10 +12,20 @@ use serde_json::Value;
 pub fn refused(out: &mut String, output: &ToolOutput<'_>) {
     out.push_str("refused by the user");
     let [head, _] = output.masked_parts();
-    if let Some(words) = errors::refusal_words(&head) {
+    if let Some(words) = errors::refusal_words(&head).filter(|_| output.quotes_people) {
         out.push_str(": ");
         line::fold(out, words, usize::MAX);
     }
+}
+
+/// `denied by a permission rule`: nobody was asked.
+pub fn denied(out: &mut String, by: Option<Denial>) {
+    out.push_str(match by {
+        Some(Denial::Rule) => "denied by a permission rule",
+        Some(Denial::AutoMode) => "denied by the agent's auto mode",
+        Some(Denial::Hook) => "denied by a hook",
+        _ => "not permitted",
+    });
 }
 
 /// `"Postgres"`; every further question stands before its answer.
@@ -24,6 +35,9 @@ pub fn answered(
     result: &ToolResult,
     output: &ToolOutput<'_>,
 ) {
+    if !output.quotes_people {
+        return out.push_str("(answer left out)");
+    }
     let answers = answers(call, result, output);
     let first = call.questions().next().map(|(_, question)| question);
     for (nth, (question, answer)) in answers.iter().enumerate() {
