@@ -17,7 +17,10 @@ use crate::rules::words::{content_words, is_same, sentence_end, sentences as all
 const DECISIONS_MAX: usize = 12;
 
 /// Those of an agent, which speaks more.
-const AGENT_DECISIONS_MAX: usize = 8;
+const AGENT_DECISIONS_MAX: usize = 5;
+
+/// What an agent states less surely than so is as often a step of its work.
+const AGENT_RANK_MAX: u8 = 1;
 
 /// What a summary lists, people's decisions and the agent's: the surest ones, in order.
 pub fn listed(lines: &[LocatedItem<'_>]) -> [Vec<Sourced<Decision>>; 2] {
@@ -42,7 +45,8 @@ pub fn stated_by_agent(
     let mut all = Vec::new();
     let said = lines.iter().filter(|line| line.main);
     for line in said.filter(|line| line.item.kind == ItemKind::Agent) {
-        for stated in choices(line.words()) {
+        let sure = choices(line.words()).into_iter();
+        for stated in sure.filter(|stated| stated.rank <= AGENT_RANK_MAX) {
             add(&mut all, &mut known, line, stated.rank, of(stated));
         }
     }
