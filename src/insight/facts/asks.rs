@@ -8,6 +8,9 @@ use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
 use crate::rules::words::sentences;
 
+/// Stands before what nobody answered.
+pub const UNANSWERED: &str = "Unanswered: ";
+
 /// Longer ones are cut.
 const QUESTIONS_CHARS_MAX: usize = 240;
 
@@ -22,7 +25,7 @@ pub fn unanswered(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let line = last.filter(|line| line.item.kind == ItemKind::Agent)?;
     let asked = questions(line.words()).join(" ");
     let asked = short(&asked, QUESTIONS_CHARS_MAX);
-    (!asked.is_empty()).then(|| line.source(format!("Unanswered: {asked}")))
+    (!asked.is_empty()).then(|| line.source(format!("{UNANSWERED}{asked}")))
 }
 
 /// Sentences that ask, in the last paragraph that isn't code.

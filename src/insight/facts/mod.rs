@@ -10,7 +10,10 @@ mod line;
 mod tasks;
 mod words;
 
-pub use history::{says_unpushed, unpushed};
+pub use asks::UNANSWERED;
+#[cfg(test)]
+pub use history::OLDER_TASK;
+pub use history::{is_older_task, says_unpushed, unpushed};
 pub use line::LocatedItem;
 
 use super::outcome::outcome;
