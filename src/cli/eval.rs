@@ -23,9 +23,10 @@ pub struct Args {
     /// A folder with labelled examples; may be said more than once
     #[arg(long, value_name = "DIR", required = true)]
     truth: Vec<PathBuf>,
-    /// The folder below which the sessions' logs are [default: ../corpus/home beside the examples]
+    /// A folder below which the sessions' logs are; may be said more than once [default:
+    /// ../corpus/home beside the examples]
     #[arg(long, value_name = "DIR")]
-    corpus: Option<PathBuf>,
+    corpus: Vec<PathBuf>,
     /// Only these: commands, tools, sessions, sessions_short, recall
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true,
         value_parser = PossibleValuesParser::new(PARTS))]
@@ -36,11 +37,12 @@ pub struct Args {
 }
 
 impl Args {
-    /// The first folder that is there.
-    fn corpus(&self) -> Option<PathBuf> {
+    /// The folders that are there.
+    fn corpora(&self) -> Vec<PathBuf> {
         let beside = self.truth.iter().map(|truth| truth.join("../corpus/home"));
-        let mut all = self.corpus.clone().into_iter().chain(beside);
-        all.find(|corpus| corpus.is_dir())
+        let mut all: Vec<PathBuf> = self.corpus.clone().into_iter().chain(beside).collect();
+        all.retain(|corpus| corpus.is_dir());
+        all
     }
 
     fn parts(&self) -> Vec<String> {
@@ -91,8 +93,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
 
 fn measured(args: &Args, ctx: &mut Ctx) -> Result<Vec<Figure>> {
     let mut parts = args.parts();
-    let corpus = args.corpus();
-    if corpus.is_none() {
+    let corpora = args.corpora();
+    if corpora.is_empty() {
         let missed = |part: &&String| !["commands", "tools"].contains(&part.as_str());
         let missed: Vec<&str> = parts.iter().filter(missed).map(String::as_str).collect();
         if !missed.is_empty() {
@@ -103,13 +105,12 @@ fn measured(args: &Args, ctx: &mut Ctx) -> Result<Vec<Figure>> {
         }
         parts.retain(|part| ["commands", "tools"].contains(&part.as_str()));
     }
-    let corpus = corpus.unwrap_or_default();
     let mut all = Vec::new();
     for truth in &args.truth {
-        all.extend(figures(truth, &corpus, &parts, &Classifier::default())?);
-        if let Some(asked) = recall::asked(truth, &parts)? {
+        all.extend(figures(truth, &corpora, &parts, &Classifier::default())?);
+        if let (Some(asked), Some(corpus)) = (recall::asked(truth, &parts)?, corpora.first()) {
             let pipeline = ctx.pipeline("backfill")?;
-            let loaded = defaults_at(&corpus)?;
+            let loaded = defaults_at(corpus)?;
             let cx = ctx.pipeline_context(&loaded, &Silent);
             all.extend(recall::measured(&asked, &pipeline, &cx)?);
         }

@@ -11,6 +11,7 @@ use crate::host::interrupt;
 use crate::memory::when::When;
 use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
+use crate::pipeline::last_run::BACKFILL;
 use crate::pipeline::options::RunOptions;
 use crate::pipeline::run::{self, RunOutcome};
 use crate::pipeline::spec::{self, Pipeline, Step, Window};
@@ -201,15 +202,10 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
     }
-    if report.files_outside > 0 {
-        let days = loaded.config.keep_length_days.unwrap_or_default();
-        ctx.out.line(format!(
-            "{} ({}) older than {} were left out",
-            plural(report.files_outside, "log"),
-            bytes(report.bytes_outside),
-            plural(u64::from(days), "day"),
-        ))?;
-        ctx.out.note("hint: sessionmill backfill")?;
+    if report.files_outside > done.outside_before {
+        let left = report.left();
+        ctx.out.line(left.words(loaded.config.keep_length_days))?;
+        ctx.out.note(format!("hint: {BACKFILL}"))?;
     }
     Ok(())
 }

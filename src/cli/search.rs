@@ -19,6 +19,7 @@ use crate::model::embedding::Meaning;
 use crate::model::episode::{EpisodeSource, Operation};
 use crate::model::error::Error;
 use crate::model::human::{self, plural};
+use crate::pipeline::last_run::unread;
 use crate::pipeline::meaning::{MeaningRequest, excuse};
 use crate::store::{Hit, Keeps, Query, Snippet, Store};
 use anyhow::Result;
@@ -190,7 +191,17 @@ fn print_all(answer: &RecallAnswer, ctx: &mut Ctx) -> Result<()> {
     }
     match answer.reason {
         Some(reason) => ctx.out.warn(reason),
-        None if answer.hits.is_empty() => ctx.out.note("nothing found"),
+        None if answer.hits.is_empty() => nothing(ctx),
+        None => Ok(()),
+    }
+}
+
+/// What no run ever read may have it.
+fn nothing(ctx: &mut Ctx) -> Result<()> {
+    ctx.out.note("nothing found")?;
+    let days = ctx.settings()?.config.keep_length_days;
+    match unread(days, &ctx.home) {
+        Some(unread) => ctx.out.note(unread),
         None => Ok(()),
     }
 }

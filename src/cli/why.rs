@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 /// Why something was chosen: what people decided about it, and where they said so
 ///
 /// Answers to agents' questions, approved plans, and sentences like "let's use X instead of Y". Those
-/// with most of the words come first; one that lacks some says which it has. Behind them stands what
-/// people said besides with at least half of the words.
+/// with most of the words come first; one that lacks some says which it has. Behind them stands, with at
+/// least half of the words, what agents say that they chose themselves, and what people said besides.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// What it is about: words, or a whole question
@@ -90,13 +90,14 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let body = json!({
             "asked": words,
             "decisions": documents(&found.decided, document, ctx)?,
+            "by_agents": documents(&found.by_agents, document, ctx)?,
             "said": documents(&found.said, document, ctx)?,
         });
         ctx.out.document("why", body)?;
     } else {
         tell(&found, &words, ctx)?;
     }
-    if found.decided.is_empty() {
+    if found.is_undecided() {
         ctx.out.note("no decision speaks of it")?;
         let words = words.join(" ");
         ctx.out.note(format!("hint: sessionmill search {words}"))?;
@@ -109,12 +110,11 @@ fn tell(found: &DecisionAnswer, asked: &[String], ctx: &mut Ctx) -> Result<()> {
     for reason in &found.decided {
         print(reason, asked, ctx)?;
     }
-    if !found.said.is_empty() {
-        ctx.out.line("said, not decided:")?;
-        ctx.out.line("")?;
-    }
-    for reason in &found.said {
-        print(reason, asked, ctx)?;
+    for (heading, list) in found.behind() {
+        ctx.out.line(format!("{heading}\n"))?;
+        for reason in list {
+            print(reason, asked, ctx)?;
+        }
     }
     Ok(())
 }

@@ -145,6 +145,11 @@ impl Home {
         self.dir.join("sessionmill.watch.lock")
     }
 
+    /// What each pipeline's last complete run left, a small file each.
+    pub fn runs(&self) -> PathBuf {
+        self.dir.join("runs")
+    }
+
     /// Logs of runs, without content.
     pub fn logs(&self) -> PathBuf {
         self.dir.join("logs")

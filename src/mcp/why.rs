@@ -77,11 +77,12 @@ pub fn why(here: &Here, args: &Why) -> Result<String, Error> {
         let note = undone.map(|undone| seen_note(undone, &store, &scope));
         told.push(decision(one, note.transpose()?.as_deref(), here));
     }
-    let said = found.said.iter();
-    let said = said.map(|reason| format!("said, not decided: {}", decision(reason, None, here)));
-    told.extend(said);
+    for (heading, list) in found.behind() {
+        let behind = list.iter();
+        told.extend(behind.map(|one| format!("{heading} {}", decision(one, None, here))));
+    }
     told.truncate(window.reach());
-    let head = match found.decided.is_empty() {
+    let head = match found.is_undecided() {
         true => "no decision speaks of it\nhint: search_memory_nodes\n",
         false => "",
     };

@@ -2,7 +2,7 @@
 
 use super::scopes::Scope;
 use super::session_summary::items_of;
-use crate::insight::facts::{decided, stated};
+use crate::insight::facts::{decided, stated, stated_by_agent};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::Error;
 use crate::model::git::GitOperation;
@@ -40,8 +40,27 @@ pub struct DecisionMatch {
 pub struct DecisionAnswer {
     /// Decisions that have some of the words.
     pub decided: Vec<DecisionMatch>,
+    /// What agents say that they chose themselves, with at least half of the words. The second rank:
+    /// nobody asked them to.
+    pub by_agents: Vec<DecisionMatch>,
     /// What people stated besides, with at least half of the words.
     pub said: Vec<DecisionMatch>,
+}
+
+impl DecisionAnswer {
+    /// Nobody chose anything, neither people nor agents.
+    pub fn is_undecided(&self) -> bool {
+        self.decided.is_empty() && self.by_agents.is_empty()
+    }
+
+    /// What stands behind people's decisions, each list under its heading; none that is empty.
+    pub fn behind(&self) -> impl Iterator<Item = (&'static str, &[DecisionMatch])> {
+        let lists = [
+            ("chosen by the agent:", self.by_agents.as_slice()),
+            ("said, not decided:", self.said.as_slice()),
+        ];
+        lists.into_iter().filter(|(_, list)| !list.is_empty())
+    }
 }
 
 /// Episodes that are looked through. More: a common word costs a second.
@@ -120,6 +139,7 @@ fn said_about(store: &Store, words: &[String], query: &Query) -> Result<Decision
             Some(reason(decision, matched, found))
         };
         let decided = decided(&lines);
+        let by_agent = stated_by_agent(&lines, &decided);
         let mut said = stated(&lines);
         // a sentence that is a decision, too, is shown as one
         said.retain(|said| {
@@ -134,14 +154,21 @@ fn said_about(store: &Store, words: &[String], query: &Query) -> Result<Decision
         );
         // what was only said proves less: one shared word would be chance
         let half = words.len().div_ceil(2);
+        answer.by_agents.extend(
+            by_agent
+                .into_iter()
+                .filter_map(|decision| speaks(decision, half)),
+        );
         answer.said.extend(
             said.into_iter()
                 .filter_map(|decision| speaks(decision, half)),
         );
     }
     answer.decided.sort_by(order);
-    answer.said.sort_by(order);
-    answer.said.truncate(SAID_MAX);
+    for list in [&mut answer.by_agents, &mut answer.said] {
+        list.sort_by(order);
+        list.truncate(SAID_MAX);
+    }
     Ok(answer)
 }
 

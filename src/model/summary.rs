@@ -25,6 +25,9 @@ pub struct Summary {
     pub completed: Vec<Sourced<String>>,
     /// What people chose, approved or said.
     pub decisions: Vec<Sourced<Decision>>,
+    /// What the agent says that it chose itself, without what people decided. Nobody else may have
+    /// agreed to it.
+    pub agent_decisions: Vec<Sourced<Decision>>,
     /// What failed and then worked.
     pub errors_resolved: Vec<Sourced<Resolution>>,
     /// Settings that got another value; of each the first and the last.
@@ -59,6 +62,7 @@ impl Summary {
         retain(&mut self.requests, episodes);
         retain(&mut self.completed, episodes);
         retain(&mut self.decisions, episodes);
+        retain(&mut self.agent_decisions, episodes);
         retain(&mut self.errors_resolved, episodes);
         retain(&mut self.config_changes, episodes);
         retain(&mut self.commits, episodes);

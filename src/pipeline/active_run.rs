@@ -6,7 +6,8 @@ use super::ingest_options::Rules;
 use super::lock::Lock;
 use super::options::{self, RunOptions};
 use super::run_log;
-use super::spec::Pipeline;
+use super::spec::{Pipeline, Window};
+use super::steps::ingest::report::IngestReport;
 use crate::memory::{classifiers, redaction_setup};
 use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
@@ -45,6 +46,7 @@ impl<'r, 'a> Run<'r, 'a> {
     ) -> Result<Run<'r, 'a>> {
         let (loaded, env) = (cx.loaded, cx.env);
         let admission = Admission::new(loaded, env, options.window, options.now)
+            .since(&options.last_run)
             .allowing_untrusted(options.allow_untrusted);
         let lock = Lock::take(&cx.home.lock())?;
         let redaction = redaction_setup::load(&loaded.config, cx.home)?;
@@ -61,6 +63,24 @@ impl<'r, 'a> Run<'r, 'a> {
             store,
             lock,
         })
+    }
+
+    /// Keeps what the step `ingest` left for the next run: it is complete by now, whatever becomes of the
+    /// other steps. A run over a window that somebody named is complete for that window only.
+    ///
+    /// # Errors
+    /// When our folder can't be written.
+    pub fn keep(&self, report: &IngestReport) -> Result<()> {
+        if matches!(self.options.window, Window::Since(_)) {
+            return Ok(());
+        }
+        let last = &self.options.last_run;
+        Ok(last.keep(
+            &report.left(),
+            &self.pipeline.name,
+            self.cx.home,
+            self.cx.now,
+        )?)
     }
 
     /// Notes that the run went through.

@@ -3,6 +3,7 @@
 //! nothing of the project is. Looks at nothing before it is asked, so that a run without news pays
 //! nothing.
 
+use super::last_run::LastRun;
 use super::spec::Window;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{Config, Env, Loaded};
@@ -21,6 +22,7 @@ pub struct Admission<'a> {
     env: &'a Env,
     trusts: OnceLock<Result<Trusts, String>>,
     window: Window,
+    last_run: LastRun,
     now: Time,
     allow_untrusted: bool,
     projects: Mutex<BTreeMap<String, Verdict>>,
@@ -36,6 +38,7 @@ impl<'a> Admission<'a> {
             env,
             trusts: OnceLock::new(),
             window,
+            last_run: LastRun::default(),
             now,
             allow_untrusted: false,
             projects: Mutex::default(),
@@ -47,6 +50,13 @@ impl<'a> Admission<'a> {
     #[must_use]
     pub fn allowing_untrusted(mut self, allow: bool) -> Admission<'a> {
         self.allow_untrusted = allow;
+        self
+    }
+
+    /// A project that keeps less than the user looks back to the last complete run too.
+    #[must_use]
+    pub fn since(mut self, last_run: &LastRun) -> Admission<'a> {
+        self.last_run = last_run.clone();
         self
     }
 
@@ -133,7 +143,10 @@ impl<'a> Admission<'a> {
             hides_paths: !config.include_project_path,
             promotes: config.memory.auto_promotes,
             in_graphs: config.memory.enabled && config.memory.consent,
-            since: self.window.first(config.keep_length_days, self.now),
+            since: {
+                let days = config.keep_length_days;
+                self.last_run.first(self.window, days, self.now)
+            },
         };
         let (own, user) = (of(own), of(&self.loaded.config));
         (own != user).then(|| Arc::new(own))

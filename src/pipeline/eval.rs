@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// One figure.
 #[derive(Clone, Debug, Serialize)]
@@ -137,13 +137,13 @@ struct Call {
 pub const PARTS: [&str; 5] = ["commands", "tools", "sessions", "sessions_short", "recall"];
 
 /// The figures of the rules: of those `parts` whose file is in `truth`; sessions' logs are below
-/// `corpus`.
+/// one of `corpora`.
 ///
 /// # Errors
 /// When a file can't be read or isn't what its name says.
 pub fn figures(
     truth: &Path,
-    corpus: &Path,
+    corpora: &[PathBuf],
     parts: &[String],
     classifier: &Classifier,
 ) -> Result<Vec<Figure>> {
@@ -161,7 +161,7 @@ pub fn figures(
     for (name, has_bars) in [("sessions", true), ("sessions_short", false)] {
         if let Some(rows) = rows::<sessions::Labelled>(truth, name, parts)? {
             all.extend(sessions::figures(
-                name, &rows, corpus, classifier, has_bars,
+                name, &rows, corpora, classifier, has_bars,
             )?);
         }
     }

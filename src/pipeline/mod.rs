@@ -16,6 +16,7 @@ pub mod explain;
 pub mod graph_gate;
 pub mod ingest_options;
 pub mod keys;
+pub mod last_run;
 pub mod lock;
 pub mod meaning;
 pub mod notify;

@@ -4,6 +4,7 @@
 use super::context::RunContext;
 use super::ingest_options::Rules;
 use super::ingest_options::{Admit, IngestOptions};
+use super::last_run::LastRun;
 use super::spec::{Pipeline, Window};
 use crate::config::{Config, DeliveryLimits};
 use crate::memory::redaction_setup::Redaction;
@@ -33,6 +34,8 @@ pub struct RunOptions {
     pub allow_untrusted: bool,
     /// Models are asked again about what was given up, and at once about what waits.
     pub ask_again: bool,
+    /// What the pipeline's last complete run left.
+    pub last_run: LastRun,
 }
 
 impl RunOptions {
@@ -46,12 +49,14 @@ impl RunOptions {
             host: cx.host.to_owned(),
             allow_untrusted: false,
             ask_again: false,
+            last_run: LastRun::of(&pipeline.name, cx.home),
         }
     }
 
     /// The first moment of the window; `None`: it has none.
     pub fn since(&self, config: &Config) -> Option<Time> {
-        self.window.first(config.keep_length_days, self.now)
+        let days = config.keep_length_days;
+        self.last_run.first(self.window, days, self.now)
     }
 }
 
@@ -69,6 +74,7 @@ pub fn ingest<'a>(
         discover: DiscoverOptions {
             since: options.since(config),
             again: options.rebuild,
+            due: options.last_run.left.due.clone(),
         },
         jobs: options.jobs,
         now: options.now,

@@ -99,6 +99,7 @@ fn would_read(
 ) -> Result<IngestReport> {
     let config = &cx.loaded.config;
     let admission = Admission::new(cx.loaded, cx.env, options.window, options.now)
+        .since(&options.last_run)
         .allowing_untrusted(options.allow_untrusted);
     let admit =
         |project: Option<&str>, cwd: Option<&str>, path: &str| admission.admit(project, cwd, path);

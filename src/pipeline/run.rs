@@ -46,6 +46,7 @@ pub fn run(
         upload::prepare(&mut run)?;
     }
     let mut done = RunReport {
+        outside_before: options.last_run.left.outside,
         ingested: ingest::run(&mut run).map_err(|error| run.note_failure(error))?,
         read_ms: (run.cx.elapsed_ms)(),
         promoted: promote::run(&mut run)?,

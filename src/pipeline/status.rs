@@ -53,9 +53,11 @@ pub fn backlog(
 ) -> Result<Discovered> {
     let known = store.map_or_else(|| Ok(Vec::new()), Store::last_seen)?;
     let known: KnownLog = known.into_iter().map(|c| (c.key.clone(), c)).collect();
+    let run = RunOptions::new(pipeline, cx);
     let options = DiscoverOptions {
-        since: RunOptions::new(pipeline, cx).since(&cx.loaded.config),
+        since: run.since(&cx.loaded.config),
         again: false,
+        due: run.last_run.left.due,
     };
     Ok(discover(found, &known, &options, &registry::family))
 }

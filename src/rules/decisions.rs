@@ -1,8 +1,9 @@
-//! Decisions in people's own words, as a table of patterns (`decisions.yaml`).
+//! Decisions in the words of those who made them, as tables of patterns: people's (`decisions.yaml`) and
+//! agents' (`agent_decisions.yaml`).
 
+use super::prose::sentences;
 use super::table::{self, TextPattern};
-use super::words;
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -10,130 +11,181 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// What a sentence decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stated<'t> {
-    /// The whole sentence.
-    pub sentence: &'t str,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// The whole sentence, with its reasons.
+    pub sentence: String,
     /// What was chosen; absent where something was only excluded.
-    pub chosen: Option<&'t str>,
+    pub chosen: Option<String>,
     /// What it was chosen instead of.
-    pub instead_of: Option<&'t str>,
+    pub instead_of: Option<String>,
+    /// How surely it is a decision: the lower the surer.
+    pub rank: u8,
 }
-
-/// What stands behind so much is pasted text.
-const WORDS_BYTES_MAX: usize = 8 * 1024;
-
-/// Longer sentences are pasted text.
-const SENTENCE_BYTES_MAX: usize = 300;
 
 /// Decisions that stand in the beginning of a person's words, in order. About a microsecond a
 /// sentence.
-pub fn decisions(words: &str) -> Vec<Stated<'_>> {
-    sentences(words).filter_map(stated).collect()
+pub fn decisions(words: &str) -> Vec<Stated> {
+    PEOPLE.stated(words)
 }
 
-fn stated(sentence: &str) -> Option<Stated<'_>> {
-    let hinted: BTreeSet<usize> = TABLE
-        .hints
-        .find_overlapping_iter(sentence)
-        .map(|hint| TABLE.hint_of[hint.pattern()])
-        .collect();
-    let mut patterns = hinted.iter().map(|pattern| &TABLE.patterns[*pattern]);
-    let found = patterns.find_map(|pattern| pattern.regex().captures(sentence))?;
-    let mut unless = TABLE.unless.iter();
-    if unless.any(|pattern| pattern.regex().is_match(sentence)) {
-        return None;
-    }
-    let part = |name: &str| {
-        let part = found.name(name)?.as_str().trim();
-        (!part.is_empty()).then_some(part)
-    };
-    Some(Stated {
-        sentence,
-        chosen: part("what"),
-        instead_of: part("not"),
-    })
-}
-
-/// Sentences and lines in the beginning of a person's words, without the questions, and without what is
-/// code.
-pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let text = &text[..text.floor_char_boundary(WORDS_BYTES_MAX)];
-    let mut inside_code = false;
-    let prose = text.lines().filter(move |line| {
-        let fence = line.trim_start().starts_with("```");
-        inside_code ^= fence;
-        !inside_code && !fence
-    });
-    let pieces = prose.flat_map(words::sentences);
-    pieces.filter(|piece| !piece.ends_with('?') && piece.len() <= SENTENCE_BYTES_MAX)
+/// Choices that an agent states in the beginning of its words, in order; as cheap.
+pub fn choices(words: &str) -> Vec<Stated> {
+    AGENTS.stated(words)
 }
 
 struct Table {
     hints: AhoCorasick,
-    /// For each of `hints`, which of `patterns` it is a hint of.
+    /// For each of `hints`, which of `rows` it is a hint of.
     hint_of: Vec<usize>,
     unless: Vec<TextPattern>,
-    patterns: Vec<TextPattern>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    pattern: TextPattern,
+    unless: Option<TextPattern>,
+    rank: u8,
+}
+
+impl Table {
+    fn stated(&self, words: &str) -> Vec<Stated> {
+        if !self.hints.is_match(words) {
+            return Vec::new();
+        }
+        let all = sentences(words);
+        all.filter_map(|sentence| self.stated_in(&sentence))
+            .collect()
+    }
+
+    fn stated_in(&self, sentence: &str) -> Option<Stated> {
+        let hinted: BTreeSet<usize> = self
+            .hints
+            .find_overlapping_iter(sentence)
+            .map(|hint| self.hint_of[hint.pattern()])
+            .collect();
+        let mut rows = hinted.iter().map(|row| &self.rows[*row]);
+        let (row, found) = rows.find_map(|row| {
+            let found = row.pattern.regex().captures(sentence)?;
+            let except = row.unless.as_ref();
+            let is_one = except.is_none_or(|except| !except.regex().is_match(sentence));
+            is_one.then_some((row, found))
+        })?;
+        let mut unless = self.unless.iter();
+        if unless.any(|pattern| pattern.regex().is_match(sentence)) {
+            return None;
+        }
+        let part = |name: &str| {
+            let part = found.name(name)?.as_str().trim();
+            (!part.is_empty()).then(|| part.to_owned())
+        };
+        Some(Stated {
+            chosen: part("what"),
+            instead_of: part("not"),
+            rank: row.rank,
+            sentence: sentence.to_owned(),
+        })
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     unless: Vec<String>,
-    patterns: Vec<Row>,
+    patterns: Vec<WrittenRow>,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct WrittenRow {
     hints: Vec<String>,
     pattern: String,
+    unless: Option<String>,
+    #[serde(default)]
+    rank: u8,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let written: Written = table::rows(table::embedded!("decisions"));
-    let hints = written.patterns.iter().enumerate();
-    let hints = hints.flat_map(|(of, row)| row.hints.iter().map(move |hint| (of, hint)));
-    let (hint_of, hints): (Vec<usize>, Vec<&String>) = hints.unzip();
-    let hints = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build(hints);
-    Table {
-        hints: hints.expect("words"),
-        hint_of,
-        unless: written.unless.iter().map(any_case).collect(),
-        patterns: written
-            .patterns
-            .iter()
-            .map(|row| any_case(&row.pattern))
-            .collect(),
-    }
-});
+static PEOPLE: LazyLock<Table> =
+    LazyLock::new(|| Table::of(table::rows(table::embedded!("decisions"))));
 
-fn any_case(pattern: &String) -> TextPattern {
-    format!("(?i){pattern}").into()
+static AGENTS: LazyLock<Table> =
+    LazyLock::new(|| Table::of(table::rows(table::embedded!("agent_decisions"))));
+
+impl Table {
+    fn of(written: Written) -> Table {
+        let hints = written.patterns.iter().enumerate();
+        let hints = hints.flat_map(|(of, row)| row.hints.iter().map(move |hint| (of, hint)));
+        // an apostrophe is typed in two ways
+        let hints = hints.flat_map(|(of, hint)| {
+            let curly = hint.contains('\'').then(|| hint.replace('\'', "’"));
+            [Some(hint.clone()), curly]
+                .into_iter()
+                .flatten()
+                .map(move |hint| (of, hint))
+        });
+        let (hint_of, hints): (Vec<usize>, Vec<String>) = hints.unzip();
+        let hints = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .build(hints);
+        let rows = written.patterns.iter().map(|row| Row {
+            pattern: any_case(&row.pattern),
+            unless: row.unless.as_deref().map(any_case),
+            rank: row.rank,
+        });
+        let unless = written.unless.iter().map(|pattern| any_case(pattern));
+        Table {
+            hints: hints.expect("words"),
+            hint_of,
+            unless: unless.collect(),
+            rows: rows.collect(),
+        }
+    }
+}
+
+/// In small letters and large, with either apostrophe.
+pub(super) fn any_case(pattern: &str) -> TextPattern {
+    format!("(?i){}", pattern.replace('\'', "['’]")).into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn samples_are_what_the_table_says() {
-        let written: Written = table::rows(table::embedded!("decisions"));
+    fn check(table: &Table, written: Written) {
         for (sentence, wants) in written.samples {
-            let found = decisions(&sentence);
+            let found = table.stated(&sentence);
             let told = found.first().map(|stated| {
-                let [chosen, not] = [stated.chosen, stated.instead_of];
-                vec![
-                    chosen.unwrap_or("").to_owned(),
-                    not.unwrap_or("").to_owned(),
-                ]
+                let parts = [&stated.chosen, &stated.instead_of];
+                parts.map(|part| part.clone().unwrap_or_default()).to_vec()
             });
             assert_eq!(told.unwrap_or_default(), wants, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn samples_are_what_the_tables_say() {
+        check(&PEOPLE, table::rows(table::embedded!("decisions")));
+        check(&AGENTS, table::rows(table::embedded!("agent_decisions")));
+    }
+
+    #[test]
+    fn every_row_has_a_sample() {
+        for (table, written) in [
+            (&*PEOPLE, table::embedded!("decisions")),
+            (&*AGENTS, table::embedded!("agent_decisions")),
+        ] {
+            let written: Written = table::rows(written);
+            for (row, source) in table.rows.iter().zip(&written.patterns) {
+                let mut samples = written
+                    .samples
+                    .iter()
+                    .filter(|(_, wants)| !wants.is_empty());
+                let is_tried = samples.any(|(said, _)| row.pattern.regex().is_match(said));
+                assert!(is_tried, "{}", source.pattern);
+            }
         }
     }
 
@@ -141,5 +193,18 @@ mod tests {
     fn code_decides_nothing() {
         let words = "Look:\n```\nuse a instead of b\n```\nand fix it";
         assert_eq!(decisions(words), []);
+    }
+
+    #[test]
+    fn a_reason_is_never_cut() {
+        for words in [
+            "Let's use Postgres instead of SQLite, because two programs write into it and\n\
+             one of them must not wait for the other.",
+            "Let's use Postgres instead of SQLite. Because two programs write.",
+        ] {
+            let found = decisions(words);
+            assert_eq!(found.len(), 1, "{words}");
+            assert_eq!(found[0].sentence, words.replace('\n', " "));
+        }
     }
 }

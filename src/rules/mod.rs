@@ -17,6 +17,8 @@ pub mod names;
 pub mod outcome;
 pub mod paths;
 pub mod phrases;
+pub mod prose;
+pub mod replies;
 pub mod rollbacks;
 pub mod secrets;
 pub mod settings;

@@ -9,18 +9,30 @@ use crate::model::time::Time;
 use rustc_hash::FxHashSet;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// What the store remembers, by [`SourceFile::key`].
 pub type KnownLog = BTreeMap<String, LastSeen>;
 
 /// Which files a run looks at.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DiscoverOptions {
     /// Files that the store doesn't know are read only when they, or one of their session, changed
     /// at or after this time. `None`: all.
     pub since: Option<Time>,
     /// Read everything again, whatever the stats say (`run --rebuild`).
     pub again: bool,
+    /// Logs, and folders of logs, that an earlier run could not read, by path: they are looked at
+    /// however old they are.
+    pub due: BTreeSet<String>,
+}
+
+impl DiscoverOptions {
+    /// An earlier run could not read this log.
+    pub fn is_due(&self, key: &str) -> bool {
+        let below = |folder: &String| Path::new(key).starts_with(folder);
+        self.due.contains(key) || self.due.iter().any(below)
+    }
 }
 
 /// What a run would do.
@@ -81,7 +93,9 @@ pub fn discover(
             let was = Some(old.key.clone());
             let slice = slice(SourceChange::Grown, old.offset, old.line, was);
             found.slices.push(slice);
-        } else if recent.as_ref().is_none_or(|r| r.contains(family(file))) {
+        } else if recent.as_ref().is_none_or(|r| r.contains(family(file)))
+            || options.is_due(&file.key)
+        {
             found.slices.push(slice(SourceChange::New, 0, 0, None));
         } else {
             found.outside.0 += 1;
@@ -258,6 +272,7 @@ mod tests {
         let options = DiscoverOptions {
             since: Some(Time(8 * 86_400_000)),
             again: false,
+            due: BTreeSet::new(),
         };
         let found = discover(&files, &KnownLog::new(), &options, &registry::family);
         let keys: Vec<&str> = found.slices.iter().map(|s| s.file.key.as_str()).collect();

@@ -221,7 +221,7 @@ fn the_first_run_says_what_the_window_left_out_and_how_to_get_it() {
     desk.now = crate::model::time::Time(4_102_444_800_000);
     let first = desk.run("sessionmill run");
     assert!(
-        first.stdout.contains("older than 7 days were left out"),
+        first.stdout.contains("older than 7 days were never read"),
         "{}",
         first.shown()
     );

@@ -76,4 +76,5 @@ mod undone_property;
 mod undone_start;
 mod undone_talks;
 mod why_file;
+mod windows;
 mod world;

@@ -163,6 +163,46 @@ fn why_names_the_decision_and_its_line_and_nothing_for_other_words() {
 }
 
 #[test]
+fn what_an_agent_chose_stands_behind_what_people_did_and_is_never_called_theirs() {
+    let desk = super::forget::desk();
+    let choice = "I kept one table for the owls rather than two, because both have the same key.";
+    let log = record(
+        "eeee",
+        "user",
+        "Let's use Redis instead of files for owls.",
+        false,
+    ) + &record("eeee", "assistant", choice, false);
+    desk.write(".claude/projects/-e/eeee.jsonl", &log);
+    assert_eq!(desk.run("sessionmill run --all").exit, Exit::Done);
+    let page = desk.run("sessionmill show eeee").stdout;
+    let people = page
+        .find("## Key Decisions\n- **Let's use Redis")
+        .expect("people's");
+    let agents = page.find(&format!("## Decisions by the Agent\n- {choice}"));
+    assert!(people < agents.expect("the agent's"), "{page}");
+    let body = desk.run("sessionmill why owls --json").json();
+    assert_eq!(
+        body["decisions"].as_array().map(Vec::len),
+        Some(1),
+        "{body}"
+    );
+    assert_eq!(body["by_agents"][0]["decision"], choice);
+    let shown = desk.run("sessionmill why owls").stdout;
+    let heading = shown.find("\nchosen by the agent:\n").expect("a heading");
+    assert!(shown.find("Redis").expect("people's") < heading, "{shown}");
+    assert!(
+        shown.find(choice).expect("the agent's") > heading,
+        "{shown}"
+    );
+    assert_eq!(desk.run("sessionmill why two tables").exit, Exit::Done);
+    let recap = desk.run("sessionmill recap --since 2026-05-01").stdout;
+    assert!(
+        recap.contains("Redis") && !recap.contains("one table"),
+        "{recap}"
+    );
+}
+
+#[test]
 fn what_was_said_without_a_decision_stands_behind_the_decisions() {
     let desk = written();
     let found = desk.run("sessionmill why notes by date --json");

@@ -4,6 +4,7 @@
 //! log.
 
 mod asks;
+mod decided;
 mod errors;
 mod history;
 mod line;
@@ -11,6 +12,7 @@ mod tasks;
 mod words;
 
 pub use asks::UNANSWERED;
+pub use decided::{decided, stated, stated_by_agent};
 #[cfg(test)]
 pub use history::OLDER_TASK;
 pub use history::{is_older_task, says_unpushed, unpushed};
@@ -19,12 +21,8 @@ pub use line::LocatedItem;
 use super::outcome::outcome;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::{Finding, TestCounts};
-use crate::model::summary::{Decision, SessionOutcome, SettingChange, Sourced, Summary, TestRuns};
-use crate::rules::decisions::{decisions, sentences};
+use crate::model::summary::{SessionOutcome, SettingChange, Sourced, Summary, TestRuns};
 use line::found;
-
-/// Decisions of one session that are listed; more of them are seldom decisions.
-const DECISIONS_MAX: usize = 12;
 
 /// The facts of a session, from its items in the order of time. About 10 MB/s of text.
 pub fn facts(lines: &[LocatedItem<'_>]) -> Summary {
@@ -48,7 +46,8 @@ pub fn facts(lines: &[LocatedItem<'_>]) -> Summary {
         objective,
         outcome,
         completed: tasks.done,
-        decisions: decided(lines).into_iter().take(DECISIONS_MAX).collect(),
+        decisions: decided::listed(lines),
+        agent_decisions: stated_by_agent(lines, &decided(lines)),
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
         tests: tests(lines),
@@ -95,65 +94,6 @@ fn requests(lines: &[LocatedItem<'_>], first: Option<&Sourced<String>>) -> Vec<S
 const REQUESTS_MAX: usize = 8;
 const REQUESTS_FIRST: usize = 2;
 const REQUESTS_LAST: usize = 4;
-
-/// What people chose, approved or said, all of it.
-pub fn decided(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
-    let mut all: Vec<Sourced<Decision>> = Vec::new();
-    for line in lines.iter().filter(|line| line.main) {
-        for finding in line.item.findings {
-            all.extend(answered(finding, line).map(|decision| line.source(decision)));
-        }
-        if is_said(line) {
-            let stated = decisions(line.words()).into_iter().map(|stated| Decision {
-                decision: stated.sentence.to_owned(),
-                instead_of: stated.instead_of.map(str::to_owned),
-                ..Decision::default()
-            });
-            all.extend(stated.map(|decision| line.source(decision)));
-        }
-    }
-    all
-}
-
-/// What people stated, each sentence; questions and code are none.
-pub fn stated(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
-    let said = lines.iter().filter(|line| is_said(line));
-    let each = said.flat_map(|line| {
-        sentences(line.words()).map(|sentence| {
-            line.source(Decision {
-                decision: sentence.to_owned(),
-                ..Decision::default()
-            })
-        })
-    });
-    each.collect()
-}
-
-/// A person's words, not an agent's to another one.
-fn is_said(line: &LocatedItem<'_>) -> bool {
-    let by_people = matches!(line.item.kind, ItemKind::Prompt | ItemKind::Aside);
-    line.main && by_people && !line.item.text.starts_with(TASK)
-}
-
-/// What stands before the task of a sub-agent.
-const TASK: &str = "Task: ";
-
-/// An answer to the agent's question, or a plan that somebody approved.
-fn answered(finding: &Finding, line: &LocatedItem<'_>) -> Option<Decision> {
-    match finding {
-        Finding::Answered { question, answer } => Some(Decision {
-            decision: answer.clone(),
-            about: Some(question.clone()),
-            ..Decision::default()
-        }),
-        Finding::Approved => Some(Decision {
-            decision: words::inside_parentheses(line.words())?.to_owned(),
-            about: Some("plan approved".to_owned()),
-            ..Decision::default()
-        }),
-        _ => None,
-    }
-}
 
 /// Of each setting the first value and the last, where they differ.
 fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {

@@ -38,6 +38,8 @@ pub struct RecapProject {
     pub worked_on: Vec<SessionWork>,
     /// What people chose, approved or said.
     pub decided: Vec<SessionFact<Decision>>,
+    /// What agents say that they chose themselves.
+    pub agent_decided: Vec<SessionFact<Decision>>,
     /// Errors that were resolved.
     pub fixed: Vec<SessionFact<Resolution>>,
     /// Open tasks and proposals of sessions that no later one did.
@@ -128,6 +130,8 @@ impl RecapProject {
             extend(&mut self.left_open, &id, open);
             summary.decisions.reverse();
             extend(&mut self.decided, &id, summary.decisions);
+            summary.agent_decisions.reverse();
+            extend(&mut self.agent_decided, &id, summary.agent_decisions);
         }
         summary.errors_resolved.reverse();
         extend(&mut self.fixed, &id, summary.errors_resolved);
@@ -145,6 +149,7 @@ impl RecapProject {
         self.worked_on.sort_by_key(is_done);
         fold::steps(&mut self.left_open);
         fold::decisions(&mut self.decided);
+        fold::decisions(&mut self.agent_decided);
         fold::errors(&mut self.fixed);
         fold::commits(&mut self.commits);
         fold::pull_requests(&mut self.pull_requests);
@@ -158,6 +163,7 @@ impl RecapProject {
     fn is_empty(&self) -> bool {
         let lists = [self.decided.len(), self.fixed.len(), self.left_open.len()];
         let more = [
+            self.agent_decided.len(),
             self.commits.len(),
             self.pull_requests.len(),
             self.worked_on.len(),

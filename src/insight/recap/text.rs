@@ -32,6 +32,8 @@ fn project(out: &mut String, project: &RecapProject, short: &impl Fn(&str) -> St
     let lines = works.map(|work| format!("{} [{}]", line(work), sessions(work, short)));
     section(out, "Worked on", lines);
     facts(out, "Decided", &project.decided, short, decision);
+    let chosen = &project.agent_decided;
+    facts(out, "Chosen by agents", chosen, short, decision);
     facts(out, "Fixed", &project.fixed, short, fixed);
     facts(out, "Commits", &project.commits, short, commit);
     let pulls = &project.pull_requests;

@@ -223,6 +223,12 @@ fn known(facts: &Summary) -> String {
     );
     let decisions = facts.decisions.iter().map(|d| d.what.decision.clone());
     lines.extend(called('D', "decision", decisions));
+    let by_agent = facts.agent_decisions.iter().map(|told| &told.what.decision);
+    lines.extend(
+        by_agent
+            .take(KNOWN_MAX)
+            .map(|decision| format!("decision by the agent: {decision}")),
+    );
     let errors = facts.errors_resolved.iter().map(|error| {
         let error = &error.what;
         format!("{}: {}", error.call, error.error)

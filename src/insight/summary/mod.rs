@@ -52,6 +52,8 @@ pub fn body(summary: &Summary, profile: &str) -> String {
     let decisions = summary.decisions.iter().map(|d| decision(&d.what));
     let llm_decisions = llm.decisions.iter().map(llm_decision);
     section(&mut out, "Key Decisions", decisions.chain(llm_decisions));
+    let by_agent = bullets(&summary.agent_decisions, |told| told.decision.clone());
+    section(&mut out, "Decisions by the Agent", by_agent);
     section(&mut out, "Test Results", tests(summary, llm));
     section(&mut out, "Files Modified", changes::files(summary, llm));
     section(&mut out, COMMITS, bullets(&summary.commits, commit));

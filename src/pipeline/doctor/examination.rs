@@ -10,6 +10,7 @@ use crate::memory::{classifiers, redaction_setup};
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
 use crate::pipeline::context::RunContext;
+use crate::pipeline::last_run::LastRun;
 use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::options::{self, RunOptions};
 use crate::pipeline::sink_setup;
@@ -73,6 +74,7 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
             installed: examination.interval_s.is_some(),
             interval_s: examination.interval_s.unwrap_or_default(),
         },
+        before: LastRun::latest(cx.home),
         last_run: lock::last_run(&cx.home.lock()),
         unreadable: unreadable(&found.files),
         found,

@@ -8,6 +8,7 @@ use crate::model::namespace::project_root;
 use crate::model::source::SourceFile;
 use crate::model::time::Time;
 use crate::pipeline::peek::peek;
+use crate::pipeline::spec::Window;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -108,10 +109,11 @@ fn is_outside(file: &SourceFile, observed: &Observed<'_>) -> bool {
         .settings
         .ok()
         .and_then(|l| l.config.keep_length_days);
-    let old = window.is_some_and(|days| {
-        let since = observed.now.0.saturating_sub(i64::from(days) * DAY_MS);
-        file.stat.mtime_ns / 1_000_000 < since
-    });
+    let since = observed
+        .before
+        .first(Window::Configured, window, observed.now);
+    let is_due = observed.before.left.due.contains(&file.key);
+    let old = since.is_some_and(|since| file.stat.mtime_ns / 1_000_000 < since.0) && !is_due;
     old && !known.is_some_and(|known| known.contains_key(&file.key))
 }
 

@@ -8,6 +8,7 @@ use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::pipeline::ingest_options::Admit;
+use crate::pipeline::last_run::LastRun;
 use crate::store::{DatabaseState, Health, Store, StoreStatus};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -75,6 +76,8 @@ pub struct Observed<'a> {
     pub trust: Option<Error>,
     /// What the timer does.
     pub schedule: Schedule,
+    /// What the last complete run left, of any pipeline.
+    pub before: LastRun,
     /// When the last run went through.
     pub last_run: Option<Time>,
     /// The logs on disk.

@@ -66,22 +66,30 @@ struct LabelledTests {
     last: Option<String>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Decider {
+    Person,
+    Agent,
+}
+
 #[derive(Deserialize)]
 struct LabelledDecision {
+    who: Decider,
     /// In the annotator's words.
     what: String,
-    /// Of the log's words.
-    quote: String,
+    /// That the log says it with.
+    words: Vec<String>,
     /// Of the log.
     line: u64,
 }
 
-/// The figures of each half for itself, or of all rows where nobody halved them. Logs that aren't below
-/// `corpus` are a figure of their own. Bars only where `has_bars`.
+/// The figures of each half for itself, or of all rows where nobody halved them. Logs that are below none
+/// of `corpora` are a figure of their own. Bars only where `has_bars`.
 pub(super) fn figures(
     what: &str,
     rows: &[Labelled],
-    corpus: &Path,
+    corpora: &[PathBuf],
     classifier: &Classifier,
     has_bars: bool,
 ) -> Result<Vec<Figure>> {
@@ -95,8 +103,8 @@ pub(super) fn figures(
         };
         let rows = rows.iter().filter(|row| row.half == half);
         let (here, gone): (Vec<&Labelled>, Vec<&Labelled>) =
-            rows.partition(|row| corpus.join(&row.path).is_file());
-        let mut figures = sessions(&what, &here, corpus, classifier)?;
+            rows.partition(|row| log(row, corpora).is_some());
+        let mut figures = sessions(&what, &here, corpora, classifier)?;
         if !has_bars {
             figures.iter_mut().for_each(|figure| figure.bar = None);
         }
@@ -113,13 +121,14 @@ pub(super) fn figures(
 fn sessions(
     what: &str,
     rows: &[&Labelled],
-    corpus: &Path,
+    corpora: &[PathBuf],
     classifier: &Classifier,
 ) -> Result<Vec<Figure>> {
     let mut work = Work::new(what);
     let mut told = Told::new(what);
     for row in rows {
-        let read = read(&corpus.join(&row.path), row.tool, classifier)?;
+        let log = log(row, corpora).with_context(|| row.path.display().to_string())?;
+        let read = read(&log, row.tool, classifier)?;
         work.count(row, &read.tally, classifier);
         told.count(row, &read.items);
     }
@@ -127,7 +136,14 @@ fn sessions(
     all.extend([told.outcome, told.files, told.tests, told.false_alarms]);
     all.extend([told.objective, told.objective_idle, told.objective_long]);
     all.extend([told.decisions, told.decisions_found]);
+    all.extend([told.agent_decisions, told.agent_decisions_found]);
     Ok(all)
+}
+
+/// Where a row's log is.
+fn log(row: &Labelled, corpora: &[PathBuf]) -> Option<PathBuf> {
+    let mut all = corpora.iter().map(|corpus| corpus.join(&row.path));
+    all.find(|path| path.is_file())
 }
 
 /// How well the kind of work is told.
@@ -205,6 +221,9 @@ struct Told {
     decisions: Figure,
     /// Decisions that are some and that we tell.
     decisions_found: Figure,
+    /// Of these the ones that agents made.
+    agent_decisions: Figure,
+    agent_decisions_found: Figure,
 }
 
 /// An objective is read at a glance.
@@ -226,6 +245,8 @@ impl Told {
             ),
             decisions: of("decisions that are some", None),
             decisions_found: of("decisions that we tell", None),
+            agent_decisions: of("of these, told as an agent's", None),
+            agent_decisions_found: of("of these, an agent's", None),
         }
     }
 
@@ -313,35 +334,42 @@ impl Told {
             let in_other = |word: &&String| other.iter().any(|own| is_same(own, word));
             one.iter().filter(in_other).count()
         };
-        let words = |text: &str| content_words(text);
         let is_told = |label: &LabelledDecision, line: u64, ours: &[String]| {
-            let theirs = words(&format!("{} {}", label.what, label.quote));
+            let said = content_words(&label.words.join(" "));
+            let theirs: Vec<String> = content_words(&label.what).into_iter().chain(said).collect();
             let same = shared(ours, &theirs);
             line == label.line && (same > 0 || ours.is_empty())
-                || same >= 2 && same * 2 >= ours.len().min(words(&label.quote).len())
+                || same >= 2
+                    && same * 2 >= ours.len().min(content_words(&label.words.join(" ")).len())
         };
-        let ours: Vec<(u64, String)> = summary
-            .decisions
-            .iter()
-            .map(|told| {
+        let people = summary.decisions.iter().map(|told| (Decider::Person, told));
+        let agents = summary.agent_decisions.iter();
+        let agents = agents.map(|told| (Decider::Agent, told));
+        let ours: Vec<(Decider, u64, String)> = people
+            .chain(agents)
+            .map(|(who, told)| {
                 let about = told.what.about.as_deref().unwrap_or_default();
-                (told.line, format!("{} {about}", told.what.decision))
+                (who, told.line, format!("{} {about}", told.what.decision))
             })
             .collect();
-        for (line, text) in &ours {
-            let own = words(text);
+        for (who, line, text) in &ours {
+            let own = content_words(text);
             let is_one = labelled.iter().any(|label| is_told(label, *line, &own));
-            self.decisions
-                .hit(&format!("{}:{line}: {text}", row.id), is_one);
+            let name = format!("{}:{line}: {text}", row.id);
+            self.decisions.hit(&name, is_one);
+            if *who == Decider::Agent {
+                self.agent_decisions.hit(&name, is_one);
+            }
         }
         for label in labelled {
             let is_found = ours
                 .iter()
-                .any(|(line, text)| is_told(label, *line, &words(text)));
-            self.decisions_found.hit(
-                &format!("{}:{}: {}", row.id, label.line, label.quote),
-                is_found,
-            );
+                .any(|(_, line, text)| is_told(label, *line, &content_words(text)));
+            let name = format!("{}:{}: {}", row.id, label.line, label.what);
+            self.decisions_found.hit(&name, is_found);
+            if label.who == Decider::Agent {
+                self.agent_decisions_found.hit(&name, is_found);
+            }
         }
     }
 }

@@ -18,6 +18,8 @@ use anyhow::Result;
 pub struct RunReport {
     /// Logs that were read.
     pub ingested: IngestReport,
+    /// Logs that the last complete run left out for their age: it said so.
+    pub outside_before: u64,
     /// When reading was done, after the program's start.
     pub read_ms: u64,
     /// Words that people wanted remembered.

@@ -275,7 +275,7 @@ fn admit(
     let rules = match admitted(&head, root.as_deref(), &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
-            report.leave_out(reason);
+            report.refuse(&slice.file.key, reason);
             return Ok(None);
         }
     };
@@ -391,7 +391,7 @@ fn new_work(
     let rules = match admitted(&peek, root.as_deref(), &slice, setup) {
         Ok(rules) => rules,
         Err(reason) => {
-            report.leave_out(reason);
+            report.refuse(&slice.file.key, reason);
             return None;
         }
     };
@@ -427,7 +427,7 @@ fn admitted(
     let project = root.or(cwd).map(project_root);
     let narrowed = (setup.admit)(project.as_deref(), cwd, &slice.file.key)?;
     let old = |since: Time| slice.file.stat.mtime_ns / 1_000_000 < since.0;
-    let is_new = slice.seen == SourceChange::New;
+    let is_new = slice.seen == SourceChange::New && !setup.discover.is_due(&slice.file.key);
     if is_new && narrowed.as_ref().and_then(|n| n.since).is_some_and(old) {
         return Err("older than its project keeps".into());
     }

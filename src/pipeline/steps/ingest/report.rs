@@ -6,10 +6,11 @@ use crate::model::checkpoint::FileCommit;
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
+use crate::pipeline::last_run::Left;
 use crate::store::Stored;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The outcome of a run. `--json` prints it as it is.
@@ -61,6 +62,10 @@ pub struct IngestReport {
     pub episodes_redacted: u64,
     /// New episodes go on to this group, although the machine is called otherwise now.
     pub group_kept: Option<String>,
+    /// Logs, and folders of logs, that could not be read or were refused, by path: a later run may read
+    /// them.
+    #[serde(skip)]
+    pub due: BTreeSet<String>,
     /// The last file that was counted as drifting.
     #[serde(skip)]
     drifting: String,
@@ -157,6 +162,7 @@ impl IngestReport {
     /// Something could not be read.
     pub fn problem(&mut self, path: impl Into<String>, reason: impl Into<String>) {
         let (path, reason) = (path.into(), reason.into());
+        self.due.insert(path.clone());
         self.problems.push(Problem { path, reason });
     }
 
@@ -165,11 +171,30 @@ impl IngestReport {
         *self.left_out.entry(reason).or_default() += 1;
     }
 
+    /// A log may not be read. Whoever trusts its project, or mends what stands in the way, wants it
+    /// then; what somebody excluded or switched off, nobody does.
+    pub fn refuse(&mut self, key: &str, reason: String) {
+        const MENDS: [&str; 3] = ["untrusted", "trust unknown", "settings unclear"];
+        if MENDS.iter().any(|start| reason.starts_with(start)) {
+            self.due.insert(key.to_owned());
+        }
+        self.leave_out(reason);
+    }
+
     /// What stands in the way of reading, as `file: why`.
     pub fn unclear(&mut self, what: Vec<String>) {
         for what in what {
-            let (file, why) = what.split_once(": ").unwrap_or(("", &what));
-            self.problem(file, why);
+            let (path, reason) = what.split_once(": ").unwrap_or(("", &what));
+            let (path, reason) = (path.to_owned(), reason.to_owned());
+            self.problems.push(Problem { path, reason });
+        }
+    }
+
+    /// What a later run has to look at.
+    pub fn left(&self) -> Left {
+        Left {
+            due: self.due.clone(),
+            outside: self.files_outside,
         }
     }
 

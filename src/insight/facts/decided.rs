@@ -1,0 +1,366 @@
+//! What was decided in a session, by people and by agents. Sentences come from the tables of rules; this
+//! knows who said them, what they answer, and that a decision is told once.
+
+use super::line::LocatedItem;
+use super::words;
+use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
+use crate::model::summary::{Decision, Sourced};
+use crate::rules::decisions::{Stated, choices, decisions};
+use crate::rules::prose::sentences;
+use crate::rules::replies::{
+    Reply, asks_which, is_chore, offers_change, offers_several, reply, suggests, takes_up,
+};
+use crate::rules::words::{content_words, is_same, sentence_end, sentences as all_sentences};
+
+/// Decisions of people in one session that are listed; more of them are seldom decisions.
+const DECISIONS_MAX: usize = 12;
+
+/// Those of an agent, which speaks more.
+const AGENT_DECISIONS_MAX: usize = 8;
+
+/// People's decisions that a summary lists: the surest ones, in order.
+pub fn listed(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
+    surest(ranked(lines), DECISIONS_MAX)
+}
+
+/// What people chose, approved or said, all of it, each once.
+pub fn decided(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
+    let all = ranked(lines).into_iter();
+    all.map(|ranked| ranked.decision).collect()
+}
+
+/// Choices that the agent stated itself: the surest ones, in order, without what `people` decided.
+pub fn stated_by_agent(
+    lines: &[LocatedItem<'_>],
+    people: &[Sourced<Decision>],
+) -> Vec<Sourced<Decision>> {
+    let mut known: Vec<Vec<String>> = people.iter().map(|told| topic(&told.what)).collect();
+    let mut all = Vec::new();
+    let said = lines.iter().filter(|line| line.main);
+    for line in said.filter(|line| line.item.kind == ItemKind::Agent) {
+        for stated in choices(line.words()) {
+            add(&mut all, &mut known, line, stated.rank, of(stated));
+        }
+    }
+    surest(all, AGENT_DECISIONS_MAX)
+}
+
+/// A decision with how sure it is one: the lower, the surer.
+struct Ranked {
+    rank: u8,
+    decision: Sourced<Decision>,
+}
+
+/// Somebody was asked, and answered.
+const ANSWERED: u8 = 0;
+/// Somebody agreed with an offer, or chose with more words than a name.
+const AGREED: u8 = 1;
+
+fn ranked(lines: &[LocatedItem<'_>]) -> Vec<Ranked> {
+    let mut all = Vec::new();
+    let mut known = Vec::new();
+    let mut before = Before::default();
+    for line in lines.iter().filter(|line| line.main) {
+        for finding in line.item.findings {
+            if let Some(decision) = answered(finding, line) {
+                add(&mut all, &mut known, line, ANSWERED, decision);
+            }
+        }
+        if line.item.kind == ItemKind::Agent {
+            before.agent = line.words();
+        }
+        if is_said(line) {
+            let reply = before.replied(line.words());
+            let is_reply = reply.is_some();
+            if let Some((rank, decision)) = reply {
+                add(&mut all, &mut known, line, rank, decision);
+            }
+            for stated in said(line.words()).into_iter().filter(|_| !is_reply) {
+                add(&mut all, &mut known, line, stated.rank, of(stated));
+            }
+            before.person = line.words();
+        }
+    }
+    all
+}
+
+fn of(stated: Stated) -> Decision {
+    Decision {
+        decision: bare(&stated.sentence).to_owned(),
+        instead_of: stated.instead_of,
+        ..Decision::default()
+    }
+}
+
+/// A line of a list without its mark.
+fn bare(sentence: &str) -> &str {
+    let marks = ["- ", "* ", "• "];
+    let mut rest = marks.iter().filter_map(|mark| sentence.strip_prefix(mark));
+    rest.next().unwrap_or(sentence).trim_start()
+}
+
+/// Adds what nobody has decided yet.
+fn add(
+    all: &mut Vec<Ranked>,
+    known: &mut Vec<Vec<String>>,
+    line: &LocatedItem<'_>,
+    rank: u8,
+    decision: Decision,
+) {
+    let words = topic(&decision);
+    if known.iter().any(|known| is_same_topic(known, &words)) {
+        return;
+    }
+    known.push(words);
+    let decision = line.source(decision);
+    all.push(Ranked { rank, decision });
+}
+
+fn topic(decision: &Decision) -> Vec<String> {
+    let about = decision.about.as_deref().unwrap_or_default();
+    content_words(&format!("{} {about}", decision.decision))
+}
+
+/// Words that two decisions have to share.
+const SHARED_WORDS_MIN: usize = 3;
+
+/// Most words of one stand in the other; of few words all.
+fn is_same_topic(one: &[String], other: &[String]) -> bool {
+    let (few, many) = match one.len() <= other.len() {
+        true => (one, other),
+        false => (other, one),
+    };
+    let in_many = |word: &&String| many.iter().any(|own| is_same(own, word));
+    let shared = few.iter().filter(in_many).count();
+    one == other || shared >= SHARED_WORDS_MIN && shared * 3 >= few.len() * 2
+}
+
+/// The surest ones, in the order in which they were made.
+fn surest(mut all: Vec<Ranked>, most: usize) -> Vec<Sourced<Decision>> {
+    while all.len() > most {
+        let last = (0..all.len()).max_by_key(|nth| (all[*nth].rank, *nth));
+        last.map(|nth| all.remove(nth));
+    }
+    all.into_iter().map(|ranked| ranked.decision).collect()
+}
+
+/// A longer prompt is a brief, a plan or something pasted: of these only what somebody says of themselves.
+const PROMPT_BYTES_MAX: usize = 1500;
+
+/// With so many headings it is a document.
+const HEADINGS_MIN: usize = 2;
+
+fn said(words: &str) -> Vec<Stated> {
+    let headings = words.lines().filter(|line| line.starts_with('#')).count();
+    if headings >= HEADINGS_MIN {
+        return Vec::new();
+    }
+    let mut all = decisions(words);
+    if words.len() > PROMPT_BYTES_MAX {
+        all.retain(|stated| speaks_of_self(&stated.sentence));
+    }
+    all
+}
+
+fn speaks_of_self(sentence: &str) -> bool {
+    const SELF: [&str; 8] = ["i", "i'd", "i’d", "i'm", "i’m", "let's", "let’s", "lets"];
+    let mut words = sentence.split_whitespace();
+    words.any(|word| SELF.contains(&word.to_lowercase().trim_matches(',')))
+}
+
+/// What was said before an answer.
+#[derive(Default)]
+struct Before<'t> {
+    /// By the agent, last.
+    agent: &'t str,
+    /// By a person, last.
+    person: &'t str,
+}
+
+/// Longer ones are requests of their own.
+const REPLY_BYTES_MAX: usize = 160;
+
+/// Sentences at the end of an agent's words that an answer may answer.
+const ASKED_SENTENCES_MAX: usize = 4;
+
+impl Before<'_> {
+    /// What an answer decides: the option that it picks, or what it agrees with.
+    fn replied(&self, words: &str) -> Option<(u8, Decision)> {
+        let words = words.trim();
+        if words.len() > REPLY_BYTES_MAX || words.contains('?') {
+            return None;
+        }
+        let end = last_sentences(self.agent);
+        let asked = end.iter().find(|sentence| asks_which(sentence));
+        let kind = reply(words);
+        if let Some(Reply::Picks(name)) = &kind
+            && let Some(option) = option_of(self.agent, name)
+        {
+            let decision = Decision {
+                decision: match words.eq_ignore_ascii_case(name) {
+                    true => option,
+                    false => format!("{words}: {option}"),
+                },
+                about: asked.or_else(|| question(&end)).cloned(),
+                ..Decision::default()
+            };
+            return Some((ANSWERED, decision));
+        }
+        let agreed = kind
+            .as_ref()
+            .and_then(|kind| self.agreed(kind, words, &end));
+        let chosen = asked.filter(|_| kind != Some(Reply::Agrees) && !is_chore(words));
+        let decision = Decision {
+            decision: words.to_owned(),
+            about: Some(agreed.or_else(|| chosen.cloned())?),
+            ..Decision::default()
+        };
+        Some((AGREED, decision))
+    }
+
+    /// What somebody agreed with: the agent's offer, or their own proposal that the agent spoke of.
+    fn agreed(&self, kind: &Reply, words: &str, end: &[String]) -> Option<String> {
+        let offer = end.iter().find(|sentence| offers_change(sentence));
+        let offer = offer.filter(|offer| match kind {
+            Reply::Agrees => !offers_several(offer),
+            _ => !is_chore(words),
+        });
+        let own = || {
+            let all = all_sentences(self.person).filter(|own| own.ends_with('?') && suggests(own));
+            let last = all.last().filter(|own| own.len() <= OWN_BYTES_MAX);
+            last.filter(|_| takes_up(words)).map(str::to_owned)
+        };
+        offer.cloned().or_else(own)
+    }
+}
+
+/// A longer proposal has more in it than one answer agrees with.
+const OWN_BYTES_MAX: usize = 300;
+
+/// The last ones first; questions too.
+fn last_sentences(agent: &str) -> Vec<String> {
+    let text = agent.trim_end();
+    let prose = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("```"));
+    let all: Vec<&str> = prose.flat_map(all_sentences).collect();
+    let last = all.iter().rev().take(ASKED_SENTENCES_MAX);
+    last.map(|sentence| words::folded(bare(sentence))).collect()
+}
+
+fn question(sentences: &[String]) -> Option<&String> {
+    sentences.iter().find(|sentence| sentence.ends_with('?'))
+}
+
+/// The text of the option that an answer names, in the last list that has it.
+fn option_of(agent: &str, name: &str) -> Option<String> {
+    let named = agent.lines().rev().find_map(|line| option_text(line, name));
+    let named = named.or_else(|| {
+        let nth = ORDINALS.iter().position(|ordinal| *ordinal == name)?;
+        let list = last_list(agent);
+        let text = match name {
+            LAST => list.last(),
+            _ => list.get(nth),
+        };
+        text.map(|text| (*text).to_owned())
+    })?;
+    let text = words::folded(&named);
+    let text = match text.len() > OPTION_BYTES_MAX {
+        true => text[..sentence_end(&text)].to_owned(),
+        false => text,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+const LAST: &str = "last";
+
+/// Which of a list.
+const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", LAST];
+
+/// Of a longer option the first sentence says what it is.
+const OPTION_BYTES_MAX: usize = 240;
+
+/// What stands behind the name: `2. Keep it`, `- **Option B** — Drop it`.
+fn option_text(line: &str, name: &str) -> Option<String> {
+    const MARKS: [char; 6] = ['#', '*', '-', '•', ' ', '('];
+    const KINDS: [&str; 5] = ["option", "variant", "approach", "plan", "choice"];
+    let line = line.trim_start_matches(MARKS);
+    let kind = KINDS.iter().find_map(|kind| {
+        let start = line.get(..kind.len())?;
+        start.eq_ignore_ascii_case(kind).then_some(kind.len())
+    });
+    let rest = line[kind.unwrap_or(0)..].trim_start_matches([' ', '#']);
+    let start = rest.get(..name.len())?;
+    let rest = start
+        .eq_ignore_ascii_case(name)
+        .then(|| rest[name.len()..].trim_start_matches('*').trim_start())?;
+    let text = rest.strip_prefix(['.', ')', ':', '—', '–', '-'])?;
+    let text = text
+        .trim_start_matches(['*', ' ', '—', '–', '-', ':'])
+        .trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The points of the last list in some words.
+fn last_list(words: &str) -> Vec<&str> {
+    let mut list = Vec::new();
+    for line in words.lines().rev().map(str::trim) {
+        let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let numbered = (numbered.len() < line.len()).then_some(numbered);
+        let marked = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
+        match numbered.and_then(|text| text.strip_prefix(". ")).or(marked) {
+            Some(point) => list.push(point),
+            None if list.is_empty() || line.is_empty() => {}
+            None => break,
+        }
+    }
+    list.reverse();
+    list
+}
+
+/// What people stated, each sentence; questions and code are none.
+pub fn stated(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
+    let said = lines.iter().filter(|line| is_said(line));
+    let each = said.flat_map(|line| {
+        sentences(line.words()).map(|sentence| {
+            line.source(Decision {
+                decision: bare(&sentence).to_owned(),
+                ..Decision::default()
+            })
+        })
+    });
+    each.collect()
+}
+
+/// A person's words, not an agent's to another one.
+fn is_said(line: &LocatedItem<'_>) -> bool {
+    let by_people = matches!(line.item.kind, ItemKind::Prompt | ItemKind::Aside);
+    line.main && by_people && !line.item.text.starts_with(TASK)
+}
+
+/// What stands before the task of a sub-agent.
+const TASK: &str = "Task: ";
+
+/// An answer to the agent's question, or a plan that somebody approved.
+fn answered(finding: &Finding, line: &LocatedItem<'_>) -> Option<Decision> {
+    match finding {
+        Finding::Answered { question, answer } => Some(Decision {
+            decision: answer.trim_end_matches(RECOMMENDED).trim_end().to_owned(),
+            about: Some(question.clone()),
+            ..Decision::default()
+        }),
+        Finding::Approved => Some(Decision {
+            decision: words::inside_parentheses(line.words())?.to_owned(),
+            about: Some("plan approved".to_owned()),
+            ..Decision::default()
+        }),
+        _ => None,
+    }
+}
+
+/// Stands behind the answer that an agent would choose.
+const RECOMMENDED: &str = "(Recommended)";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! What counts as a decision, whose it is, and that it is told once.
+
+use super::*;
+
+/// What people decided in a talk: each turn is `a` (the agent), `p` (a person) or `t` (an
+/// agent's task for another one), then what they say.
+fn people(talk: &[(char, &str)]) -> Vec<(String, Option<String>)> {
+    let texts = texts(talk);
+    let all = decided(&lines(&texts)).into_iter();
+    all.map(|told| (told.what.decision, told.what.about))
+        .collect()
+}
+
+fn by_agent(talk: &[(char, &str)]) -> Vec<String> {
+    let texts = texts(talk);
+    let lines = lines(&texts);
+    let all = stated_by_agent(&lines, &decided(&lines)).into_iter();
+    all.map(|told| told.what.decision).collect()
+}
+
+fn texts(talk: &[(char, &str)]) -> Vec<(ItemKind, String)> {
+    let each = talk.iter().map(|(who, words)| match who {
+        'a' => (ItemKind::Agent, format!("Agent: {words}")),
+        't' => (ItemKind::Prompt, format!("{TASK}{words}")),
+        _ => (ItemKind::Prompt, format!("User: {words}")),
+    });
+    each.collect()
+}
+
+fn lines(texts: &[(ItemKind, String)]) -> Vec<LocatedItem<'_>> {
+    let each = (1..).zip(texts);
+    each.map(|(nth, (kind, text))| LocatedItem::sample(*kind, nth, text, &[]))
+        .collect()
+}
+
+const LIST: &str = "There are three ways:\n\n1. **Redis** — one more server\n2. A table in the \
+                    store, no new server\n3. Nothing\n\nWhich one do you want?";
+
+#[test]
+fn an_answer_that_names_an_option_is_told_with_its_text() {
+    for (answer, wants) in [
+        ("2", "A table in the store, no new server"),
+        ("2 please", "2 please: A table in the store, no new server"),
+        (
+            "let's go with 1",
+            "let's go with 1: Redis — one more server",
+        ),
+        (
+            "the second one",
+            "the second one: A table in the store, no new server",
+        ),
+        ("option 3 for sure", "option 3 for sure: Nothing"),
+    ] {
+        let about = Some("Which one do you want?".to_owned());
+        assert_eq!(
+            people(&[('a', LIST), ('p', answer)]),
+            [(wants.to_owned(), about)]
+        );
+    }
+    let lettered =
+        "Two plans.\n\n### Option A: keep the queue\n### Option B: drop the queue\n\nYour pick?";
+    let told = people(&[('a', lettered), ('p', "Option B for sure")]);
+    assert_eq!(told[0].0, "Option B for sure: drop the queue");
+    assert_eq!(people(&[('a', "There are 3 tests."), ('p', "2")]), []);
+}
+
+#[test]
+fn who_agrees_is_told_with_what_was_offered() {
+    let offer = "It blocks. Want me to replace the loop with a queue?";
+    let about = Some("Want me to replace the loop with a queue?".to_owned());
+    for answer in [
+        "yes please",
+        "Yes, do it!",
+        "ok",
+        "yes, but only for the writer",
+    ] {
+        let told = people(&[('a', offer), ('p', answer)]);
+        assert_eq!(told, [(answer.to_owned(), about.clone())]);
+    }
+    for (said, answer) in [
+        ("Should I use Postgres?", "yes please"),
+        (
+            "If you want, I can add a retry to the client.",
+            "ok, let's do this",
+        ),
+        ("Should I use Redis or a file?", "a file"),
+    ] {
+        let told = people(&[('a', said), ('p', answer)]);
+        assert_eq!(told, [(answer.to_owned(), Some(said.to_owned()))], "{said}");
+    }
+    let own = "Couldn't we keep one writer for both files?";
+    let told = people(&[
+        ('p', own),
+        ('a', "Yes, that works."),
+        ('p', "ok, let's do this"),
+    ]);
+    assert_eq!(
+        told,
+        [("ok, let's do this".to_owned(), Some(own.to_owned()))]
+    );
+    for (said, answer) in [
+        ("Want me to look into it?", "yes"),
+        ("Want me to run the tests?", "yes please"),
+        ("Should I use Redis or a file?", "yes"),
+        ("All tests pass.", "ok"),
+        (
+            "Want me to replace the loop with a queue?",
+            "what does it cost?",
+        ),
+        ("Which file is it?", "commit and push"),
+    ] {
+        assert_eq!(people(&[('a', said), ('p', answer)]), [], "{said} {answer}");
+    }
+}
+
+#[test]
+fn what_is_asked_pasted_or_tried_is_no_decision() {
+    for said in [
+        "Fix the tests.",
+        "should we use Redis instead of a file?",
+        "> we decided to drop Windows",
+        "```\nlet's use a instead of b\n```",
+        "| use a instead of b | yes |",
+        "$ use a instead of b",
+        "Expected: use the cache instead of the disk",
+        "# Plan\nLet's use Redis instead of files.\n# Steps\nKeep the old table as it is.",
+    ] {
+        assert_eq!(people(&[('p', said)]), [], "{said}");
+    }
+    assert_eq!(
+        people(&[('t', "never use mocks")]),
+        [],
+        "an agent's to another one"
+    );
+    let brief = format!(
+        "{}\nKeep the old table as it is.",
+        "Many words. ".repeat(150)
+    );
+    assert_eq!(people(&[('p', &brief)]), []);
+    let own = format!("{brief}\nLet's use Redis instead of files.");
+    assert_eq!(people(&[('p', &own)]).len(), 1);
+}
+
+#[test]
+fn a_decision_is_told_once_and_whole() {
+    let told = people(&[
+        (
+            'p',
+            "Let's use Redis instead of signed cookies, because they must be revoked.",
+        ),
+        ('a', "Ok."),
+        (
+            'p',
+            "As I said: use Redis instead of the signed cookies, they must be revoked",
+        ),
+    ]);
+    assert_eq!(told.len(), 1);
+    let wants = "Let's use Redis instead of signed cookies, because they must be revoked.";
+    assert_eq!(told[0].0, wants);
+    let many: Vec<String> = (0..20)
+        .map(|nth| format!("Let's use name{nth} instead of other{nth}."))
+        .collect();
+    let talk: Vec<(char, &str)> = many.iter().map(|said| ('p', said.as_str())).collect();
+    let texts = texts(&talk);
+    assert_eq!(listed(&lines(&texts)).len(), DECISIONS_MAX);
+    assert_eq!(decided(&lines(&texts)).len(), many.len());
+}
+
+#[test]
+fn an_agent_s_own_choice_stands_apart_from_people_s() {
+    let choice = "I'll keep one table rather than two, because both have the same key.";
+    let talk = [('p', "Store the runs."), ('a', choice)];
+    assert_eq!(
+        (people(&talk), by_agent(&talk)),
+        (vec![], vec![choice.to_owned()])
+    );
+    let restated = [
+        ('p', "Let's use Redis instead of signed cookies."),
+        ('a', "I'm going with Redis instead of signed cookies."),
+    ];
+    assert_eq!(by_agent(&restated), Vec::<String>::new());
+    let twice = [
+        ('a', choice),
+        (
+            'a',
+            "I kept one table rather than two since the key is the same.",
+        ),
+    ];
+    assert_eq!(by_agent(&twice).len(), 1);
+    for idle in [
+        "I'm reading the parser rather than guessing.",
+        "Should I use Redis rather than a file?",
+        "If you want, I can use Redis instead of a file.",
+        "I'm waiting for the worker rather than interrupting it.",
+    ] {
+        assert_eq!(by_agent(&[('a', idle)]), Vec::<String>::new(), "{idle}");
+    }
+}
+
+#[test]
+fn a_chosen_answer_of_a_form_has_no_recommendation() {
+    let findings = [Finding::Answered {
+        question: "Which store?".into(),
+        answer: "Redis (Recommended)".into(),
+    }];
+    let line = LocatedItem::sample(ItemKind::Digest, 1, "Action: AskUserQuestion", &findings);
+    let told = decided(&[line]);
+    assert_eq!(told[0].what.decision, "Redis");
+    assert_eq!(told[0].what.about.as_deref(), Some("Which store?"));
+}

@@ -1,0 +1,171 @@
+//! How people answer what an agent offers or asks, as a table (`replies.yaml`).
+
+use super::decisions::any_case;
+use super::table::{self, TextPattern};
+use serde::Deserialize;
+#[cfg(test)]
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// What a whole answer does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// It names one of several options: `2`, `b`, `second`.
+    Picks(String),
+    /// It agrees, and says no more.
+    Agrees,
+    /// It agrees with what was talked about, offered or not.
+    Proceeds,
+    /// It agrees and says more.
+    Begins,
+}
+
+/// What an answer does; `None`: it is no answer of these. More than a line neither picks nor only agrees.
+pub fn reply(words: &str) -> Option<Reply> {
+    let words = words.trim();
+    let is_short = !words.contains('\n');
+    let mut patterns = TABLE.picks.iter().filter(|_| is_short);
+    let picks = patterns.find_map(|pattern| {
+        let found = pattern.regex().captures(words)?;
+        Some(found.name("option")?.as_str().to_lowercase())
+    });
+    if let Some(option) = picks {
+        return Some(Reply::Picks(option));
+    }
+    match () {
+        () if is_short && TABLE.agrees.regex().is_match(words) => Some(Reply::Agrees),
+        () if TABLE.proceeds.regex().is_match(words) => Some(Reply::Proceeds),
+        () if TABLE.begins.regex().is_match(words) => Some(Reply::Begins),
+        () => None,
+    }
+}
+
+/// The answer agrees with what was talked about, whether the agent offered it or not.
+pub fn takes_up(words: &str) -> bool {
+    TABLE.proceeds.regex().is_match(words)
+}
+
+/// The sentence offers to change something, and says what.
+pub fn offers_change(sentence: &str) -> bool {
+    offered(sentence).is_some_and(|act| {
+        let is_change = TABLE.changes.regex().is_match(act);
+        is_change && !TABLE.vague.regex().is_match(act)
+    })
+}
+
+/// The sentence offers one thing or another, so that who only agrees chooses none.
+pub fn offers_several(sentence: &str) -> bool {
+    offered(sentence)
+        .is_some_and(|act| act.contains(" or ") && !TABLE.refusable.regex().is_match(act))
+}
+
+fn offered(sentence: &str) -> Option<&str> {
+    TABLE.offers.iter().find_map(|pattern| {
+        let found = pattern.regex().captures(sentence)?;
+        found.name("act").map(|act| act.as_str())
+    })
+}
+
+/// The sentence asks which of several.
+pub fn asks_which(sentence: &str) -> bool {
+    TABLE.chooses.regex().is_match(sentence)
+}
+
+/// The question proposes something.
+pub fn suggests(question: &str) -> bool {
+    TABLE.suggests.regex().is_match(question)
+}
+
+/// The answer only says what to do next.
+pub fn is_chore(words: &str) -> bool {
+    TABLE.chores.regex().is_match(words.trim())
+}
+
+struct Table {
+    agrees: TextPattern,
+    begins: TextPattern,
+    proceeds: TextPattern,
+    offers: Vec<TextPattern>,
+    changes: TextPattern,
+    vague: TextPattern,
+    refusable: TextPattern,
+    chooses: TextPattern,
+    suggests: TextPattern,
+    picks: Vec<TextPattern>,
+    chores: TextPattern,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    agrees: String,
+    begins: String,
+    proceeds: String,
+    offers: Vec<String>,
+    changes: String,
+    vague: String,
+    refusable: String,
+    chooses: String,
+    suggests: String,
+    picks: Vec<String>,
+    chores: String,
+    #[cfg(test)]
+    samples: Samples,
+}
+
+#[cfg(test)]
+#[derive(Deserialize)]
+struct Samples {
+    replies: BTreeMap<String, String>,
+    offers: BTreeMap<String, bool>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let written: Written = table::rows(table::embedded!("replies"));
+    let each = |patterns: &[String]| patterns.iter().map(|text| any_case(text)).collect();
+    Table {
+        agrees: any_case(&written.agrees),
+        begins: any_case(&written.begins),
+        proceeds: any_case(&written.proceeds),
+        offers: each(&written.offers),
+        changes: any_case(&written.changes),
+        vague: any_case(&written.vague),
+        refusable: any_case(&written.refusable),
+        chooses: any_case(&written.chooses),
+        suggests: any_case(&written.suggests),
+        picks: each(&written.picks),
+        chores: any_case(&written.chores),
+    }
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        let written: Written = table::rows(table::embedded!("replies"));
+        for (words, wants) in written.samples.replies {
+            let found = match reply(&words) {
+                None => String::new(),
+                Some(Reply::Picks(option)) => option,
+                Some(other) => format!("{other:?}").to_lowercase(),
+            };
+            assert_eq!(found, wants, "{words}");
+        }
+        for (sentence, wants) in written.samples.offers {
+            assert_eq!(offers_change(&sentence), wants, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn questions_between_things_are_told_from_other_questions() {
+        assert!(asks_which("Which one do you want?"));
+        assert!(asks_which("Should I use Redis or a file?"));
+        assert!(!asks_which("What should I look at?") && !asks_which("Is it red?"));
+        assert!(offers_several("Should I use Redis or a file?"));
+        assert!(!offers_several("Want me to use Redis, or leave it?"));
+        assert!(suggests("couldn't we keep both?") && !suggests("is it red?"));
+        assert!(is_chore("ok, run the tests") && !is_chore("split it"));
+    }
+}
