@@ -57,8 +57,8 @@ mod tests {
         };
         assert_eq!(names(&["/w/ada/shop", "/w/ada/blog"]), ["shop", "blog"]);
         assert_eq!(
-            names(&["/w/ada/work/shop", "/w/ada/old/shop", "d:/blog"]),
-            ["work/shop", "old/shop", "blog"]
+            names(&["/w/ada/new/shop", "/w/ada/old/shop", "d:/blog"]),
+            ["new/shop", "old/shop", "blog"]
         );
         assert_eq!(
             names(&["/w/ada/src/shop", "/w/bob/src/shop"]),
