@@ -207,10 +207,11 @@ fn tell_run(done: &[SinkReport], ctx: &mut Ctx) -> Result<Exit> {
     Ok(exit(done))
 }
 
-/// New dead letters are worth a look, and what no run can pay for; a sink that is away is not
-/// (architecture § 5).
+/// Worth a look: new dead letters, what no run can pay for, and what goes on failing. A sink that is
+/// away for a while is not (architecture § 5).
 pub fn exit(done: &[SinkReport]) -> Exit {
-    let is_partial = |sink: &SinkReport| sink.dead > 0 || !sink.too_dear.is_empty();
+    let is_partial =
+        |sink: &SinkReport| sink.dead > 0 || !sink.too_dear.is_empty() || sink.alarm.is_some();
     match done.iter().any(is_partial) {
         true => Exit::Partial,
         false => Exit::Done,

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters};
 use crate::insight::patterns::{Insights, Patterns};
-use crate::memory::session_summary::items_of;
+use crate::memory::session_summary::{context_of, items_of};
 use crate::model::human::plural;
 use crate::store::TYPED;
 use anyhow::Result;
@@ -40,8 +40,8 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let session = &row.session;
         let episodes = store.episodes(&session.id)?;
         let stored = items_of(&store, &episodes)?;
-        let (lines, mut summary) = (stored.lines(), stored.summary());
         let hides = ctx.hides_paths_of(&session.project_path)?;
+        let (lines, mut summary) = (stored.lines(), stored.summary(&context_of(row, hides)));
         summary.shorten_paths(&session.project_path, hides);
         let resolved = &summary.errors_resolved;
         all.add(&session.id, &lines, summary.outcome, resolved);

@@ -7,6 +7,7 @@ use super::run::Options;
 use crate::config::{Config, gate};
 use crate::model::human::{bytes, count, duration_ms, plural, share};
 use crate::pipeline::cost::Cost;
+use crate::pipeline::last_run::outside_line;
 use crate::pipeline::options::RunOptions;
 use crate::pipeline::plan::{MayAsk, Plan, plan};
 use crate::store::Store;
@@ -139,18 +140,9 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
         ))?;
     }
     requests(plan, config, ctx)?;
-    for (reason, files) in &report.left_out {
-        ctx.out
-            .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
-    }
-    if report.files_outside > 0 {
-        let (files, size) = (
-            plural(report.files_outside, "file"),
-            bytes(report.bytes_outside),
-        );
-        ctx.out.line(format!(
-            "older than the window: {files}, {size} (sessionmill backfill)"
-        ))?;
+    let outside = outside_line(report.files_outside, report.bytes_outside);
+    for line in report.left_out_lines().chain(outside) {
+        ctx.out.line(line)?;
     }
     ctx.out
         .note(format!("planned in {}", duration_ms(ctx.elapsed_ms())))

@@ -171,6 +171,9 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
     for problem in track::warnings(tracked) {
         ctx.out.warn(problem)?;
     }
+    for alarm in done.alarms(ctx.out.quiet) {
+        ctx.out.warn(alarm.line(ctx.zone))?;
+    }
     // problems are no result: they are shown even so
     if ctx.out.quiet {
         return Ok(());
@@ -191,16 +194,12 @@ fn tell(done: &RunReport, loaded: &Loaded, ctx: &mut Ctx) -> Result<()> {
         ctx.out
             .note("hint: set `session_tracking.group_id` to settle which group they go to")?;
     }
-    if report.drift() > 0 {
-        ctx.out.line(format!(
-            "drift: {} in {} (sessionmill status --drift)",
-            plural(report.drift(), "unknown name"),
-            plural(report.files_drifting, "file"),
-        ))?;
-    }
-    for (reason, files) in &report.left_out {
-        ctx.out
-            .line(format!("left out: {} ({reason})", plural(*files, "file")))?;
+    for line in report
+        .drift_line()
+        .into_iter()
+        .chain(report.left_out_lines())
+    {
+        ctx.out.line(line)?;
     }
     if report.files_outside > done.outside_before {
         let left = report.left();

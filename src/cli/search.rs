@@ -208,10 +208,8 @@ fn print_all(answer: &RecallAnswer, ctx: &mut Ctx) -> Result<()> {
 fn nothing(ctx: &mut Ctx) -> Result<()> {
     ctx.out.note("nothing found")?;
     let days = ctx.settings()?.config.keep_length_days;
-    match unread(days, &ctx.home) {
-        Some(unread) => ctx.out.note(unread),
-        None => Ok(()),
-    }
+    let unread = unread(days, &ctx.home);
+    unread.map_or(Ok(()), |unread| ctx.out.note(unread))
 }
 
 /// The words' fields count before the options; lists are joined.

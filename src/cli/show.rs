@@ -59,7 +59,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             episodes.iter_mut().for_each(name_only);
         }
         let hides = ctx.hides_paths_of(&row.session.project_path)?;
-        let (summary, llm_summary) = shown_summary(&store, &row.session, &episodes, hides)?;
+        let (summary, llm_summary) = shown_summary(&store, &row, &episodes, hides)?;
         let work = Work {
             activity: work,
             outcome: summary.outcome,

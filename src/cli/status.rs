@@ -10,6 +10,8 @@ use crate::agents::registry;
 use crate::config::{Config, gate};
 use crate::host::files;
 use crate::model::human::{self, ago, bytes, count, plural, table};
+use crate::pipeline::alarms::{self, Alarm};
+use crate::pipeline::last_run::outside_line;
 use crate::pipeline::lock;
 use crate::pipeline::progress::Silent;
 use crate::pipeline::status::{backlog, older};
@@ -114,16 +116,16 @@ fn print(state: &State, config: &Config, store: Option<&Store>, ctx: &mut Ctx) -
             format!("{} ({})", human::time(Some(at), ctx.zone), ago(at, ctx.now))
         })
     ))?;
+    for alarm in alarms::all(&ctx.home) {
+        ctx.out.line(alarm.line(ctx.zone))?;
+    }
     ctx.out.line(format!(
         "waiting: {}, {} on disk",
         plural(waiting.slices.len() as u64, "log"),
         bytes(backlog_bytes(waiting))
     ))?;
-    if waiting.outside.0 > 0 {
-        let (files, size) = (plural(waiting.outside.0, "log"), bytes(waiting.outside.1));
-        ctx.out.line(format!(
-            "older than the window: {files}, {size} (sessionmill backfill)"
-        ))?;
+    if let Some(line) = outside_line(waiting.outside.0, waiting.outside.1) {
+        ctx.out.line(line)?;
     }
     let home = ctx.home.store();
     ctx.out.line(format!(
@@ -244,6 +246,7 @@ fn document(state: &State, config: &Config, ctx: &Ctx) -> Value {
         "last_run": state.last_run.map(|t| t.rfc3339_millis()),
         "sources": roots.collect::<Vec<Value>>(),
         "waiting": {"files": waiting.slices.len(), "bytes": backlog_bytes(waiting)},
+        "alarms": alarms::all(&ctx.home).iter().map(Alarm::document).collect::<Vec<_>>(),
         "outside": {"files": waiting.outside.0, "bytes": waiting.outside.1},
         "vanished": waiting.vanished.len(),
         "links": state.links,

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters, documents};
 use super::undone;
-use crate::memory::decisions::{DecisionAnswer, DecisionMatch, reasons};
+use crate::memory::decisions::{DecisionMatch, reasons};
 use crate::model::error::Error;
 use crate::model::human;
 use crate::rules::words::content_words;
@@ -96,7 +96,19 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         });
         ctx.out.document("why", body)?;
     } else {
-        tell(&found, &words, ctx)?;
+        for reason in &found.decided {
+            print(reason, &words, ctx)?;
+        }
+        for (heading, list) in found.behind() {
+            ctx.out.line(format!("{heading}\n"))?;
+            for reason in list {
+                print(reason, &words, ctx)?;
+            }
+        }
+        if !found.given_up.is_empty() {
+            ctx.out.line("given up:\n")?;
+        }
+        undone::tell(&found.given_up, ctx)?;
     }
     if found.is_undecided() {
         ctx.out.note("no decision mentions it")?;
@@ -105,22 +117,6 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
-}
-
-fn tell(found: &DecisionAnswer, asked: &[String], ctx: &mut Ctx) -> Result<()> {
-    for reason in &found.decided {
-        print(reason, asked, ctx)?;
-    }
-    for (heading, list) in found.behind() {
-        ctx.out.line(format!("{heading}\n"))?;
-        for reason in list {
-            print(reason, asked, ctx)?;
-        }
-    }
-    if !found.given_up.is_empty() {
-        ctx.out.line("given up:\n")?;
-    }
-    undone::tell(&found.given_up, ctx)
 }
 
 fn print(reason: &DecisionMatch, asked: &[String], ctx: &mut Ctx) -> Result<()> {

@@ -150,6 +150,11 @@ impl Home {
         self.dir.join("runs")
     }
 
+    /// What goes on failing, a small file each.
+    pub fn alarms(&self) -> PathBuf {
+        self.dir.join("alarms")
+    }
+
     /// Logs of runs, without content.
     pub fn logs(&self) -> PathBuf {
         self.dir.join("logs")

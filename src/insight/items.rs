@@ -1,10 +1,10 @@
 //! The items of a session, out of its episodes and where the items stand in their texts.
 
-use super::facts::{LocatedItem, facts};
+use super::facts::{LocatedItem, SessionContext, commits, facts};
 use super::outcome::SessionItem;
 use crate::model::episode::Episode;
 use crate::model::item::{Mark, apart};
-use crate::model::summary::Summary;
+use crate::model::summary::{SessionCommit, Sourced, Summary};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -66,10 +66,15 @@ impl<'e> SessionItems<'e> {
     }
 
     /// What they amount to.
-    pub fn summary(&self) -> Summary {
-        let mut summary = facts(&self.lines());
+    pub fn summary(&self, context: &SessionContext<'_>) -> Summary {
+        let mut summary = facts(&self.lines(), context);
         summary.mcp_tools_used = self.mcp_tools();
         summary
+    }
+
+    /// The commits that they name.
+    pub fn commits(&self) -> Vec<Sourced<SessionCommit>> {
+        commits(&self.lines())
     }
 
     fn mcp_tools(&self) -> Vec<(String, u64)> {

@@ -143,7 +143,7 @@ fn summary(
 ) -> Result<String, Error> {
     let session = &row.session;
     let hides = here.hides_paths_of(&session.project_path);
-    let (summary, _) = shown_summary(store, session, episodes, hides)?;
+    let (summary, _) = shown_summary(store, row, episodes, hides)?;
     let facts = &session.facts;
     let head = format!(
         "# {}\n{} {} session {} on {}, {} to {}\n",

@@ -1,6 +1,6 @@
 //! The sessions of a recap with their summaries, and what later sessions did of what they left.
 
-use super::session_summary::items_of;
+use super::session_summary::{context_of, items_of};
 use crate::insight::facts::LocatedItem;
 use crate::insight::recap::{DoneLater, DoneWork, RecapSession};
 use crate::model::error::Error;
@@ -49,12 +49,12 @@ pub fn recap_sessions<E: From<Error>>(
         }
         let episodes = store.episodes(&row.session.id)?;
         let items = items_of(store, &episodes)?;
-        let mut summary = items.summary();
+        let hides = hides(&row.session.project_path)?;
+        let mut summary = items.summary(&context_of(&row, hides));
         SessionGit::of_summary(store, &episodes, &summary)?.tell(&mut summary);
         let whole = (&row, &episodes[..], &summary);
         found.done.extend(done_in(whole, &items.lines()));
         if ids.contains(row.session.id.as_str()) {
-            let hides = hides(&row.session.project_path)?;
             let session = session(row, &episodes, summary, (filter, hides));
             found.sessions.push(session);
         }

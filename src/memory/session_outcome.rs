@@ -1,6 +1,7 @@
 //! How stored sessions ended.
 
-use super::session_summary::summary_of;
+use super::session_summary::items_of;
+use crate::insight::facts::SessionContext;
 use crate::insight::outcome::{SessionItem, outcome};
 use crate::model::error::Error;
 use crate::model::item::apart;
@@ -18,7 +19,11 @@ const FIRST_LOOK: u32 = 2;
 pub fn outcome_of(store: &Store, session: &str) -> Result<Option<SessionOutcome>, Error> {
     match look(store, session, Some(FIRST_LOOK))? {
         Look::Quiet => Ok(look(store, session, None)?.outcome()),
-        Look::Absent => Ok(summary_of(store, &store.episodes(session)?)?.outcome),
+        Look::Absent => {
+            let episodes = store.episodes(session)?;
+            let items = items_of(store, &episodes)?;
+            Ok(items.summary(&SessionContext::default()).outcome)
+        }
         found => Ok(found.outcome()),
     }
 }

@@ -85,7 +85,7 @@ fn last(store: &Store, start: &SessionStart, scope: &Scope) -> Result<Vec<Recall
         let (episodes, _) = store.chunks(&row.session.id, TEXT_BYTES_MAX)?;
         let mut summary = match store.llm_summary(&row.session.id)? {
             Some(LlmSummary::Summarized(llm)) => *llm,
-            _ => summary_of(store, &episodes)?,
+            _ => summary_of(store, &row, &episodes)?,
         };
         SessionGit::of_log(store, &episodes, &summary)?.tell(&mut summary);
         let hides = start.shows_paths.is_none();

@@ -1,10 +1,10 @@
 //! What a stored session amounts to.
 
+use crate::insight::facts::SessionContext;
 use crate::insight::items::SessionItems;
 use crate::model::error::Error;
-use crate::model::session::Session;
 use crate::model::summary::Summary;
-use crate::store::{Found, LlmSummary, Store};
+use crate::store::{Found, LlmSummary, SessionRow, Store};
 use crate::tracking::session_git::SessionGit;
 
 /// The items of a session, of all of its episodes. Those that an older program stored have none.
@@ -27,24 +27,32 @@ pub fn items_of<'e>(store: &Store, episodes: &'e [Found]) -> Result<SessionItems
 /// When the store can't be read.
 pub fn shown_summary(
     store: &Store,
-    session: &Session,
+    row: &SessionRow,
     episodes: &[Found],
     hides_paths: bool,
 ) -> Result<(Summary, Option<LlmSummary>), Error> {
+    let session = &row.session;
     let llm_summary = store.llm_summary(&session.id)?;
     let mut summary = match &llm_summary {
         Some(LlmSummary::Summarized(summary)) => Summary::clone(summary),
-        _ => summary_of(store, episodes)?,
+        _ => items_of(store, episodes)?.summary(&context_of(row, hides_paths)),
     };
     SessionGit::of_summary(store, episodes, &summary)?.tell(&mut summary);
     summary.shorten_paths(&session.project_path, hides_paths);
     Ok((summary, llm_summary))
 }
 
-/// The facts of a session's log, from all of its episodes.
+/// The facts of a session's log, from all of its episodes, for readers who know the project.
 ///
 /// # Errors
 /// When the store can't be read.
-pub fn summary_of(store: &Store, episodes: &[Found]) -> Result<Summary, Error> {
-    Ok(items_of(store, episodes)?.summary())
+pub fn summary_of(store: &Store, row: &SessionRow, episodes: &[Found]) -> Result<Summary, Error> {
+    Ok(items_of(store, episodes)?.summary(&context_of(row, true)))
+}
+
+/// What is known of a session beside its items; `hides`: without its project.
+pub fn context_of(row: &SessionRow, hides: bool) -> SessionContext<'_> {
+    let (session, title) = (&row.session, row.title.as_deref());
+    let branch = session.branch.as_deref();
+    SessionContext::new(title, &session.project_path, branch, hides)
 }

@@ -3,11 +3,11 @@
 use super::admission::Admission;
 use super::context::RunContext;
 use super::ingest_options::Rules;
+use super::last_run::Left;
 use super::lock::Lock;
 use super::options::{self, RunOptions};
 use super::run_log;
 use super::spec::{Pipeline, Window};
-use super::steps::ingest::report::IngestReport;
 use crate::memory::{classifiers, redaction_setup};
 use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
@@ -70,17 +70,12 @@ impl<'r, 'a> Run<'r, 'a> {
     ///
     /// # Errors
     /// When our folder can't be written.
-    pub fn keep(&self, report: &IngestReport) -> Result<()> {
+    pub fn keep(&self, left: &Left) -> Result<()> {
         if matches!(self.options.window, Window::Since(_)) {
             return Ok(());
         }
         let last = &self.options.last_run;
-        Ok(last.keep(
-            &report.left(),
-            &self.pipeline.name,
-            self.cx.home,
-            self.cx.now,
-        )?)
+        Ok(last.keep(left, &self.pipeline.name, self.cx.home, self.cx.now)?)
     }
 
     /// Notes that the run went through.

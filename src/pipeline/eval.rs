@@ -1,9 +1,12 @@
 //! How well the rules judge: labelled truth in, figures out. Reads the truth and the logs that it
 //! names; writes nothing.
 
+mod figure;
 pub mod recall;
 mod sessions;
 
+pub use figure::Figure;
+use figure::Label;
 pub use sessions::{Read, read};
 
 use crate::model::activity::ActivityVector;
@@ -11,115 +14,10 @@ use crate::model::classification::Classification;
 use crate::rules::classify::Classifier;
 use crate::rules::commands;
 use anyhow::{Context as _, Result};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// One figure.
-#[derive(Clone, Debug, Serialize)]
-pub struct Figure {
-    /// What is measured.
-    pub name: String,
-    /// Labelled examples.
-    pub of: u64,
-    /// Examples that equal their label.
-    pub strict: u64,
-    /// Examples that equal their label or a listed alternative.
-    pub lenient: u64,
-    /// What the lenient share must reach, or must not pass where `at_most` is set.
-    pub bar: Option<f64>,
-    /// The bar is an upper one.
-    pub at_most: bool,
-    /// Examples that miss, as `what: wanted, found`.
-    pub misses: Vec<String>,
-    /// A mean over the examples, where it is none of shares.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean: Option<f64>,
-}
-
-impl Figure {
-    fn new(name: &str, bar: Option<f64>) -> Figure {
-        Figure {
-            name: name.to_owned(),
-            of: 0,
-            strict: 0,
-            lenient: 0,
-            bar,
-            at_most: false,
-            misses: Vec::new(),
-            mean: None,
-        }
-    }
-
-    fn at_most(name: &str, bar: f64) -> Figure {
-        Figure {
-            at_most: true,
-            ..Figure::new(name, Some(bar))
-        }
-    }
-
-    /// The share of examples that hold, lenient; 1 where there are none.
-    pub fn share(&self) -> f64 {
-        match self.of {
-            0 => 1.0,
-            of => self.lenient as f64 / of as f64,
-        }
-    }
-
-    /// Whether the bar is reached; `None` where there is none.
-    pub fn holds(&self) -> Option<bool> {
-        let bar = self.bar?;
-        Some(match self.at_most {
-            true => self.share() <= bar,
-            false => self.share() >= bar,
-        })
-    }
-
-    fn count(&mut self, id: &str, found: &str, label: &Label<'_>) {
-        self.of += 1;
-        self.strict += u64::from(found == label.best);
-        let fine = found == label.best || label.also.iter().any(|also| also == found);
-        self.lenient += u64::from(fine);
-        if !fine {
-            let wanted = std::iter::once(label.best).chain(label.also.iter().map(String::as_str));
-            let wanted: Vec<&str> = wanted.collect();
-            self.misses
-                .push(format!("{id}: {} not {found}", wanted.join("|")));
-        }
-    }
-
-    /// Counts what should happen.
-    fn hit(&mut self, id: &str, happened: bool) {
-        self.of += 1;
-        self.strict += u64::from(happened);
-        self.lenient += u64::from(happened);
-        if !happened {
-            self.misses.push(id.to_owned());
-        }
-    }
-
-    /// Counts what must not happen often.
-    fn note(&mut self, id: &str, happened: bool) {
-        self.of += 1;
-        self.strict += u64::from(happened);
-        self.lenient += u64::from(happened);
-        if happened {
-            self.misses.push(id.to_owned());
-        }
-    }
-}
-
-struct Label<'a> {
-    best: &'a str,
-    also: &'a [String],
-}
-
-impl Label<'_> {
-    fn of(best: &str) -> Label<'_> {
-        Label { best, also: &[] }
-    }
-}
 
 /// A row of `commands.jsonl` or `tools.jsonl`.
 #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use super::lock;
 use super::spec::Window;
 use crate::config::{Home, edit};
 use crate::model::error::{Error, ErrorKind};
-use crate::model::human::plural;
+use crate::model::human::{bytes, plural};
 use crate::model::time::Time;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -102,6 +102,15 @@ impl Left {
         let were = if self.outside == 1 { "was" } else { "were" };
         format!("{logs} older than {age} {were} never read")
     }
+}
+
+/// Logs, and their bytes on disk, that are too old for a run to look at; `None`: there are none.
+pub fn outside_line(logs: u64, size: u64) -> Option<String> {
+    let logs = Some(logs).filter(|logs| *logs > 0)?;
+    let (logs, size) = (plural(logs, "log"), bytes(size));
+    Some(format!(
+        "older than the window: {logs}, {size} ({BACKFILL})"
+    ))
 }
 
 /// What to say where nothing was found: what was never read may have it. `None` where all was read.

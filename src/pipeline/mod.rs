@@ -7,6 +7,7 @@
 
 pub mod active_run;
 pub mod admission;
+pub mod alarms;
 pub mod check;
 pub mod context;
 pub mod cost;

@@ -1,6 +1,7 @@
 //! Tells people what was given up (`resilience.notifications`): in the run's log, and at their webhook.
 //! Knows counts and names of sinks and models; refuses to tell a word of an episode.
 
+use super::alarms::Change;
 use super::context::RunContext;
 use super::keys::proxies;
 use super::run_log;
@@ -63,6 +64,39 @@ pub fn of_sessions(
         Some(webhook) => tell(&body, webhook, store, cx),
         None => Ok(()),
     }
+}
+
+/// Tells of alarms that begin and end.
+///
+/// # Errors
+/// When a warning can't be given.
+pub fn of_alarms(changes: &[Change], store: &Store, cx: &mut RunContext<'_>) -> Result<()> {
+    for change in changes {
+        let host = cx.host;
+        let (event, alarm, text) = match change {
+            Change::Begins(alarm) => {
+                let words = alarm.words(cx.zone);
+                ("alarm_begins", alarm, format!("{words}: {}", alarm.hint))
+            }
+            Change::Ends(alarm) => ("alarm_ends", alarm, format!("{} works again", alarm.who)),
+        };
+        log(&text, cx);
+        let body = json!({
+            "text": format!("sessionmill on {host}: {text}"),
+            "event": event,
+            "host": host,
+            "who": alarm.who,
+            "reason": alarm.reason,
+            "since": alarm.since.rfc3339_millis(),
+            "waiting": alarm.waiting,
+        });
+        let limits = &cx.loaded.config.delivery;
+        let webhook = limits.webhook.as_ref();
+        if let Some(webhook) = webhook.filter(|_| limits.notifies_dead_letters) {
+            tell(&body, webhook, store, cx)?;
+        }
+    }
+    Ok(())
 }
 
 /// The report says it too: a log that can't be written is no failure.

@@ -1,7 +1,7 @@
 //! Decisions in the words of those who made them, as tables of patterns: people's (`decisions.yaml`) and
 //! agents' (`agent_decisions.yaml`).
 
-use super::prose::sentences;
+use super::prose::sentences_of;
 use super::table::{self, TextPattern};
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
@@ -53,7 +53,7 @@ impl Table {
         if !self.hints.is_match(words) {
             return Vec::new();
         }
-        let all = sentences(words);
+        let all = sentences_of(words, |paragraph| self.hints.is_match(paragraph));
         all.filter_map(|sentence| self.stated_in(&sentence))
             .collect()
     }

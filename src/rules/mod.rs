@@ -19,6 +19,7 @@ pub mod paths;
 pub mod phrases;
 pub mod prose;
 pub mod replies;
+pub mod requests;
 pub mod rollbacks;
 pub mod secrets;
 pub mod settings;

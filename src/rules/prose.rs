@@ -12,22 +12,29 @@ const SENTENCE_BYTES_MAX: usize = 450;
 /// tables and what a shell printed. Lines that were only wrapped are one; a sentence that gives the reason
 /// of the one before it belongs to that.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> {
+    sentences_of(text, |_| true)
+}
+
+/// The [`sentences`] of those paragraphs that are `wanted`.
+pub fn sentences_of(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
+    let paragraphs = paragraphs(text).into_iter();
+    let all = paragraphs.filter(move |paragraph| wanted(paragraph));
+    let all = all.flat_map(|paragraph| with_reasons(&paragraph));
+    all.filter(|piece| !asks(piece) && piece.len() <= SENTENCE_BYTES_MAX)
+}
+
+fn with_reasons(paragraph: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for paragraph in paragraphs(text) {
-        let mut is_first = true;
-        for sentence in words::sentences(&paragraph) {
-            match all.last_mut().filter(|_| !is_first && is_reason(sentence)) {
-                Some(before) if !before.ends_with('?') => {
-                    before.push(' ');
-                    before.push_str(sentence);
-                }
-                _ => all.push(sentence.to_owned()),
+    for sentence in words::sentences(paragraph) {
+        match all.last_mut().filter(|_| is_reason(sentence)) {
+            Some(before) if !before.ends_with('?') => {
+                before.push(' ');
+                before.push_str(sentence);
             }
-            is_first = false;
+            _ => all.push(sentence.to_owned()),
         }
     }
-    all.into_iter()
-        .filter(|piece| !asks(piece) && piece.len() <= SENTENCE_BYTES_MAX)
+    all
 }
 
 /// A question, also one with an afterthought. A mark in an address or in code asks nothing.

@@ -56,8 +56,9 @@ fn summary(log: &Path, corpus: &Path) -> Result<Summary> {
     home.run()?;
     let store = home.store(Access::ReadOnly)?;
     let row = store.sessions(&Default::default())?.pop();
-    let session = row.context("a session")?.session;
-    let mut summary = summary_of(&store, &store.episodes(&session.id)?)?;
+    let row = row.context("a session")?;
+    let session = &row.session;
+    let mut summary = summary_of(&store, &row, &store.episodes(&session.id)?)?;
     let files = &mut summary.files_modified;
     files.retain(|file| !is_throwaway(&file.what.path));
     summary.shorten_paths(&session.project_path, true);

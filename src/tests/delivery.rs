@@ -307,10 +307,6 @@ fn settings_that_mean_nothing_are_refused() {
             json!({"g": {"kind": "neo4j", "url": "redis://h"}}),
             "bolt+s://",
         ),
-        (
-            json!({"g": {"kind": "neo4j", "url": "bolt://h/a/b"}}),
-            "consent give bolt://h/a/b",
-        ),
         (json!({"g": {"kind": "jsonl"}}), "`path` is missing"),
         (
             json!({"g": {"kind": "jsonl", "path": "out"}}),

@@ -149,7 +149,7 @@ fn a_session_that_goes_on_keeps_what_was_said_since() {
     run(&desk, "forget --before 2026-05-22 --yes");
     assert!(!holds(&desk, "zebrafish") && holds(&desk, "platypus"));
     let summary = desk.run("sessionmill show aaaa --json").json()["summary"].take();
-    assert_eq!(summary["objective"]["what"], "then platypus", "{summary}");
+    assert_eq!(summary["objective"]["what"], "platypus (shop)", "{summary}");
     let newest = line("aaaa", "/w/shop", 5, "user", "and axolotl", "2026-05-26");
     put(&desk, "aaaa", &(old.clone() + &new + &newest));
     put(

@@ -354,7 +354,7 @@ fn nothing_is_sent_before_somebody_agreed_to_both_the_server_and_its_database() 
     };
     for endpoint in [world.server.endpoint.as_str(), database] {
         let ran = desk.run("sessionmill backfill");
-        assert_eq!(ran.exit, Exit::Usage, "{}", ran.shown());
+        assert_eq!(ran.exit, Exit::Partial, "{}", ran.shown());
         let hint = format!("consent give {endpoint}");
         assert!(ran.stderr.contains(&hint), "{}", ran.shown());
         let status = desk.run("sessionmill deliver status");

@@ -1,6 +1,7 @@
 //! Whole-program tests.
 
 mod activity;
+mod alarms;
 mod arcade;
 mod cases;
 mod citations;

@@ -58,7 +58,7 @@ fn a_session_gets_its_page_when_it_rests_and_another_text_when_it_goes_on() {
         "without news in the log"
     );
     let first = page(&desk, "aaaa").unwrap();
-    assert!(first.episode.text.contains("## Objective\nplease mend it"));
+    assert!(first.episode.text.contains("## Objective\nmend it"));
     assert_eq!(first.episode.message_count, 2);
     let before = fs::read(desk.path(".graphiti/sessionmill.db")).unwrap();
     assert_eq!(done(&desk, "run")["summaries_written"], 0);

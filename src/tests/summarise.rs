@@ -4,7 +4,7 @@
 use super::server::{Reply, Server, agreed};
 use crate::agents::registry;
 use crate::config::{Env, load};
-use crate::insight::facts::{LocatedItem, facts};
+use crate::insight::facts::{LocatedItem, SessionContext, facts};
 use crate::insight::outcome::SessionItem;
 use crate::insight::summarise::ask::{AskOutcome, ask};
 use crate::insight::summarise::merge::merged;
@@ -49,7 +49,7 @@ fn lines() -> Vec<LocatedItem<'static>> {
 
 fn asked() -> SummaryQuestion {
     let lines = lines();
-    let facts = facts(&lines);
+    let facts = facts(&lines, &SessionContext::default());
     let vector = ActivityVector::from_values(|_| 1.0).unwrap();
     let about = About {
         lines: &lines,
@@ -240,7 +240,12 @@ fn an_answer_that_obeys_the_log_changes_no_fact_and_no_form() {
     assert!(sent[last_end..].contains("Answer with that JSON object"));
 
     let lines = lines();
-    let summary = merged(facts(&lines), &asked.answer.unwrap(), "m", &lines);
+    let summary = merged(
+        facts(&lines, &SessionContext::default()),
+        &asked.answer.unwrap(),
+        "m",
+        &lines,
+    );
     assert_eq!(
         summary.outcome,
         Some(SessionOutcome::Blocked),

@@ -131,7 +131,7 @@ fn a_model_is_asked_once_and_its_page_takes_the_place_of_the_facts() {
         (&json!(0), 1)
     );
     assert_eq!(ran["sinks"][0]["delivered"], 2, "the chunk and the facts");
-    assert!(page(&desk).contains("please mend it") && !page(&desk).contains(WORD));
+    assert!(page(&desk).contains("\nmend it") && !page(&desk).contains(WORD));
 
     later(&mut desk, 301);
     let ran = run(&desk, "run --json").json();
@@ -188,7 +188,7 @@ fn a_model_that_is_away_is_asked_again_when_the_documents_say_and_given_up() {
         let given_up = telling(&desk, "aaaa");
         assert_eq!(given_up["state"], "refused");
         assert!(given_up["error"].as_str().unwrap().contains("429"));
-        assert!(page(&desk).contains("please mend it"));
+        assert!(page(&desk).contains("\nmend it"));
         assert!(logged(&desk).contains("model m: 1 session given up"));
         let told = hook.asked();
         assert_eq!((told.len(), &told[0].body["sessions"]), (1, &json!(1)));
@@ -235,7 +235,7 @@ fn a_run_may_go_without_a_model_or_fail_and_what_was_stored_stays() {
         ran.shown()
     );
     assert!(logged(&desk).contains("failed: no language model answers"));
-    assert!(page(&desk).contains("please mend it"));
+    assert!(page(&desk).contains("\nmend it"));
     assert_eq!(server.asked().len(), 2);
     run(&desk, "run");
     assert!(server.asked().len() == 1 && page(&desk).contains(WORD));
@@ -257,7 +257,7 @@ fn an_answer_of_no_use_leaves_the_facts_and_says_why() {
             "{}",
             shown.shown()
         );
-        assert!(shown.stdout.contains("please mend it") && !shown.shown().contains("sorry"));
+        assert!(shown.stdout.contains("\nmend it") && !shown.shown().contains("sorry"));
         run(&desk, "run");
         assert!(server.asked().is_empty(), "for good");
     }

@@ -11,12 +11,12 @@ const DAY_MS: i64 = 86_400_000;
 
 /// A log of one prompt, written `days` ago, and its path.
 fn log(desk: &Desk, name: &str, days: i64) -> PathBuf {
-    let below = format!(".claude/projects/-work-shop/{name}.jsonl");
+    let below = format!(".claude/projects/-w-shop/{name}.jsonl");
     let at = Time(desk.now.0 - days * DAY_MS);
     let time = at.utc().format("%Y-%m-%dT%H:%M:%SZ");
     let line = |uuid: &str, parent: &str, kind: &str, text: &str| {
         format!(
-            r#"{{"type":"{kind}","uuid":"{uuid}-{name}","parentUuid":{parent},"sessionId":"{name}","cwd":"/work/shop","timestamp":"{time}","message":{{"role":"{kind}","content":"{text}"}}}}"#
+            r#"{{"type":"{kind}","uuid":"{uuid}-{name}","parentUuid":{parent},"sessionId":"{name}","cwd":"/w/shop","timestamp":"{time}","message":{{"role":"{kind}","content":"{text}"}}}}"#
         )
     };
     let asked = line("a", "null", "user", &format!("paint the {name} shed"));

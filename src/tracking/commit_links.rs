@@ -92,7 +92,7 @@ impl SessionsAtWork {
     pub fn of(chunks: Vec<Found>) -> SessionsAtWork {
         let with_commits = |found: Found| {
             let items = SessionItems::of(std::iter::once(&found.episode));
-            let commits = items.summary().commits.into_iter();
+            let commits = items.commits().into_iter();
             ChunkAtWork {
                 commits: commits.map(|commit| commit.what).collect(),
                 found,

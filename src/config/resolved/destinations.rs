@@ -152,6 +152,8 @@ pub struct DeliveryLimits {
     pub max_queue_size: u32,
     /// `upload.settle_after`.
     pub settle_after_s: u64,
+    /// `upload.alarm_after`.
+    pub alarm_after_s: u64,
     /// `upload.max_episodes_per_run`; `None`: all.
     pub max_episodes_per_run: Option<u32>,
     /// `upload.max_usd_per_run`; `None`: no bound.
@@ -332,6 +334,8 @@ pub(super) fn delivery(layers: &Layers, wire: &WireConfig) -> Result<DeliveryLim
         max_queue_size: queue.max_queue_size.max(1),
         settle_after_s: interval(settle_after)
             .map_err(|what| layers.error("upload.settle_after", None, &what))?,
+        alarm_after_s: interval(&wire.upload.alarm_after)
+            .map_err(|what| layers.error("upload.alarm_after", None, &what))?,
         max_episodes_per_run: wire.upload.max_episodes_per_run,
         max_usd_per_run: wire.upload.max_usd_per_run,
         rate_per_minute: wire.upload.rate_per_minute.filter(|rate| *rate > 0),

@@ -107,6 +107,8 @@ pub struct Upload {
     pub keep_local: bool,
     /// Quiet time before a sink that can't replace gets a session's last chunk.
     pub settle_after: String,
+    /// How long a sink may be out of reach before `run` ends with exit 3 and says so.
+    pub alarm_after: String,
     /// Episodes delivered per run. null: all.
     pub max_episodes_per_run: Option<u32>,
     /// What one run's deliveries to one sink may cost, in US dollars, as estimated. null: no bound.
@@ -120,6 +122,7 @@ impl Default for Upload {
         Upload {
             keep_local: true,
             settle_after: "24h".into(),
+            alarm_after: "24h".into(),
             max_episodes_per_run: None,
             max_usd_per_run: None,
             rate_per_minute: None,

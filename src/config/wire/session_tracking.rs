@@ -36,7 +36,7 @@ pub struct SessionTracking {
     pub auto_summarize: bool,
     /// Deliver to sinks. false: the local store only, nothing is queued.
     pub store_in_graph: bool,
-    /// Read only sessions whose log changed in the last N days. null: all.
+    /// Read only sessions whose log changed in the last N days, or since the last complete run, if that is longer ago. null: all.
     #[schemars(range(min = 1), extend("x-error" = "keep_length_days must be > 0 or null"))]
     pub keep_length_days: Option<u32>,
     /// Group that episodes are delivered to. null: `{hostname}__global`, and once there are episodes

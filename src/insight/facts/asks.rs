@@ -6,10 +6,14 @@ use crate::insight::outcome::is_aside;
 use crate::insight::summary::short;
 use crate::model::exchange::ItemKind;
 use crate::model::summary::Sourced;
+use crate::rules::requests::offered;
 use crate::rules::words::sentences;
 
 /// Stands before what nobody answered.
 pub const UNANSWERED: &str = "Unanswered: ";
+
+/// Stands before what the agent would do, where nobody answered.
+pub const OFFERED: &str = "Offered: ";
 
 /// Longer ones are cut.
 const QUESTIONS_CHARS_MAX: usize = 240;
@@ -25,16 +29,32 @@ pub fn unanswered(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let line = last.filter(|line| line.item.kind == ItemKind::Agent)?;
     let asked = questions(line.words()).join(" ");
     let asked = short(&asked, QUESTIONS_CHARS_MAX);
-    (!asked.is_empty()).then(|| line.source(format!("{UNANSWERED}{asked}")))
+    if !asked.is_empty() {
+        return Some(line.source(format!("{UNANSWERED}{asked}")));
+    }
+    let offer = offer(line.words())?;
+    let offer = short(&offer, QUESTIONS_CHARS_MAX);
+    Some(line.source(format!("{OFFERED}{offer}")))
+}
+
+/// `If you want, I can …`, in the last paragraph.
+fn offer(words: &str) -> Option<String> {
+    let text = last_paragraph(words)?;
+    let offer = sentences(&text).find_map(offered)?;
+    Some(offer.to_owned())
+}
+
+/// Folded; `None` where it is code, or begins a list.
+fn last_paragraph(words: &str) -> Option<String> {
+    let paragraph = words.trim_end().rsplit("\n\n").next().unwrap_or(words);
+    (!paragraph.contains("```")).then(|| folded(paragraph))
 }
 
 /// Sentences that ask, in the last paragraph that isn't code.
 fn questions(words: &str) -> Vec<String> {
-    let paragraph = words.trim_end().rsplit("\n\n").next().unwrap_or(words);
-    if paragraph.contains("```") {
+    let Some(text) = last_paragraph(words) else {
         return Vec::new();
-    }
-    let text = folded(paragraph);
+    };
     let asks = |sentence: &&str| {
         let bare = sentence.trim_end_matches(['*', '_', '"', ')']);
         bare.ends_with('?')
@@ -72,6 +92,11 @@ mod tests {
         assert_eq!(left(&[asks]), wants);
         assert_eq!(left(&[asks, line(ItemKind::Prompt, "User: /exit")]), wants);
         assert_eq!(left(&[asks, line(ItemKind::Prompt, "User: yes")]), None);
+        let offers = line(
+            ItemKind::Agent,
+            "Agent: Done.\n\nIf you want, I can push it.",
+        );
+        assert_eq!(left(&[offers]), Some("Offered: push it".to_owned()));
         let call = line(ItemKind::Digest, "Action: Bash(ls) → ok");
         assert_eq!(left(&[asks, call]), None);
     }

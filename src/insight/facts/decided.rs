@@ -19,9 +19,12 @@ const DECISIONS_MAX: usize = 12;
 /// Those of an agent, which speaks more.
 const AGENT_DECISIONS_MAX: usize = 8;
 
-/// People's decisions that a summary lists: the surest ones, in order.
-pub fn listed(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
-    surest(ranked(lines), DECISIONS_MAX)
+/// What a summary lists, people's decisions and the agent's: the surest ones, in order.
+pub fn listed(lines: &[LocatedItem<'_>]) -> [Vec<Sourced<Decision>>; 2] {
+    let people = ranked(lines);
+    let all: Vec<Sourced<Decision>> = people.iter().map(|r| r.decision.clone()).collect();
+    let agent = stated_by_agent(lines, &all);
+    [surest(people, DECISIONS_MAX), agent]
 }
 
 /// What people chose, approved or said, all of it, each once.
@@ -178,8 +181,17 @@ struct Before<'t> {
     person: &'t str,
 }
 
+/// An option that is picked may be given reasons.
+const PICK_BYTES_MAX: usize = 320;
+
 /// Longer ones are requests of their own.
 const REPLY_BYTES_MAX: usize = 160;
+
+/// A choice among what somebody listed takes no more.
+const CHOICE_WORDS_MAX: usize = 12;
+
+/// What an agent lists before it asks stands in the end of its words.
+const ASKED_BYTES_MAX: usize = 1500;
 
 /// Sentences at the end of an agent's words that an answer may answer.
 const ASKED_SENTENCES_MAX: usize = 4;
@@ -188,7 +200,7 @@ impl Before<'_> {
     /// What an answer decides: the option that it picks, or what it agrees with.
     fn replied(&self, words: &str) -> Option<(u8, Decision)> {
         let words = words.trim();
-        if words.len() > REPLY_BYTES_MAX || words.contains('?') {
+        if words.len() > PICK_BYTES_MAX || words.contains('?') {
             return None;
         }
         let end = last_sentences(self.agent);
@@ -197,10 +209,12 @@ impl Before<'_> {
         if let Some(Reply::Picks(name)) = &kind
             && let Some(option) = option_of(self.agent, name)
         {
+            let is_named = is_same_topic(&content_words(words), &content_words(&option));
             let decision = Decision {
                 decision: match words.eq_ignore_ascii_case(name) {
                     true => option,
-                    false => format!("{words}: {option}"),
+                    false if is_named => words.to_owned(),
+                    false => format!("{words} ({option})"),
                 },
                 about: asked.or_else(|| question(&end)).cloned(),
                 ..Decision::default()
@@ -210,13 +224,26 @@ impl Before<'_> {
         let agreed = kind
             .as_ref()
             .and_then(|kind| self.agreed(kind, words, &end));
-        let chosen = asked.filter(|_| kind != Some(Reply::Agrees) && !is_chore(words));
+        let chosen =
+            asked.filter(|_| kind != Some(Reply::Agrees) && self.names_what_was_said(words));
         let decision = Decision {
             decision: words.to_owned(),
             about: Some(agreed.or_else(|| chosen.cloned())?),
             ..Decision::default()
         };
         Some((AGREED, decision))
+    }
+
+    /// It chooses among what the agent spoke of, in few words; not what else could be done.
+    fn names_what_was_said(&self, words: &str) -> bool {
+        let start = self.agent.len().saturating_sub(ASKED_BYTES_MAX);
+        let end = content_words(&self.agent[self.agent.ceil_char_boundary(start)..]);
+        let own = content_words(words);
+        let is_named = own
+            .iter()
+            .any(|word| end.iter().any(|said| is_same(said, word)));
+        let is_short = words.split_whitespace().count() <= CHOICE_WORDS_MAX;
+        is_named && is_short && !is_chore(words)
     }
 
     /// What somebody agreed with: the agent's offer, or their own proposal that the agent spoke of.

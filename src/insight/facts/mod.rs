@@ -6,17 +6,23 @@
 mod asks;
 mod decided;
 mod errors;
+mod further;
 mod history;
 mod line;
+mod objective;
+mod prose;
+mod result;
 mod tasks;
+mod topics;
 mod words;
 
-pub use asks::UNANSWERED;
+pub use asks::{OFFERED, UNANSWERED};
 pub use decided::{decided, stated, stated_by_agent};
 #[cfg(test)]
 pub use history::OLDER_TASK;
-pub use history::{is_older_task, says_unpushed, unpushed};
+pub use history::{commits, is_older_task, says_unpushed, unpushed};
 pub use line::LocatedItem;
+pub use objective::SessionContext;
 
 use super::outcome::outcome;
 use crate::model::exchange::ItemKind;
@@ -25,13 +31,12 @@ use crate::model::summary::{SessionOutcome, SettingChange, Sourced, Summary, Tes
 use line::found;
 
 /// The facts of a session, from its items in the order of time. About 10 MB/s of text.
-pub fn facts(lines: &[LocatedItem<'_>]) -> Summary {
+pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary {
     let main = || lines.iter().filter(|line| line.main);
     let tasks = tasks::tasks(lines);
     let last_words = main().rev().find(|line| line.item.kind == ItemKind::Agent);
-    let bare = |line: &LocatedItem<'_>| asked(line, words::command);
-    let objective = main().find_map(|line| asked(line, words::objective));
-    let objective = objective.or_else(|| main().find_map(bare));
+    let prompts = objective::prompts(lines);
+    let objective = objective::objective(lines, &prompts, context);
     let commits = history::commits(lines);
     let outcome = outcome(main().rev().map(|line| line.item));
     let mut next = tasks.open;
@@ -40,14 +45,15 @@ pub fn facts(lines: &[LocatedItem<'_>]) -> Summary {
     }
     next.extend(history::unpushed(&commits, history::has_remote(lines)));
     next.extend(asks::unanswered(lines));
+    let [decisions, agent_decisions] = decided::listed(lines);
     Summary {
-        result: last_words.and_then(|line| Some(line.source(words::beginning(line.words())?))),
-        requests: requests(lines, objective.as_ref()),
+        result: result::result(lines, &prompts),
+        requests: further::requests(lines, &prompts, objective.as_ref()),
         objective,
         outcome,
         completed: tasks.done,
-        decisions: decided::listed(lines),
-        agent_decisions: stated_by_agent(lines, &decided(lines)),
+        decisions,
+        agent_decisions,
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
         tests: tests(lines),
@@ -59,41 +65,6 @@ pub fn facts(lines: &[LocatedItem<'_>]) -> Summary {
         llm: None,
     }
 }
-
-/// What a prompt asks for.
-fn asked(line: &LocatedItem<'_>, says: fn(&str) -> Option<String>) -> Option<Sourced<String>> {
-    let is_prompt = line.item.kind == ItemKind::Prompt;
-    let said = is_prompt.then(|| says(line.words()))??;
-    Some(line.source(said))
-}
-
-/// What people asked for after the first request, each in a line: of many the first, the longest and
-/// the last ones.
-fn requests(lines: &[LocatedItem<'_>], first: Option<&Sourced<String>>) -> Vec<Sourced<String>> {
-    let asked = lines.iter().filter(|line| {
-        let by_people = matches!(line.item.kind, ItemKind::Prompt | ItemKind::Aside);
-        line.main && by_people && first.is_none_or(|first| first.line != line.line)
-    });
-    let mut all: Vec<(usize, Sourced<String>)> = asked
-        .filter_map(|line| {
-            Some((
-                line.words().len(),
-                line.source(words::request(line.words())?),
-            ))
-        })
-        .collect();
-    while all.len() > REQUESTS_MAX {
-        let middle = REQUESTS_FIRST..all.len() - REQUESTS_LAST;
-        let shortest = middle.min_by_key(|nth| all[*nth].0);
-        shortest.map(|nth| all.remove(nth));
-    }
-    all.into_iter().map(|(_, request)| request).collect()
-}
-
-/// Requests of one session that are listed, and of these the first and the last ones in any case.
-const REQUESTS_MAX: usize = 8;
-const REQUESTS_FIRST: usize = 2;
-const REQUESTS_LAST: usize = 4;
 
 /// Of each setting the first value and the last, where they differ.
 fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {

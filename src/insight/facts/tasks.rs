@@ -24,9 +24,13 @@ struct Known {
 }
 
 /// What lists of tasks and check boxes say, each task once, in its last state.
+/// Boxes that wait count in the agent's last words alone: those before them belong to plans.
 pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
     let mut known: Vec<Known> = Vec::new();
-    for line in lines.iter().filter(|line| line.main) {
+    let last = lines
+        .iter()
+        .rposition(|line| line.main && line.item.kind == ItemKind::Agent);
+    for (nth, line) in lines.iter().enumerate().filter(|(_, line)| line.main) {
         for finding in line.item.findings {
             match finding {
                 Finding::Plan(list) => {
@@ -38,7 +42,9 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
             }
         }
         if line.item.kind == ItemKind::Agent {
-            boxes(line.words()).for_each(|task| note(&mut known, &task, line));
+            let counts = |task: &Task| Some(nth) == last || task.state == TaskState::Done;
+            let boxes = boxes(line.words()).filter(counts);
+            boxes.for_each(|task| note(&mut known, &task, line));
         }
     }
     let mut tasks = Tasks::default();
@@ -55,8 +61,13 @@ pub fn tasks(lines: &[LocatedItem<'_>]) -> Tasks {
     tasks
 }
 
-/// A new list says which tasks are open; what it doesn't name was given up.
+/// A new list says which tasks are open; what it doesn't name was given up. Where all of its tasks are done,
+/// nothing is left.
 fn forget_open(known: &mut Vec<Known>, list: &[Task]) {
+    let is_over = |task: &Task| matches!(task.state, TaskState::Done | TaskState::Dropped);
+    if !list.is_empty() && list.iter().all(is_over) {
+        known.retain(|known| known.task.state == TaskState::Done);
+    }
     known.retain(|known| {
         let other = known.task.id.is_some() || known.task.state == TaskState::Done;
         other || list.iter().any(|task| task.text == known.task.text)
@@ -111,7 +122,10 @@ pub fn next_steps(
     let mut all = open;
     if let Some(line) = last {
         for step in proposed(line.words()) {
-            if all.iter().all(|known| known.what != step) {
+            let is_new = |known: &Sourced<String>| {
+                !known.what.contains(&step) && !step.contains(&known.what)
+            };
+            if all.iter().all(is_new) {
                 all.push(line.source(step));
             }
         }
@@ -156,8 +170,8 @@ fn step(point: &str) -> Option<String> {
     says.then_some(text)
 }
 
-/// A heading, or a line that ends with a colon.
-fn is_about_next(line: &str) -> bool {
+/// A heading about what comes next, or a line that ends with a colon.
+pub fn is_about_next(line: &str) -> bool {
     const HEADING_BYTES_MAX: usize = 60;
     let heading = line.starts_with('#') || line.ends_with([':', '*']);
     let lower = line.to_lowercase();
@@ -224,6 +238,27 @@ mod tests {
         ]);
         assert_eq!(texts(&found.done), ["a", "numbered", "boxed"]);
         assert_eq!(texts(&found.open), ["c", "unboxed"]);
+    }
+
+    #[test]
+    fn a_list_that_is_done_leaves_nothing() {
+        let first = [Finding::Plan(vec![task(None, "a", TaskState::Open)])];
+        let numbered = [Finding::Task(task(Some("1"), "numbered", TaskState::Open))];
+        let last = [Finding::Plan(vec![task(None, "b", TaskState::Done)])];
+        let plan = line(
+            ItemKind::Agent,
+            "Agent: The plan:\n- [ ] one\n- [x] two",
+            &[],
+        );
+        let found = tasks(&[
+            line(ItemKind::Digest, "Action: x", &first),
+            line(ItemKind::Digest, "Action: x", &numbered),
+            plan,
+            line(ItemKind::Digest, "Action: x", &last),
+            line(ItemKind::Agent, "Agent: All done.", &[]),
+        ]);
+        assert_eq!(texts(&found.open), Vec::<&str>::new());
+        assert_eq!(texts(&found.done), ["two", "b"]);
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Patterns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::insight::facts::facts;
+    use crate::insight::facts::{SessionContext, facts};
     use crate::insight::outcome::SessionItem;
     use crate::model::exchange::ItemKind;
     use crate::model::finding::Finding;
@@ -158,7 +158,7 @@ mod tests {
             line: n,
         });
         let lines: Vec<LocatedItem<'_>> = lines.collect();
-        let resolved = facts(&lines).errors_resolved;
+        let resolved = facts(&lines, &SessionContext::default()).errors_resolved;
         patterns.add(session, &lines, Some(outcome), &resolved);
     }
 

@@ -1,7 +1,7 @@
 //! What is still open: not what a later session did, and not what nobody has to do.
 
 use super::work::RecapSession;
-use crate::insight::facts::{UNANSWERED, is_older_task, says_unpushed};
+use crate::insight::facts::{OFFERED, UNANSWERED, is_older_task, says_unpushed};
 use crate::model::summary::Sourced;
 use crate::model::time::Time;
 use crate::rules::commit_words::telling_words;
@@ -50,7 +50,8 @@ pub(super) fn is_open(step: &Sourced<String>, session: &RecapSession, done: &[Do
     if says_unpushed(text) == Some(true) {
         return !later.any(|done| done.work.sends());
     }
-    match text.strip_prefix(UNANSWERED) {
+    let asked = text.strip_prefix(UNANSWERED);
+    match asked.or(text.strip_prefix(OFFERED)) {
         Some(question) => {
             let offered: Vec<Offer> = offers(question).collect();
             offered.is_empty() || !later.any(|done| offered.iter().all(|o| done.work.does(*o)))

@@ -9,6 +9,7 @@ use crate::host::writable::not_writable;
 use crate::memory::{classifiers, redaction_setup};
 use crate::model::error::Error;
 use crate::pipeline::admission::Admission;
+use crate::pipeline::alarms;
 use crate::pipeline::context::RunContext;
 use crate::pipeline::last_run::LastRun;
 use crate::pipeline::lock::{self, Lock};
@@ -74,6 +75,8 @@ pub fn examined(examination: &Examination<'_>, cx: &RunContext<'_>) -> Result<Ve
             installed: examination.interval_s.is_some(),
             interval_s: examination.interval_s.unwrap_or_default(),
         },
+        alarms: alarms::all(cx.home),
+        zone: cx.zone,
         before: LastRun::latest(cx.home),
         last_run: lock::last_run(&cx.home.lock()),
         unreadable: unreadable(&found.files),

@@ -7,6 +7,8 @@ use crate::model::checkpoint::Checkpoint;
 use crate::model::error::Error;
 use crate::model::source::Agent;
 use crate::model::time::Time;
+use crate::model::zone::Zone;
+use crate::pipeline::alarms::Alarm;
 use crate::pipeline::ingest_options::Admit;
 use crate::pipeline::last_run::LastRun;
 use crate::store::{DatabaseState, Health, Store, StoreStatus};
@@ -76,6 +78,10 @@ pub struct Observed<'a> {
     pub trust: Option<Error>,
     /// What the timer does.
     pub schedule: Schedule,
+    /// What goes on failing.
+    pub alarms: Vec<Alarm>,
+    /// In which people read times.
+    pub zone: Zone,
     /// What the last complete run left, of any pipeline.
     pub before: LastRun,
     /// When the last run went through.

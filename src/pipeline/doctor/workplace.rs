@@ -60,6 +60,15 @@ pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Diagnosis> {
     observed.refusals.iter().map(diagnosis).collect()
 }
 
+/// What fails at each delivery since some time, from the first failure on.
+pub(super) fn alarms(observed: &Observed<'_>) -> Vec<Diagnosis> {
+    let all = observed.alarms.iter().map(|alarm| {
+        let words = alarm.words(observed.zone);
+        Diagnosis::new(Severity::Warning, "failing", words, &alarm.hint)
+    });
+    all.collect()
+}
+
 /// Where trust can't be read, nothing is (D63).
 pub(super) fn trust(observed: &Observed<'_>) -> Vec<Diagnosis> {
     let diagnosis = observed.trust.as_ref().map(|error| {

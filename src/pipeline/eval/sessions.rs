@@ -3,11 +3,12 @@
 //! Labels say which half they are of: what rules were learned from, or what was held back until they
 //! stood. Each half has its own figures.
 
-use super::{Figure, Label};
+use super::figure::{Figure, Label};
 use crate::host::files::source_file;
-use crate::insight::facts::{LocatedItem, facts};
+use crate::insight::facts::{LocatedItem, SessionContext, facts};
 use crate::insight::outcome::SessionItem;
 use crate::model::activity::{Activity, ActivityTally, Dimension, MIN_STRENGTH, MIXED};
+use crate::model::entry::{Entry, EntryKind, Fact};
 use crate::model::exchange::Item;
 use crate::model::finding::{Finding, file_key};
 use crate::model::policy::FilterPolicy;
@@ -22,7 +23,7 @@ use crate::stages::filter::{FilterState, filter};
 use crate::stages::score::{score, signals};
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
@@ -130,7 +131,7 @@ fn sessions(
         let log = log(row, corpora).with_context(|| row.path.display().to_string())?;
         let read = read(&log, row.tool, classifier)?;
         work.count(row, &read.tally, classifier);
-        told.count(row, &read.items);
+        told.count(row, &read);
     }
     let mut all = vec![work.two, work.primary, work.broad, work.strong, work.absent];
     all.extend([told.outcome, told.files, told.tests, told.false_alarms]);
@@ -250,7 +251,8 @@ impl Told {
         }
     }
 
-    fn count(&mut self, row: &Labelled, items: &[Item]) {
+    fn count(&mut self, row: &Labelled, read: &Read) {
+        let items = read.items.as_slice();
         let findings = |item: &'_ Item| {
             let tool = item.tool.as_ref();
             tool.map(|tool| tool.findings.clone()).unwrap_or_default()
@@ -269,7 +271,7 @@ impl Told {
                 episode: Uuid::nil(),
                 line: item.place.line,
             });
-        let summary = facts(&lines.collect::<Vec<_>>());
+        let summary = facts(&lines.collect::<Vec<_>>(), &read.context());
         let found = summary.outcome.map_or("none", SessionOutcome::as_str);
         let label = Label {
             best: &row.outcome,
@@ -407,6 +409,46 @@ pub struct Read {
     pub tally: ActivityTally,
     /// What its main log says, or the log itself where it is a sub-agent's.
     pub items: Vec<Item>,
+    /// The last one that somebody gave it, else the agent's.
+    pub title: Option<String>,
+}
+
+impl Read {
+    /// What a run knows of the session beside its items.
+    fn context(&self) -> SessionContext<'_> {
+        let mut contexts = self.items.iter().map(|item| &item.resume.context);
+        let cwd = contexts.clone().find_map(|context| context.cwd.as_deref());
+        let branch = contexts.rfind(|context| context.branch.is_some());
+        let branch = branch.and_then(|context| context.branch.as_deref());
+        SessionContext::new(
+            self.title.as_deref(),
+            cwd.unwrap_or_default(),
+            branch,
+            false,
+        )
+    }
+}
+
+/// What the log calls its session.
+#[derive(Default)]
+struct Titles {
+    custom: Option<String>,
+    ai: Option<String>,
+}
+
+impl Titles {
+    fn read(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            if let EntryKind::Fact(Fact::Title { text, custom }) = &entry.what {
+                let known = if *custom {
+                    &mut self.custom
+                } else {
+                    &mut self.ai
+                };
+                *known = Some(text.clone());
+            }
+        }
+    }
 }
 
 /// Reads a log as a run would, but for the store.
@@ -418,19 +460,26 @@ pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> 
     let file = source_file(path, agent).with_context(named)?;
     let mut state = FilterState::default();
     let (policy, redactor) = (FilterPolicy::default(), Redactor::default());
-    let (mut tally, mut all) = (ActivityTally::default(), Vec::new());
+    let (mut tally, mut all) = (ActivityTally::default(), BTreeMap::new());
+    let mut titles = Titles::default();
     ParsedLog::open(&file)?.for_each_batch(|_, batch| {
+        titles.read(&batch.items);
         let batch = score(filter(batch, &policy, &redactor, &mut state), classifier);
         for exchange in batch.items {
             exchange
                 .items
                 .iter()
                 .for_each(|item| tally.merge(&item.activity));
-            if exchange.stream.is_none() {
-                all.extend(exchange.items);
-            }
+            let stream: &mut Vec<Item> = all.entry(exchange.stream).or_default();
+            stream.extend(exchange.items);
         }
         Ok(ControlFlow::<()>::Continue(()))
     })?;
-    Ok(Read { tally, items: all })
+    let main = all.remove(&None);
+    let main = main.or_else(|| all.into_values().max_by_key(Vec::len));
+    Ok(Read {
+        tally,
+        items: main.unwrap_or_default(),
+        title: titles.custom.or(titles.ai),
+    })
 }

@@ -9,6 +9,7 @@ use crate::model::human::{bytes, count, duration_ms, plural};
 use crate::model::ledger::Fate;
 use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;
+use crate::pipeline::alarms::Alarm;
 use crate::pipeline::run_log;
 use crate::tracking::TrackReport;
 use anyhow::Result;
@@ -36,6 +37,12 @@ impl RunReport {
     /// Everything that was to be read was.
     pub fn is_whole(&self) -> bool {
         self.ingested.problems.is_empty() && self.tracked.unread() == 0
+    }
+
+    /// What goes on failing; where nobody looks on, once a day.
+    pub fn alarms(&self, is_quiet: bool) -> impl Iterator<Item = &Alarm> {
+        let all = self.uploaded.iter().filter_map(|sink| sink.alarm.as_ref());
+        all.filter(move |alarm| !is_quiet || alarm.is_due)
     }
 
     /// What the steps after `ingest` did that is worth a line, in their order.

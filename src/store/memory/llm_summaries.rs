@@ -22,6 +22,8 @@ pub struct PendingSummary {
     pub title: Option<String>,
     /// Its project.
     pub project_path: String,
+    /// The last git branch.
+    pub branch: Option<String>,
     /// Attempts that failed.
     pub attempts: u32,
 }
@@ -32,6 +34,7 @@ impl From<PendingSummary> for Unsummarised {
             id: pending.id,
             title: pending.title,
             project_path: pending.project_path,
+            branch: pending.branch,
         }
     }
 }
@@ -95,7 +98,7 @@ impl Store {
     /// of which only sinks hold the texts.
     pub fn pending_summaries(&self, now: Time, since: Option<Time>) -> Result<Vec<PendingSummary>> {
         let sql = format!(
-            "SELECT s.id, s.title, s.project_path, t.attempts
+            "SELECT s.id, s.title, s.project_path, t.attempts, s.branch
              FROM telling t JOIN session s ON s.n = t.session
              WHERE t.state = 'waiting' AND coalesce(t.next_at, 0) <= ?1
                  AND coalesce(s.ended, s.started, ?2) >= ?2 AND {NOT_FORGOTTEN}
@@ -113,6 +116,7 @@ impl Store {
                     title: row.get(1)?,
                     project_path: row.get(2)?,
                     attempts: row.get(3)?,
+                    branch: row.get(4)?,
                 })
             })?;
             rows.collect()

@@ -31,6 +31,8 @@ pub struct Unsummarised {
     pub title: Option<String>,
     /// Its project.
     pub project_path: String,
+    /// The last git branch.
+    pub branch: Option<String>,
 }
 
 /// When a session rests: nobody writes to it any more.
@@ -102,7 +104,7 @@ impl Store {
         let before = |ms: i64| resting.now.0.saturating_sub(ms);
         // CROSS: the few that changed are read, however many sessions there are
         let sql = format!(
-            "SELECT s.id, s.title, s.project_path
+            "SELECT s.id, s.title, s.project_path, s.branch
              FROM unsummarised u CROSS JOIN session s ON s.n = u.session
              WHERE {NOT_FORGOTTEN}
                  AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.session = s.n AND e.stale = 1)
@@ -118,6 +120,7 @@ impl Store {
                     id: row.get(0)?,
                     title: row.get(1)?,
                     project_path: row.get(2)?,
+                    branch: row.get(3)?,
                 })
             })?;
             rows.collect()

@@ -382,6 +382,17 @@ impl Store {
         read().map_err(failed("reading deliveries"))
     }
 
+    /// Deliveries to a sink that were given up and that nobody settled.
+    pub fn dead(&self, sink: i64) -> Result<u64> {
+        let count = "SELECT count(*) FROM delivery WHERE sink = ?1 AND state = 'dead'";
+        let read = || {
+            self.db
+                .prepare_cached(count)?
+                .query_row([sink], |row| row.get(0))
+        };
+        read().map_err(failed("reading deliveries"))
+    }
+
     /// All groups that episodes are in.
     pub fn groups(&self) -> Result<Vec<String>> {
         let read = || -> rusqlite::Result<Vec<String>> {

@@ -1,5 +1,6 @@
 //! The second half of the step `enrich`: sessions that rest get their summary.
 
+use crate::insight::facts::SessionContext;
 use crate::insight::items::SessionItems;
 use crate::insight::summary::body;
 use crate::memory::session_activity::Judge;
@@ -146,7 +147,10 @@ impl Whole {
 
     /// Its facts, with paths as they may be shown; `None`: there is nothing to tell.
     pub(super) fn facts(&self, items: &SessionItems<'_>) -> Option<Summary> {
-        let mut summary = items.summary();
+        let session = &self.session;
+        let (title, branch) = (session.title.as_deref(), session.branch.as_deref());
+        let context = SessionContext::new(title, &session.project_path, branch, self.hides);
+        let mut summary = items.summary(&context);
         let has_facts = summary != Summary::default();
         self.git.tell(&mut summary);
         self.shorten_paths(&mut summary);

@@ -45,7 +45,7 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<IngestReport> {
     run.cx.progress.finish();
     let mut report = indexed?;
     report.unclear(run.admission.unclear());
-    run.keep(&report)?;
+    run.keep(&report.left())?;
     Ok(report)
 }
 

@@ -3,6 +3,7 @@
 use super::file::FileTally;
 use crate::agents::versions;
 use crate::model::checkpoint::FileCommit;
+use crate::model::human::plural;
 use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
@@ -220,6 +221,24 @@ impl IngestReport {
     /// Names and versions that this program doesn't know.
     pub fn drift(&self) -> u64 {
         (self.ledger.drift.len() + self.newer.len()) as u64
+    }
+
+    /// How many of them, in how many files; `None`: there are none.
+    pub fn drift_line(&self) -> Option<String> {
+        let names = Some(self.drift()).filter(|names| *names > 0)?;
+        let (names, files) = (
+            plural(names, "unknown name"),
+            plural(self.files_drifting, "file"),
+        );
+        Some(format!(
+            "drift: {names} in {files} (sessionmill status --drift)"
+        ))
+    }
+
+    /// What was left out on purpose, and why.
+    pub fn left_out_lines(&self) -> impl Iterator<Item = String> {
+        let each = self.left_out.iter();
+        each.map(|(reason, files)| format!("left out: {} ({reason})", plural(*files, "file")))
     }
 
     /// Tokens of the texts, by the rule of thumb that the budget uses.

@@ -81,6 +81,7 @@ pub fn deliver(
         delivery.count_what_is_left()?;
         let mut done = delivery.done;
         (done.fault, done.paused_until) = (row.error, Some(until));
+        done.is_untried = true;
         return Ok(done);
     }
     let fault = match delivery.steps() {
@@ -123,6 +124,7 @@ impl Delivery<'_> {
         let until = Time(now.0.saturating_add(wait_ms));
         self.store
             .pause(row.n, failures, Some(until), Some(fault.reason()))?;
+        self.done.is_lasting = !matches!(fault, DeliveryError::Unavailable(..));
         self.done.fault = Some(fault.reason().to_owned());
         self.done.paused_until = Some(until);
         Ok(())
@@ -134,6 +136,7 @@ impl Delivery<'_> {
             .store
             .receipts(self.n, &[State::Sent], None, usize::MAX)?;
         self.done.waiting = (self.due()?.len() + sent.len()) as u64;
+        self.done.dead_letters = self.store.dead(self.n)?;
         if self.sink.enrichment().is_some() {
             let kept_here = self.orders.kept_here;
             let waiting = self.store.to_enrich(self.n, kept_here, Time(i64::MAX))?;

@@ -12,12 +12,14 @@ pub mod report;
 mod settling;
 pub mod smoke;
 
-use crate::config::{Config, SinkSettings as Settings, SinkTo};
+use crate::config::{Config, SinkSettings as Settings, SinkTo, graphs};
 use crate::memory::provenance::shown_path;
 use crate::memory::session_activity::Judge;
+use crate::model::error::{Error, ErrorKind};
 use crate::model::human::{count, plural, time};
 use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;
+use crate::pipeline::alarms::{self, Change};
 use crate::pipeline::context::RunContext;
 use crate::pipeline::graph_gate::{KeptHere, of_a_run};
 use crate::pipeline::notify::{self, GivenUp};
@@ -45,14 +47,12 @@ pub struct UploadOptions {
     pub allow_untrusted: bool,
 }
 
-/// Fails where nobody agreed to an endpoint, or a password is missing: before a run does anything.
-/// Sinks that are new are noted, so that they get what this run stores.
+/// Notes sinks that are new, so that they get what this run stores.
 ///
 /// # Errors
-/// That, and when the store fails.
+/// When the store fails.
 pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
     for sink in of_a_run(run.cx)? {
-        open(sink, false, &run.store, run.cx)?;
         run.store.sink(&sink.name, &sink.to.address(), run.cx.now)?;
     }
     Ok(())
@@ -61,7 +61,7 @@ pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
 /// Does the step: every sink, unless `store_in_graph` is off.
 ///
 /// # Errors
-/// When the store fails, or nobody agrees any more. A sink that is away is a fact of its report.
+/// When the store fails. A sink that is away, or that nobody agrees to, is a fact of its report.
 pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
     let config = &run.cx.loaded.config;
     if !config.store_in_graph {
@@ -84,7 +84,7 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<Vec<SinkReport>> {
 /// Delivers what is due to these sinks.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run`]; where somebody insists, also that nobody agrees to one, or that it is set up wrong.
 pub fn deliver_to(
     sinks: &[&Settings],
     options: UploadOptions,
@@ -110,8 +110,13 @@ pub fn deliver_to(
         if nth == last_scoped && sinks.iter().any(|sink| sink.is_graph()) {
             announce_owners(store, &config.memory, cx.now)?;
         }
-        all.push(upload.to(sink, store, cx)?);
+        let report = match upload.to(sink, store, cx) {
+            Err(error) if !options.insist => upload.refused(sink, error, store, cx)?,
+            done => done?,
+        };
+        all.push(report);
     }
+    sound(&mut all, store, cx)?;
     if !config.delivery.keeps_local {
         leave_to_sinks(config, store, cx)?;
     }
@@ -136,6 +141,32 @@ struct Upload {
 }
 
 impl Upload {
+    /// A sink that nobody agrees to, or that is set up wrong, stops itself only.
+    fn refused(
+        &self,
+        settings: &Settings,
+        error: anyhow::Error,
+        store: &mut Store,
+        cx: &RunContext<'_>,
+    ) -> Result<SinkReport> {
+        let error = match error.downcast::<Error>() {
+            Ok(error) if error.kind == ErrorKind::Usage => error,
+            Ok(other) => return Err(other.into()),
+            Err(other) => return Err(other),
+        };
+        let row = store.sink(&settings.name, &settings.to.address(), cx.now)?;
+        let due = due(settings, self.kept.of(settings), cx);
+        Ok(SinkReport {
+            sink: settings.name.clone(),
+            waiting: store.due(row.n, &due)?.len() as u64,
+            dead_letters: store.dead(row.n)?,
+            fault: Some(error.message),
+            is_lasting: true,
+            hint: error.hint.unwrap_or_default(),
+            ..SinkReport::default()
+        })
+    }
+
     /// One sink's part.
     fn to(
         &self,
@@ -145,6 +176,9 @@ impl Upload {
     ) -> Result<SinkReport> {
         let config = &cx.loaded.config;
         let (limits, options) = (&config.delivery, self.options);
+        if settings.is_graph() && !options.insist {
+            graphs(&config.memory, None)?;
+        }
         let mut sink = open(settings, options.unverified, store, cx)?;
         // asked before each batch: consent may be taken back while a run goes on
         let permitted = |store: &Store| {
@@ -188,6 +222,22 @@ impl Upload {
         };
         delivery::deliver(store, &settings.name, sink.as_mut(), &orders)
     }
+}
+
+/// Keeps what goes on failing, and tells whoever is to be told when that begins and ends.
+fn sound(all: &mut [SinkReport], store: &Store, cx: &mut RunContext<'_>) -> Result<()> {
+    let after_ms = ms(cx.loaded.config.delivery.alarm_after_s);
+    let mut changes = Vec::new();
+    for report in all {
+        let (who, trouble) = (format!("sink {}", report.sink), report.trouble());
+        let (alarm, change) = alarms::note(&who, trouble.as_ref(), after_ms, cx.home, cx.now)?;
+        report.alarm = alarm.filter(|alarm| alarm.rings);
+        // of what was given up somebody was told just now
+        let is_told = report.dead > 0;
+        let is_news = |change: &Change| !is_told || matches!(change, Change::Ends(_));
+        changes.extend(change.filter(is_news));
+    }
+    notify::of_alarms(&changes, store, cx)
 }
 
 /// Empties the texts that all sinks have.
@@ -259,9 +309,13 @@ fn parts(sink: &SinkReport, zone: Zone) -> Vec<String> {
         Some(_) => parts.push("stopped at its time_per_run; the next run goes on".into()),
         None => {}
     }
-    if let Some(fault) = &sink.fault {
-        let until = time(sink.paused_until, zone);
-        parts.push(format!("paused until {until}: {fault}"));
+    match (&sink.fault, sink.paused_until) {
+        (Some(fault), Some(until)) => {
+            let until = time(Some(until), zone);
+            parts.push(format!("paused until {until}: {fault}"));
+        }
+        (Some(fault), None) => parts.push(format!("{fault} ({})", sink.hint)),
+        (None, _) => {}
     }
     parts
 }

@@ -1,7 +1,9 @@
 //! What came of a delivery, and of asking a sink what it has.
 
+use crate::model::human::plural;
 use crate::model::time::Time;
-use serde::Serialize;
+use crate::pipeline::alarms::{Alarm, Trouble};
+use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 /// What a delivery did.
@@ -43,6 +45,49 @@ pub struct SinkReport {
     pub fault: Option<String>,
     /// It is left alone until then.
     pub paused_until: Option<Time>,
+    /// Time won't heal the fault: somebody has to do something.
+    #[serde(skip)]
+    pub is_lasting: bool,
+    /// It was paused: nobody tried.
+    #[serde(skip)]
+    pub is_untried: bool,
+    /// What to type about the fault; empty: look at the sink.
+    #[serde(skip)]
+    pub hint: String,
+    /// Given up in this run or before, and not settled.
+    pub dead_letters: u64,
+    /// What has to be told of it, since when; absent where all is well, or time may still heal it.
+    #[serde(serialize_with = "document")]
+    pub alarm: Option<Alarm>,
+}
+
+fn document<S: Serializer>(alarm: &Option<Alarm>, to: S) -> Result<S::Ok, S::Error> {
+    alarm.as_ref().map(Alarm::document).serialize(to)
+}
+
+impl SinkReport {
+    /// What goes on failing, if anything does.
+    pub fn trouble(&self) -> Option<Trouble> {
+        if let Some(fault) = &self.fault {
+            return Some(Trouble {
+                reason: fault.clone(),
+                waiting: self.waiting,
+                is_lasting: self.is_lasting,
+                is_untried: self.is_untried,
+                hint: match self.hint.as_str() {
+                    "" => format!("sessionmill deliver check {}", self.sink),
+                    hint => hint.to_owned(),
+                },
+            });
+        }
+        (self.dead_letters > 0).then(|| Trouble {
+            reason: format!("{} given up", plural(self.dead_letters, "episode")),
+            waiting: self.waiting,
+            is_lasting: true,
+            is_untried: false,
+            hint: "sessionmill deliver dead list".into(),
+        })
+    }
 }
 
 /// What a sink holds of everything that the store has a receipt of.

@@ -1,0 +1,148 @@
+//! What people asked for after the first request, each in a line, with what became of it where that is known.
+
+use super::line::LocatedItem;
+use super::objective::Prompt;
+use super::words::clipped;
+use crate::insight::outcome::outcome;
+use crate::model::exchange::{INTERRUPTED, ItemKind};
+use crate::model::finding::Finding;
+use crate::model::summary::{SessionOutcome, Sourced};
+use crate::rules::requests::{Request, RequestKind, is_idle, is_move, request};
+use crate::rules::words::{content_words, sentences};
+
+/// Requests of one session that are listed, and of these the first and the last ones in any case.
+const REQUESTS_MAX: usize = 8;
+const REQUESTS_FIRST: usize = 2;
+const REQUESTS_LAST: usize = 4;
+
+/// One prompt of many, in a list.
+const REQUEST_CHARS_MAX: usize = 120;
+
+/// All but the first request: of many the first, the longest and the last ones.
+pub fn requests(
+    lines: &[LocatedItem<'_>],
+    prompts: &[Prompt<'_, '_>],
+    first: Option<&Sourced<String>>,
+) -> Vec<Sourced<String>> {
+    let others = prompts
+        .iter()
+        .filter(|prompt| first.is_none_or(|first| first.line != prompt.line.line));
+    let mut all: Vec<Sourced<String>> = Vec::new();
+    for prompt in others {
+        let Some(text) = said(lines, prompt) else {
+            continue;
+        };
+        if all.last().is_none_or(|known| known.what != text) {
+            all.push(prompt.line.source(text));
+        }
+    }
+    while all.len() > REQUESTS_MAX {
+        let middle = REQUESTS_FIRST..all.len() - REQUESTS_LAST;
+        let shortest = middle.min_by_key(|nth| all[*nth].what.len());
+        shortest.map(|nth| all.remove(nth));
+    }
+    all
+}
+
+/// What a prompt asks for, with what became of it; an agreement is told with what it agrees to. `None` where
+/// it says neither.
+fn said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
+    let requests: Vec<Request<'_>> = prompt
+        .prose
+        .sentences
+        .iter()
+        .filter_map(|sentence| request(sentence))
+        .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
+        .collect();
+    let rank = |request: &&Request<'_>| {
+        let about = content_words(request.text);
+        let says = about.iter().any(|word| !is_idle(word));
+        match request.kind {
+            RequestKind::Ask if says => 0,
+            RequestKind::Question => 1,
+            RequestKind::Statement => 2,
+            RequestKind::Ask | RequestKind::Limit => 3,
+        }
+    };
+    let Some(best) = requests.iter().min_by_key(rank) else {
+        return agreed(lines, prompt);
+    };
+    let text = clipped(best.text, REQUEST_CHARS_MAX);
+    Some(match best.kind {
+        RequestKind::Ask => format!("{text}{}", became(lines, prompt)),
+        _ => text.to_owned(),
+    })
+}
+
+/// `“yes” to: Shall I push it?`
+fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
+    const AGREES_BYTES_MAX: usize = 24;
+    let before = lines[..prompt.at].iter().rev().find(|line| line.main);
+    let agent = before.filter(|line| line.item.kind == ItemKind::Agent)?;
+    let paragraph = agent.words().trim_end().rsplit("\n\n").next()?;
+    let paragraph = super::words::folded(paragraph);
+    let asked = sentences(&paragraph).filter(|sentence| sentence.ends_with('?'));
+    let asked = asked.last()?;
+    let words = prompt.line.words().trim();
+    let short = words.len() <= AGREES_BYTES_MAX && !words.starts_with('/') && !words.contains('\n');
+    let asked = clipped(asked, REQUEST_CHARS_MAX);
+    short.then(|| format!("“{words}” to: {asked}{}", became(lines, prompt)))
+}
+
+/// ` (done)`, ` (not done)`, or nothing where nobody can tell.
+fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
+    if prompt.line.item.kind != ItemKind::Prompt {
+        return "";
+    }
+    let exchange = exchange(lines, prompt.at);
+    let main = || exchange.iter().rev().filter(|line| line.main);
+    let is_changed = exchange
+        .iter()
+        .flat_map(|line| line.item.findings)
+        .any(changes);
+    let ended = main().next();
+    let is_cut =
+        ended.is_none_or(|line| line.item.kind == ItemKind::Note && line.words() == INTERRUPTED);
+    match outcome(main().map(|line| line.item)) {
+        Some(SessionOutcome::Completed) if is_changed && !is_cut => " (done)",
+        Some(SessionOutcome::Blocked) if !is_changed => " (not done)",
+        _ if is_cut && !is_changed => " (not done)",
+        _ => "",
+    }
+}
+
+/// What follows a prompt, up to the next one.
+pub fn exchange<'l, 't>(lines: &'l [LocatedItem<'t>], at: usize) -> &'l [LocatedItem<'t>] {
+    let after = &lines[at + 1..];
+    let next = after
+        .iter()
+        .position(|line| line.main && line.item.kind == ItemKind::Prompt);
+    &after[..next.unwrap_or(after.len())]
+}
+
+/// Something is not as it was.
+pub fn changes(finding: &Finding) -> bool {
+    matches!(
+        finding,
+        Finding::Changed { .. }
+            | Finding::Commit { .. }
+            | Finding::Pushed
+            | Finding::PullRequest(_)
+            | Finding::PullRequestState { done: true, .. }
+    )
+}
+
+/// The prompt asks for work, and not only for what moves it on.
+pub fn asks_for_work(prompt: &Prompt<'_, '_>) -> bool {
+    let requests = prompt
+        .prose
+        .sentences
+        .iter()
+        .filter_map(|sentence| request(sentence));
+    let mut asks = requests.filter(|request| request.kind == RequestKind::Ask);
+    asks.any(|ask| {
+        !content_words(ask.text)
+            .iter()
+            .all(|word| is_move(word) || is_idle(word))
+    })
+}

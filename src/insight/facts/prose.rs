@@ -1,0 +1,325 @@
+//! What a person wrote in a prompt, sentence by sentence, without what was pasted into it: code, logs, what a
+//! terminal showed, the agent's own words.
+
+use super::words::folded;
+use crate::rules::requests::is_printed;
+use crate::rules::words::sentences;
+use std::borrow::Cow;
+
+/// A prompt as it was written.
+#[derive(Debug, Default, PartialEq)]
+pub struct Prose<'p> {
+    /// In order.
+    pub sentences: Vec<String>,
+    /// The first line of what was pasted that tells of an error.
+    pub error: Option<&'p str>,
+    /// The first address that stands alone.
+    pub address: Option<&'p str>,
+}
+
+/// Sentences of one prompt; what stands behind so many seldom asks.
+const SENTENCES_MAX: usize = 24;
+
+/// Bytes of one prompt that are read.
+const PROMPT_BYTES_MAX: usize = 8 * 1024;
+
+/// Reads a prompt. `before`: the agent's last words, which people quote.
+pub fn prose<'p>(prompt: &'p str, before: &str) -> Prose<'p> {
+    let prompt = &prompt[..prompt.floor_char_boundary(PROMPT_BYTES_MAX)];
+    let mut prose = Prose::default();
+    if prompt.starts_with(['{', '<']) {
+        return prose;
+    }
+    // what is asked stands behind what a terminal showed
+    let last = prompt.rsplit("\n\n").next().filter(|_| is_shell(prompt));
+    if let Some(last) = last {
+        prose.read(last, before);
+    }
+    if prose.sentences.is_empty() {
+        prose.read(prompt, before);
+    }
+    prose
+}
+
+impl<'p> Prose<'p> {
+    fn read(&mut self, text: &'p str, before: &str) {
+        let (mut inside_code, mut inside_shell, mut above) = (false, false, 0);
+        for (nth, line) in text.lines().enumerate() {
+            let bare = line.trim();
+            let fence = bare.starts_with("```");
+            inside_code ^= fence;
+            if fence || inside_code || bare.is_empty() {
+                (inside_shell, above) = (false, self.sentences.len());
+                continue;
+            }
+            if is_shell(bare) {
+                // what stands right above a shell's mark is its own line
+                self.sentences.truncate(above);
+                inside_shell = true;
+            }
+            if inside_shell {
+                self.error = self.error.or_else(|| error(bare));
+                continue;
+            }
+            above = self.sentences.len();
+            if is_address(bare) {
+                self.address.get_or_insert(bare);
+            }
+            let is_code = nth > 0 && (line.starts_with("    ") || line.starts_with('\t'));
+            if is_pasted(bare) || is_code && point(bare) == bare || is_quoted(bare, before) {
+                self.error = self.error.or_else(|| error(bare));
+                continue;
+            }
+            let plain = plain(bare);
+            let more = sentences(&plain).flat_map(split_at_dots);
+            self.sentences.extend(
+                more.map(str::trim)
+                    .filter(|more| !more.is_empty())
+                    .map(str::to_owned),
+            );
+            if self.sentences.len() >= SENTENCES_MAX {
+                break;
+            }
+        }
+    }
+}
+
+/// `pull main..then clean up`; the dots of `../shop` are no end.
+fn split_at_dots(sentence: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(sentence);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let is_letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
+        let mut ends = text.match_indices("..").filter(|(at, _)| {
+            let after = text[*at..].trim_start_matches('.').chars().next();
+            is_letter(text[..*at].chars().next_back()) && is_letter(after)
+        });
+        match ends.next() {
+            Some((at, _)) => {
+                rest = Some(text[at..].trim_start_matches('.'));
+                Some(&text[..at])
+            }
+            None => {
+                rest = None;
+                Some(text)
+            }
+        }
+    })
+}
+
+/// A line without marks of headings and lists, emphasis, dropped files and addresses.
+fn plain(line: &str) -> String {
+    let line = without_files(point(line));
+    match line.contains("://") {
+        true => folded(&links_shortened(line)),
+        false => folded(line),
+    }
+}
+
+/// Without the mark of a heading, a quotation or a point of a list.
+fn point(line: &str) -> &str {
+    let rest = line.trim_start_matches(['#', '>', '-', '*', '•', ' ']);
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+    let numbered = rest[digits..]
+        .strip_prefix(['.', ')'])
+        .filter(|_| (1..=2).contains(&digits));
+    numbered
+        .filter(|rest| rest.starts_with(' '))
+        .map_or(rest, str::trim_start)
+}
+
+/// Files that were dropped on the prompt stand before it, in quotes.
+fn without_files(line: &str) -> &str {
+    let mut rest = line;
+    while let Some((_, after)) = rest
+        .strip_prefix("'/")
+        .and_then(|file| file.split_once("' "))
+    {
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// `https://github.com/owner/shop/pull/7#files` as `shop PR #7`; other addresses without what a reader skips.
+fn links_shortened(line: &str) -> String {
+    let words: Vec<Cow<'_, str>> = line.split_whitespace().map(shortened).collect();
+    words.join(" ")
+}
+
+fn shortened(word: &str) -> Cow<'_, str> {
+    const ADDRESS_BYTES_MAX: usize = 60;
+    let address = word
+        .find("http")
+        .and_then(|at| word[at..].split_once("://"));
+    let Some((_, address)) = address else {
+        return Cow::Borrowed(word);
+    };
+    let plain = address
+        .split(['#', '?', ')', '>'])
+        .next()
+        .unwrap_or_default();
+    let plain = plain.trim_end_matches(['/', ',', '.', ';', ':']);
+    let mut parts = plain.split('/').skip(2);
+    if let (Some(name), Some(kind), Some(number)) = (parts.next(), parts.next(), parts.next()) {
+        let kind = match kind {
+            "pull" => "PR",
+            "issues" => "issue",
+            _ => "",
+        };
+        if !kind.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+            return Cow::Owned(format!("{name} {kind} #{number}"));
+        }
+    }
+    match plain.len() <= ADDRESS_BYTES_MAX {
+        true => Cow::Borrowed(plain),
+        false => Cow::Borrowed(plain.split('/').next().unwrap_or_default()),
+    }
+}
+
+/// What a terminal or an interface showed, a shell command, or nothing but an address or a path.
+fn is_pasted(line: &str) -> bool {
+    let drawn = |c: char| ('\u{2190}'..='\u{2bff}').contains(&c) || c >= '\u{1f000}';
+    let shown =
+        line.starts_with(['[', '!', '$', '|', '{', '}', '\\', '❯', '➜']) || line.starts_with(drawn);
+    let one_word = !line.contains(char::is_whitespace);
+    let place = is_link(line) || one_word && line.starts_with(['/', '~']);
+    let continued = line.ends_with('\\') || line.starts_with("--") && !line.starts_with("---");
+    shown
+        || place
+        || continued
+        || line.contains("····")
+        || line.contains("────")
+        || is_printed(line)
+        || is_data(line)
+}
+
+/// Times, keys, brackets and numbers: not what people write.
+fn is_data(line: &str) -> bool {
+    let (mut letters, mut marks, mut all) = (0, 0, 0);
+    for c in line.chars() {
+        all += 1;
+        letters += usize::from(c.is_alphabetic() || c.is_whitespace());
+        marks += usize::from(matches!(c, '{' | '}' | '=' | '\\' | '|' | '<'));
+    }
+    let timed = line.len() > 10
+        && line.as_bytes()[..4].iter().all(u8::is_ascii_digit)
+        && line.as_bytes()[4] == b'-';
+    let says = line.chars().filter(|c| c.is_alphabetic()).count() >= SAYS_CHARS_MIN;
+    !says || timed || marks > 3 || letters * 5 < all * 3
+}
+
+/// Fewer letters say nothing.
+const SAYS_CHARS_MIN: usize = 2;
+
+/// The line stands in the agent's words.
+fn is_quoted(line: &str, before: &str) -> bool {
+    const QUOTE_BYTES: usize = 32;
+    let line = point(line);
+    line.len() >= QUOTE_BYTES && before.contains(&line[..line.floor_char_boundary(QUOTE_BYTES)])
+}
+
+/// From where a line tells of an error.
+fn error(line: &str) -> Option<&str> {
+    const ERROR_BYTES_MIN: usize = 16;
+    let at = [
+        "error: ",
+        "Error: ",
+        "error:",
+        "fatal: ",
+        "panic: ",
+        "Exception: ",
+    ];
+    let at = at.iter().find_map(|cue| line.find(cue))?;
+    let start = line[..at].rfind(char::is_whitespace).map_or(0, |at| at + 1);
+    Some(&line[start..]).filter(|error| error.len() >= ERROR_BYTES_MIN)
+}
+
+/// Where a shell waits for a command: `❯ ls`, `ada@box shop % ls`.
+fn is_shell(line: &str) -> bool {
+    let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let named = first.contains('@') && (rest.contains("% ") || rest.contains("$ "));
+    line.starts_with(['➜', '❯']) || line.starts_with("$ ") || named
+}
+
+fn is_address(line: &str) -> bool {
+    line.contains("://") && !line.contains(char::is_whitespace)
+}
+
+/// An address that names no pull request or issue.
+fn is_link(line: &str) -> bool {
+    is_address(line) && !shortened(line).contains(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(prompt: &str) -> Vec<String> {
+        prose(prompt, "").sentences
+    }
+
+    #[test]
+    fn what_was_pasted_is_no_prose() {
+        for (prompt, wants) in [
+            ("fix the tests", vec!["fix the tests"]),
+            ("Fix it. Then push.", vec!["Fix it.", "Then push."]),
+            ("{\"task_id\": 1}", vec![]),
+            ("[Image #1]\nwhy is it red?", vec!["why is it red?"]),
+            ("```\ncode here\n```\nexplain this", vec!["explain this"]),
+            (
+                "# Make   **it** fast\n- one\n2. two",
+                vec!["Make it fast", "one", "two"],
+            ),
+            ("keep `a ** b` as it is", vec!["keep `a ** b` as it is"]),
+            ("!git status\nwhy is it dirty?", vec!["why is it dirty?"]),
+            (
+                "➜ shop git push\nerror: no\n- try this\n\nplease fix. now",
+                vec!["please fix.", "now"],
+            ),
+            ("'/a b.png' '/c.png' fix it all", vec!["fix it all"]),
+            ("one ┃ two │ three", vec!["one two three"]),
+            (
+                "see https://example.com/a/b?q=1, and stop",
+                vec!["see example.com/a/b and stop"],
+            ),
+            (
+                "review https://github.com/corner/shop/pull/12#discussion_r1 please",
+                vec!["review shop PR #12 please"],
+            ),
+            (
+                "shop on main\n❯ ls\na b c d\n\nwhy so many?",
+                vec!["why so many?"],
+            ),
+            ("ada@box shop % ls\na\n\nwhy?", vec!["why?"]),
+            ("look into ../shop", vec!["look into ../shop"]),
+            ("pull main..clean up", vec!["pull main", "clean up"]),
+            ("2026-02-03T10:00:00Z INFO started\nwhy?", vec!["why?"]),
+            (
+                "run this:\n    let x = 1;\n    - and this",
+                vec!["run this:", "and this"],
+            ),
+            ("~/shots/a.png", vec![]),
+            ("看看这个", vec!["看看这个"]),
+        ] {
+            assert_eq!(read(prompt), wants, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn the_agents_words_are_quoted() {
+        let said = "I would drop the second cache and read the file again each time.";
+        let prompt = format!("{said}\nwhy?");
+        assert_eq!(prose(&prompt, said).sentences, ["why?"]);
+        assert_eq!(prose(&prompt, "").sentences.len(), 2);
+    }
+
+    #[test]
+    fn an_error_that_was_pasted_is_known() {
+        let found = prose("I get this:\n  shop: error: no such column: price\n", "");
+        assert_eq!(found.error, None, "too short a line would be prose");
+        let found = prose("I get this\n[shop] error: no such column: price", "");
+        assert_eq!(found.error, Some("error: no such column: price"));
+        let found = prose("fix this\nhttps://example.com/boards/1", "");
+        assert_eq!(found.address, Some("https://example.com/boards/1"));
+    }
+}

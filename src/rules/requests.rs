@@ -1,0 +1,313 @@
+//! How people ask for something, as a table (`requests.yaml`): what of a sentence is the ask, and which words
+//! say nothing of it. Knows English; sentences of other languages stay as they are.
+
+use super::table;
+use rustc_hash::FxHashSet;
+use serde::Deserialize;
+#[cfg(test)]
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// What a sentence of a prompt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// It asks for work.
+    Ask,
+    /// It asks for an answer.
+    Question,
+    /// It says something.
+    Statement,
+    /// It says how, not what.
+    Limit,
+}
+
+/// A sentence of a prompt without what is said around an ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request<'t> {
+    /// What it is.
+    pub kind: RequestKind,
+    /// What it asks or says; a question with its mark.
+    pub text: &'t str,
+}
+
+/// Reads a sentence; `None` where it only agrees, thanks or greets. About a microsecond.
+pub fn request(sentence: &str) -> Option<Request<'_>> {
+    let table = &*TABLE;
+    let whole = sentence.trim_matches(is_around);
+    let mut text = whole;
+    let mut asks = false;
+    for _ in 0..OPENERS_MAX {
+        let shorter = opened(text);
+        let framed = without_any(shorter, &table.frames).filter(|rest| !denies(rest));
+        asks |= framed.is_some();
+        let next = framed.unwrap_or(shorter);
+        if next.len() == text.len() {
+            break;
+        }
+        text = next;
+    }
+    if let Some(thing) = without_any(text, &table.wants).filter(|_| !asks) {
+        (text, asks) = (thing, true);
+    }
+    let is_question = whole.ends_with('?');
+    let text = closed(text);
+    let first = first_word(text)?;
+    let kind = match () {
+        () if asks => RequestKind::Ask,
+        () if table
+            .limits
+            .iter()
+            .any(|limit| without(text, limit).is_some())
+            && !is_question =>
+        {
+            RequestKind::Limit
+        }
+        () if asks_at_its_end(text) => RequestKind::Ask,
+        () if table.questions.contains(&first)
+            && (is_question || !table.verbs.contains(&first)) =>
+        {
+            RequestKind::Question
+        }
+        () if table.verbs.contains(&first) => RequestKind::Ask,
+        () if is_question => RequestKind::Question,
+        () => RequestKind::Statement,
+    };
+    let text = match kind {
+        RequestKind::Question if is_question => {
+            &whole[text.as_ptr() as usize - whole.as_ptr() as usize..]
+        }
+        _ => text,
+    };
+    Some(Request { kind, text })
+}
+
+/// More openers than that stand before no ask.
+const OPENERS_MAX: usize = 6;
+
+/// What stands around a sentence and is none of its words.
+fn is_around(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '-' | '*' | '"' | '>' | '•' | ',' | ';')
+}
+
+/// Without the words before an ask.
+fn opened(text: &str) -> &str {
+    let rest = without_any(text, &TABLE.openers.unmarked);
+    let rest = rest.or_else(|| {
+        let rest = without_any(text, &TABLE.openers.marked)?;
+        let between = &text[..text.len() - rest.len()];
+        between.contains([',', '.', ':', '!', ';']).then_some(rest)
+    });
+    rest.unwrap_or(text)
+}
+
+/// `could you not …` asks for the contrary.
+fn denies(rest: &str) -> bool {
+    first_word(rest).is_some_and(|word| word == "not")
+}
+
+/// `…, can you check`.
+fn asks_at_its_end(text: &str) -> bool {
+    let after = text.rsplit_once(", ").map(|(_, after)| opened(after));
+    after.is_some_and(|after| without_any(after, &TABLE.frames).is_some())
+}
+
+/// Without the words and marks behind an ask.
+fn closed(text: &str) -> &str {
+    let is_mark = |c: char| {
+        is_around(c)
+            || matches!(c, '?' | '.' | '!' | ':')
+            || c >= '\u{1f000}'
+            || ('\u{2600}'..='\u{27bf}').contains(&c)
+    };
+    let mut text = text.trim_end_matches(is_mark);
+    loop {
+        let shorter = TABLE.closers.iter().find_map(|closer| {
+            let at = text.len().checked_sub(closer.len())?;
+            let same = text.get(at..)?.eq_ignore_ascii_case(closer);
+            let apart = text[..at].ends_with(|c: char| c.is_whitespace() || c == ',');
+            (same && (apart || at == 0)).then(|| text[..at].trim_end_matches(is_mark))
+        });
+        match shorter {
+            Some(shorter) => text = shorter,
+            None => return text,
+        }
+    }
+}
+
+/// What follows a phrase at the beginning of a text, without the marks between.
+fn without<'t>(text: &'t str, phrase: &str) -> Option<&'t str> {
+    let mut letters = text.char_indices();
+    for wanted in phrase.chars() {
+        let (_, found) = letters.next()?;
+        let found = if found == '’' { '\'' } else { found };
+        if found.to_ascii_lowercase() != wanted {
+            return None;
+        }
+    }
+    let rest = letters.as_str();
+    let ends = !rest
+        .starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '’' | '-' | '/'));
+    ends.then(|| {
+        rest.trim_start_matches(|c: char| {
+            is_around(c) && c != '-' || matches!(c, '.' | '!' | ':' | '…')
+        })
+    })
+}
+
+fn without_any<'t>(text: &'t str, phrases: &[String]) -> Option<&'t str> {
+    let rest = phrases.iter().filter_map(|phrase| without(text, phrase));
+    rest.min_by_key(|rest| rest.len())
+}
+
+/// In lower case, `what’s` as `what's`.
+fn first_word(text: &str) -> Option<String> {
+    let start = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '/');
+    let end =
+        start.find(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | ';' | '.' | '?' | '!'));
+    let word = &start[..end.unwrap_or(start.len())];
+    (!word.is_empty()).then(|| word.to_lowercase().replace('’', "'"))
+}
+
+/// A word that says nothing of what an ask is about; in lower case.
+pub fn is_idle(word: &str) -> bool {
+    TABLE.idle.contains(word)
+}
+
+/// A word of an ask that only moves finished work on.
+pub fn is_move(word: &str) -> bool {
+    TABLE.moves.contains(word)
+}
+
+/// The text points at the work at hand: `this branch`, `the latest changes`, `the conflicts`.
+pub fn is_of_work_at_hand(words: &[String]) -> bool {
+    const BETWEEN_MAX: usize = 3;
+    if words.iter().any(|word| TABLE.merges.contains(word)) {
+        return true;
+    }
+    let works = words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| TABLE.work.contains(*word));
+    works.into_iter().any(|(at, _)| {
+        let before = &words[at.saturating_sub(BETWEEN_MAX)..at];
+        before.iter().any(|word| TABLE.deictic.contains(word))
+    })
+}
+
+/// The text speaks of a pull request, or of what is done to one.
+pub fn is_of_pull_request(words: &[String]) -> bool {
+    words.iter().any(|word| TABLE.reviews.contains(word))
+}
+
+/// A directory's name that names no project.
+pub fn is_place(name: &str) -> bool {
+    TABLE.places.contains(name.to_lowercase().as_str())
+}
+
+/// A slash command that drives the program; `prompt` may have arguments.
+pub fn drives(prompt: &str) -> bool {
+    let name = prompt.split_whitespace().next().unwrap_or_default();
+    TABLE.drives.contains(name)
+}
+
+/// A line that a terminal or an interface printed.
+pub fn is_printed(line: &str) -> bool {
+    TABLE
+        .pasted
+        .iter()
+        .any(|start| line.starts_with(start.as_str()))
+}
+
+/// What an agent's sentence offers: what stands behind the cue.
+pub fn offered(sentence: &str) -> Option<&str> {
+    let offer = without_any(sentence, &TABLE.offers)?;
+    Some(offer.trim_end_matches(['.', '!', '?', ':'])).filter(|offer| !offer.is_empty())
+}
+
+/// A sentence at the beginning of an agent's words that says nothing of a result.
+pub fn is_chatter(sentence: &str) -> bool {
+    const WORDS_MAX: usize = 6;
+    let says = |rest: &str| rest.split_whitespace().count() > WORDS_MAX;
+    let rest = without_any(sentence.trim_start_matches('*'), &TABLE.chatter);
+    rest.is_some_and(|rest| !says(rest))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    openers: Openers,
+    frames: Vec<String>,
+    wants: Vec<String>,
+    closers: Vec<String>,
+    limits: Vec<String>,
+    questions: FxHashSet<String>,
+    verbs: FxHashSet<String>,
+    moves: FxHashSet<String>,
+    idle: FxHashSet<String>,
+    deictic: FxHashSet<String>,
+    work: FxHashSet<String>,
+    merges: FxHashSet<String>,
+    reviews: FxHashSet<String>,
+    places: FxHashSet<String>,
+    drives: FxHashSet<String>,
+    pasted: Vec<String>,
+    offers: Vec<String>,
+    chatter: Vec<String>,
+    #[cfg(test)]
+    samples: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Openers {
+    unmarked: Vec<String>,
+    marked: Vec<String>,
+}
+
+static TABLE: LazyLock<Written> = LazyLock::new(|| table::rows(table::embedded!("requests")));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        let written: Written = table::rows(table::embedded!("requests"));
+        for (sentence, wants) in written.samples {
+            let found = request(&sentence);
+            let found = found.map(|found| {
+                let kind = match found.kind {
+                    RequestKind::Ask => "ask",
+                    RequestKind::Question => "question",
+                    RequestKind::Statement => "statement",
+                    RequestKind::Limit => "limit",
+                };
+                vec![kind.to_owned(), found.text.to_owned()]
+            });
+            let found = found.unwrap_or_else(|| vec!["nothing".into()]);
+            assert_eq!(found, wants, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn words_point_at_the_work_at_hand() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!(is_of_work_at_hand(&words("review the latest changes")));
+        assert!(!is_of_work_at_hand(&words("make a new branch")));
+        assert!(
+            is_of_pull_request(&words("read the pr")) && !is_of_pull_request(&words("read it"))
+        );
+    }
+
+    #[test]
+    fn an_offer_is_what_comes_behind_its_cue() {
+        for offer in ["If you’d like, I can add a test.", "I can also add a test"] {
+            assert_eq!(offered(offer), Some("add a test"));
+        }
+        assert_eq!(offered("I can see a test."), None);
+        assert!(
+            is_chatter("Done!")
+                && !is_chatter("Done: the parser reads both forms of the header now.")
+        );
+    }
+}
