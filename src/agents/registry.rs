@@ -3,6 +3,8 @@
 use super::{CodingAgent, claude, codex};
 use crate::config::Env;
 use crate::model::entry::Entry;
+use crate::model::session::Session;
+use crate::model::shell;
 use crate::model::source::{Agent, SourceFile, Span};
 use crate::stages::parse::{Dialect, LogName, ParseState};
 use std::borrow::Cow;
@@ -47,6 +49,21 @@ pub fn title(agent: Agent) -> &'static str {
 pub fn find(agent: Agent) -> Option<&'static dyn CodingAgent> {
     let mut known = AGENTS.iter().chain(UNLISTED).copied();
     known.find(|known| known.agent() == agent)
+}
+
+/// The agent's own command to go on with a session; `None` where its id can't stand in a shell
+/// unquoted (a made-up name).
+pub fn resume(session: &Session) -> Option<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
+        return None;
+    }
+    let command = find(session.agent)?.resume_command(&session.id);
+    Some(match &session.cwd {
+        // Claude finds a session only from the directory that it was started in.
+        Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),
+        None => command,
+    })
 }
 
 /// How an agent spells its logs; of one that isn't known, no line is understood.

@@ -49,6 +49,7 @@ pub struct Ctx<'w> {
     pub home: Home,
     elapsed_ms: Box<dyn Fn() -> u64 + 'w>,
     warned: bool,
+    reads_tool_cache: bool,
     hidden: HiddenPaths,
     /// The settings that `hidden` goes by.
     here: Option<Loaded>,
@@ -96,6 +97,7 @@ impl<'w> Ctx<'w> {
             env,
             elapsed_ms: world.elapsed_ms,
             warned: false,
+            reads_tool_cache: !switches.no_tool_cache,
             hidden: HiddenPaths::default(),
             here: None,
             names: None,
@@ -123,7 +125,8 @@ impl<'w> Ctx<'w> {
 
     /// Everything that the settings' files say. Their warnings are printed, once per command.
     pub fn settings(&mut self) -> Result<Loaded> {
-        let loaded = config::load(&self.env, registry::log_folders)?;
+        let mut loaded = config::load(&self.env, registry::log_folders)?;
+        loaded.config.scoring.reads_tool_cache = self.reads_tool_cache;
         if !self.warned {
             self.warned = true;
             for warning in &loaded.warnings {

@@ -61,38 +61,6 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     })
 }
 
-/// The bounds of what may be asked, for machines.
-fn may_ask_json(may_ask: &MayAsk) -> Value {
-    let (tokens, usd) = may_ask.llm.unzip();
-    json!({
-        "tokens_max": tokens.flatten(),
-        "usd_max": usd.flatten(),
-        "texts_max": may_ask.texts,
-    })
-}
-
-/// The same for people.
-fn may_ask_line(may_ask: &MayAsk) -> String {
-    let llm = may_ask.llm.map(|(tokens, usd)| {
-        let tokens = tokens.map(|most| format!("{} tokens", count(most)));
-        let usd = usd.map(|most| format!("${most:.2}"));
-        let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
-        match bounds.is_empty() {
-            true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
-            false => format!("a language model, for {} at most", bounds.join(" and ")),
-        }
-    });
-    let texts = may_ask.texts.map(|most| {
-        let texts = plural(most as u64, "text");
-        format!("a model of vectors, with {texts} at most")
-    });
-    let asked: Vec<String> = llm.into_iter().chain(texts).collect();
-    format!(
-        "and ask about what it reads too, which isn't known before: {}",
-        asked.join("; ")
-    )
-}
-
 fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
     let report = &plan.report;
     if ctx.out.json {
@@ -106,8 +74,14 @@ fn print(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             "output_tokens": predicted.tokens.output,
             "usd": predicted.tokens.usd(prices.unwrap_or_default()),
         })));
+        body["messages"] = json!(plan.messages.map(|planned| json!({
+            "messages": planned.messages,
+            "input_tokens": planned.tokens.input,
+            "output_tokens": planned.tokens.output,
+            "usd": planned.tokens.usd(prices.unwrap_or_default()),
+        })));
         body["embeddings"] = json!(plan.texts.map(|texts| json!({"texts": texts})));
-        body["may_ask"] = plan.may_ask.as_ref().map(may_ask_json).into();
+        body["may_ask"] = plan.may_ask.as_ref().map(MayAsk::json).into();
         body["pages"] = plan.summaries.into();
         body["sinks"] = plan.costs.iter().map(cost_json).collect();
         body["took_ms"] = ctx.elapsed_ms().into();
@@ -164,6 +138,17 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             predicted.tokens.usd(llm.usd_per_million),
         ))?;
     }
+    let messages = plan.messages.filter(|planned| planned.messages > 0);
+    if let (Some(planned), Some(llm)) = (messages, &config.llm) {
+        ctx.out.line(format!(
+            "and ask {} at {} to condense {} that wait: ≈ {} tokens, ${:.2}",
+            llm.model,
+            llm.endpoint,
+            plural(planned.messages, "long message"),
+            count(planned.tokens.total()),
+            planned.tokens.usd(llm.usd_per_million),
+        ))?;
+    }
     let texts = plan.texts.filter(|texts| *texts > 0);
     if let (Some(texts), Some(model)) = (texts, &config.embeddings) {
         ctx.out.line(format!(
@@ -183,14 +168,17 @@ fn requests(plan: &Plan, config: &Config, ctx: &mut Ctx) -> Result<()> {
             ))?;
         }
         // what these cost is said in lines of their own
-        _ if predicted.is_some() || texts.is_some() || costs.iter().any(|cost| cost.has_model) => {}
+        _ if predicted.is_some()
+            || messages.is_some()
+            || texts.is_some()
+            || costs.iter().any(|cost| cost.has_model) => {}
         _ if plan.may_ask.is_some() => {}
         _ => ctx
             .out
             .line("in money: nothing; no language model is asked")?,
     }
     if let Some(may_ask) = &plan.may_ask {
-        ctx.out.line(may_ask_line(may_ask))?;
+        ctx.out.line(may_ask.line())?;
     }
     for line in costs.iter().flat_map(cost_lines) {
         ctx.out.line(line)?;

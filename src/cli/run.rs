@@ -215,6 +215,7 @@ fn document(done: &RunReport, ctx: &mut Ctx) -> Result<()> {
     let (promoted, tracked) = (&done.promoted, &done.tracked);
     let EnrichReport {
         tools,
+        condensed,
         llm_summaries,
         embedded,
         ..
@@ -229,9 +230,12 @@ fn document(done: &RunReport, ctx: &mut Ctx) -> Result<()> {
     body["tools_learned"] = tools.learned.into();
     body["summaries_written"] = done.enriched.summaries_written().into();
     body["summaries_told"] = llm_summaries.sessions.into();
+    body["messages_condensed"] = condensed.messages.into();
     body["texts_embedded"] = embedded.texts.into();
     body["texts_given_up"] = embedded.given_up.into();
-    body["llm_tokens"] = (tools.tokens + llm_summaries.tokens.total()).into();
+    body["llm_tokens"] = (tools.spent.tokens + condensed.spent.tokens + llm_summaries.tokens)
+        .total()
+        .into();
     body["sinks"] = serde_json::to_value(&done.uploaded)?;
     body["took_ms"] = ctx.elapsed_ms().into();
     let command = ctx.out.command.clone();

@@ -14,16 +14,13 @@ use crate::model::activity::{Activity, ExchangeTally};
 use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
-use crate::model::git::FileOperation;
 use crate::model::human;
 use crate::model::session::Session;
-use crate::model::shell;
 use crate::model::summary::{SessionOutcome, Summary};
-use crate::model::time::Time;
+use crate::stages::score::explain::{self, WorkExplanation};
 use crate::store::{Found, LlmSummary, SessionRow};
 use anyhow::Result;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 /// Print an episode or a session, with its origin and the command that resumes it
 #[derive(clap::Args, Debug)]
@@ -34,6 +31,9 @@ pub struct Args {
     /// Even of a project that an agent was told not to trust
     #[arg(long)]
     allow_untrusted: bool,
+    /// Say what makes a session the kind of work it is, instead of its text
+    #[arg(long)]
+    explain: bool,
 }
 
 /// Prints what has this id: a session before an episode.
@@ -53,7 +53,11 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     };
     if let Some(mut row) = row.filter(|_| !is_forgotten) {
         let mut episodes = store.episodes(&row.session.id)?;
-        let work = judge.activity(&store.activity(&row.session.id)?);
+        let tally = store.activity(&row.session.id)?;
+        let work = judge.activity(&tally);
+        if args.explain {
+            return explain(&judge.explained(&tally), ctx);
+        }
         if ctx.hides_paths_of(&row.session.project_path)? {
             row.session.cwd = None;
             episodes.iter_mut().for_each(name_only);
@@ -94,6 +98,16 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         return show_episode(&shown, &judge, ctx);
     }
     Err(absent(&args.id, is_forgotten).into())
+}
+
+fn explain(explained: &[WorkExplanation], ctx: &mut Ctx) -> Result<Exit> {
+    match ctx.out.json {
+        true => ctx
+            .out
+            .document("explain", json!({"explained": explained}))?,
+        false => ctx.out.text(explain::text(explained))?,
+    }
+    Ok(Exit::Done)
 }
 
 /// A session as it is printed.
@@ -167,7 +181,7 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
             "show",
             json!({
                 "session": session,
-                "resume": resume(&row.session),
+                "resume": registry::resume(&row.session),
                 "summary": summary,
                 "telling": llm_summary.as_ref().map(llm_summary_document),
                 "segments": segments.iter().map(|s| segment_document(s, judge)).collect::<Vec<_>>(),
@@ -211,8 +225,8 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         let body = json!({
             "episode": document(found, judge, ctx)?,
             "session": session,
-            "resume": row.and_then(|row| resume(&row.session)),
-            "file": shown.facts.as_ref().map(facts_document),
+            "resume": row.and_then(|row| registry::resume(&row.session)),
+            "file": shown.facts.as_ref().map(FileFacts::document),
         });
         ctx.out.document("show", body)?;
         return Ok(Exit::Done);
@@ -232,25 +246,6 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
     ctx.out.line("")?;
     text(found, ctx)?;
     Ok(Exit::Done)
-}
-
-/// What an episode tells of a file, by the documents' names (004-031..037, 004-051).
-fn facts_document(facts: &FileFacts) -> Value {
-    let time = |at: Option<Time>| at.map(|at| at.rfc3339_millis());
-    let id = |id: Option<Uuid>| id.map(|id| id.to_string());
-    json!({
-        "origin_path": facts.origin_path,
-        "operation": facts.operation.map(FileOperation::as_str),
-        "file_size": facts.file_size,
-        "modified_time": time(facts.modified_time),
-        "content_hash": facts.content_hash,
-        "previous_path": facts.previous_path,
-        "git_batch_id": id(facts.git_batch_id),
-        "deleted_at": time(facts.deleted_at),
-        "previous_episode_uuid": id(facts.previous_episode_uuid),
-        "invalid_at": time(facts.invalid_at),
-        "source_description": facts.source_description,
-    })
 }
 
 fn text(found: &Found, ctx: &mut Ctx) -> Result<()> {
@@ -283,7 +278,7 @@ fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
     for link in &facts.pull_requests {
         ctx.out.line(format!("pull request: {link}"))?;
     }
-    if let Some(command) = resume(session) {
+    if let Some(command) = registry::resume(session) {
         ctx.out.line(format!("resume: {command}"))?;
     }
     Ok(())
@@ -349,21 +344,6 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
         episode.lines.1,
         judge.activity(&episode.activity()).profile()
     )
-}
-
-/// The agent's own command to go on with a session; `None` where its id can't stand in a shell
-/// unquoted (a made-up name).
-fn resume(session: &Session) -> Option<String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if session.id.is_empty() || session.id.starts_with('-') || !session.id.chars().all(plain) {
-        return None;
-    }
-    let command = registry::find(session.agent)?.resume_command(&session.id);
-    Some(match &session.cwd {
-        // Claude finds a session only from the directory that it was started in.
-        Some(cwd) => format!("cd {} && {command}", shell::word(cwd)),
-        None => command,
-    })
 }
 
 fn document(found: &Found, judge: &Judge, ctx: &mut Ctx) -> Result<Value> {

@@ -21,6 +21,9 @@ pub struct Switches {
     /// Take this for the machine's name
     #[arg(long, global = true, value_name = "NAME", value_parser = host_name, help_heading = "Everywhere")]
     pub host: Option<String>,
+    /// Judge tools without the cache of what was learned of them
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub no_tool_cache: bool,
     /// Print without colours
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub no_color: bool,

@@ -100,9 +100,17 @@ pub fn load(env: &Env, usual: UsualLogs) -> Result<Loaded, Error> {
     };
     // last: a project's file is judged by what the user's files say, and notes speak of both
     loaded.narrow_here()?;
+    loaded.note_templates();
     loaded.note_effects();
     Ok(loaded)
 }
+
+/// What a template may be named for, and what stands there where no model condenses with it.
+const TEMPLATES: [(&str, &str); 3] = [
+    ("user_messages", "kept in full"),
+    ("agent_messages", "kept in full"),
+    ("tool_content", "the digest alone"),
+];
 
 impl Loaded {
     /// The environment that they were read in.
@@ -157,6 +165,25 @@ impl Loaded {
         self.warnings.extend(warnings);
         self.files.push(file);
         Ok(())
+    }
+
+    /// A template that no model condenses with says so, the default's too (D61).
+    fn note_templates(&mut self) {
+        let has_model = self.config.llm.is_some();
+        for (kind, otherwise) in TEMPLATES {
+            let key = format!("session_tracking.filter.{kind}");
+            let Some(setting) = self.settings.iter_mut().find(|setting| setting.key == key) else {
+                continue;
+            };
+            let why = match &setting.origin {
+                _ if !setting.value.is_string() => continue,
+                SettingOrigin::File(..) if has_model => continue,
+                SettingOrigin::File(..) => "no language model is configured (`llm`)",
+                SettingOrigin::Project(..) => "no model is asked because of a project's file",
+                SettingOrigin::Default => "no model is asked for the default",
+            };
+            setting.note = Some(format!("{why}: {otherwise}"));
+        }
     }
 
     fn note_effects(&mut self) {

@@ -1,7 +1,7 @@
 //! Where an answer comes from, in the words of 000-061: every result shows them.
 
 use crate::config::Config;
-use crate::stages::filter::paths::without_homes;
+use crate::rules::hidden_paths::without_homes;
 use crate::store::Hit;
 use std::borrow::Cow;
 

@@ -49,12 +49,13 @@ pub fn recap_sessions<E: From<Error>>(
         }
         let episodes = store.episodes(&row.session.id)?;
         let items = items_of(store, &episodes)?;
-        let hides = hides(&row.session.project_path)?;
-        let mut summary = items.summary(&context_of(&row, hides));
+        // under its project's name, which needs not be said again
+        let mut summary = items.summary(&context_of(&row, true));
         SessionGit::of_summary(store, &episodes, &summary)?.tell(&mut summary);
         let whole = (&row, &episodes[..], &summary);
         found.done.extend(done_in(whole, &items.lines()));
         if ids.contains(row.session.id.as_str()) {
+            let hides = hides(&row.session.project_path)?;
             let session = session(row, &episodes, summary, (filter, hides));
             found.sessions.push(session);
         }

@@ -7,6 +7,7 @@ use crate::model::activity::{Activity, ActivityTally, ActivityVector, DOMINANT_F
 use crate::model::episode::Episode;
 use crate::model::time::Time;
 use crate::rules::classify::Classifier;
+use crate::stages::score::explain::{WorkExplanation, explained};
 use crate::stages::score::signals;
 use crate::store::SessionRow;
 use std::cmp::Ordering;
@@ -29,6 +30,14 @@ impl Judge {
         match self.manual {
             Some(vector) => Activity::given(vector),
             None => Activity::of(signals(tally, &self.classifier), self.min_strength),
+        }
+    }
+
+    /// What makes it that kind of work; nothing where the settings say what it is.
+    pub fn explained(&self, tally: &ActivityTally) -> Vec<WorkExplanation> {
+        match self.manual {
+            Some(_) => Vec::new(),
+            None => explained(tally, &self.activity(tally), &self.classifier),
         }
     }
 }

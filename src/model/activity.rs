@@ -305,6 +305,31 @@ pub struct ActivityTally {
     /// Hashes of the paths that tool calls name, by category (`rules::paths`).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<Dimension, BTreeSet<u64>>,
+    /// What was said of the kind of work, by who said it where (`rules::work_words`).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub said: BTreeMap<Said, BTreeMap<Dimension, u64>>,
+    /// Lines that edits changed in files of a category.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub lines: BTreeMap<Dimension, u64>,
+    /// Lines that edits added to other files, and removed from them.
+    #[serde(skip_serializing_if = "is_none_of_both")]
+    pub code: (u64, u64),
+}
+
+/// Where it is said what kind of work it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Said {
+    /// A person's request asks for it first.
+    Asked,
+    /// An agent announces it.
+    Announced,
+    /// A task on a list, one for a sub-agent, or a skill that is used.
+    Planned,
+    /// An agent reports it as done.
+    Reported,
+    /// A commit's subject.
+    Committed,
 }
 
 impl ActivityTally {
@@ -320,6 +345,17 @@ impl ActivityTally {
         for (category, files) in &other.files {
             self.files.entry(*category).or_default().extend(files);
         }
+        for (said, kinds) in &other.said {
+            let own = self.said.entry(*said).or_default();
+            for (kind, times) in kinds {
+                *own.entry(*kind).or_default() += times;
+            }
+        }
+        for (category, lines) in &other.lines {
+            *self.lines.entry(*category).or_default() += lines;
+        }
+        self.code.0 += other.code.0;
+        self.code.1 += other.code.1;
     }
 
     /// Nothing was counted.
@@ -343,6 +379,10 @@ impl<'a> Sum<&'a ActivityTally> for ActivityTally {
         parts.for_each(|part| sum.merge(part));
         sum
     }
+}
+
+fn is_none_of_both(lines: &(u64, u64)) -> bool {
+    *lines == (0, 0)
 }
 
 fn is_zero(n: &u64) -> bool {

@@ -1,5 +1,6 @@
 //! How far a file is in the store, and what one transaction adds to it.
 
+use super::condensing::Condensing;
 use super::episode::Episode;
 use super::ledger::{Ledger, Reject, Unknown};
 use super::memory::PromptDirective;
@@ -151,4 +152,6 @@ pub struct FileCommit {
     pub keeps_out: bool,
     /// What its people's words ask to be remembered (D38).
     pub said: Vec<PromptDirective>,
+    /// By what templates its long messages are condensed.
+    pub condensing: Condensing,
 }

@@ -5,6 +5,7 @@ use super::git::FileOperation;
 use super::source::Stat;
 use super::time::Time;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -125,6 +126,27 @@ pub struct FileFacts {
     /// What the configuration calls such files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_description: Option<String>,
+}
+
+impl FileFacts {
+    /// What an episode tells of a file, by the documents' names (004-031..037, 004-051).
+    pub fn document(&self) -> Value {
+        let time = |at: Option<Time>| at.map(|at| at.rfc3339_millis());
+        let id = |id: Option<Uuid>| id.map(|id| id.to_string());
+        json!({
+            "origin_path": self.origin_path,
+            "operation": self.operation.map(FileOperation::as_str),
+            "file_size": self.file_size,
+            "modified_time": time(self.modified_time),
+            "content_hash": self.content_hash,
+            "previous_path": self.previous_path,
+            "git_batch_id": id(self.git_batch_id),
+            "deleted_at": time(self.deleted_at),
+            "previous_episode_uuid": id(self.previous_episode_uuid),
+            "invalid_at": time(self.invalid_at),
+            "source_description": self.source_description,
+        })
+    }
 }
 
 /// What the catalogue compares: equal prints mean an unchanged file. Never 0, which no file has.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::ops::AddAssign;
+use std::ops::{Add, AddAssign};
 
 /// One side's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,15 @@ impl Tokens {
     /// Both together.
     pub fn total(&self) -> u64 {
         self.input + self.output
+    }
+}
+
+impl Add for Tokens {
+    type Output = Tokens;
+
+    fn add(mut self, other: Tokens) -> Tokens {
+        self += other;
+        self
     }
 }
 

@@ -9,6 +9,7 @@ pub mod activity;
 pub mod batch;
 pub mod checkpoint;
 pub mod classification;
+pub mod condensing;
 pub mod consent;
 pub mod delivery;
 pub mod dialect_state;

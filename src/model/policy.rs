@@ -11,9 +11,11 @@ pub enum Keep {
     Full,
     /// Left out, with a marker where it stood.
     Out,
-    /// Condensed with that prompt template after ingest when an LLM is configured; until then the
-    /// digest for tools, the full text for messages.
+    /// A prompt template is named, and no model condenses with it: the digest for tools, the full text for
+    /// messages.
     Template(String),
+    /// The same where a model is configured: in full until it answers or is given up on.
+    Condense(String),
 }
 
 /// `session_tracking.filter` (000-032..035).

@@ -97,6 +97,9 @@ impl Summary {
             let rest = is_below.then(|| &path[root.len()..]);
             let rest = rest.or_else(|| below_masked_home(path, root));
             let below = rest.and_then(|rest| rest.strip_prefix(SEPARATORS));
+            // hidden ones are stored as seen from the root
+            let whole = path.starts_with(['/', '\\', '~']) || is_of_windows(path);
+            let below = below.or((hides && !whole).then_some(path.as_str()));
             let beside = rest.and_then(|rest| rest.strip_prefix("__worktrees/"));
             let beside = beside.and_then(|rest| Some(rest.split_once('/')?.1));
             let within = below.map(|below| {
@@ -107,7 +110,6 @@ impl Summary {
                 }
             });
             let within = within.or(beside);
-            let whole = path.starts_with(['/', '\\', '~']) || is_of_windows(path);
             let name = || path.rsplit(SEPARATORS).next().filter(|_| hides && whole);
             if let Some(short) = within.or_else(name) {
                 *path = short.to_owned();

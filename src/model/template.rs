@@ -38,6 +38,18 @@ pub const SESSION_SUMMARY: [Placeholder; 3] = [
     },
 ];
 
+/// What may stand in the question about a message (003-140).
+pub const MESSAGE: [Placeholder; 2] = [
+    Placeholder {
+        name: "context",
+        required: false,
+    },
+    Placeholder {
+        name: "content",
+        required: true,
+    },
+];
+
 impl Template {
     /// Reads a template. Braces around anything but a single word of small letters and `_` are text,
     /// so JSON may stand in it.

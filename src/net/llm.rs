@@ -36,8 +36,8 @@ pub struct Llm {
 pub struct LlmAnswer {
     /// Its words.
     pub text: String,
-    /// Input and output, as the server counts them; 0 where it doesn't say.
-    pub tokens: u64,
+    /// As the server counts them; 0 where it doesn't say.
+    pub tokens: Tokens,
 }
 
 impl Llm {
@@ -51,7 +51,7 @@ impl Llm {
         let said = said.map_err(|why| Error::new(ErrorKind::Failed, why.to_string()))?;
         Ok(LlmAnswer {
             text: said.text,
-            tokens: said.tokens.unwrap_or_default().total(),
+            tokens: said.tokens.unwrap_or_default(),
         })
     }
 

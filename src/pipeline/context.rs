@@ -87,13 +87,18 @@ impl RunContext<'_> {
         })
     }
 
-    /// Judges by the user's own tables and by what was learned of tools before; `None` where the cache's
-    /// file is no cache, so that nothing could be kept in it. It is left as it is, with a warning.
+    /// Judges by the user's own tables and, unless the cache is to be passed over (003-096), by what was
+    /// learned of tools before; `None` where the cache's file is no cache, so that nothing could be kept in
+    /// it. It is left as it is, with a warning.
     ///
     /// # Errors
     /// As [`RunContext::judge`].
     pub fn learned_tools(&mut self) -> Result<Option<Classifier>> {
-        let cache = &self.loaded.config.scoring.tool_cache;
+        let scoring = &self.loaded.config.scoring;
+        let cache = &scoring.tool_cache;
+        if !scoring.reads_tool_cache {
+            return Ok(Some(classifiers::counter(self.home)?));
+        }
         let learned = classifiers::learned(cache, self.home)?;
         if learned.is_none() {
             self.warn_of_cache(cache)?;

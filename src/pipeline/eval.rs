@@ -6,7 +6,7 @@ pub mod recall;
 mod sessions;
 
 pub use figure::Figure;
-use figure::Label;
+use figure::{Half, Label};
 pub use sessions::{Read, read};
 
 use crate::model::activity::ActivityVector;
@@ -16,6 +16,7 @@ use crate::rules::commands;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,8 @@ use std::path::{Path, PathBuf};
 struct Call {
     #[serde(alias = "tool", alias = "command")]
     name: String,
+    /// Absent: the set has no halves.
+    half: Option<Half>,
     intent: String,
     intent_ok: Vec<String>,
     domain: String,
@@ -47,12 +50,12 @@ pub fn figures(
 ) -> Result<Vec<Figure>> {
     let mut all = Vec::new();
     if let Some(rows) = rows::<Call>(truth, "commands", parts)? {
-        all.extend(calls("commands", &rows, 0.92, |name| {
+        all.extend(calls("commands", &rows, |name| {
             commands::classify(name).classification
         }));
     }
     if let Some(rows) = rows::<Call>(truth, "tools", parts)? {
-        all.extend(calls("tools", &rows, 0.92, |name| {
+        all.extend(calls("tools", &rows, |name| {
             classifier.tool(name, &Value::Null)
         }));
     }
@@ -87,14 +90,23 @@ fn rows<T: for<'a> Deserialize<'a>>(
     rows.collect::<Result<Vec<T>>>().map(Some)
 }
 
-fn calls(
+/// Of each half for itself.
+fn calls(what: &str, rows: &[Call], classify: impl Fn(&str) -> Classification) -> Vec<Figure> {
+    let halves: BTreeSet<Option<Half>> = rows.iter().map(|row| row.half).collect();
+    let of = |half: Option<Half>| {
+        let rows = rows.iter().filter(move |row| row.half == half);
+        half_of_calls(&Half::of_set(half, what), rows, &classify)
+    };
+    halves.into_iter().flat_map(of).collect()
+}
+
+fn half_of_calls<'r>(
     what: &str,
-    rows: &[Call],
-    bar: f64,
+    rows: impl Iterator<Item = &'r Call>,
     classify: impl Fn(&str) -> Classification,
 ) -> Vec<Figure> {
-    let mut intent = Figure::new(&format!("{what}: intent"), Some(bar));
-    let mut domain = Figure::new(&format!("{what}: domain"), Some(0.90));
+    let mut intent = Figure::new(&format!("{what}: intent"), Some(0.95));
+    let mut domain = Figure::new(&format!("{what}: domain"), Some(0.94));
     let mut unknown = Figure::at_most(&format!("{what}: unknown"), 0.08);
     let mut activity = Figure::new(&format!("{what}: strongest dimension"), None);
     for row in rows {

@@ -1,9 +1,11 @@
 //! What the step `ingest` is told: where logs lie, which of them are read, and how each is treated.
 
 use crate::model::policy::{ChunkOptions, FilterPolicy, Narrowed};
+use crate::model::session::Session;
 use crate::model::source::Root;
 use crate::model::time::Time;
 use crate::rules::classify::Classifier;
+use crate::rules::hidden_paths::PathHider;
 use crate::rules::markers::Markers;
 use crate::rules::secrets::Redactor;
 use crate::stages::discover::DiscoverOptions;
@@ -70,13 +72,25 @@ impl Rules {
         }
     }
 
+    /// The same for the log of a session whose paths are told to nobody.
+    pub fn hiding(&self, session: &Session) -> Rules {
+        // as the texts tell them
+        let masked = |path: &str| self.redactor.redact(path).into_owned();
+        let cwd = session.cwd.as_deref().map(masked);
+        let paths = PathHider::new(&masked(&session.project_path), cwd.as_deref());
+        Rules {
+            redactor: self.redactor.hiding(paths),
+            ..self.clone()
+        }
+    }
+
     /// The version of the rules and settings that make an episode: `0.1.0+1a2b3c4d`.
     pub fn made_by(&self) -> String {
         let settings = (&self.policy, self.chunk, self.subagents);
         let mut made = serde_json::to_vec(&settings).unwrap_or_default();
         made.push(DERIVED);
         if self.hides_paths {
-            made.extend(b"hides paths");
+            made.extend(b"hides paths of each item");
         }
         made.extend_from_slice(self.classifier.counting().as_bytes());
         let hash = Sha256::digest(made);
@@ -87,4 +101,5 @@ impl Rules {
 
 /// Counts what is derived from records, so that `status` knows episodes that an older program made
 /// without it. 1: outlines and findings. 2: pushes, states of pull requests, diffstats, names that changed.
-const DERIVED: u8 = 2;
+/// 3: what is said of the kind of work, and lines by what their files are for.
+const DERIVED: u8 = 3;

@@ -6,6 +6,7 @@ use super::context::RunContext;
 use super::cost::{Cost, costs};
 use super::options::{self, PENDING_MS, RunOptions};
 use super::spec::{Pipeline, Step};
+use super::steps::enrich::condense::{self, PlannedMessages};
 use super::steps::enrich::embeddings;
 use super::steps::enrich::llm_summary::{self, Predicted};
 use super::steps::enrich::tools::{self, ToolsQuestion};
@@ -13,9 +14,11 @@ use super::steps::ingest;
 use super::steps::ingest::report::IngestReport;
 use crate::config::Config;
 use crate::memory::{classifiers, redaction_setup};
+use crate::model::human::{count, plural};
 use crate::model::time::Time;
 use crate::store::{Resting, Store};
 use anyhow::Result;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// What a run would do.
@@ -26,6 +29,8 @@ pub struct Plan {
     pub tools: Option<ToolsQuestion>,
     /// What asking about sessions would cost; `None`: nobody is asked.
     pub llm_summaries: Option<Predicted>,
+    /// What asking about long messages would cost; `None`: none are condensed.
+    pub messages: Option<PlannedMessages>,
     /// Texts that would be sent for their vectors; `None`: no model is configured.
     pub texts: Option<u64>,
     /// What it may ask about what is not read yet.
@@ -46,6 +51,38 @@ pub struct MayAsk {
 }
 
 impl MayAsk {
+    /// For machines.
+    pub fn json(&self) -> Value {
+        let (tokens, usd) = self.llm.unzip();
+        json!({
+            "tokens_max": tokens.flatten(),
+            "usd_max": usd.flatten(),
+            "texts_max": self.texts,
+        })
+    }
+
+    /// For people.
+    pub fn line(&self) -> String {
+        let llm = self.llm.map(|(tokens, usd)| {
+            let tokens = tokens.map(|most| format!("{} tokens", count(most)));
+            let usd = usd.map(|most| format!("${most:.2}"));
+            let bounds: Vec<String> = tokens.into_iter().chain(usd).collect();
+            match bounds.is_empty() {
+                true => "a language model, without a bound (llm.max_tokens_per_run)".to_owned(),
+                false => format!("a language model, for {} at most", bounds.join(" and ")),
+            }
+        });
+        let texts = self.texts.map(|most| {
+            let texts = plural(most as u64, "text");
+            format!("a model of vectors, with {texts} at most")
+        });
+        let asked: Vec<String> = llm.into_iter().chain(texts).collect();
+        format!(
+            "and ask about what it reads too, which isn't known before: {}",
+            asked.join("; ")
+        )
+    }
+
     /// `None`: nothing would be read, or nobody asked.
     fn of(config: &Config, report: &IngestReport) -> Option<MayAsk> {
         let may_ask = MayAsk {
@@ -71,6 +108,7 @@ pub fn plan(
     let mut plan = Plan {
         tools: None,
         llm_summaries: None,
+        messages: None,
         texts: None,
         may_ask: None,
         summaries: 0,
@@ -81,7 +119,8 @@ pub fn plan(
         plan.summaries = summaries(store, &plan.report, cx)?;
         plan.may_ask = MayAsk::of(&cx.loaded.config, &plan.report);
         if let Some(store) = store {
-            plan.tools = tools::planned(store, cx)?;
+            plan.tools = tools::planned(store, cx)?.filter(|asked| !asked.names.is_empty());
+            plan.messages = condense::planned(store, cx)?;
             plan.llm_summaries = llm_summary::predicted(options, store, cx)?;
             plan.texts = embeddings::planned(store, cx)?;
         }

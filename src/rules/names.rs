@@ -38,12 +38,13 @@ pub fn known(name: &str) -> Option<Classification> {
     })
 }
 
-/// What the words of a name say; `None` where they say no intent.
+/// What the words of a name say; `None` where they say no intent. A name that has no verb and names
+/// a thing asks for that thing. Its server's name says nothing of what a tool does (D02).
 pub fn guessed(name: &str) -> Option<Classification> {
     let (server, tool) = parts(name).unwrap_or(("", name));
     let tokens = tokens(tool);
-    let own = intent_of(&tokens);
-    let intent = own.or_else(|| intent_of(&self::tokens(server)))?;
+    let is_thing = || tokens.iter().any(|word| domain(word).is_some());
+    let intent = intent_of(&tokens).or_else(|| is_thing().then_some(Intent::Read))?;
     let server = server_of(server);
     let domain = domain_of(&tokens, server.map(|s| s.domain));
     let confidence = match intent {
@@ -270,8 +271,16 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_a_verb_says_nothing() {
-        assert_eq!(guessed("mcp__a__widget"), None);
-        assert_eq!(guessed(""), None);
+    fn what_a_server_is_called_says_nothing_of_what_its_tools_do() {
+        for name in [
+            "mcp__a__widget",
+            "mcp__search__widget",
+            "mcp__runner__widget",
+            "",
+        ] {
+            assert_eq!(guessed(name), None, "{name}");
+        }
+        let pods = guessed("mcp__runner__pods").expect("a thing that is known");
+        assert_eq!(pods.intent, Intent::Read);
     }
 }

@@ -16,6 +16,7 @@ mod validators;
 
 pub use table::UserRules;
 
+use crate::rules::hidden_paths::PathHider;
 use scan::{Engine, Span};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -32,6 +33,8 @@ pub struct Redactor {
     engine: Arc<OnceLock<Engine>>,
     /// The same without personal data.
     without_personal: Arc<OnceLock<Engine>>,
+    /// Whose paths are told to nobody.
+    hides: Option<Arc<PathHider>>,
 }
 
 /// How a placeholder begins.
@@ -55,15 +58,38 @@ impl Redactor {
         }
     }
 
-    /// The same without personal data: for texts that are stored already, and for where a session ran.
+    /// The same without personal data and hidden paths: for texts that are stored already, and for where
+    /// a session ran.
     pub fn secrets_only(&self) -> Redactor {
-        match self.personal {
-            false => self.clone(),
-            true => Redactor {
-                personal: false,
-                engine: self.without_personal.clone(),
-                ..self.clone()
-            },
+        let mut secrets = Redactor {
+            hides: None,
+            ..self.clone()
+        };
+        if self.personal {
+            secrets.personal = false;
+            secrets.engine = self.without_personal.clone();
+        }
+        secrets
+    }
+
+    /// The same for a log whose paths are told to nobody: they are moved as they are masked.
+    pub fn hiding(&self, paths: PathHider) -> Redactor {
+        Redactor {
+            hides: Some(Arc::new(paths)),
+            ..self.clone()
+        }
+    }
+
+    /// The paths that are told to nobody.
+    pub fn hides(&self) -> Option<&PathHider> {
+        self.hides.as_deref()
+    }
+
+    /// [`Redactor::mask`], and paths as they are stored: for what nothing is read off any more.
+    pub fn mask_to_store(&self, text: &mut String) {
+        self.mask(text);
+        if let Some(Cow::Owned(shown)) = self.hides().map(|paths| paths.shown(text)) {
+            *text = shown;
         }
     }
 
@@ -82,16 +108,17 @@ impl Redactor {
     /// wherever it stands, however it is escaped, quoted or wrapped. About 500 MB/s where there is
     /// nothing to mask.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Some(mut masked) = self.pass(text) else {
-            return Cow::Borrowed(text);
-        };
-        for _ in 1..PASSES_MAX {
+        let mut masked = Cow::Borrowed(text);
+        for _ in 0..PASSES_MAX {
             match self.pass(&masked) {
                 None => break,
-                Some(next) => masked = next,
+                Some(next) => masked = Cow::Owned(next),
             }
         }
-        Cow::Owned(masked)
+        match self.hides().map(|paths| paths.placed(&masked)) {
+            Some(Cow::Owned(placed)) => Cow::Owned(placed),
+            _ => masked,
+        }
     }
 
     /// The rules that find a secret in `text`, or masked one there before. Personal data is none.

@@ -36,6 +36,13 @@ pub struct ToolRule {
     pub alone: bool,
 }
 
+impl ToolRule {
+    /// Its answer is a person's.
+    pub fn asks_people(&self) -> bool {
+        matches!(self.answer, AnswerKind::Ask | AnswerKind::Approve)
+    }
+}
+
 /// What an answer is made of; also, whether the tool changes files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

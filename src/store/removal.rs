@@ -27,6 +27,8 @@ pub(crate) fn remove(db: &Connection, n: i64) -> rusqlite::Result<()> {
         "DELETE FROM body WHERE episode = ?1",
         "DELETE FROM activity WHERE episode = ?1",
         "DELETE FROM outline WHERE episode = ?1",
+        "DELETE FROM condensing WHERE episode = ?1",
+        "DELETE FROM condensed WHERE episode = ?1",
         "DELETE FROM episode_tool WHERE episode = ?1",
         "DELETE FROM episode_path WHERE episode = ?1",
         "DELETE FROM episode WHERE n = ?1",

@@ -254,6 +254,18 @@ fn what_other_tools_learned_is_used_and_kept() {
         "configure"
     );
     assert_eq!(activity(&desk)["primary"], "reviewing");
+    // passed over, the cache is as good as none: nothing is known of either tool, and both are asked about
+    let line = "sessionmill sessions --json --no-tool-cache";
+    let without = desk.run(line).json()["sessions"][0]["activity"].clone();
+    assert_eq!(without["primary"], "mixed");
+    let explained = desk
+        .run(&format!("sessionmill show {SESSION} --explain"))
+        .stdout;
+    let wants = "  0.58  commands and tools: mcp__zorp__frobnicate (1)\n";
+    assert!(explained.starts_with("reviewing (1.0)\n"), "{explained}");
+    assert!(explained.contains(wants), "{explained}");
+    let again = desk.run("sessionmill run --json --no-tool-cache").json();
+    assert_eq!(again["tools_asked"], 2);
 }
 
 #[test]

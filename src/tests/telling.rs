@@ -155,6 +155,52 @@ fn a_model_is_asked_once_and_its_page_takes_the_place_of_the_facts() {
 }
 
 #[test]
+fn what_is_not_to_be_asked_for_is_not_told_either() {
+    let answer = json!({"objective": "Teach the narwhal.", "outcome": "completed",
+        "key_decisions": [{"decision": "Use krill", "rationale": "It is [cheap](javascript:alert(1))"}],
+        "errors_resolved": [{"error": "A leak", "root_cause": "x", "fix": "y", "verification": "z"}]});
+    for (include, told) in [(true, true), (false, false)] {
+        let reply = says(&answer.to_string(), 1_000);
+        let summarization = json!({"summarization": {"include_decisions": include,
+            "include_errors_resolved": include, "extraction_threshold": 0.0}});
+        let (desk, server) = asking(vec![reply], [summarization, Value::Null, Value::Null]);
+        put(
+            &desk,
+            "aaaa",
+            1,
+            &["Let's use paint instead of ink because it is cheap, to mend"],
+        );
+        run(&desk, "run");
+        let asked = server.asked();
+        assert_eq!(question(&asked[0]).contains("key_decisions"), told);
+        assert_eq!(question(&asked[0]).contains("D1 decision"), told);
+        let shown = run(&desk, "show aaaa").stdout;
+        for text in [page(&desk), shown] {
+            assert!(text.contains("Teach the narwhal."), "{text}");
+            for word in ["krill", "A leak", "Key Decisions"] {
+                assert_eq!(text.contains(word), told, "{word}: {text}");
+            }
+            assert!(!text.contains(" [cheap](javascript"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_budget_that_allows_no_question_says_so() {
+    let budget = json!({"max_tokens_per_run": 100});
+    let (desk, server) = asking(vec![fine()], [Value::Null, budget, Value::Null]);
+    put(&desk, "aaaa", 1, &["mend"]);
+    let ran = run(&desk, "run");
+    assert!(server.asked().is_empty());
+    assert!(
+        ran.stderr.contains("1 session can't be asked about"),
+        "{}",
+        ran.shown()
+    );
+    assert!(ran.stderr.contains("max_tokens_per_run"), "{}", ran.shown());
+}
+
+#[test]
 fn without_consent_no_session_is_told() {
     let (desk, server) = (desk(), Server::new(vec![fine()]));
     configure(&desk, &server, NOTHING);

@@ -6,6 +6,7 @@ mod file_patterns;
 mod file_tracking;
 mod graph_memory;
 mod log_roots;
+mod message_templates;
 mod models;
 mod summarizing;
 
@@ -17,6 +18,7 @@ pub use file_tracking::{FileLimits, FileTracking, Tracked, TrackedProject};
 pub(super) use file_tracking::{check_pattern, file_tracking};
 pub use graph_memory::{Memory, RecallLimits};
 pub use log_roots::UsualLogs;
+pub use message_templates::MessageTemplates;
 pub use models::{EmbeddingsSettings, LlmSettings};
 pub use summarizing::Summarizing;
 
@@ -71,6 +73,8 @@ pub struct Config {
     pub auto_summarize: bool,
     /// What the model is asked then.
     pub summarizing: Summarizing,
+    /// How long messages are condensed.
+    pub message_templates: MessageTemplates,
     /// What becomes of a session while no model answers.
     pub when_away: WhenAway,
     /// Where episodes are delivered, by name, each graph followed by itself in `ingest_scopes`; those
@@ -114,6 +118,8 @@ pub struct Scoring {
     pub manual: Option<ActivityVector>,
     /// The cache of classified tools.
     pub tool_cache: PathBuf,
+    /// What was learned before counts; `false`: tools are judged, and asked about, as if nothing was.
+    pub reads_tool_cache: bool,
 }
 
 /// A project that a settings file names.
@@ -141,6 +147,7 @@ pub(super) fn resolve(
     let memory = graph_memory::memory(layers, &wire)?;
     let tracking = &wire.session_tracking;
     let gap_ms = i64::from(tracking.inactivity_timeout) * 1_000;
+    let policy = policy(layers, &wire)?;
     Ok(Config {
         enabled: tracking.enabled,
         enabled_by: layers.origin("session_tracking.enabled"),
@@ -150,7 +157,8 @@ pub(super) fn resolve(
         keep_length_days: tracking.keep_length_days,
         inactivity_timeout_s: tracking.inactivity_timeout,
         check_interval_s: tracking.check_interval,
-        policy: policy(layers, &wire)?,
+        message_templates: MessageTemplates::of(&policy, layers, env)?,
+        policy,
         masks_personal: wire.redact.personal == Personal::Mask,
         chunk: ChunkOptions {
             max_exchanges: wire.chunk.max_exchanges,
@@ -212,6 +220,7 @@ fn scoring(layers: &Layers, wire: &WireConfig, env: &Env) -> Result<Scoring, Err
             .then(|| ActivityVector::from_values(|dimension| weight(dimension.as_str())))
             .flatten(),
         tool_cache: moved.unwrap_or_else(|| Home::of(env).tool_cache()),
+        reads_tool_cache: true,
     })
 }
 
@@ -219,7 +228,17 @@ fn policy(layers: &Layers, wire: &WireConfig) -> Result<FilterPolicy, Error> {
     let keep = |name: &str, kept: &KeepSetting| match kept {
         KeepSetting::All(true) => Ok(Keep::Full),
         KeepSetting::All(false) => Ok(Keep::Out),
-        KeepSetting::Template(file) if file.ends_with(".md") => Ok(Keep::Template(file.clone())),
+        KeepSetting::Template(file) if file.ends_with(".md") => {
+            let key = format!("session_tracking.filter.{name}");
+            // nothing is sent for a default, or because a project's file says so
+            let is_the_users = matches!(layers.origin(&key), SettingOrigin::File(..));
+            Ok(
+                match is_the_users && name != "tool_calls" && wire.llm.endpoint.is_some() {
+                    true => Keep::Condense(file.clone()),
+                    false => Keep::Template(file.clone()),
+                },
+            )
+        }
         KeepSetting::Template(other) => {
             let key = format!("session_tracking.filter.{name}");
             let what =

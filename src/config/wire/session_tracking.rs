@@ -147,7 +147,8 @@ impl AgentName {
 pub struct Filter {
     /// Tool calls, one line each. false: left out, with a marker.
     pub tool_calls: KeepSetting,
-    /// Tool results. A template's name: the digest alone. true: with an excerpt of the output.
+    /// Tool results. true: the digest with an excerpt of the output. The default: the digest alone. A
+    /// template's name that you write: a long output condensed by a language model.
     pub tool_content: KeepSetting,
     /// People's words.
     pub user_messages: KeepSetting,
@@ -166,8 +167,8 @@ impl Default for Filter {
     }
 }
 
-/// true: in full; false: left out; a template's name: condensed with it when a language model is
-/// configured, until then digests for tools and full text for messages.
+/// true: in full; false: left out; a template's name: long ones are condensed with it when a language model
+/// is configured, without one digests for tools and full text for messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(extend("x-expected" = "true, false or a template's name (\"….md\")"))]

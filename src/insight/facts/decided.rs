@@ -221,6 +221,9 @@ impl Before<'_> {
             };
             return Some((ANSWERED, decision));
         }
+        if words.len() > REPLY_BYTES_MAX {
+            return None;
+        }
         let agreed = kind
             .as_ref()
             .and_then(|kind| self.agreed(kind, words, &end));

@@ -3,7 +3,7 @@
 use crate::insight::outcome::SessionItem;
 #[cfg(test)]
 use crate::model::exchange::ItemKind;
-use crate::model::exchange::words_of;
+use crate::model::exchange::{LEFT_OUT, words_of};
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
 use uuid::Uuid;
@@ -53,9 +53,12 @@ impl<'t> LocatedItem<'t> {
         }
     }
 
-    /// The item without its label.
+    /// The item without its label; nothing where the words are left out.
     pub fn words(&self) -> &'t str {
-        words_of(self.item.text)
+        match words_of(self.item.text) {
+            LEFT_OUT => "",
+            words => words,
+        }
     }
 }
 

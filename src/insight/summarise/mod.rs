@@ -7,6 +7,7 @@
 
 pub mod answer;
 pub mod ask;
+pub mod condense;
 pub mod content;
 pub mod merge;
 pub mod priority;

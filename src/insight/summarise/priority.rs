@@ -1,7 +1,9 @@
 //! Which fields are worth asking for, by what kind of work a session was (003 § 5, D42).
 
+use super::answer::EnhancedSessionSummary;
 use crate::model::activity::ActivityVector;
 use crate::model::policy::SummaryPolicy;
+use crate::model::summary::Summary;
 use crate::rules::extraction::{SummaryField, fields};
 
 /// The priority of a field that no table knows (003-132).
@@ -13,6 +15,32 @@ fn includes(policy: &SummaryPolicy, field: &SummaryField) -> bool {
         "errors_resolved" => policy.errors_resolved,
         _ => true,
     }
+}
+
+/// The facts without what isn't to be told with a model.
+pub fn included(mut facts: Summary, policy: &SummaryPolicy) -> Summary {
+    if !policy.decisions {
+        facts.decisions.clear();
+    }
+    if !policy.errors_resolved {
+        facts.errors_resolved.clear();
+    }
+    facts
+}
+
+/// An answer without what wasn't asked for.
+pub fn asked_for(
+    mut answer: EnhancedSessionSummary,
+    policy: &SummaryPolicy,
+) -> EnhancedSessionSummary {
+    if !policy.decisions {
+        answer.key_decisions.clear();
+    }
+    if !policy.errors_resolved {
+        answer.errors_resolved.clear();
+        answer.root_cause_analysis = None;
+    }
+    answer
 }
 
 /// How much a session's work speaks for a field, 0.0 to 1.0 (003-131).

@@ -124,12 +124,12 @@ fn is_known(field: &str, facts: &Summary) -> bool {
 }
 
 /// Lines that begin and end what is data.
-struct Fence(String);
+pub(super) struct Fence(String);
 
 impl Fence {
     /// One that none of the texts can close: it is made of their hash, which nobody can know who
     /// writes a part of them.
-    fn around(texts: &[&str]) -> Fence {
+    pub(super) fn around(texts: &[&str]) -> Fence {
         let mut hash = Sha256::new();
         texts.iter().for_each(|text| hash.update(text.as_bytes()));
         loop {
@@ -142,7 +142,12 @@ impl Fence {
         }
     }
 
-    fn enclose(&self, text: &str) -> String {
+    /// What stands in both lines.
+    pub(super) fn name(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn enclose(&self, text: &str) -> String {
         let Fence(name) = self;
         format!("BEGIN {name}\n{text}\nEND {name}")
     }

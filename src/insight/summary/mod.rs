@@ -8,7 +8,7 @@ use crate::model::summary::{
     Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
     Resolution, SessionCommit, Sourced, Summary,
 };
-use escape::inline;
+pub(in crate::insight) use escape::inline;
 use std::fmt::Write;
 
 /// What stands above a summary.
@@ -478,6 +478,22 @@ mod tests {
             ("`<img src=x>", "`&lt;img src=x>"),
             ("``<b>`", "``&lt;b>`"),
             ("![x](http://h/?q=1)", "!\\[x](http://h/?q=1)"),
+            ("see [x](https://h/a)", "see [x](https://h/a)"),
+            ("a list[0] of [y] things", "a list[0] of [y] things"),
+            ("[x](javascript:alert(1))", "\\[x](javascript:alert(1))"),
+            ("[x]( <JavaScript:a>)", "\\[x]( &lt;JavaScript:a>)"),
+            ("[x](java&#115;cript:a)", "\\[x](java&#115;cript:a)"),
+            ("[x](data:text/html,a)", "\\[x](data:text/html,a)"),
+            (
+                "\\[x](data:a) \\\\[y](data:b)",
+                "\\[x](data:a) \\\\\\[y](data:b)",
+            ),
+            ("[1]: javascript:a", "\\[1]: javascript:a"),
+            ("[x][1] and [a](http://h)", "\\[x]\\[1] and \\[a](http://h)"),
+            (
+                "`[x](data:a)` and [y](data:b)",
+                "`[x](data:a)` and \\[y](data:b)",
+            ),
             ("# A heading", "\\# A heading"),
             ("```", "\\```"),
             ("| cell", "\\| cell"),

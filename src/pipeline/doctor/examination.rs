@@ -16,7 +16,7 @@ use crate::pipeline::lock::{self, Lock};
 use crate::pipeline::options::{self, RunOptions};
 use crate::pipeline::sink_setup;
 use crate::pipeline::spec::{Pipeline, Window};
-use crate::pipeline::steps::enrich::{llm_summary, models};
+use crate::pipeline::steps::enrich::{condense, llm_summary, models};
 use crate::store::{Access, DatabaseState, Store};
 use anyhow::Result;
 
@@ -98,6 +98,7 @@ fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<Error> {
         models::check_language_model(store, cx),
         models::check_embedder(store, cx),
         llm_summary::template(&cx.loaded.config).map(drop),
+        condense::templates(&cx.loaded.config).map(drop),
     ];
     asked.extend(sink_setup::refusals(store, cx));
     let refused = asked.into_iter().filter_map(Result::err);

@@ -24,10 +24,11 @@ pub use observed::{Inside, Observed, Schedule};
 type Check = fn(&Observed<'_>) -> Vec<Diagnosis>;
 
 /// In the order in which a person would mend things.
-const CHECKS: [Check; 19] = [
+const CHECKS: [Check; 20] = [
     workplace::settings,
     workplace::consent,
     workplace::refusals,
+    workplace::templates,
     workplace::alarms,
     workplace::trust,
     store::database_state,

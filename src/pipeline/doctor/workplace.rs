@@ -2,6 +2,7 @@
 
 use super::diagnosis::{Diagnosis, Severity, counted, first_of, quoted};
 use super::observed::Observed;
+use crate::config::SettingOrigin;
 use crate::host::git_preflight::REFTABLE;
 use crate::host::writable::NotWritable;
 use crate::model::error::Error;
@@ -58,6 +59,33 @@ pub(super) fn refusals(observed: &Observed<'_>) -> Vec<Diagnosis> {
         Diagnosis::new(Severity::Error, "run-refused", reason, command)
     };
     observed.refusals.iter().map(diagnosis).collect()
+}
+
+/// Templates of messages by which nothing is condensed (D61).
+pub(super) fn templates(observed: &Observed<'_>) -> Vec<Diagnosis> {
+    let Ok(loaded) = observed.settings else {
+        return Vec::new();
+    };
+    let written = loaded.settings.iter().filter(|setting| {
+        let is_template =
+            setting.key.starts_with("session_tracking.filter.") && setting.value.is_string();
+        is_template && setting.origin != SettingOrigin::Default
+    });
+    let diagnosis = written.filter_map(|setting| {
+        let reason = format!(
+            "{} names a template: {}",
+            setting.key,
+            setting.note.as_ref()?
+        );
+        let command = "sessionmill config show";
+        Some(Diagnosis::new(
+            Severity::Note,
+            "template-unused",
+            reason,
+            command,
+        ))
+    });
+    diagnosis.collect()
 }
 
 /// What fails at each delivery since some time, from the first failure on.

@@ -1,6 +1,6 @@
 //! A figure of an evaluation: what was counted against what labels say.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One figure.
 #[derive(Clone, Debug, Serialize)]
@@ -106,5 +106,26 @@ pub(super) struct Label<'a> {
 impl Label<'_> {
     pub(super) fn of(best: &str) -> Label<'_> {
         Label { best, also: &[] }
+    }
+}
+
+/// The half of a set that an example is of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Half {
+    /// Rules may be fitted to it.
+    Learned,
+    /// Only judges.
+    HeldBack,
+}
+
+impl Half {
+    /// The name of a figure's set: of one half, or of all where nobody halved it.
+    pub(super) fn of_set(half: Option<Half>, what: &str) -> String {
+        match half {
+            None => what.to_owned(),
+            Some(Half::Learned) => format!("{what}, learned half"),
+            Some(Half::HeldBack) => format!("{what}, held-back half"),
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! Labels say which half they are of: what rules were learned from, or what was held back until they
 //! stood. Each half has its own figures.
 
-use super::figure::{Figure, Label};
+use super::figure::{Figure, Half, Label};
 use crate::host::files::source_file;
 use crate::insight::facts::{LocatedItem, SessionContext, facts};
 use crate::insight::outcome::SessionItem;
@@ -52,15 +52,6 @@ pub(super) struct Labelled {
     decisions: Option<Vec<LabelledDecision>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Half {
-    /// Rules may be fitted to it.
-    Learned,
-    /// Only judges.
-    HeldBack,
-}
-
 #[derive(Deserialize)]
 struct LabelledTests {
     /// `None`: not visible.
@@ -97,11 +88,7 @@ pub(super) fn figures(
     let halves: BTreeSet<Option<Half>> = rows.iter().map(|row| row.half).collect();
     let mut all = Vec::new();
     for half in halves {
-        let what = match half {
-            None => what.to_owned(),
-            Some(Half::Learned) => format!("{what}, learned half"),
-            Some(Half::HeldBack) => format!("{what}, held-back half"),
-        };
+        let what = Half::of_set(half, what);
         let rows = rows.iter().filter(|row| row.half == half);
         let (here, gone): (Vec<&Labelled>, Vec<&Labelled>) =
             rows.partition(|row| log(row, corpora).is_some());
@@ -482,4 +469,41 @@ pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> 
         items: main.unwrap_or_default(),
         title: titles.custom.or(titles.ai),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::env::var;
+    use std::fs::read_to_string;
+
+    /// Prints what is counted of the labelled sessions of `TRUTH_DIR`, whose logs are below `CORPUS_DIR`, and
+    /// what each kind of call says, a line of JSON each: weights are chosen on that.
+    #[test]
+    #[ignore = "prints what weights are chosen on"]
+    fn tallies_of_labelled_sessions() {
+        let (truth, corpus) = (var("TRUTH_DIR").unwrap(), var("CORPUS_DIR").unwrap());
+        let classifier = Classifier::default();
+        for name in ["sessions", "sessions_short"] {
+            let text = read_to_string(format!("{truth}/{name}.jsonl")).expect("labels");
+            for line in text.lines() {
+                let row: Labelled = serde_json::from_str(line).expect("a label");
+                let log = Path::new(&corpus).join(&row.path);
+                let tally = read(&log, row.tool, &classifier).expect("a log").tally;
+                let calls = tally.tools.iter().map(|(name, calls)| {
+                    let kind = classifier.kind(name);
+                    json!([kind, calls, classifier.counted(kind)])
+                });
+                let words = tally.keywords.keys();
+                let words = words.map(|word| json!([word, classifier.dimension(word)]));
+                let (calls, words): (Vec<_>, Vec<_>) = (calls.collect(), words.collect());
+                let label: serde_json::Value = serde_json::from_str(line).expect("a label");
+                println!(
+                    "{}",
+                    json!({"set": name, "label": label, "tally": tally, "calls": calls, "words": words})
+                );
+            }
+        }
+    }
 }

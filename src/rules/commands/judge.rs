@@ -2,9 +2,9 @@
 
 use super::super::names;
 use super::super::shell::{self, Simple};
+use super::refine::{self, Looked};
 use super::table::{Class, Program, TABLE, is_flag, positional};
 use crate::model::classification::{Classification, Domain, Intent};
-use memchr::memmem;
 use std::borrow::Cow;
 
 /// Scripts inside scripts (`bash -c "ssh host 'bash -c …'"`). Larger: hostile lines cost more.
@@ -133,9 +133,19 @@ pub(super) fn ran<'w, 't>(simple: &'w Simple<'t>, depth: u8) -> Option<Ran<'w, '
             break;
         };
         let inner = unwrapped(&args[named..], &wrapper.takes, wrapper.args);
-        let Some(inner) = inner else { break };
+        let is_known = |inner: &&[Cow<'_, str>]| !wrapper.known || base_of(&inner[0]).1.is_some();
+        let Some(inner) = inner.filter(is_known) else {
+            break;
+        };
         if wrapper.joins && depth < DEPTH_MAX {
-            return Some(Ran::Script(Cow::Owned(inner.join(" "))));
+            let inner = inner.iter().map(|word| &**word);
+            let whole: Vec<&str> = wrapper
+                .goes_on
+                .as_deref()
+                .into_iter()
+                .chain(inner)
+                .collect();
+            return Some(Ran::Script(Cow::Owned(whole.join(" "))));
         }
         piped &= base != "xargs";
         words = inner;
@@ -288,21 +298,6 @@ fn looked_up<'t>(
     }
 }
 
-/// A command that is looked up.
-struct Looked<'c, 't> {
-    /// Its first word as it was given.
-    word: &'c str,
-    /// The same as the table names it.
-    base: &'c str,
-    program: Option<&'static Program>,
-    args: &'c [Cow<'t, str>],
-    /// The first of them that are no options.
-    subs: &'c [&'c str],
-    simple: &'c Simple<'t>,
-    /// It reads another command's output.
-    piped: bool,
-}
-
 /// Also says how many subcommands of the line the table has named.
 fn verdict(command: &Looked<'_, '_>) -> (Verdict, usize) {
     let Looked { base, args, .. } = *command;
@@ -319,11 +314,12 @@ fn verdict(command: &Looked<'_, '_>) -> (Verdict, usize) {
     if let Some((class, subs)) = found
         && task.is_none_or(|(_, words)| subs > words)
     {
-        return (Verdict::Class(refined(class, command)), subs);
+        return (Verdict::Class(refine::refined(class, command)), subs);
     }
     if let Some((task, _)) = task {
-        let class = TABLE.target(task).unwrap_or(class_of("run"));
-        return (Verdict::Class(class), 0);
+        let checks = found.filter(|(class, _)| class.intent == Intent::Validate);
+        let class = TABLE.target(task).or(checks.map(|(class, _)| class));
+        return (Verdict::Class(class.unwrap_or(class_of("run"))), 0);
     }
     let is_shell = command.program.is_some_and(|program| program.is_shell);
     if is_shell || is_program(command.word) {
@@ -355,120 +351,6 @@ fn help_for(domain: Domain) -> &'static Class {
         Domain::Network => "net_look",
         _ => "help",
     })
-}
-
-/// What a program's arguments change: where it writes, whether it reads a pipe, whether it reads
-/// what people wrote, what it looks for.
-fn refined(class: &'static Class, command: &Looked<'_, '_>) -> &'static Class {
-    let Looked {
-        base,
-        args,
-        simple,
-        piped,
-        ..
-    } = *command;
-    let writes = simple
-        .writes
-        .as_ref()
-        .filter(|_| matches!(base, "cat" | "echo" | "printf"));
-    if let Some(file) = writes {
-        let docs = are_docs(std::slice::from_ref(file));
-        return class_of(if docs { "doc_write" } else { "write" });
-    }
-    let name = match class.name.as_str() {
-        "read" | "filter" | "script" if piped && !has_file(base, args) => "filter",
-        "search" if looks_for_trouble(args) => "trouble",
-        "search" if piped && is_matcher(base) && !has_file(base, args) => "pipe_search",
-        "script" | "run" => return script_class(class, args),
-        "db_run" if args.iter().any(|a| only_reads(a)) => "db_look",
-        "read" | "edit" | "write" if are_docs(args) => match class.name.as_str() {
-            "read" => "doc_read",
-            "edit" => "doc_edit",
-            _ => "doc_write",
-        },
-        _ => return class,
-    };
-    class_of(name)
-}
-
-/// Finds lines; without a file among what it reads.
-fn is_matcher(base: &str) -> bool {
-    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "findstr"].contains(&base) || is_cmdlet(base)
-}
-
-fn is_cmdlet(base: &str) -> bool {
-    ["Where-Object", "Select-String", "sls", "?"].contains(&base)
-}
-
-/// A pipe's reader that names a file reads that.
-fn has_file(base: &str, args: &[Cow<'_, str>]) -> bool {
-    let programs = ["sed", "awk", "gawk", "jq", "yq", "mawk"];
-    let patterns = usize::from(programs.contains(&base) || is_matcher(base));
-    !is_cmdlet(base)
-        && args
-            .iter()
-            .filter(|a| !is_flag(a) && !a.bytes().all(|b| b.is_ascii_digit()))
-            .count()
-            > patterns
-}
-
-/// `python scripts/smoke_test.py`: what the script's name says.
-fn script_class(class: &'static Class, args: &[Cow<'_, str>]) -> &'static Class {
-    let Some(script) = args.iter().find(|a| !is_flag(a)) else {
-        return class;
-    };
-    let inline = args
-        .iter()
-        .any(|a| matches!(&**a, "-c" | "-e" | "-p" | "--eval"));
-    let is_file = script.contains(['.', '/']) && !script.contains(char::is_whitespace);
-    if inline || !is_file {
-        return class;
-    }
-    let name = script.rsplit(['/', '\\']).next().unwrap_or(script);
-    TABLE
-        .target(name)
-        .filter(|found| found.name == "test")
-        .unwrap_or(class_of("run"))
-}
-
-/// Conflict markers, errors, failures.
-fn looks_for_trouble(args: &[Cow<'_, str>]) -> bool {
-    const MARKS: [&str; 4] = ["<<<<<<<", ">>>>>>>", "======", "panicked"];
-    let Some(pattern) = args.iter().find(|a| !is_flag(a)) else {
-        return false;
-    };
-    let log = args.iter().any(|a| a.ends_with(".log"));
-    let lower = pattern.to_ascii_lowercase();
-    let failure = ["error", "fail", "exception", "undefined", "warning"];
-    let marks = |mark: &&str| memmem::find(pattern.as_bytes(), mark.as_bytes()).is_some();
-    MARKS.iter().any(marks) || (log && failure.iter().any(|word| lower.contains(word)))
-}
-
-/// A query that changes nothing.
-fn only_reads(arg: &str) -> bool {
-    const READS: [&str; 8] = [
-        "select", "explain", "show", "describe", "pragma", ".schema", ".tables", "\\d",
-    ];
-    let start = arg.trim_start().as_bytes();
-    READS.iter().any(|word| {
-        start
-            .get(..word.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
-    })
-}
-
-/// Every file that is named is a text for people.
-fn are_docs(args: &[Cow<'_, str>]) -> bool {
-    const ENDINGS: [&str; 6] = [".md", ".mdx", ".rst", ".adoc", ".tex", ".markdown"];
-    let files = args
-        .iter()
-        .filter(|a| !is_flag(a) && a.contains('.') && !a.contains(char::is_whitespace));
-    let mut any = false;
-    let all = files.into_iter().all(|file| {
-        any = true;
-        ENDINGS.iter().any(|ending| file.ends_with(ending))
-    });
-    any && all
 }
 
 /// A program that is run by its path, or by a variable that holds one.
@@ -507,14 +389,7 @@ pub(super) fn by_name(name: &str) -> Classification {
     let subs: Vec<&str> = words.collect();
     for sub in subs.iter().rev().chain(std::iter::once(&base)) {
         let mut tokens = sub.split(['-', '_', ':']);
-        let found = tokens.find_map(|token| {
-            let token = token.to_ascii_lowercase();
-            TABLE
-                .verbs
-                .get(&token)
-                .copied()
-                .or_else(|| names::intent(&token))
-        });
+        let found = tokens.find_map(|word| TABLE.verb(word));
         if let Some(intent) = found {
             return guess(name, intent, domain_of(&subs, base));
         }
@@ -530,6 +405,7 @@ fn domain_of(subs: &[&str], base: &str) -> Domain {
             "pr" | "branch" | "checkpoint" | "commit" | "issue" => Some(Domain::VersionControl),
             _ => names::domain(&token.to_ascii_lowercase()),
         })
+        .or_else(|| TABLE.program(base)?.domain())
         .unwrap_or_default()
 }
 

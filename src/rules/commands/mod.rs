@@ -6,6 +6,7 @@
 
 pub mod history;
 mod judge;
+mod refine;
 mod standing;
 mod table;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The table of commands as it is looked up (`commands.yaml`).
 
-use super::super::table;
+use super::super::{names, table};
 use crate::model::activity::Signals;
 use crate::model::classification::{Domain, Intent};
 use rustc_hash::FxHashMap;
@@ -38,7 +38,7 @@ pub(super) struct Table {
     by_name: FxHashMap<String, usize>,
     programs: FxHashMap<String, Program>,
     targets: FxHashMap<String, String>,
-    pub(super) verbs: FxHashMap<String, Intent>,
+    verbs: FxHashMap<String, Intent>,
 }
 
 /// What is known of a first word.
@@ -84,6 +84,10 @@ pub(super) struct Wrapper {
     pub takes: Vec<String>,
     pub args: usize,
     pub joins: bool,
+    /// What its command line goes on with belongs to this program.
+    pub goes_on: Option<String>,
+    /// It only is one around a program that the table knows.
+    pub known: bool,
 }
 
 #[derive(Deserialize)]
@@ -119,6 +123,10 @@ struct WrittenWrapper {
     args: usize,
     #[serde(default)]
     joins: bool,
+    #[serde(default)]
+    goes_on: Option<String>,
+    #[serde(default)]
+    known: bool,
 }
 
 pub(super) fn written() -> Written {
@@ -199,7 +207,9 @@ impl Table {
                 words,
                 takes: wrapper.takes.clone(),
                 args: wrapper.args,
-                joins: wrapper.joins,
+                joins: wrapper.joins || wrapper.goes_on.is_some(),
+                goes_on: wrapper.goes_on.clone(),
+                known: wrapper.known,
             });
         }
     }
@@ -211,9 +221,19 @@ impl Table {
 
     /// What a name of a task or script says: the first of its words that the table knows.
     pub(super) fn target(&self, name: &str) -> Option<&Class> {
-        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-        let class = words.find_map(|word| self.targets.get(word))?;
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let class = words.flat_map(cased).find_map(|word| {
+            let known = self.targets.get(word);
+            known.or_else(|| self.targets.get(&word.to_ascii_lowercase()))
+        })?;
         Some(self.class(class))
+    }
+
+    /// What a word of a subcommand says.
+    pub(super) fn verb(&self, word: &str) -> Option<Intent> {
+        let word = word.to_ascii_lowercase();
+        let known = self.verbs.get(&word).copied();
+        known.or_else(|| names::intent(&word))
     }
 
     pub(super) fn class(&self, name: &str) -> &Class {
@@ -238,6 +258,12 @@ impl Program {
         Some((&TABLE.classes[row.class], row.words.len()))
     }
 
+    /// The table has a row for the first of these.
+    pub(super) fn names(&self, subs: &[&str]) -> bool {
+        subs.first()
+            .is_some_and(|first| self.named.contains_key(*first))
+    }
+
     /// What it operates on where nothing more is asked.
     pub(super) fn domain(&self) -> Option<Domain> {
         let weakest = |row: &&Row| (TABLE.classes[row.class].rank, row.class);
@@ -246,11 +272,26 @@ impl Program {
         Some(TABLE.classes[row.class].domain)
     }
 
-    /// The wrapper that this is, and how many of the arguments are its name.
+    /// The wrapper that this is, and how many of the arguments are its name, with the program's own
+    /// options among them: `pnpm -r exec`.
     pub(super) fn wrapper(&self, args: &[Cow<'_, str>]) -> Option<(&Wrapper, usize)> {
         let mut rows = self.wrappers.iter();
-        let row = rows.find(|row| starts(&row.words, args))?;
-        Some((row, row.words.len()))
+        rows.find_map(|row| Some((row, self.named_until(&row.words, args)?)))
+    }
+
+    /// Where these words end among the arguments, options passed over.
+    fn named_until(&self, words: &[String], args: &[Cow<'_, str>]) -> Option<usize> {
+        let mut at = 0;
+        for word in words {
+            while is_flag(args.get(at)?) {
+                at += 1 + usize::from(self.values.iter().any(|value| *value == args[at]));
+            }
+            if args.get(at)? != word {
+                return None;
+            }
+            at += 1;
+        }
+        Some(at)
     }
 
     /// The task that a runner was asked for, and how many subcommands that took.
@@ -364,6 +405,18 @@ impl Flag {
 /// `-x`, `--long`; a lone dash is an argument.
 pub(super) fn is_flag(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
+}
+
+/// A word in parts where its case changes: `testDebugUnit`.
+fn cased(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let after = rest.get(1..)?;
+        let end = after.find(|c: char| c.is_ascii_uppercase());
+        let (part, behind) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        rest = behind;
+        Some(part)
+    })
 }
 
 fn split(command: &str) -> (String, Vec<String>) {

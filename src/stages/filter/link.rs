@@ -5,8 +5,10 @@ use super::digest::{CallOutcome, Digest, DigestContext, digest, shorten_input};
 use super::emit::{At, Out};
 use crate::model::entry::{Call, CallStatus, ToolResult};
 use crate::model::fold::StreamFold;
-use crate::model::policy::Keep;
+use crate::model::policy::{FilterPolicy, Keep};
 use crate::model::resume_state::PendingCall;
+use crate::rules::errors::refusal_words;
+use crate::rules::tools;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -23,9 +25,9 @@ const UNKNOWN_TOOL: &str = "unknown tool";
 
 /// A call waits for its result. A second call with the same id takes the first one's place.
 pub(super) fn call(call: Call, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) {
-    let input = match out.policy.tool_calls {
-        Keep::Out => Value::Null,
-        _ => shorten_input(&call.tool, call.input, out.redactor),
+    let input = match is_told(&call.tool, out.policy) {
+        false => Value::Null,
+        true => shorten_input(&call.tool, call.input, out.redactor),
     };
     let calls = &mut Arc::make_mut(&mut fold.state).calls;
     if !call.id.is_empty() {
@@ -51,16 +53,23 @@ pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, ou
     let state = Arc::make_mut(&mut fold.state);
     let found = state.calls.iter().position(|c| c.id == result.call);
     let call = found.map(|i| state.calls.remove(i)).unwrap_or_else(unknown);
-    let text = match out.policy.tool_calls {
-        Keep::Out => None,
-        _ => Some(words(&call, CallOutcome::Result(result), at, out)),
+    let told = is_told(&call.tool, out.policy);
+    let text = told.then(|| words(&call, CallOutcome::Result(result), at, out));
+    let reason = match told {
+        true => None,
+        false => refusal(result, out),
     };
     let late = call.given_up;
     if result.status == CallStatus::Running && found.is_some() {
         give_up_call(&mut state.calls, call);
     }
     match text {
-        None => out.tools_left_out(at, fold),
+        None => {
+            out.tools_left_out(at, fold);
+            if let Some(reason) = reason {
+                out.aside(at, fold, &reason);
+            }
+        }
         Some(Digest { mut text, tool }) => {
             if late {
                 text.push_str(" (late)");
@@ -68,6 +77,19 @@ pub(super) fn result(result: &ToolResult, at: &At<'_>, fold: &mut StreamFold, ou
             out.digest(at, fold, text, tool);
         }
     }
+}
+
+/// A call by which the agent asks a person is told though calls are left out: the answer is the person's.
+fn is_told(tool: &str, policy: &FilterPolicy) -> bool {
+    policy.tool_calls != Keep::Out
+        || policy.user_messages != Keep::Out && tools::tool(tool).asks_people()
+}
+
+/// What a person said when refusing a call that is left out.
+fn refusal(result: &ToolResult, out: &Out<'_>) -> Option<String> {
+    let quotes = out.policy.user_messages != Keep::Out && result.status == CallStatus::Refused;
+    let text = quotes.then(|| out.redactor.redact(&result.output.head))?;
+    refusal_words(&text).map(str::to_owned)
 }
 
 /// Calls that are still open when a prompt comes: `… → no result`, in the order of the calls,

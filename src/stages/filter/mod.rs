@@ -10,7 +10,6 @@ mod count;
 pub mod digest;
 mod emit;
 mod link;
-pub mod paths;
 mod queue;
 pub mod redact;
 
@@ -167,6 +166,7 @@ fn keep(what: EntryKind, at: &At<'_>, fold: &mut StreamFold, out: &mut Out<'_>) 
         EntryKind::Failure(text) => out.failure(at, fold, text.trim()),
         EntryKind::Queue(op) => {
             let state = Arc::make_mut(&mut fold.state);
+            let op = queue::recognised(op, out.policy);
             if let Some(text) = queue::operate(&mut state.queued, op) {
                 out.aside(at, fold, &text);
             }
@@ -185,11 +185,12 @@ fn prompt(text: &str, via: PromptOrigin, at: &At<'_>, fold: &mut StreamFold, out
         return;
     }
     let queued = &mut Arc::make_mut(&mut fold.state).queued;
+    let key = queue::key(text, out.policy);
     match via {
-        PromptOrigin::Queued if queue::delivered(queued, text) == queue::Delivery::Copy => {}
+        PromptOrigin::Queued if queue::delivered(queued, &key) == queue::Delivery::Copy => {}
         PromptOrigin::Queued => out.aside(at, fold, text),
         PromptOrigin::Typed | PromptOrigin::Agent => {
-            queue::typed(queued, text);
+            queue::typed(queued, &key);
             link::give_up(at, fold, out);
             out.prompt(at, fold, via, text);
         }

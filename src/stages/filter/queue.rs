@@ -7,8 +7,11 @@
 //! first anyway.
 
 use crate::model::entry::Queue;
+use crate::model::policy::{FilterPolicy, Keep};
 use crate::model::resume_state::QueuedPrompt;
+use std::borrow::Cow;
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Larger: bigger checkpoints; smaller: a prompt that waits behind this many others is forgotten.
 /// One real machine piled up 1,629 nudges that were never delivered.
@@ -21,6 +24,25 @@ pub(super) enum Delivery {
     New,
     /// They were told where they left the queue.
     Copy,
+}
+
+/// What a prompt is recognised by while it waits: its words, or where people's words are left out only
+/// their hash, since the queue is stored.
+pub(super) fn key<'t>(text: &'t str, policy: &FilterPolicy) -> Cow<'t, str> {
+    match policy.user_messages {
+        Keep::Out if !text.is_empty() => format!("#{:016x}", xxh3_64(text.as_bytes())).into(),
+        _ => text.into(),
+    }
+}
+
+/// An operation whose words are [`key`]s.
+pub(super) fn recognised(op: Queue, policy: &FilterPolicy) -> Queue {
+    let key = |text: String| key(text.trim(), policy).into_owned();
+    match op {
+        Queue::Enqueue(text) => Queue::Enqueue(key(text)),
+        Queue::RemoveText(text) => Queue::RemoveText(key(text)),
+        other => other,
+    }
 }
 
 /// Applies one operation. Returns the words that it tells: a prompt that leaves the queue mid-turn.

@@ -9,5 +9,6 @@ pub(super) mod files;
 pub(super) mod prepare;
 pub(super) mod records;
 pub(super) mod sessions;
+pub(super) mod whole_texts;
 pub(super) mod without_log;
 pub(super) mod write;

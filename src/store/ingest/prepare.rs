@@ -2,6 +2,7 @@
 //! Knows how rows look, but not what is in the store, so it runs on any thread.
 
 use crate::model::checkpoint::{Checkpoint, FileCommit, short_id};
+use crate::model::condensing::Condensing;
 use crate::model::episode::Episode;
 use crate::model::ledger::{Ledger, Reject, Unknown};
 use crate::model::memory::PromptDirective;
@@ -58,6 +59,8 @@ pub(crate) struct Row {
     pub(crate) tools: Vec<(String, ToolTally)>,
     pub(crate) activity: Packed,
     pub(crate) outline: Outline,
+    /// JSON, the templates of its long messages; `None`: nothing of it is condensed.
+    pub(crate) condensing: Option<String>,
 }
 
 impl Prepared {
@@ -79,8 +82,11 @@ impl Prepared {
             .summaries
             .iter()
             .chain(&commit.tail_facts.summaries);
-        let sealed = commit.sealed.into_iter().map(|e| Row::new(e, true));
-        let open = commit.open.into_iter().map(|e| Row::new(e, false));
+        let condensing = &commit.condensing;
+        let sealed = commit.sealed.into_iter();
+        let sealed = sealed.map(|e| Row::with_messages(e, true, condensing));
+        let open = commit.open.into_iter();
+        let open = open.map(|e| Row::with_messages(e, false, condensing));
         Prepared {
             ties: ties.collect(),
             standing: u8::from(main) + 2 * u8::from(placed),
@@ -125,6 +131,16 @@ impl Prepared {
 }
 
 impl Row {
+    /// Of an episode whose long messages are to be condensed.
+    fn with_messages(episode: Episode, sealed: bool, condensing: &Condensing) -> Row {
+        let long = condensing.long_messages(&episode.text, &episode.outline);
+        let templates = (!long.is_empty()).then(|| serde_json::to_string(condensing));
+        Row {
+            condensing: templates.and_then(Result::ok),
+            ..Row::new(episode, sealed)
+        }
+    }
+
     pub(crate) fn new(mut episode: Episode, sealed: bool) -> Row {
         let revision = revision(&episode);
         let text = std::mem::take(&mut episode.text);
@@ -135,6 +151,7 @@ impl Row {
                 .collect(),
             activity: pack_json(&episode.exchanges),
             outline: Outline::of(&std::mem::take(&mut episode.outline)),
+            condensing: None,
             revision,
             body_bytes: text.len() as u64,
             body: pack(text),

@@ -6,6 +6,7 @@ use crate::store::columns::int;
 use crate::store::ingest::activity;
 use crate::store::ingest::episode_items;
 use crate::store::ingest::prepare::{Prepared, Row};
+use crate::store::ingest::whole_texts;
 use crate::store::removal::{number, remove};
 use crate::store::search::words::IndexText;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
@@ -155,6 +156,9 @@ impl<'a> EpisodeWriter<'a> {
         let id: &[u8] = e.id.as_bytes();
         let made_by = name(self.db, self.names, made_by)?;
         let group = name(self.db, self.names, self.stamp.group)?;
+        // what a model condensed of the same text stays
+        let stays = whole_texts::condensed(self.db, row)?;
+        let (revision, body_bytes) = stays.unwrap_or((row.revision, int(row.body_bytes)));
         // In the order of COLUMNS.
         let values: [&dyn ToSql; COLUMNS.len()] = [
             &id,
@@ -176,9 +180,9 @@ impl<'a> EpisodeWriter<'a> {
             &int(e.duration_minutes),
             &int(e.completed_tasks),
             &int(e.files_modified),
-            &row.revision,
+            &revision,
             &made_by,
-            &int(row.body_bytes),
+            &body_bytes,
             &int(t.read_bytes),
             &int(t.records),
             &int(t.prompts),
@@ -197,13 +201,15 @@ impl<'a> EpisodeWriter<'a> {
             &group,
             &self.stamp.indexed_at.0,
         ];
-        self.upsert_values(row, &values)
+        self.upsert_values(row, &values, stays.is_some())
     }
 
+    /// `stays`: the text that is stored, with its items.
     fn upsert_values(
         &mut self,
         row: &'a Row,
         values: &[&dyn ToSql; COLUMNS.len()],
+        stays: bool,
     ) -> rusqlite::Result<()> {
         let known: Option<(i64, i64, bool)> = self
             .db
@@ -219,6 +225,8 @@ impl<'a> EpisodeWriter<'a> {
         let Some((n, revision, was_left)) = known else {
             let n = self.db.prepare_cached(&INSERT)?.insert(values.as_slice())?;
             self.write_parts(n, row)?;
+            episode_items::write(self.db, n, &row.outline)?;
+            whole_texts::note(self.db, n, row)?;
             self.write_words(n, row)?;
             self.stored.new += 1;
             return Ok(());
@@ -231,7 +239,11 @@ impl<'a> EpisodeWriter<'a> {
         let (tools, paths) = self.write_parts(n, row)?;
         keep_only(self.db, "episode_tool", "tool", n, &tools)?;
         keep_only(self.db, "episode_path", "path", n, &paths)?;
-        if revision != row.revision || was_left {
+        if !stays {
+            episode_items::write(self.db, n, &row.outline)?;
+            whole_texts::note(self.db, n, row)?;
+        }
+        if !stays && (revision != row.revision || was_left) {
             self.db
                 .prepare_cached("DELETE FROM words WHERE rowid = ?1")?
                 .execute([n])?;
@@ -251,10 +263,9 @@ impl<'a> EpisodeWriter<'a> {
         Ok(())
     }
 
-    /// Tools and paths; gives the names that the episode has now.
+    /// What is counted, tools and paths; gives the names that the episode has now.
     fn write_parts(&mut self, n: i64, row: &Row) -> rusqlite::Result<(Names, Names)> {
         activity::write(self.db, n, &row.activity)?;
-        episode_items::write(self.db, n, &row.outline)?;
         let mut tools = Names::default();
         for (tool, tally) in &row.tools {
             let tool = name(self.db, self.names, tool)?;

@@ -123,7 +123,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[rustfmt::skip]
-static TABLES: [Shown; 32] = [
+static TABLES: [Shown; 34] = [
     Shown {
         table: "redaction",
         columns: &["masked=1", "-version"],
@@ -221,6 +221,18 @@ static TABLES: [Shown; 32] = [
         columns: &["episode=@episode", "model", "state", "vector=hex(vector)", "-attempts", "-next_at", "-error"],
         rows: None,
         order: "@episode",
+    },
+    Shown {
+        table: "condensing",
+        columns: &["episode=@episode", "templates", "state", "whole=hex(whole)"],
+        rows: None,
+        order: "@episode",
+    },
+    Shown {
+        table: "condensed",
+        columns: &["content=hex(content)", "episode=@episode", "state", "text", "-attempts", "-next_at", "-error", "-at"],
+        rows: None,
+        order: "content",
     },
     Shown {
         table: "episode_tool",

@@ -81,6 +81,7 @@ impl Store {
         for (table, column) in TEXTS {
             others += texts(&tx, table, column, mask)?;
         }
+        others += paragraphs(&tx, mask)?;
         for (table, column) in VALUES {
             others += values(&tx, table, column, mask)?;
         }
@@ -211,6 +212,19 @@ fn texts(db: &Connection, table: &str, column: &str, mask: &Mask<'_>) -> rusqlit
         }
     }
     Ok(changed)
+}
+
+/// A model's paragraphs in which something is to be masked: the messages are other ones now.
+fn paragraphs(db: &Connection, mask: &Mask<'_>) -> rusqlite::Result<u64> {
+    let all: Vec<(Vec<u8>, String)> = db
+        .prepare("SELECT content, text FROM condensed WHERE text IS NOT NULL")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut removed = 0;
+    for (content, _) in all.iter().filter(|(_, text)| is_masked(mask, text)) {
+        removed += db.execute("DELETE FROM condensed WHERE content = ?1", [content])? as u64;
+    }
+    Ok(removed)
 }
 
 fn values(db: &Connection, table: &str, column: &str, mask: &Mask<'_>) -> rusqlite::Result<u64> {

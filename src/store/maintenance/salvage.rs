@@ -341,6 +341,8 @@ fn drop_parts(db: &Connection) -> rusqlite::Result<u64> {
     for table in [
         "activity",
         "outline",
+        "condensing",
+        "condensed",
         "embedding",
         "episode_tool",
         "episode_path",

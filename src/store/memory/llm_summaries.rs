@@ -1,13 +1,13 @@
 //! What language models tell of sessions, and which sessions they are still to be asked about: the
 //! queue is a query.
 
-use crate::model::llm::Tokens;
 use crate::model::summary::Summary;
 use crate::model::time::Time;
 use crate::store::columns::hash;
 use crate::store::compression::{Json, pack_json};
 use crate::store::error::failed;
 use crate::store::ingest::write::Stored;
+use crate::store::memory::spent::{Spent, note_spent};
 use crate::store::memory::summaries::{SummaryUpdate, Unsummarised, content, put_all};
 use crate::store::tombstones::NOT_FORGOTTEN;
 use crate::store::{Result, Store};
@@ -57,17 +57,6 @@ pub enum LlmSummary {
     Refused(String),
 }
 
-/// What a day cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spent {
-    /// Tokens.
-    pub tokens: Tokens,
-    /// US dollars.
-    pub usd: f64,
-}
-
-const DAY_MS: i64 = 86_400_000;
-
 impl Store {
     /// What a model said to the session with exactly this id, or why it didn't. `None`: its summary was
     /// not written, or the session changed since.
@@ -95,7 +84,7 @@ impl Store {
 
     /// Sessions whose summary is written of facts alone and that a model may be asked about now, the
     /// latest first. Left out are those that ended before `since` (without times: never), and those
-    /// of which only sinks hold the texts.
+    /// of which only sinks hold the texts, and those with messages that are still to be condensed.
     pub fn pending_summaries(&self, now: Time, since: Option<Time>) -> Result<Vec<PendingSummary>> {
         let sql = format!(
             "SELECT s.id, s.title, s.project_path, t.attempts, s.branch
@@ -103,6 +92,8 @@ impl Store {
              WHERE t.state = 'waiting' AND coalesce(t.next_at, 0) <= ?1
                  AND coalesce(s.ended, s.started, ?2) >= ?2 AND {NOT_FORGOTTEN}
                  AND NOT EXISTS (SELECT 1 FROM unsummarised u WHERE u.session = s.n)
+                 AND NOT EXISTS (SELECT 1 FROM condensing c JOIN episode x ON x.n = c.episode
+                     WHERE c.state = 'waiting' AND x.session = s.n)
                  AND NOT EXISTS (SELECT 1 FROM episode e JOIN body b ON b.episode = e.n
                      WHERE e.session = s.n AND e.source = 'session' AND b.text = '')
              ORDER BY coalesce(s.ended, s.started) DESC, s.id"
@@ -130,45 +121,30 @@ impl Store {
     pub fn model_rests_until(&self, now: Time) -> Result<Option<Time>> {
         self.db
             .query_row(
-                "SELECT max(next_at) FROM telling WHERE state = 'waiting' AND next_at > ?1",
+                "SELECT max(next_at) FROM (
+                     SELECT next_at FROM telling WHERE state = 'waiting'
+                     UNION ALL SELECT next_at FROM condensed WHERE state = 'waiting')
+                 WHERE next_at > ?1",
                 [now.0],
                 |row| Ok(row.get::<_, Option<i64>>(0)?.map(Time)),
             )
             .map_err(failed("reading when a model may be asked again"))
     }
 
-    /// Models are to be asked in the next run about every session and every text that was given up, or
+    /// Models are to be asked in the next run about every session, message and text that was given up, or
     /// that waits for another attempt.
     pub fn ask_all_again(&mut self) -> Result<()> {
         self.writable()?;
         let sql = "UPDATE telling SET (state, attempts, next_at) = ('waiting', 0, NULL)
             WHERE state = 'refused' OR state = 'waiting' AND attempts > 0";
         let texts = "DELETE FROM embedding WHERE state <> 'made'";
-        for sql in [sql, texts] {
+        let messages = "DELETE FROM condensed WHERE state <> 'made'";
+        let episodes = "UPDATE condensing SET state = 'waiting' WHERE state = 'left'";
+        for sql in [sql, texts, messages, episodes] {
             let changed = self.db.execute(sql, []);
             self.dirty |= changed.map_err(failed("asking a model again"))? > 0;
         }
         Ok(())
-    }
-
-    /// What was spent on the day of this time, in UTC.
-    pub fn spent(&self, at: Time) -> Result<Spent> {
-        self.db
-            .query_row(
-                "SELECT input_tokens, output_tokens, usd FROM spent WHERE day = ?1",
-                [at.0.div_euclid(DAY_MS)],
-                |row| {
-                    let tokens = Tokens {
-                        input: row.get(0)?,
-                        output: row.get(1)?,
-                    };
-                    let usd = row.get(2)?;
-                    Ok(Spent { tokens, usd })
-                },
-            )
-            .optional()
-            .map(Option::unwrap_or_default)
-            .map_err(failed("reading what was spent"))
     }
 
     /// Notes what became of asking about a session, and what that cost. `summary` says it too.
@@ -187,18 +163,7 @@ impl Store {
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let stored = put_all(&tx, &mut self.names, summary.as_slice(), at)?;
             note(&tx, session, llm_summary, at)?;
-            tx.execute(
-                "INSERT INTO spent (day, input_tokens, output_tokens, usd) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens,
-                     output_tokens = output_tokens + excluded.output_tokens,
-                     usd = usd + excluded.usd",
-                params![
-                    at.0.div_euclid(DAY_MS),
-                    spent.tokens.input,
-                    spent.tokens.output,
-                    spent.usd
-                ],
-            )?;
+            note_spent(&tx, spent, at)?;
             tx.commit()?;
             Ok(stored)
         };

@@ -66,8 +66,9 @@ impl Store {
         })
     }
 
-    /// Row numbers of the episodes that are due, in the order in which they happened. Looks only at
-    /// what came or changed since everything was delivered.
+    /// Row numbers of the episodes that are due, in the order in which they happened; not those with
+    /// messages that are still to be condensed, and the summaries of their sessions. Looks only at what
+    /// came or changed since everything was delivered.
     pub fn due(&self, sink: i64, due: &Due<'_>) -> Result<Vec<i64>> {
         let kept_here = serde_json::to_string(due.kept_here).unwrap_or_default();
         let settled = due.now.0.saturating_sub(due.settled_ms);
@@ -87,6 +88,10 @@ impl Store {
                        AND (SELECT project_path FROM session WHERE n = e.session)
                            NOT IN (SELECT value FROM json_each(?5))
                        AND (NOT ?6 OR e.file <> 0)
+                       AND e.n NOT IN (SELECT episode FROM condensing WHERE state = 'waiting')
+                       AND (e.source <> 'session_summary' OR e.session NOT IN (
+                           SELECT x.session FROM condensing c JOIN episode x ON x.n = c.episode
+                           WHERE c.state = 'waiting'))
                      ORDER BY coalesce(e.valid_at, e.indexed_at), e.n",
                 )?
                 .query_map(

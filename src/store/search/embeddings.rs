@@ -75,6 +75,7 @@ impl Store {
              LEFT JOIN embedding v ON v.episode = e.n AND v.model = ?1
              WHERE (v.state IS NULL OR v.state = 'waiting' AND coalesce(v.next_at, 0) <= ?2)
                  AND {HAS_A_TEXT}
+                 AND e.n NOT IN (SELECT episode FROM condensing WHERE state = 'waiting')
              ORDER BY coalesce(e.ended_at, e.valid_at, e.indexed_at) DESC, e.id"
         );
         let read = || -> rusqlite::Result<Vec<Unembedded>> {

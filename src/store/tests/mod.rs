@@ -70,6 +70,7 @@ fn commit(name: &str, project: &str, offset: u64) -> FileCommit {
     ledger.count(Fate::Kept, "prompt");
     ledger.count(Fate::Filtered, "progress");
     FileCommit {
+        condensing: Default::default(),
         checkpoint: Checkpoint {
             key: format!("/logs/{name}.jsonl"),
             path: format!("/logs/{name}.jsonl"),

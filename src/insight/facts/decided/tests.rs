@@ -128,6 +128,10 @@ fn who_agrees_is_told_with_what_was_offered() {
             "what does it cost?",
         ),
         ("Which file is it?", "commit and push"),
+        (
+            "Want me to split the file?",
+            &format!("yes, {}", "and much more of it ".repeat(10)),
+        ),
     ] {
         assert_eq!(people(&[('a', said), ('p', answer)]), [], "{said} {answer}");
     }

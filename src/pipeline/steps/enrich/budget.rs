@@ -1,6 +1,7 @@
 //! What a run may use of a language model.
 
 use crate::config::LlmSettings;
+use crate::model::llm::Tokens;
 use crate::store::Spent;
 
 /// What one run may use of a language model.
@@ -25,11 +26,18 @@ impl Budget {
 }
 
 impl Budget {
-    /// What is left for this run, which used so many tokens already, and for the day.
-    pub fn left(llm: &LlmSettings, used: u64, spent: Spent) -> Vec<Budget> {
+    /// What a whole run and a whole day may use.
+    pub fn bounds(llm: &LlmSettings) -> Vec<Budget> {
+        Budget::left(llm, Spent::default(), Spent::default())
+    }
+
+    /// What is left for this run, which used so much already, and for the day.
+    pub fn left(llm: &LlmSettings, used: Spent, spent: Spent) -> Vec<Budget> {
         let run = Budget {
-            tokens: llm.tokens_max.map(|most| most.saturating_sub(used)),
-            usd: llm.usd_max,
+            tokens: llm
+                .tokens_max
+                .map(|most| most.saturating_sub(used.tokens.total())),
+            usd: llm.usd_max.map(|most| most - used.usd),
             usd_per_million: llm.usd_per_million,
         };
         let day = Budget {
@@ -41,6 +49,12 @@ impl Budget {
         };
         vec![run, day]
     }
+}
+
+/// Whether all of them allow a call with so many tokens.
+pub fn allow(budgets: &[Budget], tokens: Tokens) -> bool {
+    let mut budgets = budgets.iter();
+    budgets.all(|budget| budget.allows(tokens.input, tokens.output))
 }
 
 #[cfg(test)]

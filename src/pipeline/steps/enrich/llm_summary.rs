@@ -1,12 +1,13 @@
 //! Summaries by a language model: it is asked what sessions came to, one after the other, within a
 //! budget. What is asked is `insight::summarise`'s.
 
-use super::budget::Budget;
+use super::budget::{Budget, allow};
 use super::models::language_model;
 use super::session_summary::Whole;
 use crate::config::{Config, LlmSettings as Settings};
 use crate::insight::summarise::ask::{ChatFn, ask};
 use crate::insight::summarise::merge::merged;
+use crate::insight::summarise::priority::{asked_for, included};
 use crate::insight::summarise::prompt::embedded;
 use crate::insight::summarise::prompt::{About, SummaryQuestion, question};
 use crate::memory::redaction_setup;
@@ -100,6 +101,8 @@ pub struct Predicted {
     pub sessions: u64,
     /// Tokens of their questions, and of ordinary answers.
     pub tokens: Tokens,
+    /// Sessions left out: one question takes more than is ever allowed.
+    pub too_dear: u64,
 }
 
 impl LlmSummaryReport {
@@ -141,14 +144,14 @@ pub fn template(config: &Config) -> Result<Cow<'static, Template>> {
     })
 }
 
-/// Asks about the sessions that wait, where that is wanted; `used`: tokens that this run used for
-/// something else.
+/// Asks about the sessions that wait, where that is wanted; `used`: what this run used for something
+/// else.
 ///
 /// # Errors
 /// As [`summarize_waiting`], and where nobody agreed to the model's endpoint.
 pub fn summarize(
     options: &RunOptions,
-    used: u64,
+    used: Spent,
     store: &mut Store,
     cx: &mut RunContext<'_>,
 ) -> Result<LlmSummaryReport> {
@@ -162,6 +165,13 @@ pub fn summarize(
         let talk = |turns: &[Turn], most: u64| llm.say(&permit, turns, most);
         summarize_waiting(store, options, &talk)
     })?;
+    if report.too_dear > 0 {
+        let sessions = plural(report.too_dear, "session");
+        cx.notices.warn(&format!(
+            "{sessions} can't be asked about: a question about one needs more tokens than the bounds below \
+             `llm` allow (context_tokens, max_tokens_per_run, max_usd_per_run and those of a day)"
+        ))?;
+    }
     if let Some(why) = report.stopped.as_ref().filter(|why| *why != "budget") {
         cx.notices
             .warn(&format!("sessions keep their facts: {why}"))?;
@@ -203,7 +213,7 @@ fn with_options<T>(
     let redaction = redaction_setup::load(config, cx.home)?;
     let admission = Admission::new(loaded, env, Window::Configured, cx.now);
     let settings = config.llm.as_ref();
-    let bounds = settings.map_or_else(Vec::new, |llm| Budget::left(llm, 0, Spent::default()));
+    let bounds = settings.map_or_else(Vec::new, Budget::bounds);
     let mut wants = BTreeMap::new();
     act(&mut LlmSummaryOptions {
         now: cx.now,
@@ -251,13 +261,14 @@ fn summarize_waiting(
         return Ok(done);
     }
     for (pending, project) in waiting(store, options)? {
-        let Some(asked) = prepared(store, pending, project, options)? else {
-            continue;
+        let asked = match prepared(store, pending, project, options)? {
+            Due::Nothing => continue,
+            Due::TooDear => {
+                done.too_dear += 1;
+                continue;
+            }
+            Due::Asks(asked) => asked,
         };
-        if !allow(options.bounds, asked.most()) {
-            done.too_dear += 1;
-            continue;
-        }
         let mut all = done.tokens;
         all += asked.most();
         if !allow(options.budgets, all) {
@@ -281,10 +292,13 @@ fn predict(store: &Store, options: &mut LlmSummaryOptions<'_>) -> Result<Predict
         return Ok(sum);
     }
     for (pending, project) in waiting(store, options)? {
-        let asked = prepared(store, pending, project, options)?;
-        if let Some(asked) = asked.filter(|asked| allow(options.bounds, asked.most())) {
-            sum.sessions += 1;
-            sum.tokens += asked.question.predicted;
+        match prepared(store, pending, project, options)? {
+            Due::Nothing => {}
+            Due::TooDear => sum.too_dear += 1,
+            Due::Asks(asked) => {
+                sum.sessions += 1;
+                sum.tokens += asked.question.predicted;
+            }
         }
     }
     Ok(sum)
@@ -308,11 +322,6 @@ fn waiting(
     Ok(waiting)
 }
 
-fn allow(budgets: &[Budget], tokens: Tokens) -> bool {
-    let mut budgets = budgets.iter();
-    budgets.all(|budget| budget.allows(tokens.input, tokens.output))
-}
-
 /// A session with what is asked about it.
 struct Prepared {
     session: PendingSummary,
@@ -330,18 +339,26 @@ impl Prepared {
     }
 }
 
-/// `None`: there is nothing to ask about.
+/// What there is to ask about a session.
+enum Due {
+    Nothing,
+    /// One question takes more than is ever allowed.
+    TooDear,
+    Asks(Box<Prepared>),
+}
+
 fn prepared(
     store: &Store,
     session: PendingSummary,
     project: ProjectConsent,
     options: &LlmSummaryOptions<'_>,
-) -> Result<Option<Prepared>> {
+) -> Result<Due> {
     let whole = Whole::read(store, session.clone().into(), project.hides_paths)?;
     let items = whole.items();
     let Some(facts) = whole.facts(&items) else {
-        return Ok(None);
+        return Ok(Due::Nothing);
     };
+    let facts = included(facts, &options.policy);
     let activity = options.judge.activity(whole.tally());
     // too weak to say anything: nothing is more worth asking for than anything else
     let vector = match activity.primary {
@@ -357,11 +374,13 @@ fn prepared(
     let tokens_max = bounds.fold(options.context_tokens, u64::min);
     let question = question(&about, &options.policy, options.template, tokens_max);
     drop(items);
-    Ok(question.map(|question| Prepared {
+    let asked = question.map(|question| Prepared {
         session,
         whole,
         question,
-    }))
+    });
+    let allowed = asked.filter(|asked| allow(options.bounds, asked.most()));
+    Ok(allowed.map_or(Due::TooDear, |asked| Due::Asks(Box::new(asked))))
 }
 
 /// Asks about one session and notes what came of it; `false`: there is no use in asking about others.
@@ -396,6 +415,10 @@ fn one(
             let Some(facts) = asked.whole.facts(&items) else {
                 return Ok(true);
             };
+            let (facts, answer) = (
+                included(facts, &options.policy),
+                asked_for(answer, &options.policy),
+            );
             let mut summary = merged(facts, &answer, options.model, &items.lines());
             asked.whole.shorten_paths(&mut summary);
             let update = asked.whole.update(&summary, options.judge);

@@ -1,7 +1,8 @@
-//! The step `enrich`: unknown tools are asked about, sessions that rest get their summary, a language
-//! model is asked what it adds, and texts get their vectors.
+//! The step `enrich`: unknown tools are asked about, long messages are condensed, sessions that rest get their
+//! summary, a language model is asked what it adds, and texts get their vectors.
 
 pub mod budget;
+pub mod condense;
 pub mod embeddings;
 pub mod llm_summary;
 pub mod models;
@@ -10,8 +11,9 @@ pub mod tools;
 
 use crate::model::human::plural;
 use crate::pipeline::active_run::Run;
-use crate::store::Stored;
+use crate::store::{Spent, Stored};
 use anyhow::Result;
+use condense::CondenseReport;
 use embeddings::EmbedReport;
 use llm_summary::LlmSummaryReport;
 use session_summary::SummarizeOptions;
@@ -22,6 +24,8 @@ use tools::ToolsReport;
 pub struct EnrichReport {
     /// About tools.
     pub tools: ToolsReport,
+    /// Long messages.
+    pub condensed: CondenseReport,
     /// Summaries of sessions that were written from what is stored.
     pub summaries: Stored,
     /// What a language model added.
@@ -38,6 +42,7 @@ impl EnrichReport {
             (written > 0).then(|| format!("{} written", plural(written, "session summary")));
         let tools = self.tools.line().into_iter();
         tools
+            .chain(self.condensed.line())
             .chain(written)
             .chain(self.llm_summaries.line())
             .chain(self.embedded.line())
@@ -57,6 +62,7 @@ pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
     models::check_language_model(&run.store, run.cx)?;
     models::check_embedder(&run.store, run.cx)?;
     llm_summary::template(&run.cx.loaded.config)?;
+    condense::templates(&run.cx.loaded.config)?;
     match run.options.ask_again {
         true => Ok(run.store.ask_all_again()?),
         false => Ok(()),
@@ -70,6 +76,11 @@ pub fn prepare(run: &mut Run<'_, '_>) -> Result<()> {
 /// is a warning.
 pub fn run(run: &mut Run<'_, '_>) -> Result<EnrichReport> {
     let tools = tools::ask_about_tools(&run.store, run.cx)?;
+    let condensed = condense::condense_waiting(tools.spent, &mut run.store, run.cx)?;
+    let used = Spent {
+        tokens: tools.spent.tokens + condensed.spent.tokens,
+        usd: tools.spent.usd + condensed.spent.usd,
+    };
     let judge = run.cx.judge()?;
     let summaries = session_summary::summarize(
         &mut run.store,
@@ -81,10 +92,11 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<EnrichReport> {
             hides: &mut |project| Ok(run.cx.hides_paths_of(project)),
         },
     )?;
-    let llm_summaries = llm_summary::summarize(run.options, tools.tokens, &mut run.store, run.cx)?;
+    let llm_summaries = llm_summary::summarize(run.options, used, &mut run.store, run.cx)?;
     let embedded = embeddings::embed_new(&mut run.store, run.cx)?;
     Ok(EnrichReport {
         tools,
+        condensed,
         summaries,
         llm_summaries,
         embedded,

@@ -10,7 +10,7 @@ use crate::model::time::Time;
 use crate::pipeline::context::RunContext;
 use crate::rules::classify::Classifier;
 use crate::rules::tool_cache::ToolCache;
-use crate::store::Store;
+use crate::store::{Spent, Store};
 use anyhow::Result;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -27,7 +27,7 @@ const AGAIN_AFTER_MS: i64 = 86_400_000;
 /// A question, and the names in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolsQuestion {
-    /// What is asked about, the most used first; never empty.
+    /// What is asked about, the most used first; empty where the budget doesn't allow a single one.
     pub names: Vec<String>,
     /// What is sent.
     pub prompt: String,
@@ -36,20 +36,23 @@ pub struct ToolsQuestion {
 }
 
 /// What was asked, and what came of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ToolsReport {
     /// Names that were asked about.
     pub asked: u64,
     /// Of these, the ones that are known now.
     pub learned: u64,
-    /// Tokens, as the server counts them.
-    pub tokens: u64,
+    /// As the server counts it.
+    pub spent: Spent,
 }
 
 impl ToolsReport {
     /// For people; `None` where nothing was asked.
     pub fn line(&self) -> Option<String> {
-        let (asked, tokens) = (plural(self.asked, "unknown tool"), count(self.tokens));
+        let (asked, tokens) = (
+            plural(self.asked, "unknown tool"),
+            count(self.spent.tokens.total()),
+        );
         let learned = count(self.learned);
         (self.asked > 0)
             .then(|| format!("asked about {asked}: {learned} known now, {tokens} tokens"))
@@ -68,6 +71,13 @@ pub fn ask_about_tools(store: &Store, cx: &mut RunContext<'_>) -> Result<ToolsRe
     let Some(question) = planned(store, cx)? else {
         return Ok(ToolsReport::default());
     };
+    if question.names.is_empty() {
+        cx.notices.warn(
+            "llm.max_tokens_per_run or llm.max_usd_per_run is too small for a question about a single \
+             unknown tool",
+        )?;
+        return Ok(ToolsReport::default());
+    }
     let permit = store.permit(&settings.endpoint)?;
     let model = language_model(settings, cx)?;
     let answer = match model.ask(&permit, &question.prompt, question.tokens_max) {
@@ -91,7 +101,10 @@ pub fn ask_about_tools(store: &Store, cx: &mut RunContext<'_>) -> Result<ToolsRe
     Ok(ToolsReport {
         asked: question.names.len() as u64,
         learned: learned.tools(),
-        tokens: answer.tokens,
+        spent: Spent {
+            tokens: answer.tokens,
+            usd: answer.tokens.usd(settings.usd_per_million),
+        },
     })
 }
 
@@ -138,6 +151,9 @@ pub fn question(
     names.sort_by_key(|(_, calls)| Reverse(*calls));
     let mut names: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
     names.truncate(NAMES_MAX);
+    if names.is_empty() {
+        return Ok(None);
+    }
     while !names.is_empty() {
         let prompt = prompt(&names);
         let tokens_max = answer_tokens_max(names.len());
@@ -150,7 +166,11 @@ pub fn question(
         }
         names.pop();
     }
-    Ok(None)
+    Ok(Some(ToolsQuestion {
+        names,
+        prompt: String::new(),
+        tokens_max: 0,
+    }))
 }
 
 /// What an answer taught.

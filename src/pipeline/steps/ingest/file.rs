@@ -9,6 +9,7 @@ use super::ids::Ids;
 use crate::host::read::{self, Content};
 use crate::model::batch::Batch;
 use crate::model::checkpoint::{COPY, Checkpoint, FileCommit, Fingerprints, RecordIds};
+use crate::model::condensing::Condensing;
 use crate::model::entry::{Entry, EntryKind};
 use crate::model::episode::Episode;
 use crate::model::exchange::is_bare_command;
@@ -27,7 +28,6 @@ use crate::pipeline::peek::label;
 use crate::pipeline::progress::Progress;
 use crate::rules::markers::Markers;
 use crate::stages::chunk::{ChunkState, Tail, chunk};
-use crate::stages::filter::paths::Hider;
 use crate::stages::filter::{FilterState, filter, redact};
 use crate::stages::score::score;
 use anyhow::Result;
@@ -113,6 +113,8 @@ pub fn fold(
     let own = work.rules.clone();
     let rules = own.as_deref().unwrap_or(context.rules);
     let (mut fold, mut log) = Fold::open(work, rules, ids, std::mem::take(scratch))?;
+    let hiding = rules.hides_paths.then(|| rules.hiding(&fold.session));
+    let rules = hiding.as_ref().unwrap_or(rules);
     let stopped = log.for_each_batch(|log, batch| {
         let bytes = batch.delta.to - batch.delta.from;
         context.progress.advance(bytes);
@@ -230,10 +232,10 @@ impl Fold {
         self.tally.merge(&batch.tally);
         let batch = self.account.admit(batch, ids);
         let batch = filter(batch, &rules.policy, &rules.redactor, &mut self.filter);
+        let batch = redact::hide(score(batch, &rules.classifier), &rules.redactor);
         if let Some(more) = &rules.directives {
             self.said.extend(said(&batch.items, more));
         }
-        let batch = score(batch, &rules.classifier);
         let batch = chunk(batch, &rules.chunk, &mut self.chunk);
         let room = REJECTS_MAX.saturating_sub(self.rejects.len());
         self.rejects.extend(batch.rejects.into_iter().take(room));
@@ -294,16 +296,10 @@ impl Fold {
             rebuild: std::mem::take(&mut self.rebuild),
             keeps_out: self.keeps_out,
             said: std::mem::take(&mut self.said),
+            condensing: Condensing::of(&rules.policy),
         };
+        redact::leave_out(&mut commit, &rules.policy);
         redact::commit(&mut commit, &rules.redactor);
-        if rules.hides_paths {
-            // as the texts tell them
-            let masked = |path: &str| rules.redactor.redact(path).into_owned();
-            let session = &commit.session;
-            let cwd = session.cwd.as_deref().map(masked);
-            let hider = Hider::new(&masked(&session.project_path), cwd.as_deref());
-            hider.commit(&mut commit);
-        }
         Ok(Some(commit))
     }
 

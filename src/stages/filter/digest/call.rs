@@ -99,6 +99,13 @@ impl<'a> DigestCall<'a> {
         }
     }
 
+    /// What it returned may be a person's words; of a result whose call nobody knows, too.
+    pub fn quotes_people(&self, result: &ToolResult) -> bool {
+        let is_refused = result.status == CallStatus::Refused;
+        let is_unknown = self.row.answer == AnswerKind::Other && self.input.is_null();
+        is_refused || is_unknown || self.row.asks_people() || !result.facts.answers.is_empty()
+    }
+
     /// What is remembered of its command (`rules::commands`); nothing where there is none.
     pub fn counted(&self) -> Counted {
         if let Some(kept) = self.text(CLASS) {

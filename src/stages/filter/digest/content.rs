@@ -3,6 +3,7 @@
 use super::call::DigestCall;
 use super::output::ToolOutput;
 use super::people;
+use crate::model::condensing::LONG_BYTES;
 use crate::model::entry::{CallStatus, ToolResult};
 use crate::rules::terminal::plain;
 use crate::rules::tools::AnswerKind;
@@ -31,6 +32,15 @@ pub fn indented(out: &mut String, output: &ToolOutput<'_>) {
     lines(out, head[..start].trim_end());
     out.push_str("\n    …");
     lines(out, last[end..].trim_start_matches('\n'));
+}
+
+/// The same for a model that condenses it: where it is short, the digest says enough.
+pub fn to_condense(out: &mut String, output: &ToolOutput<'_>) {
+    let before = out.len();
+    indented(out, output);
+    if out.len() - before <= LONG_BYTES + 1 {
+        out.truncate(before);
+    }
 }
 
 /// The last place for a cut at or before `at`.

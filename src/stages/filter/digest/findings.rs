@@ -24,7 +24,8 @@ const EDITS_MAX: usize = 50;
 const FAILURES_MAX: usize = 10;
 
 impl Ended<'_> {
-    /// What it came to. Where the policy leaves results out: only what the call itself says.
+    /// What it came to. Where the policy leaves results out: what the call itself says, and people's
+    /// answers.
     pub fn findings(&self, policy: &FilterPolicy) -> Vec<Finding> {
         let mut found = Vec::new();
         let red = self.run.as_ref().is_some_and(|run| run.failed > 0);
@@ -48,8 +49,9 @@ impl Ended<'_> {
                         false => Finding::Worked { key: self.key },
                     });
                 }
+                self.answered(&mut found);
                 if policy.tool_content != Keep::Out {
-                    self.answers(&mut found);
+                    self.tasks(&mut found);
                     found.extend(history::found(self));
                 }
             }
@@ -104,13 +106,20 @@ impl Ended<'_> {
         }
     }
 
-    fn answers(&self, found: &mut Vec<Finding>) {
+    fn tasks(&self, found: &mut Vec<Finding>) {
         match self.call.row.answer {
             AnswerKind::Plan => found.push(Finding::Plan(tasks::all(self.call))),
             AnswerKind::Task => {
                 found.extend(tasks::one(self.call, self.result, self.output).map(Finding::Task));
             }
-            AnswerKind::Ask => {
+            _ => {}
+        }
+    }
+
+    /// What a person answered: theirs, whatever is kept of results.
+    fn answered(&self, found: &mut Vec<Finding>) {
+        match self.call.row.answer {
+            AnswerKind::Ask if self.output.quotes_people => {
                 let answers = people::answers(self.call, self.result, self.output);
                 found.extend(
                     answers

@@ -37,7 +37,7 @@ use serde_json::Value;
 ///
 /// The text is one line without `Action: `, never empty; whitespace is folded and `…` stands only
 /// where something was cut. With `tool_content: true` the result's text follows, indented, at most
-/// 2 KB of it; with `false` a marker stands in its place (D61). Never panics. About 1 µs, more
+/// 2 KB of it, where a model condenses it only a long one; with `false` a marker stands in its place (D61). Never panics. About 1 µs, more
 /// where a shell's output holds test results or errors.
 pub fn digest(
     tool: &str,
@@ -62,7 +62,8 @@ pub fn digest(
             used.status = CallStatus::Interrupted;
         }
         CallOutcome::Result(result) => {
-            let output = ToolOutput::of(result, context.redactor);
+            let mut output = ToolOutput::of(result, context.redactor);
+            output.quotes_people = context.policy.user_messages != Keep::Out;
             used.status = call.status(result, &output);
             // a text that is kept elsewhere left a stub here, which states the size of the whole
             used.output_bytes = match output.lines {
@@ -79,7 +80,7 @@ pub fn digest(
                 text.push_str(" → ");
                 match context.policy.tool_content {
                     Keep::Out => content::left_out(&mut text, &call, result, &output),
-                    Keep::Full | Keep::Template(_) => {
+                    Keep::Full | Keep::Template(_) | Keep::Condense(_) => {
                         run = answer(&mut text, &call, result, &output);
                     }
                 }
@@ -93,8 +94,11 @@ pub fn digest(
                 run,
             };
             used.findings = ended.findings(context.policy);
-            if context.policy.tool_content == Keep::Full {
-                content::indented(&mut text, &output);
+            let is_shown = output.quotes_people || !call.quotes_people(result);
+            match context.policy.tool_content {
+                Keep::Full if is_shown => content::indented(&mut text, &output),
+                Keep::Condense(_) if is_shown => content::to_condense(&mut text, &output),
+                _ => {}
             }
         }
     }
@@ -159,6 +163,7 @@ fn answer(
             return shell::polled(out, call, result, output);
         }
         (CallStatus::Running, _) => out.push_str("running in the background"),
+        (CallStatus::Failed, AnswerKind::Ask) if !output.quotes_people => out.push_str("failed"),
         (CallStatus::Failed, AnswerKind::Shell) => return shell::ended(out, call, result, output),
         (CallStatus::Failed, _) => shell::failure(out, output),
         (CallStatus::Ok, AnswerKind::Shell) if call.changes.is_empty() => {

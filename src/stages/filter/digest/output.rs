@@ -25,6 +25,8 @@ pub struct ToolOutput<'a> {
     pub exit_code: Option<i32>,
     /// Masks what is told of it.
     pub redactor: &'a Redactor,
+    /// What a person says in it may be told.
+    pub quotes_people: bool,
 }
 
 impl<'a> ToolOutput<'a> {
@@ -39,6 +41,7 @@ impl<'a> ToolOutput<'a> {
             lines: Some(excerpt.lines),
             exit_code: result.exit_code,
             redactor,
+            quotes_people: true,
         };
         if let Some(kept) = stored_elsewhere(&excerpt.head) {
             (output.bytes, output.lines) = (kept, None);

@@ -1,4 +1,5 @@
-//! Answers that are a person's words: refusals, choices, approvals. They are kept in full.
+//! Answers that are a person's words: refusals, choices, approvals. They are kept in full, or left out
+//! with everything that people say.
 
 use super::call::DigestCall;
 use super::line;
@@ -11,7 +12,7 @@ use serde_json::Value;
 pub fn refused(out: &mut String, output: &ToolOutput<'_>) {
     out.push_str("refused by the user");
     let [head, _] = output.masked_parts();
-    if let Some(words) = errors::refusal_words(&head) {
+    if let Some(words) = errors::refusal_words(&head).filter(|_| output.quotes_people) {
         out.push_str(": ");
         line::fold(out, words, usize::MAX);
     }
@@ -24,6 +25,9 @@ pub fn answered(
     result: &ToolResult,
     output: &ToolOutput<'_>,
 ) {
+    if !output.quotes_people {
+        return out.push_str("(answer left out)");
+    }
     let answers = answers(call, result, output);
     let first = call.questions().next().map(|(_, question)| question);
     for (nth, (question, answer)) in answers.iter().enumerate() {
