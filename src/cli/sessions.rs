@@ -6,9 +6,11 @@ use super::exit::Exit;
 use super::out::Style;
 use super::session_filters::{self, Filters};
 use crate::memory::session_activity::{Judge, Order};
+use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::model::activity::Activity;
 use crate::model::human;
+use crate::model::session::SessionLength;
 use crate::model::summary::SessionOutcome;
 use crate::store::{SessionFilter, SessionRow, Store, TYPED};
 use anyhow::Result;
@@ -46,17 +48,19 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let judge = ctx.judge()?;
     let store = ctx.reader()?;
     let rows = listed(args, filter, &store, &judge)?;
+    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     if ctx.out.json {
         let list = rows.iter().map(|(row, activity)| {
             let outcome = outcome_of(&store, &row.session.id)?;
-            document(row, activity, outcome, ctx)
+            let length = length_of(&store, &row.session.id, gap_ms)?;
+            document(row, activity, (outcome, length), ctx)
         });
         let list: Vec<Value> = list.collect::<Result<_>>()?;
         ctx.out.document("sessions", json!({"sessions": list}))?;
         return Ok(Exit::Done);
     }
     for (row, activity) in &rows {
-        print(row, activity, &store, ctx)?;
+        print(row, activity, (&store, gap_ms), ctx)?;
     }
     if rows.is_empty() {
         ctx.out.note("no session is stored for that")?;
@@ -94,8 +98,14 @@ fn listed(
     Ok(rows)
 }
 
-fn print(row: &SessionRow, activity: &Activity, store: &Store, ctx: &mut Ctx) -> Result<()> {
+fn print(
+    row: &SessionRow,
+    activity: &Activity,
+    (store, gap_ms): (&Store, i64),
+    ctx: &mut Ctx,
+) -> Result<()> {
     let session = &row.session;
+    let length = length_of(store, &session.id, gap_ms)?;
     let title = human::title(row.title.as_deref().unwrap_or("(no title)"));
     let title = ctx.out.paint(Style::Bold, &title);
     ctx.out.record(format!(
@@ -110,7 +120,9 @@ fn print(row: &SessionRow, activity: &Activity, store: &Store, ctx: &mut Ctx) ->
         "{}, {}{}, {}{}",
         human::plural(row.episodes, "episode"),
         human::bytes(row.body_bytes),
-        length_of(row).unwrap_or_default(),
+        length
+            .map(|length| format!(" in {}", length.shown()))
+            .unwrap_or_default(),
         outcome
             .map(|o| format!("{}, ", human::words(o.as_str())))
             .unwrap_or_default(),
@@ -122,19 +134,11 @@ fn print(row: &SessionRow, activity: &Activity, store: &Store, ctx: &mut Ctx) ->
     ctx.out.record(line)
 }
 
-/// ` in 12 s`: from the first record to the last.
-fn length_of(row: &SessionRow) -> Option<String> {
-    let facts = &row.session.facts;
-    let millis = facts.ended?.0.checked_sub(facts.started?.0)?;
-    let millis = u64::try_from(millis).ok()?;
-    Some(format!(" in {}", human::duration_ms(millis)))
-}
-
 /// A session as `--json` shows it; `show` uses it too.
 pub fn document(
     row: &SessionRow,
     activity: &Activity,
-    outcome: Option<SessionOutcome>,
+    (outcome, length): (Option<SessionOutcome>, Option<SessionLength>),
     ctx: &mut Ctx,
 ) -> Result<Value> {
     let session = &row.session;
@@ -160,6 +164,7 @@ pub fn document(
         "sealed": row.sealed,
         "body_bytes": row.body_bytes,
         "files": row.files,
+        "length": length,
         "outcome": outcome.map(SessionOutcome::as_str),
         "activity": activity::document(activity),
     });

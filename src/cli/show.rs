@@ -8,6 +8,7 @@ use crate::agents::registry;
 use crate::insight::summary::markdown;
 use crate::memory::scopes::Scope;
 use crate::memory::session_activity::{Judge, Segment, segments};
+use crate::memory::session_length::length_of;
 use crate::memory::session_outcome::outcome_of;
 use crate::memory::session_summary::shown_summary;
 use crate::model::activity::{Activity, ExchangeTally};
@@ -15,7 +16,7 @@ use crate::model::episode::EpisodeSource;
 use crate::model::error::{Error, ErrorKind};
 use crate::model::file::FileFacts;
 use crate::model::human;
-use crate::model::session::Session;
+use crate::model::session::{Session, SessionLength};
 use crate::model::summary::{SessionOutcome, Summary};
 use crate::stages::score::explain::{self, WorkExplanation};
 use crate::store::{Found, LlmSummary, SessionRow};
@@ -40,6 +41,8 @@ pub struct Args {
 pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
     let store = ctx.reader()?;
     let judge = ctx.judge()?;
+    // neither segments nor lengths are stored: they follow the gap that is set now
+    let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let scope = match args.allow_untrusted {
         true => Scope::All,
         false => session_filters::trusted_of(Scope::All, None, ctx)?,
@@ -67,6 +70,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let work = Work {
             activity: work,
             outcome: summary.outcome,
+            length: length_of(&store, &row.session.id, gap_ms)?,
         };
         let shown = ShownSession {
             row,
@@ -87,6 +91,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         let work = Work {
             activity: work,
             outcome: outcome_of(&store, &found.session)?,
+            length: length_of(&store, &found.session, gap_ms)?,
         };
         let facts = store.file_facts(found.episode.id)?;
         let shown = ShownEpisode {
@@ -142,6 +147,7 @@ fn llm_summary_document(llm_summary: &LlmSummary) -> Value {
 struct Work {
     activity: Activity,
     outcome: Option<SessionOutcome>,
+    length: Option<SessionLength>,
 }
 
 /// The log's name without its folders.
@@ -170,11 +176,10 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
         llm_summary,
         episodes,
     } = shown;
-    // segments aren't stored: they follow the gap that is set now
     let gap_ms = ctx.settings()?.config.chunk.gap_ms;
     let segments = segments(episodes.iter().map(|found| &found.episode), gap_ms);
     if ctx.out.json {
-        let session = sessions::document(row, &work.activity, work.outcome, ctx)?;
+        let session = sessions::document(row, &work.activity, (work.outcome, work.length), ctx)?;
         let document = |found: &Found, ctx: &mut Ctx| document(found, judge, ctx);
         let episodes = session_filters::documents(episodes, document, ctx)?;
         ctx.out.document(
@@ -220,7 +225,8 @@ fn show_session(shown: &ShownSession, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
 fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Exit> {
     let (found, work, row) = (&shown.found, &shown.work, shown.row.as_ref());
     if ctx.out.json {
-        let session = row.map(|row| sessions::document(row, &work.activity, work.outcome, ctx));
+        let session = row
+            .map(|row| sessions::document(row, &work.activity, (work.outcome, work.length), ctx));
         let session = session.transpose()?;
         let body = json!({
             "episode": document(found, judge, ctx)?,
@@ -266,9 +272,12 @@ fn head(session: &Session, work: &Work, ctx: &mut Ctx) -> Result<()> {
         human::time(facts.ended, ctx.zone),
     );
     let agent = session.agent.as_str();
+    let length = work.length.map(|length| format!(", {}", length.shown()));
     ctx.out.line(format!(
-        "{agent} session {} on {}, {from} to {to}",
-        session.id, session.host
+        "{agent} session {} on {}, {from} to {to}{}",
+        session.id,
+        session.host,
+        length.unwrap_or_default()
     ))?;
     let outcome = work
         .outcome

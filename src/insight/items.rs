@@ -1,7 +1,7 @@
 //! The items of a session, out of its episodes and where the items stand in their texts.
 
 use super::facts::{LocatedItem, SessionContext, commits, facts};
-use super::outcome::SessionItem;
+use super::outcome::{PENDING_CALL, SessionItem};
 use crate::model::episode::Episode;
 use crate::model::item::{Mark, apart};
 use crate::model::summary::{SessionCommit, Sourced, Summary};
@@ -65,9 +65,24 @@ impl<'e> SessionItems<'e> {
         lines
     }
 
+    /// A call of the main log that has no result, behind everything else.
+    fn pending(&self) -> Option<LocatedItem<'static>> {
+        let main = self.main();
+        let mut of_main = self.0.iter().filter(|(e, _)| e.stream.as_deref() == main);
+        let (last, _) = of_main.next_back()?;
+        (last.pending_calls > 0).then_some(LocatedItem {
+            item: PENDING_CALL,
+            main: true,
+            episode: last.id,
+            line: last.lines.1,
+        })
+    }
+
     /// What they amount to.
     pub fn summary(&self, context: &SessionContext<'_>) -> Summary {
-        let mut summary = facts(&self.lines(), context);
+        let mut lines = self.lines();
+        lines.extend(self.pending());
+        let mut summary = facts(&lines, context);
         summary.mcp_tools_used = self.mcp_tools();
         summary
     }

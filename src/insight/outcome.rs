@@ -5,6 +5,7 @@ use crate::model::exchange::{INTERRUPTED, ItemKind, is_bare_command, words_of};
 use crate::model::finding::{Finding, Task, TaskState};
 use crate::model::summary::SessionOutcome;
 use crate::rules::outcome::{Ending, ending};
+use crate::rules::test_words::{blames_others, passes};
 
 /// One item of a session.
 #[derive(Clone, Copy, Debug)]
@@ -17,16 +18,42 @@ pub struct SessionItem<'t> {
     pub findings: &'t [Finding],
 }
 
+/// What stands behind the last item of a log that ends in a call without a result.
+pub const PENDING_CALL: SessionItem<'static> = SessionItem {
+    kind: ItemKind::Digest,
+    text: "",
+    findings: &[],
+};
+
 /// The outcome by the items of the main log, the **last one first**; `None` where they say nothing.
 /// Reads back to the last words or call, and in what they answer to the last run of tests.
 pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Option<SessionOutcome> {
-    let mut items = backwards.into_iter();
-    let verdict = items.by_ref().find_map(last)?;
-    if verdict != Verdict::Done {
-        return Some(verdict.outcome());
+    let mut items = backwards.into_iter().peekable();
+    let is_pending = items.next_if(is_pending_call).is_some();
+    let mut said = "";
+    let judged = items.by_ref().find_map(|item| {
+        said = words_of(item.text);
+        last(item)
+    });
+    let verdict = match judged {
+        Some(Verdict::Done | Verdict::Proved | Verdict::Unanswered) | None if is_pending => {
+            Verdict::Open
+        }
+        verdict => verdict?,
+    };
+    match verdict {
+        Verdict::Done => {}
+        // whoever asks again after something was done is still at it
+        Verdict::Unanswered if items.any(|item| is_work(&item)) => {
+            return Some(SessionOutcome::InProgress);
+        }
+        verdict => return Some(verdict.outcome()),
     }
     let exchange = items.take_while(|item| item.kind != ItemKind::Prompt || is_aside(item.text));
-    let mut since = Since::default();
+    let mut since = Since {
+        excuses_tests: passes(said).is_some() || blames_others(said),
+        ..Since::default()
+    };
     let mut found = exchange.flat_map(|item| item.findings.iter().rev());
     let speaks_against = found.find_map(|finding| since.speaks_against(finding));
     Some(match speaks_against {
@@ -35,9 +62,19 @@ pub fn outcome<'t>(backwards: impl IntoIterator<Item = SessionItem<'t>>) -> Opti
     })
 }
 
+fn is_pending_call(item: &SessionItem<'_>) -> bool {
+    item.kind == ItemKind::Digest && item.text.is_empty()
+}
+
+fn is_work(item: &SessionItem<'_>) -> bool {
+    matches!(item.kind, ItemKind::Agent | ItemKind::Digest)
+}
+
 /// What was seen of the last exchange, going backwards.
 #[derive(Default)]
 struct Since<'t> {
+    /// The last words say that tests pass, or that others' don't.
+    excuses_tests: bool,
     /// The last list of tasks is known.
     has_plan: bool,
     /// Tasks by number, of which the last state is known.
@@ -61,7 +98,7 @@ impl<'t> Since<'t> {
                 (is_last && is_open(task)).then_some(true)
             }
             finding if is_end(finding) => Some(false),
-            finding => red(finding),
+            finding => red(finding).map(|is_red| is_red && !self.excuses_tests),
         }
     }
 }
@@ -75,6 +112,8 @@ enum Verdict {
     Proved,
     Open,
     Stopped,
+    /// By a person.
+    Interrupted,
     Unanswered,
 }
 
@@ -84,6 +123,7 @@ impl Verdict {
             Verdict::Done | Verdict::Proved => SessionOutcome::Completed,
             Verdict::Open => SessionOutcome::InProgress,
             Verdict::Stopped => SessionOutcome::Blocked,
+            Verdict::Interrupted => SessionOutcome::Interrupted,
             Verdict::Unanswered => SessionOutcome::Abandoned,
         }
     }
@@ -94,16 +134,17 @@ fn last(item: SessionItem<'_>) -> Option<Verdict> {
     match item.kind {
         ItemKind::Prompt | ItemKind::Aside if is_aside(item.text) => None,
         ItemKind::Prompt | ItemKind::Aside => Some(Verdict::Unanswered),
-        ItemKind::Note => (words == INTERRUPTED).then_some(Verdict::Open),
+        ItemKind::Note => (words == INTERRUPTED).then_some(Verdict::Interrupted),
         ItemKind::Error => Some(Verdict::Stopped),
         ItemKind::Agent => Some(match ending(words) {
             Ending::Done => Verdict::Done,
             Ending::GoesOn | Ending::Waits => Verdict::Open,
             Ending::Blocked => Verdict::Stopped,
         }),
-        ItemKind::Digest => Some(match item.findings.iter().any(is_end) {
-            true => Verdict::Proved,
-            false => Verdict::Open,
+        ItemKind::Digest => Some(match item.findings {
+            [Finding::Refused { .. }, ..] => Verdict::Interrupted,
+            findings if findings.iter().any(is_end) => Verdict::Proved,
+            _ => Verdict::Open,
         }),
     }
 }
@@ -165,6 +206,12 @@ mod tests {
         let note = item(ItemKind::Note, "Note: interrupted by the user");
         let edit = item(ItemKind::Digest, "Action: Edit(a.rs) → +1 −0");
         let error = item(ItemKind::Error, "Error: API Error: 529");
+        let prompt = item(ItemKind::Prompt, "User: use the other one");
+        let refused = [Finding::Refused { key: 0 }];
+        let no = SessionItem {
+            findings: &refused,
+            ..item(ItemKind::Digest, "Action: Bash(rm x) → refused by the user")
+        };
         for (items, wants) in [
             (vec![agent("Agent: All done.")], SessionOutcome::Completed),
             (
@@ -179,7 +226,26 @@ mod tests {
                 vec![agent("Agent: I've hit the usage limit.")],
                 SessionOutcome::Blocked,
             ),
-            (vec![note], SessionOutcome::InProgress),
+            (vec![note], SessionOutcome::Interrupted),
+            (vec![exit, note, edit], SessionOutcome::Interrupted),
+            (vec![prompt, note, edit], SessionOutcome::InProgress),
+            (
+                vec![agent("Agent: All done."), prompt, note],
+                SessionOutcome::Completed,
+            ),
+            (vec![PENDING_CALL, edit], SessionOutcome::InProgress),
+            (
+                vec![PENDING_CALL, agent("Agent: Everything is green.")],
+                SessionOutcome::InProgress,
+            ),
+            (vec![PENDING_CALL, note, edit], SessionOutcome::Interrupted),
+            (vec![PENDING_CALL, error], SessionOutcome::Blocked),
+            (vec![PENDING_CALL], SessionOutcome::InProgress),
+            (vec![no], SessionOutcome::Interrupted),
+            (
+                vec![agent("Agent: Then I leave it as it is."), no],
+                SessionOutcome::Completed,
+            ),
             (
                 vec![agent("Agent: All done."), note],
                 SessionOutcome::Completed,
@@ -205,6 +271,11 @@ mod tests {
         };
         let words = item(ItemKind::Agent, "Agent: All done.");
         assert_eq!(of(&[words, run(&red)]), Some(SessionOutcome::InProgress));
+        for said in ["All tests pass.", "The one failure is pre-existing."] {
+            let said = format!("Agent: {said}");
+            let said = item(ItemKind::Agent, &said);
+            assert_eq!(of(&[said, run(&red)]), Some(SessionOutcome::Completed));
+        }
         assert_eq!(
             of(&[words, run(&green), run(&red)]),
             Some(SessionOutcome::Completed)
@@ -230,6 +301,7 @@ mod tests {
         let commit = vec![Finding::Commit {
             hash: String::new(),
             subject: "s".into(),
+            again: false,
         }];
         let (begun, ended) = (
             vec![Finding::Task(task(Some("1"), TaskState::Active))],

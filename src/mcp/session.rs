@@ -6,6 +6,7 @@ use super::here::{Here, minute};
 use crate::insight::summary::body;
 use crate::memory::classifiers;
 use crate::memory::session_activity::Judge;
+use crate::memory::session_length::length_of;
 use crate::memory::session_summary::shown_summary;
 use crate::model::error::{Error, ErrorKind};
 use crate::store::{Found, SessionFilter, SessionRow, Store};
@@ -145,15 +146,17 @@ fn summary(
     let hides = here.hides_paths_of(&session.project_path);
     let (summary, _) = shown_summary(store, row, episodes, hides)?;
     let facts = &session.facts;
+    let length = length_of(store, &session.id, here.settings().chunk.gap_ms)?;
     let head = format!(
-        "# {}\n{} {} session {} on {}, {} to {}\n",
+        "# {}\n{} {} session {} on {}, {} to {}{}\n",
         titled(row),
         here.origin(&session.namespace, &session.project_path),
         session.agent.as_str(),
         session.id,
         session.host,
         minute(facts.started),
-        minute(facts.ended)
+        minute(facts.ended),
+        length.map_or_else(String::new, |length| format!(", {}", length.shown()))
     );
     let activity = judge(here)?.activity(&store.activity(&session.id)?);
     Ok(format!("{head}\n{}", body(&summary, &activity.profile())))

@@ -21,6 +21,7 @@ pub mod rollback_facts;
 pub mod rollback_rank;
 pub mod scopes;
 pub mod session_activity;
+pub mod session_length;
 pub mod session_outcome;
 pub mod session_start;
 pub mod session_summary;

@@ -2,7 +2,7 @@
 
 use super::session_summary::items_of;
 use crate::insight::facts::SessionContext;
-use crate::insight::outcome::{SessionItem, outcome};
+use crate::insight::outcome::{PENDING_CALL, SessionItem, outcome};
 use crate::model::error::Error;
 use crate::model::item::apart;
 use crate::model::summary::SessionOutcome;
@@ -72,5 +72,7 @@ fn look(store: &Store, session: &str, limit: Option<u32>) -> Result<Look, Error>
             });
         own.rev()
     });
-    Ok(outcome(items).map_or(Look::Quiet, Look::Ended))
+    let is_pending = episodes[0].episode.pending_calls > 0;
+    let pending = is_pending.then_some(PENDING_CALL);
+    Ok(outcome(pending.into_iter().chain(items)).map_or(Look::Quiet, Look::Ended))
 }

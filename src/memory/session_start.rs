@@ -154,6 +154,7 @@ impl Last<'_> {
             SessionOutcome::Completed => " (completed)",
             SessionOutcome::Blocked => " (blocked)",
             SessionOutcome::InProgress => " (in progress)",
+            SessionOutcome::Interrupted => " (interrupted)",
             SessionOutcome::Abandoned => " (abandoned)",
         });
         let result = summary.result.as_ref();

@@ -169,10 +169,42 @@ pub enum CallStatus {
     Failed,
     /// A person refused it; not an error.
     Refused,
+    /// A rule, a hook or the agent's own guard denied it ([`ResultFacts::denied`]); nobody refused it, and
+    /// it is no error.
+    Denied,
     /// Interrupted, or cancelled with a sibling.
     Interrupted,
     /// Still running in the background; a later result may follow.
     Running,
+}
+
+/// Who kept a call from running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Denial {
+    /// A person said no.
+    Person,
+    /// A person stopped the agent, or it was cancelled with a sibling.
+    Interrupted,
+    /// The agent's settings forbid it.
+    Rule,
+    /// The agent's own judge of what is safe said no.
+    AutoMode,
+    /// A hook said no.
+    Hook,
+    /// The log doesn't say it in words known here.
+    Other,
+}
+
+impl Denial {
+    /// How a call that it kept from running ended.
+    pub fn status(self) -> CallStatus {
+        match self {
+            Denial::Person => CallStatus::Refused,
+            Denial::Interrupted => CallStatus::Interrupted,
+            Denial::Rule | Denial::AutoMode | Denial::Hook | Denial::Other => CallStatus::Denied,
+        }
+    }
 }
 
 /// A tool's answer, condensed while parsing: outputs are measured, not copied.
@@ -277,6 +309,8 @@ pub struct ResultFacts {
     pub kind: Option<String>,
     /// Pictures among the content blocks.
     pub images: u64,
+    /// Who kept it from running.
+    pub denied: Option<Denial>,
     /// The output in a few words, where the dialect knows more of it than its text shows: whether
     /// it was a list, a number or nothing. Told of tools that nobody knows.
     pub summary: Option<String>,

@@ -33,6 +33,8 @@ pub enum Finding {
     },
     /// A test runner ran.
     Tests(TestCounts),
+    /// How much of the code tests reached, in hundredths of a per cent, as a command printed it.
+    Coverage(u32),
     /// A command failed. The same command has the same key.
     Failed {
         /// See above.
@@ -72,6 +74,9 @@ pub enum Finding {
         hash: String,
         /// The first line of its message.
         subject: String,
+        /// It was made of an older one (`--amend`).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
     },
     /// Commits were sent to others.
     Pushed,
@@ -162,6 +167,9 @@ pub struct TestCounts {
     /// Something that the runner printed is missing: the numbers are lower bounds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// The numbers are of packages, not of tests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub packages: bool,
 }
 
 /// A task of a to-do list.

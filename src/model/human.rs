@@ -95,14 +95,15 @@ pub fn ago(time: Time, now: Time) -> String {
     }
 }
 
-/// `0.4 s`, `12 s`, `3 min`, `2.1 h`.
+/// `0.4 s`, `12 s`, `3 min`, `2.1 h`, `9.0 days`.
 pub fn duration_ms(millis: u64) -> String {
     let seconds = millis as f64 / 1_000.0;
     match seconds {
         s if s < 9.95 => format!("{s:.1} s"),
         s if s < 119.5 => format!("{s:.0} s"),
         s if s < 7_200.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3_600.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
+        s => format!("{:.1} days", s / 86_400.0),
     }
 }
 
@@ -219,6 +220,7 @@ mod tests {
         assert_eq!(ago(Time(10), Time(0)), "just now");
         assert_eq!(duration_ms(423), "0.4 s");
         assert_eq!(duration_ms(7_560_000), "2.1 h");
+        assert_eq!(duration_ms(777_600_000), "9.0 days");
     }
 
     #[test]

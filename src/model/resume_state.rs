@@ -135,7 +135,7 @@ pub struct ChunkResumeState {
     pub title: Option<String>,
     /// Prompts + assistant messages up to here.
     pub message_count: u64,
-    /// Time of the stream's first item.
+    /// Time of the stream's first item, later by every pause: the time at work counts from it.
     pub started: Option<Time>,
     /// Latest time of any item up to here.
     pub ended: Option<Time>,
@@ -153,4 +153,14 @@ pub struct ChunkResumeState {
     pub first: Option<Uuid>,
     /// What was counted for records that gave no item yet.
     pub tally: Tally,
+}
+
+impl ChunkResumeState {
+    /// Nobody worked for so long.
+    pub fn pause(&mut self, ms: i64) {
+        let started = self.started.as_mut();
+        started
+            .into_iter()
+            .for_each(|at| at.0 = at.0.saturating_add(ms));
+    }
 }

@@ -1,5 +1,6 @@
 //! One conversation, as far as its logs and its first ingest say.
 
+use super::human::duration_ms;
 use super::source::Agent;
 use super::time::Time;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,26 @@ pub struct SessionFacts {
     pub compactions: u32,
     /// How often a person interrupted.
     pub interruptions: u32,
+}
+
+/// How long a session took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionLength {
+    /// At work: gaps as long as `session_tracking.inactivity_timeout` before a prompt are taken out.
+    pub work_ms: u64,
+    /// From its first record to its last.
+    pub wall_ms: u64,
+}
+
+impl SessionLength {
+    /// `52 min`, or `52 min of work over 9.0 days`.
+    pub fn shown(self) -> String {
+        let (work, wall) = (duration_ms(self.work_ms), duration_ms(self.wall_ms));
+        match work == wall {
+            true => work,
+            false => format!("{work} of work over {wall}"),
+        }
+    }
 }
 
 impl SessionFacts {

@@ -261,6 +261,12 @@ pub struct Resolution {
     pub call: String,
     /// What it said.
     pub error: String,
+    /// What the agent said was behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// What the agent said helped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cure: Option<String>,
     /// Files that were changed between; none where something else helped.
     pub changed: Vec<String>,
     /// The line of the record that worked.
@@ -302,6 +308,13 @@ pub struct TestRuns {
     /// all was much smaller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<TestCounts>,
+    /// The agent's sentence that all tests pass, where no run after a failed one shows it; `last` is then
+    /// the last run that passed, without numbers where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// How much of the code tests reached, in hundredths of a per cent, as it was printed last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<u32>,
 }
 
 /// What became of a file.
@@ -400,18 +413,21 @@ pub enum SessionOutcome {
     Completed,
     /// Something outside stopped it.
     Blocked,
-    /// It was cut off, or waits for somebody.
+    /// It was cut off, still runs, or waits for somebody.
     InProgress,
+    /// A person stopped the agent and didn't go on.
+    Interrupted,
     /// A person asked and nothing was done.
     Abandoned,
 }
 
 impl SessionOutcome {
     /// All of them.
-    pub const ALL: [SessionOutcome; 4] = [
+    pub const ALL: [SessionOutcome; 5] = [
         SessionOutcome::Completed,
         SessionOutcome::Blocked,
         SessionOutcome::InProgress,
+        SessionOutcome::Interrupted,
         SessionOutcome::Abandoned,
     ];
 
@@ -421,6 +437,7 @@ impl SessionOutcome {
             SessionOutcome::Completed => "completed",
             SessionOutcome::Blocked => "blocked",
             SessionOutcome::InProgress => "in_progress",
+            SessionOutcome::Interrupted => "interrupted",
             SessionOutcome::Abandoned => "abandoned",
         }
     }

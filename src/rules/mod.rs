@@ -1,9 +1,11 @@
 //! Floor 1: judgement as tables. YAML files, embedded, with samples that test themselves.
 
+pub mod causes;
 pub mod classify;
 pub mod commands;
 pub mod commit_words;
 pub mod decisions;
+pub mod denials;
 pub mod directives;
 pub mod documents;
 pub mod endings;
@@ -23,11 +25,13 @@ pub mod replies;
 pub mod requests;
 pub mod rollbacks;
 pub mod secrets;
+pub mod sentence_cues;
 pub mod settings;
 pub mod shell;
 pub mod table;
 pub mod terminal;
 pub mod test_runners;
+pub mod test_words;
 pub mod tool_cache;
 pub mod tools;
 pub mod user;

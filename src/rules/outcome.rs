@@ -1,6 +1,8 @@
 //! What an agent's last words say about how far it is, as a table (`outcome.yaml`).
 
+use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
+use super::words::sentences;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -20,12 +22,13 @@ pub enum Ending {
     Blocked,
 }
 
-/// Reads the last sentence of an agent's words. A few microseconds.
+/// Reads the last sentence of an agent's words, and the first one for what stopped it. A few microseconds.
 pub fn ending(words: &str) -> Ending {
     let sentence = last_sentence(words).to_lowercase().replace('’', "'");
     let table = &*TABLE;
     match () {
         () if table.blocked.fits(&sentence) => Ending::Blocked,
+        () if STOPPED.says(first_sentence(words)) => Ending::Blocked,
         () if table.waits.fits(&sentence) => Ending::Waits,
         () if holds(&sentence, &table.unless) => Ending::Done,
         () if table.goes_on.fits(&sentence) => Ending::GoesOn,
@@ -42,6 +45,12 @@ fn last_sentence(words: &str) -> &str {
         .filter_map(|end| line.rfind(end).map(|at| at + end.len()))
         .max();
     line[start.unwrap_or(0)..].trim()
+}
+
+/// What stands first is the news.
+fn first_sentence(words: &str) -> &str {
+    let line = words.trim().lines().next().unwrap_or("");
+    sentences(line).next().unwrap_or("").trim()
 }
 
 fn holds(sentence: &str, phrases: &[String]) -> bool {
@@ -80,11 +89,14 @@ struct Written {
     waits: Row,
     goes_on: Row,
     unless: Vec<String>,
+    stopped: WrittenCues,
     #[cfg(test)]
     samples: BTreeMap<String, Ending>,
 }
 
 static TABLE: LazyLock<Written> = LazyLock::new(|| table::rows(table::embedded!("outcome")));
+
+static STOPPED: LazyLock<SentenceCues> = LazyLock::new(|| TABLE.stopped.clone().into());
 
 #[cfg(test)]
 mod tests {
@@ -95,5 +107,6 @@ mod tests {
         for (words, wants) in &TABLE.samples {
             assert_eq!(ending(words), *wants, "{words}");
         }
+        TABLE.stopped.samples.hold(|words| STOPPED.says(words));
     }
 }

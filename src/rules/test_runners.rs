@@ -2,7 +2,6 @@
 
 use super::table::{self, TextPattern};
 use super::terminal::plain;
-use crate::model::entry::Excerpt;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::{Captures, Regex};
 use rustc_hash::FxHashSet;
@@ -11,31 +10,59 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What a test runner's output says, summed over its summaries. `None` when no runner is recognised.
+/// What a test runner printed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TestOutput {
+    /// Its numbers, summed over its summaries; absent where no runner is recognised.
+    pub run: Option<TestRun>,
+    /// How much of the code tests reached, in hundredths of a per cent; absent where nothing says it.
+    pub coverage: Option<u32>,
+}
+
+/// What an output says of tests, of a text that is already cut: its start and its end (empty when nothing
+/// is missing).
 ///
 /// Costs one scan for literals where nothing is recognised (about 1 µs per 4 KB), tens of
 /// microseconds where something is. Where the middle of a long output is missing, the totals of
 /// runners that print one summary per package are lower bounds, and `whole` is false.
-pub fn test_run(output: &Excerpt) -> Option<TestRun> {
-    let parts = [output.head.as_str(), output.tail.as_str()];
-    test_run_in(parts, output.is_whole())
-}
-
-/// The same over text that is already cut: its start and its end (empty when nothing is missing).
-pub fn test_run_in(parts: [&str; 2], whole: bool) -> Option<TestRun> {
-    let mut candidates = 0u64;
-    for part in parts {
-        for hit in TABLE.finder.find_iter(part) {
-            candidates |= TABLE.rows_of[hit.pattern()];
+pub fn test_output(parts: [&str; 2], whole: bool) -> TestOutput {
+    // colours stand between words
+    let parts = parts.map(plain);
+    let (mut runners, mut coverage) = (0u64, 0u64);
+    for part in &parts {
+        for hit in TABLE.finder.find_overlapping_iter(&**part) {
+            let (of_runners, of_coverage) = TABLE.rows_of[hit.pattern()];
+            runners |= of_runners;
+            coverage |= of_coverage;
         }
     }
-    if candidates == 0 {
-        return None;
+    if runners | coverage == 0 {
+        return TestOutput::default();
     }
-    let parts = parts.map(plain);
+    let parts = parts.map(unprefixed);
     let rows = TABLE.runners.iter().enumerate();
-    rows.filter(|(i, row)| candidates & (1 << i) != 0 && (whole || !row.needs_whole))
-        .find_map(|(_, row)| row.read(&parts, whole))
+    let run = rows
+        .filter(|(i, row)| runners & (1 << i) != 0 && (whole || !row.needs_whole))
+        .find_map(|(_, row)| row.read(&parts, whole));
+    let rows = TABLE.coverage.iter().enumerate();
+    let coverage = rows
+        .filter(|(i, _)| coverage & (1 << i) != 0)
+        .find_map(|(_, row)| row.read(&parts));
+    TestOutput { run, coverage }
+}
+
+/// Without the names that runners of many packages put before each line.
+fn unprefixed(text: Cow<'_, str>) -> Cow<'_, str> {
+    static PREFIX: LazyLock<TextPattern> = LazyLock::new(|| {
+        r"^(?:@?[\w./-]+(?::[\w-]*test[\w:-]*| test): ?|[\w.-]+[-_]\d+ +\| )"
+            .to_owned()
+            .into()
+    });
+    let has_names = ["test: ", "test:  ", "-1  | ", "_1  | "];
+    if !has_names.iter().any(|mark| text.contains(mark)) {
+        return text;
+    }
+    Cow::Owned(PREFIX.regex().replace_all(&text, "").into_owned())
 }
 
 /// Whether a command line holds nothing that could run tests: it only shows or moves what is there.
@@ -91,15 +118,47 @@ static TABLE: LazyLock<Table> =
 struct Table {
     idle: FxHashSet<String>,
     runners: Vec<Row>,
+    coverage: Vec<CoverageRow>,
     finder: AhoCorasick,
-    /// By literal, a bit for each row that it makes a candidate.
-    rows_of: Vec<u64>,
+    /// By literal, a bit for each row of runners and of coverage that it makes a candidate.
+    rows_of: Vec<(u64, u64)>,
 }
 
 #[derive(Deserialize)]
 struct Written {
     idle: Vec<Vec<String>>,
     runners: Vec<Row>,
+    coverage: Vec<CoverageRow>,
+}
+
+#[derive(Deserialize)]
+struct CoverageRow {
+    #[cfg(test)]
+    what: String,
+    find: Vec<String>,
+    pattern: TextPattern,
+    #[serde(default)]
+    last: bool,
+    #[serde(default)]
+    alone: bool,
+    #[cfg(test)]
+    samples: Vec<tests::CoverageSample>,
+}
+
+impl CoverageRow {
+    fn read(&self, parts: &[Cow<'_, str>; 2]) -> Option<u32> {
+        let found = parts.iter().flat_map(|part| {
+            let found = self.pattern.regex().captures_iter(part);
+            found.filter_map(|found| found["percent"].parse::<f64>().ok())
+        });
+        let found: Vec<f64> = found.filter(|percent| *percent <= 100.0).collect();
+        let percent = match (self.alone, self.last) {
+            (true, _) if found.len() > 1 => return None,
+            (_, true) => found.last(),
+            (_, false) => found.first(),
+        }?;
+        Some((percent * 100.0).round() as u32)
+    }
 }
 
 #[derive(Deserialize)]
@@ -130,17 +189,23 @@ struct Row {
 
 impl Table {
     fn load(written: Written) -> Table {
-        let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut rows: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for (i, row) in written.runners.iter().enumerate() {
             for literal in &row.find {
-                *rows.entry(literal).or_default() |= 1 << i;
+                rows.entry(literal).or_default().0 |= 1 << i;
+            }
+        }
+        for (i, row) in written.coverage.iter().enumerate() {
+            for literal in &row.find {
+                rows.entry(literal).or_default().1 |= 1 << i;
             }
         }
         Table {
-            finder: table::finder(MatchKind::LeftmostFirst, rows.keys()),
+            finder: table::finder(MatchKind::Standard, rows.keys()),
             rows_of: rows.into_values().collect(),
             idle: written.idle.into_iter().flatten().collect(),
             runners: written.runners,
+            coverage: written.coverage,
         }
     }
 }
@@ -206,7 +271,7 @@ fn each<'a>(
 /// Counts as they are found; which of them a runner states differs.
 #[derive(Default)]
 struct Sum {
-    counts: [Option<u64>; 4],
+    counts: [Option<u64>; 5],
     seconds: Option<f64>,
 }
 
@@ -214,14 +279,16 @@ const PASSED: usize = 0;
 const FAILED: usize = 1;
 const SKIPPED: usize = 2;
 const TOTAL: usize = 3;
+const BROKEN: usize = 4;
 
 /// Named groups that hold a number, and those whose presence counts one.
-const NUMBERS: [(&str, usize); 5] = [
+const NUMBERS: [(&str, usize); 6] = [
     ("passed", PASSED),
     ("failed", FAILED),
     ("errors", FAILED),
     ("skipped", SKIPPED),
     ("total", TOTAL),
+    ("broken", BROKEN),
 ];
 const ONES: [(&str, usize); 3] = [
     ("one_passed", PASSED),
@@ -295,10 +362,13 @@ impl Sum {
     }
 
     fn into_run(self) -> TestRun {
-        let [passed, failed, skipped, total] = self.counts;
-        let (failed, skipped) = (failed.unwrap_or(0), skipped.unwrap_or(0));
-        let rest = total.unwrap_or(0).saturating_sub(failed);
-        let passed = passed.unwrap_or(rest.saturating_sub(skipped));
+        let [passed, failed, skipped, total, broken] = self.counts.map(|n| n.unwrap_or(0));
+        let rest = total.saturating_sub(failed);
+        let passed = match self.counts[PASSED] {
+            Some(_) => passed,
+            None => rest.saturating_sub(skipped),
+        };
+        let failed = if failed > 0 { failed } else { broken };
         TestRun {
             passed,
             failed,
@@ -339,7 +409,7 @@ fn seconds(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use crate::model::entry::Excerpt;
 
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -382,15 +452,28 @@ mod tests {
         }
     }
 
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub(super) struct CoverageSample {
+        pub given: String,
+        /// Hundredths of a per cent.
+        pub wants: Option<u32>,
+    }
+
     #[test]
-    fn no_literal_hides_another() {
-        let runners = TABLE.runners.iter();
-        let literals: BTreeSet<&String> = runners.flat_map(|row| &row.find).collect();
-        for a in &literals {
-            for b in &literals {
-                assert!(a == b || !a.contains(b.as_str()), "{b:?} hides {a:?}");
+    fn coverage_is_read_where_the_whole_is_printed() {
+        for row in &TABLE.coverage {
+            assert!(!row.samples.is_empty(), "{} has no sample", row.what);
+            for sample in &row.samples {
+                let got = test_output([&sample.given, ""], true).coverage;
+                assert_eq!(got, sample.wants, "{}\n{}", row.what, sample.given);
             }
         }
+    }
+
+    /// Of the whole output.
+    fn test_run(output: &Excerpt) -> Option<TestRun> {
+        test_output([&output.head, &output.tail], output.is_whole()).run
     }
 
     #[test]

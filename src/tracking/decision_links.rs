@@ -256,7 +256,7 @@ fn place_of(commit: &CommitLine, lines: &[LocatedItem<'_>]) -> Option<usize> {
         lines.iter().position(|line| {
             let mut findings = line.item.findings.iter();
             findings.any(|finding| match finding {
-                Finding::Commit { hash, subject } => names(hash, subject),
+                Finding::Commit { hash, subject, .. } => names(hash, subject),
                 _ => false,
             })
         })

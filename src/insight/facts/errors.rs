@@ -1,10 +1,14 @@
-//! Errors that were resolved: a command that failed, and worked later, after something was changed. What
-//! was changed between is listed; causes are not guessed.
+//! Errors that were resolved: what hindered the work, with what the log says of cause and cure. A command that
+//! failed and worked later is one where the agent said what was behind it; what installs, connects or stores
+//! also where something was changed between. The agent's own retries, linters and type checkers are none, and
+//! nothing is guessed.
 
 use super::line::LocatedItem;
 use crate::model::classification::{Domain, Intent};
+use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::{Resolution, Sourced};
+use crate::rules::causes::{cause, cure};
 use crate::rules::commands;
 use crate::rules::paths::is_throwaway;
 use std::collections::BTreeSet;
@@ -21,17 +25,28 @@ struct Open<'l, 't> {
     line: &'l LocatedItem<'t>,
     /// Of what was changed since, in order.
     changed: Vec<String>,
+    cause: Option<&'t str>,
+    cure: Option<&'t str>,
 }
 
 /// Resolved errors in the order in which they were resolved. Only the last failure of a command
 /// counts before it works, with what was changed since the first one.
 pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
     let mut open: Vec<Open<'_, '_>> = Vec::new();
-    let mut all = Vec::new();
+    // what the agent explains is what failed last
+    let mut latest = None;
+    let mut all: Vec<Sourced<Resolution>> = Vec::new();
     for line in lines {
+        if line.item.kind == ItemKind::Agent {
+            let explained = open.iter_mut().find(|error| Some(error.key) == latest);
+            explained.into_iter().for_each(|error| error.explain(line));
+        }
         for finding in line.item.findings {
             match finding {
-                Finding::Failed { key } => fail(&mut open, *key, line),
+                Finding::Failed { key } => {
+                    latest = Some(*key);
+                    fail(&mut open, *key, line);
+                }
                 Finding::Worked { key } => all.extend(work(&mut open, *key, line)),
                 Finding::Changed { path, .. } => {
                     for error in &mut open {
@@ -42,8 +57,25 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
             }
         }
     }
+    let mut seen = BTreeSet::new();
+    all.retain(|error| {
+        error
+            .what
+            .cause
+            .as_ref()
+            .is_none_or(|said| seen.insert(said.clone()))
+    });
     all.drain(..all.len().saturating_sub(RESOLVED_MAX));
     all
+}
+
+impl<'t> Open<'_, 't> {
+    fn explain(&mut self, line: &LocatedItem<'t>) {
+        if line.main == self.line.main {
+            self.cause = cause(line.words()).or(self.cause);
+            self.cure = cure(line.words()).or(self.cure);
+        }
+    }
 }
 
 fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t>) {
@@ -53,6 +85,8 @@ fn fail<'l, 't>(open: &mut Vec<Open<'l, 't>>, key: u32, line: &'l LocatedItem<'t
             key,
             line,
             changed: Vec::new(),
+            cause: None,
+            cure: None,
         }),
     }
 }
@@ -64,19 +98,24 @@ fn work(
     now: &LocatedItem<'_>,
 ) -> Option<Sourced<Resolution>> {
     let at = open.iter().position(|error| error.key == key)?;
-    let Open { line, changed, .. } = open.remove(at);
+    let error = open.remove(at);
+    let (call, message) = error.line.words().split_once(" → ")?;
+    let is_explained = error.cause.is_some();
     let mut seen = BTreeSet::new();
-    let changed: Vec<String> = changed
-        .into_iter()
-        .filter(|path| !is_throwaway(path) && seen.insert(path.clone()))
-        .collect();
-    let (call, error) = line.words().split_once(" → ")?;
-    let changed = to_blame(changed, error);
-    let has_cause = !changed.is_empty() && !only_looks(call);
-    has_cause.then(|| {
-        line.source(Resolution {
+    let changed = error.changed.into_iter();
+    let changed = changed.filter(|path| !is_throwaway(path) && seen.insert(path.clone()));
+    let changed = to_blame(changed.collect(), message);
+    let is_obstacle = match obstacle(call) {
+        Obstacle::Never => false,
+        Obstacle::Explained => is_explained,
+        Obstacle::Changed => is_explained || !changed.is_empty(),
+    };
+    is_obstacle.then(|| {
+        error.line.source(Resolution {
             call: call.to_owned(),
-            error: error.lines().next().unwrap_or_default().to_owned(),
+            error: message.lines().next().unwrap_or_default().to_owned(),
+            cause: error.cause.map(str::to_owned),
+            cure: error.cure.map(str::to_owned),
             changed,
             worked_at: now.line,
             explained: None,
@@ -96,53 +135,131 @@ fn to_blame(changed: Vec<String>, error: &str) -> Vec<String> {
     blamed
 }
 
-/// No edit makes such a command work: it reads, searches, or is about history.
-fn only_looks(call: &str) -> bool {
+/// When a command that failed hindered the work.
+enum Obstacle {
+    /// It reads, searches, is about history, or checks the agent's own code.
+    Never,
+    /// Where somebody says what was behind it: what runs code fails for the agent's own slips mostly.
+    Explained,
+    /// Where something was changed before it worked.
+    Changed,
+}
+
+fn obstacle(call: &str) -> Obstacle {
     let Some((_, rest)) = call.split_once('(') else {
-        return false;
+        return Obstacle::Explained;
     };
     let class = commands::counted_as(rest.strip_suffix(')').unwrap_or(rest));
     let command = commands::of_count(&class);
-    let looks = matches!(command.intent, Intent::Read | Intent::Search);
-    // a commit may fail for what its hooks find
-    looks || command.domain == Domain::VersionControl && command.intent != Intent::Create
+    match (command.intent, command.domain) {
+        (Intent::Read | Intent::Search, _) => Obstacle::Never,
+        (Intent::Validate | Intent::Transform, Domain::Code) => Obstacle::Never,
+        // a commit may fail for what its hooks find
+        (Intent::Create, Domain::VersionControl) => Obstacle::Explained,
+        (_, Domain::VersionControl) => Obstacle::Never,
+        (Intent::Configure, _) | (_, Domain::Package | Domain::Database | Domain::Network) => {
+            Obstacle::Changed
+        }
+        _ => Obstacle::Explained,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::exchange::ItemKind;
 
     fn line<'t>(n: u64, text: &'t str, findings: &'t [Finding]) -> LocatedItem<'t> {
-        LocatedItem::sample(ItemKind::Digest, n, text, findings)
+        let kind = match text.starts_with("Agent: ") {
+            true => ItemKind::Agent,
+            false => ItemKind::Digest,
+        };
+        LocatedItem::sample(kind, n, text, findings)
     }
 
-    #[test]
-    fn what_failed_and_worked_after_a_change_is_resolved() {
-        let failed = [Finding::Failed { key: 1 }];
-        let worked = [Finding::Worked { key: 1 }];
-        let changed = [Finding::Changed {
+    const FAILED: [Finding; 1] = [Finding::Failed { key: 1 }];
+    const WORKED: [Finding; 1] = [Finding::Worked { key: 1 }];
+
+    fn changed() -> [Finding; 1] {
+        [Finding::Changed {
             path: "/p/a.rs".into(),
             added: 1,
             removed: 0,
-        }];
+        }]
+    }
+
+    #[test]
+    fn what_failed_and_was_explained_is_resolved_once_it_works() {
+        let changed = changed();
         let lines = [
             line(
                 1,
-                "Action: Bash(cargo build) → exit 101: error[E0308] mismatched types",
-                &failed,
+                "Action: Bash(./run.sh) → exit 1: connection refused",
+                &FAILED,
             ),
-            line(2, "Action: Edit(a.rs) → +1 −0", &changed),
-            line(3, "Action: Bash(cargo build) → ok, no output", &worked),
+            line(
+                2,
+                "Agent: The problem is that the port is taken. The fix is to stop the proxy.",
+                &[],
+            ),
+            line(3, "Action: Edit(a.rs) → +1 −0", &changed),
+            line(4, "Action: Bash(./run.sh) → ok, no output", &WORKED),
         ];
         let found = resolved(&lines);
         assert_eq!(found.len(), 1);
         let error = &found[0];
-        assert_eq!((error.line, error.what.worked_at), (1, 3));
-        assert_eq!(error.what.call, "Bash(cargo build)");
-        assert_eq!(error.what.error, "exit 101: error[E0308] mismatched types");
+        assert_eq!((error.line, error.what.worked_at), (1, 4));
+        assert_eq!(error.what.call, "Bash(./run.sh)");
+        assert_eq!(error.what.error, "exit 1: connection refused");
+        assert_eq!(
+            error.what.cause.as_deref(),
+            Some("The problem is that the port is taken.")
+        );
+        assert_eq!(
+            error.what.cure.as_deref(),
+            Some("The fix is to stop the proxy.")
+        );
         assert_eq!(error.what.changed, ["/p/a.rs"]);
-        assert_eq!(resolved(&lines[..2]), [], "it doesn't work yet");
-        assert_eq!(resolved(&[lines[0], lines[2]]), [], "it was only repeated");
+        assert_eq!(resolved(&lines[..3]), [], "it doesn't work yet");
+        assert_eq!(resolved(&[lines[0], lines[2], lines[3]]), [], "a retry");
+    }
+
+    #[test]
+    fn linters_and_type_checkers_are_no_obstacles_and_installing_is_one() {
+        let changed = changed();
+        let said = line(2, "Agent: The problem is that the type is too wide.", &[]);
+        let edit = line(3, "Action: Edit(a.rs) → +1 −0", &changed);
+        let of = |call: &str| {
+            let failed = format!("Action: Bash({call}) → exit 1: it says no");
+            let worked = format!("Action: Bash({call}) → ok, no output");
+            let all = |middle: &[LocatedItem<'_>]| {
+                let mut lines = vec![line(1, &failed, &FAILED)];
+                lines.extend(middle);
+                lines.push(line(4, &worked, &WORKED));
+                resolved(&lines).len()
+            };
+            (all(&[said, edit]), all(&[edit]))
+        };
+        for (call, wants) in [
+            ("npx eslint src", (0, 0)),
+            ("npx tsc --noEmit", (0, 0)),
+            ("cargo clippy", (0, 0)),
+            ("grep -n a b", (0, 0)),
+            ("npm test", (1, 0)),
+            ("npm install", (1, 1)),
+        ] {
+            assert_eq!(of(call), wants, "{call}");
+        }
+    }
+
+    #[test]
+    fn words_about_what_failed_last_explain_nothing_else() {
+        let other = [Finding::Failed { key: 2 }];
+        let lines = [
+            line(1, "Action: Bash(./run.sh) → exit 1: no", &FAILED),
+            line(2, "Action: Bash(./other.sh) → exit 1: no", &other),
+            line(3, "Agent: The problem is that the port is taken.", &[]),
+            line(4, "Action: Bash(./run.sh) → ok, no output", &WORKED),
+        ];
+        assert_eq!(resolved(&lines), []);
     }
 }

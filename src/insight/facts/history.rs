@@ -97,32 +97,69 @@ fn is_same(edited: &str, by_git: &str) -> bool {
     above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
 
-/// One that was made again (amended, rebased) counts as it was last.
+/// One that was made again (amended, rebased, reset) counts as it was last; others with the same subject stay
+/// apart.
 pub fn commits(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SessionCommit>> {
-    let mut all: Vec<Sourced<SessionCommit>> = Vec::new();
-    for (line, finding) in found(lines) {
-        match finding {
-            Finding::Commit { hash, subject } => {
-                all.retain(|known| known.what.subject != *subject);
-                all.push(line.source(SessionCommit {
-                    hash: hash.clone(),
-                    subject: subject.clone(),
-                    pushed: false,
-                    by_git: false,
-                    given_up: None,
-                }));
+    let mut all: Vec<(usize, Sourced<SessionCommit>)> = Vec::new();
+    let mut rewritten_at = None;
+    for (at, line) in lines.iter().enumerate() {
+        if rewrites(line) {
+            rewritten_at = Some(at);
+        }
+        for finding in line.item.findings {
+            match finding {
+                Finding::Commit {
+                    hash,
+                    subject,
+                    again,
+                } => {
+                    all.retain(|(made_at, known)| {
+                        let again =
+                            *again || rewritten_at.is_some_and(|rewritten| rewritten > *made_at);
+                        !is_one(&known.what, hash, subject, again)
+                    });
+                    let commit = SessionCommit {
+                        hash: hash.clone(),
+                        subject: subject.clone(),
+                        pushed: false,
+                        by_git: false,
+                        given_up: None,
+                    };
+                    all.push((at, line.source(commit)));
+                }
+                Finding::Pushed
+                | Finding::PullRequest(_)
+                | Finding::PullRequestState {
+                    state: PullRequestState::Merged,
+                    done: true,
+                    ..
+                } => all
+                    .iter_mut()
+                    .for_each(|(_, known)| known.what.pushed = true),
+                _ => {}
             }
-            Finding::Pushed
-            | Finding::PullRequest(_)
-            | Finding::PullRequestState {
-                state: PullRequestState::Merged,
-                done: true,
-                ..
-            } => all.iter_mut().for_each(|known| known.what.pushed = true),
-            _ => {}
         }
     }
-    all
+    all.into_iter().map(|(_, commit)| commit).collect()
+}
+
+/// A call that may give commits another hash.
+fn rewrites(line: &LocatedItem<'_>) -> bool {
+    const WORDS: [&str; 4] = ["--amend", "git rebase", "git reset", "git filter-branch"];
+    line.item.kind == ItemKind::Digest && WORDS.iter().any(|word| line.item.text.contains(word))
+}
+
+/// Whether a commit is the known one: where one of them has no hash its subject decides, as it does once the
+/// history was rewritten (`again`).
+fn is_one(known: &SessionCommit, hash: &str, subject: &str, again: bool) -> bool {
+    let (short, long) = match known.hash.len() < hash.len() {
+        true => (known.hash.as_str(), hash),
+        false => (hash, known.hash.as_str()),
+    };
+    match short.is_empty() || again {
+        true => known.subject == subject,
+        false => long.starts_with(short),
+    }
 }
 
 /// The step that is left with commits; `None` where all of them were pushed or given up. Of a repository of
@@ -257,8 +294,9 @@ mod tests {
 
     fn commit(subject: &str) -> [Finding; 1] {
         [Finding::Commit {
-            hash: "1a2b3c4".into(),
+            hash: format!("{:07x}", subject.bytes().map(u32::from).sum::<u32>()),
             subject: subject.into(),
+            again: false,
         }]
     }
 
@@ -283,6 +321,42 @@ mod tests {
         let left = unpushed(&more, true).expect("two");
         assert_eq!(left.what, "2 commits not pushed, the last: c");
         assert_eq!(unpushed(&commits(&lines[..2]), true), None);
+    }
+
+    #[test]
+    fn commits_of_equal_subject_stay_apart_unless_one_replaced_the_other() {
+        let made = |hash: &str, again: bool| {
+            [Finding::Commit {
+                hash: hash.into(),
+                subject: "Fix typo".into(),
+                again,
+            }]
+        };
+        let (first, second, quiet) = (
+            made("1a2b3c4", false),
+            made("5d6e7f8", false),
+            made("", false),
+        );
+        let hashes = |lines: &[LocatedItem<'_>]| -> Vec<String> {
+            let all = commits(lines).into_iter();
+            all.map(|commit| commit.what.hash).collect()
+        };
+        let one = line(1, "Action: Bash(git commit -m 'Fix typo') → …", &first);
+        let two = |text| line(3, text, &second);
+        let both = ["1a2b3c4", "5d6e7f8"];
+        assert_eq!(
+            hashes(&[one, two("Action: Bash(git commit -am x) → …")]),
+            both
+        );
+        let amended = "Action: Bash(git commit --amend --no-edit) → …";
+        assert_eq!(hashes(&[one, two(amended)]), ["5d6e7f8"]);
+        let reset = line(2, "Action: Bash(git reset --soft HEAD~1) → ok", &[]);
+        assert_eq!(hashes(&[one, reset, two("Action: x")]), ["5d6e7f8"]);
+        assert_eq!(hashes(&[reset, one, two("Action: x")]), both);
+        assert_eq!(hashes(&[one, line(3, "Action: x", &quiet)]), [""]);
+        assert_eq!(hashes(&[one, one]), ["1a2b3c4"]);
+        let third = made("9abcdef", true);
+        assert_eq!(hashes(&[one, line(3, "Action: x", &third)]), ["9abcdef"]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod objective;
 mod prose;
 mod result;
 mod tasks;
+mod test_runs;
 mod topics;
 mod words;
 
@@ -26,8 +27,8 @@ pub use objective::SessionContext;
 
 use super::outcome::outcome;
 use crate::model::exchange::ItemKind;
-use crate::model::finding::{Finding, TestCounts};
-use crate::model::summary::{SessionOutcome, SettingChange, Sourced, Summary, TestRuns};
+use crate::model::finding::Finding;
+use crate::model::summary::{SessionOutcome, SettingChange, Sourced, Summary};
 use line::found;
 
 /// The facts of a session, from its items in the order of time. About 10 MB/s of text.
@@ -56,7 +57,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         agent_decisions,
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
-        tests: tests(lines),
+        tests: test_runs::test_runs(lines),
         files_modified: history::files(lines),
         commits,
         pull_requests: history::pull_requests(lines),
@@ -97,59 +98,4 @@ fn settings(lines: &[LocatedItem<'_>]) -> Vec<Sourced<SettingChange>> {
     }
     all.retain(|change| change.what.old != change.what.new || change.what.renamed.is_some());
     all
-}
-
-fn tests(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
-    let mut runs: Vec<(&LocatedItem<'_>, &TestCounts)> = Vec::new();
-    for (line, finding) in found(lines) {
-        if let Finding::Tests(counts) = finding {
-            runs.push((line, counts));
-        }
-    }
-    let ((_, first), (line, last)) = (runs.first()?, runs.last()?);
-    Some(line.source(TestRuns {
-        runs: runs.len() as u64,
-        first: (*first).clone(),
-        last: (*last).clone(),
-        full: full(&runs, last).cloned(),
-    }))
-}
-
-/// Where the last run was of less than half of the tests that its runner ran at most: the last one of
-/// about all of them.
-fn full<'c>(
-    runs: &[(&LocatedItem<'_>, &'c TestCounts)],
-    last: &TestCounts,
-) -> Option<&'c TestCounts> {
-    let size = |run: &TestCounts| run.passed + run.failed;
-    let same = runs.iter().map(|(_, run)| *run);
-    let same = same.filter(|run| run.runner == last.runner);
-    let most = same.clone().map(size).max()?;
-    let mut large = same.filter(|run| size(run) * 10 >= most * 9);
-    large.next_back().filter(|_| size(last) * 2 < most)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_of_some_tests_stands_beside_the_last_run_of_all() {
-        let run = |passed, runner: &str| {
-            Finding::Tests(TestCounts {
-                runner: runner.into(),
-                passed,
-                ..TestCounts::default()
-            })
-        };
-        let full = |findings: &[Finding]| {
-            let line = LocatedItem::sample(ItemKind::Digest, 1, "", findings);
-            let runs = tests(&[line]).expect("runs").what;
-            runs.full.map(|full| full.passed)
-        };
-        let all = [run(90, "jest"), run(95, "jest"), run(3, "jest")];
-        assert_eq!(full(&all), Some(95));
-        assert_eq!(full(&all[..2]), None, "the last one is of all");
-        assert_eq!(full(&[run(90, "jest"), run(3, "pytest")]), None);
-    }
 }

@@ -71,7 +71,7 @@ impl Errors {
             met.sessions.insert(session.to_owned());
             *met.commands.entry(key).or_default() += 1;
         }
-        for resolution in resolved {
+        for resolution in resolved.iter().filter(|r| !r.what.changed.is_empty()) {
             let met = self.0.entry(normal(&resolution.what.error)).or_default();
             met.resolved.push(Resolved {
                 session: session.to_owned(),

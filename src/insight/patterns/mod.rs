@@ -149,7 +149,10 @@ mod tests {
     fn add(patterns: &mut Patterns, session: &str, outcome: SessionOutcome, items: &[Item]) {
         let lines = (1..).zip(items).map(|(n, (text, findings))| LocatedItem {
             item: SessionItem {
-                kind: ItemKind::Digest,
+                kind: match text.starts_with("Agent: ") {
+                    true => ItemKind::Agent,
+                    false => ItemKind::Digest,
+                },
                 text,
                 findings,
             },
@@ -215,7 +218,15 @@ mod tests {
             &mut patterns,
             "a",
             SessionOutcome::Completed,
-            &[failed(), edit(), worked()],
+            &[
+                failed(),
+                (
+                    "Agent: The problem is an index that is off by one.",
+                    Vec::new(),
+                ),
+                edit(),
+                worked(),
+            ],
         );
         let other = (
             "Action: Bash(cargo test) → exit 1: error at src/b.rs line 7",

@@ -48,7 +48,7 @@ fn decision(decision: &Decision) -> String {
     format!("**{chosen}**{about}{}", undone(decision))
 }
 
-/// `cargo build: mismatched types; worked after src/a.rs was changed`.
+/// `cargo build: mismatched types; The id is a number now; worked after src/a.rs was changed`.
 fn fixed(error: &Resolution) -> String {
     let call = error.call.split_once('(');
     let call = call.and_then(|(_, rest)| rest.strip_suffix(')'));
@@ -57,18 +57,19 @@ fn fixed(error: &Resolution) -> String {
         Some(rest) => rest.split_once(": ").map_or("", |(_, said)| said),
         None => &error.error,
     };
+    let said = if said.is_empty() { "failed" } else { said };
+    let words = [Some(said), error.cause.as_deref(), error.cure.as_deref()];
+    let words = words.into_iter().flatten();
+    let mut parts: Vec<String> = words.map(|part| cut(part, ERROR_CHARS_MAX)).collect();
     let changed: Vec<String> = error.changed.iter().map(|p| format!("`{p}`")).collect();
     let were = if changed.len() == 1 { "was" } else { "were" };
-    let said = match said {
-        "" => "failed",
-        said => said,
-    };
-    format!(
-        "`{}`: {}; worked after {} {were} changed",
-        cut(call, CALL_CHARS_MAX),
-        cut(said, ERROR_CHARS_MAX),
-        changed.join(", ")
-    )
+    if !changed.is_empty() {
+        parts.push(format!(
+            "worked after {} {were} changed",
+            changed.join(", ")
+        ));
+    }
+    format!("`{}`: {}", cut(call, CALL_CHARS_MAX), parts.join("; "))
 }
 
 /// `12 sessions: 8 completed, 1 blocked.`

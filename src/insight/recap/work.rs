@@ -76,7 +76,9 @@ impl SessionWork {
     pub(super) fn is_open(&self) -> bool {
         matches!(
             self.outcome,
-            Some(SessionOutcome::InProgress | SessionOutcome::Blocked)
+            Some(
+                SessionOutcome::InProgress | SessionOutcome::Blocked | SessionOutcome::Interrupted
+            )
         )
     }
 }

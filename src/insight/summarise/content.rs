@@ -93,6 +93,7 @@ fn is_turning(finding: &Finding) -> bool {
         | Finding::Unchanged { .. }
         | Finding::Refused { .. }
         | Finding::Tests(_)
+        | Finding::Coverage(_)
         | Finding::Answered { .. }
         | Finding::Approved
         | Finding::Commit { .. }

@@ -187,7 +187,7 @@ impl Log<'_> {
                 failed: tests.failed,
                 skipped: tests.skipped,
                 failures: tests.failed_tests.clone().unwrap_or_default(),
-                partial: false,
+                ..TestCounts::default()
             })
     }
 }
@@ -244,6 +244,8 @@ mod tests {
                     first: run.clone(),
                     last: run,
                     full: None,
+                    said: None,
+                    coverage: None,
                 },
             )),
             files_modified: vec![sourced(

@@ -4,6 +4,7 @@ mod changes;
 mod escape;
 
 use crate::model::finding::TestCounts;
+use crate::model::human::plural;
 use crate::model::summary::{
     Decision, DecisionReasons, Explanation, LlmAdditions, LlmDecision, LlmResolution, PullRequest,
     Resolution, SessionCommit, Sourced, Summary,
@@ -109,24 +110,30 @@ fn head(summary: &Summary, profile: &str) -> String {
 }
 
 fn resolved(error: &Resolution) -> String {
-    let changed: Vec<String> = error
-        .changed
-        .iter()
-        .map(|path| format!("`{path}`"))
-        .collect();
     let nothing = Explanation::default();
     let explained = error.explained.as_ref().unwrap_or(&nothing);
     let mut lines = vec![
         format!("### {}", short(&error.error, HEADING_CHARS_MAX)),
         format!("- **Command**: {}", short(&error.call, CALL_CHARS_MAX)),
     ];
-    lines.extend(point("Root cause", &explained.root_cause));
+    let cause = match explained.root_cause.as_str() {
+        "" => error.cause.as_deref().unwrap_or_default(),
+        model => model,
+    };
+    lines.extend(point("Root cause", cause));
     lines.extend(point("What helped", &explained.fix));
-    lines.push(format!("- **Fix**: changed {}", changed.join(", ")));
-    lines.push(format!(
-        "- **Verification**: it worked at line {}",
-        error.worked_at
-    ));
+    let mut cure: Vec<String> = error.cure.iter().map(|said| inline(said)).collect();
+    if !error.changed.is_empty() {
+        let changed: Vec<String> = error
+            .changed
+            .iter()
+            .map(|path| format!("`{path}`"))
+            .collect();
+        cure.push(format!("changed {}", changed.join(", ")));
+    }
+    if !cure.is_empty() {
+        lines.push(format!("- **Fix**: {}", cure.join("; ")));
+    }
     lines.join("\n")
 }
 
@@ -257,30 +264,46 @@ fn tests(summary: &Summary, llm: &LlmAdditions) -> Vec<String> {
         (None, Some(last)) => (last, None),
         (None, None) => return Vec::new(),
     };
-    let mut lines = vec![
-        format!("- **Framework**: {}", inline(&last.runner)),
-        format!("- **Results**: {}", counts(last)),
-    ];
+    let framework = Some(inline(&last.runner)).filter(|name| !name.is_empty());
+    let framework = framework.map(|name| format!("- **Framework**: {name}"));
+    let said = runs.and_then(|runs| runs.said.as_deref());
+    let results = match said {
+        Some(said) => format!("passed, says the agent: “{}”", inline(said)),
+        None => counts(last),
+    };
+    let mut lines: Vec<String> = framework.into_iter().collect();
+    lines.push(format!("- **Results**: {results}"));
     if !last.failures.is_empty() {
         let names: Vec<String> = last.failures.iter().map(|name| inline(name)).collect();
         lines.push(format!("- **Failed**: {}", names.join(", ")));
     }
-    if let Some(coverage) = llm.coverage {
+    let printed = runs.and_then(|runs| Some(f64::from(runs.coverage?) / 100.0));
+    if let Some(coverage) = printed.or(llm.coverage) {
         lines.push(format!("- **Coverage**: {coverage:.1}%"));
     }
-    if let Some(runs) = runs.filter(|runs| runs.runs > 1) {
-        if let Some(full) = &runs.full {
-            lines.push(format!("- **Last full run**: {}", counts(full)));
-        }
+    let Some(runs) = runs else { return lines };
+    if said.is_some() && last.passed > 0 {
+        lines.push(format!("- **Last passed run**: {}", counts(last)));
+    }
+    if let Some(full) = &runs.full {
+        lines.push(format!("- **Last full run**: {}", counts(full)));
+    }
+    if runs.runs > 1 {
         let first = counts(&runs.first);
         lines.push(format!("- **Runs**: {}, the first one {first}", runs.runs));
     }
     lines
 }
 
+/// `12/13 passed`; of packages `13 packages ok`, `12 of 13 packages ok`.
 fn counts(run: &TestCounts) -> String {
     let least = if run.partial { "at least " } else { "" };
-    format!("{least}{}/{} passed", run.passed, run.passed + run.failed)
+    let (passed, all) = (run.passed, run.passed + run.failed);
+    match (run.packages, run.failed) {
+        (false, _) => format!("{least}{passed}/{all} passed"),
+        (true, 0) => format!("{least}{} ok", plural(passed, "package")),
+        (true, _) => format!("{least}{passed} of {} ok", plural(all, "package")),
+    }
 }
 
 #[cfg(test)]
@@ -325,6 +348,8 @@ mod tests {
                     first: run(1, 2),
                     last: run(3, 0),
                     full: None,
+                    said: None,
+                    coverage: Some(8130),
                 },
             )),
             next_steps: vec![sourced(1, "Push it".into())],
@@ -336,7 +361,7 @@ mod tests {
             ## Configuration Changes\n| File | Setting | Change |\n| --- | --- | --- |\n\
             | app.toml | a\\|b | (none) → 1 |\n\n\
             ## Test Results\n- **Framework**: pytest\n- **Results**: 3/3 passed\n\
-            - **Runs**: 3, the first one 1/3 passed\n\n\
+            - **Coverage**: 81.3%\n- **Runs**: 3, the first one 1/3 passed\n\n\
             ## Next Steps\n- Push it\n";
         assert_eq!(text, wants);
     }
@@ -426,9 +451,10 @@ mod tests {
                 Resolution {
                     call: "Bash(make)".into(),
                     error: "exit 2".into(),
+                    cause: Some("The port is taken.".into()),
                     changed: vec!["a.c".into()],
-                    worked_at: 9,
                     explained: Some(explained()),
+                    ..Resolution::default()
                 },
             )],
             decisions: vec![sourced(
@@ -448,7 +474,7 @@ mod tests {
         let text = markdown(&summary, "fixing (1.0)");
         assert!(text.contains(
             "### exit 2\n- **Command**: Bash(make)\n- **Root cause**: Seconds read as minutes\n\
-             - **What helped**: Set 3600\n- **Fix**: changed `a.c`\n- **Verification**: it worked at line 9\n"
+             - **What helped**: Set 3600\n- **Fix**: changed `a.c`\n"
         ));
         assert!(text.contains("- Which store? → **Use Redis**\n  - Rationale: It expires keys\n"));
     }

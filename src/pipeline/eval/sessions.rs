@@ -6,11 +6,12 @@
 use super::figure::{Figure, Half, Label};
 use crate::host::files::source_file;
 use crate::insight::facts::{LocatedItem, SessionContext, facts};
-use crate::insight::outcome::SessionItem;
+use crate::insight::outcome::{PENDING_CALL, SessionItem};
 use crate::model::activity::{Activity, ActivityTally, Dimension, MIN_STRENGTH, MIXED};
 use crate::model::entry::{Entry, EntryKind, Fact};
 use crate::model::exchange::Item;
 use crate::model::finding::{Finding, file_key};
+use crate::model::fold::StreamFold;
 use crate::model::policy::FilterPolicy;
 use crate::model::source::Agent;
 use crate::model::summary::{SessionOutcome, Summary};
@@ -258,7 +259,15 @@ impl Told {
                 episode: Uuid::nil(),
                 line: item.place.line,
             });
-        let summary = facts(&lines.collect::<Vec<_>>(), &read.context());
+        let mut lines: Vec<LocatedItem<'_>> = lines.collect();
+        let pending = LocatedItem {
+            item: PENDING_CALL,
+            main: true,
+            episode: Uuid::nil(),
+            line: 0,
+        };
+        lines.extend(read.is_pending.then_some(pending));
+        let summary = facts(&lines, &read.context());
         let found = summary.outcome.map_or("none", SessionOutcome::as_str);
         let label = Label {
             best: &row.outcome,
@@ -396,6 +405,8 @@ pub struct Read {
     pub tally: ActivityTally,
     /// What its main log says, or the log itself where it is a sub-agent's.
     pub items: Vec<Item>,
+    /// It ends in a call without a result.
+    pub is_pending: bool,
     /// The last one that somebody gave it, else the agent's.
     pub title: Option<String>,
 }
@@ -462,11 +473,14 @@ pub fn read(path: &Path, agent: Agent, classifier: &Classifier) -> Result<Read> 
         }
         Ok(ControlFlow::<()>::Continue(()))
     })?;
-    let main = all.remove(&None);
-    let main = main.or_else(|| all.into_values().max_by_key(Vec::len));
+    let main = all.remove(&None).map(|items| (None, items));
+    let main = main.or_else(|| all.into_iter().max_by_key(|(_, items)| items.len()));
+    let (stream, items) = main.unwrap_or_default();
+    let waits = |fold: &StreamFold| fold.state.waiting() > 0;
     Ok(Read {
         tally,
-        items: main.unwrap_or_default(),
+        items,
+        is_pending: state.streams.get(&stream).is_some_and(waits),
         title: titles.custom.or(titles.ai),
     })
 }

@@ -60,8 +60,11 @@ impl Open {
         };
         let max = max_bytes(options);
         if rest.opens() {
-            if !self.pieces.is_empty() && self.ends_before(&rest.item, options) {
+            let quiet_ms = quiet_ms_before(&rest.item).filter(|ms| *ms >= options.gap_ms);
+            let is_full = self.exchanges >= options.max_exchanges;
+            if !self.pieces.is_empty() && (quiet_ms.is_some() || is_full) {
                 self.seal_all(stream, sealed);
+                self.base.pause(quiet_ms.unwrap_or(0));
             }
             self.exchanges += 1;
             self.current = self.pieces.len();
@@ -137,15 +140,6 @@ impl Open {
         })
     }
 
-    /// Before a prompt: the episode is full, or the stream has been quiet.
-    fn ends_before(&self, prompt: &Item, options: &ChunkOptions) -> bool {
-        let quiet = match (prompt.time, prompt.quiet_since) {
-            (Some(now), Some(since)) => now.0.saturating_sub(since.0) >= options.gap_ms,
-            _ => false,
-        };
-        quiet || self.exchanges >= options.max_exchanges
-    }
-
     /// How many bytes of an item that is over budget by itself go into the open episode: nothing
     /// where little room is left, so that no crumbs are cut off.
     fn room(&self, item: &Item, bytes: usize, max: usize) -> Option<usize> {
@@ -164,6 +158,11 @@ impl Open {
             .last()
             .map_or(0, |last| between(last.item.kind, next.kind).len())
     }
+}
+
+/// For how long the stream has been quiet before a prompt.
+fn quiet_ms_before(prompt: &Item) -> Option<i64> {
+    Some(prompt.time?.0.saturating_sub(prompt.quiet_since?.0))
 }
 
 fn max_bytes(options: &ChunkOptions) -> usize {

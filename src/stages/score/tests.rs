@@ -166,6 +166,7 @@ fn committed(subject: &str) -> Item {
         findings: vec![Finding::Commit {
             hash: String::new(),
             subject: subject.into(),
+            again: false,
         }],
         ..ToolUse::default()
     };

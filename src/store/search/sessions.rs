@@ -102,6 +102,22 @@ impl Store {
         }
     }
 
+    /// When the chunks of the session with exactly this id begin and end, in the order in which they begin.
+    pub fn spans(&self, session: &str) -> Result<Vec<(Time, Time)>> {
+        let read = || -> rusqlite::Result<Vec<(Time, Time)>> {
+            self.db
+                .prepare_cached(
+                    "SELECT e.valid_at, coalesce(e.ended_at, e.valid_at) FROM episode e
+                     JOIN session s ON s.n = e.session
+                     WHERE s.id = ?1 AND e.source = 'session' AND e.valid_at IS NOT NULL
+                     ORDER BY e.valid_at",
+                )?
+                .query_map([session], |row| Ok((Time(row.get(0)?), Time(row.get(1)?))))?
+                .collect()
+        };
+        read().map_err(failed("reading when a session was at work"))
+    }
+
     /// Project paths of the namespaces that begin so (000-071): (namespace, path), by path.
     pub fn projects(&self, namespace_prefix: &str) -> Result<Vec<(String, String)>> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {

@@ -189,6 +189,16 @@ fn an_episode_names_its_bytes_lines_times_files_and_counts() {
 }
 
 #[test]
+fn a_session_that_is_resumed_after_days_has_only_worked_for_minutes() {
+    let mut log = Log::default();
+    log.prompt("fix it").later(4).said("done");
+    log.later(9 * 24 * 60).prompt("and the other one");
+    log.later(6).said("done too");
+    let minutes: Vec<u64> = episodes(&log).iter().map(|e| e.duration_minutes).collect();
+    assert_eq!(minutes, [4, 10]);
+}
+
+#[test]
 fn a_sub_agent_told_inside_the_main_log_has_its_own_fold() {
     let mut log = Log::default();
     log.prompt("go")

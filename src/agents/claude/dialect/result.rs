@@ -5,7 +5,8 @@ use super::line::{Line, decode_raw};
 use super::message::Block;
 use crate::json::cursor::{self, Raw};
 use crate::json::text::{decode, excerpt, inside, is_name};
-use crate::model::entry::{CallStatus, ToolResult};
+use crate::model::entry::{CallStatus, Denial, ToolResult};
+use crate::rules::denials;
 
 /// One `tool_result` block with what the line's `toolUseResult` says of it.
 ///
@@ -35,38 +36,22 @@ pub(super) fn read(block: &Block<'_>, line: &Line<'_>, first: bool) -> ToolResul
     }
     let stated = structured.exit_code;
     result.exit_code = stated.or_else(|| exit_code(&result.output.head, block.failed));
+    // `is_error` covers refusals and cancelled siblings too
+    let denied = || {
+        let kind = line.denial.and_then(inside).map(decode);
+        denials::of(kind.as_deref(), &result.output.head)
+    };
+    result.facts.denied = block.failed.then(denied).flatten();
     result.status = match block.failed {
-        true => failure(&result.output.head, line.denial.is_some()),
+        true => result
+            .facts
+            .denied
+            .map_or(CallStatus::Failed, Denial::status),
         false if structured.interrupted => CallStatus::Interrupted,
         false if structured.background => CallStatus::Running,
         false => CallStatus::Ok,
     };
     result
-}
-
-/// `is_error` covers refusals and cancelled siblings too.
-fn failure(text: &str, denied: bool) -> CallStatus {
-    let text = text.trim_start();
-    let starts = |starts: &[&str]| starts.iter().any(|s| text.starts_with(s));
-    if denied
-        || starts(&[
-            "The user doesn't want to",
-            "User rejected tool use",
-            "User declined",
-        ])
-    {
-        CallStatus::Refused
-    } else if starts(&[
-        "[Request interrupted",
-        "Sibling tool call errored",
-        "<tool_use_error>Sibling tool call errored",
-        "Cancelled: parallel tool call",
-        "<tool_use_error>Cancelled: parallel tool call",
-    ]) {
-        CallStatus::Interrupted
-    } else {
-        CallStatus::Failed
-    }
 }
 
 /// `Exit code N` opens the text of a failed command.

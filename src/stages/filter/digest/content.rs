@@ -69,6 +69,7 @@ pub fn left_out(
 ) {
     match (call.status(result, output), call.row.answer) {
         (CallStatus::Refused, _) => return people::refused(out, output),
+        (CallStatus::Denied, _) => return people::denied(out, result.facts.denied),
         (CallStatus::Ok, AnswerKind::Ask) => return people::answered(out, call, result, output),
         (CallStatus::Failed, _) => match output.exit_code {
             Some(code) if code != 0 => out.push_str(&format!("exit {code} ")),

@@ -3,7 +3,7 @@
 use super::call::DigestCall;
 use super::output::ToolOutput;
 use crate::model::entry::{CallStatus, ToolResult};
-use crate::rules::test_runners::TestRun;
+use crate::rules::test_runners::TestOutput;
 
 /// A call with its result.
 pub struct Ended<'a> {
@@ -13,6 +13,6 @@ pub struct Ended<'a> {
     pub result: &'a ToolResult,
     pub status: CallStatus,
     pub output: &'a ToolOutput<'a>,
-    /// The tests that it ran.
-    pub run: Option<TestRun>,
+    /// What it printed of tests.
+    pub tests: TestOutput,
 }

@@ -28,12 +28,13 @@ impl Ended<'_> {
     /// answers.
     pub fn findings(&self, policy: &FilterPolicy) -> Vec<Finding> {
         let mut found = Vec::new();
-        let red = self.run.as_ref().is_some_and(|run| run.failed > 0);
+        let run = self.tests.run.as_ref();
+        let red = run.is_some_and(|run| run.failed > 0);
         match self.status {
             CallStatus::Refused => found.push(Finding::Refused {
                 key: self.file().unwrap_or(self.key),
             }),
-            CallStatus::Interrupted | CallStatus::Running => {}
+            CallStatus::Denied | CallStatus::Interrupted | CallStatus::Running => {}
             CallStatus::Failed => {
                 found.extend(self.failed());
                 if policy.tool_content != Keep::Out {
@@ -56,7 +57,8 @@ impl Ended<'_> {
                 }
             }
         }
-        found.extend(self.run.as_ref().and_then(|run| self.tests(run)));
+        found.extend(run.and_then(tested));
+        found.extend(self.tests.coverage.map(Finding::Coverage));
         found
     }
 
@@ -134,21 +136,22 @@ impl Ended<'_> {
             _ => {}
         }
     }
+}
 
-    fn tests(&self, run: &TestRun) -> Option<Finding> {
-        let names = run.failures.iter().take(FAILURES_MAX);
-        let names = names.map(|name| line::folded(name, TEXT_CHARS_MAX).into_owned());
-        (run.total > 0).then(|| {
-            Finding::Tests(TestCounts {
-                runner: run.runner.to_owned(),
-                passed: run.passed,
-                failed: run.failed,
-                skipped: run.skipped,
-                failures: names.collect(),
-                partial: !run.whole,
-            })
+fn tested(run: &TestRun) -> Option<Finding> {
+    let names = run.failures.iter().take(FAILURES_MAX);
+    let names = names.map(|name| line::folded(name, TEXT_CHARS_MAX).into_owned());
+    (run.total > 0).then(|| {
+        Finding::Tests(TestCounts {
+            runner: run.runner.to_owned(),
+            passed: run.passed,
+            failed: run.failed,
+            skipped: run.skipped,
+            failures: names.collect(),
+            partial: !run.whole,
+            packages: run.packages,
         })
-    }
+    })
 }
 
 /// Which settings an edit changes, masked; nothing for other files.

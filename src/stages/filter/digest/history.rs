@@ -75,7 +75,7 @@ impl Seen<'_> {
         let pairs = self.lines().zip(next);
         let printed = pairs.filter_map(|(line, next)| {
             let is_sure = asked && self.worked || next.is_some_and(is_total);
-            is_sure.then(|| commit(line))?
+            is_sure.then(|| commit(line, next.is_some_and(is_date)))?
         });
         let printed: Vec<Finding> = printed.collect();
         match printed.is_empty() && self.worked {
@@ -104,6 +104,7 @@ impl Seen<'_> {
             Finding::Commit {
                 hash: hash.unwrap_or_default(),
                 subject,
+                again: false,
             }
         });
         commits.collect()
@@ -205,13 +206,19 @@ impl Seen<'_> {
 }
 
 /// `[main 1a2b3c4] Fix the tests`, `[main (root-commit) 1a2b3c4] Begin`.
-fn commit(line: &str) -> Option<Finding> {
+fn commit(line: &str, again: bool) -> Option<Finding> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let hash = place.rsplit(' ').next()?;
     (is_hash(hash) && place.contains(' ')).then(|| Finding::Commit {
         hash: hash.to_owned(),
         subject: line::folded(subject, TEXT_CHARS_MAX).into_owned(),
+        again,
     })
+}
+
+/// ` Date: Wed Jul 22 10:15:16 2026 +0200`: git says of a commit that is made again when it was made first.
+fn is_date(line: &str) -> bool {
+    line.starts_with(" Date: ")
 }
 
 fn is_hash(word: &str) -> bool {

@@ -26,7 +26,7 @@ use crate::model::entry::{CallStatus, ToolResult};
 use crate::model::exchange::ToolUse;
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
-use crate::rules::test_runners::TestRun;
+use crate::rules::test_runners::TestOutput;
 use crate::rules::tools::AnswerKind;
 use call::DigestCall;
 use output::ToolOutput;
@@ -74,14 +74,14 @@ pub fn digest(
                 used.modified = modified(&call, result);
                 used.completed = tasks::completed(&call, result);
             }
-            let mut run = None;
+            let mut tests = TestOutput::default();
             other::close_parameters(&mut text, &call, result);
             if !(call.row.alone && says_nothing(result)) {
                 text.push_str(" → ");
                 match context.policy.tool_content {
                     Keep::Out => content::left_out(&mut text, &call, result, &output),
                     Keep::Full | Keep::Template(_) | Keep::Condense(_) => {
-                        run = answer(&mut text, &call, result, &output);
+                        tests = answer(&mut text, &call, result, &output);
                     }
                 }
             }
@@ -91,7 +91,7 @@ pub fn digest(
                 result,
                 status: used.status,
                 output: &output,
-                run,
+                tests,
             };
             used.findings = ended.findings(context.policy);
             let is_shown = output.quotes_people || !call.quotes_people(result);
@@ -151,13 +151,14 @@ fn answer(
     call: &DigestCall<'_>,
     result: &ToolResult,
     output: &ToolOutput<'_>,
-) -> Option<TestRun> {
+) -> TestOutput {
     if let (AnswerKind::Other, Some(summary)) = (call.row.answer, &result.facts.summary) {
         other::summed_up(out, output, summary);
-        return None;
+        return TestOutput::default();
     }
     match (call.status(result, output), call.row.answer) {
         (CallStatus::Refused, _) => people::refused(out, output),
+        (CallStatus::Denied, _) => people::denied(out, result.facts.denied),
         (CallStatus::Interrupted, _) => out.push_str("interrupted"),
         (CallStatus::Ok | CallStatus::Failed | CallStatus::Running, AnswerKind::Poll) => {
             return shell::polled(out, call, result, output);
@@ -171,7 +172,7 @@ fn answer(
         }
         (CallStatus::Ok, kind) => succeeded(out, kind, call, result, output),
     }
-    None
+    TestOutput::default()
 }
 
 fn succeeded(

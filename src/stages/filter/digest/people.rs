@@ -4,7 +4,7 @@
 use super::call::DigestCall;
 use super::line;
 use super::output::ToolOutput;
-use crate::model::entry::ToolResult;
+use crate::model::entry::{Denial, ToolResult};
 use crate::rules::errors;
 use serde_json::Value;
 
@@ -16,6 +16,16 @@ pub fn refused(out: &mut String, output: &ToolOutput<'_>) {
         out.push_str(": ");
         line::fold(out, words, usize::MAX);
     }
+}
+
+/// `denied by a permission rule`: nobody was asked.
+pub fn denied(out: &mut String, by: Option<Denial>) {
+    out.push_str(match by {
+        Some(Denial::Rule) => "denied by a permission rule",
+        Some(Denial::AutoMode) => "denied by the agent's auto mode",
+        Some(Denial::Hook) => "denied by a hook",
+        _ => "not permitted",
+    });
 }
 
 /// `"Postgres"`; every further question stands before its answer.

@@ -4,7 +4,7 @@ use super::call::DigestCall;
 use super::line;
 use super::output::ToolOutput;
 use crate::model::entry::{CallStatus, ToolResult};
-use crate::rules::test_runners::{TestRun, test_run_in};
+use crate::rules::test_runners::{TestOutput, TestRun, test_output};
 use std::fmt::Write;
 
 /// The whole answer of a command that ended, well or not; the tests that it ran.
@@ -13,11 +13,11 @@ pub fn ended(
     call: &DigestCall<'_>,
     result: &ToolResult,
     output: &ToolOutput<'_>,
-) -> Option<TestRun> {
+) -> TestOutput {
     let failed =
         result.status == CallStatus::Failed || output.exit_code.is_some_and(|code| code != 0);
-    let run = tests(call, result, output);
-    match (failed, &run) {
+    let tests = tests(call, result, output);
+    match (failed, &tests.run) {
         (_, Some(run)) if run.failed > 0 || !failed => write_run(out, run, output),
         (true, run) => {
             failure(out, output);
@@ -28,7 +28,7 @@ pub fn ended(
         }
         (false, _) => output.write(out),
     }
-    run
+    tests
 }
 
 /// `exit 101: error[E0308] mismatched types`, `failed: …`.
@@ -40,26 +40,26 @@ pub fn failure(out: &mut String, output: &ToolOutput<'_>) {
     output.write_message(out, ": ");
 }
 
-/// The numbers of the tests that ran, and the names of failed ones as they may be told, with the call's duration where the runner states none.
-pub fn tests(
-    call: &DigestCall<'_>,
-    result: &ToolResult,
-    output: &ToolOutput<'_>,
-) -> Option<TestRun> {
+/// The numbers of the tests that ran, and the names of failed ones as they may be told, with the call's
+/// duration where the runner states none.
+fn tests(call: &DigestCall<'_>, result: &ToolResult, output: &ToolOutput<'_>) -> TestOutput {
     if output.bytes == 0 || call.is_idle() {
-        return None;
+        return TestOutput::default();
     }
-    let mut run = test_run_in(output.parts(), output.is_whole())?;
+    let mut tests = test_output(output.parts(), output.is_whole());
+    let Some(run) = &mut tests.run else {
+        return tests;
+    };
     if !run.failures.is_empty() {
         // half a secret is none that a rule knows: names are read from the masked text
         let [head, tail] = output.masked_parts();
-        let masked = test_run_in([&head, &tail], output.is_whole());
+        let masked = test_output([&head, &tail], output.is_whole()).run;
         run.failures = masked.map(|run| run.failures).unwrap_or_default();
     }
     if run.seconds.is_none() {
         run.seconds = result.facts.duration_ms.map(|ms| ms as f64 / 1000.0);
     }
-    Some(run)
+    tests
 }
 
 /// `passed 47/47 in 3.2 s`, `failed 3/50 in 2 s: test_a, test_b, test_c`.
@@ -114,7 +114,7 @@ pub fn polled(
     call: &DigestCall<'_>,
     result: &ToolResult,
     output: &ToolOutput<'_>,
-) -> Option<TestRun> {
+) -> TestOutput {
     let inner = Inner::of(output);
     let running = result.status == CallStatus::Running || inner.state == Some("running");
     if running {
@@ -123,12 +123,12 @@ pub fn polled(
             out.push_str(": ");
             inner.output.write(out);
         }
-        return None;
+        return TestOutput::default();
     }
     if let Some(state) = inner.state {
         line::fold(out, &output.masked(state), line::TEXT_CHARS_MAX);
         if inner.output.is_blank() {
-            return None;
+            return TestOutput::default();
         }
         out.push_str(": ");
     }

@@ -110,6 +110,7 @@ fn commit(hash: &str) -> Finding {
     Finding::Commit {
         hash: hash.into(),
         subject: "Fix the login".into(),
+        again: false,
     }
 }
 

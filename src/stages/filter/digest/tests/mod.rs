@@ -51,6 +51,7 @@ fn facts(stated: &BTreeMap<String, Value>) -> ResultFacts {
             .collect(),
         kind: text("kind"),
         images: number("images").unwrap_or(0),
+        denied: None,
         summary: text("summary"),
     }
 }

@@ -1,0 +1,342 @@
+//! What state the tests of a session's work ended in: the last run that says something about the work. A run on
+//! code that was put aside, one that was meant to fail, one whose output was filtered, and a hook's that
+//! found others' faults say nothing where another run says more.
+
+use super::line::LocatedItem;
+use crate::model::exchange::ItemKind;
+use crate::model::finding::{Finding, TestCounts};
+use crate::model::summary::{Sourced, TestRuns};
+use crate::rules::commands;
+use crate::rules::test_words::{blames_others, fails_on_purpose, passes};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The test runs; `None` where none ran that says something, and no words say how they ended.
+pub fn test_runs(lines: &[LocatedItem<'_>]) -> Option<Sourced<TestRuns>> {
+    let runs = judged(lines);
+    let last =
+        of_standing(&runs, Standing::Work).or_else(|| of_standing(&runs, Standing::Doubtful));
+    let is_red = last.is_none_or(|run| run.counts.failed > 0);
+    let since = last.map_or(0, |run| run.at);
+    let said = is_red.then(|| says_passed(&lines[since..])).flatten();
+    let first = runs.iter().find(|run| run.standing == Standing::Work);
+    let first = first.or(last).map(|run| run.counts.clone());
+    let mut found = TestRuns {
+        runs: runs.len() as u64,
+        first: first.unwrap_or_default(),
+        last: last.map(|run| run.counts.clone()).unwrap_or_default(),
+        full: last.and_then(|last| full(&runs, last.counts)).cloned(),
+        said: None,
+        coverage: coverage(lines),
+    };
+    let Some((line, sentence)) = said else {
+        return last.map(|run| lines[run.at].source(found));
+    };
+    // the numbers are of an earlier state
+    found.last = green(&runs);
+    found.full = None;
+    found.said = Some(sentence.to_owned());
+    Some(line.source(found))
+}
+
+/// A run with what it says of the work.
+struct Run<'c> {
+    /// Its line's index.
+    at: usize,
+    counts: &'c TestCounts,
+    standing: Standing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Standing {
+    Work,
+    /// It failed, and maybe not for the work's sake, or only what failed was shown.
+    Doubtful,
+    /// Of code that is not the work's end, or meant to fail.
+    Nothing,
+}
+
+fn judged<'c>(lines: &[LocatedItem<'c>]) -> Vec<Run<'c>> {
+    let mut runs = Vec::new();
+    let mut is_stashed = false;
+    for (at, line) in lines.iter().enumerate() {
+        let call = call(line);
+        let stash = call.map_or(Stash::default(), stash);
+        let goes_on = line.item.kind == ItemKind::Prompt
+            || line
+                .item
+                .findings
+                .iter()
+                .any(|finding| matches!(finding, Finding::Changed { .. }));
+        is_stashed &= !goes_on && !stash.ends;
+        for finding in line.item.findings {
+            let Finding::Tests(counts) = finding else {
+                continue;
+            };
+            let is_aside = is_stashed || stash.begins;
+            let is_red = counts.failed > 0;
+            runs.push(Run {
+                at,
+                counts,
+                standing: match is_aside || is_red && is_meant_to_fail(&lines[..at]) {
+                    true => Standing::Nothing,
+                    false if is_red && is_doubtful(call, &lines[at + 1..]) => Standing::Doubtful,
+                    false => Standing::Work,
+                },
+            });
+        }
+        is_stashed |= stash.begins && !stash.ends;
+    }
+    runs
+}
+
+fn of_standing<'r, 'c>(runs: &'r [Run<'c>], standing: Standing) -> Option<&'r Run<'c>> {
+    runs.iter().rfind(|run| run.standing == standing)
+}
+
+/// The call of a digest without its answer.
+fn call<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
+    let is_call = line.item.kind == ItemKind::Digest;
+    let words = is_call.then(|| line.words())?;
+    Some(words.split_once(" → ").map_or(words, |(call, _)| call))
+}
+
+/// What a command does to changes that are put aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Stash {
+    /// It puts them aside.
+    begins: bool,
+    /// They are back at its end.
+    ends: bool,
+}
+
+fn stash(call: &str) -> Stash {
+    static STASH: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\bgit (?:-C \S+ )?stash(?: +([a-z]+))?").expect("a constant")
+    });
+    let mut found = Stash::default();
+    if !call.contains("stash") {
+        return found;
+    }
+    for words in STASH.captures_iter(call) {
+        match words.get(1).map_or("push", |word| word.as_str()) {
+            "pop" | "apply" | "branch" | "drop" | "clear" => found.ends = true,
+            "list" | "show" | "create" | "store" => {}
+            _ => (found.begins, found.ends) = (true, false),
+        }
+    }
+    found
+}
+
+/// What the agent said last before a run.
+fn is_meant_to_fail(before: &[LocatedItem<'_>]) -> bool {
+    const CALLS_MAX: usize = 8;
+    let near = before.iter().rev().take(CALLS_MAX).filter(|line| line.main);
+    let mut near = near.take_while(|line| line.item.kind != ItemKind::Prompt);
+    let said = near.find(|line| line.item.kind == ItemKind::Agent);
+    said.is_some_and(|said| fails_on_purpose(said.words()))
+}
+
+fn is_doubtful(call: Option<&str>, after: &[LocatedItem<'_>]) -> bool {
+    let until_next = after.iter().take_while(|line| {
+        let is_run = |finding: &Finding| matches!(finding, Finding::Tests(_));
+        !line.item.findings.iter().any(is_run)
+    });
+    let mut said = until_next.filter(|line| line.item.kind == ItemKind::Agent && line.main);
+    call.is_some_and(|call| is_hook(call) || hides_passed(call))
+        || said.any(|line| blames_others(line.words()))
+}
+
+/// Nothing but a commit or a push ran: what failed is a hook's finding.
+fn is_hook(call: &str) -> bool {
+    let acts = call.find("git commit").or_else(|| call.find("git push"));
+    let Some((before, after)) = acts.map(|at| call.split_at(at)) else {
+        return false;
+    };
+    let class = commands::counted_as(
+        before
+            .split_once('(')
+            .map_or(before, |(_, command)| command),
+    );
+    let tests = |text: &str| text.contains("test") || text.contains("check");
+    !tests(before) && !tests(&class) && !after.contains("&& ")
+}
+
+/// A filter that leaves out what passed, or shows only what failed.
+fn hides_passed(call: &str) -> bool {
+    static FILTER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\|\s*(?:[ef]?grep|rg|ag) ([^|;&]*(?:\|[^ |][^|;&]*)*)").expect("a constant")
+    });
+    FILTER.captures_iter(call).any(|filter| {
+        let filter = filter[1].to_lowercase();
+        let leaves_out = filter.split(' ').any(|word| {
+            word.starts_with('-') && !word.starts_with("--") && word.contains('v')
+                || word == "--invert-match"
+        });
+        let names_passed = [
+            "ok", "pass", "✓", "tests", "result", "total", "summary", "ran",
+        ];
+        leaves_out == names_passed.iter().any(|name| filter.contains(name))
+    })
+}
+
+/// The last words that say that all tests pass.
+fn says_passed<'l, 't>(lines: &'l [LocatedItem<'t>]) -> Option<(&'l LocatedItem<'t>, &'t str)> {
+    let words = lines.iter().rev();
+    let mut words = words.filter(|line| line.main && line.item.kind == ItemKind::Agent);
+    words.find_map(|line| Some((line, passes(line.words())?.trim())))
+}
+
+/// The last run that didn't fail; no numbers where there is none.
+fn green(runs: &[Run<'_>]) -> TestCounts {
+    let mut passed = runs.iter().filter(|run| run.counts.failed == 0);
+    let last = passed.rfind(|run| run.standing == Standing::Work);
+    last.map(|run| run.counts.clone()).unwrap_or_default()
+}
+
+/// Where the last run was of less than half of the tests that its runner ran at most: the last one of
+/// about all of them.
+fn full<'c>(runs: &[Run<'c>], last: &TestCounts) -> Option<&'c TestCounts> {
+    let size = |run: &TestCounts| run.passed + run.failed;
+    let own = runs.iter().filter(|run| run.standing == Standing::Work);
+    let same = own.map(|run| run.counts);
+    let same = same.filter(|run| run.runner == last.runner);
+    let most = same.clone().map(size).max()?;
+    let mut large = same.filter(|run| size(run) * 10 >= most * 9);
+    large.next_back().filter(|_| size(last) * 2 < most)
+}
+
+fn coverage(lines: &[LocatedItem<'_>]) -> Option<u32> {
+    let findings = lines
+        .iter()
+        .rev()
+        .flat_map(|line| line.item.findings.iter().rev());
+    let mut found = findings.filter_map(|finding| match finding {
+        Finding::Coverage(hundredths) => Some(*hundredths),
+        _ => None,
+    });
+    found.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(passed: u64, failed: u64) -> Vec<Finding> {
+        of("jest", passed, failed)
+    }
+
+    fn of(runner: &str, passed: u64, failed: u64) -> Vec<Finding> {
+        vec![Finding::Tests(TestCounts {
+            runner: runner.into(),
+            passed,
+            failed,
+            ..TestCounts::default()
+        })]
+    }
+
+    /// `Action: …` lines with what they came to, `Agent: …` lines and `User: …` lines.
+    fn runs(items: &[(&str, Vec<Finding>)]) -> Option<TestRuns> {
+        let lines = items.iter().zip(1..).map(|((text, findings), n)| {
+            let kind = match text.split_once(": ").expect("a label").0 {
+                "Agent" => ItemKind::Agent,
+                "User" => ItemKind::Prompt,
+                _ => ItemKind::Digest,
+            };
+            LocatedItem::sample(kind, n, text, findings)
+        });
+        test_runs(&lines.collect::<Vec<_>>()).map(|runs| runs.what)
+    }
+
+    /// Passed and failed of the run that counts as the last one.
+    fn last(items: &[(&str, Vec<Finding>)]) -> Option<(u64, u64)> {
+        runs(items).map(|runs| (runs.last.passed, runs.last.failed))
+    }
+
+    const NPM: &str = "Action: Bash(npm test) → …";
+
+    #[test]
+    fn a_run_of_some_tests_stands_beside_the_last_run_of_all() {
+        let full = |items: &[(&str, Vec<Finding>)]| runs(items)?.full.map(|full| full.passed);
+        let all = [(NPM, run(90, 0)), (NPM, run(95, 0)), (NPM, run(3, 0))];
+        assert_eq!(full(&all), Some(95));
+        assert_eq!(full(&all[..2]), None, "the last one is of all");
+        assert_eq!(full(&[(NPM, run(90, 0)), (NPM, of("pytest", 3, 0))]), None);
+    }
+
+    #[test]
+    fn a_run_on_code_that_was_put_aside_says_nothing() {
+        let stash = ("Action: Bash(git stash -u) → saved", vec![]);
+        let pop = ("Action: Bash(git stash pop) → ok", vec![]);
+        let both = "Action: Bash(git stash -q && npm test; git stash pop) → …";
+        let green = (NPM, run(9, 0));
+        let items = [green.clone(), stash.clone(), (NPM, run(8, 1)), pop.clone()];
+        assert_eq!(last(&items), Some((9, 0)));
+        assert_eq!(last(&[green.clone(), (both, run(8, 1))]), Some((9, 0)));
+        let back = "Action: Bash(git stash pop && npm test) → …";
+        let items = [green.clone(), stash.clone(), (back, run(8, 1))];
+        assert_eq!(last(&items), Some((8, 1)));
+        assert_eq!(last(&[stash, (NPM, run(8, 1)), pop]), None);
+        let list = ("Action: Bash(git stash list) → none", vec![]);
+        assert_eq!(last(&[green, list, (NPM, run(8, 1))]), Some((8, 1)));
+    }
+
+    #[test]
+    fn what_is_meant_to_fail_or_only_shows_failures_says_nothing_beside_another_run() {
+        let green = (NPM, run(9, 0));
+        let red = ("Agent: The test is in. It should fail now:", vec![]);
+        assert_eq!(last(&[green.clone(), red, (NPM, run(0, 1))]), Some((9, 0)));
+        for filter in [
+            "Action: Bash(go test ./... | grep -v ^ok) → …",
+            "Action: Bash(npm test 2>&1 | grep -E 'FAIL|Error') → …",
+            "Action: Bash(git add a && git commit -m x) → …",
+        ] {
+            assert_eq!(
+                last(&[green.clone(), (filter, run(0, 1))]),
+                Some((9, 0)),
+                "{filter}"
+            );
+            assert_eq!(last(&[(filter, run(0, 1))]), Some((0, 1)), "{filter}");
+        }
+        for own in [
+            "Action: Bash(go test ./... | grep -E '^(ok|FAIL)') → …",
+            "Action: Bash(npm test && git commit -m x) → …",
+            "Action: Bash(npm test 2>&1 | tail -5) → …",
+        ] {
+            assert_eq!(
+                last(&[green.clone(), (own, run(0, 1))]),
+                Some((0, 1)),
+                "{own}"
+            );
+        }
+        let others = ("Agent: That failure is pre-existing.", vec![]);
+        assert_eq!(last(&[green, (NPM, run(8, 1)), others]), Some((9, 0)));
+    }
+
+    #[test]
+    fn words_that_say_that_all_pass_speak_against_an_older_failure() {
+        let said = ("Agent: Fixed. All 9 tests pass.", vec![]);
+        let found = runs(&[(NPM, run(8, 1)), said.clone()]).expect("words");
+        assert_eq!((found.last.passed, found.last.failed), (0, 0));
+        assert_eq!(found.said.as_deref(), Some("All 9 tests pass."));
+        let found = runs(&[(NPM, run(9, 0)), (NPM, run(8, 1)), said.clone()]).expect("words");
+        assert_eq!((found.last.passed, found.last.failed), (9, 0));
+        let found = runs(&[said.clone(), (NPM, run(8, 1))]).expect("a run");
+        assert_eq!((found.said, found.last.failed), (None, 1));
+        assert_eq!(runs(&[said]).expect("words").runs, 0);
+        assert_eq!(
+            runs(&[("Agent: Let me make sure all tests pass.", vec![])]),
+            None
+        );
+    }
+
+    #[test]
+    fn the_last_coverage_counts_wherever_it_was_printed() {
+        let report = (
+            "Action: Bash(coverage report) → …",
+            vec![Finding::Coverage(9125)],
+        );
+        let found = runs(&[(NPM, run(9, 0)), report]).expect("a run");
+        assert_eq!(found.coverage, Some(9125));
+    }
+}

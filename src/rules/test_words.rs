@@ -1,0 +1,84 @@
+//! What agents say of tests, as a table (`test_words.yaml`).
+
+use super::sentence_cues::{SentenceCues, WrittenCues};
+use super::table;
+use super::words::sentences;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// The last sentence of an agent's words that says that the whole suite passes, if one does.
+pub fn passes(words: &str) -> Option<&str> {
+    TABLE.passes.found(words).last()
+}
+
+/// Whether an agent's words announce a run that is meant to fail: what they say last counts.
+pub fn fails_on_purpose(words: &str) -> bool {
+    last(words).is_some_and(|said| TABLE.fails_on_purpose.says(said))
+}
+
+/// Whether an agent's words say that what failed is not of its work.
+pub fn blames_others(words: &str) -> bool {
+    TABLE.others.found(words).next().is_some()
+}
+
+/// The last two sentences: the last one is often only `Let me run it:`.
+fn last(words: &str) -> Option<&str> {
+    let line = words.trim().lines().next_back()?;
+    let all: Vec<&str> = sentences(line).collect();
+    let from = all.get(all.len().saturating_sub(2))?;
+    let at = from.as_ptr() as usize - line.as_ptr() as usize;
+    Some(&line[at..])
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    passes: WrittenCues,
+    fails_on_purpose: WrittenCues,
+    others: WrittenCues,
+}
+
+struct Table {
+    passes: SentenceCues,
+    fails_on_purpose: SentenceCues,
+    others: SentenceCues,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let written = written();
+    Table {
+        passes: written.passes.into(),
+        fails_on_purpose: written.fails_on_purpose.into(),
+        others: written.others.into(),
+    }
+});
+
+fn written() -> Written {
+    table::rows(table::embedded!("test_words"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_what_the_table_says() {
+        let written = written();
+        written.passes.samples.hold(|words| passes(words).is_some());
+        written.fails_on_purpose.samples.hold(fails_on_purpose);
+        written.others.samples.hold(blames_others);
+    }
+
+    #[test]
+    fn the_sentence_that_says_it_is_given_and_code_says_nothing() {
+        let words = "I fixed it. All tests pass.\nNext comes the release.";
+        assert_eq!(passes(words).map(str::trim), Some("All tests pass."));
+        assert_eq!(passes("```\nAll tests pass.\n```\nDone."), None);
+        assert!(fails_on_purpose(
+            "The test is in. It should fail. Let me run it:"
+        ));
+        assert!(!fails_on_purpose(
+            "It should fail.\nNow the fix is in. Let me run it:"
+        ));
+    }
+}
