@@ -53,6 +53,7 @@ fn said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
         .iter()
         .filter_map(|sentence| request(sentence))
         .filter(|request| request.text.split_whitespace().count() > 1 || !request.text.is_ascii())
+        .filter(|request| !request.text.starts_with(['(', '[']))
         .collect();
     let rank = |request: &&Request<'_>| {
         let about = content_words(request.text);
@@ -100,13 +101,16 @@ fn became(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> &'static str {
         .iter()
         .flat_map(|line| line.item.findings)
         .any(changes);
-    let ended = main().next();
-    let is_cut =
-        ended.is_none_or(|line| line.item.kind == ItemKind::Note && line.words() == INTERRUPTED);
+    let is_cut = main()
+        .next()
+        .is_none_or(|line| line.item.kind == ItemKind::Note && line.words() == INTERRUPTED);
+    let after = &lines[prompt.at + 1 + exchange.len()..];
+    // whoever goes on may take it up again
+    let is_last = !after.iter().any(|line| line.main);
     match outcome(main().map(|line| line.item)) {
         Some(SessionOutcome::Completed) if is_changed && !is_cut => " (done)",
-        Some(SessionOutcome::Blocked) if !is_changed => " (not done)",
-        _ if is_cut && !is_changed => " (not done)",
+        Some(SessionOutcome::Blocked) if is_last && !is_changed => " (not done)",
+        _ if is_last && is_cut && !is_changed => " (not done)",
         _ => "",
     }
 }
@@ -145,4 +149,50 @@ pub fn asks_for_work(prompt: &Prompt<'_, '_>) -> bool {
             .iter()
             .all(|word| is_move(word) || is_idle(word))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::facts::objective::prompts;
+
+    #[test]
+    fn a_request_says_what_became_of_it() {
+        let edit = [Finding::Changed {
+            path: "/p/a.rs".into(),
+            added: 1,
+            removed: 0,
+        }];
+        let line = |nth, kind, text, findings| LocatedItem::sample(kind, nth, text, findings);
+        let lines = [
+            line(1, ItemKind::Prompt, "User: fix the cart", &[]),
+            line(
+                2,
+                ItemKind::Agent,
+                "Agent: Fixed. Shall I write a test for it?",
+                &[],
+            ),
+            line(3, ItemKind::Prompt, "User: yes please", &[]),
+            line(4, ItemKind::Digest, "Action: Edit(a.rs) → +1 −0", &edit[..]),
+            line(5, ItemKind::Agent, "Agent: There is a test now.", &[]),
+            line(6, ItemKind::Prompt, "User: why was it wrong?", &[]),
+            line(7, ItemKind::Agent, "Agent: It rounded twice.", &[]),
+            line(
+                8,
+                ItemKind::Prompt,
+                "User: ok. now write the docs of it please",
+                &[],
+            ),
+            line(9, ItemKind::Note, "Note: interrupted by the user", &[]),
+        ];
+        let first = lines[0].source(String::new());
+        let told = requests(&lines, &prompts(&lines), Some(&first));
+        let told: Vec<&str> = told.iter().map(|told| told.what.as_str()).collect();
+        let wants = [
+            "“yes please” to: Shall I write a test for it? (done)",
+            "why was it wrong?",
+            "write the docs of it (not done)",
+        ];
+        assert_eq!(told, wants);
+    }
 }

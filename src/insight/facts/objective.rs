@@ -4,7 +4,7 @@
 use super::line::LocatedItem;
 use super::prose::{Prose, prose};
 use super::topics::{Topics, word_keys};
-use super::words::clipped;
+use super::words::{clipped, without_joints};
 use crate::model::exchange::{ItemKind, is_bare_command};
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
@@ -105,6 +105,8 @@ struct Piece {
     nth: usize,
     kind: RequestKind,
     text: String,
+    /// It ends with a colon.
+    leads: bool,
     /// What it is about.
     words: Vec<u64>,
     /// How many words it is about.
@@ -121,10 +123,15 @@ impl Piece {
             nth,
             kind,
             text: text.to_owned(),
+            leads: false,
             about: about.len(),
             names: about.iter().filter(|word| is_name(word)).count(),
             words: about.iter().flat_map(|word| word_keys(word)).collect(),
         })
+    }
+
+    fn leads_to(&self, next: &Piece) -> bool {
+        self.leads && (self.prompt, self.nth + 1) == next.place()
     }
 
     fn place(&self) -> (usize, usize) {
@@ -146,7 +153,8 @@ impl Piece {
         let kind = match self.kind {
             RequestKind::Ask => 20,
             RequestKind::Question => 10,
-            RequestKind::Limit if self.prompt > 0 => return 0,
+            // nobody asks there
+            RequestKind::Limit | RequestKind::Statement if self.prompt > 0 => return 0,
             RequestKind::Limit => 4,
             RequestKind::Statement if asking.contains(&self.prompt) => 7,
             RequestKind::Statement => 12,
@@ -267,12 +275,20 @@ fn pieces(prompts: &[Prompt<'_, '_>]) -> Vec<Piece> {
             let Some(request) = request(sentence) else {
                 continue;
             };
-            let text = clipped(request.text, longest);
+            let leads = sentence.ends_with(':');
+            let text = match leads {
+                true => without_joints(clipped(request.text, longest)),
+                false => clipped(request.text, longest),
+            };
             // of what is said only the whole tells something
             let is_ask = request.kind == RequestKind::Ask;
             let shorter = clauses(text).filter(|_| is_ask);
             let forms = shorter.chain([text]);
             let forms = forms.filter_map(|text| Piece::new(nth_prompt, nth, request.kind, text));
+            let forms = forms.map(|piece| Piece {
+                leads: leads && piece.text.len() == text.len(),
+                ..piece
+            });
             all.extend(forms.filter(|piece| !is_empty_ask(piece)));
         }
     }
@@ -291,20 +307,10 @@ fn is_empty_ask(piece: &Piece) -> bool {
 /// Beginnings of a sentence that say something without the rest.
 fn clauses(text: &str) -> impl Iterator<Item = &str> {
     const CLAUSE_BYTES_MIN: usize = 20;
-    const ENDS: [&str; 9] = [
-        ", ",
-        "; ",
-        " - ",
-        " (",
-        " and ",
-        " so ",
-        " because ",
-        " when ",
-        " if ",
-    ];
+    const ENDS: [&str; 6] = [", ", "; ", " - ", " (", " and ", " because "];
     let ends = ENDS.iter().flat_map(|end| text.match_indices(end));
     let ends = ends.filter(|(at, _)| *at >= CLAUSE_BYTES_MIN);
-    ends.map(|(at, _)| &text[..at])
+    ends.map(|(at, _)| without_joints(&text[..at]))
 }
 
 /// The session's title, where it is none of the first ask's words: it counts as one of its sentences.
@@ -380,15 +386,16 @@ const OPENING_SENTENCES: usize = 6;
 
 fn joined(pieces: &[Piece]) -> String {
     let mut text = String::new();
+    let mut before: Option<&Piece> = None;
     for piece in pieces {
-        if !text.is_empty() {
-            text.push_str(if text.ends_with(['?', ':']) {
-                " "
-            } else {
-                "; "
-            });
-        }
+        text.push_str(match before {
+            None => "",
+            Some(_) if text.ends_with('?') => " ",
+            Some(before) if before.leads_to(piece) => ": ",
+            Some(_) => "; ",
+        });
         text.push_str(&piece.text);
+        before = Some(piece);
     }
     text
 }
@@ -485,4 +492,89 @@ fn pull_request(lines: &[LocatedItem<'_>]) -> Option<u64> {
         .into_iter()
         .max_by_key(|(number, count)| (*count, std::cmp::Reverse(*number)))?;
     (most * 2 > all).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(context: &SessionContext<'_>, items: &[(ItemKind, &str)]) -> Option<String> {
+        let lines: Vec<LocatedItem<'_>> = items
+            .iter()
+            .zip(1..)
+            .map(|((kind, text), line)| LocatedItem::sample(*kind, line, text, &[]))
+            .collect();
+        objective(&lines, &prompts(&lines), context).map(|told| told.what)
+    }
+
+    #[test]
+    fn an_objective_is_the_ask() {
+        let shop = SessionContext::new(None, "/home/ada/shop", Some("fix/totals"), false);
+        let named = SessionContext::new(Some("Round totals half up"), "/p/shop", None, true);
+        for (context, prompts, wants) in [
+            (
+                SessionContext::default(),
+                vec!["Hey, can you please fix the rounding of totals? Thanks!"],
+                "fix the rounding of totals",
+            ),
+            (
+                shop,
+                vec!["review the changes in this branch"],
+                "review the changes in this branch (shop, fix/totals)",
+            ),
+            (shop, vec!["/init"], "/init (shop)"),
+            (
+                shop,
+                vec!["/clear", "rename the cart's fields"],
+                "rename the cart's fields (shop)",
+            ),
+            (named, vec!["continue"], "continue; Round totals half up"),
+            (named, vec!["Round totals half up"], "Round totals half up"),
+            (
+                SessionContext::default(),
+                vec!["Implement this plan:\n\n# Split the parser in two\n\n## Context\n\nIt grew."],
+                "Implement this plan: Split the parser in two",
+            ),
+            (
+                SessionContext::default(),
+                vec![
+                    "merge https://github.com/ada/shop/pull/7 please",
+                    "commit it",
+                    "write the docs of carts",
+                ],
+                "merge shop PR #7; write the docs of carts",
+            ),
+            (
+                SessionContext::default(),
+                vec!["User: fix this\n[api] error: no such column: price"],
+                "fix this; error: no such column: price",
+            ),
+            (SessionContext::default(), vec!["看看这个"], "看看这个"),
+        ] {
+            let items = prompts.iter().map(|text| (ItemKind::Prompt, *text));
+            let told = told(&context, &items.collect::<Vec<_>>());
+            assert_eq!(told.as_deref(), Some(wants), "{prompts:?}");
+        }
+        let nothing = told(&shop, &[(ItemKind::Prompt, "User: /clear")]);
+        assert_eq!(nothing, None);
+    }
+
+    #[test]
+    fn a_pull_request_is_named_where_the_log_speaks_of_one() {
+        let context = SessionContext::default();
+        let ask = (ItemKind::Prompt, "User: address the comments on the PR");
+        let view = (ItemKind::Digest, "Action: Bash(gh pr view 7) → ok");
+        let other = (ItemKind::Digest, "Action: Bash(gh pr view 8) → ok");
+        let wants = "address the comments on the PR (PR #7)";
+        assert_eq!(told(&context, &[ask, view]).as_deref(), Some(wants));
+        let wants = "address the comments on the PR";
+        assert_eq!(told(&context, &[ask, view, other]).as_deref(), Some(wants));
+    }
+
+    #[test]
+    fn an_objective_has_200_characters_at_most() {
+        let long = format!("User: write {}", "long words about carts ".repeat(60));
+        let told = told(&SessionContext::default(), &[(ItemKind::Prompt, &long)]);
+        assert!(told.is_some_and(|told| told.chars().count() <= OBJECTIVE_CHARS_MAX));
+    }
 }

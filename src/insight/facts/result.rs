@@ -7,62 +7,84 @@ use super::objective::Prompt;
 use super::tasks::is_about_next;
 use super::words::folded;
 use crate::model::exchange::ItemKind;
+use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
+use crate::rules::outcome::{Ending, ending};
 use crate::rules::requests::{is_chatter, offered};
 use crate::rules::words::sentences;
 
 /// Shorter ones say that something is done, not what.
 const RESULT_CHARS_MIN: usize = 40;
 
-/// The result; `None` where the agent said nothing.
+/// The result; `None` where the agent only announced something, or said nothing.
 pub fn result(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>]) -> Option<Sourced<String>> {
     let opening = prompts
         .iter()
         .filter(|prompt| prompt.line.item.kind == ItemKind::Prompt);
     let answers: Vec<Answer<'_, '_>> = opening
-        .filter_map(|prompt| Answer::of(lines, prompt))
+        .filter_map(|prompt| Answer::of(exchange(lines, prompt.at), asks_for_work(prompt)))
         .collect();
-    let of_work = answers.iter().rev().find(|answer| answer.is_work);
-    let of_ask = || answers.iter().find(|answer| answer.says);
-    let told = of_work.or_else(of_ask).or_else(|| answers.last());
-    let line = match told {
-        Some(answer) => answer.line,
-        None => lines
-            .iter()
-            .rev()
-            .find(|line| line.main && line.item.kind == ItemKind::Agent)?,
-    };
-    Some(line.source(beginning(line.words())?))
+    let told = [Came::Changed, Came::Worked].iter().find_map(|came| {
+        let mut of_work = answers.iter().rev().filter(|answer| answer.says);
+        of_work.find(|answer| answer.came == *came)
+    });
+    let told = told
+        .or_else(|| answers.iter().find(|answer| answer.says))
+        .or_else(|| answers.last());
+    match told {
+        Some(answer) => Some(answer.line.source(beginning(answer.line.words())?)),
+        // a log that begins in the middle
+        None if prompts.is_empty() => {
+            let answer = Answer::of(lines, true)?;
+            Some(answer.line.source(beginning(answer.line.words())?))
+        }
+        None => None,
+    }
 }
 
-/// The words that end what follows a prompt.
+/// What came of a request.
+#[derive(PartialEq)]
+enum Came {
+    /// Files are not as they were.
+    Changed,
+    /// Work was asked for; none of it changed files.
+    Worked,
+    /// An answer, or finished work was moved on.
+    Said,
+}
+
+/// The last words after a prompt that state something.
 struct Answer<'l, 't> {
     line: &'l LocatedItem<'t>,
-    /// Work was asked for or done, and the words say what came of it.
-    is_work: bool,
+    came: Came,
     /// The words say more than that it is done.
     says: bool,
 }
 
 impl<'l, 't> Answer<'l, 't> {
-    fn of(lines: &'l [LocatedItem<'t>], prompt: &Prompt<'_, '_>) -> Option<Answer<'l, 't>> {
-        let exchange = exchange(lines, prompt.at);
-        let mut words = exchange.iter().rev().filter(|line| line.main);
-        let line = words.find(|line| line.item.kind == ItemKind::Agent)?;
-        let length = beginning(line.words()).map_or(0, |text| text.chars().count());
-        let says = length >= RESULT_CHARS_MIN;
-        let is_changed = || {
-            exchange
-                .iter()
-                .flat_map(|line| line.item.findings)
-                .any(changes)
+    fn of(exchange: &'l [LocatedItem<'t>], is_asked: bool) -> Option<Answer<'l, 't>> {
+        let words = exchange.iter().rev().filter(|line| line.main);
+        let mut words = words.filter(|line| line.item.kind == ItemKind::Agent);
+        let length = |words: &str| beginning(words).map_or(0, |text| text.chars().count());
+        let line = words.find(|line| states(line.words()) && length(line.words()) > 0)?;
+        let findings = || exchange.iter().flat_map(|line| line.item.findings);
+        let is_changed = findings().any(|finding| matches!(finding, Finding::Changed { .. }));
+        let came = match () {
+            () if is_changed => Came::Changed,
+            () if is_asked && !findings().any(changes) => Came::Worked,
+            () => Came::Said,
         };
         Some(Answer {
             line,
-            is_work: says && (asks_for_work(prompt) || is_changed()),
-            says,
+            came,
+            says: length(line.words()) >= RESULT_CHARS_MIN,
         })
     }
+}
+
+/// The words don't announce what comes next.
+fn states(words: &str) -> bool {
+    !words.trim_end().ends_with([':', '…']) && ending(words) != Ending::GoesOn
 }
 
 /// How an agent's words begin: sentences as they are, without chatter, headings, tables, code, questions and
@@ -86,8 +108,9 @@ pub fn beginning(words: &str) -> Option<String> {
             continue;
         }
         if text.len() + said.len() > BEGINNING_BYTES_MAX {
-            if text.is_empty() {
-                text = cut(&said);
+            if text.is_empty() || text.ends_with(':') && !text.contains('\n') {
+                text.push_str(if text.is_empty() { "" } else { "\n" });
+                text.push_str(&cut(&said));
             }
             break;
         }
@@ -97,12 +120,34 @@ pub fn beginning(words: &str) -> Option<String> {
         text.push_str(&said);
         lines += 1;
     }
-    // what it announces was left out
-    while let Some(end) = text.rfind('\n').filter(|_| text.ends_with(':')) {
-        text.truncate(end);
-    }
+    let text = without_lead_ins(&text);
     (!text.is_empty()).then_some(text)
 }
+
+/// Without lines that announce what was left out: code, tables.
+fn without_lead_ins(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_point = |line: &&str| {
+        let bare = line.trim_start();
+        bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let stays = |nth: usize| {
+        let line = lines[nth];
+        let leads = line.ends_with(':');
+        let words = line.split_whitespace().count();
+        !leads
+            || lines.get(nth + 1).is_some_and(is_point)
+            || lines.len() == 1 && words > LEAD_IN_WORDS
+    };
+    let kept: Vec<&str> = (0..lines.len())
+        .filter(|nth| stays(*nth))
+        .map(|nth| lines[nth])
+        .collect();
+    kept.join("\n")
+}
+
+/// A line that stands alone and says no more announces only.
+const LEAD_IN_WORDS: usize = 3;
 
 /// More: the summary is a log again; fewer: the result stands behind.
 const BEGINNING_LINES_MAX: usize = 6;
@@ -127,7 +172,7 @@ fn said(line: &str, first: bool) -> String {
     let indent = &line[..line.len() - line.trim_start().len()];
     let bare = line.trim_start().trim_start_matches('#').trim_start();
     let mut out = String::new();
-    let text = folded(bare);
+    let text = without_targets(&folded(bare));
     for sentence in sentences(&text) {
         let opens = first && out.is_empty();
         let asks = sentence
@@ -145,6 +190,30 @@ fn said(line: &str, first: bool) -> String {
         true => out,
         false => format!("{indent}{out}"),
     }
+}
+
+/// `[cart.rs](/home/ada/shop/cart.rs:7)` as `cart.rs`: where a link leads is for who can follow it.
+fn without_targets(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("](") {
+        let (before, after) = rest.split_at(at);
+        let target = after[2..].split_once(')');
+        let Some((start, (_, behind))) = before.rfind('[').zip(target) else {
+            break;
+        };
+        let is_code = out.matches('`').count() + before[..start].matches('`').count();
+        if is_code % 2 == 1 {
+            out.push_str(&rest[..at + 2]);
+            rest = &after[2..];
+            continue;
+        }
+        out.push_str(&before[..start]);
+        out.push_str(&before[start + 1..]);
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// As many sentences as fit.
@@ -189,10 +258,18 @@ mod tests {
                 Some("It works now."),
             ),
             ("It works.\n\n**Next steps:**\n- push", Some("It works.")),
-            ("Three faults:\n\n```\nx\n```", Some("Three faults:")),
+            ("Findings:\n\n```\nx\n```", None),
+            (
+                "All of it runs.\nYou can start it so:\n```\nx\n```\nIt takes a second.",
+                Some("All of it runs.\nIt takes a second."),
+            ),
             (
                 "Two remarks stay.\n\nThe rest:\n| a | b |",
                 Some("Two remarks stay."),
+            ),
+            (
+                "Mended in [cart.rs](/home/ada/shop/cart.rs:7) and `a[0](x)`.",
+                Some("Mended in cart.rs and `a[0](x)`."),
             ),
             ("```\nx\n```", None),
         ] {
@@ -202,5 +279,52 @@ mod tests {
         assert!(long.len() <= BEGINNING_BYTES_MAX, "{long}");
         let many = beginning(&"line\n".repeat(20)).unwrap();
         assert_eq!(many.lines().count(), BEGINNING_LINES_MAX);
+    }
+
+    #[test]
+    fn the_result_is_what_came_of_work() {
+        use crate::insight::facts::objective::prompts;
+        let edit = [Finding::Changed {
+            path: "/p/cart.rs".into(),
+            added: 1,
+            removed: 1,
+        }];
+        let commit = [Finding::Pushed];
+        let line = |kind, text, findings| LocatedItem::sample(kind, 1, text, findings);
+        let user = |text| line(ItemKind::Prompt, text, &[]);
+        let agent = |text| line(ItemKind::Agent, text, &[]);
+        let edited = line(ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1", &edit);
+        let pushed = line(ItemKind::Digest, "Action: Bash(git push) → ok", &commit);
+        let fixed = agent("Agent: The cart adds up again: the rounding was done twice.");
+        let told = |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines)).map(|told| told.what);
+        let wants = Some("The cart adds up again: the rounding was done twice.".to_owned());
+        let work = [user("User: fix the rounding of the cart"), edited, fixed];
+        assert_eq!(told(&work), wants);
+        let asked = [
+            user("User: is it pushed?"),
+            agent("Agent: Not yet. Nothing was pushed since the branch was made here."),
+        ];
+        assert_eq!(
+            told(&[&work[..], &asked].concat()),
+            wants,
+            "a side question"
+        );
+        let moved = [
+            user("User: put it in meaningful commits"),
+            pushed,
+            agent("Agent: Pushed two commits to the branch, the working tree is clean."),
+        ];
+        assert_eq!(told(&[&work[..], &moved].concat()), wants, "moved on");
+        let cut = [agent("Agent: Now let me run the tests of the whole shop:")];
+        assert_eq!(told(&[&work[..], &cut].concat()), wants, "announced");
+        assert_eq!(told(&[user("User: fix it all"), cut[0]]), None);
+        let explored = [
+            user("User: how does the cart round its prices?"),
+            agent("Agent: Half up, once a row; the sum is never rounded again."),
+            user("User: thanks"),
+            agent("Agent: You're welcome! Say so if anything else comes up today."),
+        ];
+        let wants = "Half up, once a row; the sum is never rounded again.";
+        assert_eq!(told(&explored).as_deref(), Some(wants));
     }
 }

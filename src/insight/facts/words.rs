@@ -53,16 +53,13 @@ pub fn clipped(text: &str, chars_max: usize) -> &str {
     };
     let cut = &text[..end];
     const MARKS: [&str; 5] = [", ", "; ", ": ", ") ", " - "];
-    const WORDS: [&str; 9] = [
+    const WORDS: [&str; 6] = [
         " and ",
-        " so ",
         " but ",
         " because ",
         " since ",
-        " that ",
         " which ",
         " when ",
-        " if ",
     ];
     let late = |at: &usize| at * 5 > end * 2;
     let clause = |ends: &[&str]| {
@@ -73,7 +70,7 @@ pub fn clipped(text: &str, chars_max: usize) -> &str {
         .or_else(|| clause(&WORDS))
         .or_else(|| cut.rfind(' '));
     let text = &cut[..at.unwrap_or(cut.len())];
-    let text = text.trim_end_matches([' ', ',', ';', ':', '-', '.']);
+    let text = without_joints(text.trim_end_matches([' ', ',', ';', ':', '-', '.']));
     match text.rfind('(') {
         // what a parenthesis says is whole or absent
         Some(at) if at > 0 && !text[at..].contains(')') && !cut[at..].starts_with("()") => {
@@ -81,6 +78,19 @@ pub fn clipped(text: &str, chars_max: usize) -> &str {
         }
         _ => text,
     }
+}
+
+/// Without the words at its end that only join it to what was cut.
+pub fn without_joints(text: &str) -> &str {
+    const JOINTS: [&str; 18] = [
+        " so", " and", " but", " or", " that", " which", " because", " since", " if", " when",
+        " to", " the", " a", " an", " of", " for", " with", " in",
+    ];
+    let mut text = text;
+    while let Some(shorter) = JOINTS.iter().find_map(|joint| text.strip_suffix(joint)) {
+        text = shorter.trim_end_matches([' ', ',', ';', ':']);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -109,6 +119,7 @@ mod tests {
             ("fix the cart, then write the docs", 20, "fix the cart"),
             ("fix the cart and write the docs", 20, "fix the cart"),
             ("fix the cart (with all of its rows)", 20, "fix the cart"),
+            ("fix the cart so that it adds", 14, "fix the cart"),
             ("one twothreefourfivesix", 12, "one"),
             ("看看这个看看这个", 4, "看看这个"),
         ] {
