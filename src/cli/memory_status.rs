@@ -21,6 +21,8 @@ pub struct MemoryStatus {
     /// `None`: nobody can say.
     trust: Option<Trust>,
     groups: Vec<(MemoryScope, String)>,
+    /// Git operations, and files that patterns name, are recorded.
+    is_tracked: bool,
 }
 
 impl MemoryStatus {
@@ -49,6 +51,7 @@ impl MemoryStatus {
             settings,
             trust,
             groups: of_scopes,
+            is_tracked: loaded.tracking.is_on(),
         })
     }
 
@@ -87,7 +90,12 @@ impl MemoryStatus {
             true => ", which graphiti.unknown_projects: deny keeps from recall and graphs",
             false => "",
         };
+        let tracked = match self.is_tracked {
+            true => "tracked",
+            false => "not tracked (docs/tracking.md)",
+        };
         vec![
+            format!("git operations: {tracked}"),
             graphs,
             format!(
                 "recall: {} ({}{auto}); directives: {}; this project: {}{denied}",
@@ -123,6 +131,7 @@ impl MemoryStatus {
                 "adds_global": recall.adds_global,
             },
             "auto_promote": settings.auto_promotes,
+            "git_tracked": self.is_tracked,
             "groups": groups.collect::<serde_json::Map<String, Value>>(),
         })
     }

@@ -22,6 +22,7 @@ use crate::model::human::{self, plural};
 use crate::pipeline::last_run::unread;
 use crate::pipeline::meaning::{MeaningRequest, excuse};
 use crate::store::{Hit, Keeps, Query, Snippet, Store};
+use crate::tracking::git_history::commit_hint;
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -138,6 +139,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
         ctx.out.document("search", body)?;
     } else {
         print_all(&answer, ctx)?;
+        let namespaces = reach.scope.namespaces();
+        let typed = args.words.iter().filter(|_| answer.hits.is_empty());
+        for word in typed {
+            if let Some(hint) = commit_hint(&store, word, namespaces.as_deref())? {
+                ctx.out.note(format!("hint: {hint}"))?;
+            }
+        }
     }
     Ok(match answer.hits.is_empty() {
         true => Exit::Failed,

@@ -239,8 +239,13 @@ fn show_episode(shown: &ShownEpisode, judge: &Judge, ctx: &mut Ctx) -> Result<Ex
     }
     let title = ctx.out.paint(Style::Bold, &found.episode.title);
     ctx.out.line(title)?;
-    if let Some(row) = row {
-        head(&row.session, work, ctx)?;
+    match row {
+        Some(row) => head(&row.session, work, ctx)?,
+        None => {
+            let (namespace, path) = (&found.namespace, &found.project_path);
+            let place = session_filters::origin_of(namespace, path, ctx)?;
+            ctx.out.line(place)?;
+        }
     }
     let origin = ctx.out.paint(Style::Dim, &origin(found, judge, ctx));
     ctx.out.line(origin)?;
@@ -336,9 +341,13 @@ fn origin(found: &Found, judge: &Judge, ctx: &Ctx) -> String {
         source if source != EpisodeSource::Session => source.as_str().to_owned(),
         _ => format!("part {}", episode.part),
     };
+    let when = human::time(episode.valid_at, ctx.zone);
+    if found.path.is_empty() {
+        // it was cut from no log
+        return format!("{part}{open}, {when}");
+    }
     format!(
-        "{stream}{part}{open}, {}, {}:{}-{}, {}",
-        human::time(episode.valid_at, ctx.zone),
+        "{stream}{part}{open}, {when}, {}:{}-{}, {}",
         found.path,
         episode.lines.0,
         episode.lines.1,

@@ -26,10 +26,11 @@ pub fn run(
 ) -> Result<Exit> {
     let reach = session_filters::scope(filters, ctx)?;
     let namespaces = reach.namespaces(ctx)?;
-    let project = reach.project.as_deref();
+    let (project, present) = (reach.project.as_deref(), reach.present.clone());
     let reach = HistoryReach {
         namespaces: namespaces.as_deref(),
         project,
+        present: present.as_deref(),
         agent: filters.agent,
         limit,
     };
@@ -87,6 +88,16 @@ fn with_shown<T>(ctx: &mut Ctx, work: impl FnOnce(&Shown<'_>) -> T) -> T {
     })
 }
 
+/// Operations that gave up work, in words.
+pub fn tell(operations: &[OperationMatch], ctx: &mut Ctx) -> Result<()> {
+    let all = operations.iter();
+    let lines = with_shown(ctx, |shown| {
+        all.map(|one| words::operation(one, shown))
+            .collect::<Vec<Told>>()
+    });
+    lines.iter().try_for_each(|told| print(told, ctx))
+}
+
 fn print(told: &Told, ctx: &mut Ctx) -> Result<()> {
     ctx.out.line(ctx.out.paint(Style::Bold, &told.head))?;
     for line in &told.lines {
@@ -140,7 +151,7 @@ fn mention_document(mention: &CommitMention, ctx: &mut Ctx) -> Result<Value> {
     session_filters::veiled(document, &mention.project_path, ctx)
 }
 
-fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
+pub fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
     let (operation, effect) = (&answer.git.operation, &answer.git.effect);
     let commit = |commit: &CommitLine| json!({"hash": commit.hash, "subject": commit.subject, "at": commit.at.rfc3339_millis()});
     let file = |file: &FileChange| {
@@ -177,7 +188,7 @@ fn document(answer: &OperationMatch, ctx: &mut Ctx) -> Result<Value> {
         "files_count": effect.files_count,
         "lines": [effect.lines.0, effect.lines.1],
         "files_looked_at": effect.files.len(),
-        "given_up": answer.git.gives_up(),
+        "given_up": answer.git.is_given_up(),
         "lost": effect.lost.iter().map(commit).collect::<Vec<_>>(),
         "lost_count": effect.lost_count,
         "kept_in": effect.kept_in,
@@ -203,10 +214,9 @@ fn hint(request: &HistoryRequest, all: &Coverage, ctx: &mut Ctx) -> Result<()> {
         ctx.out.note(format!(
             "git operations{whose} are not tracked (tracking is off)"
         ))?;
-        let config = ctx.home.tracking_config().display().to_string();
-        return ctx.out.note(format!(
-            "hint: \"defaults\": {{\"enabled\": true}} in {config} switches it on; then: sessionmill run"
-        ));
+        let config = ctx.home.tracking_config();
+        let (path, is_there) = (config.display().to_string(), config.exists());
+        return ctx.out.note(words::switch_on(&path, is_there));
     }
     ctx.out
         .note(format!("hint: {}", words::next_step(request, all)))

@@ -92,6 +92,7 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
             "decisions": documents(&found.decided, document, ctx)?,
             "by_agents": documents(&found.by_agents, document, ctx)?,
             "said": documents(&found.said, document, ctx)?,
+            "given_up": documents(&found.given_up, undone::document, ctx)?,
         });
         ctx.out.document("why", body)?;
     } else {
@@ -104,9 +105,13 @@ pub fn run(args: &Args, ctx: &mut Ctx) -> Result<Exit> {
                 print(reason, &words, ctx)?;
             }
         }
+        if !found.given_up.is_empty() {
+            ctx.out.line("given up:\n")?;
+        }
+        undone::tell(&found.given_up, ctx)?;
     }
     if found.is_undecided() {
-        ctx.out.note("no decision speaks of it")?;
+        ctx.out.note("no decision mentions it")?;
         let words = words.join(" ");
         ctx.out.note(format!("hint: sessionmill search {words}"))?;
         return Ok(Exit::Failed);

@@ -90,11 +90,11 @@ impl WorkTree {
     pub fn stamp<'b>(
         &self,
         folders: impl Iterator<Item = &'b str>,
-        watched: impl Iterator<Item = &'b str>,
+        watched: impl Iterator<Item = PathBuf>,
     ) -> String {
         let refs = self.common_dir.join("refs");
         let folders = folders.map(|folder| refs.join(folder));
-        let mut places: BTreeSet<PathBuf> = folders.chain(watched.map(PathBuf::from)).collect();
+        let mut places: BTreeSet<PathBuf> = folders.chain(watched).collect();
         places.extend([
             self.git_dir.join("HEAD"),
             self.log(),

@@ -9,10 +9,12 @@ use crate::model::git::GitOperation;
 use crate::model::summary::{Decision, Sourced};
 use crate::model::time::Time;
 use crate::rules::words::{is_same, tokens};
-use crate::store::{Found, Query, Store, Term};
+use crate::store::{Found, GitRow, Query, Store, Term};
 use crate::tracking::decision_links::{UndoneDecision, sessions_behind, undone_of};
+use crate::tracking::git_history::{OperationMatch, undoing};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
 
 /// A decision that answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,12 +47,15 @@ pub struct DecisionAnswer {
     pub by_agents: Vec<DecisionMatch>,
     /// What people stated besides, with at least half of the words.
     pub said: Vec<DecisionMatch>,
+    /// Operations that gave up work which has at least half of the words, or of which somebody said with
+    /// them why; without those that a decision tells.
+    pub given_up: Vec<OperationMatch>,
 }
 
 impl DecisionAnswer {
-    /// Nobody chose anything, neither people nor agents.
+    /// Nobody chose anything, neither people nor agents, and nothing was given up.
     pub fn is_undecided(&self) -> bool {
-        self.decided.is_empty() && self.by_agents.is_empty()
+        self.decided.is_empty() && self.by_agents.is_empty() && self.given_up.is_empty()
     }
 
     /// What stands behind people's decisions, each list under its heading; none that is empty.
@@ -95,9 +100,16 @@ pub fn reasons(
         let same = |one: &&UndoneDecision| one.decision == found.decision;
         found.undone = all.iter().find(same).cloned();
     }
-    let more = given_up(store, words, &query, &answer.decided, &mut undone)?;
+    let rows = given_up_about(store, words, &query)?;
+    let more = given_up(store, &rows, &query, &answer.decided, &mut undone)?;
     answer.decided.extend(more);
     answer.decided.sort_by(order);
+    let told = answer.decided.iter().filter_map(|one| one.undone.as_ref());
+    let told: BTreeSet<Uuid> = told.map(|undone| undone.by.id).collect();
+    let rows = rows.iter().filter(|(row, _)| !told.contains(&row.id));
+    for (row, _) in rows.take(GIVEN_UP_MAX) {
+        answer.given_up.push(undoing(store, row)?);
+    }
     Ok(answer)
 }
 
@@ -174,33 +186,47 @@ fn said_about(store: &Store, words: &[String], query: &Query) -> Result<Decision
 
 /// Summaries of operations that are looked at.
 const OPERATIONS_MAX: u32 = 40;
+/// Operations that are told by themselves.
+const GIVEN_UP_MAX: usize = 5;
 
-/// Decisions that led to work that was given up, where what was given up, or why, has at least half of the
-/// words; without those that are `known`.
-fn given_up(
+/// Operations that gave up work, where that, or the words that say why, has at least half of the words; with
+/// those.
+fn given_up_about(
     store: &Store,
     words: &[String],
     query: &Query,
-    known: &[DecisionMatch],
-    undone: &mut UndoneBySession,
-) -> Result<Vec<DecisionMatch>, Error> {
+) -> Result<Vec<(GitRow, Vec<String>)>, Error> {
     let operations = Query {
         sources: vec![EpisodeSource::GitMetadata],
         agent: None,
         limit: OPERATIONS_MAX,
         ..query.clone()
     };
-    let mut found: Vec<DecisionMatch> = Vec::new();
+    let mut found = Vec::new();
     for hit in store.search(&operations)? {
         let row = store.operation(hit.episode)?;
         let Some(row) = row.filter(|row| row.git.gives_up()) else {
             continue;
         };
         let matched = matches_work(&row.git, words);
-        if matched.len() < words.len().div_ceil(2) {
-            continue;
+        if matched.len() >= words.len().div_ceil(2) {
+            found.push((row, matched));
         }
-        for session in sessions_behind(store, &row)? {
+    }
+    Ok(found)
+}
+
+/// Decisions that led to work that was given up with these operations; without those that are `known`.
+fn given_up(
+    store: &Store,
+    rows: &[(GitRow, Vec<String>)],
+    query: &Query,
+    known: &[DecisionMatch],
+    undone: &mut UndoneBySession,
+) -> Result<Vec<DecisionMatch>, Error> {
+    let mut found: Vec<DecisionMatch> = Vec::new();
+    for (row, matched) in rows {
+        for session in sessions_behind(store, row)? {
             let behind = undone.of(store, &session)?.iter();
             let behind: Vec<_> = behind.filter(|one| one.by.id == row.id).collect();
             for one in behind {

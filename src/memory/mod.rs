@@ -14,6 +14,7 @@ pub mod query_terms;
 pub mod rank;
 pub mod rank_fusion;
 pub mod recall;
+pub mod recap_sessions;
 pub mod redaction_setup;
 pub mod remember;
 pub mod rollback_facts;

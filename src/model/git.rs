@@ -1,10 +1,11 @@
 //! What was done to a repository, and what is kept of it. Plain values: knows no repository and no
 //! format.
 
+pub use super::git_cursor::HistoryCursor;
 pub use super::git_kinds::OperationKind;
 use super::time::Time;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Hex digits of a commit that texts tell.
@@ -78,6 +79,16 @@ pub struct RefOperation {
 }
 
 impl RefOperation {
+    /// ` on main`; where it leads to another branch ` from side to main`.
+    pub fn branches(&self) -> String {
+        match (&self.branch, &self.to) {
+            (Some(from), Some(to)) => format!(" from {from} to {to}"),
+            (Some(on), None) => format!(" on {on}"),
+            (None, Some(to)) => format!(" to {to}"),
+            (None, None) => String::new(),
+        }
+    }
+
     /// `git_batch_id`: the same wherever and whenever it is read.
     pub fn id(&self, repository: &str) -> Uuid {
         let name = format!("{repository}\n{}\n{}\n{}", self.old, self.new, self.at.0);
@@ -423,6 +434,14 @@ impl GitOperation {
         self.effect.lost_count > 0
     }
 
+    /// As [`GitOperation::gives_up`]; `None`: it left or took back something, and no look judged it yet.
+    pub fn is_given_up(&self) -> Option<bool> {
+        let effect = &self.effect;
+        let has_work = effect.left_count > 0 || !effect.reverts.is_empty();
+        let is_open = has_work && !effect.is_judged && self.is_open();
+        (!is_open || self.gives_up()).then(|| self.gives_up())
+    }
+
     /// As [`RefOperation::name`]; a commit that is the opposite of another one is a revert, whatever the
     /// log calls it.
     pub fn name(&self) -> String {
@@ -450,48 +469,6 @@ impl GitOperation {
     }
 }
 
-/// How far a work tree's history is in the store.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HistoryCursor {
-    /// What `stat` said of the files that change with every operation.
-    pub stamp: String,
-    /// Bytes of HEAD's log that were read.
-    pub log_to: u64,
-    /// The commit that the last line of them came to.
-    pub log_last: String,
-    /// Bytes of the stash's log that were read.
-    pub stash_to: u64,
-    /// The commit that the last line of them came to.
-    pub stash_last: String,
-    /// The stashes that there were, the latest last.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stashes: Vec<String>,
-    /// Where HEAD was.
-    pub head: String,
-    /// The branch that HEAD was on.
-    pub branch: Option<String>,
-    /// Branches with their commits.
-    pub branches: BTreeMap<String, String>,
-    /// Bytes of the branches' own logs that were read.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub branch_logs: BTreeMap<String, u64>,
-    /// Something changed, and no verdict was reached since: the run broke off.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub awaits_verdict: bool,
-    /// What references pointed to when verdicts were reached last; empty: too many, or none was.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub judged_tips: BTreeSet<String>,
-    /// Folders of references, below `refs`.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub folders: BTreeSet<String>,
-    /// Files whose content on the disk keeps work that no commit has, by their whole paths.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub watched: BTreeSet<String>,
-    /// Why the repository couldn't be read; absent where it could.
-    pub problem: Option<String>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -515,6 +492,34 @@ mod tests {
         };
         assert_ne!(reset.id("r"), later.id("r"));
         assert_eq!(hard.name(), "reset --hard");
+        assert_eq!(hard.branches(), " on feature/cache");
+        let away = RefOperation {
+            to: Some("main".into()),
+            ..hard
+        };
+        assert_eq!(away.branches(), " from feature/cache to main");
+    }
+
+    #[test]
+    fn before_a_look_nobody_knows_what_is_given_up() {
+        let git = |left_count, is_judged, lost_count| GitOperation {
+            operation: RefOperation::sample(),
+            effect: Effect {
+                left_count,
+                is_judged,
+                lost_count,
+                ..Effect::default()
+            },
+            reason: None,
+        };
+        assert_eq!(git(1, false, 0).is_given_up(), None);
+        assert_eq!(git(1, true, 0).is_given_up(), Some(false));
+        assert_eq!(git(1, true, 1).is_given_up(), Some(true));
+        assert_eq!(
+            git(0, false, 0).is_given_up(),
+            Some(false),
+            "nothing was left"
+        );
     }
 
     #[test]

@@ -69,6 +69,21 @@ pub fn time(time: Option<Time>, zone: Zone) -> String {
     }
 }
 
+/// `2026-05-30 to 2026-05-31` where it is of whole days, else with the times; `to` is the first moment that is
+/// out.
+pub fn span(from: Time, to: Time, zone: Zone) -> String {
+    let days = [from, to].map(|at| zone.show(at).format("%H:%M:%S%.3f").to_string());
+    if days.iter().any(|clock| clock != "00:00:00.000") || from >= to {
+        return format!("{} to {}", time(Some(from), zone), time(Some(to), zone));
+    }
+    let day = |at: Time| zone.show(at).format("%Y-%m-%d").to_string();
+    let (first, last) = (day(from), day(Time(to.0 - 1)));
+    match first == last {
+        true => first,
+        false => format!("{first} to {last}"),
+    }
+}
+
 /// `just now`, `5 minutes ago`, `3 hours ago`, `12 days ago`; times to come are `just now`.
 pub fn ago(time: Time, now: Time) -> String {
     let minutes = u64::try_from(now.0.saturating_sub(time.0) / 60_000).unwrap_or(0);
@@ -172,6 +187,18 @@ mod tests {
         ] {
             assert_eq!(bytes(given), wants, "{given}");
         }
+    }
+
+    #[test]
+    fn a_span_of_whole_days_has_no_times() {
+        let zone = Zone::Fixed(chrono::FixedOffset::east_opt(0).expect("UTC"));
+        let at = |text: &str| Time::parse(text).expect("a time");
+        let told = |from: &str, to: &str| span(at(from), at(to), zone);
+        let (first, third) = ("2026-05-30T00:00:00Z", "2026-06-01T00:00:00Z");
+        assert_eq!(told(first, third), "2026-05-30 to 2026-05-31");
+        assert_eq!(told("2026-05-31T00:00:00Z", third), "2026-05-31");
+        let noon = "2026-06-01T12:00:00Z";
+        assert_eq!(told(first, noon), "2026-05-30 00:00 to 2026-06-01 12:00");
     }
 
     #[test]

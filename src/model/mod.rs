@@ -24,6 +24,7 @@ pub mod finding;
 pub mod fold;
 pub mod frontmatter;
 pub mod git;
+mod git_cursor;
 mod git_kinds;
 pub mod graph;
 pub mod human;

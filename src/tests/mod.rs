@@ -25,6 +25,7 @@ mod fold;
 mod forget;
 mod git;
 mod git_hostile;
+mod git_reading;
 mod git_repositories;
 mod git_summaries;
 mod git_told;

@@ -196,10 +196,15 @@ fn what_an_agent_chose_stands_behind_what_people_did_and_is_never_called_theirs(
     );
     assert_eq!(desk.run("sessionmill why two tables").exit, Exit::Done);
     let recap = desk.run("sessionmill recap --since 2026-05-01").stdout;
+    let decided = recap.split("### Decided\n").nth(1).expect("people's");
+    let (people, agents) = decided
+        .split_once("### Chosen by agents\n")
+        .expect("agents'");
     assert!(
-        recap.contains("Redis") && !recap.contains("one table"),
+        people.contains("Redis") && !people.contains("one table"),
         "{recap}"
     );
+    assert!(agents.starts_with(&format!("- **{choice}**")), "{recap}");
 }
 
 #[test]

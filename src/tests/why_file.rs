@@ -120,10 +120,44 @@ fn where_nothing_is_known_it_says_where_it_looked() {
     let ran = site.desk.run("sessionmill why --file app/nowhere.py");
     for part in [
         "git operations of ~/app are not tracked (tracking is off)",
-        "tracking-config.json switches it on; then: sessionmill run",
+        "hint: \"enabled\": true in the \"defaults\" of ~/.graphiti/tracking-config.json; then",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.shown());
     }
+}
+
+#[test]
+fn the_line_that_switches_tracking_on_does_so() {
+    let mut site = Site::new();
+    site.user("hello");
+    site.commit("a.py", "1\n", "first");
+    std::fs::remove_file(site.desk.path(".graphiti/tracking-config.json")).unwrap();
+    assert!(
+        site.desk
+            .run("sessionmill status")
+            .stdout
+            .contains("git operations: not tracked")
+    );
+    let ran = site.desk.run("sessionmill why --file app/a.py");
+    let line = ran
+        .stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("hint: echo '"));
+    let (settings, rest) = line.expect("a hint").split_once("' > ").expect("a file");
+    assert!(
+        rest.ends_with("/.graphiti/tracking-config.json && sessionmill run"),
+        "{rest}"
+    );
+    site.desk.write(".graphiti/tracking-config.json", settings);
+    site.run();
+    let ran = site.desk.run("sessionmill why --file app/a.py");
+    assert_eq!(ran.exit, Exit::Done, "{}", ran.shown());
+    assert!(
+        site.desk
+            .run("sessionmill status")
+            .stdout
+            .contains("git operations: tracked")
+    );
 }
 
 #[test]

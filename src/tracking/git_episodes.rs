@@ -24,13 +24,7 @@ const USER_CHARS: usize = 2_000;
 pub fn metadata(id: Uuid, git: &GitOperation) -> Episode {
     let operation = &git.operation;
     let files = git.effect.files.iter();
-    let mut title = git.name();
-    if let Some(branch) = &operation.branch {
-        title = format!("{title} on {branch}");
-    }
-    if let Some(to) = &operation.to {
-        title = format!("{title} to {to}");
-    }
+    let title = format!("{}{}", git.name(), operation.branches());
     Episode {
         id,
         source: EpisodeSource::GitMetadata,

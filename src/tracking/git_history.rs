@@ -48,6 +48,27 @@ impl HistoryRequest {
     }
 }
 
+/// The command that tells of a commit, where a search for its hash found nothing and the commit is known.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn commit_hint(
+    store: &Store,
+    typed: &str,
+    namespaces: Option<&[String]>,
+) -> Result<Option<String>, Error> {
+    let has_digit = typed.bytes().any(|b| b.is_ascii_digit());
+    if typed.len() < HASH_TYPED_MIN || !has_digit || !is_hash(typed) {
+        return Ok(None);
+    }
+    let request = HistoryRequest::Commit(typed.to_ascii_lowercase());
+    let known = history(store, &request, namespaces, None, 1)?;
+    Ok((!known.is_empty()).then(|| format!("sessionmill why --commit {typed}")))
+}
+
+/// Shorter ones are words and numbers.
+const HASH_TYPED_MIN: usize = 7;
+
 fn is_hash(typed: &str) -> bool {
     (4..=64).contains(&typed.len()) && typed.bytes().all(|b| b.is_ascii_hexdigit())
 }
@@ -152,6 +173,7 @@ pub fn history(
     let reach = HistoryReach {
         namespaces,
         project,
+        present: None,
         agent: None,
         limit,
     };
@@ -165,6 +187,8 @@ pub struct HistoryReach<'a> {
     pub namespaces: Option<&'a [String]>,
     /// This project, those below it and those around it.
     pub project: Option<&'a str>,
+    /// The repository that somebody stands in: what was done to it goes before the others.
+    pub present: Option<&'a str>,
     /// Only what was done by this one.
     pub agent: Option<Agent>,
     /// Operations at most.
@@ -181,13 +205,15 @@ pub fn history_in(
     reach: &HistoryReach<'_>,
 ) -> Result<GitHistory, Error> {
     let (namespaces, project) = (reach.namespaces, reach.project);
-    let (rows, mentions) = match request {
+    let (mut rows, mentions) = match request {
         HistoryRequest::Commit(hash) => (
             store.operations_naming(hash, namespaces, project)?,
             commit_links::mentions(store, hash, namespaces, project)?,
         ),
         _ => (store.operations(namespaces, project)?, Vec::new()),
     };
+    // stable: the latest stays first
+    rows.sort_by_key(|row| reach.present != Some(row.project.path.as_str()));
     let (own, others) = match request {
         HistoryRequest::File(file) => {
             file_history::edits(store, file, namespaces, project, reach.agent)?
@@ -217,20 +243,38 @@ pub fn history_in(
         if found.operations.len() == reach.limit {
             break;
         }
-        found.operations.push(OperationMatch {
-            session: author(store, row)?,
-            agent,
-            id: row.id,
-            role,
-            namespace: row.project.namespace.clone(),
-            project_path: row.project.path.clone(),
-            git: row.git.clone(),
-        });
+        found.operations.push(matched(store, row, role, agent)?);
     }
     if let HistoryRequest::File(file) = request {
         found.unseen = unseen(&rows, file, &found.operations);
     }
     Ok(found)
+}
+
+/// An operation that gave up work, with who did it.
+///
+/// # Errors
+/// When the store can't be read.
+pub fn undoing(store: &Store, row: &GitRow) -> Result<OperationMatch, Error> {
+    let agent = store.operation_agent(row.id)?;
+    matched(store, row, OperationRole::Undid, agent)
+}
+
+fn matched(
+    store: &Store,
+    row: &GitRow,
+    role: OperationRole,
+    agent: Agent,
+) -> Result<OperationMatch, Error> {
+    Ok(OperationMatch {
+        session: author(store, row)?,
+        agent,
+        id: row.id,
+        role,
+        namespace: row.project.namespace.clone(),
+        project_path: row.project.path.clone(),
+        git: row.git.clone(),
+    })
 }
 
 /// Operations that may have changed the file: not all of their files were looked at, and it is none of those

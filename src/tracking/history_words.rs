@@ -10,6 +10,7 @@ use super::git_history::{HistoryRequest, OperationMatch};
 use super::rollbacks::without_quote;
 use crate::model::git::{Confidence, Effect, GitOperation, Reason, short_hash};
 use crate::model::human::{count, plural};
+use crate::model::shell;
 use crate::model::source::Agent;
 use crate::model::time::Time;
 use crate::store::GitRow;
@@ -91,11 +92,7 @@ pub fn edits(edits: &FileEdits, shown: &Shown<'_>) -> Told {
 /// An operation that may have changed a file.
 pub fn unseen(row: &GitRow, shown: &Shown<'_>) -> Told {
     let operation = &row.git.operation;
-    let on = operation
-        .branch
-        .as_ref()
-        .map(|branch| format!(" on {branch}"));
-    let (name, on) = (row.git.name(), on.unwrap_or_default());
+    let (name, on) = (row.git.name(), operation.branches());
     let place = (shown.place)(&row.project.namespace, &row.project.path);
     let when = (shown.time)(Some(operation.at));
     Told {
@@ -143,6 +140,22 @@ pub fn nothing(request: &HistoryRequest, all: &Coverage, shown: &Shown<'_>) -> V
     lines
 }
 
+/// How git operations are tracked from now on: where there is no settings file yet, a line that makes one.
+pub fn switch_on(config: &str, is_there: bool) -> String {
+    match is_there {
+        true => format!(
+            "hint: \"enabled\": true in the \"defaults\" of {config}; then: sessionmill run"
+        ),
+        false => {
+            let file = shell::word(config);
+            format!("hint: echo '{TRACKS_ALL}' > {file} && sessionmill run")
+        }
+    }
+}
+
+/// Settings that track the git operations of all projects.
+pub const TRACKS_ALL: &str = r#"{"version":"1.0","defaults":{"enabled":true}}"#;
+
 /// What may help where nothing is known and git operations are tracked.
 pub fn next_step(request: &HistoryRequest, all: &Coverage) -> String {
     let root = match request {
@@ -163,11 +176,7 @@ pub fn next_step(request: &HistoryRequest, all: &Coverage) -> String {
 fn head(answer: &OperationMatch) -> String {
     let operation = &answer.git.operation;
     let mut head = format!("{}: {}", answer.role.as_str(), answer.git.name());
-    for (word, name) in [("on", &operation.branch), ("to", &operation.to)] {
-        if let Some(name) = name {
-            let _ = write!(head, " {word} {name}");
-        }
-    }
+    head.push_str(&operation.branches());
     let (old, new) = (short(&operation.old), short(&operation.new));
     format!("{head}  {old} → {new}")
 }

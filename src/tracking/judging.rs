@@ -122,7 +122,19 @@ fn verdicts(
     if tips.len() > TIPS_MAX {
         tips.clear();
     }
+    let root = Path::new(&project.path);
+    let watched = watched
+        .iter()
+        .filter_map(|path| watched_name(path, root, options));
+    let watched = watched.collect();
     Ok(Ok((changed, JudgeNotes { watched, tips })))
+}
+
+/// A watched file from the repository's root; `None`: it has a name that may not be stored.
+fn watched_name(path: &str, root: &Path, options: &TrackOptions<'_>) -> Option<String> {
+    let below = Path::new(path).strip_prefix(root).ok();
+    let name = below.map_or_else(|| path.into(), |below| below.to_string_lossy());
+    (options.stored_name(&name) == name).then(|| name.into_owned())
 }
 
 /// As far back as is to be walked, in seconds.
@@ -334,7 +346,7 @@ fn note(
         }
         if !seen.stamp.is_empty() && seen.watched != known.watched {
             let folders = seen.folders.iter().map(String::as_str);
-            seen.stamp = tree.stamp(folders, seen.watched.iter().map(String::as_str));
+            seen.stamp = tree.stamp(folders, seen.watched_in(&project.path));
         }
         if seen != known {
             store.put_operations(project, group, Vec::new(), Some((&name, &seen)), now)?;

@@ -273,7 +273,7 @@ impl TreeScan<'_> {
     fn stamp(&self, seen: &HistoryCursor) -> String {
         let folders = seen.folders.iter().map(String::as_str);
         self.tree
-            .stamp(folders, seen.watched.iter().map(String::as_str))
+            .stamp(folders, seen.watched_in(&self.project.path))
     }
 
     /// What a repository borrows, or points to, may be read too: another one's history is not recorded as this

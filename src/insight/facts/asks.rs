@@ -9,6 +9,12 @@ use crate::model::summary::Sourced;
 use crate::rules::requests::offered;
 use crate::rules::words::sentences;
 
+/// Stands before what nobody answered.
+pub const UNANSWERED: &str = "Unanswered: ";
+
+/// Stands before what the agent would do, where nobody answered.
+pub const OFFERED: &str = "Offered: ";
+
 /// Longer ones are cut.
 const QUESTIONS_CHARS_MAX: usize = 240;
 
@@ -24,11 +30,11 @@ pub fn unanswered(lines: &[LocatedItem<'_>]) -> Option<Sourced<String>> {
     let asked = questions(line.words()).join(" ");
     let asked = short(&asked, QUESTIONS_CHARS_MAX);
     if !asked.is_empty() {
-        return Some(line.source(format!("Unanswered: {asked}")));
+        return Some(line.source(format!("{UNANSWERED}{asked}")));
     }
     let offer = offer(line.words())?;
     let offer = short(&offer, QUESTIONS_CHARS_MAX);
-    Some(line.source(format!("Offered: {offer}")))
+    Some(line.source(format!("{OFFERED}{offer}")))
 }
 
 /// `If you want, I can …`, in the last paragraph.

@@ -353,11 +353,33 @@ fn last_list(words: &str) -> Vec<&str> {
     list
 }
 
+/// Most of a longer prompt was pasted: a report, a plan, a log.
+const TYPED_BYTES_MAX: usize = 1_500;
+
+/// Words of a sentence; fewer, or with signs of code between them, are settings, paths and commands.
+fn is_prose(sentence: &str) -> bool {
+    const WORDS_MIN: usize = 4;
+    const CODE: [&str; 7] = ["\": ", "{{", "}}", "=\"", " | ", "::", "();"];
+    let begins = sentence.starts_with(char::is_alphabetic);
+    let words = sentence.split_whitespace();
+    let is_word = |word: &&str| {
+        word.chars()
+            .all(|c| c.is_alphabetic() || ",.;:!'’()-".contains(c))
+    };
+    let (words, plain) = (words.clone().count(), words.filter(is_word).count());
+    // languages without blanks have few words
+    let is_long = words >= WORDS_MIN || !sentence.is_ascii();
+    let is_code = CODE.iter().any(|sign| sentence.contains(sign));
+    begins && is_long && !is_code && plain * 3 >= words * 2
+}
+
 /// What people stated, each sentence; questions and code are none.
 pub fn stated(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Decision>> {
-    let said = lines.iter().filter(|line| is_said(line));
+    let is_typed = |line: &&LocatedItem<'_>| line.words().len() <= TYPED_BYTES_MAX;
+    let said = lines.iter().filter(|line| is_said(line)).filter(is_typed);
     let each = said.flat_map(|line| {
-        sentences(line.words()).map(|sentence| {
+        let sentences = sentences(line.words()).filter(|sentence| is_prose(sentence));
+        sentences.map(|sentence| {
             line.source(Decision {
                 decision: bare(&sentence).to_owned(),
                 ..Decision::default()

@@ -223,6 +223,14 @@ pub fn has_remote(lines: &[LocatedItem<'_>]) -> bool {
     told || lines.iter().any(names)
 }
 
+/// Stands behind a task that may be done.
+pub const OLDER_TASK: &str = " (on the list before the last commit)";
+
+/// Nobody knows whether the task is open.
+pub fn is_older_task(step: &str) -> bool {
+    step.ends_with(OLDER_TASK)
+}
+
 /// Says of tasks that were open before the last commit that they may be done: nobody ticked them off.
 pub fn note_older(
     tasks: &mut [Sourced<String>],
@@ -237,7 +245,7 @@ pub fn note_older(
     let last = place(last.episode, last.line);
     for task in tasks {
         if place(task.episode, task.line) < last {
-            task.what.push_str(" (on the list before the last commit)");
+            task.what.push_str(OLDER_TASK);
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct LocatedItem<'t> {
 #[cfg(test)]
 impl<'t> LocatedItem<'t> {
     /// Of a main log, in no episode.
-    pub(super) fn sample(
+    pub(in crate::insight) fn sample(
         kind: ItemKind,
         line: u64,
         text: &'t str,

@@ -17,8 +17,11 @@ mod test_runs;
 mod topics;
 mod words;
 
+pub use asks::{OFFERED, UNANSWERED};
 pub use decided::{decided, stated, stated_by_agent};
-pub use history::{commits, says_unpushed, unpushed};
+#[cfg(test)]
+pub use history::OLDER_TASK;
+pub use history::{commits, is_older_task, says_unpushed, unpushed};
 pub use line::LocatedItem;
 pub use objective::SessionContext;
 

@@ -32,6 +32,15 @@ pub(super) struct Judged<'t> {
 }
 
 impl Judged<'_> {
+    pub(super) fn rank(&self) -> u8 {
+        self.rank
+    }
+
+    /// It says more of a line than a command of this rank.
+    pub(super) fn stands_above(&self, known: Option<u8>) -> bool {
+        known.is_none_or(|known| self.rank > known)
+    }
+
     fn owned(self) -> Judged<'static> {
         let words = self.arguments.into_iter();
         Judged {
@@ -93,7 +102,7 @@ fn class_of(name: &str) -> &'static Class {
 }
 
 /// `known` is the rank that it has to pass to stand for its line.
-fn judge<'t>(simple: &Simple<'t>, depth: u8, known: Option<u8>) -> Option<Judged<'t>> {
+pub(super) fn judge<'t>(simple: &Simple<'t>, depth: u8, known: Option<u8>) -> Option<Judged<'t>> {
     match ran(simple, depth)? {
         Ran::Script(script) => strongest_at(&script, depth + 1).map(Judged::owned),
         Ran::Words(words, piped) => Some(looked_up(words, simple, piped, known)),

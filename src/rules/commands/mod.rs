@@ -7,10 +7,12 @@
 pub mod history;
 mod judge;
 mod refine;
+mod standing;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub use standing::{is_setting, standing};
 pub use table::{Class, class};
 
 use crate::model::classification::{Classification, Domain, Intent, UNKNOWN_CONFIDENCE};

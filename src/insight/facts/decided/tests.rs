@@ -232,3 +232,27 @@ fn a_chosen_answer_of_a_form_has_no_recommendation() {
     assert_eq!(told[0].what.decision, "Redis");
     assert_eq!(told[0].what.about.as_deref(), Some("Which store?"));
 }
+
+#[test]
+fn what_was_pasted_is_nothing_that_somebody_said() {
+    let said = |words: &str| {
+        let text = format!("User: {words}");
+        let line = LocatedItem::sample(ItemKind::Prompt, 1, &text, &[]);
+        stated(&[line])
+            .into_iter()
+            .map(|said| said.what.decision)
+            .collect::<Vec<_>>()
+    };
+    let plain = "The cache of the cart is slow on phones.";
+    assert_eq!(said(plain), [plain]);
+    for pasted in [
+        "\"cache\": \"no-cache\",",
+        "Cache-Control: {{ .Cache }} and more words here",
+        "/srv/shop/cache/run.py",
+        "cache hits 12/14 a=1 b=2 99% 0x1f",
+    ] {
+        assert_eq!(said(pasted), [""; 0], "{pasted}");
+    }
+    let report = format!("{plain}\n").repeat(50);
+    assert_eq!(said(&report), [""; 0], "a report");
+}

@@ -1,0 +1,196 @@
+//! A session of a recap, and the line that tells it: what was asked for, and what came of it.
+
+use crate::insight::summary::short;
+use crate::model::finding::TestCounts;
+use crate::model::summary::{SessionOutcome, Sourced, Summary};
+use crate::model::time::Time;
+use crate::rules::words::{content_words, sentences};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// A session of a recap.
+#[derive(Clone, Debug)]
+pub struct RecapSession {
+    /// Its id.
+    pub id: String,
+    /// Its title, where it has one.
+    pub title: Option<String>,
+    /// The session whose agent started it, where one did.
+    pub parent: Option<String>,
+    /// Its namespace.
+    pub namespace: String,
+    /// Where its project lies; `None`: that may not be shown.
+    pub project_path: Option<String>,
+    /// Its last record's time.
+    pub ended: Option<Time>,
+    /// When its episodes began.
+    pub began: BTreeMap<Uuid, Time>,
+    /// Its facts.
+    pub summary: Summary,
+}
+
+/// A session in a line, or several that were asked the same.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionWork {
+    /// The id of the latest one.
+    pub session: String,
+    /// The others, the latest first: asked the same, or started by this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+    /// What was asked for; where nobody said, its title.
+    pub objective: String,
+    /// What the agent said came of it: one sentence.
+    pub result: Option<String>,
+    /// How it ended.
+    pub outcome: Option<SessionOutcome>,
+    /// When.
+    pub ended: Option<Time>,
+    /// Files that it changed.
+    pub files: u64,
+    /// Lines.
+    pub added: u64,
+    /// Lines.
+    pub removed: u64,
+    /// The last test run.
+    pub tests: Option<TestCounts>,
+    /// How many ended so, of several.
+    #[serde(skip)]
+    pub(super) outcomes: BTreeMap<SessionOutcome, u64>,
+    #[serde(skip)]
+    pub(super) paths: BTreeSet<String>,
+}
+
+/// A fact with the session that it comes from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionFact<T> {
+    /// The session's id.
+    pub session: String,
+    /// What, and where it stands.
+    #[serde(flatten)]
+    pub fact: Sourced<T>,
+}
+
+impl SessionWork {
+    /// Somebody may have to go on with it.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(
+            self.outcome,
+            Some(
+                SessionOutcome::InProgress | SessionOutcome::Blocked | SessionOutcome::Interrupted
+            )
+        )
+    }
+}
+
+/// `None` where nobody asked for anything and nothing was changed.
+pub(super) fn work(session: RecapSession) -> Option<SessionWork> {
+    let summary = session.summary;
+    let asked = summary.objective.map(|objective| objective.what);
+    let files = &summary.files_modified;
+    let paths: BTreeSet<String> = files.iter().map(|file| file.what.path.clone()).collect();
+    let named = [asked, session.title].into_iter().flatten();
+    let named = named.map(|text| one_line(&text));
+    let objective = named.into_iter().find(|text| !is_idle(text));
+    let objective = objective.or_else(|| changed(&paths))?;
+    let outcome = summary.outcome;
+    let result = summary.result.filter(|_| says_how(outcome));
+    Some(SessionWork {
+        session: session.id,
+        also: Vec::new(),
+        result: result.and_then(|result| result_of(&result.what, &objective)),
+        objective: short(&objective, OBJECTIVE_CHARS_MAX),
+        outcome,
+        ended: session.ended,
+        files: paths.len() as u64,
+        added: files.iter().map(|file| file.what.added).sum(),
+        removed: files.iter().map(|file| file.what.removed).sum(),
+        tests: summary.tests.map(|runs| runs.what.last),
+        outcomes: outcome.map(|outcome| (outcome, 1)).into_iter().collect(),
+        paths,
+    })
+}
+
+/// What an agent says last is what came of it, or what stopped it; in between it is what it was about to do.
+fn says_how(outcome: Option<SessionOutcome>) -> bool {
+    matches!(
+        outcome,
+        Some(SessionOutcome::Completed | SessionOutcome::Blocked)
+    )
+}
+
+/// `/clear`, `yes`, `go on`: says nothing of what a session was for.
+fn is_idle(text: &str) -> bool {
+    const DRIVES: [&str; 3] = ["/clear", "/exit", "/compact"];
+    let mut words = content_words(text);
+    words.retain(|word| !AGREES.contains(&word.as_str()));
+    words.is_empty() || DRIVES.contains(&text)
+}
+
+/// Stopwords apart, these only agree.
+const AGREES: [&str; 9] = [
+    "go", "ahead", "continue", "sure", "proceed", "correct", "right", "agreed", "thanks",
+];
+
+/// The first sentence that says something, in a line; `None` where it asks, or says the objective again.
+pub(super) fn result_of(text: &str, objective: &str) -> Option<String> {
+    let says = |sentence: &&str| {
+        let ends = sentence.trim_end_matches(['_', ')', '"']);
+        !ends.ends_with(':') && content_words(sentence).len() >= RESULT_WORDS_MIN
+    };
+    let lines = text.lines().filter(|line| !line.starts_with('|'));
+    let lines: Vec<String> = lines.map(one_line).collect();
+    let mut all = lines.iter().flat_map(|line| sentences(line));
+    let sentence = all.find(says)?;
+    let is_same = sentence.eq_ignore_ascii_case(objective);
+    (!sentence.ends_with('?') && !is_same).then(|| short(sentence, RESULT_CHARS_MAX))
+}
+
+/// Whitespace folded, emphasis and marks of lists taken off.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(|line| line.trim_start_matches(LIST_MARKS));
+    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    without_addresses(&words.join(" ").replace("**", ""))
+}
+
+/// Of `[text](address)` the text.
+fn without_addresses(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('[') {
+        out.push_str(before);
+        let link = after.split_once("](");
+        let link = link.and_then(|(name, address)| Some((name, address.split_once(')')?.1)));
+        match link.filter(|(name, _)| !name.contains(['[', ']'])) {
+            Some((name, after)) => {
+                out.push_str(name);
+                rest = after;
+            }
+            None => {
+                out.push('[');
+                rest = after;
+            }
+        }
+    }
+    out + rest
+}
+
+const LIST_MARKS: [char; 5] = [' ', '-', '*', '#', '>'];
+
+/// Fewer say nothing: `All done!`
+const RESULT_WORDS_MIN: usize = 2;
+const RESULT_CHARS_MAX: usize = 160;
+const OBJECTIVE_CHARS_MAX: usize = 200;
+
+/// What a session without a request is known by.
+fn changed(paths: &BTreeSet<String>) -> Option<String> {
+    let named: Vec<&str> = paths.iter().take(PATHS_NAMED).map(String::as_str).collect();
+    let more = match paths.len().saturating_sub(PATHS_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("(changed {}{more})", named.join(", ")))
+}
+
+/// Files that stand for a request.
+const PATHS_NAMED: usize = 3;

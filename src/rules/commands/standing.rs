@@ -1,0 +1,86 @@
+//! The command that stands for a line, as it was typed: with what runs it and its options, without what
+//! stands around it.
+
+use super::judge::{DEPTH_MAX, Ran, judge, ran};
+use crate::rules::shell;
+
+/// Its words, in order, with the settings before them (`FORCE=1`); empty where nothing runs. A few
+/// microseconds.
+pub fn standing(line: &str) -> Vec<String> {
+    standing_at(line, 0)
+}
+
+fn standing_at(line: &str, depth: u8) -> Vec<String> {
+    let mut best: Option<(u8, usize)> = None;
+    let commands = shell::read(line);
+    for (nth, simple) in commands.iter().enumerate() {
+        let known = best.map(|(rank, _)| rank);
+        let judged = judge(simple, depth, known).filter(|judged| judged.stands_above(known));
+        best = judged.map(|judged| (judged.rank(), nth)).or(best);
+    }
+    let Some(simple) = best.and_then(|(_, nth)| commands.get(nth)) else {
+        return Vec::new();
+    };
+    if let Some(Ran::Script(script)) = ran(simple, depth)
+        && depth < DEPTH_MAX
+    {
+        return standing_at(&script, depth + 1);
+    }
+    let words = simple.words.iter().map(|word| word.to_string());
+    let words: Vec<String> = words.collect();
+    let set = words.first().map(|first| set_before(line, first));
+    set.into_iter().flatten().chain(words).collect()
+}
+
+/// `NAME=value` before the first place where a program is named.
+fn set_before(line: &str, program: &str) -> Vec<String> {
+    let before = line.find(program).map_or("", |at| &line[..at]);
+    let mut set: Vec<String> = before
+        .rsplit(char::is_whitespace)
+        .skip_while(|word| word.is_empty())
+        .take_while(|word| is_setting(word))
+        .map(str::to_owned)
+        .collect();
+    set.reverse();
+    set
+}
+
+/// `FORCE=1`: an environment's variable, or one of `make`.
+pub fn is_setting(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else {
+        return false;
+    };
+    let mut bytes = name.bytes();
+    bytes
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_around_a_command_is_left_out() {
+        for (line, wants) in [
+            ("make deploy", "make deploy"),
+            (
+                "cd /srv && make deploy FORCE=1 2>&1 | tail -5",
+                "make deploy FORCE=1",
+            ),
+            (
+                "cd x && CI=1 FORCE=1 make deploy",
+                "CI=1 FORCE=1 make deploy",
+            ),
+            ("bash -lc 'cd x; npx tsc --noEmit'", "npx tsc --noEmit"),
+            (
+                "git status && git push -u origin main",
+                "git push -u origin main",
+            ),
+            ("", ""),
+        ] {
+            assert_eq!(standing(line).join(" "), wants, "{line}");
+        }
+    }
+}
