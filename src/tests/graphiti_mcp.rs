@@ -464,7 +464,7 @@ fn a_run_delivers_over_mcp_as_planned_and_forgets_it_there() {
         ran
     };
     let refused = desk.run("sessionmill backfill");
-    assert_eq!(refused.exit, Exit::Usage, "{}", refused.shown());
+    assert_eq!(refused.exit, Exit::Partial, "{}", refused.shown());
     assert_eq!(world.server.asked().len(), 0);
     let text = endpoint_text(&url.parse().unwrap());
     done(&format!("consent give {url} --confirm \"{text}\""));

@@ -105,12 +105,15 @@ fn nothing_to_forget_is_said_before_anybody_is_asked() {
 }
 
 #[test]
-fn each_run_says_what_its_window_leaves_out() {
+fn a_run_says_once_what_its_window_leaves_out_and_status_always() {
     let mut desk = Desk::enabled();
     desk.now = crate::model::time::Time(4_102_444_800_000);
-    for _ in 0..2 {
+    for is_told in [true, false] {
         let told = ran(&desk, "run").stdout;
-        assert!(told.contains("older than 7 days were left out"), "{told}");
+        let says = told.contains("older than 7 days were never read");
+        assert_eq!(says, is_told, "{told}");
+        let status = ran(&desk, "status").stdout;
+        assert!(status.contains("older than the window: "), "{status}");
     }
 }
 
