@@ -34,6 +34,15 @@ pub(super) fn works(all: &mut Vec<SessionWork>) {
         let pattern = pattern(&work.objective);
         (alike.get(&pattern).copied() >= Some(ALIKE_MIN)).then_some(pattern)
     });
+    // each of them came to something else
+    let is_alike =
+        |work: &&mut SessionWork| alike.get(&pattern(&work.objective)).copied() >= Some(ALIKE_MIN);
+    for work in all.iter_mut().filter(is_alike) {
+        work.result = None;
+        if work.objective.starts_with('/') {
+            work.objective = pattern(&work.objective);
+        }
+    }
 }
 
 /// Those without a key stay apart.

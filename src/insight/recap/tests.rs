@@ -112,7 +112,13 @@ fn what_repeats_is_one_line() {
         "Review change 10 of bob/shop",
         Completed,
     ));
+    for (id, pr) in [("gggg", 1), ("hhhh", 2), ("iiii", 3)] {
+        let run = session(id, "shop", &format!("/check --pr {pr}"), Completed);
+        all.push(comes_to(run, "The change is fine as it is."));
+    }
     let text = told(all);
+    let check = "- /check (3 sessions, 3 completed) [gg, hh, ii]\n";
+    assert!(text.contains(check), "{text}");
     let review = "- Review change 4 of ada/shop (4 sessions, 3 completed, 1 in progress) \
         [cc, dd, ee and 1 more]\n";
     assert!(text.contains(review), "{text}");

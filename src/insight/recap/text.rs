@@ -95,7 +95,9 @@ fn line(work: &SessionWork) -> String {
         let files = plural(work.files, "file");
         format!("{files} +{} −{}", work.added, work.removed)
     });
-    let tests = work.tests.as_ref().map(|run| {
+    let tests = work.tests.as_ref();
+    let tests = tests.filter(|run| run.passed + run.failed > 0);
+    let tests = tests.map(|run| {
         let least = if run.partial { "at least " } else { "" };
         format!("tests {least}{}/{}", run.passed, run.passed + run.failed)
     });

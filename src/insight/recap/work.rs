@@ -136,7 +136,7 @@ const AGREES: [&str; 9] = [
 pub(super) fn result_of(text: &str, objective: &str) -> Option<String> {
     let says = |sentence: &&str| {
         let ends = sentence.trim_end_matches(['_', ')', '"']);
-        !ends.ends_with(':') && content_words(sentence).len() >= RESULT_WORDS_MIN
+        !ends.ends_with([':', ',']) && content_words(sentence).len() >= RESULT_WORDS_MIN
     };
     let lines = text.lines().filter(|line| !line.starts_with('|'));
     let lines: Vec<String> = lines.map(one_line).collect();
