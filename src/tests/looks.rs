@@ -66,7 +66,7 @@ const MANUAL_HEAD: &str =
     "<!-- Written by the test the_manual_is_the_help; edit the help in src/cli instead. -->\n\n";
 
 /// Fields of `run` that `plan` has not.
-const ONLY_RUNS_HAVE: [&str; 14] = [
+const ONLY_RUNS_HAVE: [&str; 15] = [
     "run",
     "memories_kept",
     "directives_refused",
@@ -81,6 +81,7 @@ const ONLY_RUNS_HAVE: [&str; 14] = [
     "texts_given_up",
     "summaries_written",
     "summaries_told",
+    "messages_condensed",
 ];
 
 #[test]

@@ -92,15 +92,11 @@ fn a_commit_that_was_reset_is_neither_told_as_made_nor_as_a_next_step() {
         site.agent("Both are there.");
         site.run();
         let block = begins(&mut site);
-        assert!(block.contains("Left open: 2 commits"), "{block}");
+        assert!(!block.contains("Left open"), "{block}");
         site.now += 3 * 3_600;
         site.git("reset -q --hard HEAD~1");
         site.run();
         let block = begins(&mut site);
-        assert!(
-            block.contains("Left open: Committed: Write the parser"),
-            "{block}"
-        );
         assert!(!block.contains("Write the printer"), "{block}");
         assert_eq!(given_up(&block).len(), 1, "{block}");
     }

@@ -163,18 +163,19 @@ fn is_one(known: &SessionCommit, hash: &str, subject: &str, again: bool) -> bool
 }
 
 /// The step that is left with commits; `None` where all of them were pushed or given up. Of a repository of
-/// which nobody knows that it has a remote, nothing is said of pushing.
+/// which nobody knows that it has a remote, nothing is said: a commit is no step that is left.
 pub fn unpushed(commits: &[Sourced<SessionCommit>], has_remote: bool) -> Option<Sourced<String>> {
+    if !has_remote {
+        return None;
+    }
     let is_left =
         |commit: &&Sourced<SessionCommit>| !commit.what.pushed && commit.what.given_up.is_none();
     let left: Vec<&Sourced<SessionCommit>> = commits.iter().filter(is_left).collect();
     let last = left.last()?;
     let subject = &last.what.subject;
-    let what = match (left.len(), has_remote) {
-        (1, true) => format!("{COMMITTED}{NOT_PUSHED}: {subject}"),
-        (1, false) => format!("{COMMITTED}: {subject}"),
-        (many, true) => format!("{many} commits not pushed{LAST}{subject}"),
-        (many, false) => format!("{many} commits made{LAST}{subject}"),
+    let what = match left.len() {
+        1 => format!("{COMMITTED}{NOT_PUSHED}: {subject}"),
+        many => format!("{many} commits not pushed{LAST}{subject}"),
     };
     Some(Sourced {
         what,
@@ -363,15 +364,18 @@ mod tests {
     fn without_a_remote_nothing_is_said_of_pushing() {
         let (first, second) = (commit("a: b"), commit("b"));
         let (one, two) = (line(1, "", &first), line(2, "", &second));
-        for (lines, is_known, wants) in [
-            (&[one][..], false, "Committed: a: b"),
-            (&[one], true, "Committed, not pushed: a: b"),
-            (&[one, two], false, "2 commits made, the last: b"),
-            (&[one, two], true, "2 commits not pushed, the last: b"),
+        for (lines, wants) in [
+            (&[one][..], "Committed, not pushed: a: b"),
+            (&[one, two], "2 commits not pushed, the last: b"),
         ] {
-            let step = unpushed(&commits(lines), is_known).expect("a step").what;
+            assert_eq!(unpushed(&commits(lines), false), None);
+            let step = unpushed(&commits(lines), true).expect("a step").what;
             assert_eq!(step, wants);
-            assert_eq!(says_unpushed(&step), Some(is_known), "{step}");
+            assert_eq!(says_unpushed(&step), Some(true), "{step}");
+        }
+        // as earlier versions wrote it
+        for step in ["Committed: a: b", "2 commits made, the last: b"] {
+            assert_eq!(says_unpushed(step), Some(false), "{step}");
         }
         for other in [
             "Committed people: ask",

@@ -6,6 +6,7 @@ use super::line::LocatedItem;
 use super::objective::Prompt;
 use super::tasks::is_about_next;
 use super::words::folded;
+use crate::insight::summary::short;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
@@ -107,6 +108,10 @@ pub fn beginning(words: &str) -> Option<String> {
         if said.is_empty() {
             continue;
         }
+        let said = match lines > 0 && is_point(&said) {
+            true => short(&said, POINT_CHARS_MAX),
+            false => said,
+        };
         if text.len() + said.len() > BEGINNING_BYTES_MAX {
             if text.is_empty() || text.ends_with(':') && !text.contains('\n') {
                 text.push_str(if text.is_empty() { "" } else { "\n" });
@@ -127,16 +132,12 @@ pub fn beginning(words: &str) -> Option<String> {
 /// Without lines that announce what was left out: code, tables.
 fn without_lead_ins(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let is_point = |line: &&str| {
-        let bare = line.trim_start();
-        bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
-    };
     let stays = |nth: usize| {
         let line = lines[nth];
         let leads = line.ends_with(':');
         let words = line.split_whitespace().count();
         !leads
-            || lines.get(nth + 1).is_some_and(is_point)
+            || lines.get(nth + 1).is_some_and(|next| is_point(next))
             || lines.len() == 1 && words > LEAD_IN_WORDS
     };
     let kept: Vec<&str> = (0..lines.len())
@@ -146,12 +147,20 @@ fn without_lead_ins(text: &str) -> String {
     kept.join("\n")
 }
 
+fn is_point(line: &str) -> bool {
+    let bare = line.trim_start();
+    bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// A line that stands alone and says no more announces only.
 const LEAD_IN_WORDS: usize = 3;
 
 /// More: the summary is a log again; fewer: the result stands behind.
-const BEGINNING_LINES_MAX: usize = 6;
-const BEGINNING_BYTES_MAX: usize = 500;
+const BEGINNING_LINES_MAX: usize = 14;
+const BEGINNING_BYTES_MAX: usize = 1_000;
+
+/// A point of a list says what it is about in its beginning; so all points of a long list have room.
+const POINT_CHARS_MAX: usize = 160;
 
 /// Rules, tables, headings, and what is for an agent's own window.
 fn is_drawn(line: &str) -> bool {

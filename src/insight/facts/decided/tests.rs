@@ -91,7 +91,7 @@ fn who_agrees_is_told_with_what_was_offered() {
     for (said, answer) in [
         ("Should I use Postgres?", "yes please"),
         (
-            "If you want, I can add a retry to the client.",
+            "If you want, I can replace the retry by a queue.",
             "ok, let's do this",
         ),
         ("Should I use Redis or a file?", "a file"),
