@@ -118,7 +118,7 @@ pub fn note(
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(named(&path, &error)),
             _ => {}
         }
-        let ended = before.rings.then(|| Change::Ends(before));
+        let ended = before.rings.then_some(Change::Ends(before));
         return Ok((None, ended));
     };
     let since = before.as_ref().map_or(now, |before| before.since);

@@ -43,7 +43,7 @@ impl PathHider {
         let (root, cwd) = (plain(root), cwd.map(plain));
         // a folder of the project is told from its root
         let outside = |cwd: &String| relative(cwd, &root).is_none();
-        let mut all: Vec<String> = cwd.iter().cloned().filter(outside).collect();
+        let mut all: Vec<String> = cwd.clone().filter(outside).into_iter().collect();
         all.push(root.clone());
         let mut roots: Vec<String> = all.iter().flat_map(|root| spellings(root)).collect();
         let mut encoded: Vec<String> = [Some(root), cwd]
@@ -89,6 +89,12 @@ impl PathHider {
         }
     }
 
+    /// None of them is passed over because another one changed.
+    fn show_all<'v>(&self, values: impl Iterator<Item = &'v mut Value>) -> bool {
+        let changed = values.filter_map(|value| self.show_value(value).then_some(()));
+        changed.count() > 0
+    }
+
     /// [`PathHider::shown`] of every string in a value, names of fields included; whether any changed.
     pub fn show_value(&self, value: &mut Value) -> bool {
         match value {
@@ -99,13 +105,9 @@ impl PathHider {
                 }
                 Cow::Borrowed(_) => false,
             },
-            Value::Array(list) => list
-                .iter_mut()
-                .fold(false, |any, v| self.show_value(v) || any),
+            Value::Array(list) => self.show_all(list.iter_mut()),
             Value::Object(map) => {
-                let any = map
-                    .values_mut()
-                    .fold(false, |any, v| self.show_value(v) || any);
+                let any = self.show_all(map.values_mut());
                 let named = |name: &String| matches!(self.shown(name), Cow::Owned(_));
                 if !map.keys().any(named) {
                     return any;

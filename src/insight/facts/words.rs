@@ -22,7 +22,8 @@ fn without_emphasis(text: &str) -> String {
             let (before, next) = (out.chars().next_back(), after.chars().next());
             let is_path = before == Some('/') || next == Some('/');
             let is_blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
-            if !is_path && !(is_blank(before) && is_blank(next)) {
+            let is_apart = is_blank(before) && is_blank(next);
+            if !is_path && !is_apart {
                 rest = after;
                 continue;
             }
