@@ -259,7 +259,8 @@ impl Scene {
 }
 
 /// What a run leaves beside the settings.
-const EXPECTED: [&str; 5] = [
+const EXPECTED: [&str; 6] = [
+    "runs",
     "graphiti.config.json",
     "redact.key",
     "sessionmill.db",

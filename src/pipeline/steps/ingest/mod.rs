@@ -45,7 +45,10 @@ pub fn run(run: &mut Run<'_, '_>) -> Result<IngestReport> {
     run.cx.progress.finish();
     let mut report = indexed?;
     report.unclear(run.admission.unclear());
-    run.keep(&report.left())?;
+    if let Err(error) = run.keep(&report.left()) {
+        // what was read is stored; the next run only knows less of this one
+        report.note_unkept(&error);
+    }
     Ok(report)
 }
 

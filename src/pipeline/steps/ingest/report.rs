@@ -191,6 +191,14 @@ impl IngestReport {
         }
     }
 
+    /// What this run left could not be written down.
+    pub fn note_unkept(&mut self, error: &anyhow::Error) {
+        self.problems.push(Problem {
+            path: "what this run left".into(),
+            reason: format!("{error:#}"),
+        });
+    }
+
     /// What a later run has to look at.
     pub fn left(&self) -> Left {
         Left {
