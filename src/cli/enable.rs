@@ -8,6 +8,7 @@ use crate::host::git;
 use crate::model::consent::{Consent, TRACKING};
 use crate::model::error::Error;
 use crate::model::namespace::project_root;
+use crate::pipeline::last_run::switch_on;
 use crate::pipeline::lock::Lock;
 use crate::store::{Access, Store};
 use anyhow::Result;
@@ -56,7 +57,7 @@ pub fn enable(args: &EnableArgs, ctx: &mut Ctx) -> Result<Exit> {
         at: ctx.now,
     })?;
     store.finish()?;
-    edit::set_enabled(&file, true)?;
+    switch_on(&file, &ctx.home)?;
     report("enable", true, &file, None, ctx)?;
     ctx.out
         .note("hint: sessionmill run; then `sessionmill schedule install` lets a timer do it")?;

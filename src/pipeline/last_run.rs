@@ -4,7 +4,8 @@
 
 use super::lock;
 use super::spec::Window;
-use crate::config::{Home, edit};
+use crate::config::Home;
+use crate::config::edit::{self, Edited};
 use crate::model::error::{Error, ErrorKind};
 use crate::model::human::{bytes, plural};
 use crate::model::time::Time;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -36,15 +38,19 @@ pub struct Left {
 }
 
 impl LastRun {
-    /// Of this pipeline. What nobody can read any more, and a pipeline that never kept such a file, is as
-    /// old as the last run of any pipeline.
+    /// Of this pipeline. A file that nobody can read any more is as old as the last run of any pipeline.
     pub fn of(pipeline: &str, home: &Home) -> LastRun {
         let path = path(pipeline, home);
         let left = fs::read(&path).ok();
         let left: Option<Left> = left.and_then(|text| serde_json::from_slice(&text).ok());
         let began = left.as_ref().and_then(|_| lock::last_run(&path));
+        let is_known = home.runs().is_dir();
         LastRun {
-            began: began.or_else(|| lock::last_run(&home.lock())),
+            began: match left.is_some() || is_known {
+                true => began.or_else(|| left_broken(&path, home)),
+                // as programs did that kept no such files
+                false => lock::last_run(&home.lock()),
+            },
             left: left.unwrap_or_default(),
         }
     }
@@ -88,6 +94,41 @@ impl LastRun {
             Error::new(ErrorKind::Failed, message).hinted("our folder has to be writable")
         })
     }
+}
+
+/// The file is there and says nothing: some run was complete.
+fn left_broken(path: &Path, home: &Home) -> Option<Time> {
+    path.exists().then(|| lock::last_run(&home.lock()))?
+}
+
+/// The next run of each pipeline is a first one again: what was written while tracking was off is not
+/// taken because it is on again, but for what a first run takes.
+///
+/// # Errors
+/// When our folder can't be written.
+pub fn begin_anew(home: &Home) -> std::io::Result<()> {
+    let dir = home.runs();
+    for file in fs::read_dir(&dir).into_iter().flatten().flatten() {
+        fs::remove_file(file.path())?;
+    }
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+}
+
+/// Switches tracking on in the settings' file. Where it was off, runs [begin anew](begin_anew).
+///
+/// # Errors
+/// When the settings can't be read or written, or our folder can't.
+pub fn switch_on(file: &Path, home: &Home) -> Result<(), Error> {
+    if edit::set_enabled(file, true)? == Edited::Same {
+        return Ok(());
+    }
+    begin_anew(home).map_err(|error| {
+        let message = format!("{}: {error}", home.runs().display());
+        Error::new(ErrorKind::Failed, message).hinted("our folder has to be writable")
+    })
 }
 
 /// The command that reads what was left out for its age.

@@ -2,6 +2,7 @@
 
 use super::world::Desk;
 use crate::cli::Exit;
+use crate::config::CONSENT_TEXT;
 use crate::model::time::Time;
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -133,4 +134,28 @@ fn a_window_that_somebody_names_counts_for_itself_only() {
     desk.now = Time(desk.now.0 + DAY_MS);
     desk.run("sessionmill run");
     assert!(finds(&desk, "blue"));
+}
+
+#[test]
+fn what_was_written_while_tracking_was_off_is_no_backlog() {
+    let enable = format!("sessionmill enable --confirm \"{CONSENT_TEXT}\"");
+    let mut desk = home();
+    log(&desk, "red", 1);
+    desk.run("sessionmill run");
+    assert_eq!(desk.run("sessionmill disable").exit, Exit::Done);
+    log(&desk, "secret", 0);
+    desk.now = Time(desk.now.0 + 30 * DAY_MS);
+    log(&desk, "recent", 1);
+    let on = desk.run(&enable);
+    assert_eq!(on.exit, Exit::Done, "{}", on.shown());
+    let ran = desk.run("sessionmill run");
+    assert!(finds(&desk, "recent"), "{}", ran.shown());
+    assert!(!finds(&desk, "secret"), "{}", ran.shown());
+    assert!(ran.stdout.contains("never read"), "{}", ran.shown());
+    // it was on already: nothing begins anew
+    log(&desk, "late", 0);
+    desk.now = Time(desk.now.0 + 30 * DAY_MS);
+    desk.run(&enable);
+    let ran = desk.run("sessionmill run");
+    assert!(finds(&desk, "late"), "{}", ran.shown());
 }
