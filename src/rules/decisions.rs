@@ -2,7 +2,8 @@
 //! agents' (`agent_decisions.yaml`).
 
 use super::prose::sentences_of;
-use super::table::{self, TextPattern};
+use super::cue_pattern::{CuePattern, Sentence};
+use super::table;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 #[cfg(test)]
@@ -38,13 +39,13 @@ struct Table {
     hints: AhoCorasick,
     /// For each of `hints`, which of `rows` it is a hint of.
     hint_of: Vec<usize>,
-    unless: Vec<TextPattern>,
+    unless: Vec<CuePattern>,
     rows: Vec<Row>,
 }
 
 struct Row {
-    pattern: TextPattern,
-    unless: Option<TextPattern>,
+    pattern: CuePattern,
+    unless: Option<CuePattern>,
     rank: u8,
 }
 
@@ -64,19 +65,22 @@ impl Table {
             .find_overlapping_iter(sentence)
             .map(|hint| self.hint_of[hint.pattern()])
             .collect();
+        if hinted.is_empty() {
+            return None;
+        }
+        let read = Sentence::of(sentence);
         let mut rows = hinted.iter().map(|row| &self.rows[*row]);
         let (row, found) = rows.find_map(|row| {
-            let found = row.pattern.regex().captures(sentence)?;
+            let found = row.pattern.captures(&read, 0)?;
             let except = row.unless.as_ref();
-            let is_one = except.is_none_or(|except| !except.regex().is_match(sentence));
+            let is_one = except.is_none_or(|except| !except.is_match(&read));
             is_one.then_some((row, found))
         })?;
-        let mut unless = self.unless.iter();
-        if unless.any(|pattern| pattern.regex().is_match(sentence)) {
+        if self.unless.iter().any(|pattern| pattern.is_match(&read)) {
             return None;
         }
         let part = |name: &str| {
-            let part = found.name(name)?.as_str().trim();
+            let part = found.name(name)?.trim();
             (!part.is_empty()).then(|| part.to_owned())
         };
         Some(Stated {
@@ -131,11 +135,11 @@ impl Table {
             .match_kind(MatchKind::Standard)
             .build(hints);
         let rows = written.patterns.iter().map(|row| Row {
-            pattern: any_case(&row.pattern),
-            unless: row.unless.as_deref().map(any_case),
+            pattern: row.pattern.clone().into(),
+            unless: row.unless.clone().map(CuePattern::from),
             rank: row.rank,
         });
-        let unless = written.unless.iter().map(|pattern| any_case(pattern));
+        let unless = written.unless.iter().cloned().map(CuePattern::from);
         Table {
             hints: hints.expect("words"),
             hint_of,
@@ -143,11 +147,6 @@ impl Table {
             rows: rows.collect(),
         }
     }
-}
-
-/// In small letters and large, with either apostrophe.
-pub(super) fn any_case(pattern: &str) -> TextPattern {
-    format!("(?i){}", pattern.replace('\'', "['’]")).into()
 }
 
 #[cfg(test)]
@@ -183,7 +182,7 @@ mod tests {
                     .samples
                     .iter()
                     .filter(|(_, wants)| !wants.is_empty());
-                let is_tried = samples.any(|(said, _)| row.pattern.regex().is_match(said));
+                let is_tried = samples.any(|(said, _)| row.pattern.is_match(&Sentence::of(said)));
                 assert!(is_tried, "{}", source.pattern);
             }
         }

@@ -4,6 +4,7 @@ pub mod causes;
 pub mod classify;
 pub mod commands;
 pub mod commit_words;
+pub mod cue_pattern;
 pub mod decisions;
 pub mod denials;
 pub mod directives;

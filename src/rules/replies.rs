@@ -1,7 +1,7 @@
 //! How people answer what an agent offers or asks, as a table (`replies.yaml`).
 
-use super::decisions::any_case;
-use super::table::{self, TextPattern};
+use super::cue_pattern::{CuePattern, Sentence};
+use super::table;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -24,75 +24,78 @@ pub enum Reply {
 pub fn reply(words: &str) -> Option<Reply> {
     let words = words.trim();
     let is_short = !words.contains('\n');
+    let read = Sentence::of(words);
     let mut patterns = TABLE.picks.iter().filter(|_| is_short);
     let picks = patterns.find_map(|pattern| {
-        let found = pattern.regex().captures(words)?;
-        Some(found.name("option")?.as_str().to_lowercase())
+        let found = pattern.captures(&read, 0)?;
+        Some(found.name("option")?.to_lowercase())
     });
     if let Some(option) = picks {
         return Some(Reply::Picks(option));
     }
     match () {
-        () if is_short && TABLE.agrees.regex().is_match(words) => Some(Reply::Agrees),
-        () if TABLE.proceeds.regex().is_match(words) => Some(Reply::Proceeds),
-        () if TABLE.begins.regex().is_match(words) => Some(Reply::Begins),
+        () if is_short && TABLE.agrees.is_match(&read) => Some(Reply::Agrees),
+        () if TABLE.proceeds.is_match(&read) => Some(Reply::Proceeds),
+        () if TABLE.begins.is_match(&read) => Some(Reply::Begins),
         () => None,
     }
 }
 
 /// The answer agrees with what was talked about, whether the agent offered it or not.
 pub fn takes_up(words: &str) -> bool {
-    TABLE.proceeds.regex().is_match(words)
+    TABLE.proceeds.is_match(&Sentence::of(words))
 }
 
 /// The sentence offers to change something, and says what.
 pub fn offers_change(sentence: &str) -> bool {
     offered(sentence).is_some_and(|act| {
-        let is_change = TABLE.changes.regex().is_match(act);
-        is_change && !TABLE.vague.regex().is_match(act)
+        let act = Sentence::of(&act);
+        TABLE.changes.is_match(&act) && !TABLE.vague.is_match(&act)
     })
 }
 
 /// The sentence offers one thing or another, so that who only agrees chooses none.
 pub fn offers_several(sentence: &str) -> bool {
-    offered(sentence)
-        .is_some_and(|act| act.contains(" or ") && !TABLE.refusable.regex().is_match(act))
+    offered(sentence).is_some_and(|act| {
+        act.contains(" or ") && !TABLE.refusable.is_match(&Sentence::of(&act))
+    })
 }
 
-fn offered(sentence: &str) -> Option<&str> {
+fn offered(sentence: &str) -> Option<String> {
+    let read = Sentence::of(sentence);
     TABLE.offers.iter().find_map(|pattern| {
-        let found = pattern.regex().captures(sentence)?;
-        found.name("act").map(|act| act.as_str())
+        let found = pattern.captures(&read, 0)?;
+        found.name("act").map(str::to_owned)
     })
 }
 
 /// The sentence asks which of several.
 pub fn asks_which(sentence: &str) -> bool {
-    TABLE.chooses.regex().is_match(sentence)
+    TABLE.chooses.is_match(&Sentence::of(sentence))
 }
 
 /// The question proposes something.
 pub fn suggests(question: &str) -> bool {
-    TABLE.suggests.regex().is_match(question)
+    TABLE.suggests.is_match(&Sentence::of(question))
 }
 
 /// The answer only says what to do next.
 pub fn is_chore(words: &str) -> bool {
-    TABLE.chores.regex().is_match(words.trim())
+    TABLE.chores.is_match(&Sentence::of(words.trim()))
 }
 
 struct Table {
-    agrees: TextPattern,
-    begins: TextPattern,
-    proceeds: TextPattern,
-    offers: Vec<TextPattern>,
-    changes: TextPattern,
-    vague: TextPattern,
-    refusable: TextPattern,
-    chooses: TextPattern,
-    suggests: TextPattern,
-    picks: Vec<TextPattern>,
-    chores: TextPattern,
+    agrees: CuePattern,
+    begins: CuePattern,
+    proceeds: CuePattern,
+    offers: Vec<CuePattern>,
+    changes: CuePattern,
+    vague: CuePattern,
+    refusable: CuePattern,
+    chooses: CuePattern,
+    suggests: CuePattern,
+    picks: Vec<CuePattern>,
+    chores: CuePattern,
 }
 
 #[derive(Deserialize)]
@@ -122,19 +125,19 @@ struct Samples {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let written: Written = table::rows(table::embedded!("replies"));
-    let each = |patterns: &[String]| patterns.iter().map(|text| any_case(text)).collect();
+    let each = |patterns: &[String]| patterns.iter().map(|text| text.clone().into()).collect();
     Table {
-        agrees: any_case(&written.agrees),
-        begins: any_case(&written.begins),
-        proceeds: any_case(&written.proceeds),
+        agrees: written.agrees.into(),
+        begins: written.begins.into(),
+        proceeds: written.proceeds.into(),
         offers: each(&written.offers),
-        changes: any_case(&written.changes),
-        vague: any_case(&written.vague),
-        refusable: any_case(&written.refusable),
-        chooses: any_case(&written.chooses),
-        suggests: any_case(&written.suggests),
+        changes: written.changes.into(),
+        vague: written.vague.into(),
+        refusable: written.refusable.into(),
+        chooses: written.chooses.into(),
+        suggests: written.suggests.into(),
         picks: each(&written.picks),
-        chores: any_case(&written.chores),
+        chores: written.chores.into(),
     }
 });
 

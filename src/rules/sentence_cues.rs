@@ -1,13 +1,10 @@
 //! What a sentence says, by cues of a table: hints that are looked for first, patterns of which one must fit, and
 //! what speaks against it. Knows no word.
 
-use super::table::{self, TextPattern};
+use super::cue_pattern::{CuePattern, Sentence};
 use super::words::sentences;
 use aho_corasick::AhoCorasick;
-use regex::Regex;
 use serde::Deserialize;
-use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// Cues as a table writes them.
 #[derive(Clone, Deserialize)]
@@ -26,15 +23,14 @@ pub struct WrittenCues {
 /// Cues, ready to be looked for, without regard to case.
 pub struct SentenceCues {
     hints: AhoCorasick,
-    patterns: Vec<TextPattern>,
-    unless: Vec<TextPattern>,
-    bad: Option<TextPattern>,
+    patterns: Vec<CuePattern>,
+    unless: Vec<CuePattern>,
+    bad: Option<CuePattern>,
 }
 
 impl From<WrittenCues> for SentenceCues {
     fn from(written: WrittenCues) -> SentenceCues {
-        let any_case = |pattern: String| TextPattern::from(format!("(?i){pattern}"));
-        let all = |patterns: Vec<String>| patterns.into_iter().map(any_case).collect();
+        let all = |patterns: Vec<String>| patterns.into_iter().map(CuePattern::from).collect();
         let hints = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .build(&written.hints);
@@ -42,7 +38,7 @@ impl From<WrittenCues> for SentenceCues {
             hints: hints.expect("words"),
             patterns: all(written.patterns),
             unless: all(written.unless),
-            bad: written.bad.map(any_case),
+            bad: written.bad.map(CuePattern::from),
         }
     }
 }
@@ -55,7 +51,9 @@ impl SentenceCues {
         } else {
             ""
         };
-        prose(words).filter(|sentence| self.says(sentence))
+        let lines = prose(words).filter(|line| self.hints.is_match(*line));
+        let all = lines.flat_map(sentences);
+        all.filter(|sentence| sentence.len() <= BYTES_MAX && self.says(sentence))
     }
 
     /// Whether this one sentence says it.
@@ -63,37 +61,50 @@ impl SentenceCues {
         if !self.hints.is_match(sentence) {
             return false;
         }
-        let sentence = sentence.trim().replace('’', "'").replace("**", "");
-        let fits = |patterns: &[TextPattern], text: &str| {
-            patterns
-                .iter()
-                .any(|pattern| pattern.regex().is_match(text))
+        let sentence = Sentence::of(&sentence.trim().replace("**", ""));
+        let fits = |patterns: &[CuePattern], text: &Sentence| {
+            patterns.iter().any(|pattern| pattern.is_match(text))
         };
         if !fits(&self.patterns, &sentence) {
             return false;
         }
-        static CODE: LazyLock<Regex> = LazyLock::new(|| table::regex("`[^`]*`"));
-        let plain: Cow<'_, str> = CODE.replace_all(&sentence, "");
-        let is_bad = self.bad.as_ref().is_some_and(|bad| {
-            let mut found = bad.regex().captures_iter(&plain);
-            found.any(|found| found.name("none").is_none())
-        });
-        !is_bad && !fits(&self.unless, &plain)
+        let plain = Sentence::of(&without_code(&sentence.text));
+        !fits(&self.unless, &plain) && !self.bad.as_ref().is_some_and(|bad| is_bad(bad, &plain))
     }
+}
+
+/// A word of trouble without what denies it.
+fn is_bad(bad: &CuePattern, sentence: &Sentence) -> bool {
+    let mut from = 0;
+    while let Some(found) = bad.captures(sentence, from) {
+        if found.name("none").is_none() {
+            return true;
+        }
+        from = found.end();
+    }
+    false
+}
+
+fn without_code(sentence: &str) -> String {
+    let parts = sentence.split('`').collect::<Vec<_>>();
+    // the last mark of an odd number opens nothing
+    let pairs = (parts.len() - 1) / 2 * 2;
+    let outside = parts.iter().enumerate();
+    let outside = outside.filter(|(nth, _)| nth % 2 == 0 || *nth > pairs);
+    outside.map(|(_, part)| *part).collect()
 }
 
 /// Longer ones are no sentences.
 const BYTES_MAX: usize = 600;
 
+/// The lines of a text that aren't code.
 fn prose(words: &str) -> impl Iterator<Item = &str> {
     let mut inside_code = false;
-    let lines = words.lines().filter(move |line| {
+    words.lines().filter(move |line| {
         let fence = line.trim_start().starts_with("```");
         inside_code ^= fence;
         !inside_code && !fence
-    });
-    let all = lines.flat_map(sentences);
-    all.filter(|sentence| sentence.len() <= BYTES_MAX)
+    })
 }
 
 /// What tables of cues are tested by.

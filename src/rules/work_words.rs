@@ -304,10 +304,9 @@ fn parts(line: &str) -> impl Iterator<Item = &str> {
                 _ => false,
             }
         };
-        let marks = memchr::memchr3_iter(b'.', b'?', b'!', bytes)
-            .chain(memchr::memchr3_iter(b';', b':', b',', bytes))
-            .chain(memchr::memmem::find_iter(bytes, " - "));
-        let end = marks.filter(|at| ends(*at)).min();
+        let is_mark = |byte: &u8| matches!(byte, b'.' | b'?' | b'!' | b';' | b':' | b',' | b' ');
+        let mut marks = (0..bytes.len()).filter(|at| is_mark(&bytes[*at]));
+        let end = marks.find(|at| ends(*at));
         let (part, behind) = rest.split_at(end.map_or(rest.len(), |at| at + 1));
         rest = behind;
         Some(part)
@@ -318,23 +317,30 @@ fn parts(line: &str) -> impl Iterator<Item = &str> {
 fn lowered(sentence: &str) -> String {
     let mut lower = String::with_capacity(sentence.len());
     let mut rest = sentence;
-    while let Some(c) = rest.chars().next() {
-        let (closing, behind) = (closing(c), &rest[c.len_utf8()..]);
-        if let Some(closing) = closing {
+    loop {
+        let sign = rest.find(|c: char| !c.is_ascii() || matches!(c, '"' | '`'));
+        let plain = &rest[..sign.unwrap_or(rest.len())];
+        let (plain, special) = rest.split_at(plain.find("http").unwrap_or(plain.len()));
+        push_lower(&mut lower, plain);
+        let Some(c) = special.chars().next() else {
+            break;
+        };
+        let behind = &special[c.len_utf8()..];
+        rest = behind;
+        if let Some(closing) = closing(c) {
             let (quoted, after) = behind.split_once(closing).unwrap_or((behind, ""));
             if !quoted.contains(' ') {
                 lower.push_str(&quoted.to_lowercase());
             }
             lower.push(' ');
             rest = after;
-        } else if rest.starts_with("http://") || rest.starts_with("https://") {
-            rest = &rest[rest.find(char::is_whitespace).unwrap_or(rest.len())..];
+        } else if special.starts_with("http://") || special.starts_with("https://") {
+            rest = &special[special.find(char::is_whitespace).unwrap_or(special.len())..];
         } else {
             match c {
                 '’' => lower.push('\''),
                 c => lower.extend(c.to_lowercase()),
             }
-            rest = behind;
         }
     }
     for (two, one) in &TABLE.joined {
@@ -343,6 +349,12 @@ fn lowered(sentence: &str) -> String {
         }
     }
     lower
+}
+
+fn push_lower(to: &mut String, ascii: &str) {
+    let from = to.len();
+    to.push_str(ascii);
+    to[from..].make_ascii_lowercase();
 }
 
 fn closing(c: char) -> Option<char> {
