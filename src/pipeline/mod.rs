@@ -25,6 +25,7 @@ pub mod options;
 pub mod parsed_log;
 pub mod peek;
 pub mod plan;
+pub mod preconditions;
 pub mod progress;
 pub mod recall;
 pub mod run;

@@ -34,14 +34,16 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Everything that was to be read was.
+    /// Everything that was to be read was, and models answer, or may again.
     pub fn is_whole(&self) -> bool {
-        self.ingested.problems.is_empty() && self.tracked.unread() == 0
+        let is_read = self.ingested.problems.is_empty() && self.tracked.unread() == 0;
+        is_read && self.enriched.alarms.is_empty()
     }
 
     /// What goes on failing; where nobody looks on, once a day.
     pub fn alarms(&self, is_quiet: bool) -> impl Iterator<Item = &Alarm> {
-        let all = self.uploaded.iter().filter_map(|sink| sink.alarm.as_ref());
+        let sinks = self.uploaded.iter().filter_map(|sink| sink.alarm.as_ref());
+        let all = self.enriched.alarms.iter().chain(sinks);
         all.filter(move |alarm| !is_quiet || alarm.is_due)
     }
 
