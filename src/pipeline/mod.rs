@@ -35,4 +35,5 @@ pub mod sink_setup;
 pub mod spec;
 pub mod status;
 pub mod steps;
+pub mod sweep;
 pub mod watch;

@@ -9,6 +9,7 @@ use super::preconditions;
 use super::spec::{Pipeline, Step};
 use super::steps::report::RunReport;
 use super::steps::{enrich, ingest, promote, report, track, upload};
+use super::sweep::sweeps;
 use crate::config::gate;
 use anyhow::Result;
 
@@ -64,6 +65,7 @@ pub fn run(
     if has(Step::Upload) {
         done.uploaded = upload::run(&mut run)?;
     }
+    done.sweeps = sweeps(&done.ingested.unread, run.cx.env, run.cx.now);
     run.end()?;
     report::run(&mut run, &done)?;
     Ok(RunOutcome::Done(Box::new(done)))

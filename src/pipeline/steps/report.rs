@@ -11,6 +11,7 @@ use crate::model::zone::Zone;
 use crate::pipeline::active_run::Run;
 use crate::pipeline::alarms::Alarm;
 use crate::pipeline::run_log;
+use crate::pipeline::sweep::Sweep;
 use crate::tracking::TrackReport;
 use anyhow::Result;
 
@@ -29,6 +30,8 @@ pub struct RunReport {
     pub tracked: TrackReport,
     /// What models were asked.
     pub enriched: EnrichReport,
+    /// What agents delete that no run has read.
+    pub sweeps: Vec<Sweep>,
     /// Deliveries, by sink.
     pub uploaded: Vec<SinkReport>,
 }
