@@ -53,7 +53,7 @@ impl From<String> for CuePattern {
 }
 
 /// Where what is compiled for speed has paid for itself.
-const SEARCHES_MANY: u32 = 256;
+const SEARCHES_MANY: u32 = 64;
 
 impl CuePattern {
     /// Whether it matches anywhere.

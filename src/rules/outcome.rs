@@ -36,6 +36,19 @@ pub fn ending(words: &str) -> Ending {
     }
 }
 
+/// Whether a sentence says what comes next, not what is.
+pub fn announces(sentence: &str) -> bool {
+    let sentence = sentence.to_lowercase().replace('’', "'");
+    let table = &*TABLE;
+    let mut starts = table.announces.begins.iter().chain(&table.goes_on.begins);
+    starts.any(|start| begins(&sentence, start)) && !holds(&sentence, &table.unless)
+}
+
+fn begins(sentence: &str, start: &str) -> bool {
+    let rest = sentence.strip_prefix(start);
+    rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
 /// After the last end of a sentence that something follows.
 fn last_sentence(words: &str) -> &str {
     let line = words.trim().lines().next_back().unwrap_or("").trim();
@@ -72,11 +85,7 @@ struct Row {
 
 impl Row {
     fn fits(&self, sentence: &str) -> bool {
-        let begins = |start: &String| {
-            let rest = sentence.strip_prefix(start.as_str());
-            rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-        };
-        self.begins.iter().any(begins)
+        self.begins.iter().any(|start| begins(sentence, start))
             || self.ends.iter().any(|end| sentence.ends_with(end.as_str()))
             || holds(sentence, &self.holds)
     }
@@ -88,10 +97,19 @@ struct Written {
     blocked: Row,
     waits: Row,
     goes_on: Row,
+    announces: Announcements,
     unless: Vec<String>,
     stopped: WrittenCues,
     #[cfg(test)]
     samples: BTreeMap<String, Ending>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Announcements {
+    begins: Vec<String>,
+    #[cfg(test)]
+    samples: BTreeMap<String, bool>,
 }
 
 static TABLE: LazyLock<Written> = LazyLock::new(|| table::rows(table::embedded!("outcome")));
@@ -106,6 +124,9 @@ mod tests {
     fn samples_are_what_the_table_says() {
         for (words, wants) in &TABLE.samples {
             assert_eq!(ending(words), *wants, "{words}");
+        }
+        for (sentence, wants) in &TABLE.announces.samples {
+            assert_eq!(announces(sentence), *wants, "{sentence}");
         }
         TABLE.stopped.samples.hold(|words| STOPPED.says(words));
     }

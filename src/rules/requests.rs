@@ -91,13 +91,15 @@ fn is_around(c: char) -> bool {
 
 /// Without the words before an ask.
 fn opened(text: &str) -> &str {
-    let rest = without_any(text, &TABLE.openers.unmarked);
-    let rest = rest.or_else(|| {
-        let rest = without_any(text, &TABLE.openers.marked)?;
+    opened_by(text, &TABLE.openers).unwrap_or(text)
+}
+
+fn opened_by<'t>(text: &'t str, openers: &Openers) -> Option<&'t str> {
+    without_any(text, &openers.unmarked).or_else(|| {
+        let rest = without_any(text, &openers.marked)?;
         let between = &text[..text.len() - rest.len()];
         between.contains([',', '.', ':', '!', ';']).then_some(rest)
-    });
-    rest.unwrap_or(text)
+    })
 }
 
 /// `could you not …` asks for the contrary.
@@ -232,6 +234,12 @@ pub fn is_chatter(sentence: &str) -> bool {
     rest.is_some_and(|rest| !says(rest))
 }
 
+/// The prompt begins by refusing what was done or said before.
+pub fn is_objection(prompt: &str) -> bool {
+    let prompt = prompt.trim_start();
+    opened_by(prompt, &TABLE.objects).is_some()
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -253,6 +261,7 @@ struct Written {
     pasted: Vec<String>,
     offers: Vec<String>,
     chatter: Vec<String>,
+    objects: Openers,
     #[cfg(test)]
     samples: BTreeMap<String, Vec<String>>,
 }
@@ -286,6 +295,16 @@ mod tests {
             });
             let found = found.unwrap_or_else(|| vec!["nothing".into()]);
             assert_eq!(found, wants, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn an_objection_refuses_what_came_before() {
+        for prompt in ["No, leave the reset alone.", "that's wrong", "Please undo this"] {
+            assert!(is_objection(prompt), "{prompt}");
+        }
+        for prompt in ["not sure, what do you think?", "nothing else", "now push it"] {
+            assert!(!is_objection(prompt), "{prompt}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::rules::words::{content_words, is_same, sentence_end, sentences as all
 const DECISIONS_MAX: usize = 12;
 
 /// Those of an agent, which speaks more.
-const AGENT_DECISIONS_MAX: usize = 5;
+const AGENT_DECISIONS_MAX: usize = 3;
 
 /// What an agent states less surely than so is as often a step of its work.
 const AGENT_RANK_MAX: u8 = 1;

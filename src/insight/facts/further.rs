@@ -151,6 +151,14 @@ pub fn asks_for_work(prompt: &Prompt<'_, '_>) -> bool {
     })
 }
 
+/// The prompt is more than thanks or an agreement.
+pub fn says_something(prompt: &Prompt<'_, '_>) -> bool {
+    let sentences = &prompt.prose.sentences;
+    let mut requests = sentences.iter().filter_map(|sentence| request(sentence));
+    let says = |text: &str| content_words(text).iter().any(|word| !is_idle(word));
+    sentences.is_empty() || requests.any(|request| says(request.text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

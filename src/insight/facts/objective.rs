@@ -202,6 +202,7 @@ pub fn objective(
         lines,
         context,
         pull_request: OnceCell::new(),
+        shipped: OnceCell::new(),
     };
     let chosen = chosen(pieces, &topics, &work);
     let mut text = match chosen.is_empty() {
@@ -406,6 +407,8 @@ struct Work<'l, 't> {
     context: &'l SessionContext<'l>,
     /// Found where it is asked for.
     pull_request: OnceCell<Option<u64>>,
+    /// What was shipped first, in the agent's words.
+    shipped: OnceCell<Option<String>>,
 }
 
 impl Work<'_, '_> {
@@ -428,9 +431,13 @@ impl Work<'_, '_> {
             let number = self.pull_request.get_or_init(|| pull_request(self.lines));
             names.extend(number.map(|number| format!("PR #{number}")));
         }
-        if about(text).len() < WEAK_WORDS_MAX {
-            names.extend(committed(self.lines));
-        }
+        let shipped = self.shipped.get_or_init(|| shipped(self.lines));
+        let shipped = shipped.as_ref().filter(|subject| {
+            let new = about(subject).into_iter();
+            let new = new.filter(|word| !words.iter().any(|told| is_same(told, word)));
+            new.count() >= NEW_WORDS_MIN || about(text).len() < WEAK_WORDS_MAX
+        });
+        names.extend(shipped.map(|subject| format!("{SHIPPED}{subject}")));
         match names.is_empty() {
             true => String::new(),
             false => format!(" ({})", names.join(", ")),
@@ -438,15 +445,35 @@ impl Work<'_, '_> {
     }
 }
 
-/// The subject of the first commit: what was shipped where an ask says no more than "ship it".
-fn committed(lines: &[LocatedItem<'_>]) -> Option<String> {
-    let mut findings = lines.iter().flat_map(|line| line.item.findings);
-    findings.find_map(|finding| match finding {
-        Finding::Commit { subject, .. } if !subject.is_empty() => {
-            Some(clipped(subject, ASK_CHARS_MAX).to_owned())
-        }
+/// Stands before what was shipped.
+const SHIPPED: &str = "shipped: ";
+
+/// Of what was shipped.
+const SHIPPED_CHARS_MAX: usize = 72;
+
+/// With fewer words that nobody asked for in, a subject says the same once more.
+const NEW_WORDS_MIN: usize = 2;
+
+/// The title of the first pull request, else the subject of the first commit: what an ask was about where it
+/// says no more than "ship it", and the names of things that were asked for by pointing at them.
+fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
+    let title = lines.iter().find_map(|line| {
+        let words = line.words();
+        let is_call = line.item.kind == ItemKind::Digest && line.main;
+        let after = is_call.then(|| words.split_once("gh pr create "))??.1;
+        let after = after.split_once("--title ").or_else(|| after.split_once("-t "))?.1;
+        let mark = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let title = after[1..].split_once(mark)?.0;
+        (!title.contains(['…', '$'])).then_some(title)
+    });
+    let findings = lines.iter().flat_map(|line| line.item.findings);
+    let mut subjects = findings.filter_map(|finding| match finding {
+        Finding::Commit { subject, .. } => Some(subject.as_str()),
         _ => None,
-    })
+    });
+    let says = |subject: &&str| about(subject).len() >= NEW_WORDS_MIN && !subject.starts_with("Merge ");
+    let subject = title.filter(|title| says(title)).or_else(|| subjects.find(says))?;
+    Some(clipped(subject, SHIPPED_CHARS_MAX).to_owned())
 }
 
 /// Branches that every project has.

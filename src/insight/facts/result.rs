@@ -1,7 +1,7 @@
-//! What came of a session, in the agent's words: those that end the last work that was asked for. What answers a
-//! side question, thanks, announces or offers is no result.
+//! What came of a session, in the agent's words: those that end what was asked for, of the largest steps. What
+//! answers a side question, thanks, announces or offers is no result, nor is what the person refused.
 
-use super::further::{asks_for_work, changes, exchange};
+use super::further::{asks_for_work, changes, exchange, says_something};
 use super::line::LocatedItem;
 use super::objective::Prompt;
 use super::tasks::is_about_next;
@@ -10,41 +10,84 @@ use crate::insight::summary::short;
 use crate::model::exchange::ItemKind;
 use crate::model::finding::Finding;
 use crate::model::summary::Sourced;
-use crate::rules::outcome::{Ending, ending};
-use crate::rules::requests::{is_chatter, offered};
+use crate::rules::outcome::{Ending, announces, ending};
+use crate::rules::requests::{is_chatter, is_objection, offered};
 use crate::rules::words::sentences;
 
 /// Shorter ones say that something is done, not what.
 const RESULT_CHARS_MIN: usize = 40;
 
-/// The result; `None` where the agent only announced something, or said nothing.
+/// Answers that are told.
+const ANSWERS_MAX: usize = 5;
+
+/// Of all but the first of these only their beginning is told.
+const STEP_BYTES_MAX: usize = 180;
+
+/// The answer that tells most has room for so much, whatever else is told.
+const MAIN_BYTES_MIN: usize = 420;
+
+/// What came of the work: the answer that tells most, and behind it in the order of time a line for each of
+/// the other large steps. `None` where the agent only announced something, or said nothing.
 pub fn result(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>]) -> Option<Sourced<String>> {
-    let opening = prompts
-        .iter()
-        .filter(|prompt| prompt.line.item.kind == ItemKind::Prompt);
-    let answers: Vec<Answer<'_, '_>> = opening
-        .filter_map(|prompt| Answer::of(exchange(lines, prompt.at), asks_for_work(prompt)))
-        .collect();
-    let told = [Came::Changed, Came::Worked].iter().find_map(|came| {
-        let mut of_work = answers.iter().rev().filter(|answer| answer.says);
-        of_work.find(|answer| answer.came == *came)
-    });
-    let told = told
-        .or_else(|| answers.iter().find(|answer| answer.says))
-        .or_else(|| answers.last());
-    match told {
-        Some(answer) => Some(answer.line.source(beginning(answer.line.words())?)),
-        // a log that begins in the middle
-        None if prompts.is_empty() => {
-            let answer = Answer::of(lines, true)?;
-            Some(answer.line.source(beginning(answer.line.words())?))
+    let mut answers = answers(lines, prompts);
+    answers.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    let mut answers = answers.into_iter();
+    let main = answers.find(|answer| answer.says())?;
+    let mut steps: Vec<(usize, String)> = Vec::new();
+    for answer in answers {
+        if steps.len() + 1 == ANSWERS_MAX {
+            break;
         }
-        None => None,
+        if answer.came == Came::Changed || main.came != Came::Changed {
+            steps.extend(answer.step().map(|step| (answer.nth, step)));
+        }
+    }
+    steps.sort_by_key(|(nth, _)| *nth);
+    let taken: usize = steps.iter().map(|(_, step)| step.len()).sum();
+    let room = BEGINNING_BYTES_MAX.saturating_sub(taken);
+    let mut text = beginning(main.line.words(), room.max(MAIN_BYTES_MIN))?;
+    let is_told = |step: &str, text: &str| text.contains(step.trim_end_matches('.'));
+    for (_, step) in steps {
+        if !is_told(&step, &text) {
+            text.push_str("\n- ");
+            text.push_str(&step);
+        }
+    }
+    Some(main.line.source(text))
+}
+
+/// What the agent said last to each request; where work was asked for, only what came of work.
+fn answers<'l, 't>(
+    lines: &'l [LocatedItem<'t>],
+    prompts: &[Prompt<'_, '_>],
+) -> Vec<Answer<'l, 't>> {
+    if prompts.is_empty() {
+        // a log that begins in the middle
+        return Answer::of(lines, 0, 1.0, true).into_iter().collect();
+    }
+    let opening: Vec<&Prompt<'_, '_>> = prompts
+        .iter()
+        .filter(|prompt| prompt.line.item.kind == ItemKind::Prompt)
+        .collect();
+    let each = opening.iter().enumerate().filter_map(|(nth, prompt)| {
+        let next = opening.get(nth + 1);
+        let is_refused = next.is_some_and(|next| is_objection(next.line.words()));
+        let late = (nth + 1) as f64 / opening.len() as f64;
+        let exchange = exchange(lines, prompt.at);
+        let answer = Answer::of(exchange, nth, late, asks_for_work(prompt))?;
+        let is_small_talk = answer.came == Came::Said && !says_something(prompt);
+        (!is_refused && !is_small_talk).then_some(answer)
+    });
+    let all: Vec<Answer<'l, 't>> = each.collect();
+    let of_work = |answer: &&Answer<'_, '_>| answer.came != Came::Said && answer.says();
+    match all.iter().any(|answer| of_work(&answer)) {
+        true => all.into_iter().filter(|answer| answer.came != Came::Said).collect(),
+        false => all,
     }
 }
 
 /// What came of a request.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Came {
     /// Files are not as they were.
     Changed,
@@ -57,29 +100,56 @@ enum Came {
 /// The last words after a prompt that state something.
 struct Answer<'l, 't> {
     line: &'l LocatedItem<'t>,
+    nth: usize,
     came: Came,
-    /// The words say more than that it is done.
-    says: bool,
+    /// More where more was done, where more is said, and later.
+    weight: f64,
 }
 
 impl<'l, 't> Answer<'l, 't> {
-    fn of(exchange: &'l [LocatedItem<'t>], is_asked: bool) -> Option<Answer<'l, 't>> {
+    fn of(
+        exchange: &'l [LocatedItem<'t>],
+        nth: usize,
+        late: f64,
+        is_asked: bool,
+    ) -> Option<Answer<'l, 't>> {
         let words = exchange.iter().rev().filter(|line| line.main);
         let mut words = words.filter(|line| line.item.kind == ItemKind::Agent);
-        let length = |words: &str| beginning(words).map_or(0, |text| text.chars().count());
-        let line = words.find(|line| states(line.words()) && length(line.words()) > 0)?;
+        let line = words.find(|line| !line.words().is_empty() && states(line.words()))?;
         let findings = || exchange.iter().flat_map(|line| line.item.findings);
-        let is_changed = findings().any(|finding| matches!(finding, Finding::Changed { .. }));
+        let edits = findings().filter(|finding| matches!(finding, Finding::Changed { .. }));
+        let edits = edits.count();
+        let calls = exchange.iter().filter(|line| line.item.kind == ItemKind::Digest);
         let came = match () {
-            () if is_changed => Came::Changed,
+            () if edits > 0 => Came::Changed,
             () if is_asked && !findings().any(changes) => Came::Worked,
             () => Came::Said,
         };
+        let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
+        let said = 0.5 * grows(line.words().len(), 200.0);
+        let done = 0.5 * grows(edits, 1.0) + 0.3 * grows(calls.count(), 1.0);
         Some(Answer {
             line,
+            nth,
             came,
-            says: length(line.words()) >= RESULT_CHARS_MIN,
+            weight: done + said + 2.0 * late,
         })
+    }
+
+    /// The words say more than that it is done.
+    fn says(&self) -> bool {
+        let words = self.line.words();
+        let text = beginning(words, MAIN_BYTES_MIN);
+        text.is_some_and(|text| text.chars().count() >= RESULT_CHARS_MIN)
+    }
+
+    /// In a line.
+    fn step(&self) -> Option<String> {
+        let text = beginning(self.line.words(), STEP_BYTES_MAX)?;
+        let text = text.lines().take_while(|line| !is_point(line));
+        let text = text.collect::<Vec<_>>().join(" ");
+        let says = text.chars().count() >= RESULT_CHARS_MIN && !text.ends_with(':');
+        says.then_some(text)
     }
 }
 
@@ -88,9 +158,9 @@ fn states(words: &str) -> bool {
     !words.trim_end().ends_with([':', '…']) && ending(words) != Ending::GoesOn
 }
 
-/// How an agent's words begin: sentences as they are, without chatter, headings, tables, code, questions and
-/// offers; `None` where nothing else is there.
-pub fn beginning(words: &str) -> Option<String> {
+/// How an agent's words begin, in so many bytes at most: sentences as they are, without chatter, announcements,
+/// headings, tables, code, questions and offers; `None` where nothing else is there.
+pub fn beginning(words: &str, bytes_max: usize) -> Option<String> {
     let mut inside_code = false;
     let mut text = String::new();
     let mut lines = 0;
@@ -112,10 +182,10 @@ pub fn beginning(words: &str) -> Option<String> {
             true => short(&said, POINT_CHARS_MAX),
             false => said,
         };
-        if text.len() + said.len() > BEGINNING_BYTES_MAX {
+        if text.len() + said.len() > bytes_max {
             if text.is_empty() || text.ends_with(':') && !text.contains('\n') {
                 text.push_str(if text.is_empty() { "" } else { "\n" });
-                text.push_str(&cut(&said));
+                text.push_str(&cut(&said, bytes_max));
             }
             break;
         }
@@ -187,7 +257,8 @@ fn said(line: &str, first: bool) -> String {
         let asks = sentence
             .trim_end_matches(['*', '_', '"', ')'])
             .ends_with('?');
-        if asks || offered(sentence).is_some() || opens && is_chatter(sentence) {
+        let is_idle = || is_chatter(sentence) || announces(sentence);
+        if asks || offered(sentence).is_some() || opens && is_idle() {
             continue;
         }
         if !out.is_empty() {
@@ -226,10 +297,10 @@ fn without_targets(text: &str) -> String {
 }
 
 /// As many sentences as fit.
-fn cut(text: &str) -> String {
+fn cut(text: &str, bytes_max: usize) -> String {
     let mut out = String::new();
     for sentence in sentences(text) {
-        if out.len() + sentence.len() > BEGINNING_BYTES_MAX {
+        if out.len() + sentence.len() > bytes_max {
             break;
         }
         if !out.is_empty() {
@@ -238,7 +309,7 @@ fn cut(text: &str) -> String {
         out.push_str(sentence);
     }
     match out.is_empty() {
-        true => format!("{}…", super::words::clipped(text, BEGINNING_BYTES_MAX / 2)),
+        true => format!("{}…", super::words::clipped(text, bytes_max / 2)),
         false => out,
     }
 }
@@ -282,11 +353,11 @@ mod tests {
             ),
             ("```\nx\n```", None),
         ] {
-            assert_eq!(beginning(words).as_deref(), wants, "{words}");
+            assert_eq!(beginning(words, BEGINNING_BYTES_MAX).as_deref(), wants, "{words}");
         }
-        let long = beginning(&"Many words here. ".repeat(90)).unwrap();
+        let long = beginning(&"Many words here. ".repeat(90), BEGINNING_BYTES_MAX).unwrap();
         assert!(long.len() <= BEGINNING_BYTES_MAX, "{long}");
-        let many = beginning(&"line\n".repeat(20)).unwrap();
+        let many = beginning(&"line\n".repeat(20), BEGINNING_BYTES_MAX).unwrap();
         assert_eq!(many.lines().count(), BEGINNING_LINES_MAX);
     }
 

@@ -174,8 +174,11 @@ fn step(point: &str) -> Option<String> {
 pub fn is_about_next(line: &str) -> bool {
     const HEADING_BYTES_MAX: usize = 60;
     let heading = line.starts_with('#') || line.ends_with([':', '*']);
+    if !heading || line.len() > HEADING_BYTES_MAX {
+        return false;
+    }
     let lower = line.to_lowercase();
-    heading && line.len() <= HEADING_BYTES_MAX && NEXT.iter().any(|words| lower.contains(words))
+    NEXT.iter().any(|words| lower.contains(words))
 }
 
 /// The text of `- …`, `* …` or `1. …`.

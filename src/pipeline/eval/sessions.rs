@@ -46,6 +46,8 @@ pub(super) struct Labelled {
     outcome_ok: Vec<String>,
     #[serde(default)]
     objective: String,
+    #[serde(default)]
+    result: String,
     /// Absent: nobody counted.
     files_modified: Option<usize>,
     tests: LabelledTests,
@@ -123,7 +125,8 @@ fn sessions(
     }
     let mut all = vec![work.two, work.primary, work.broad, work.strong, work.absent];
     all.extend([told.outcome, told.files, told.tests, told.false_alarms]);
-    all.extend([told.objective, told.objective_idle, told.objective_long]);
+    all.extend([told.objective.found, told.objective.idle, told.objective_long]);
+    all.extend([told.result.found, told.result.idle]);
     all.extend([told.decisions, told.decisions_found]);
     all.extend([told.agent_decisions, told.agent_decisions_found]);
     Ok(all)
@@ -201,11 +204,9 @@ struct Told {
     tests: Figure,
     /// Sessions whose tests are said to fail and don't.
     false_alarms: Figure,
-    /// Words of the labels' objectives that ours have.
-    objective: Figure,
-    /// Words of our objectives that the labels' have.
-    objective_idle: Figure,
+    objective: SharedWords,
     objective_long: Figure,
+    result: SharedWords,
     /// Decisions that we tell and that are some.
     decisions: Figure,
     /// Decisions that are some and that we tell.
@@ -213,6 +214,39 @@ struct Told {
     /// Of these the ones that agents made.
     agent_decisions: Figure,
     agent_decisions_found: Figure,
+}
+
+/// What a text of ours and the label's have in common.
+struct SharedWords {
+    /// Words of the labels' that ours have.
+    found: Figure,
+    /// Words of ours that the labels' have.
+    idle: Figure,
+}
+
+impl SharedWords {
+    fn new(what: &str, text: &str) -> SharedWords {
+        let of = |name: String| Figure::new(&format!("{what}: {name}"), None);
+        SharedWords {
+            found: of(format!("words of the {text} that we tell")),
+            idle: of(format!("words of ours that the {text} has")),
+        }
+    }
+
+    fn count(&mut self, id: &str, label: &str, ours: &str) {
+        let says = |words: &[String], word: &str| words.iter().any(|own| is_same(own, word));
+        let told: Vec<String> = tokens(ours).collect();
+        for word in content_words(label) {
+            self.found.hit(id, says(&told, &word));
+        }
+        let theirs: Vec<String> = tokens(label).collect();
+        for word in content_words(ours) {
+            self.idle.hit(id, says(&theirs, &word));
+        }
+        self.idle.misses.clear();
+        self.found.misses.retain(|missed| missed != id);
+        self.found.misses.push(format!("{id}: {label} | {ours}"));
+    }
 }
 
 /// An objective is read at a glance.
@@ -226,8 +260,8 @@ impl Told {
             files: of("files modified", Some(0.95)),
             tests: of("last test result", Some(0.95)),
             false_alarms: Figure::at_most(&format!("{what}: tests failed, falsely"), 0.0),
-            objective: of("words of the objective that we tell", None),
-            objective_idle: of("words of ours that the objective has", None),
+            objective: SharedWords::new(what, "objective"),
+            result: SharedWords::new(what, "result"),
             objective_long: Figure::at_most(
                 &format!("{what}: objectives over {OBJECTIVE_CHARS_MAX} characters"),
                 0.0,
@@ -281,6 +315,7 @@ impl Told {
         }
         self.count_tests(row, &summary);
         self.count_objective(row, &summary);
+        self.count_result(row, &summary);
         if let Some(labelled) = &row.decisions {
             self.count_decisions(row, labelled, &summary);
         }
@@ -303,21 +338,17 @@ impl Told {
     fn count_objective(&mut self, row: &Labelled, summary: &Summary) {
         let objective = summary.objective.as_ref();
         let objective = objective.map_or("", |objective| objective.what.as_str());
-        let says = |words: &[String], word: &str| words.iter().any(|own| is_same(own, word));
-        let ours: Vec<String> = tokens(objective).collect();
-        for word in content_words(&row.objective) {
-            self.objective.hit(&row.id, says(&ours, &word));
-        }
-        let theirs: Vec<String> = tokens(&row.objective).collect();
-        for word in content_words(objective) {
-            self.objective_idle.hit(&row.id, says(&theirs, &word));
-        }
+        self.objective.count(&row.id, &row.objective, objective);
         let is_long = objective.chars().count() > OBJECTIVE_CHARS_MAX;
         self.objective_long.note(&row.id, is_long);
-        self.objective_idle.misses.clear();
-        self.objective.misses.retain(|missed| *missed != row.id);
-        let both = format!("{}: {} | {objective}", row.id, row.objective);
-        self.objective.misses.push(both);
+    }
+
+    fn count_result(&mut self, row: &Labelled, summary: &Summary) {
+        let result = summary.result.as_ref();
+        let result = result.map_or("", |result| result.what.as_str());
+        if !row.result.is_empty() {
+            self.result.count(&row.id, &row.result, result);
+        }
     }
 
     /// Ours and theirs are the same where most of the words of one are in the other's, or where they
