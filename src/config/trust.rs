@@ -44,12 +44,10 @@ impl Trusts {
         Ok(trusts)
     }
 
-    /// Some project is recorded as untrusted; with `root`, that one or one below it.
-    pub fn mistrusts_any(&self, root: Option<&str>) -> bool {
-        let mut recorded = self.codex.iter().chain(&self.claude);
-        let is_asked = |dir: &str| root.is_none_or(|root| Path::new(dir).starts_with(root));
-        recorded.any(|(dir, trusted)| !trusted && is_asked(dir))
-            || root.is_some_and(|root| self.of(root) == Trust::Untrusted)
+    /// Some project is recorded as untrusted.
+    pub fn mistrusts_any(&self) -> bool {
+        let mut recorded = self.codex.values().chain(self.claude.values());
+        recorded.any(|trusted| !trusted)
     }
 
     /// The folders of which it is recorded that they are not to be trusted.
@@ -192,20 +190,9 @@ mod tests {
     #[test]
     fn whether_anybody_is_mistrusted_is_known_without_asking_for_each() {
         let (_home, env) = world(CODEX, CLAUDE);
-        let trusts = Trusts::load(&env).unwrap();
-        for (root, wants) in [
-            (None, true),
-            (Some("/w"), true),
-            (Some("/w/bad"), true),
-            (Some("/w/bad/inner"), true),
-            (Some("/w/ba"), false),
-            (Some("/w/good"), false),
-            (Some("/elsewhere"), false),
-        ] {
-            assert_eq!(trusts.mistrusts_any(root), wants, "{root:?}");
-        }
+        assert!(Trusts::load(&env).unwrap().mistrusts_any());
         let (_home, env) = world("", " \n");
-        assert!(!Trusts::load(&env).unwrap().mistrusts_any(None));
+        assert!(!Trusts::load(&env).unwrap().mistrusts_any());
     }
 
     #[test]

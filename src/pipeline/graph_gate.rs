@@ -6,7 +6,7 @@ use super::context::RunContext;
 use super::spec::Window;
 use crate::config::trust::{Trust, Trusts};
 use crate::config::{SinkSettings, graphs};
-use crate::memory::workspace::root_of;
+use crate::memory::places::root_of;
 use crate::model::error::Error;
 use crate::store::Store;
 use anyhow::Result;

@@ -51,6 +51,7 @@ mod outbox;
 mod pages;
 mod paths;
 mod personal;
+mod places;
 mod project;
 mod promotion;
 mod reading;

@@ -96,7 +96,7 @@ impl Store {
         let mut all = Conditions::default();
         all.add("e.id >= {}", first.to_vec());
         all.add("e.id <= {}", last.to_vec());
-        all.projects(namespaces, None);
+        all.projects(namespaces);
         let values: Vec<&dyn ToSql> = all.values.iter().map(AsRef::as_ref).collect();
         let mut found = self
             .found(
