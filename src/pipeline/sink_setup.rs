@@ -40,8 +40,8 @@ const ANSWER_MS_MAX: u64 = 300_000;
 /// For what a person waits for.
 const SEARCH_MS_MAX: u64 = 10_000;
 
-/// Whether a run could open each of its sinks.
-pub fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<Result<()>> {
+/// The sinks that a run can't open, and why: they get nothing, and the run goes on without them.
+pub fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<(String, anyhow::Error)> {
     let config = &cx.loaded.config;
     let refused = graphs(&config.memory, None).err();
     let try_it = |sink: &Settings| match &refused {
@@ -49,7 +49,9 @@ pub fn refusals(store: &Store, cx: &RunContext<'_>) -> Vec<Result<()>> {
         Some(_) if sink.is_graph() => Ok(()),
         _ => open(sink, false, store, cx).map(drop),
     };
-    config.sinks.iter().map(try_it).collect()
+    let sinks = config.sinks.iter();
+    let refused = sinks.filter_map(|sink| Some((sink.name.clone(), try_it(sink).err()?)));
+    refused.collect()
 }
 
 /// A sink, ready to be asked. Opens no connection yet. `is_unverified`: one that can't be read back is

@@ -8,6 +8,7 @@ use crate::model::ledger::Ledger;
 use crate::model::tally::Tally;
 use crate::model::time::Time;
 use crate::pipeline::last_run::Left;
+use crate::pipeline::sweep::UnreadLog;
 use crate::store::Stored;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -27,6 +28,9 @@ pub struct IngestReport {
     pub files_outside: u64,
     /// Bytes on disk of those.
     pub bytes_outside: u64,
+    /// Those, as far as their agents' cleaning goes.
+    #[serde(skip)]
+    pub unread: Vec<UnreadLog>,
     /// Known files that are gone; their episodes stay.
     pub files_vanished: u64,
     /// Known files that moved.

@@ -72,6 +72,7 @@ impl SinkReport {
             return Some(Trouble {
                 reason: fault.clone(),
                 waiting: self.waiting,
+                unit: "episode",
                 is_lasting: self.is_lasting,
                 is_untried: self.is_untried,
                 hint: match self.hint.as_str() {
@@ -83,6 +84,7 @@ impl SinkReport {
         (self.dead_letters > 0).then(|| Trouble {
             reason: format!("{} given up", plural(self.dead_letters, "episode")),
             waiting: self.waiting,
+            unit: "episode",
             is_lasting: true,
             is_untried: false,
             hint: "sessionmill deliver dead list".into(),
