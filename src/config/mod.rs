@@ -9,6 +9,7 @@ mod env;
 mod exclude;
 mod file_kind;
 mod gate;
+mod graphiti_keys;
 mod layers;
 mod load;
 mod narrow;

@@ -37,9 +37,14 @@ impl Trusts {
         if let Some(text) = read(&codex)? {
             trusts.codex = codex_projects(&text).map_err(|what| unreadable(&codex, &what))?;
         }
-        let claude = env.claude_state();
-        if let Some(text) = read(&claude)? {
-            trusts.claude = claude_projects(&text).map_err(|what| unreadable(&claude, &what))?;
+        for claude in env.claude_states() {
+            let Some(text) = read(&claude)? else { continue };
+            let known = claude_projects(&text).map_err(|what| unreadable(&claude, &what))?;
+            for (dir, trusted) in known {
+                // of two that disagree a no wins
+                let known = trusts.claude.entry(dir).or_insert(trusted);
+                *known &= trusted;
+            }
         }
         Ok(trusts)
     }

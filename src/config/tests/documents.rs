@@ -1,6 +1,7 @@
 //! Fixtures, schema, docs, and arbitrary bytes.
 
 use super::super::document::Document;
+use super::super::file_kind::SETTINGS;
 use super::super::schema::keys;
 use super::super::validate::violation;
 use super::super::{Setting, load, schema, tracking_schema};
@@ -77,7 +78,8 @@ fn valid_files_fit_the_printed_schema_and_structural_faults_dont() {
         } else {
             schema()
         };
-        let document = Document::load(&fixture).unwrap().unwrap();
+        let mut document = Document::load(&fixture).unwrap().unwrap();
+        SETTINGS.pass_over(&mut document.value);
         assert_eq!(
             violation(&schema, &document.value),
             None,
