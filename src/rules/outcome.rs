@@ -3,6 +3,7 @@
 use super::sentence_cues::{SentenceCues, WrittenCues};
 use super::table;
 use super::words::sentences;
+use memchr::memmem;
 use serde::Deserialize;
 #[cfg(test)]
 use std::collections::BTreeMap;
@@ -68,7 +69,7 @@ fn first_sentence(words: &str) -> &str {
 
 fn holds(sentence: &str, phrases: &[String]) -> bool {
     phrases.iter().any(|phrase| {
-        sentence.match_indices(phrase.as_str()).any(|(at, _)| {
+        memmem::find_iter(sentence.as_bytes(), phrase).any(|at| {
             let before = sentence[..at].chars().next_back();
             before.is_none_or(|c| !c.is_alphanumeric())
         })

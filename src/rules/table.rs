@@ -6,6 +6,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The text of the table `src/rules/$name.yaml`, or `src/$room/$name.yaml`: with samples, as it is written, in tests; as it was
 /// built in the program.
@@ -74,6 +75,41 @@ pub fn finder<L: AsRef<[u8]>>(
         .match_kind(kind)
         .build(literals)
         .expect("literals")
+}
+
+/// A [`finder`] that is built anew for speed once it was asked for often.
+pub struct LiteralFinder {
+    quick: AhoCorasick,
+    fast: OnceLock<AhoCorasick>,
+    literals: Vec<String>,
+    texts: AtomicU32,
+}
+
+impl LiteralFinder {
+    /// Finds these, one in another too.
+    pub fn of(literals: Vec<String>) -> LiteralFinder {
+        LiteralFinder {
+            quick: finder(MatchKind::Standard, &literals),
+            fast: OnceLock::new(),
+            literals,
+            texts: AtomicU32::new(0),
+        }
+    }
+
+    /// To search one more text.
+    pub fn get(&self) -> &AhoCorasick {
+        /// Where a full automaton has paid for itself.
+        const TEXTS_MANY: u32 = 128;
+        if self.texts.fetch_add(1, Ordering::Relaxed) < TEXTS_MANY {
+            return &self.quick;
+        }
+        self.fast.get_or_init(|| {
+            let full = AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::DFA))
+                .build(&self.literals);
+            full.expect("literals")
+        })
+    }
 }
 
 /// A [`regex`] whose `^` and `$` are ends of lines, compiled when first needed: all patterns of all

@@ -1,8 +1,7 @@
 //! How test runners report, as a table (`test_runners.yaml`): output in, numbers out.
 
-use super::table::{self, TextPattern};
+use super::table::{self, LiteralFinder, TextPattern};
 use super::terminal::plain;
-use aho_corasick::{AhoCorasick, MatchKind};
 use regex::{Captures, Regex};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
@@ -30,7 +29,7 @@ pub fn test_output(parts: [&str; 2], whole: bool) -> TestOutput {
     let parts = parts.map(plain);
     let (mut runners, mut coverage) = (0u64, 0u64);
     for part in &parts {
-        for hit in TABLE.finder.find_overlapping_iter(&**part) {
+        for hit in TABLE.finder.get().find_overlapping_iter(&**part) {
             let (of_runners, of_coverage) = TABLE.rows_of[hit.pattern()];
             runners |= of_runners;
             coverage |= of_coverage;
@@ -119,7 +118,7 @@ struct Table {
     idle: FxHashSet<String>,
     runners: Vec<Row>,
     coverage: Vec<CoverageRow>,
-    finder: AhoCorasick,
+    finder: LiteralFinder,
     /// By literal, a bit for each row of runners and of coverage that it makes a candidate.
     rows_of: Vec<(u64, u64)>,
 }
@@ -201,7 +200,7 @@ impl Table {
             }
         }
         Table {
-            finder: table::finder(MatchKind::Standard, rows.keys()),
+            finder: LiteralFinder::of(rows.keys().map(|literal| (*literal).to_owned()).collect()),
             rows_of: rows.into_values().collect(),
             idle: written.idle.into_iter().flatten().collect(),
             runners: written.runners,

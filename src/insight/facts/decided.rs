@@ -19,9 +19,6 @@ const DECISIONS_MAX: usize = 12;
 /// Those of an agent, which speaks more.
 const AGENT_DECISIONS_MAX: usize = 3;
 
-/// What an agent states less surely than so is as often a step of its work.
-const AGENT_RANK_MAX: u8 = 1;
-
 /// What a summary lists, people's decisions and the agent's: the surest ones, in order.
 pub fn listed(lines: &[LocatedItem<'_>]) -> [Vec<Sourced<Decision>>; 2] {
     let people = ranked(lines);
@@ -45,8 +42,7 @@ pub fn stated_by_agent(
     let mut all = Vec::new();
     let said = lines.iter().filter(|line| line.main);
     for line in said.filter(|line| line.item.kind == ItemKind::Agent) {
-        let sure = choices(line.words()).into_iter();
-        for stated in sure.filter(|stated| stated.rank <= AGENT_RANK_MAX) {
+        for stated in choices(line.words()) {
             add(&mut all, &mut known, line, stated.rank, of(stated));
         }
     }
