@@ -118,7 +118,8 @@ struct Piece {
 impl Piece {
     fn new(prompt: usize, nth: usize, kind: RequestKind, text: &str) -> Option<Piece> {
         let about = about(text);
-        (!about.is_empty() && !text.starts_with('(')).then(|| Piece {
+        let is_part = text.starts_with(['(', ')']) || text.matches(')').count() > text.matches('(').count();
+        (!about.is_empty() && !is_part).then(|| Piece {
             prompt,
             nth,
             kind,

@@ -143,13 +143,33 @@ impl<'l, 't> Answer<'l, 't> {
         text.is_some_and(|text| text.chars().count() >= RESULT_CHARS_MIN)
     }
 
-    /// In a line.
+    /// In a line; of a list its first points.
     fn step(&self) -> Option<String> {
-        let text = beginning(self.line.words(), STEP_BYTES_MAX)?;
-        let text = text.lines().take_while(|line| !is_point(line));
-        let text = text.collect::<Vec<_>>().join(" ");
-        let says = text.chars().count() >= RESULT_CHARS_MIN && !text.ends_with(':');
-        says.then_some(text)
+        let text = beginning(self.line.words(), BEGINNING_BYTES_MAX)?;
+        let (points, prose): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| is_point(line));
+        let prose = prose.join(" ");
+        let prose = cut(&prose, STEP_BYTES_MAX);
+        let mut step = match prose.strip_suffix(':') {
+            // it only leads to the list
+            Some(lead) if lead.split_whitespace().count() <= LEAD_IN_WORDS * 2 => String::new(),
+            _ => prose,
+        };
+        if step.is_empty() || step.ends_with(':') {
+            for point in points {
+                let point = short(without_mark(point), POINT_CHARS_MAX / 2);
+                if step.len() + point.len() > STEP_BYTES_MAX {
+                    break;
+                }
+                step.push_str(match step.chars().next_back() {
+                    None => "",
+                    Some(':') => " ",
+                    Some(_) => "; ",
+                });
+                step.push_str(point.trim_end_matches('.'));
+            }
+        }
+        let says = step.chars().count() >= RESULT_CHARS_MIN && !step.ends_with(':');
+        says.then_some(step)
     }
 }
 
@@ -220,6 +240,14 @@ fn without_lead_ins(text: &str) -> String {
 fn is_point(line: &str) -> bool {
     let bare = line.trim_start();
     bare.starts_with(['-', '*', '•']) || bare.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// `one` of `- one`, `2. one`.
+fn without_mark(point: &str) -> &str {
+    let bare = point.trim_start().trim_start_matches(['-', '*', '•', ' ']);
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = digits.strip_prefix(['.', ')']).filter(|_| digits.len() < bare.len());
+    numbered.unwrap_or(bare).trim_start()
 }
 
 /// A line that stands alone and says no more announces only.
