@@ -17,8 +17,10 @@ pub struct Summary {
     pub objective: Option<Sourced<String>>,
     /// How it ended.
     pub outcome: Option<SessionOutcome>,
-    /// What the agent said last: its first lines.
+    /// What the agent said last to the request that most was done for: its first lines.
     pub result: Option<Sourced<String>>,
+    /// The same for other requests, each in a line, in order.
+    pub steps: Vec<Sourced<String>>,
     /// What people asked for after that, each in a line; of many the first, the longest, the last.
     pub requests: Vec<Sourced<String>>,
     /// Tasks that were finished, in that order.
@@ -59,6 +61,7 @@ impl Summary {
         }
         self.result
             .take_if(|result| !episodes.contains(&result.episode));
+        retain(&mut self.steps, episodes);
         retain(&mut self.requests, episodes);
         retain(&mut self.completed, episodes);
         retain(&mut self.decisions, episodes);

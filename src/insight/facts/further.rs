@@ -18,6 +18,9 @@ const REQUESTS_LAST: usize = 4;
 /// One prompt of many, in a list.
 const REQUEST_CHARS_MAX: usize = 120;
 
+/// With fewer words that say something a statement asks for nothing: `I was mistaken`, `2 and 3`.
+const STATEMENT_WORDS_MIN: usize = 3;
+
 /// All but the first request: of many the first, the longest and the last ones.
 pub fn requests(
     lines: &[LocatedItem<'_>],
@@ -69,6 +72,10 @@ fn said(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> {
         return agreed(lines, prompt);
     };
     let text = clipped(best.text, REQUEST_CHARS_MAX);
+    let says = content_words(text).iter().filter(|word| !is_idle(word)).count();
+    if best.kind == RequestKind::Statement && says < STATEMENT_WORDS_MIN {
+        return None;
+    }
     Some(match best.kind {
         RequestKind::Ask => format!("{text}{}", became(lines, prompt)),
         _ => text.to_owned(),
@@ -82,7 +89,9 @@ fn agreed(lines: &[LocatedItem<'_>], prompt: &Prompt<'_, '_>) -> Option<String> 
     let agent = before.filter(|line| line.item.kind == ItemKind::Agent)?;
     let paragraph = agent.words().trim_end().rsplit("\n\n").next()?;
     let paragraph = super::words::folded(paragraph);
-    let asked = sentences(&paragraph).filter(|sentence| sentence.ends_with('?'));
+    // who agrees takes the first of two
+    let is_other = |sentence: &str| sentence.starts_with("Or ") || sentence.starts_with("or ");
+    let asked = sentences(&paragraph).filter(|sentence| sentence.ends_with('?') && !is_other(sentence));
     let asked = asked.last()?;
     let words = prompt.line.words().trim();
     let short = words.len() <= AGREES_BYTES_MAX && !words.starts_with('/') && !words.contains('\n');

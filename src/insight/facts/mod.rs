@@ -47,8 +47,10 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     next.extend(history::unpushed(&commits, history::has_remote(lines)));
     next.extend(asks::unanswered(lines));
     let [decisions, agent_decisions] = decided::listed(lines);
+    let (result, steps) = result::result(lines, &prompts);
     Summary {
-        result: result::result(lines, &prompts),
+        result,
+        steps,
         requests: further::requests(lines, &prompts, objective.as_ref()),
         objective,
         outcome,

@@ -434,20 +434,17 @@ impl Work<'_, '_> {
         }
         let shipped = self.shipped.get_or_init(|| shipped(self.lines));
         let shipped = shipped.as_ref().filter(|subject| {
-            let new = about(subject).into_iter();
+            let new = about(subject.split_once(": ").map_or("", |(_, subject)| subject)).into_iter();
             let new = new.filter(|word| !words.iter().any(|told| is_same(told, word)));
             new.count() >= NEW_WORDS_MIN || about(text).len() < WEAK_WORDS_MAX
         });
-        names.extend(shipped.map(|subject| format!("{SHIPPED}{subject}")));
+        names.extend(shipped.cloned());
         match names.is_empty() {
             true => String::new(),
             false => format!(" ({})", names.join(", ")),
         }
     }
 }
-
-/// Stands before what was shipped.
-const SHIPPED: &str = "shipped: ";
 
 /// Of what was shipped.
 const SHIPPED_CHARS_MAX: usize = 72;
@@ -473,8 +470,9 @@ fn shipped(lines: &[LocatedItem<'_>]) -> Option<String> {
         _ => None,
     });
     let says = |subject: &&str| about(subject).len() >= NEW_WORDS_MIN && !subject.starts_with("Merge ");
-    let subject = title.filter(|title| says(title)).or_else(|| subjects.find(says))?;
-    Some(clipped(subject, SHIPPED_CHARS_MAX).to_owned())
+    let title = title.filter(|title| says(title)).map(|title| ("PR", title));
+    let (what, subject) = title.or_else(|| Some(("commit", subjects.find(says)?)))?;
+    Some(format!("{what}: {}", clipped(subject, SHIPPED_CHARS_MAX)))
 }
 
 /// Branches that every project has.

@@ -17,46 +17,46 @@ use crate::rules::words::sentences;
 /// Shorter ones say that something is done, not what.
 const RESULT_CHARS_MIN: usize = 40;
 
-/// Answers that are told.
-const ANSWERS_MAX: usize = 5;
+/// Steps that are told beside the result.
+const STEPS_MAX: usize = 9;
 
-/// Of all but the first of these only their beginning is told.
-const STEP_BYTES_MAX: usize = 180;
+/// Of these only the beginning is told.
+const STEP_BYTES_MAX: usize = 170;
 
-/// The answer that tells most has room for so much, whatever else is told.
-const MAIN_BYTES_MIN: usize = 420;
+/// Beside steps a result has room for so much.
+const RESULT_BYTES_MAX: usize = 600;
 
-/// What came of the work: the answer that tells most, and behind it in the order of time a line for each of
-/// the other large steps. `None` where the agent only announced something, or said nothing.
-pub fn result(lines: &[LocatedItem<'_>], prompts: &[Prompt<'_, '_>]) -> Option<Sourced<String>> {
+/// What came of the work: the answer to the request that most was done for, and in the order of time a line for
+/// each other large one. `None` where the agent only announced something, or said nothing.
+pub fn result(
+    lines: &[LocatedItem<'_>],
+    prompts: &[Prompt<'_, '_>],
+) -> (Option<Sourced<String>>, Vec<Sourced<String>>) {
     let mut answers = answers(lines, prompts);
     answers.sort_by(|one, other| other.weight.total_cmp(&one.weight));
-    let mut answers = answers.into_iter();
-    let main = answers.find(|answer| answer.says())?;
-    let mut steps: Vec<(usize, String)> = Vec::new();
-    for answer in answers {
-        if steps.len() + 1 == ANSWERS_MAX {
-            break;
-        }
-        if answer.came == Came::Changed || main.came != Came::Changed {
-            steps.extend(answer.step().map(|step| (answer.nth, step)));
-        }
-    }
+    let Some(main) = answers.iter().position(Answer::says) else {
+        return (None, Vec::new());
+    };
+    let main = answers.remove(main);
+    let steps = answers.iter().filter_map(|answer| Some((answer.nth, answer.line.source(answer.step()?))));
+    let mut steps: Vec<(usize, Sourced<String>)> = steps.take(STEPS_MAX).collect();
     steps.sort_by_key(|(nth, _)| *nth);
-    let taken: usize = steps.iter().map(|(_, step)| step.len()).sum();
-    let room = BEGINNING_BYTES_MAX.saturating_sub(taken);
-    let mut text = beginning(main.line.words(), room.max(MAIN_BYTES_MIN))?;
-    let is_told = |step: &str, text: &str| text.contains(step.trim_end_matches('.'));
-    for (_, step) in steps {
-        if !is_told(&step, &text) {
-            text.push_str("\n- ");
-            text.push_str(&step);
-        }
-    }
-    Some(main.line.source(text))
+    let room = match steps.is_empty() {
+        true => BEGINNING_BYTES_MAX,
+        false => RESULT_BYTES_MAX,
+    };
+    let text = beginning(main.line.words(), room).unwrap_or_default();
+    let mut seen = vec![text.clone()];
+    let is_new = |step: &Sourced<String>| {
+        let is_new = !seen.iter().any(|told| told.contains(step.what.trim_end_matches('.')));
+        seen.push(step.what.clone());
+        is_new
+    };
+    let steps = steps.into_iter().map(|(_, step)| step).filter(is_new);
+    (Some(main.line.source(text)), steps.collect())
 }
 
-/// What the agent said last to each request; where work was asked for, only what came of work.
+/// What the agent said last to each request.
 fn answers<'l, 't>(
     lines: &'l [LocatedItem<'t>],
     prompts: &[Prompt<'_, '_>],
@@ -78,12 +78,7 @@ fn answers<'l, 't>(
         let is_small_talk = answer.came == Came::Said && !says_something(prompt);
         (!is_refused && !is_small_talk).then_some(answer)
     });
-    let all: Vec<Answer<'l, 't>> = each.collect();
-    let of_work = |answer: &&Answer<'_, '_>| answer.came != Came::Said && answer.says();
-    match all.iter().any(|answer| of_work(&answer)) {
-        true => all.into_iter().filter(|answer| answer.came != Came::Said).collect(),
-        false => all,
-    }
+    each.collect()
 }
 
 /// What came of a request.
@@ -128,18 +123,19 @@ impl<'l, 't> Answer<'l, 't> {
         let grows = |count: usize, each: f64| (1.0 + count as f64 / each).log2();
         let said = 0.5 * grows(line.words().len(), 200.0);
         let done = 0.5 * grows(edits, 1.0) + 0.3 * grows(calls.count(), 1.0);
+        let work = if came == Came::Said { 0.0 } else { 2.0 };
         Some(Answer {
             line,
             nth,
             came,
-            weight: done + said + 2.0 * late,
+            weight: work + done + said + 2.0 * late,
         })
     }
 
     /// The words say more than that it is done.
     fn says(&self) -> bool {
         let words = self.line.words();
-        let text = beginning(words, MAIN_BYTES_MIN);
+        let text = beginning(words, RESULT_BYTES_MAX);
         text.is_some_and(|text| text.chars().count() >= RESULT_CHARS_MIN)
     }
 
@@ -404,7 +400,7 @@ mod tests {
         let edited = line(ItemKind::Digest, "Action: Edit(cart.rs) → +1 −1", &edit);
         let pushed = line(ItemKind::Digest, "Action: Bash(git push) → ok", &commit);
         let fixed = agent("Agent: The cart adds up again: the rounding was done twice.");
-        let told = |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines)).map(|told| told.what);
+        let told = |lines: &[LocatedItem<'_>]| result(lines, &prompts(lines)).0.map(|told| told.what);
         let wants = Some("The cart adds up again: the rounding was done twice.".to_owned());
         let work = [user("User: fix the rounding of the cart"), edited, fixed];
         assert_eq!(told(&work), wants);

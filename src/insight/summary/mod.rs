@@ -36,8 +36,7 @@ pub fn body(summary: &Summary, profile: &str) -> String {
         model => Some(inline(model)),
     };
     section(&mut out, "Objective", objective);
-    let result = summary.result.as_ref().map(|said| said.what.clone());
-    section(&mut out, "Result", result);
+    section(&mut out, "Result", result(summary));
     let requests = bullets(&summary.requests, |request| request.clone());
     section(&mut out, "Further Requests", requests);
     let completed = bullets(&summary.completed, |task| task.clone());
@@ -95,6 +94,18 @@ const BY_GIT: &str = " (git tells it)";
 
 /// Stands behind a commit whose work is nowhere any more, with what did that.
 const GIVEN_UP: &str = " (given up ";
+
+/// With steps all of it is a list in the order of time.
+fn result(summary: &Summary) -> Vec<String> {
+    let all = summary.result.iter();
+    if summary.steps.is_empty() {
+        return all.map(|said| said.what.clone()).collect();
+    }
+    let mut all: Vec<&Sourced<String>> = all.chain(&summary.steps).collect();
+    all.sort_by_key(|said| said.line);
+    let each = all.iter();
+    each.map(|said| format!("- {}", said.what.replace('\n', "\n  "))).collect()
+}
 
 fn head(summary: &Summary, profile: &str) -> String {
     let mut out = format!("**Activity Profile**: {profile}\n");
