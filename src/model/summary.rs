@@ -296,22 +296,28 @@ pub struct SettingChange {
 }
 
 /// Test runs of a session (003-106).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRuns {
-    /// How many there were.
+    /// How many were seen: others may have hidden what they printed.
     pub runs: u64,
-    /// The first one.
-    pub first: TestCounts,
+    /// How many of them failed, those that were meant to left out.
+    #[serde(default)]
+    pub failed: u64,
     /// The last one.
     pub last: TestCounts,
-    /// The last one of the same runner that was about as large as its largest, where the last one of
-    /// all was much smaller.
+    /// The last one was of some of the tests, chosen by name, file or package.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub part: bool,
+    /// The last one of all tests, where the last one of all was of some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<TestCounts>,
     /// The agent's sentence that all tests pass, where no run after a failed one shows it; `last` is then
     /// the last run that passed, without numbers where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
+    /// The agent's last words say that tests fail, where the last run doesn't show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
     /// How much of the code tests reached, in hundredths of a per cent, as it was printed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<u32>,
