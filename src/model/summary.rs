@@ -324,19 +324,25 @@ pub struct TestRuns {
 }
 
 /// What became of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
     /// As the calls name it, absolute where they do or the working directory was known.
     pub path: String,
-    /// Lines, over all edits.
+    /// Lines, over all edits; of a new file those that are left, and where git told it what the edits came to.
     pub added: u64,
-    /// Lines, over all edits.
+    /// As `added`.
     pub removed: u64,
     /// How often it was changed; 0 where only git tells it.
     pub edits: u64,
     /// No call that changed it was seen: git's output tells it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_git: bool,
+    /// It is new.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub created: bool,
+    /// It is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
 }
 
 /// A commit.

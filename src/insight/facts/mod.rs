@@ -4,6 +4,7 @@
 //! log.
 
 mod asks;
+mod changed_files;
 mod decided;
 mod errors;
 mod further;
@@ -58,7 +59,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         errors_resolved: errors::resolved(lines),
         config_changes: settings(lines),
         tests: test_runs::test_runs(lines),
-        files_modified: history::files(lines),
+        files_modified: changed_files::files(lines),
         commits,
         pull_requests: history::pull_requests(lines),
         mcp_tools_used: Vec::new(),

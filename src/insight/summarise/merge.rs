@@ -252,7 +252,7 @@ mod tests {
                     added: 1,
                     removed: 0,
                     edits: 1,
-                    by_git: false,
+                    ..ChangedFile::default()
                 },
             )],
             ..Summary::default()

@@ -8,7 +8,7 @@ use super::line::{self, TEXT_CHARS_MAX};
 use super::people;
 use super::tasks;
 use crate::model::entry::CallStatus;
-use crate::model::finding::{Finding, TestCounts, file_key};
+use crate::model::finding::{FileFate, Finding, TestCounts, file_key};
 use crate::model::policy::{FilterPolicy, Keep};
 use crate::rules::secrets::Redactor;
 use crate::rules::settings;
@@ -34,8 +34,8 @@ impl Ended<'_> {
             CallStatus::Refused => found.push(Finding::Refused {
                 key: self.file().unwrap_or(self.key),
             }),
-            CallStatus::Denied | CallStatus::Interrupted | CallStatus::Running => {}
-            CallStatus::Failed => {
+            CallStatus::Denied | CallStatus::Interrupted => {}
+            CallStatus::Failed | CallStatus::Running => {
                 found.extend(self.failed());
                 if policy.tool_content != Keep::Out {
                     found.extend(history::found(self));
@@ -64,6 +64,7 @@ impl Ended<'_> {
 
     fn failed(&self) -> Option<Finding> {
         match self.is_command() {
+            _ if self.status == CallStatus::Running => None,
             true => Some(Finding::Failed { key: self.key }),
             false => self.file().map(|key| Finding::Unchanged { key }),
         }
@@ -93,6 +94,7 @@ impl Ended<'_> {
                 removed,
             });
         }
+        self.fates(found);
         if self.call.row.answer != AnswerKind::Edit {
             return;
         }
@@ -105,6 +107,25 @@ impl Ended<'_> {
                 new: change.new,
                 renamed: change.renamed,
             });
+        }
+    }
+
+    /// Files that were not there before, or are not there any more.
+    fn fates(&self, found: &mut Vec<Finding>) {
+        let path = |path: &str| line::absolute(path, self.call.cwd);
+        let fates = self.call.changes.iter().filter_map(|change| {
+            Some(Finding::File {
+                path: path(&change.path),
+                became: change.fate?,
+            })
+        });
+        found.extend(fates);
+        let is_write = self.call.row.answer == AnswerKind::Write;
+        if is_write && files::created(self.result) == Some(true) {
+            found.extend(self.call.named_files().map(|named| Finding::File {
+                path: path(named),
+                became: FileFate::Created,
+            }));
         }
     }
 
