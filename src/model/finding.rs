@@ -98,7 +98,7 @@ pub enum Finding {
     Pushed,
     /// Git told what changed in a file.
     Stat {
-        /// From the repository's root.
+        /// From the repository's root; empty: the only one that was committed.
         path: String,
         /// Lines; a long bar of git's is only drawn in proportion.
         added: u64,

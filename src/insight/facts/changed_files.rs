@@ -72,7 +72,8 @@ impl Kept {
         let grown = |added: u64, removed: u64| added as i64 - removed as i64;
         let far = (grown(added, removed) - grown(own_added, own_removed)).unsigned_abs();
         // long bars are drawn in proportion
-        let is_own = far <= 1 + (added + removed) / 20 && added + removed <= own_added + own_removed;
+        let is_own =
+            far <= 1 + (added + removed) / 20 && added + removed <= own_added + own_removed;
         if is_own && file.edits > self.committed.2 {
             (file.added, file.removed) = (before + added, gone + removed);
         }
@@ -105,8 +106,16 @@ impl<'t> Edited<'t> {
                 removed,
                 of: Tree::Work | Tree::Staged,
             } => {
-                let mut known = self.left.iter_mut();
-                if let Some((_, kept)) = known.find(|(edited, _)| is_same(edited, path)) {
+                let is_fresh = |kept: &Kept| kept.file.what.edits > kept.committed.2;
+                let is_it = |edited: &str, kept: &Kept| match path.as_str() {
+                    "" => is_fresh(kept),
+                    path => is_same(edited, path),
+                };
+                let mut known = self
+                    .left
+                    .iter_mut()
+                    .filter(|(edited, kept)| is_it(edited, kept));
+                if let (Some((_, kept)), None) = (known.next(), known.next()) {
                     kept.correct(*added, *removed);
                 }
             }
@@ -132,7 +141,8 @@ impl<'t> Edited<'t> {
                 });
             }
             FileFate::Restored => {
-                let restore = |known: &str, kept: &mut Kept| !is_meant(known, path) || kept.restore();
+                let restore =
+                    |known: &str, kept: &mut Kept| !is_meant(known, path) || kept.restore();
                 self.left.retain(|known, kept| restore(known, kept));
             }
         }
@@ -182,7 +192,7 @@ fn changed_by_git<'t>(lines: &[LocatedItem<'t>]) -> BTreeMap<&'t str, Sourced<Ch
                     added,
                     removed,
                     of,
-                } => {
+                } if !path.is_empty() => {
                     let file = line.source(ChangedFile {
                         path: path.clone(),
                         added: *added,
@@ -269,24 +279,56 @@ mod tests {
         use FileFate::{Created, Deleted, Dropped, Restored};
         let made = || vec![changed("/p/zz_a.go", 9, 0), fate("/p/zz_a.go", Created)];
         let edited = || vec![changed("/p/b.go", 3, 1)];
-        assert_eq!(told(&[made(), edited()]), ["/p/b.go +3 −1", "/p/zz_a.go +9 −0"]);
-        assert_eq!(told(&[made(), vec![fate("/p/zz_a.go", Deleted)]]), Vec::<String>::new());
-        assert_eq!(told(&[made(), edited(), vec![fate("/p/zz_*.go", Dropped)]]), ["/p/b.go +3 −1"]);
-        assert_eq!(told(&[made(), vec![fate("/p/z", Dropped)]]), ["/p/zz_a.go +9 −0"]);
-        assert_eq!(told(&[edited(), vec![fate("/p/b.go", Dropped)]]), ["/p/b.go gone"]);
-        assert_eq!(told(&[vec![fate("/p/old.go", Deleted)]]), ["/p/old.go gone"]);
+        assert_eq!(
+            told(&[made(), edited()]),
+            ["/p/b.go +3 −1", "/p/zz_a.go +9 −0"]
+        );
+        assert_eq!(
+            told(&[made(), vec![fate("/p/zz_a.go", Deleted)]]),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            told(&[made(), edited(), vec![fate("/p/zz_*.go", Dropped)]]),
+            ["/p/b.go +3 −1"]
+        );
+        assert_eq!(
+            told(&[made(), vec![fate("/p/z", Dropped)]]),
+            ["/p/zz_a.go +9 −0"]
+        );
+        assert_eq!(
+            told(&[edited(), vec![fate("/p/b.go", Dropped)]]),
+            ["/p/b.go gone"]
+        );
+        assert_eq!(
+            told(&[vec![fate("/p/old.go", Deleted)]]),
+            ["/p/old.go gone"]
+        );
         assert_eq!(told(&[vec![fate("/p/out", Dropped)]]), Vec::<String>::new());
-        assert_eq!(told(&[edited(), vec![fate("/p", Restored)]]), Vec::<String>::new());
+        assert_eq!(
+            told(&[edited(), vec![fate("/p", Restored)]]),
+            Vec::<String>::new()
+        );
         let commit = || commit("a").to_vec();
-        let restored = [edited(), commit(), edited(), vec![fate("/p/b.go", Restored)]];
+        let restored = [
+            edited(),
+            commit(),
+            edited(),
+            vec![fate("/p/b.go", Restored)],
+        ];
         assert_eq!(told(&restored), ["/p/b.go +3 −1"]);
-        assert_eq!(told(&[made(), vec![fate("/p", Restored)]]), ["/p/zz_a.go +9 −0"]);
+        assert_eq!(
+            told(&[made(), vec![fate("/p", Restored)]]),
+            ["/p/zz_a.go +9 −0"]
+        );
     }
 
     #[test]
     fn lines_are_what_is_left_of_the_edits() {
         let new = [
-            vec![changed("/p/a.go", 90, 0), fate("/p/a.go", FileFate::Created)],
+            vec![
+                changed("/p/a.go", 90, 0),
+                fate("/p/a.go", FileFate::Created),
+            ],
             vec![changed("/p/a.go", 10, 40)],
         ];
         assert_eq!(told(&new), ["/p/a.go +60 −0"]);
@@ -300,6 +342,14 @@ mod tests {
         };
         let edits = || vec![changed("/p/a.go", 87, 54)];
         assert_eq!(told(&[edits(), stat(33, 0)]), ["/p/a.go +33 −0"]);
+        let only = Finding::Stat {
+            path: String::new(),
+            added: 33,
+            removed: 0,
+            of: Tree::Staged,
+        };
+        let only = [only].into_iter().chain(commit("a")).collect();
+        assert_eq!(told(&[edits(), only]), ["/p/a.go +33 −0"]);
         // others' lines are in it
         assert_eq!(told(&[edits(), stat(99, 10)]), ["/p/a.go +87 −54"]);
         assert_eq!(told(&[edits(), stat(50, 0)]), ["/p/a.go +87 −54"]);

@@ -44,6 +44,15 @@ pub fn resolved(lines: &[LocatedItem<'_>]) -> Vec<Sourced<Resolution>> {
             let explained = open.iter_mut().find(|error| Some(error.key) == latest);
             explained.into_iter().for_each(|error| error.explain(line));
         }
+        // what is said of another run of tests is not said of this
+        if line
+            .item
+            .findings
+            .iter()
+            .any(|f| matches!(f, Finding::Tests(_)))
+        {
+            latest = None;
+        }
         for finding in line.item.findings {
             match finding {
                 Finding::Failed { key } => {

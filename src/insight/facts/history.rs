@@ -104,7 +104,7 @@ impl<'t> Commits<'t> {
         let known = self.made.iter_mut().rfind(|made| made.subject == subject);
         match known {
             Some(made) => made.list(hash, is_sent),
-            None if self.tried.iter().any(|call| call.contains(subject)) => {
+            None if self.tried.iter().any(|call| commits_as(call, subject)) => {
                 let made = Made::new(until, hash, subject).map(|mut made| {
                     made.commit.what.pushed = is_sent;
                     made
@@ -114,6 +114,15 @@ impl<'t> Commits<'t> {
             None => {}
         }
     }
+}
+
+/// A command that commits with this first line, quoted.
+fn commits_as(command: &str, subject: &str) -> bool {
+    let mut found = command.match_indices(subject);
+    found.any(|(at, _)| {
+        let before = command[..at].ends_with(['"', '\'']);
+        before && command[at + subject.len()..].starts_with(['"', '\''])
+    })
 }
 
 /// Calls between an amended commit's command and what git prints of it.
@@ -171,6 +180,7 @@ fn rewriting<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
     let is_one = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let failed = |finding: &Finding| matches!(finding, Finding::Failed { .. });
     let rewrites = line.item.kind == ItemKind::Digest
+        && text.contains("git ")
         && is_one(&WORDS)
         && !is_one(&NOTHING)
         && !line.item.findings.iter().any(failed);
@@ -180,7 +190,8 @@ fn rewriting<'t>(line: &LocatedItem<'t>) -> Option<&'t str> {
 /// What a command does to commits that are known: it leaves some out, and others get another hash.
 fn rewrite(all: &mut Vec<Made<'_>>, command: &str) {
     static RESET: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"git reset (?:--(?:soft|mixed|hard) )?(?:HEAD|@)(?:~(\d*)|(\^+))").expect("a constant")
+        Regex::new(r"git reset (?:--(?:soft|mixed|hard) )?(?:HEAD|@)(?:~(\d*)|(\^+))")
+            .expect("a constant")
     });
     static ONTO: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"git rebase (?:-\S+ )*--onto \S+ ([0-9a-f]{7,40})\b").expect("a constant")
@@ -200,8 +211,10 @@ fn rewrite(all: &mut Vec<Made<'_>>, command: &str) {
             all.drain(..=last);
         }
     }
-    let amends = command.contains("--amend");
-    let from = if amends { all.len().saturating_sub(1) } else { 0 };
+    let from = match command.contains("--amend") {
+        true => all.len().saturating_sub(1),
+        false => first_rewritten(all, command),
+    };
     let plain = !command.contains("git reset");
     for made in all[from..].iter_mut().filter(|_| plain) {
         made.is_old = true;
@@ -209,12 +222,29 @@ fn rewrite(all: &mut Vec<Made<'_>>, command: &str) {
     }
 }
 
+/// The first commit that gets another hash, where a command says from which one on it rewrites.
+fn first_rewritten(all: &[Made<'_>], command: &str) -> usize {
+    let named = |made: &Made<'_>| {
+        let hash = made.commit.what.hash.as_str();
+        let at = command.find(hash).filter(|_| !hash.is_empty())?;
+        let rest = command[at..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        Some(rest.starts_with(['^', '~']))
+    };
+    let mut places = all.iter().enumerate();
+    let place = places.find_map(|(at, made)| Some(at + usize::from(!named(made)?)));
+    place.unwrap_or(0)
+}
+
 /// The hash by which the agent calls a commit after it was made: `1a2b3c4 Fix the login`, with marks between.
 fn told(after: &[LocatedItem<'_>], commit: &SessionCommit) -> Option<String> {
-    let words = after.iter().rev().filter(|line| line.item.kind == ItemKind::Agent);
+    let words = after
+        .iter()
+        .rev()
+        .filter(|line| line.item.kind == ItemKind::Agent);
     let mut said = words.filter_map(|line| {
         let text = line.words();
-        let before = text[..text.find(&commit.subject)?].trim_end_matches(['`', ' ', '*', ':', '"', '(']);
+        let before =
+            text[..text.find(&commit.subject)?].trim_end_matches(['`', ' ', '*', ':', '"', '(']);
         let hash = before.rsplit(|c: char| !c.is_ascii_hexdigit()).next()?;
         let is_new = (7..=40).contains(&hash.len()) && !commit.hash.starts_with(hash);
         is_new.then(|| hash.to_owned())
@@ -459,9 +489,17 @@ mod tests {
         let (one, two) = (line(1, "", &one), line(2, "", &two));
         let push = line(3, "Action: Bash(git push) → ok", &pushed);
         // what was pushed before it was rewritten is not pushed, and nobody knows its hash
-        let rebase = line(4, "Action: Bash(git rebase main) → Successfully rebased", &[]);
+        let rebase = line(
+            4,
+            "Action: Bash(git rebase main) → Successfully rebased",
+            &[],
+        );
         assert_eq!(told(&[one, push, rebase]), [" One false"]);
-        let up = line(4, "Action: Bash(git rebase main) → Current branch x is up to date.", &[]);
+        let up = line(
+            4,
+            "Action: Bash(git rebase main) → Current branch x is up to date.",
+            &[],
+        );
         assert_eq!(told(&[one, push, up]), ["1a2b3c4 One true"]);
         let now = listed("9abcdef", "One", false);
         let log = line(5, "Action: Bash(git log --oneline -1) → …", &now);
@@ -471,11 +509,18 @@ mod tests {
         // an amended commit takes the place of the last one, whatever it is called
         let better = made("9abcdef", "Better", true);
         let better = line(5, "Action: Bash(git commit --amend -m Better) → …", &better);
-        assert_eq!(told(&[one, two, push, better]), ["1a2b3c4 One true", "9abcdef Better false"]);
+        assert_eq!(
+            told(&[one, two, push, better]),
+            ["1a2b3c4 One true", "9abcdef Better false"]
+        );
         // what was reset or left out is gone
         let reset = line(4, "Action: Bash(git reset --soft HEAD~2) → ok", &[]);
         assert_eq!(told(&[one, two, reset]), Vec::<String>::new());
-        let onto = line(4, "Action: Bash(git rebase --onto origin/main 1a2b3c4 topic) → ok", &[]);
+        let onto = line(
+            4,
+            "Action: Bash(git rebase --onto origin/main 1a2b3c4 topic) → ok",
+            &[],
+        );
         assert_eq!(told(&[one, two, onto]), [" Two false"]);
         // nobody saw it made, but git lists it
         let begun = line(1, "Action: Bash(git commit -m \"One\") → running", &[]);

@@ -43,6 +43,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
     let outcome = outcome(main().rev().map(|line| line.item));
     let mut next = tasks.open;
     if outcome == Some(SessionOutcome::Completed) {
+        tasks::drop_left_behind(&mut next, lines);
         history::note_older(&mut next, &commits, lines);
     }
     next.extend(history::unpushed(&commits, history::has_remote(lines)));

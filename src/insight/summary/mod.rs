@@ -298,12 +298,17 @@ fn other_runs(runs: &TestRuns) -> Vec<String> {
         lines.extend(failed(full));
     }
     if let Some(open) = &runs.open {
-        lines.push(format!("- **Still failing**, says the agent: “{}”", inline(open)));
+        lines.push(format!(
+            "- **Still failing**, says the agent: “{}”",
+            inline(open)
+        ));
     }
     match (runs.runs, runs.failed) {
         (0 | 1, _) => {}
-        (all, 0) => lines.push(format!("- **Runs**: at least {all}, none failed")),
-        (all, failed) => lines.push(format!("- **Runs**: at least {all}, {failed} of them failed")),
+        (all, 0) => lines.push(format!("- **Runs**: at least {all}")),
+        (all, failed) => lines.push(format!(
+            "- **Runs**: at least {all}, {failed} of them failed"
+        )),
     }
     lines
 }
@@ -321,7 +326,8 @@ fn counts(run: &TestCounts) -> String {
     match (run.packages, run.failed) {
         (false, _) => format!("{least}{passed}/{all} passed"),
         (true, 0) => format!("{least}{} ok", plural(passed, "package")),
-        (true, _) => format!("{least}{passed} of {} ok", plural(all, "package")),
+        (true, _) if run.partial => format!("{} of at least {all} packages failed", run.failed),
+        (true, _) => format!("{passed} of {} ok", plural(all, "package")),
     }
 }
 

@@ -145,7 +145,9 @@ impl Place {
             Some(named) => self.at(named),
             None => self.path.clone(),
         };
-        path.map_or(self.makes_temporary, |path| is_throwaway(&format!("{path}/")))
+        path.map_or(self.makes_temporary, |path| {
+            is_throwaway(&format!("{path}/"))
+        })
     }
 }
 
@@ -310,13 +312,15 @@ impl Row {
         let guesses = self.guesses && behind.is_none();
         let args = &args[behind.map_or(0, |at| at + 1)..];
         let args = args.iter().map(|arg| &**arg).filter(|arg| !is_flag(arg));
-        let args = args.skip(skipped).filter(move |arg| !guesses || is_file(arg));
+        let args = args
+            .skip(skipped)
+            .filter(move |arg| !guesses || is_file(arg));
         let args = args.filter(|_| !self.all);
         args.chain(self.all.then_some("."))
     }
 }
 
-/// `a.rs`, `src/a.rs`, `.`, but `main`, `a/branch`.
+/// `a.rs`, `web/a.rs`, `.`, but `main`, `a/branch`.
 fn is_file(arg: &str) -> bool {
     let name = arg.rsplit('/').next().unwrap_or(arg);
     arg == "." || name.trim_start_matches('.').contains('.')

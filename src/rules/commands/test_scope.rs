@@ -101,7 +101,10 @@ impl Row {
     }
 
     fn scope(&self, args: &[Cow<'_, str>]) -> Option<TestScope> {
-        let name = |arg: &str| arg.split_once('=').map_or(arg.len(), |(name, _)| name.len());
+        let name = |arg: &str| {
+            arg.split_once('=')
+                .map_or(arg.len(), |(name, _)| name.len())
+        };
         let chooses = |arg: &Cow<'_, str>| self.part.iter().any(|p| *p == arg[..name(arg)]);
         if args.iter().any(chooses) {
             return Some(TestScope::Part);
@@ -133,7 +136,7 @@ impl Row {
     }
 }
 
-/// `src/a.test.ts`, `tests/test_a.py::test_b`.
+/// `web/a.test.ts`, `tests/test_a.py::test_b`.
 fn is_path(arg: &str) -> bool {
     let file = arg.rsplit('/').next().unwrap_or(arg);
     arg.contains("::") || arg.contains('/') || file.trim_start_matches('.').contains('.')

@@ -150,7 +150,9 @@ fn structured<'a>(text: &str) -> Option<CallOutput<'a>> {
 /// Reads the header lines at the start of `text`; gives back where the real text begins.
 fn header(text: &str, output: &mut CallOutput<'_>) -> usize {
     // some tell the command first, which may have many lines
-    let told = text.starts_with("Command: ").then(|| text.find("\nChunk ID: "));
+    let told = text
+        .starts_with("Command: ")
+        .then(|| text.find("\nChunk ID: "));
     let mut at = told.flatten().map_or(0, |at| at + 1);
     while let Some(line) = text[at..].split_inclusive('\n').next() {
         let words = line.trim_end();

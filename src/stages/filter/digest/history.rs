@@ -44,7 +44,9 @@ pub fn found(ended: &Ended<'_>) -> Vec<Finding> {
     };
     let mut found = seen.stats();
     found.extend(seen.files(ended.call.text("workdir"), ended.call.cwd));
-    found.extend(seen.commits());
+    let commits = seen.commits();
+    found.extend((!commits.is_empty()).then(|| seen.only_file()).flatten());
+    found.extend(commits);
     found.extend(seen.listed());
     found.extend(seen.is_pushed().then_some(Finding::Pushed));
     found.extend(seen.pull_requests());
@@ -119,6 +121,17 @@ impl Seen<'_> {
             }
         });
         commits.collect()
+    }
+
+    /// What git says of the only file that a commit changed.
+    fn only_file(&self) -> Option<Finding> {
+        let (added, removed) = self.lines().find_map(only_total)?;
+        Some(Finding::Stat {
+            path: String::new(),
+            added,
+            removed,
+            of: Tree::Staged,
+        })
     }
 
     /// Commits as a list of one line each has them.
@@ -263,8 +276,11 @@ fn commit(line: &str, again: bool) -> Option<Finding> {
 fn listed(line: &str) -> Option<Finding> {
     let line = line.trim_start_matches(['*', '|', ' ']);
     let (hash, subject) = line.split_once(' ').filter(|(hash, _)| is_hash(hash))?;
-    let named = subject.strip_prefix('(').and_then(|rest| rest.split_once(") "));
-    let is_list = |names: &&str| names.contains("HEAD") || names.contains('/') || names.contains("tag: ");
+    let named = subject
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(") "));
+    let is_list =
+        |names: &&str| names.contains("HEAD") || names.contains('/') || names.contains("tag: ");
     let (names, subject) = match named.filter(|(names, _)| is_list(&names)) {
         Some((names, subject)) => (names, subject),
         None => ("", subject),
@@ -289,6 +305,17 @@ fn is_hash(word: &str) -> bool {
 fn is_total(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" changed, ")
+}
+
+/// ` 1 file changed, 12 insertions(+), 3 deletions(-)`: lines added and removed.
+fn only_total(line: &str) -> Option<(u64, u64)> {
+    let mut counts = line.trim().strip_prefix("1 file changed, ")?.split(", ");
+    let of = |word: &str| {
+        let count = counts.clone().find(|count| count.contains(word));
+        count.map_or(Some(0), |count| count.split(' ').next()?.parse().ok())
+    };
+    let total = (of("insertion")?, of("deletion")?);
+    counts.next().map(|_| total)
 }
 
 /// ` src/a.rs | 12 +++++++-----`, `7\t5\tsrc/a.rs`: path, lines added and removed.

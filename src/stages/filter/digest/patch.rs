@@ -74,7 +74,9 @@ fn kept_change(kept: &Value) -> Option<PatchChange> {
         path: kept.get(0)?.as_str()?.to_owned(),
         added: kept.get(1)?.as_u64()?,
         removed: kept.get(2)?.as_u64()?,
-        fate: kept.get(3).and_then(|fate| FileFate::deserialize(fate).ok()),
+        fate: kept
+            .get(3)
+            .and_then(|fate| FileFate::deserialize(fate).ok()),
     })
 }
 
