@@ -12,6 +12,7 @@ mod history;
 mod line;
 mod objective;
 mod prose;
+mod pull_requests;
 mod result;
 mod tasks;
 mod test_runs;
@@ -62,7 +63,7 @@ pub fn facts(lines: &[LocatedItem<'_>], context: &SessionContext<'_>) -> Summary
         tests: test_runs::test_runs(lines),
         files_modified: changed_files::files(lines),
         commits,
-        pull_requests: history::pull_requests(lines),
+        pull_requests: pull_requests::pull_requests(lines),
         mcp_tools_used: Vec::new(),
         next_steps: tasks::next_steps(next, last_words),
         llm: None,

@@ -320,7 +320,7 @@ impl Row {
     }
 }
 
-/// `a.rs`, `web/a.rs`, `.`, but `main`, `a/branch`.
+/// `a.rs`, `.`, but not `main`.
 fn is_file(arg: &str) -> bool {
     let name = arg.rsplit('/').next().unwrap_or(arg);
     arg == "." || name.trim_start_matches('.').contains('.')
